@@ -1,0 +1,59 @@
+package rules
+
+import "strconv"
+
+// Seats is a set of seats, a bit each.
+type Seats uint16
+
+// All is every seat.
+const All Seats = 1<<MaxSeats - 1
+
+// Only is one seat.
+func Only(seat int) Seats { return 1 << seat }
+
+// Log collects the events of a move, each with the seats that see it. Its
+// memory is kept from move to move.
+type Log struct {
+	text  []byte
+	lines []line
+}
+
+type line struct {
+	to         Seats
+	start, end int
+}
+
+// Reset empties the log.
+func (l *Log) Reset() { l.text, l.lines = l.text[:0], l.lines[:0] }
+
+// Begin starts an event that the seats of to will see; Word and Int add
+// its arguments. What a seat may not see is written "?" in a line of its own.
+func (l *Log) Begin(to Seats, verb string) {
+	start := len(l.text)
+	l.text = append(l.text, verb...)
+	l.lines = append(l.lines, line{to, start, len(l.text)})
+}
+
+// Word adds an argument to the event begun last.
+func (l *Log) Word(s string) {
+	l.text = append(append(l.text, ' '), s...)
+	l.lines[len(l.lines)-1].end = len(l.text)
+}
+
+// Int adds a number to the event begun last.
+func (l *Log) Int(n int) {
+	l.text = strconv.AppendInt(append(l.text, ' '), int64(n), 10)
+	l.lines[len(l.lines)-1].end = len(l.text)
+}
+
+// Events appends the events that a seat sees, each as prefix, text and LF.
+func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
+	for _, e := range l.lines {
+		if e.to&Only(seat) != 0 {
+			dst = append(dst, prefix...)
+			dst = append(dst, l.text[e.start:e.end]...)
+			dst = append(dst, '\n')
+		}
+	}
+	return dst
+}

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/bits"
+)
+
+// Seed is the 32 bytes that everything random in a game or a match comes from.
+type Seed [32]byte
+
+// Derive is SHA-256(seed ‖ label), as SPEC.md, "Seeds and deals", lists the labels.
+func (s Seed) Derive(label string) Seed {
+	return sha256.Sum256(append(s[:], label...))
+}
+
+// Stream is a source of random numbers, held by value. Made by NewStream it is
+// the SHA-256 stream of SPEC.md, "Seeds and deals", which any language can
+// repeat; made by FastStream it is a quick generator for playouts and training.
+type Stream struct {
+	seed  Seed
+	block uint64
+	buf   [sha256.Size]byte
+	used  uint8 // bytes of buf already drawn
+	quick bool
+	rand  Rand
+}
+
+// NewStream is the stream of a seed.
+func NewStream(seed Seed) Stream {
+	return Stream{seed: seed, used: sha256.Size}
+}
+
+// FastStream draws from a quick generator seeded by r.
+func FastStream(r *Rand) Stream {
+	return Stream{quick: true, rand: Rand{r.Uint64()}}
+}
+
+// Uint32 is the next number of the stream.
+func (s *Stream) Uint32() uint32 {
+	if s.quick {
+		return uint32(s.rand.Uint64() >> 32)
+	}
+	if s.used == sha256.Size {
+		var in [len(s.seed) + 8]byte
+		copy(in[:], s.seed[:])
+		binary.BigEndian.PutUint64(in[len(s.seed):], s.block)
+		s.buf = sha256.Sum256(in[:])
+		s.block++
+		s.used = 0
+	}
+	v := binary.BigEndian.Uint32(s.buf[s.used:])
+	s.used += 4
+	return v
+}
+
+// Below draws a number from 0 to n-1. The SHA-256 stream refuses a value at or
+// above the largest multiple of n, then takes the remainder.
+func (s *Stream) Below(n int) int {
+	if s.quick {
+		return s.rand.Below(n)
+	}
+	limit := uint64(1<<32) / uint64(n) * uint64(n)
+	for {
+		if v := uint64(s.Uint32()); v < limit {
+			return int(v % uint64(n))
+		}
+	}
+}
+
+// Shuffle is Fisher-Yates from the last index down: swap i with a draw below i+1.
+func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
+	if s.quick {
+		r := s.rand
+		for i := len(p) - 1; i > 0; i-- {
+			j := r.Below(i + 1)
+			p[i], p[j] = p[j], p[i]
+		}
+		s.rand = r
+		return
+	}
+	for i := len(p) - 1; i > 0; i-- {
+		j := s.Below(i + 1)
+		p[i], p[j] = p[j], p[i]
+	}
+}
+
+// Rand is a quick generator (wyrand) for playouts, training and searches:
+// small, copyable, not for deals that count.
+type Rand struct{ x uint64 }
+
+// NewRand is a generator with a seed.
+func NewRand(seed uint64) *Rand { return &Rand{seed} }
+
+// Uint64 is the next number.
+func (r *Rand) Uint64() uint64 {
+	r.x += 0xa0761d6478bd642f
+	hi, lo := bits.Mul64(r.x, r.x^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+// Below is a number from 0 to n-1; its bias, below n/2^32, is of no matter to a
+// playout.
+func (r *Rand) Below(n int) int {
+	return int(r.Uint64() >> 32 * uint64(n) >> 32)
+}
