@@ -1,0 +1,98 @@
+package protocol
+
+import "strconv"
+
+// The referee's lines. Each function appends a whole line with its LF unless it
+// says otherwise, and allocates nothing while dst has room.
+
+// The beginnings of lines whose rest a game writes.
+const (
+	EventPrefix = "event "
+	ViewPrefix  = "view "
+)
+
+// AppendGreeting appends the first line that a bot is sent.
+func AppendGreeting(dst []byte) []byte {
+	dst = append(dst, "timba "...)
+	dst = strconv.AppendInt(dst, Version, 10)
+	return append(dst, '\n')
+}
+
+// Pair is a key with its value. A setting of the rules converts to it.
+type Pair struct{ Name, Value string }
+
+// AppendGame appends the line that begins a game.
+func AppendGame(dst []byte, name string, pairs ...Pair) []byte {
+	dst = append(append(dst, "game "...), name...)
+	for _, p := range pairs {
+		dst = append(append(append(append(dst, ' '), p.Name...), '='), p.Value...)
+	}
+	return append(dst, '\n')
+}
+
+// AppendTurn appends the beginning of a turn, "turn PLY MS": the caller appends
+// each legal move with a space before it, then the LF.
+func AppendTurn(dst []byte, ply, ms int) []byte {
+	dst = append(dst, "turn "...)
+	dst = strconv.AppendInt(dst, int64(ply), 10)
+	dst = append(dst, ' ')
+	return strconv.AppendInt(dst, int64(ms), 10)
+}
+
+// AppendFault appends why a seat forfeits. The text is made printable ASCII,
+// other bytes becoming "?", loses the spaces at its ends, and is cut so that the
+// line fits MaxLine.
+func AppendFault(dst []byte, seat int, code Code, text string) []byte {
+	start := len(dst)
+	dst = append(dst, "fault "...)
+	dst = strconv.AppendInt(dst, int64(seat), 10)
+	dst = append(append(dst, ' '), code...)
+	dst = append(dst, ' ')
+	first, room := len(dst), MaxLine-(len(dst)-start)
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if len(dst)-first >= room {
+			dst = append(dst[:first+room-len(ellipsis)], ellipsis...)
+			break
+		}
+		if c == '\n' || c == '\t' {
+			c = ' '
+		}
+		if c < 0x20 || c > 0x7e {
+			c = '?'
+		}
+		if c == ' ' && len(dst) == first {
+			continue
+		}
+		dst = append(dst, c)
+	}
+	for dst[len(dst)-1] == ' ' {
+		dst = dst[:len(dst)-1]
+	}
+	return append(dst, '\n')
+}
+
+// ellipsis ends a text that was cut.
+const ellipsis = "..."
+
+// AppendEnd appends a game's result by seat.
+func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
+	dst = append(dst, "end ranks="...)
+	for i, r := range ranks {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(r), 10)
+	}
+	dst = append(dst, " points="...)
+	for i, p := range points {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendFloat(dst, p+0, 'f', -1, 64) // + 0 turns a negative zero into 0
+	}
+	return append(dst, '\n')
+}
+
+// AppendBye appends the line after which a bot exits.
+func AppendBye(dst []byte) []byte { return append(dst, "bye\n"...) }
