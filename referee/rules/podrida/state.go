@@ -1,0 +1,343 @@
+package podrida
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+const (
+	// bidMove and n is the move bid:n; a lower move is a card.
+	bidMove rules.Move = 64
+	// strictRound is the first round that binds the last bidder.
+	strictRound = 3
+
+	everyCard = ^baraja.Set(0)
+	noBid     = -1
+)
+
+// above[c] is the cards of c's suit that rank higher, suitOf[c] all of its
+// suit. They have 64 entries so that c&63 needs no bounds check.
+var above, suitOf = func() (a, of [64]baraja.Set) {
+	for c := range baraja.Card(baraja.Cards) {
+		of[c] = everyCard.Of(c.Suit())
+		for d := range baraja.Card(baraja.Cards) {
+			if d.Suit() == c.Suit() && strength(d) > strength(c) {
+				a[c] = a[c].With(d)
+			}
+		}
+	}
+	return a, of
+}()
+
+// strength orders the cards of a suit: the 1 is the highest.
+func strength(c baraja.Card) int {
+	if c.Rank() == 1 {
+		return baraja.Ranks + 1
+	}
+	return c.Rank()
+}
+
+// table is the trick on the table as the duties of the next seat see it.
+type table struct {
+	trumps baraja.Set // the suit of trumps
+	led    baraja.Set // the suit led; every card while nothing is led
+	beat   baraja.Set // the cards that would now win; every card while nothing is led
+}
+
+// cleared is the table before a lead.
+func cleared(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
+
+// duties are sets of cards, the more pressing first: a seat plays from the first
+// set that its hand meets, from its whole hand when it meets none. Once a trick of
+// another suit is trumped, beat holds only trumps, so the first set is empty.
+func (t *table) duties() [4]baraja.Set {
+	return [4]baraja.Set{t.led & t.beat, t.led, t.trumps & t.beat, t.trumps}
+}
+
+// playable is what may be played from a hand.
+func (t *table) playable(hand baraja.Set) baraja.Set {
+	if follow := hand & t.led; follow != 0 {
+		if higher := follow & t.beat; higher != 0 {
+			return higher
+		}
+		return follow
+	}
+	if trumps := hand & t.trumps; trumps != 0 {
+		if higher := trumps & t.beat; higher != 0 {
+			return higher
+		}
+		return trumps
+	}
+	return hand
+}
+
+// put lays a card on the table and tells whether it is now the winning one.
+func (t *table) put(c baraja.Card) bool {
+	if !t.beat.Has(c & 63) {
+		return false
+	}
+	if t.led == everyCard {
+		t.led = suitOf[c&63]
+	}
+	t.beat = above[c&63]
+	if !t.trumps.Has(c & 63) {
+		t.beat |= t.trumps
+	}
+	return true
+}
+
+// State is a position of La Podrida: a value that can be copied and compared.
+type State struct {
+	table  table
+	hands  [maxSeats]baraja.Set
+	points [maxSeats]int16
+	bids   [maxSeats]int8 // of this round, noBid where not yet
+	tricks [maxSeats]int8 // won in this round
+	played [baraja.Cards]baraja.Card
+
+	rules   Rules
+	ply     uint16
+	count   uint8 // cards played in this round, the first of played
+	inTrick uint8 // how many of them lie on the table
+	toBid   uint8 // seats that have yet to bid
+	bidSum  uint8
+	round   uint8 // counted from 1
+	last    uint8 // the round that ends the game
+	cards   uint8 // dealt to each seat in this round
+	dealer  int8
+	leader  int8 // to the trick on the table
+	winner  int8 // of the trick as it lies
+	turn    int8
+	turned  baraja.Card // the card that shows the trumps
+
+	stream rules.Stream // that the coming rounds are dealt from
+}
+
+// Deal makes a first position in place. The stream is left after the first
+// round's shuffle; the state goes on with a copy of it.
+func (s *State) Deal(r Rules, src *rules.Stream) {
+	*s = State{rules: r, last: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
+	s.stream = *src
+	s.nextRound(nil)
+	*src = s.stream
+}
+
+// next is the seat after another.
+func (s *State) next(seat int8) int8 {
+	if seat++; seat == int8(s.rules.Players) {
+		return 0
+	}
+	return seat
+}
+
+// nextRound shuffles and deals.
+func (s *State) nextRound(log *rules.Log) {
+	s.round++
+	s.cards = uint8(s.rules.Cards(int(s.round)))
+	s.dealer = s.next(s.dealer)
+	var memory [baraja.Cards]baraja.Card
+	pack := memory[:s.rules.Deck]
+	copy(pack, s.rules.pack())
+	rules.Shuffle(&s.stream, pack)
+
+	dealt := int(s.cards) * int(s.rules.Players)
+	seat := s.dealer
+	for _, c := range pack[:dealt] {
+		seat = s.next(seat)
+		s.hands[seat] |= 1 << (c & 63)
+	}
+	s.turned = pack[min(dealt, len(pack)-1)]
+	s.table = cleared(suitOf[s.turned&63])
+	s.tricks = [maxSeats]int8{}
+	for i := range s.bids {
+		s.bids[i] = noBid
+	}
+	s.count, s.inTrick, s.bidSum, s.toBid = 0, 0, 0, s.rules.Players
+	s.leader = s.next(s.dealer)
+	s.turn, s.winner = s.leader, s.leader
+	if log != nil {
+		s.logRound(log, pack[:dealt])
+	}
+}
+
+// Turn is the seat to move, or rules.Over.
+func (s *State) Turn() int { return int(s.turn) }
+
+// Ply counts the bids and cards played.
+func (s *State) Ply() int { return int(s.ply) }
+
+// refused is the bid that the seat to move may not make, noBid when it is free.
+func (s *State) refused() int {
+	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
+		return int(s.cards - s.bidSum)
+	}
+	return noBid
+}
+
+// Legal appends the legal moves: bids, then cards, never more than a hand and one.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.turn < 0 {
+		return dst
+	}
+	if s.toBid == 0 {
+		return s.table.playable(s.hands[s.turn]).Moves(dst)
+	}
+	refused := s.refused()
+	for n := range int(s.cards) + 1 {
+		if n != refused {
+			dst = append(dst, bidMove+rules.Move(n))
+		}
+	}
+	return dst
+}
+
+// Check says why a move is not legal.
+func (s *State) Check(m rules.Move) error {
+	switch {
+	case s.turn < 0:
+		return fmt.Errorf("podrida: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+	case s.toBid > 0:
+		return s.checkBid(m)
+	}
+	hand := s.hands[s.turn]
+	may := s.table.playable(hand)
+	if m < baraja.Cards && may.Has(baraja.Card(m)) {
+		return nil
+	}
+	text := s.MoveText(nil, m)
+	switch {
+	case m >= bidMove:
+		return fmt.Errorf("podrida: %q comes too late, the bids are made: play one of %s", text, may.Text(nil))
+	case m >= baraja.Cards || !hand.Has(baraja.Card(m)):
+		return fmt.Errorf("podrida: %q is not in hand: play one of %s", text, may.Text(nil))
+	}
+	why := "is below the trick"
+	if hand&s.table.led != 0 && !s.table.led.Has(baraja.Card(m)) {
+		why = "does not follow suit"
+	} else if hand&s.table.led == 0 && !s.table.trumps.Has(baraja.Card(m)) {
+		why = "does not trump"
+	}
+	return fmt.Errorf("podrida: %q %s: play one of %s", text, why, may.Text(nil))
+}
+
+func (s *State) checkBid(m rules.Move) error {
+	text := s.MoveText(nil, m)
+	switch {
+	case m < bidMove:
+		return fmt.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text, s.cards)
+	case m > bidMove+rules.Move(s.cards):
+		return fmt.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text, s.cards)
+	case int(m-bidMove) == s.refused():
+		return fmt.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text, s.cards)
+	}
+	return nil
+}
+
+// Apply makes a legal move.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	s.ply++
+	if m >= bidMove {
+		s.bid(int8(m-bidMove), log)
+	} else {
+		s.play(baraja.Card(m), log)
+	}
+}
+
+func (s *State) bid(n int8, log *rules.Log) {
+	if log != nil {
+		log.Begin(rules.All, "bid")
+		log.Int(int(s.turn))
+		log.Int(int(n))
+	}
+	s.bids[s.turn] = n
+	s.bidSum += uint8(n)
+	s.toBid--
+	s.turn = s.next(s.turn)
+}
+
+func (s *State) play(c baraja.Card, log *rules.Log) {
+	if log != nil {
+		log.Begin(rules.All, "play")
+		log.Int(int(s.turn))
+		log.Word(c.String())
+	}
+	s.hands[s.turn] &^= 1 << (c & 63)
+	s.played[s.count] = c
+	s.count++
+	if s.table.put(c) {
+		s.winner = s.turn
+	}
+	if s.inTrick++; s.inTrick < s.rules.Players {
+		s.turn = s.next(s.turn)
+		return
+	}
+	s.endTrick(log)
+}
+
+func (s *State) endTrick(log *rules.Log) {
+	if log != nil {
+		log.Begin(rules.All, "trick")
+		log.Int(int(s.winner))
+	}
+	s.tricks[s.winner]++
+	s.leader, s.turn = s.winner, s.winner
+	s.inTrick = 0
+	s.table = cleared(s.table.trumps)
+	if s.hands[s.winner] == 0 {
+		s.endRound(log)
+	}
+}
+
+func (s *State) endRound(log *rules.Log) {
+	for seat := range s.rules.Players {
+		if s.bids[seat] == s.tricks[seat] {
+			s.points[seat] += 10 + int16(s.tricks[seat])
+		} else {
+			s.points[seat] -= 10
+		}
+	}
+	if log != nil {
+		log.Begin(rules.All, "score")
+		for _, p := range s.points[:s.rules.Players] {
+			log.Int(int(p))
+		}
+	}
+	if s.round == s.last {
+		s.turn = rules.Over
+		return
+	}
+	s.nextRound(log)
+}
+
+// Playout makes random legal moves to the end: the pick among n moves, in the
+// order of Legal, is r.Below(n).
+func (s *State) Playout(r *rules.Rand) {
+	for s.turn >= 0 {
+		s.ply++
+		if s.toBid == 0 {
+			s.play(pick(s.table.playable(s.hands[s.turn]), r), nil)
+			continue
+		}
+		refused := s.refused()
+		choices := int(s.cards) + 1
+		if refused != noBid {
+			choices--
+		}
+		n := r.Below(choices)
+		if refused != noBid && n >= refused {
+			n++
+		}
+		s.bid(int8(n), nil)
+	}
+}
+
+// pick is a random card of a set that is not empty.
+func pick(from baraja.Set, r *rules.Rand) baraja.Card {
+	for n := r.Below(bits.OnesCount64(uint64(from))); n > 0; n-- {
+		from &= from - 1
+	}
+	return from.First()
+}

@@ -1,0 +1,92 @@
+package teeko
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Start logs nothing: the view has the board.
+func (s *State) Start(*rules.Log) {}
+
+// View appends the board, which side the seat is, and the phase.
+func (s *State) View(dst []byte, seat int) []byte {
+	dst = append(dst, "board="...)
+	for sq := range squares {
+		dst = append(dst, s.at(sq))
+	}
+	dst = append(dst, " me="...)
+	dst = append(dst, letters[seat])
+	if s.placing() {
+		return append(dst, " phase=drop"...)
+	}
+	return append(dst, " phase=move"...)
+}
+
+const letters = "bw"
+
+// at is the letter of the piece on a square, '.' for none.
+func (s *State) at(sq int) byte {
+	for side := range letters {
+		if s.board[side]>>sq&1 != 0 {
+			return letters[side]
+		}
+	}
+	return '.'
+}
+
+// MoveText appends the square or from-to, "?" for a number that is no move.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte {
+	switch {
+	case m < squares:
+		return strconv.AppendInt(dst, int64(m), 10)
+	case m >= moveBase && m < endMoves:
+		from, to := split(m)
+		dst = strconv.AppendInt(dst, int64(from), 10)
+		return strconv.AppendInt(append(dst, '-'), int64(to), 10)
+	}
+	return append(dst, '?')
+}
+
+// ParseMove reads 12 or 12-13.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	from, to, moved := strings.Cut(text, "-")
+	a, ok := square(from)
+	if ok && !moved {
+		return rules.Move(a), nil
+	}
+	b, okToo := square(to)
+	if ok && okToo {
+		return move(a, b), nil
+	}
+	return 0, fmt.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
+}
+
+// square reads 0 to 24, written in the shortest way.
+func square(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text
+}
+
+// Result is 1 to 0, or a half each for a draw; nothing while the game runs.
+func (s *State) Result() rules.Result {
+	points := make([]float64, 2)
+	switch {
+	case s.winner != noOne:
+		points[s.winner] = 1
+	case s.turn < 0:
+		points[black], points[white] = 0.5, 0.5
+	}
+	return rules.RankByPoints(Variant{s.rules}, points)
+}
+
+// Clone is an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}
+
+// Redeal does nothing: nothing is hidden and nothing is to come.
+func (s *State) Redeal(int, *rules.Rand) {}
