@@ -1,0 +1,28 @@
+package referee
+
+import (
+	"os"
+	"os/exec"
+)
+
+// Bot is a program to play with: what is needed to start it and to say later
+// what it was.
+type Bot struct {
+	Name    string   // as tables show it; no two bots of a match share one
+	Version string   // as its manifest says; else what it says itself
+	Command []string // the program and its arguments
+	Dir     string   // where it runs; "" for here
+	Hash    string   // SHA-256 of what runs, in hexadecimal
+}
+
+// tagName is the variable that marks all processes of a bot.
+const tagName = "TIMBA_BOT"
+
+// command prepares the process. It finds a folder of its own for files that it
+// need not keep in TMPDIR.
+func (b Bot) command(scratch, tag string) *exec.Cmd {
+	cmd := exec.Command(b.Command[0], b.Command[1:]...)
+	cmd.Dir = b.Dir
+	cmd.Env = append(os.Environ(), tagName+"="+tag, "TMPDIR="+scratch)
+	return cmd
+}

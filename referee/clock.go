@@ -1,0 +1,70 @@
+package referee
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Clock says how long bots may think: Move for each move, or, when Bank is set,
+// Bank for the whole game and Inc more after each move.
+type Clock struct {
+	Move, Bank, Inc time.Duration
+	Margin          time.Duration // what a move may be late before it is a fault
+	Startup         time.Duration // from the start of a process to its "ready"
+}
+
+// DefaultClock is a second a move.
+var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
+
+// Check refuses clocks that nobody could play by.
+func (c Clock) Check() error {
+	switch {
+	case c.Move != 0 && c.Bank != 0:
+		return fmt.Errorf("clock: movetime and bank cannot both be set: choose one")
+	case c.Move == 0 && c.Bank == 0:
+		return fmt.Errorf("clock: neither movetime nor bank is set: set one, such as a movetime of %d ms", DefaultClock.Move.Milliseconds())
+	case c.Inc != 0 && c.Bank == 0:
+		return fmt.Errorf("clock: inc goes with bank: set bank as well")
+	}
+	for name, d := range map[string]time.Duration{"movetime": c.Move, "bank": c.Bank, "inc": c.Inc, "margin": c.Margin, "start-up": c.Startup} {
+		if d < 0 || d > 24*time.Hour || d%time.Millisecond != 0 {
+			return fmt.Errorf("clock: %s cannot be %v: give whole milliseconds, at most a day", name, d)
+		}
+	}
+	return nil
+}
+
+// pairs are the clock's keys in a "game" line.
+func (c Clock) pairs() []protocol.Pair {
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	if c.Bank == 0 {
+		return []protocol.Pair{{Name: "movetime", Value: ms(c.Move)}}
+	}
+	return []protocol.Pair{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
+}
+
+// timer is one seat's time in one game.
+type timer struct {
+	clock Clock
+	bank  time.Duration
+}
+
+func (c Clock) timer() timer { return timer{clock: c, bank: c.Bank} }
+
+// left is the time for the coming move.
+func (t *timer) left() time.Duration {
+	if t.clock.Bank == 0 {
+		return t.clock.Move
+	}
+	return t.bank
+}
+
+// spend takes the time of a move.
+func (t *timer) spend(d time.Duration) {
+	if t.clock.Bank != 0 {
+		t.bank = max(0, t.bank-d) + t.clock.Inc
+	}
+}

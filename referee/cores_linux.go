@@ -1,0 +1,35 @@
+package referee
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// Cores lists the cores that this process may use.
+func Cores() []int {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil
+	}
+	var cores []int
+	for c := range len(set) * 64 {
+		if set.IsSet(c) {
+			cores = append(cores, c)
+		}
+	}
+	return cores
+}
+
+// pin binds the calling thread, and the processes that it will start, to a core.
+func pin(core int) error {
+	if core == AnyCore {
+		return nil
+	}
+	var set unix.CPUSet
+	set.Set(core)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("referee: binding a match to core %d: %w: try --affinity=off", core, err)
+	}
+	return nil
+}

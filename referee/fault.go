@@ -1,0 +1,38 @@
+package referee
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Fault is how a seat came to forfeit a game.
+type Fault struct {
+	Seat int           `json:"seat"`
+	Ply  int           `json:"ply"` // moves made before it
+	Code protocol.Code `json:"code"`
+	Text string        `json:"text"`
+}
+
+// Error makes a fault an error while it is on its way to the game.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text)
+}
+
+func faultf(code protocol.Code, format string, args ...any) *Fault {
+	return &Fault{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// MaxFaults is how many faults a bot may have in a match: from the deal after
+// that on it is not started any more.
+const MaxFaults = 3
+
+func disqualified() *Fault {
+	return faultf(protocol.Startup, "forfeits the rest of the match after %d faults", MaxFaults)
+}
+
+func timedOut(limit, margin time.Duration) *Fault {
+	return faultf(protocol.Timeout, "no move within %d ms and the margin of %d ms: think for less than the milliseconds that the turn line gives, and flush the output after every line",
+		limit.Milliseconds(), margin.Milliseconds())
+}

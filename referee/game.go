@@ -1,0 +1,510 @@
+package referee
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Game is a finished game: its replay, and what the bots wrote beside it.
+type Game struct {
+	Replay
+	Bots []int    // by seat, which of the match's bots sat there
+	Logs [][]byte // by seat, stderr and comments
+	Took time.Duration
+}
+
+// Traffic is one block of lines as it went through a pipe.
+type Traffic struct {
+	Deal, Rotation, Seat int
+	FromBot              bool
+	At                   time.Duration // since the game's start
+	Lines                []byte        // each with its LF; valid during the call
+}
+
+// table is one rotation of a match: the same bots in the same seats for all its
+// deals, each seat a process that no other rotation uses.
+type table struct {
+	match    *Match
+	ctx      context.Context
+	rotation int
+	chairs   []*chair
+}
+
+// chair is a seat across the games of a table.
+type chair struct {
+	bot     int
+	conn    conn // nil while no process runs
+	version string
+	out     []byte // lines that go out with the next turn, or at the game's end
+	log     []byte // comments and the stderr of ended processes, of this game
+}
+
+// keep adds to the seat's log of this game, as far as it has room.
+func (c *chair) keep(parts ...[]byte) {
+	for _, p := range parts {
+		c.log = keepStderr(c.log, p)
+	}
+}
+
+var lf = []byte{'\n'}
+
+func newTable(ctx context.Context, m *Match, rotation int) *table {
+	t := &table{match: m, ctx: ctx, rotation: rotation}
+	for seat := range m.Variant.Players() {
+		t.chairs = append(t.chairs, &chair{bot: m.botAt(seat, rotation)})
+	}
+	return t
+}
+
+// game is one game while it is played.
+type game struct {
+	*table
+	deal     int
+	began    time.Time
+	seed     rules.Seed
+	state    rules.State
+	replay   Replay
+	forfeits forfeits
+	standIn  *standIn
+	timers   []timer
+	events   rules.Log
+	legal    []rules.Move
+	starts   []int // where in the turn line each legal move begins
+	info     []string
+	unplayed bool // decided before anybody was told that it began
+}
+
+// play plays one deal. The error is the referee's own failure or the context's;
+// the processes are not to be used again after it. out marks the bots that have
+// forfeited the rest of the match.
+func (t *table) play(deal int, out []bool) (result *Game, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("referee: panic in deal %d, rotation %d: %v", deal, t.rotation, v)
+		}
+	}()
+	g := t.newGame(deal)
+	if err := g.seatAll(out); err != nil {
+		return nil, err
+	}
+	for !g.forfeits.decided() {
+		seat := g.state.Turn()
+		if seat == rules.Over {
+			break
+		}
+		g.legal = g.state.Legal(g.legal[:0])
+		var move rules.Move
+		if g.forfeits.has(seat) {
+			move = g.standIn.choose(g.legal)
+			g.record(ReplayMove{Seat: seat, Move: string(g.state.MoveText(nil, move)), StandIn: true})
+		} else if move, err = g.ask(seat); err != nil {
+			if err := g.fail(seat, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		g.state.Apply(move, &g.events)
+		g.tellEvents()
+	}
+	return g.end()
+}
+
+func (t *table) newGame(deal int) *game {
+	m := t.match
+	g := &game{
+		table:    t,
+		deal:     deal,
+		began:    time.Now(),
+		seed:     dealSeed(m.Seed, deal),
+		forfeits: forfeits{variant: m.Variant},
+		legal:    make([]rules.Move, 0, rules.MaxMoves),
+	}
+	stream := rules.NewStream(g.seed)
+	g.state = m.Variant.Deal(&stream)
+	g.standIn = newStandIn(g.seed)
+	g.replay = Replay{
+		Timba:      protocol.Version,
+		Game:       m.Variant.Game().Name(),
+		Options:    settingsMap(m.Variant.Settings()),
+		Seed:       Hex(g.seed),
+		Commitment: Commitment(m.Seed),
+		Match:      ReplayMatch{Deal: deal, Rotation: t.rotation},
+		Clock: ReplayClock{
+			Movetime: m.Clock.Move.Milliseconds(),
+			Bank:     m.Clock.Bank.Milliseconds(),
+			Inc:      m.Clock.Inc.Milliseconds(),
+			Margin:   m.Clock.Margin.Milliseconds(),
+		},
+		Moves:  []ReplayMove{},
+		Faults: []Fault{},
+	}
+	for seat, c := range t.chairs {
+		b := m.Bots[c.bot]
+		g.timers = append(g.timers, m.Clock.timer())
+		g.replay.Seats = append(g.replay.Seats, ReplaySeat{
+			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat),
+		})
+		c.out, c.log = c.out[:0], nil
+	}
+	return g
+}
+
+// seatAll starts the processes that do not run yet, all at once, then greets
+// them in the order of their seats and begins the game.
+func (g *game) seatAll(out []bool) error {
+	for seat, c := range g.chairs {
+		if out[c.bot] {
+			g.fault(seat, disqualified())
+		}
+	}
+	if g.forfeits.decided() {
+		g.unplayed = true
+		return nil
+	}
+	startErrors := make([]error, len(g.chairs))
+	fresh := make([]bool, len(g.chairs))
+	for seat, c := range g.chairs {
+		if c.conn == nil && !g.forfeits.has(seat) {
+			fresh[seat] = true
+			startErrors[seat] = g.launch(seat)
+		}
+	}
+	for seat, c := range g.chairs {
+		if g.forfeits.has(seat) {
+			continue
+		}
+		err := startErrors[seat]
+		if err == nil && fresh[seat] {
+			err = g.greet(seat)
+		}
+		if err != nil {
+			if err := g.fail(seat, err); err != nil {
+				return err
+			}
+		} else if g.replay.Seats[seat].Version == "" {
+			g.replay.Seats[seat].Version = c.version
+		}
+	}
+	for seat, c := range g.chairs {
+		// Faults of the start are queued already: the game comes before them.
+		c.out = append(protocol.AppendGame(nil, g.replay.Game, g.pairs(seat)...), c.out...)
+	}
+	g.state.Start(&g.events)
+	g.tellEvents()
+	return nil
+}
+
+// pairs are the keys of a seat's "game" line.
+func (g *game) pairs(seat int) []protocol.Pair {
+	var pairs []protocol.Pair
+	settings := g.match.Variant.Settings()
+	for _, s := range settings {
+		pairs = append(pairs, protocol.Pair(s))
+	}
+	if settings.Get("players") == "" {
+		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(len(g.chairs))})
+	}
+	pairs = append(pairs,
+		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
+		protocol.Pair{Name: "seed", Value: strconv.FormatUint(g.replay.Seats[seat].Seed, 10)})
+	return append(pairs, g.match.Clock.pairs()...)
+}
+
+// tags number the processes of this run of the program.
+var tags atomic.Uint64
+
+func (g *game) launch(seat int) error {
+	c := g.chairs[seat]
+	scratch, err := os.MkdirTemp("", "timba-")
+	if err != nil {
+		return fmt.Errorf("referee: a folder for temporary files: %w", err)
+	}
+	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
+	conn, err := g.match.start(g.ctx, g.match.Bots[c.bot], scratch, tag)
+	if err != nil {
+		return err
+	}
+	c.conn = conn
+	greeting := protocol.AppendGreeting(nil)
+	g.trace(seat, false, time.Now(), greeting)
+	return startup(c.conn.Send(greeting, time.Now().Add(g.match.Clock.Startup)))
+}
+
+// greet waits for the "ready" of a process just launched.
+func (g *game) greet(seat int) error {
+	c := g.chairs[seat]
+	now := time.Now()
+	deadline := now.Add(g.match.Clock.Startup)
+	for {
+		line, at, err := c.conn.Line(now, deadline)
+		if errors.Is(err, errLate) {
+			return faultf(protocol.Startup, "no \"ready\" within %d ms: answer the line \"timba %d\" with \"ready\" and flush the output", g.match.Clock.Startup.Milliseconds(), protocol.Version)
+		}
+		if err != nil {
+			return startup(err)
+		}
+		now = at
+		g.trace(seat, true, at, line)
+		msg, err := protocol.ParseBot(line)
+		switch {
+		case err != nil:
+			return faultf(protocol.Garbled, "%s", err)
+		case msg.Verb == protocol.Ready:
+			c.version = msg.Version
+			c.conn.Answered()
+			return nil
+		case msg.Verb == protocol.Move:
+			return faultf(protocol.Garbled, "%s came before \"ready\": answer the line \"timba %d\" with \"ready\" first", protocol.Quote(line), protocol.Version)
+		case msg.Verb == protocol.Comment:
+			c.keep(msg.Text, lf)
+		}
+	}
+}
+
+// startup turns the fault of a process that ended into one of the start.
+func startup(err error) error {
+	var f *Fault
+	if errors.As(err, &f) && (f.Code == protocol.Exit || f.Code == protocol.Timeout) {
+		return faultf(protocol.Startup, "before \"ready\": %s", f.Text)
+	}
+	return err
+}
+
+// ask sends a seat all that it has not been sent yet and its turn, and waits for
+// its move.
+func (g *game) ask(seat int) (rules.Move, error) {
+	c, timer := g.chairs[seat], &g.timers[seat]
+	g.info = nil
+	sent := time.Now()
+	if err := g.early(seat, sent); err != nil {
+		return 0, err
+	}
+	left := timer.left()
+	list := g.appendTurn(seat, left)
+	deadline := sent.Add(left + g.match.Clock.Margin)
+	if err := g.send(seat, sent, deadline); err != nil {
+		return 0, err
+	}
+	now := sent
+	for {
+		line, at, err := c.conn.Line(now, deadline)
+		if errors.Is(err, errLate) || err == nil && at.After(deadline) {
+			return 0, timedOut(left, g.match.Clock.Margin)
+		}
+		if err != nil {
+			return 0, err
+		}
+		now = at
+		msg, err := g.read(seat, at, line)
+		if err != nil {
+			return 0, err
+		}
+		if msg.Verb != protocol.Move {
+			continue
+		}
+		took := at.Sub(sent)
+		timer.spend(took)
+		c.conn.Answered()
+		for i, start := range g.starts[:len(g.legal)] {
+			if bytes.Equal(msg.Move, list[start:g.starts[i+1]-1]) {
+				g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: math.Round(took.Seconds()*1e6) / 1e3, Info: g.info})
+				return g.legal[i], nil
+			}
+		}
+		return 0, g.illegal(msg.Move)
+	}
+}
+
+// early reads what a bot has written since its last turn: comments and infos are
+// welcome, a move is not.
+func (g *game) early(seat int, now time.Time) error {
+	for {
+		line, _, err := g.chairs[seat].conn.Line(now, now)
+		if errors.Is(err, errLate) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		msg, err := g.read(seat, now, line)
+		if err != nil {
+			return err
+		}
+		if msg.Verb == protocol.Move {
+			return faultf(protocol.Garbled, "%s came when no move was asked for: answer each turn line once, within its time", protocol.Quote(line))
+		}
+	}
+}
+
+// read takes a line of a bot in a game; infos and comments are kept here.
+func (g *game) read(seat int, at time.Time, line []byte) (protocol.BotLine, error) {
+	g.trace(seat, true, at, line)
+	msg, err := protocol.ParseBot(line)
+	if err != nil {
+		return msg, faultf(protocol.Garbled, "%s", err)
+	}
+	switch msg.Verb {
+	case protocol.Info:
+		g.info = append(g.info, string(msg.Text))
+	case protocol.Comment:
+		c := g.chairs[seat]
+		c.keep(c.conn.Stderr(), msg.Text, lf)
+	case protocol.Ready:
+		return msg, faultf(protocol.Garbled, "%s came in the middle of a game: only the line \"timba %d\" asks for it", protocol.Quote(line), protocol.Version)
+	}
+	return msg, nil
+}
+
+// appendTurn adds the view and the turn to a seat's lines, and gives the bytes
+// that g.starts points into: one start a legal move and one past the last.
+func (g *game) appendTurn(seat int, left time.Duration) []byte {
+	out := append(g.chairs[seat].out, protocol.ViewPrefix...)
+	out = append(g.state.View(out, seat), '\n')
+	out = protocol.AppendTurn(out, g.state.Ply(), int(left.Milliseconds()))
+	g.starts = g.starts[:0]
+	for _, m := range g.legal {
+		out = append(out, ' ')
+		g.starts = append(g.starts, len(out))
+		out = g.state.MoveText(out, m)
+	}
+	g.starts = append(g.starts, len(out)+1)
+	out = append(out, '\n')
+	g.chairs[seat].out = out
+	return out
+}
+
+func (g *game) send(seat int, now, deadline time.Time) error {
+	c := g.chairs[seat]
+	g.trace(seat, false, now, c.out)
+	err := c.conn.Send(c.out, deadline)
+	c.out = c.out[:0]
+	return err
+}
+
+func (g *game) illegal(text []byte) error {
+	why := "is not in the list of the turn"
+	if m, err := g.state.ParseMove(string(text)); err != nil {
+		why = err.Error()
+	} else if err := g.state.Check(m); err != nil {
+		why = err.Error()
+	}
+	return faultf(protocol.Illegal, "%q: %s: answer with one of the moves that the turn line lists", text, why)
+}
+
+func (g *game) record(m ReplayMove) { g.replay.Moves = append(g.replay.Moves, m) }
+
+// tellEvents queues the events of a move for all who can see them.
+func (g *game) tellEvents() {
+	for seat, c := range g.chairs {
+		if c.conn != nil {
+			c.out = g.events.Events(c.out, seat, protocol.EventPrefix)
+		}
+	}
+	g.events.Reset()
+}
+
+// fail takes an error that came of a seat: a fault forfeits the game for it and
+// ends its process; any other error is given back.
+func (g *game) fail(seat int, err error) error {
+	var f *Fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	g.fault(seat, f)
+	if c := g.chairs[seat]; c.conn != nil {
+		now := time.Now()
+		g.trace(seat, false, now, c.out)
+		c.conn.Send(c.out, now) // it may be dead or deaf by now
+		g.stop(seat, 0)
+	}
+	return nil
+}
+
+// fault notes why a seat forfeits and queues the news for everybody.
+func (g *game) fault(seat int, f *Fault) {
+	f.Seat, f.Ply = seat, g.state.Ply()
+	g.replay.Faults = append(g.replay.Faults, *f)
+	g.forfeits.add(seat)
+	for _, c := range g.chairs {
+		c.out = protocol.AppendFault(c.out, seat, f.Code, f.Text)
+	}
+}
+
+// stop ends a seat's process and keeps what it said.
+func (t *table) stop(seat int, grace time.Duration) {
+	c := t.chairs[seat]
+	if c.conn == nil {
+		return
+	}
+	c.conn.Close(grace)
+	c.keep(c.conn.Stderr())
+	c.conn = nil
+	c.out = c.out[:0]
+}
+
+// end tells the result and gives the finished game.
+func (g *game) end() (*Game, error) {
+	result := g.forfeits.rank(g.state.Result())
+	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
+	done := &Game{Replay: g.replay}
+	now := time.Now()
+	for seat, c := range g.chairs {
+		if c.conn != nil && !g.unplayed {
+			c.out = protocol.AppendEnd(c.out, result.Ranks, result.Points)
+			// A bot that does not take its result is found out at its next turn.
+			if err := g.send(seat, now, now.Add(g.match.Clock.Margin)); err != nil && !isFault(err) {
+				return nil, err
+			}
+			c.keep(c.conn.Stderr())
+		}
+		done.Bots = append(done.Bots, c.bot)
+		done.Logs = append(done.Logs, c.log)
+	}
+	done.Took = time.Since(g.began)
+	return done, nil
+}
+
+func isFault(err error) bool {
+	var f *Fault
+	return errors.As(err, &f)
+}
+
+// trace shows lines to whoever wants to see every pipe. A line of a bot comes
+// without its LF.
+func (g *game) trace(seat int, fromBot bool, at time.Time, lines []byte) {
+	if g.match.Trace == nil {
+		return
+	}
+	if fromBot {
+		lines = append(bytes.Clone(lines), '\n')
+	}
+	g.match.Trace(Traffic{g.deal, g.rotation, seat, fromBot, at.Sub(g.began), lines})
+}
+
+// close says goodbye to all and leaves nothing behind. No bot waits for another
+// to go.
+func (t *table) close() {
+	bye := protocol.AppendBye(nil)
+	for _, c := range t.chairs {
+		if c.conn != nil {
+			c.conn.Send(bye, time.Now()) // one that cannot take it is ended all the same
+		}
+	}
+	deadline := time.Now().Add(byeGrace)
+	for seat := range t.chairs {
+		t.stop(seat, time.Until(deadline))
+	}
+}
+
+// byeGrace is what a bot has to exit by itself after "bye".
+const byeGrace = time.Second

@@ -1,0 +1,323 @@
+package referee
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// process is a bot as a child process on Linux. The goroutine that starts it is
+// locked to its thread and does all reading and writing itself: it sleeps in one
+// poll on stdout, stderr and the process's own descriptor, so that a turn costs
+// two switches between processes and the exit of a bot is seen at once.
+type process struct {
+	ctx     context.Context
+	cmd     *exec.Cmd
+	in, out int // non-blocking; -1 when closed
+	err     int
+	pidfd   int
+	lines   lineBuffer
+	log     []byte
+	exited  bool
+	tag     string // in the environment of all that the bot starts
+	scratch string
+}
+
+// start runs a bot. Its end of life is bound to the calling thread's.
+func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	p := &process{ctx: ctx, in: -1, out: -1, err: -1, pidfd: -1, tag: tag, scratch: scratch}
+	if err := p.start(b); err != nil {
+		p.Close(0)
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) start(b Bot) error {
+	var theirs [3]*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close() // nil is fine
+		}
+	}()
+	for i, mine := range []*int{&p.in, &p.out, &p.err} {
+		var fds [2]int
+		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+		}
+		read, write := fds[0], fds[1]
+		if i == 0 {
+			*mine, theirs[i] = write, os.NewFile(uintptr(read), "stdin")
+		} else {
+			*mine, theirs[i] = read, os.NewFile(uintptr(write), "output")
+		}
+		if err := unix.SetNonblock(*mine, true); err != nil {
+			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+		}
+	}
+	p.cmd = b.command(p.scratch, p.tag)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.pidfd}
+	if err := p.cmd.Start(); err != nil {
+		p.cmd = nil
+		return startError(b, err)
+	}
+	return nil
+}
+
+func (p *process) Send(lines []byte, deadline time.Time) error {
+	for len(lines) > 0 {
+		n, err := unix.Write(p.in, lines)
+		switch {
+		case err == nil:
+			lines = lines[n:]
+		case errors.Is(err, unix.EAGAIN):
+			if err := p.wait(p.in, unix.POLLOUT, time.Until(deadline)); err != nil {
+				return err
+			}
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EPIPE):
+			return p.gone("closed its input")
+		default:
+			return fmt.Errorf("referee: writing to a bot: %w", err)
+		}
+	}
+	return nil
+}
+
+func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	for {
+		line, ok, err := p.lines.next()
+		if ok || err != nil {
+			return line, now, err
+		}
+		if left := deadline.Sub(now); left > 0 && !p.exited {
+			if err := p.wait(p.out, unix.POLLIN, left); err != nil {
+				return nil, now, err
+			}
+			now = time.Now()
+		}
+		n, err := unix.Read(p.out, p.lines.room())
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN):
+			if p.exited {
+				return nil, now, p.gone("closed its output")
+			}
+			if !now.Before(deadline) {
+				return nil, now, errLate
+			}
+			if err := p.ctx.Err(); err != nil {
+				return nil, now, err
+			}
+		case err != nil:
+			return nil, now, fmt.Errorf("referee: reading from a bot: %w", err)
+		case n == 0:
+			return nil, now, p.gone("closed its output")
+		default:
+			if err := p.lines.added(n); err != nil {
+				return nil, now, err
+			}
+		}
+	}
+}
+
+// wait sleeps until fd is ready, the bot has written on stderr (which is read
+// here), it has exited, a slice of time has passed or the time is up, whichever
+// comes first. Only a bot that can never be written to is an error.
+func (p *process) wait(fd int, events int16, left time.Duration) error {
+	fds := [3]unix.PollFd{
+		{Fd: int32(fd), Events: events},
+		{Fd: int32(p.err), Events: unix.POLLIN},
+		{Fd: int32(p.pidfd), Events: unix.POLLIN},
+	}
+	slice := min(max(0, left), stopSlice)
+	ts := unix.NsecToTimespec(slice.Nanoseconds())
+	n, err := unix.Ppoll(fds[:], &ts, nil)
+	if err != nil && !errors.Is(err, unix.EINTR) {
+		return fmt.Errorf("referee: waiting for a bot: %w", err)
+	}
+	if fds[1].Revents != 0 {
+		p.drain()
+	}
+	if fds[2].Revents != 0 {
+		p.exited = true
+	}
+	if events == unix.POLLOUT {
+		if p.exited {
+			return p.gone("closed its input")
+		}
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
+		if n == 0 && err == nil && slice == left {
+			return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
+		}
+	}
+	return nil
+}
+
+// stopSlice is how long a wait may take to notice that the match is called off.
+const stopSlice = 100 * time.Millisecond
+
+// drain reads what is on stderr now, at most a few pipes full, so that a flood
+// cannot keep the referee here.
+func (p *process) drain() {
+	var buf [16 << 10]byte
+	for range 16 {
+		n, err := unix.Read(p.err, buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.EAGAIN) {
+			return
+		}
+		if err != nil || n == 0 { // the bot has closed it
+			unix.Close(p.err)
+			p.err = -1
+			return
+		}
+		p.log = keepStderr(p.log, buf[:n])
+	}
+}
+
+// gone is the fault of a bot whose pipe has ended. It may be about to exit, so
+// it gets a moment to say how.
+func (p *process) gone(how string) error {
+	p.awaitExit(time.Now().Add(100 * time.Millisecond))
+	if !p.exited {
+		return faultf(protocol.Exit, "%s while it was running", how)
+	}
+	p.kill()
+	text := "ended"
+	if p.cmd.Wait(); p.cmd.ProcessState != nil {
+		text = exitText(p.cmd.ProcessState)
+	}
+	if rest := p.lines.rest(); len(rest) > 0 {
+		return faultf(protocol.Exit, "%s, after the unfinished line %q", text, rest[:min(len(rest), 80)])
+	}
+	return faultf(protocol.Exit, "%s", text)
+}
+
+func exitText(s *os.ProcessState) string {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return fmt.Sprintf("the process was killed by signal %d (%s)", int(w.Signal()), unix.SignalName(w.Signal()))
+	}
+	return fmt.Sprintf("the process exited with status %d", s.ExitCode())
+}
+
+func (p *process) Answered() { p.lines.count = p.lines.w - p.lines.r }
+
+func (p *process) Stderr() []byte {
+	if p.err >= 0 {
+		p.drain()
+	}
+	log := p.log
+	p.log = nil
+	return log
+}
+
+// awaitExit waits for the process to end, reading what it still writes.
+func (p *process) awaitExit(deadline time.Time) {
+	var sink [4096]byte
+	for !p.exited {
+		left := time.Until(deadline)
+		if left <= 0 {
+			return
+		}
+		if p.wait(p.out, unix.POLLIN, left) != nil {
+			return
+		}
+		if n, err := unix.Read(p.out, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			p.closeOut()
+		}
+	}
+}
+
+// closeOut forgets stdout: poll passes over negative descriptors.
+func (p *process) closeOut() {
+	if p.out >= 0 {
+		unix.Close(p.out)
+	}
+	p.out = -1
+}
+
+func (p *process) Close(grace time.Duration) {
+	if p.cmd != nil {
+		if grace > 0 {
+			p.awaitExit(time.Now().Add(grace))
+		}
+		p.kill()
+		if p.cmd.ProcessState == nil {
+			p.cmd.Wait() // how it ended does not matter any more
+		}
+		sweep(p.tag)
+	}
+	if p.err >= 0 {
+		p.drain()
+	}
+	for _, fd := range []*int{&p.in, &p.out, &p.err, &p.pidfd} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+			*fd = -1
+		}
+	}
+	os.RemoveAll(p.scratch)
+}
+
+// kill ends the process group. The leader is not yet waited for, so its number
+// is nobody else's.
+func (p *process) kill() {
+	if p.cmd.ProcessState == nil {
+		unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
+	}
+}
+
+// sweep ends what a bot has started and moved out of its process group: every
+// process with the tag in its environment. What hides from this is the
+// sandbox's to hold.
+func sweep(tag string) {
+	want := []byte(tagName + "=" + tag + "\x00")
+	for range 50 {
+		found := false
+		entries, err := os.ReadDir("/proc")
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+			if err != nil || !bytes.Contains(env, want) {
+				continue
+			}
+			found = unix.Kill(pid, unix.SIGKILL) == nil || found
+		}
+		if !found {
+			return
+		}
+	}
+}
+
+// startError tells a bot's fault from the referee's own trouble.
+func startError(b Bot, err error) error {
+	for _, own := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EAGAIN} {
+		if errors.Is(err, own) {
+			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
+		}
+	}
+	return faultf(protocol.Startup, "could not be started: %s: try %q by hand", strings.TrimPrefix(err.Error(), "fork/exec "), strings.Join(b.Command, " "))
+}

@@ -1,0 +1,175 @@
+//go:build !linux
+
+package referee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// process is a bot as a child process where there is no poll on processes:
+// goroutines read its pipes.
+type process struct {
+	ctx     context.Context
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	sent    chan error
+	read    chan []byte   // what came on stdout; closed at its end
+	done    chan struct{} // closed when the process has ended
+	lines   lineBuffer
+	pending []byte // read but not yet in lines
+	mu      sync.Mutex
+	log     []byte
+	scratch string
+}
+
+func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	p := &process{ctx: ctx, cmd: b.command(scratch, tag), read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
+	stdin, err := p.cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+	}
+	stdout, out, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+	}
+	p.in, p.cmd.Stdout, p.cmd.Stderr = stdin, out, stderrOf{p}
+	p.cmd.WaitDelay = 100 * time.Millisecond // a child that holds stderr does not keep us
+	if err := p.cmd.Start(); err != nil {
+		stdout.Close()
+		out.Close()
+		os.RemoveAll(scratch)
+		return nil, faultf(protocol.Startup, "could not be started: %s: try %q by hand", err, strings.Join(b.Command, " "))
+	}
+	out.Close()
+	go func() {
+		defer close(p.read)
+		for {
+			buf := make([]byte, protocol.MaxLine)
+			n, err := stdout.Read(buf)
+			if n > 0 {
+				select {
+				case p.read <- buf[:n]:
+				case <-p.ctx.Done():
+				}
+			}
+			if err != nil {
+				stdout.Close()
+				return
+			}
+		}
+	}()
+	go func() {
+		p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// stderrOf is where a process writes its log.
+type stderrOf struct{ p *process }
+
+func (w stderrOf) Write(data []byte) (int, error) {
+	w.p.mu.Lock()
+	defer w.p.mu.Unlock()
+	w.p.log = keepStderr(w.p.log, data)
+	return len(data), nil
+}
+
+func (p *process) Send(lines []byte, deadline time.Time) error {
+	sent := make(chan error, 1)
+	own := append([]byte(nil), lines...)
+	go func() {
+		_, err := p.in.Write(own)
+		sent <- err
+	}()
+	timer := time.NewTimer(max(time.Until(deadline), 50*time.Millisecond))
+	defer timer.Stop()
+	select {
+	case err := <-sent:
+		if err != nil {
+			return p.gone("closed its input")
+		}
+		return nil
+	case <-p.ctx.Done():
+		return p.ctx.Err()
+	case <-timer.C:
+		return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
+	}
+}
+
+func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	timer := time.NewTimer(max(0, deadline.Sub(now)))
+	defer timer.Stop()
+	for {
+		if n := copy(p.lines.room(), p.pending); n > 0 {
+			p.pending = p.pending[n:]
+			if err := p.lines.added(n); err != nil {
+				return nil, now, err
+			}
+		}
+		line, ok, err := p.lines.next()
+		if ok || err != nil {
+			return line, now, err
+		}
+		select {
+		case data, open := <-p.read:
+			now = time.Now()
+			if !open {
+				return nil, now, p.gone("closed its output")
+			}
+			p.pending = data
+		case <-p.ctx.Done():
+			return nil, now, p.ctx.Err()
+		case <-timer.C:
+			return nil, time.Now(), errLate
+		}
+	}
+}
+
+// gone is the fault of a bot whose pipe has ended.
+func (p *process) gone(how string) error {
+	select {
+	case <-p.done:
+		return faultf(protocol.Exit, "the process ended: %s", p.cmd.ProcessState)
+	case <-time.After(100 * time.Millisecond):
+		return faultf(protocol.Exit, "%s while it was running", how)
+	}
+}
+
+func (p *process) Answered() { p.lines.count = p.lines.w - p.lines.r }
+
+func (p *process) Stderr() []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	log := p.log
+	p.log = nil
+	return log
+}
+
+func (p *process) Close(grace time.Duration) {
+	go func() { // let the reader go
+		for range p.read {
+		}
+	}()
+	if grace > 0 {
+		select {
+		case <-p.done:
+		case <-time.After(grace):
+		}
+	}
+	if err := p.cmd.Process.Kill(); err == nil || errors.Is(err, os.ErrProcessDone) {
+		<-p.done
+	}
+	p.in.Close()
+	os.RemoveAll(p.scratch)
+}

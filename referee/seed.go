@@ -1,0 +1,61 @@
+package referee
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// ParseSeed reads a seed: 64 hexadecimal digits, or a decimal number below 2^64,
+// which stands for the 32 bytes that are that number, big-endian.
+func ParseSeed(text string) (rules.Seed, error) {
+	var seed rules.Seed
+	if len(text) == 2*len(seed) {
+		if _, err := hex.Decode(seed[:], []byte(text)); err == nil {
+			return seed, nil
+		}
+	} else if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		binary.BigEndian.PutUint64(seed[len(seed)-8:], n)
+		return seed, nil
+	}
+	return seed, fmt.Errorf("seed: %q is neither 64 hexadecimal digits nor a decimal number below 2^64", text)
+}
+
+// NewSeed is a seed that nobody can guess.
+func NewSeed() (seed rules.Seed) {
+	rand.Read(seed[:]) // never fails
+	return seed
+}
+
+// The labels of SPEC.md, "Seeds and deals".
+
+func dealSeed(match rules.Seed, deal int) rules.Seed {
+	return match.Derive(fmt.Sprintf("deal/%d", deal))
+}
+
+// botSeed is a bot's own seed: 53 bits, so that any language's numbers hold it.
+func botSeed(match rules.Seed, deal, rotation, seat int) uint64 {
+	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
+	return binary.BigEndian.Uint64(s[:]) >> 11
+}
+
+// standIn plays for seats that have forfeited: the first of the listed moves
+// after a shuffle by a stream of the game's own.
+type standIn struct {
+	stream rules.Stream
+	moves  []rules.Move
+}
+
+func newStandIn(game rules.Seed) *standIn {
+	return &standIn{stream: rules.NewStream(game.Derive("standin"))}
+}
+
+func (s *standIn) choose(legal []rules.Move) rules.Move {
+	s.moves = append(s.moves[:0], legal...)
+	rules.Shuffle(&s.stream, s.moves)
+	return s.moves[0]
+}
