@@ -1,0 +1,217 @@
+package rating
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Pair is the deals between two bots in counts, all that a fit needs. It adds
+// up: the counts of two seasons are the sums of theirs.
+type Pair struct {
+	A, B    int
+	Deals   float64
+	Score   float64 // sum of A's scores over the deals, 0..Deals
+	Squares float64 // sum of their squares, for Intervals; a fit does not read it
+}
+
+// Anchor holds one bot at a rating, to which the others are relative.
+type Anchor struct {
+	Bot int
+	Elo float64
+}
+
+// Options of a fit; the zero value is the usual one.
+type Options struct {
+	// Prior is how many virtual deals each bot has tied against a bot of
+	// average strength. It keeps the rating of a bot that won or lost
+	// everything, or met nobody, finite. 0 stands for DefaultPrior.
+	Prior float64
+	// Anchor, if any; else the ratings have mean 0.
+	Anchor *Anchor
+}
+
+// DefaultPrior is small beside any test worth running and still gives a bot
+// without deals a place: the middle.
+const DefaultPrior = 1.0
+
+// maxBots keeps the arithmetic of indices and memory sane.
+const maxBots = 1 << 20
+
+// Fit is the ratings of a tournament.
+type Fit struct {
+	Elo []float64 // by bot
+	// Deals a bot has played, one for every opponent in it.
+	Deals []float64
+	// Group is the lowest bot that a bot is connected with through deals. Only
+	// the prior relates bots of different groups.
+	Group []int
+
+	pairs   []Pair // merged
+	nats    []float64
+	prior   float64
+	options Options
+}
+
+// FitPairs finds the ratings under which the counts are most likely: the
+// Bradley-Terry model with a tie as half a win, and the prior. The same two
+// bots may come in several pairs and either way round.
+func FitPairs(bots int, pairs []Pair, o Options) (*Fit, error) {
+	if err := o.check(bots); err != nil {
+		return nil, err
+	}
+	for _, p := range pairs {
+		if err := p.check(bots); err != nil {
+			return nil, err
+		}
+	}
+	f := &Fit{pairs: merge(bots, pairs), prior: o.prior(), options: o, nats: make([]float64, bots)}
+	m := newModel(bots, f.pairs, f.prior)
+	m.maximise(f.nats)
+	f.Elo = o.scale(f.nats)
+	f.Deals = make([]float64, bots)
+	f.Group = groups(bots, f.pairs)
+	for _, p := range f.pairs {
+		f.Deals[p.A] += p.Deals
+		f.Deals[p.B] += p.Deals
+	}
+	return f, nil
+}
+
+// FitDeals is FitPairs on the counts of the deals.
+func FitDeals(bots int, deals []Deal, o Options) (*Fit, error) {
+	pairs, err := Count(bots, deals)
+	if err != nil {
+		return nil, err
+	}
+	return FitPairs(bots, pairs, o)
+}
+
+// Count adds the deals up by pair, in the order of the bots with A < B.
+func Count(bots int, deals []Deal) ([]Pair, error) {
+	if err := checkCount(bots); err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, deal := range deals {
+		n += len(deal)
+	}
+	pairs := make([]Pair, 0, n)
+	for _, deal := range deals {
+		for _, d := range deal {
+			if err := checkBots(d.A, d.B, bots); err != nil {
+				return nil, err
+			}
+			if err := d.check(); err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, Pair{A: d.A, B: d.B, Deals: 1, Score: d.Score, Squares: d.Score * d.Score})
+		}
+	}
+	return merge(bots, pairs), nil
+}
+
+func checkCount(bots int) error {
+	if bots < 0 || bots > maxBots {
+		return fmt.Errorf("rating: %d bots; a fit takes up to %d", bots, maxBots)
+	}
+	return nil
+}
+
+func (o Options) check(bots int) error {
+	if err := checkCount(bots); err != nil {
+		return err
+	}
+	if !(o.Prior >= 0) || math.IsInf(o.Prior, 0) {
+		return fmt.Errorf("rating: prior %v is not a number of deals above 0", o.Prior)
+	}
+	if o.Prior > 0 && o.Prior < 1e-6 {
+		return fmt.Errorf("rating: prior %v is too small to hold a bot that won everything; the least is 1e-6", o.Prior)
+	}
+	if a := o.Anchor; a != nil {
+		if a.Bot < 0 || a.Bot >= bots {
+			return fmt.Errorf("rating: anchor %d is not one of the %d bots; they are numbered from 0", a.Bot, bots)
+		}
+		if math.IsNaN(a.Elo) || math.IsInf(a.Elo, 0) {
+			return errors.New("rating: the anchor's Elo is not a finite number")
+		}
+	}
+	return nil
+}
+
+func (o Options) prior() float64 {
+	if o.Prior == 0 {
+		return DefaultPrior
+	}
+	return o.Prior
+}
+
+// scale turns log-odds into Elo about the anchor, or about mean 0.
+func (o Options) scale(nats []float64) []float64 {
+	if len(nats) == 0 {
+		return nil
+	}
+	zero, elo := 0.0, 0.0
+	if o.Anchor != nil {
+		zero, elo = nats[o.Anchor.Bot], o.Anchor.Elo
+	} else {
+		for _, r := range nats {
+			zero += r / float64(len(nats))
+		}
+	}
+	out := make([]float64, len(nats))
+	for i, r := range nats {
+		out[i] = (r-zero)*eloPerNat + elo
+	}
+	return out
+}
+
+func (p Pair) check(bots int) error {
+	if err := checkBots(p.A, p.B, bots); err != nil {
+		return err
+	}
+	if !(p.Deals >= 0) || math.IsInf(p.Deals, 0) {
+		return fmt.Errorf("rating: bots %d and %d have %v deals; a count is 0 or more", p.A, p.B, p.Deals)
+	}
+	// Sums of scores that are not halves may round past their end.
+	if slack := 1e-9 * (1 + p.Deals); !(p.Score >= -slack && p.Score <= p.Deals+slack) {
+		return fmt.Errorf("rating: bot %d scored %v in %v deals against bot %d; give the sum, from 0 to the deals",
+			p.A, p.Score, p.Deals, p.B)
+	}
+	if !(p.Squares >= 0 && p.Squares <= p.Deals*(1+1e-9)+1e-9) {
+		return fmt.Errorf("rating: bots %d and %d have %v as sum of squares in %v deals; it goes from 0 to the deals",
+			p.A, p.B, p.Squares, p.Deals)
+	}
+	return nil
+}
+
+// reverse is the same pair seen by B; squares of 1-s expand.
+func (p Pair) reverse() Pair {
+	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
+}
+
+// groups names every bot's connected component by its lowest bot.
+func groups(bots int, pairs []Pair) []int {
+	parent := make([]int, bots)
+	for i := range parent {
+		parent[i] = i
+	}
+	root := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for _, p := range pairs {
+		if p.Deals == 0 {
+			continue
+		}
+		a, b := root(p.A), root(p.B)
+		parent[max(a, b)] = min(a, b)
+	}
+	for i := range parent {
+		parent[i] = root(i)
+	}
+	return parent
+}

@@ -1,0 +1,155 @@
+package rating
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	// unseen is the count of a class that no deal fell in: small enough not to
+	// weigh, above 0 so that every mean within 0..1 has a likelihood.
+	unseen = 1e-3
+	// maxGrid is the most games a deal for which every class is laid out; the
+	// ends alone do for more, since the others only refine what unseen weighs.
+	maxGrid = 32
+)
+
+// multinomial is the observed distribution of the deals' mean scores: the
+// classes that g games can give, k/2g, and whatever else was seen.
+type multinomial struct {
+	total  float64
+	score  []float64
+	share  []float64 // of the total, above 0
+	values []float64 // scratch for the fits
+}
+
+func newMultinomial(t *Tally) *multinomial {
+	games := int(math.Round(float64(t.games) / float64(t.score.n)))
+	steps := 2 * games
+	if games > maxGrid {
+		steps = 1
+	}
+	m := &multinomial{}
+	next := 0
+	for k := range steps + 1 {
+		x := float64(k) / float64(steps)
+		for ; next < len(t.classes) && t.classes[next].Score < x-sameScore; next++ {
+			m.append(t.classes[next].Score, float64(t.classes[next].Deals))
+		}
+		n := unseen
+		if next < len(t.classes) && t.classes[next].Score <= x+sameScore {
+			n = float64(t.classes[next].Deals)
+			next++
+		}
+		m.append(x, n)
+	}
+	for i := range m.share {
+		m.share[i] /= m.total
+	}
+	m.values = make([]float64, len(m.score))
+	return m
+}
+
+func (m *multinomial) append(score, n float64) {
+	m.score = append(m.score, score)
+	m.share = append(m.share, n)
+	m.total += n
+}
+
+// ratio is the log-likelihood of the data under p1 less that under p0.
+func (m *multinomial) ratio(p0, p1 []float64) float64 {
+	sum := 0.0
+	for i, q := range m.share {
+		sum += q * math.Log(p1[i]/p0[i])
+	}
+	return m.total * sum
+}
+
+// fitMean is the maximum likelihood distribution with the mean given, which is
+// strictly between 0 and 1.
+func (m *multinomial) fitMean(mean float64) []float64 {
+	for i, x := range m.score {
+		m.values[i] = x - mean
+	}
+	return m.fitZero()
+}
+
+// fitZero is the maximum likelihood distribution under which the values have
+// expectation 0: share/(1+t*value), where t is the Lagrange multiplier, the
+// root of the sum of share*value/(1+t*value). That sum falls from +Inf to -Inf
+// between the poles on both sides of 0, so Newton's step is kept in a bracket
+// that shrinks with every value of the sum.
+func (m *multinomial) fitZero() []float64 {
+	low, high := -1/slices.Max(m.values), -1/slices.Min(m.values)
+	t := 0.0
+	for range 100 {
+		f, slope := 0.0, 0.0
+		for i, v := range m.values {
+			u := v / (1 + t*v)
+			f += m.share[i] * u
+			slope -= m.share[i] * u * u
+		}
+		if f > 0 {
+			low = t
+		} else {
+			high = t
+		}
+		next := t - f/slope
+		if !(next > low && next < high) {
+			next = (low + high) / 2
+		}
+		if done := math.Abs(next-t) <= 1e-12*(1+math.Abs(t)); done {
+			t = next
+			break
+		}
+		t = next
+	}
+	p := make([]float64, len(m.share))
+	for i, v := range m.values {
+		p[i] = m.share[i] / (1 + t*v)
+	}
+	return p
+}
+
+// fitEffect is the maximum likelihood distribution whose mean is effect
+// standard deviations above 0.5. The constraint is not linear in the
+// distribution; it is linearised about the last fit until the fit stands
+// still (Van den Bergh, "Normalized Elo").
+func (m *multinomial) fitEffect(effect float64) []float64 {
+	p := make([]float64, len(m.share))
+	for i := range p {
+		p[i] = 1 / float64(len(p))
+	}
+	for range 30 {
+		mean, sd := m.momentsOf(p)
+		for i, x := range m.score {
+			z := (x - mean) / sd
+			m.values[i] = x - 0.5 - effect*sd*(1+z*z)/2
+		}
+		if slices.Min(m.values) >= 0 || slices.Max(m.values) <= 0 {
+			// No distribution over these classes has such an effect: the
+			// nearest is all at one end, which the last fit tends to.
+			return p
+		}
+		next := m.fitZero()
+		moved := 0.0
+		for i := range p {
+			moved = max(moved, math.Abs(next[i]-p[i]))
+		}
+		p = next
+		if moved < 1e-9 {
+			break
+		}
+	}
+	return p
+}
+
+func (m *multinomial) momentsOf(p []float64) (mean, sd float64) {
+	for i, x := range m.score {
+		mean += p[i] * x
+	}
+	for i, x := range m.score {
+		sd += p[i] * (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(sd)
+}

@@ -1,0 +1,143 @@
+// Package rating is the statistics of matches: the Elo difference of two bots,
+// sequential tests, the ratings of a whole tournament and what duplicate deals
+// are worth. It is pure computation and knows nothing of games or processes.
+//
+// The unit of every statistic is the deal with all its rotations, never the
+// single game: the games of one deal share its cards, so they are not
+// independent. docs/statistics.md says what is computed, why, and from which
+// papers.
+package rating
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Confidence is the level of every interval.
+const Confidence = 0.95
+
+// eloPerNat turns log-odds into Elo: 400 Elo are odds of ten to one.
+const eloPerNat = 400 / math.Ln10
+
+// z95 is the two-sided 95 % quantile of the standard normal.
+var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
+
+// Duel is what one deal, over all its rotations, says of two bots.
+type Duel struct {
+	A, B   int     // bots by number from 0, A not B
+	Games  int     // the games in which the two met
+	Score  float64 // A's mean score against B: win 1, tie 0.5, loss 0
+	Points float64 // A's mean points a game less B's
+}
+
+// Deal is one deal with all its rotations: a duel for every two of its bots
+// that met as opponents, each pair once.
+type Deal []Duel
+
+// Reverse is the same duel seen by the other bot.
+func (d Duel) Reverse() Duel {
+	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
+}
+
+func (d Duel) check() error {
+	switch {
+	case d.Games < 1:
+		return fmt.Errorf("rating: a duel of %d games; a finished deal has at least 1", d.Games)
+	case !(d.Score >= 0 && d.Score <= 1):
+		return fmt.Errorf("rating: score %v is not from 0 to 1; give the mean score over the deal's games", d.Score)
+	case math.IsNaN(d.Points) || math.IsInf(d.Points, 0):
+		return fmt.Errorf("rating: points %v are not a finite number", d.Points)
+	}
+	return nil
+}
+
+func checkBots(a, b, bots int) error {
+	for _, bot := range [...]int{a, b} {
+		if bot < 0 || bot >= bots {
+			return fmt.Errorf("rating: bot %d is not one of the %d bots; they are numbered from 0", bot, bots)
+		}
+	}
+	if a == b {
+		return fmt.Errorf("rating: bot %d is paired with itself; leave such pairs out", a)
+	}
+	return nil
+}
+
+// Estimate is a figure with its 95 % interval. A side of the interval that the
+// data do not bound is infinite, which is null in JSON.
+type Estimate struct {
+	Value, Low, High float64
+}
+
+// PlusMinus is half the interval's width: the figure after the ± sign.
+func (e Estimate) PlusMinus() float64 { return (e.High - e.Low) / 2 }
+
+// Reverse is the estimate of the negative.
+func (e Estimate) Reverse() Estimate {
+	return Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
+}
+
+// MarshalJSON writes {"value":..,"low":..,"high":..}, null for an open side.
+func (e Estimate) MarshalJSON() ([]byte, error) {
+	finite := func(x float64) *float64 {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	return json.Marshal(struct {
+		Value *float64 `json:"value"`
+		Low   *float64 `json:"low"`
+		High  *float64 `json:"high"`
+	}{finite(e.Value), finite(e.Low), finite(e.High)})
+}
+
+// Elo is the rating difference at which the logistic curve expects a score
+// from 0 to 1; it is infinite at the ends.
+func Elo(score float64) float64 {
+	return eloPerNat * (math.Log(score) - math.Log1p(-score))
+}
+
+// Score is the expected score of a player that is elo points stronger.
+func Score(elo float64) float64 { return logistic(elo / eloPerNat) }
+
+func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// Mean is the mean of independent values, one a deal, with Student's interval.
+// Fewer than two values bound nothing.
+func Mean(values []float64) Estimate {
+	var m moments
+	for _, x := range values {
+		m.add(x)
+	}
+	return m.estimate()
+}
+
+// moments is Welford's running mean and sum of squared deviations.
+type moments struct {
+	n        int
+	mean, ss float64
+}
+
+func (m *moments) add(x float64) {
+	m.n++
+	d := x - m.mean
+	m.mean += d / float64(m.n)
+	m.ss += d * (x - m.mean)
+}
+
+func (m *moments) estimate() Estimate {
+	if m.n < 2 {
+		return Estimate{Value: m.mean, Low: math.Inf(-1), High: math.Inf(1)}
+	}
+	n := float64(m.n)
+	h := studentQuantile(n-1) * math.Sqrt(m.ss/(n-1)/n)
+	return Estimate{Value: m.mean, Low: m.mean - h, High: m.mean + h}
+}
+
+func studentQuantile(degrees float64) float64 {
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: degrees}.Quantile((1 + Confidence) / 2)
+}

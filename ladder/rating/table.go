@@ -1,0 +1,55 @@
+package rating
+
+// Table is who scored what against whom: cell [i][j] is bot i's figures
+// against bot j, [j][i] the same from the other side, and the diagonal is of
+// no deals. A pair is judged by the deals in which the two met.
+func Table(bots int, deals []Deal) ([][]Summary, error) {
+	if err := checkCount(bots); err != nil {
+		return nil, err
+	}
+	tallies := make(map[[2]int]*Tally)
+	for _, deal := range deals {
+		for _, d := range deal {
+			if err := checkBots(d.A, d.B, bots); err != nil {
+				return nil, err
+			}
+			if d.A > d.B {
+				d = d.Reverse()
+			}
+			key := [2]int{d.A, d.B}
+			if tallies[key] == nil {
+				tallies[key] = new(Tally)
+			}
+			if err := tallies[key].Add(d); err != nil {
+				return nil, err
+			}
+		}
+	}
+	empty := new(Tally).Summary()
+	table := make([][]Summary, bots)
+	for i := range table {
+		table[i] = make([]Summary, bots)
+		for j := range table[i] {
+			table[i][j] = empty
+		}
+	}
+	for key, tally := range tallies {
+		s := tally.Summary()
+		table[key[0]][key[1]], table[key[1]][key[0]] = s, s.Reverse()
+	}
+	return table, nil
+}
+
+// Reverse is the summary seen by the other bot.
+func (s Summary) Reverse() Summary {
+	n := len(s.Classes)
+	classes := make([]Class, n)
+	for i, c := range s.Classes {
+		classes[n-1-i] = Class{Score: 1 - c.Score, Deals: c.Deals}
+	}
+	s.Classes = classes
+	s.Score = Estimate{Value: 1 - s.Score.Value, Low: 1 - s.Score.High, High: 1 - s.Score.Low}
+	s.Elo, s.Points = s.Elo.Reverse(), s.Points.Reverse()
+	s.LOS = 1 - s.LOS
+	return s
+}

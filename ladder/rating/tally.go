@@ -1,0 +1,155 @@
+package rating
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// sameScore is how near two mean scores count as one class: far below the
+// smallest step of any game, far above the rounding of a mean.
+const sameScore = 1e-9
+
+// Class is how many deals ended with one mean score. With two games a deal
+// these are the five classes of the pentanomial: 0, 0.25, 0.5, 0.75, 1.
+type Class struct {
+	Score float64 `json:"score"`
+	Deals int     `json:"deals"`
+}
+
+// Tally is the deals between two bots, seen by the first. Its zero value is
+// empty; adding a deal costs time in the number of classes, not of deals.
+type Tally struct {
+	classes []Class // by score, rising
+	games   int
+	score   moments
+	points  moments
+}
+
+// Add takes in one deal; the duel's A is the tally's first bot.
+func (t *Tally) Add(d Duel) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c Class, s float64) int {
+		if c.Score < s {
+			return -1
+		}
+		return 1
+	})
+	if i == len(t.classes) || t.classes[i].Score > d.Score+sameScore {
+		t.classes = slices.Insert(t.classes, i, Class{Score: d.Score})
+	}
+	t.classes[i].Deals++
+	t.games += d.Games
+	t.score.add(d.Score)
+	t.points.add(d.Points)
+	return nil
+}
+
+// TallyOf is the tally of the duels, all with the same A.
+func TallyOf(duels []Duel) (*Tally, error) {
+	t := new(Tally)
+	for _, d := range duels {
+		if err := t.Add(d); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// Deals counts the deals.
+func (t *Tally) Deals() int { return t.score.n }
+
+// Summary is what the deals say of the first bot against the second.
+type Summary struct {
+	Deals   int      `json:"deals"`
+	Games   int      `json:"games"`
+	Classes []Class  `json:"classes"`
+	Score   Estimate `json:"score"` // mean of the deals' mean scores
+	Elo     Estimate `json:"elo"`   // the score through the logistic curve
+	// Swept: one side took every game, so Elo.Value is only the least value
+	// that rounds to such a score and one end of the interval is open.
+	Swept  bool     `json:"swept"`
+	LOS    float64  `json:"los"`    // likelihood of superiority, 0 to 1
+	Points Estimate `json:"points"` // points a game, own less the other's
+}
+
+// Summary computes the figures. Without deals they are those of equal bots
+// with nothing bounded.
+func (t *Tally) Summary() Summary {
+	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
+	if t.score.n == 0 {
+		s.Score = Estimate{Value: 0.5, Low: 0, High: 1}
+		s.Elo = Estimate{Low: math.Inf(-1), High: math.Inf(1)}
+		s.LOS = 0.5
+		return s
+	}
+	mean := t.mean()
+	s.Score = t.interval(mean)
+	s.Swept = mean == 0 || mean == 1
+	// The least score above a loss of every game is half a point in all the
+	// games; half of that is the usual correction for continuity.
+	edge := 1 / (4 * float64(t.games))
+	s.Elo = Estimate{Value: Elo(min(max(mean, edge), 1-edge)), Low: Elo(s.Score.Low), High: Elo(s.Score.High)}
+	s.LOS = t.superiority(mean)
+	return s
+}
+
+// mean sums the classes in their order, so that the order of the deals does
+// not show in the last bits.
+func (t *Tally) mean() float64 {
+	sum := 0.0
+	for _, c := range t.classes {
+		sum += c.Score * float64(c.Deals)
+	}
+	return min(sum/float64(t.score.n), 1)
+}
+
+// effectiveDeals is how many all-or-nothing deals the tally is worth: the
+// deals divided by their design effect, the ratio of their variance to the
+// greatest that their mean allows, m(1-m). The ratio is taken with one pseudo
+// deal of ratio 1, so that a few equal deals do not pass for certainty; with
+// one deal, or a sweep, it is 1.
+func (t *Tally) effectiveDeals(mean float64) float64 {
+	n := float64(t.score.n)
+	widest := mean * (1 - mean)
+	if widest == 0 {
+		return n
+	}
+	ss := 0.0
+	for _, c := range t.classes {
+		ss += float64(c.Deals) * (c.Score - mean) * (c.Score - mean)
+	}
+	effect := min((ss/widest+1)/n, 1)
+	return n / effect
+}
+
+// interval is Wilson's score interval on the effective number of deals, with
+// Student's quantile because the variance is estimated. It lies within 0..1
+// and contains the mean.
+func (t *Tally) interval(mean float64) Estimate {
+	n := t.effectiveDeals(mean)
+	q := studentQuantile(float64(t.score.n))
+	shrink := 1 + q*q/n
+	centre := (mean + q*q/(2*n)) / shrink
+	half := q / shrink * math.Sqrt(mean*(1-mean)/n+q*q/(4*n*n))
+	e := Estimate{Value: mean, Low: max(centre-half, 0), High: min(centre+half, 1)}
+	// At a sweep one end is the mean itself, up to rounding.
+	if mean == 0 {
+		e.Low = 0
+	}
+	if mean == 1 {
+		e.High = 1
+	}
+	return e
+}
+
+// superiority is the one-sided level at which Wilson's test rejects "not
+// better", so it passes 97.5 % just when the interval leaves 0.5 behind.
+func (t *Tally) superiority(mean float64) float64 {
+	n := t.effectiveDeals(mean)
+	q := (mean - 0.5) * 2 * math.Sqrt(n)
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)
+}

@@ -1,0 +1,106 @@
+package rating
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Worth compares duplicate deals with as many single games on deals of their
+// own, each with the bots seated at random.
+type Worth struct {
+	Deals     int      `json:"deals"`
+	Rotations int      `json:"rotations"` // games a deal
+	Mean      Estimate `json:"mean"`      // of the deals' means
+	// GameVariance is that of one game on a deal of its own, DealVariance that
+	// of a deal's mean over its rotations.
+	GameVariance float64 `json:"game_variance"`
+	DealVariance float64 `json:"deal_variance"`
+	// Factor is how many single games tell as much as one game of a duplicate
+	// deal: GameVariance / (Rotations × DealVariance). 1 means that the
+	// rotations might as well be games on other deals; it is +Inf when the
+	// deals' means are all the same.
+	Factor float64 `json:"-"`
+}
+
+// MeasureWorth takes a bot's scores (or points) by deal and rotation, every
+// deal with the same number of rotations.
+func MeasureWorth(deals [][]float64) (Worth, error) {
+	if len(deals) < 2 {
+		return Worth{}, fmt.Errorf("rating: %d deals have no variance; give at least 2", len(deals))
+	}
+	rotations := len(deals[0])
+	var means moments
+	within := 0.0
+	for i, games := range deals {
+		if len(games) != rotations || rotations == 0 {
+			return Worth{}, fmt.Errorf("rating: deal %d has %d games, the first has %d; give every rotation of each deal",
+				i, len(games), rotations)
+		}
+		var m moments
+		for _, x := range games {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return Worth{}, fmt.Errorf("rating: deal %d has the score %v, not a finite number", i, x)
+			}
+			m.add(x)
+		}
+		means.add(m.mean)
+		within += m.ss / float64(rotations)
+	}
+	n := float64(len(deals))
+	w := Worth{Deals: len(deals), Rotations: rotations, Mean: means.estimate(), DealVariance: means.ss / (n - 1)}
+	// A game of a random deal and rotation: the variance between deals and the
+	// mean variance within one.
+	w.GameVariance = w.DealVariance + within/n
+	switch {
+	case w.GameVariance == 0:
+		w.Factor = 1
+	default:
+		w.Factor = w.GameVariance / (float64(rotations) * w.DealVariance)
+	}
+	return w, nil
+}
+
+// Needed is how many independent deals, whose means have the variance given,
+// it takes for the 95 % interval to leave out 0 with the chance power (0.5
+// where the estimate falls on the truth, 0.8 by custom) when the true effect
+// is effect, in the unit of which variance is the square: by the normal
+// approximation, ((z(0.975)+z(power)) × sd / effect)², rounded up, at least 2.
+func Needed(effect, variance, power float64) (int, error) {
+	switch {
+	case effect == 0 || math.IsNaN(effect) || math.IsInf(effect, 0):
+		return 0, fmt.Errorf("rating: an effect of %v cannot be told from 0 by any number of deals", effect)
+	case !(variance >= 0) || math.IsInf(variance, 0):
+		return 0, fmt.Errorf("rating: variance %v is not 0 or more", variance)
+	case !(power >= 0.5 && power < 1):
+		return 0, fmt.Errorf("rating: power %v is not from 0.5 to below 1; try 0.8", power)
+	}
+	z := z95 + distuv.UnitNormal.Quantile(power)
+	n := math.Ceil(z * z * variance / (effect * effect))
+	if n > 1<<53 {
+		return 0, fmt.Errorf("rating: an effect of %v is too small beside the variance %v to be told from 0", effect, variance)
+	}
+	return max(int(n), 2), nil
+}
+
+// Budget is what it takes to tell an effect from 0 with duplicate deals and
+// without.
+type Budget struct {
+	Deals          int `json:"deals"`           // duplicate deals
+	DuplicateGames int `json:"duplicate_games"` // the games in them
+	SingleGames    int `json:"single_games"`    // on a deal each
+}
+
+// Budget applies Needed to both kinds of deal.
+func (w Worth) Budget(effect, power float64) (Budget, error) {
+	deals, err := Needed(effect, w.DealVariance, power)
+	if err != nil {
+		return Budget{}, err
+	}
+	games, err := Needed(effect, w.GameVariance, power)
+	if err != nil {
+		return Budget{}, err
+	}
+	return Budget{Deals: deals, DuplicateGames: deals * w.Rotations, SingleGames: games}, nil
+}
