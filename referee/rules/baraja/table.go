@@ -1,0 +1,431 @@
+package baraja
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+const (
+	// TableSeats is the most seats a Table has.
+	TableSeats = 4
+	// TableCards is the size of the pack of a Table.
+	TableCards = 40
+	// SwapMove and the card given is the move that takes the trump card from
+	// the table.
+	SwapMove rules.Move = Cards
+)
+
+// Table is what Brisca and Tute have in common: hands, a stock that ends in the
+// trump card, the trick being played and points. Its methods make one step each
+// and know no options; the games put them together.
+//
+// Pack holds two things. The cards played, in order, fill it from the front: the
+// current trick is the last InTrick of them. The stock fills the back, next card
+// first, with the trump card in the last place. They cannot meet, for a card is
+// dealt or drawn before it is played. As long as no card is played, the front
+// is the deal: card j of a seat at j*Players+seat.
+type Table struct {
+	Hands  [TableSeats]Set   // by seat
+	Known  [TableSeats]Set   // by seat: the cards that all know to be in the hand
+	Pack   [TableCards]Card  // see above
+	Points [TableSeats]int16 // by seat
+	Plies  uint16            // moves made
+
+	Mover   int8  // the seat to move, or rules.Over
+	Players uint8 // seats in use
+	Leader  uint8 // the seat that leads the current trick
+	Winner  uint8 // the seat that is winning it
+	Best    Card  // the card that is winning it
+	Pot     uint8 // the value of its cards
+	InTrick uint8 // its cards so far
+	Played  uint8 // cards played in all
+	Next    uint8 // place in Pack of the next card to draw
+	End     uint8 // place behind the last card that will be drawn: 40, or 39 with the trump card left over
+	Trump   Card  // the trump card: it keeps its name here when it has been drawn
+	trumps  Suit  // its suit
+}
+
+// Shuffle lays out a new table's pack as rules.Shuffle orders it.
+func (t *Table) Shuffle(src *rules.Stream) {
+	t.Pack = pack40
+	rules.Shuffle(src, t.Pack[:])
+}
+
+var pack40 = [TableCards]Card(Pack40)
+
+// Deal deals each seat its cards from Pack, one at a time from seat 0, and turns
+// up the trump card. The rest of the table must be zero. The trump card is drawn
+// last, or never when the draws do not come out even.
+func (t *Table) Deal(players, each int) {
+	n := 0
+	for range each {
+		for seat := range players {
+			t.Hands[seat] |= t.Pack[n].bit()
+			n++
+		}
+	}
+	t.Trump = t.Pack[n]
+	t.trumps = t.Trump.Suit()
+	copy(t.Pack[n:], t.Pack[n+1:])
+	t.Pack[TableCards-1] = t.Trump
+	t.Players, t.Next = uint8(players), uint8(n)
+	t.End = uint8(TableCards - (TableCards-n)%players)
+}
+
+// Trumps is the suit of trumps.
+func (t *Table) Trumps() Suit { return t.trumps }
+
+// OnTable tells whether the trump card still lies on the table.
+func (t *Table) OnTable() bool { return t.Next < TableCards }
+
+// Trick is the cards of the current trick, from the leader.
+func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
+
+// Turn is the seat to move, or rules.Over.
+func (t *Table) Turn() int { return int(t.Mover) }
+
+// Ply counts the moves made.
+func (t *Table) Ply() int { return int(t.Plies) }
+
+// Put plays a card from the hand of the seat to move and tells whether that
+// completes the trick; if not, the next seat is to move.
+func (t *Table) Put(c Card) bool {
+	seat := uint8(t.Mover)
+	t.Hands[seat%TableSeats] &^= c.bit()
+	t.Known[seat%TableSeats] &^= c.bit()
+	t.Pack[t.Played] = c
+	t.Played++
+	t.InTrick++
+	t.Pot += values[c&63]
+	if t.InTrick == 1 || beats[t.trumps%4][t.Best&63].Has(c&63) {
+		t.Best, t.Winner = c, seat
+	}
+	if t.InTrick == t.Players {
+		return true
+	}
+	if seat++; seat == t.Players {
+		seat = 0
+	}
+	t.Mover = int8(seat)
+	return false
+}
+
+// Last tells, when a trick is complete, whether it was the last.
+func (t *Table) Last() bool { return t.Played == t.End }
+
+// Collect gives the complete trick to its winner, who leads the next, or ends
+// the game after the last one. The bonus is added to the trick's points.
+func (t *Table) Collect(bonus int16, log *rules.Log) {
+	won := int16(t.Pot) + bonus
+	t.Points[t.Winner%TableSeats] += won
+	t.Leader, t.Mover = t.Winner, int8(t.Winner)
+	t.InTrick, t.Pot = 0, 0
+	if log != nil {
+		log.Begin(rules.All, "trick")
+		log.Int(int(t.Winner))
+		log.Int(int(won))
+	}
+	if t.Last() {
+		t.Mover = rules.Over
+	}
+}
+
+// Hunted tells, when a trick of two is complete, whether its winner has hunted
+// the 3 of trumps: it was led and the 1 put on it, or in the last trick the
+// other way round.
+func (t *Table) Hunted() bool {
+	led, put := t.Pack[t.Played-2], t.Pack[t.Played-1]
+	one, three := Of(1, t.trumps), Of(3, t.trumps)
+	return led == three && put == one || led == one && put == three && t.Last()
+}
+
+// Draw lets every seat draw a card, the leader first, while the stock lasts.
+func (t *Table) Draw(log *rules.Log) {
+	if t.Next >= t.End {
+		return
+	}
+	seat := t.Leader
+	for range t.Players {
+		c := t.Pack[t.Next]
+		t.Next++
+		t.Hands[seat%TableSeats] |= c.bit()
+		if log != nil {
+			t.logDraw(int(seat), c, log)
+		}
+		if t.Next == TableCards {
+			t.Known[seat%TableSeats] |= c.bit()
+		}
+		if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
+func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
+	who := rules.Only(seat)
+	if c == t.Trump {
+		who = rules.All
+	}
+	log.Begin(who, "draw")
+	log.Int(seat)
+	log.Word(c.String())
+	if others := rules.All &^ who; others != 0 {
+		log.Begin(others, "draw")
+		log.Int(seat)
+		log.Word("?")
+	}
+}
+
+// Swaps is the card, if there is one, that the seat to move may give for the
+// trump card under the option of exchange.
+func (t *Table) Swaps() Set {
+	if !t.OnTable() {
+		return 0
+	}
+	return t.Hands[t.Mover] & swapFor(t.Trump)
+}
+
+// swapFor is the card that the trump card may be had for: the 7 of its suit for
+// 1, 3, 12, 11 and 10, the 2 for 7, 6, 5 and 4, nothing for the 2.
+func swapFor(trump Card) Set {
+	switch trump.Rank() {
+	case 2:
+		return 0
+	case 4, 5, 6, 7:
+		return Of(2, trump.Suit()).bit()
+	}
+	return Of(7, trump.Suit()).bit()
+}
+
+// Swap takes the trump card for a card of the seat to move, which stays to move.
+func (t *Table) Swap(c Card, log *rules.Log) {
+	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
+	t.Known[t.Mover] = t.Known[t.Mover].Without(c).With(t.Trump)
+	t.Trump = c
+	t.Pack[TableCards-1] = c
+	if log != nil {
+		log.Begin(rules.All, "swap")
+		log.Int(int(t.Mover))
+		log.Word(c.String())
+	}
+}
+
+// CheckSwap says why the seat to move may not give a card for the trump card,
+// nil if it may.
+func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
+	price := swapFor(t.Trump)
+	switch {
+	case !exchange:
+		return fmt.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
+	case !t.OnTable():
+		return fmt.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
+	case price == 0:
+		return fmt.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
+	case !price.Has(c):
+		return fmt.Errorf("%s: \"swap:%v\" does not buy the %v: try swap:%v", game, c, t.Trump, price.First())
+	case !t.Hands[t.Mover].Has(c):
+		return fmt.Errorf("%s: \"swap:%v\" needs a card that is not in hand: play a card", game, c)
+	}
+	return nil
+}
+
+// Instants is the seats that hold what wins at once: 1, 3 and 12 of trumps, all
+// four 12s or all four 11s. It logs them in order from the leader.
+func (t *Table) Instants(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
+	black := black[t.trumps%4]
+	seat := t.Leader
+	for range t.Players {
+		hand := t.Hands[seat%TableSeats]
+		if blackhand && hand&black == black {
+			won |= rules.Only(int(seat))
+			logInstant(int(seat), "blackhand", log)
+		}
+		if tute && (hand&Twelves == Twelves || hand&Elevens == Elevens) {
+			won |= rules.Only(int(seat))
+			logInstant(int(seat), "tute", log)
+		}
+		if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+	return won
+}
+
+func logInstant(seat int, why string, log *rules.Log) {
+	if log == nil {
+		return
+	}
+	log.Begin(rules.All, "instant")
+	log.Int(seat)
+	log.Word(why)
+}
+
+// WinHunt ends the game for the winner of the trick just collected, who has
+// hunted the 3 of trumps.
+func (t *Table) WinHunt(full int16, log *rules.Log) {
+	logInstant(int(t.Winner), "hunt3", log)
+	t.WinAtOnce(rules.Only(int(t.Winner)), full)
+}
+
+// WinAtOnce ends the game: the seats that won have the full points each, the
+// others none.
+func (t *Table) WinAtOnce(won rules.Seats, full int16) {
+	for seat := range t.Points {
+		t.Points[seat] = 0
+		if won&rules.Only(seat) != 0 {
+			t.Points[seat] = full
+		}
+	}
+	t.Mover = rules.Over
+}
+
+// AllKnown is the cards that all know to be in some hand.
+func (t *Table) AllKnown() Set { return t.Known[0] | t.Known[1] | t.Known[2] | t.Known[3] }
+
+// Floats is the points of the seats in use.
+func (t *Table) Floats() []float64 {
+	points := make([]float64, t.Players)
+	for seat := range points {
+		points[seat] = float64(t.Points[seat])
+	}
+	return points
+}
+
+// LogDeal logs each seat's deal, which it alone sees, and the trump card. No move
+// may have been made yet.
+func (t *Table) LogDeal(log *rules.Log) {
+	players := int(t.Players)
+	for seat := range players {
+		var hand []Card
+		for n := seat; n < int(t.Next); n += players {
+			hand = append(hand, t.Pack[n])
+		}
+		log.Begin(rules.Only(seat), "deal")
+		log.Word(string(Text(nil, hand)))
+	}
+	log.Begin(rules.All, "trump")
+	log.Word(t.Trump.String())
+}
+
+// LogPlay logs a card played.
+func LogPlay(seat int, c Card, log *rules.Log) {
+	log.Begin(rules.All, "play")
+	log.Int(seat)
+	log.Word(c.String())
+}
+
+// View appends what a seat may know: the keys that the games have in common.
+func (t *Table) View(dst []byte, seat int) []byte {
+	dst = append(dst, "hand="...)
+	dst = t.Hands[seat].Text(dst)
+	dst = append(dst, " trump="...)
+	dst = append(dst, t.Trump.String()...)
+	dst = append(dst, " stock="...)
+	dst = strconv.AppendInt(dst, int64(t.End-t.Next), 10)
+	dst = append(dst, " leader="...)
+	dst = strconv.AppendInt(dst, int64(t.Leader), 10)
+	dst = append(dst, " trick="...)
+	dst = Text(dst, t.Trick())
+	for i, p := range t.Points[:t.Players] {
+		dst = append(dst, separator(i, " points=", ",")...)
+		dst = strconv.AppendInt(dst, int64(p), 10)
+	}
+	dst = append(dst, " played="...)
+	dst = Text(dst, t.Pack[:t.Played-t.InTrick])
+	for i, known := range t.Known[:t.Players] {
+		dst = append(dst, separator(i, " known=", "/")...)
+		dst = known.Text(dst)
+	}
+	return dst
+}
+
+// separator is what stands before item i of a list.
+func separator(i int, key, sep string) string {
+	if i == 0 {
+		return key
+	}
+	return sep
+}
+
+// Redeal deals the cards that a seat cannot see anew: the stock without the
+// trump card and the other hands without the cards to be kept. Hands keep
+// their sizes.
+func (t *Table) Redeal(seat int, keep Set, r *rules.Rand) {
+	var pool [TableCards]Card
+	n := 0
+	for other := range int(t.Players) {
+		if other != seat {
+			for s := t.Hands[other] &^ keep; s != 0; s &= s - 1 {
+				pool[n] = s.First()
+				n++
+			}
+		}
+	}
+	var stock []Card
+	if t.OnTable() {
+		stock = t.Pack[t.Next : TableCards-1]
+	}
+	n += copy(pool[n:], stock)
+	for i := n - 1; i > 0; i-- {
+		j := r.Below(i + 1)
+		pool[i], pool[j] = pool[j], pool[i]
+	}
+	n -= copy(stock, pool[n-len(stock):n])
+	for other := range int(t.Players) {
+		if other != seat {
+			kept := t.Hands[other] & keep
+			size := t.Hands[other].Len() - kept.Len()
+			t.Hands[other] = kept
+			for _, c := range pool[n-size : n] {
+				t.Hands[other] |= c.bit()
+			}
+			n -= size
+		}
+	}
+	if t.Plies == 0 {
+		t.layDeal(seat, keep)
+	}
+}
+
+// layDeal writes the hands of all but one seat to where LogDeal reads them; the
+// cards kept stay in their places.
+func (t *Table) layDeal(except int, keep Set) {
+	rest := t.Hands
+	for n, c := range t.Pack[:t.Next] {
+		seat := n % int(t.Players)
+		if seat == except || keep.Has(c) {
+			continue
+		}
+		t.Pack[n] = (rest[seat] &^ keep).First()
+		rest[seat] = rest[seat].Without(t.Pack[n])
+	}
+}
+
+// MoveText appends a card or a swap as the protocol writes it. What is no move
+// is written as a question mark and its number.
+func MoveText(dst []byte, m rules.Move) []byte {
+	switch {
+	case m < SwapMove:
+		return append(dst, Card(m).String()...)
+	case m < SwapMove+Cards:
+		dst = append(dst, "swap:"...)
+		return append(dst, Card(m-SwapMove).String()...)
+	}
+	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
+}
+
+// ParseMove reads a card or a swap.
+func ParseMove(game, text string) (rules.Move, error) {
+	word, swap := strings.CutPrefix(text, "swap:")
+	c, err := Parse(word)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%s: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", game, text)
+	case swap:
+		return SwapMove + rules.Move(c), nil
+	}
+	return rules.Move(c), nil
+}

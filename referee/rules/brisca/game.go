@@ -1,0 +1,158 @@
+// Package brisca is Brisca, a trick game for 2 to 4 seats with 40 cards of the
+// Spanish pack.
+//
+// The cards of a suit rank 1, 3, 12, 11, 10, 7, 6, 5, 4, 2; the first five count
+// 11, 10, 4, 3 and 2 points, the others nothing: 120 points in all.
+//
+// Three cards are dealt to each seat, one at a time from seat 0. The next card
+// is turned up: it is the trump card, its suit is trumps, and it lies under the
+// stock as its last card. Seat 0 leads to the first trick, the winner of a trick
+// to the next. Any card may be played. The highest trump wins the trick, else
+// the highest card of the suit led. After a trick, while the stock lasts, every
+// seat draws a card, the winner first. With three seats the draws end before
+// the trump card: it is never drawn and its value counts for nobody. The game
+// ends when all cards are played. Points decide; with teams=yes (four seats, 0
+// and 2 against 1 and 3) the sum of a team's points.
+//
+// exchange=yes: on its turn, before it plays a card, a seat may take the trump
+// card from the table for the 7 of trumps, when the trump card is 1, 3, 12, 11
+// or 10, or for the 2 of trumps, when it is 7, 6, 5 or 4. The card laid down is
+// the trump card from then on, so that both exchanges may happen in one turn.
+// It is possible while the trump card lies on the table, with three seats to
+// the end.
+//
+// last10=yes: the last trick is worth 10 points more.
+//
+// blackhand=yes: a seat that holds 1, 3 and 12 of trumps wins at once. That is
+// looked at when a trick begins, after the draw, the first included, and after
+// each exchange.
+//
+// hunt3=yes (two seats): when the 3 of trumps is led and the 1 of trumps is put
+// on it, the seat that put it wins at once. In the last trick a seat that leads
+// the 1 of trumps and gets the 3 put on it wins at once as well. The trick is
+// collected first; nobody draws any more.
+//
+// Winning at once makes the points 120 (130 with last10) for the seat and 0 for
+// all others, its partner included.
+package brisca
+
+import (
+	"strconv"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+const (
+	name = "brisca"
+	// handCards is the number of cards that each seat is dealt.
+	handCards = 3
+	// allPoints is what the cards are worth; winning at once gives as much.
+	allPoints = 120
+	// lastBonus is what the option last10 adds.
+	lastBonus = 10
+)
+
+// Game is Brisca; its zero value is ready for use.
+type Game struct{}
+
+// Name of the game in commands and in the protocol.
+func (Game) Name() string { return name }
+
+// Options are the number of seats and the common variations.
+func (Game) Options() []rules.Option { return baraja.TableOptions() }
+
+// Rules is the game told to people.
+func (Game) Rules() string {
+	return `Brisca is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
+espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
+the strongest the cards of a suit are 1, 3, 12, 11, 10, 7, 6, 5, 4, 2. The 1 is
+worth 11 points, the 3 is worth 10, the 12 4, the 11 3 and the 10 2.
+
+Everyone gets three cards. The next card is turned up: its suit is trumps, and
+it will be the last card of the stock. Seat 0 leads. You may play any card. The
+highest trump wins the trick, or else the highest card of the suit led. The
+winner of the trick draws a card from the stock, then the others in turn, and
+leads to the next trick. When the stock is used up the hands are played out.
+With three players the trump card is left over. Most points win.
+
+Variations: teams=yes, four players, seats 0 and 2 against 1 and 3. exchange=yes,
+on your turn you may take the trump card for the 7 of trumps if it is 1, 3, 12, 11
+or 10, or for the 2 of trumps if it is 7, 6, 5 or 4. last10=yes, the last trick is
+worth 10 more. blackhand=yes, 1, 3 and 12 of trumps in one hand win at once.
+hunt3=yes, two players, putting the 1 of trumps on a 3 of trumps that was led wins
+at once; in the last trick so does leading the 1 and catching the 3.
+`
+}
+
+// Variant settles the options: teams are for four, the hunt is for two.
+func (Game) Variant(o rules.Settings) (rules.Variant, error) {
+	if err := baraja.CheckTableOptions(name, o); err != nil {
+		return nil, err
+	}
+	return Variant{Rules{
+		Players:   uint8(o.Int("players")),
+		Teams:     o.Is("teams"),
+		Exchange:  o.Is("exchange"),
+		Last10:    o.Is("last10"),
+		BlackHand: o.Is("blackhand"),
+		Hunt3:     o.Is("hunt3"),
+	}}, nil
+}
+
+// Rules is the settled options. It is comparable.
+type Rules struct {
+	Players   uint8 // 2 to 4
+	Teams     bool  // with four players
+	Exchange  bool
+	Last10    bool
+	BlackHand bool
+	Hunt3     bool // with two players
+}
+
+// bonus is what the last trick is worth besides its cards.
+func (r Rules) bonus() int16 {
+	if r.Last10 {
+		return lastBonus
+	}
+	return 0
+}
+
+// Side is the side that a seat plays for.
+func (r Rules) Side(seat int) int {
+	if r.Teams {
+		return seat % 2
+	}
+	return seat
+}
+
+// Variant is Brisca with its options settled.
+type Variant struct{ Rules Rules }
+
+// Game is Brisca.
+func (Variant) Game() rules.Game { return Game{} }
+
+// Settings of the options, in their order.
+func (v Variant) Settings() rules.Settings {
+	return rules.Settings{
+		{Name: "players", Value: strconv.Itoa(int(v.Rules.Players))},
+		{Name: "teams", Value: baraja.YesNo(v.Rules.Teams)},
+		{Name: "exchange", Value: baraja.YesNo(v.Rules.Exchange)},
+		{Name: "last10", Value: baraja.YesNo(v.Rules.Last10)},
+		{Name: "blackhand", Value: baraja.YesNo(v.Rules.BlackHand)},
+		{Name: "hunt3", Value: baraja.YesNo(v.Rules.Hunt3)},
+	}
+}
+
+// Players is the number of seats.
+func (v Variant) Players() int { return int(v.Rules.Players) }
+
+// Side is the number of the side that a seat plays for.
+func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
+
+// Deal makes a first position.
+func (v Variant) Deal(src *rules.Stream) rules.State {
+	s := new(State)
+	s.Deal(v.Rules, src)
+	return s
+}
