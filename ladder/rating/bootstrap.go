@@ -23,9 +23,10 @@ const (
 // the deals weighted at random: the Bayesian bootstrap (Rubin 1981), which for
 // a likelihood is the weighted likelihood bootstrap (Newton and Raftery 1994).
 // Each deal, with all its duels, has a weight from the exponential
-// distribution, and so have each bot's virtual half win and half loss: that is
-// what keeps the interval of a bot that won everything from being a point.
-// Weights are never 0, so no resample loses the deals that connect two bots.
+// distribution, and so have the virtual half wins and half losses of each bot:
+// that is what keeps the interval of a bot that won everything from being a
+// point. Weights are never 0, so no resample loses the deals that connect two
+// bots.
 func Bootstrap(bots int, deals []Deal, o Options, r Resampling) ([]Estimate, error) {
 	if r.Samples == 0 {
 		r.Samples = defaultSamples
@@ -41,6 +42,10 @@ func Bootstrap(bots int, deals []Deal, o Options, r Resampling) ([]Estimate, err
 	out := make([]Estimate, bots)
 	elos := make([]float64, r.Samples)
 	for i := range out {
+		if !fit.bounded(i) {
+			out[i] = fit.unbounded(i)
+			continue
+		}
 		for s := range samples {
 			elos[s] = samples[s][i]
 		}
@@ -62,12 +67,13 @@ func resample(fit *Fit, d *draws, r Resampling) [][]float64 {
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
-			m := newModel(len(fit.nats), slices.Clone(fit.pairs), fit.prior)
+			m := newModel(len(fit.nats), fit.pairs)
 			nats := make([]float64, len(fit.nats))
 			for s := w; s < r.Samples; s += workers {
-				d.weigh(m, fit.prior, rand.New(rand.NewPCG(r.Seed, uint64(s))))
+				d.weigh(m, fit, rand.New(rand.NewPCG(r.Seed, uint64(s))))
 				copy(nats, fit.nats)
 				m.maximise(nats)
+				fit.centre(nats)
 				samples[s] = fit.options.scale(nats)
 			}
 		})
@@ -105,27 +111,27 @@ func newDraws(fit *Fit, deals []Deal) *draws {
 	return d
 }
 
-// weigh sets the model's counts to one resample's.
-func (d *draws) weigh(m *model, prior float64, r *rand.Rand) {
-	for i := range m.won {
-		m.won[i], m.lost[i] = prior/2*r.ExpFloat64(), prior/2*r.ExpFloat64()
+// weigh sets the model's counts to one resample's. A virtual half win of A
+// over B is one of A's wins and one of B's losses: it has the weight of both.
+func (d *draws) weigh(m *model, fit *Fit, r *rand.Rand) {
+	// The model's scratch by bot is free until it is maximised.
+	win, loss := m.step, m.try
+	for i := range win {
+		win[i], loss[i] = r.ExpFloat64(), r.ExpFloat64()
 	}
-	for k := range m.pairs {
-		m.pairs[k].Deals, m.pairs[k].Score = 0, 0
+	for k, e := range m.ends {
+		half := fit.virtual[k] / 2
+		m.won[k] = half * win[e[0]] * loss[e[1]]
+		m.lost[k] = half * loss[e[0]] * win[e[1]]
 	}
 	start := 0
 	for _, end := range d.ends {
 		w := r.ExpFloat64()
 		for _, x := range d.duels[start:end] {
-			p := &m.pairs[x.pair]
-			p.Deals += w
-			p.Score += w * x.score
+			m.won[x.pair] += w * x.score
+			m.lost[x.pair] += w * (1 - x.score)
 		}
 		start = end
-	}
-	for k := range m.pairs {
-		p := &m.pairs[k]
-		p.Score = min(p.Score, p.Deals)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Pair is the deals between two bots in counts, all that a fit needs. It adds
@@ -23,16 +24,17 @@ type Anchor struct {
 
 // Options of a fit; the zero value is the usual one.
 type Options struct {
-	// Prior is how many virtual deals each bot has tied against a bot of
-	// average strength. It keeps the rating of a bot that won or lost
-	// everything, or met nobody, finite. 0 stands for DefaultPrior.
+	// Prior is how many virtual deals a bot has tied, on average, against the
+	// opponents that it met, in proportion to their deals. It keeps the
+	// rating of a bot that won or lost everything finite. Ties against a bot
+	// of average strength would pull a ladder, where most bots meet only
+	// their like, together as a whole; these do not. 0 stands for DefaultPrior.
 	Prior float64
 	// Anchor, if any; else the ratings have mean 0.
 	Anchor *Anchor
 }
 
-// DefaultPrior is small beside any test worth running and still gives a bot
-// without deals a place: the middle.
+// DefaultPrior is small beside any test worth running.
 const DefaultPrior = 1.0
 
 // maxBots keeps the arithmetic of indices and memory sane.
@@ -43,13 +45,14 @@ type Fit struct {
 	Elo []float64 // by bot
 	// Deals a bot has played, one for every opponent in it.
 	Deals []float64
-	// Group is the lowest bot that a bot is connected with through deals. Only
-	// the prior relates bots of different groups.
+	// Group is the lowest bot that a bot is connected with through deals. The
+	// deals say nothing of bots in different groups: each group has the same
+	// mean.
 	Group []int
 
-	pairs   []Pair // merged
+	pairs   []Pair    // merged, with deals
+	virtual []float64 // by pair, the prior's deals
 	nats    []float64
-	prior   float64
 	options Options
 }
 
@@ -65,17 +68,51 @@ func FitPairs(bots int, pairs []Pair, o Options) (*Fit, error) {
 			return nil, err
 		}
 	}
-	f := &Fit{pairs: merge(bots, pairs), prior: o.prior(), options: o, nats: make([]float64, bots)}
-	m := newModel(bots, f.pairs, f.prior)
-	m.maximise(f.nats)
-	f.Elo = o.scale(f.nats)
-	f.Deals = make([]float64, bots)
+	f := &Fit{pairs: merge(bots, pairs), options: o, nats: make([]float64, bots), Deals: make([]float64, bots)}
+	f.pairs = slices.DeleteFunc(f.pairs, func(p Pair) bool { return p.Deals == 0 })
 	f.Group = groups(bots, f.pairs)
 	for _, p := range f.pairs {
 		f.Deals[p.A] += p.Deals
 		f.Deals[p.B] += p.Deals
 	}
+	f.spreadPrior()
+	m := f.model()
+	m.maximise(f.nats)
+	f.centre(f.nats)
+	f.Elo = o.scale(f.nats)
 	return f, nil
+}
+
+// spreadPrior gives half of each bot's virtual deals to each of its pairs in
+// proportion to the deals; the other half comes from the opponents'.
+func (f *Fit) spreadPrior() {
+	half := f.options.prior() / 2
+	f.virtual = make([]float64, len(f.pairs))
+	for k, p := range f.pairs {
+		f.virtual[k] = half * (p.Deals/f.Deals[p.A] + p.Deals/f.Deals[p.B])
+	}
+}
+
+func (f *Fit) model() *model {
+	m := newModel(len(f.nats), f.pairs)
+	for k, p := range f.pairs {
+		m.won[k] = p.Score + f.virtual[k]/2
+		m.lost[k] = p.Deals - p.Score + f.virtual[k]/2
+	}
+	return m
+}
+
+// centre gives each group the mean 0.
+func (f *Fit) centre(nats []float64) {
+	sum, size := make([]float64, len(nats)), make([]float64, len(nats))
+	for i, r := range nats {
+		sum[f.Group[i]] += r
+		size[f.Group[i]]++
+	}
+	for i := range nats {
+		g := f.Group[i]
+		nats[i] -= sum[g] / size[g]
+	}
 }
 
 // FitDeals is FitPairs on the counts of the deals.
@@ -146,18 +183,11 @@ func (o Options) prior() float64 {
 	return o.Prior
 }
 
-// scale turns log-odds into Elo about the anchor, or about mean 0.
+// scale turns log-odds, centred, into Elo about the anchor.
 func (o Options) scale(nats []float64) []float64 {
-	if len(nats) == 0 {
-		return nil
-	}
 	zero, elo := 0.0, 0.0
 	if o.Anchor != nil {
 		zero, elo = nats[o.Anchor.Bot], o.Anchor.Elo
-	} else {
-		for _, r := range nats {
-			zero += r / float64(len(nats))
-		}
 	}
 	out := make([]float64, len(nats))
 	for i, r := range nats {
@@ -204,9 +234,6 @@ func groups(bots int, pairs []Pair) []int {
 		return i
 	}
 	for _, p := range pairs {
-		if p.Deals == 0 {
-			continue
-		}
 		a, b := root(p.A), root(p.B)
 		parent[max(a, b)] = min(a, b)
 	}

@@ -25,22 +25,19 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 		return nil, err
 	}
 	spread, virtual := f.spread()
-	// A rating is relative to the anchor or to the mean: so is its influence.
-	zero := make([]float64, n)
-	if a := f.options.Anchor; a != nil {
-		copy(zero, inverse.RawRowView(a.Bot))
-	} else {
-		for i := range n {
-			for j, x := range inverse.RawRowView(i) {
-				zero[j] += x / float64(n)
-			}
-		}
-	}
 	out := make([]Estimate, n)
 	c := make([]float64, n)
 	for i := range n {
-		for j, x := range inverse.RawRowView(i) {
-			c[j] = x - zero[j]
+		if !f.bounded(i) {
+			out[i] = f.unbounded(i)
+			continue
+		}
+		// The inverse is that of ratings about the group's mean.
+		copy(c, inverse.RawRowView(i))
+		if a := f.options.Anchor; a != nil {
+			for j, x := range inverse.RawRowView(a.Bot) {
+				c[j] -= x
+			}
 		}
 		variance := 0.0
 		for j, v := range virtual {
@@ -56,9 +53,25 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	return out, nil
 }
 
+// bounded says whether the deals bound a bot's rating: it has met another, and
+// the anchor if there is one is of its group.
+func (f *Fit) bounded(bot int) bool {
+	if a := f.options.Anchor; a != nil {
+		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
+	}
+	return f.Deals[bot] > 0
+}
+
+func (f *Fit) unbounded(bot int) Estimate {
+	return Estimate{Value: f.Elo[bot], Low: math.Inf(-1), High: math.Inf(1)}
+}
+
+// inverseHessian is the pseudo-inverse of minus the Hessian: the Laplacian of
+// each group is made regular by the projection on its constant vector, which
+// is taken off the inverse again.
 func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	n := len(f.nats)
-	m := newModel(n, f.pairs, f.prior)
+	m := f.model()
 	m.expand(f.nats)
 	h := mat.NewSymDense(n, nil)
 	for i, d := range m.diagonal {
@@ -67,6 +80,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	for k, p := range f.pairs {
 		h.SetSym(p.A, p.B, -m.weight[k])
 	}
+	f.addConstant(h, 1)
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
 		return nil, errors.New("rating: the fit's curvature is not positive definite; give a larger prior")
@@ -78,28 +92,48 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 			return nil, err
 		}
 	}
+	f.addConstant(inverse, -1)
 	return mat.DenseCopyOf(inverse), nil
 }
 
+// addConstant adds times the projection on each group's constant vector.
+func (f *Fit) addConstant(h *mat.SymDense, times float64) {
+	size := make([]float64, len(f.Group))
+	for _, g := range f.Group {
+		size[g]++
+	}
+	for i, g := range f.Group {
+		for j := i; j < len(f.Group); j++ {
+			if f.Group[j] == g {
+				h.SetSym(i, j, h.At(i, j)+times/size[g])
+			}
+		}
+	}
+}
+
 // spread is the variance of each pair's summed score about its expectation and
-// of each bot's virtual half win and half loss. A fit leaves less variance than
-// there was, by one deal for every free rating: the usual factor makes up.
+// of each bot's virtual half wins and half losses. A fit leaves less variance
+// than there was, by one deal for every free rating: the usual factor makes up.
 func (f *Fit) spread() (pairs, virtual []float64) {
 	bots := float64(len(f.nats))
-	deals := f.prior * bots
+	deals := f.options.prior() * bots
 	for _, p := range f.pairs {
 		deals += p.Deals
 	}
 	inflate := deals / max(deals-bots+1, deals/2)
 	pairs = make([]float64, len(f.pairs))
+	won, lost := make([]float64, len(f.nats)), make([]float64, len(f.nats))
 	for k, p := range f.pairs {
 		g := logistic(f.nats[p.A] - f.nats[p.B])
 		pairs[k] = inflate * max(p.Squares-2*g*p.Score+g*g*p.Deals, 0)
+		won[p.A] += f.virtual[k] / 2 * (1 - g)
+		lost[p.A] += f.virtual[k] / 2 * g
+		won[p.B] += f.virtual[k] / 2 * g
+		lost[p.B] += f.virtual[k] / 2 * (1 - g)
 	}
-	virtual = make([]float64, len(f.nats))
-	for i, r := range f.nats {
-		g := logistic(r)
-		virtual[i] = f.prior * f.prior / 4 * (g*g + (1-g)*(1-g))
+	virtual = won
+	for i := range virtual {
+		virtual[i] = won[i]*won[i] + lost[i]*lost[i]
 	}
 	return pairs, virtual
 }

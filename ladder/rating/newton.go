@@ -2,40 +2,42 @@ package rating
 
 import "math"
 
-// model is the log-posterior of ratings in log-odds (nats):
+// model is the log-likelihood of ratings in log-odds (nats):
 //
-//	sum over pairs of  s*log g(d) + (n-s)*log g(-d)      d = r[A]-r[B]
-//	sum over bots of   v/2*log g(r) + v/2*log g(-r)      v virtual deals
+//	sum over pairs of  won*log g(d) + lost*log g(-d)      d = r[A]-r[B]
 //
-// with g the logistic function. It is strictly concave, so it has one maximum,
-// and minus its Hessian is the Laplacian of the graph of pairs, weighted by
-// n*g(d)*g(-d), plus v*g(r)*g(-r) on the diagonal.
+// with g the logistic function. Where won and lost are above 0 it is strictly
+// concave but for a constant added to a whole group of connected bots. Minus
+// its Hessian is the Laplacian of the graph of pairs, each with the weight
+// (won+lost)*g(d)*g(-d).
 type model struct {
-	pairs     []Pair
-	won, lost []float64 // by bot, weights of the virtual half win and half loss
+	ends      [][2]int32 // by pair
+	won, lost []float64  // by pair, of its A, with the virtual deals
+	weight    []float64
 
-	gradient  []float64
-	weight    []float64 // by pair
+	gradient  []float64 // by bot, from here on
 	diagonal  []float64
 	step, try []float64
-	res, dir  []float64 // conjugate gradient
+	res, dir  []float64 // conjugate gradients
 	image, z  []float64
 }
 
-func newModel(bots int, pairs []Pair, prior float64) *model {
-	block := make([]float64, 10*bots)
+func newModel(bots int, pairs []Pair) *model {
+	size, block := bots, make([]float64, 8*bots+3*len(pairs))
 	cut := func() []float64 {
-		part := block[:bots:bots]
-		block = block[bots:]
+		part := block[:size:size]
+		block = block[size:]
 		return part
 	}
 	m := &model{
-		pairs: pairs, weight: make([]float64, len(pairs)),
-		won: cut(), lost: cut(), gradient: cut(), diagonal: cut(),
-		step: cut(), try: cut(), res: cut(), dir: cut(), image: cut(), z: cut(),
+		gradient: cut(), diagonal: cut(), step: cut(), try: cut(),
+		res: cut(), dir: cut(), image: cut(), z: cut(),
+		ends: make([][2]int32, len(pairs)),
 	}
-	for i := range m.won {
-		m.won[i], m.lost[i] = prior/2, prior/2
+	size = len(pairs)
+	m.won, m.lost, m.weight = cut(), cut(), cut()
+	for k, p := range pairs {
+		m.ends[k] = [2]int32{int32(p.A), int32(p.B)}
 	}
 	return m
 }
@@ -90,24 +92,20 @@ func (m *model) maximise(r []float64) {
 
 // expand computes value, gradient, weights and the Hessian's diagonal at r.
 func (m *model) expand(r []float64) float64 {
+	clear(m.gradient)
+	clear(m.diagonal)
 	value := 0.0
-	for i, x := range r {
-		g, v := curve(x, m.won[i], m.lost[i])
+	for k, e := range m.ends {
+		won, lost := m.won[k], m.lost[k]
+		g, v := curve(r[e[0]]-r[e[1]], won, lost)
 		value += v
-		m.gradient[i] = m.won[i] - (m.won[i]+m.lost[i])*g
-		m.diagonal[i] = (m.won[i] + m.lost[i]) * g * (1 - g)
-	}
-	for k := range m.pairs {
-		p := &m.pairs[k]
-		g, v := curve(r[p.A]-r[p.B], p.Score, p.Deals-p.Score)
-		value += v
-		pull := p.Score - p.Deals*g
-		m.gradient[p.A] += pull
-		m.gradient[p.B] -= pull
-		w := p.Deals * g * (1 - g)
+		pull := won*(1-g) - lost*g
+		m.gradient[e[0]] += pull
+		m.gradient[e[1]] -= pull
+		w := (won + lost) * g * (1 - g)
 		m.weight[k] = w
-		m.diagonal[p.A] += w
-		m.diagonal[p.B] += w
+		m.diagonal[e[0]] += w
+		m.diagonal[e[1]] += w
 	}
 	return value
 }
@@ -124,30 +122,34 @@ func curve(d, won, lost float64) (g, value float64) {
 }
 
 // solve sets step to the Newton step by conjugate gradients, preconditioned by
-// the diagonal. The tolerance tightens with the gradient, so that the last
-// steps converge faster than linearly and the first waste nothing.
+// the diagonal; a bot without deals stays. The gradient sums to 0 over each
+// group, so the system has solutions though it is singular. The tolerance
+// tightens with the gradient: the first steps waste nothing, and the last
+// converge faster than linearly.
 func (m *model) solve() {
 	norm := 0.0
 	for i, g := range m.gradient {
 		m.step[i], m.res[i] = 0, g
-		m.z[i] = g / m.diagonal[i]
+		m.z[i] = m.precondition(i)
 		m.dir[i] = m.z[i]
 		norm += g * m.z[i]
 	}
-	rho, goal := norm, norm*min(0.01, norm)
-	goal = max(goal, 1e-20*float64(len(m.step)))
+	rho, goal := norm, max(norm*min(0.01, norm), 1e-20*float64(len(m.step)))
 	for range 10 * len(m.step) {
 		if rho <= goal {
 			return
 		}
 		m.multiply()
-		alpha := rho / dot(m.dir, m.image)
-		last := rho
+		curvature := dot(m.dir, m.image)
+		if curvature <= 0 { // only rounding is left
+			return
+		}
+		alpha, last := rho/curvature, rho
 		rho = 0
 		for i := range m.step {
 			m.step[i] += alpha * m.dir[i]
 			m.res[i] -= alpha * m.image[i]
-			m.z[i] = m.res[i] / m.diagonal[i]
+			m.z[i] = m.precondition(i)
 			rho += m.res[i] * m.z[i]
 		}
 		for i := range m.dir {
@@ -156,17 +158,20 @@ func (m *model) solve() {
 	}
 }
 
-// multiply sets image to minus the Hessian times dir. The diagonal holds the
-// pairs' weights already, so only the off-diagonal is left.
-func (m *model) multiply() {
-	for i, x := range m.dir {
-		m.image[i] = m.diagonal[i] * x
+func (m *model) precondition(i int) float64 {
+	if m.diagonal[i] == 0 {
+		return 0
 	}
-	for k := range m.pairs {
-		p := &m.pairs[k]
-		w := m.weight[k]
-		m.image[p.A] -= w * m.dir[p.B]
-		m.image[p.B] -= w * m.dir[p.A]
+	return m.res[i] / m.diagonal[i]
+}
+
+// multiply sets image to minus the Hessian times dir.
+func (m *model) multiply() {
+	clear(m.image)
+	for k, e := range m.ends {
+		flow := m.weight[k] * (m.dir[e[0]] - m.dir[e[1]])
+		m.image[e[0]] += flow
+		m.image[e[1]] -= flow
 	}
 }
 
