@@ -1,6 +1,11 @@
 package rules
 
-import "strconv"
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"strconv"
+)
 
 // Seats is a set of seats, a bit each.
 type Seats uint16
@@ -56,4 +61,20 @@ func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
 		}
 	}
 	return dst
+}
+
+// Open is every event for somebody who sees all cards: what only one seat is
+// told names the seat, and what others are told instead, with "?", is left out.
+func (l *Log) Open() (events []string) {
+	for _, e := range l.lines {
+		text := l.text[e.start:e.end]
+		switch {
+		case bytes.Contains(text, []byte(" ?")):
+		case bits.OnesCount16(uint16(e.to)) == 1:
+			events = append(events, fmt.Sprintf("%s (seat %d)", text, bits.TrailingZeros16(uint16(e.to))))
+		default:
+			events = append(events, string(text))
+		}
+	}
+	return events
 }

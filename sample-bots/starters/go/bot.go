@@ -1,3 +1,5 @@
+//go:build ignore
+
 // A complete timba bot: it plays all five games legally, with a hint of thought.
 //
 // The referee's lines come in on stdin, our answers go out on stdout, and a turn

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+func newPerft() *cobra.Command {
+	var (
+		depth  int
+		seed   string
+		set    []string
+		divide bool
+	)
+	cmd := &cobra.Command{
+		Use:   "perft GAME",
+		Short: "Count the sequences of legal moves from the start of a game",
+		Long: "Counts the sequences of N legal moves from the start of a game; a game that ends\n" +
+			"earlier adds none. The seed is the game's own: another program that deals from the\n" +
+			"same seed must count the same.",
+		Example:           "  timba perft tebes --depth 4 --set size=4\n  timba perft brisca --depth 6 --seed 7 --divide",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeGame,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if depth < 0 {
+				return fmt.Errorf("perft: depth cannot be %d: try 0 or more", depth)
+			}
+			v, err := settle(args[0], set, 0)
+			if err != nil {
+				return err
+			}
+			s, err := referee.ParseSeed(seed)
+			if err != nil {
+				return err
+			}
+			stream := rules.NewStream(s)
+			state := v.Deal(&stream)
+			w := cmd.OutOrStdout()
+			fmt.Fprintf(w, "%s %s\nseed %s\n", args[0], v.Settings(), referee.Hex(s))
+			if divide && depth > 0 {
+				for _, d := range rules.Divide(state, depth) {
+					fmt.Fprintf(w, "%s %d\n", state.MoveText(nil, d.Move), d.Count)
+				}
+			}
+			for n := range depth + 1 {
+				began := time.Now()
+				fmt.Fprintf(w, "perft %d: %d", n, rules.Perft(state, n))
+				if took := time.Since(began); took > time.Second {
+					fmt.Fprintf(w, " (%.1f s)", took.Seconds())
+				}
+				fmt.Fprintln(w)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&depth, "depth", 3, "moves in a sequence")
+	cmd.Flags().StringVar(&seed, "seed", "0", "seed of the game: 64 hexadecimal digits or a number")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "option of the game, as `name=value`; can be given again")
+	cmd.Flags().BoolVar(&divide, "divide", false, "also count for each first move")
+	return cmd
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit statuses of every command; SPEC.md, "Exit status".
+const (
+	exitGood  = 0
+	exitFault = 1 // a bot's fault, a check that failed, a lost test
+	exitError = 2 // wrong usage, or a failure of our own
+)
+
+// errFault ends a command with exitFault. What there is to say has been said.
+var errFault = errors.New("a bot's fault")
+
+// run is the whole program but for the operating system's part of it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	switch err := root.ExecuteContext(ctx); {
+	case err == nil:
+		return exitGood
+	case errors.Is(err, errFault):
+		return exitFault
+	default:
+		fmt.Fprintf(stderr, "timba: %v\n", err)
+		return exitError
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "timba",
+		Short:         "A referee for bots that play Brisca, Tute, La Podrida, Tebes and Teeko",
+		Long:          "timba plays matches between bots written in any language: it speaks a line protocol\nwith them over stdin and stdout, validates every move, keeps the clocks and the replays.\n\nTry: timba demo",
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	root.AddCommand(
+		newMatch(), newDemo(), newGames(), newPerft(), newReplay(), newBot(), newBench(),
+	)
+	return root
+}
+
+// version is what the build knows of where it comes from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	return v + " " + info.GoVersion
+}

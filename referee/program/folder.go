@@ -1,0 +1,213 @@
+package program
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// ManifestFile is what a bot's folder says about the bot.
+const ManifestFile = "timba.toml"
+
+// Manifest is the content of ManifestFile.
+type Manifest struct {
+	Name    string   `toml:"name"`
+	Version string   `toml:"version"`
+	Games   []string `toml:"games"` // what it plays; left out: all
+	Build   []string `toml:"build"` // one command and its arguments; left out: nothing to build
+	Run     []string `toml:"run"`   // likewise, in the bot's folder
+
+	language string
+}
+
+// mainFile is a main file that is recognised in a folder without a manifest.
+type mainFile struct {
+	name, language string
+	build, run     []string
+}
+
+var mainFiles = []mainFile{
+	{"bot.py", "Python", nil, []string{"python3", "bot.py"}},
+	{"bot.js", "JavaScript", nil, []string{"node", "bot.js"}},
+	{"bot.c", "C", []string{"cc", "-O2", "-o", "bot", "bot.c", "-lm"}, []string{"./bot"}},
+	{"bot.cpp", "C++", []string{"c++", "-O2", "-std=c++17", "-o", "bot", "bot.cpp"}, []string{"./bot"}},
+	{"bot.rs", "Rust", []string{"rustc", "-O", "-o", "bot", "bot.rs"}, []string{"./bot"}},
+	{"Bot.java", "Java", []string{"javac", "Bot.java"}, []string{"java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "Bot"}},
+	{"bot.go", "Go", []string{"go", "build", "-o", "bot", "bot.go"}, []string{"./bot"}},
+	{"bot.sh", "Bash", nil, []string{"bash", "bot.sh"}},
+	{"bot.pl", "Perl", nil, []string{"perl", "bot.pl"}},
+	{"bot.rb", "Ruby", nil, []string{"ruby", "bot.rb"}},
+	{"bot.lua", "Lua", nil, []string{"lua5.4", "bot.lua"}},
+	{"bot.tcl", "Tcl", nil, []string{"tclsh", "bot.tcl"}},
+	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
+}
+
+// languageOf guesses from the names in a command or a folder.
+func languageOf(words []string) string {
+	for _, w := range words {
+		for _, m := range mainFiles {
+			if ext := filepath.Ext(w); ext != "" && ext == filepath.Ext(m.name) {
+				return m.language
+			}
+		}
+	}
+	return ""
+}
+
+// ReadManifest reads a folder's manifest, or makes one for a recognised main file.
+func ReadManifest(folder string) (Manifest, error) {
+	path := filepath.Join(folder, ManifestFile)
+	var m Manifest
+	meta, err := toml.DecodeFile(path, &m)
+	if os.IsNotExist(err) {
+		return recognise(folder)
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return m, fmt.Errorf("%s: there is no key %q: try name, version, games, build or run", path, unknown[0])
+	}
+	if len(m.Run) == 0 {
+		return m, fmt.Errorf("%s: run is missing: say how to start the bot, as in run = [\"python3\", \"bot.py\"]", path)
+	}
+	if m.Name == "" {
+		m.Name = filepath.Base(folder)
+	}
+	m.language = languageOf(append(slices.Clone(m.Build), m.Run...))
+	return m, nil
+}
+
+func recognise(folder string) (Manifest, error) {
+	var names []string
+	for _, f := range mainFiles {
+		if info, err := os.Stat(filepath.Join(folder, f.name)); err == nil && info.Mode().IsRegular() {
+			return Manifest{Name: filepath.Base(folder), Build: f.build, Run: f.run, language: f.language}, nil
+		}
+		names = append(names, f.name)
+	}
+	return Manifest{}, fmt.Errorf("%s: neither a %s nor a main file that is recognised (%s): write a %s with run = [...]",
+		folder, ManifestFile, strings.Join(names, ", "), ManifestFile)
+}
+
+func resolveFolder(folder string, log io.Writer) (Program, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	m, err := ReadManifest(folder)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %w", err)
+	}
+	hash, err := hashFolder(folder)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %s: %w", folder, err)
+	}
+	dir := folder
+	if len(m.Build) > 0 {
+		if dir, err = buildOnce(folder, hash, m.Build, log); err != nil {
+			return Program{}, err
+		}
+	}
+	command := slices.Clone(m.Run)
+	if strings.Contains(command[0], "/") {
+		command[0] = filepath.Join(dir, command[0])
+	} else if command[0], err = exec.LookPath(command[0]); err != nil {
+		return Program{}, fmt.Errorf("bot: %s: %w: install it, or change run in %s", folder, err, ManifestFile)
+	}
+	return Program{
+		Bot:      referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash},
+		Games:    m.Games,
+		Folder:   folder,
+		Language: m.language,
+	}, nil
+}
+
+// hashFolder is a hash of all files of a folder: their paths, whether they can
+// be run, and what is in them.
+func hashFolder(folder string) (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%q %t %d\n", filepath.ToSlash(rel), info.Mode()&0o111 != 0, info.Size())
+		return hashFile(h, path)
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// buildOnce gives the folder where a bot of this content has been built.
+func buildOnce(folder, hash string, build []string, log io.Writer) (string, error) {
+	cache, err := CacheDir("builds")
+	if err != nil {
+		return "", err
+	}
+	done := filepath.Join(cache, hash)
+	if _, err := os.Stat(done); err == nil {
+		return done, nil
+	}
+	work, err := os.MkdirTemp(cache, "tmp-")
+	if err != nil {
+		return "", fmt.Errorf("bot: a folder to build %s in: %w", folder, err)
+	}
+	defer os.RemoveAll(work)
+	dir := filepath.Join(work, "bot")
+	if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
+		return "", fmt.Errorf("bot: copying %s to build it: %w", folder, err)
+	}
+	cmd := exec.Command(build[0], build[1:]...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if len(out) > 0 {
+		log.Write(out)
+	}
+	if err != nil {
+		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", folder, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
+	}
+	if err := os.Rename(dir, done); err != nil {
+		if _, other := os.Stat(done); other == nil { // built by another at the same time
+			return done, nil
+		}
+		return "", fmt.Errorf("bot: keeping the build of %s: %w", folder, err)
+	}
+	return done, nil
+}
+
+// CacheDir is a folder for what can be made again, below the user's cache.
+func CacheDir(name string) (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		base = os.TempDir()
+	}
+	dir := filepath.Join(base, "timba", name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a folder that can be written to", err)
+	}
+	return dir, nil
+}

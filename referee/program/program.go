@@ -1,0 +1,181 @@
+// Package program finds out what a user means by a BOT: a house bot (@random,
+// @greedy:key=value), a folder with a timba.toml or a recognised main file, or
+// a command. It builds what has to be built, once for each content, and says by
+// a hash what runs.
+package program
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mattn/go-shellwords"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// Program is a bot that is ready to run.
+type Program struct {
+	referee.Bot
+	Games    []string // the games that it claims to play, nil for all
+	Folder   string   // where its sources are, "" where that is not known
+	Language string   // of a recognised main file or command, "" where not known
+}
+
+// Plays tells whether a program claims to play a game.
+func (p Program) Plays(game string) bool {
+	return p.Games == nil || slices.Contains(p.Games, game)
+}
+
+// Resolve makes a program of what a user wrote. What a build prints goes to log.
+func Resolve(bot string, log io.Writer) (Program, error) {
+	switch {
+	case bot == "":
+		return Program{}, fmt.Errorf("bot: the name is empty: name a house bot (%s), a folder or a command", strings.Join(houseNames(), ", "))
+	case strings.HasPrefix(bot, "@"):
+		return resolveHouse(bot)
+	}
+	if info, err := os.Stat(bot); err == nil && info.IsDir() {
+		return resolveFolder(bot, log)
+	}
+	return resolveCommand(bot)
+}
+
+// ResolveAll makes programs of several and gives those of the same name numbers.
+func ResolveAll(bots []string, log io.Writer) ([]Program, error) {
+	var programs []Program
+	seen := map[string]int{}
+	for _, bot := range bots {
+		p, err := Resolve(bot, log)
+		if err != nil {
+			return nil, err
+		}
+		name := p.Name
+		for seen[p.Name]++; seen[p.Name] > 1; seen[p.Name]++ {
+			p.Name = fmt.Sprintf("%s#%d", name, seen[name])
+			seen[name]++
+		}
+		programs = append(programs, p)
+	}
+	return programs, nil
+}
+
+func houseNames() (names []string) {
+	for _, b := range house.List() {
+		names = append(names, "@"+b.Name)
+	}
+	return names
+}
+
+func resolveHouse(bot string) (Program, error) {
+	spec := strings.TrimPrefix(bot, "@")
+	if _, err := house.Find(spec); err != nil {
+		return Program{}, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %s: where this program is: %w", bot, err)
+	}
+	hash, err := selfHash()
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %s: %w", bot, err)
+	}
+	return Program{Bot: referee.Bot{
+		Name:    bot,
+		Command: []string{self, "bot", spec},
+		Hash:    hashWords(hash, spec),
+	}, Language: "Go"}, nil
+}
+
+// selfHash is the hash of this very program.
+var selfHash = sync.OnceValues(func() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	if err := hashFile(h, self); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+})
+
+func resolveCommand(line string) (Program, error) {
+	words := []string{line}
+	if info, err := os.Stat(line); err != nil || info.IsDir() {
+		var err error
+		if words, err = shellwords.Parse(line); err != nil || len(words) == 0 {
+			return Program{}, fmt.Errorf("bot: %q is neither a folder nor a command: check the quotes", line)
+		}
+	}
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %q is no house bot, folder or command (%w): try @random, the path of a folder with a timba.toml, or a command in quotes", line, err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
+	}
+	h := sha256.New()
+	for i, w := range words {
+		fmt.Fprintf(h, "%q\n", w)
+		file := w
+		if i == 0 {
+			file = path
+		}
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			if err := hashFile(h, file); err != nil {
+				return Program{}, fmt.Errorf("bot: %q: %w", line, err)
+			}
+		}
+	}
+	return Program{
+		Bot:      referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))},
+		Language: languageOf(words),
+	}, nil
+}
+
+// commandName is short: the last word that is a file, else the program.
+func commandName(words []string) string {
+	for _, w := range slices.Backward(words) {
+		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
+			return printable(filepath.Base(w))
+		}
+	}
+	return printable(filepath.Base(words[0]))
+}
+
+// printable is a name that fits into a table and a protocol line.
+func printable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return '_'
+		}
+		return r
+	}, name)
+}
+
+func hashFile(w io.Writer, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, f)
+	return err
+}
+
+func hashWords(words ...string) string {
+	h := sha256.New()
+	for _, w := range words {
+		fmt.Fprintf(h, "%q\n", w)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

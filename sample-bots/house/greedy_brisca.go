@@ -1,0 +1,105 @@
+package house
+
+import (
+	"bytes"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+// pack40 is the cards of Brisca and Tute.
+var pack40 = func() (s baraja.Set) {
+	for _, c := range baraja.Pack40 {
+		s = s.With(c)
+	}
+	return s
+}()
+
+// briscaJudge weighs, in points of the game, what a card wins or loses in this
+// trick against what it would be worth in the hand.
+type briscaJudge struct {
+	trickView
+	teams bool
+	stock int
+	pot   int // points in the trick
+	best  baraja.Card
+	ours  bool // a partner's card wins so far
+}
+
+func (j *briscaJudge) read(t *protocol.Turn) bool {
+	if !j.trickView.read(t, pack40) {
+		return false
+	}
+	j.teams = t.Game.Settings.Get("teams") == "yes"
+	j.stock = t.View.Int("stock")
+	j.unseen = j.unseen.Without(j.trump) // its place is known: the table, or a hand that will show it
+	j.pot, j.ours, j.best = 0, false, baraja.NoCard
+	for _, c := range j.trick {
+		j.pot += baraja.Value(c)
+	}
+	if len(j.trick) > 0 {
+		at := j.winner(j.beats)
+		j.best = j.trick[at]
+		j.ours = j.teams && (j.leader+at)%2 == j.seat%2
+	}
+	return true
+}
+
+func (j *briscaJudge) beats(best baraja.Card) baraja.Set {
+	return baraja.Beats(j.trump.Suit(), best)
+}
+
+// swapWorth is more than any card is worth: the better card costs nothing.
+const swapWorth = 1000
+
+func (j *briscaJudge) worth(move []byte) float64 {
+	if bytes.HasPrefix(move, []byte("swap:")) {
+		return swapWorth
+	}
+	c, ok := parseCard(move)
+	if !ok {
+		return 0
+	}
+	pot := float64(j.pot + baraja.Value(c))
+	return pot*j.share(j.chance(c)) - j.keep(c)
+}
+
+// chance is how likely the trick is to be this side's if c is played.
+func (j *briscaJudge) chance(c baraja.Card) float64 {
+	best, ours := c, true
+	if len(j.trick) > 0 && !j.beats(j.best).Has(c) {
+		best, ours = j.best, j.ours
+	}
+	rivals := j.toCome()
+	if j.teams {
+		rivals = (rivals + 1) / 2
+	}
+	if !ours {
+		return 0
+	}
+	// A rival plays one of a few cards and spares its best: as if it drew two.
+	return holds(j.beats(best), j.unseen, 2*float64(rivals))
+}
+
+// share turns a chance to have the trick into the part of its points that is
+// gained on the others: what they win is divided among them.
+func (j *briscaJudge) share(p float64) float64 {
+	others := float64(j.players - 1)
+	if j.teams {
+		others = 1
+	}
+	return p - (1-p)/others
+}
+
+// keep is what a card would be worth later: trumps win tricks, and so do the
+// cards that are high in their suits, while there are tricks to come.
+func (j *briscaJudge) keep(c baraja.Card) float64 {
+	worth := 0.15 * float64(baraja.Strength(c))
+	if c.Suit() == j.trump.Suit() {
+		worth = 3 + 0.6*float64(baraja.Strength(c))
+	}
+	if j.stock == 0 {
+		worth /= 2
+	}
+	return worth
+}

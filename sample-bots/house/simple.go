@@ -1,0 +1,38 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// dice is randomness that begins anew with each game's seed.
+type dice struct {
+	game *protocol.Game
+	rand rules.Rand
+}
+
+// of is the dice for a turn.
+func (d *dice) of(t *protocol.Turn) *rules.Rand {
+	if d.game != t.Game {
+		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)
+	}
+	return &d.rand
+}
+
+// random plays any legal move, each as likely as the others.
+type random struct{ dice }
+
+func newRandom(rules.Settings) Player { return &random{} }
+
+func (r *random) Answer(t *protocol.Turn) protocol.Answer {
+	return protocol.Answer{Move: t.Moves.At(r.of(t).Below(t.Moves.Len()))}
+}
+
+// first plays the first move of the list.
+type first struct{}
+
+func newFirst(rules.Settings) Player { return first{} }
+
+func (first) Answer(t *protocol.Turn) protocol.Answer {
+	return protocol.Answer{Move: t.Moves.At(0)}
+}

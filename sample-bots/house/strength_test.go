@@ -1,0 +1,215 @@
+package house
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+)
+
+var everyGame = []rules.Game{brisca.Game{}, podrida.Game{}, teeko.Game{}}
+
+// table plays house bots against each other without processes.
+type table struct {
+	variant rules.Variant
+	text    []byte
+}
+
+func settle(t testing.TB, g rules.Game, options string) *table {
+	given := map[string]string{}
+	for _, o := range strings.Fields(options) {
+		name, value, _ := strings.Cut(o, "=")
+		given[name] = value
+	}
+	v, err := rules.Settle(g, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &table{variant: v}
+}
+
+// play plays one deal; seats has a spec for each seat. It returns the moves, too.
+func (tb *table) play(t testing.TB, deal uint64, seats []string) (rules.Result, string) {
+	t.Helper()
+	players := make([]Player, len(seats))
+	infos := make([]*protocol.Game, len(seats))
+	for i, spec := range seats {
+		p, err := Find(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		players[i] = p
+		infos[i] = &protocol.Game{
+			Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
+			Seat: i, Players: len(seats), Seed: deal*16 + uint64(i),
+		}
+	}
+	var seed rules.Seed
+	binary.BigEndian.PutUint64(seed[:], deal)
+	stream := rules.NewStream(seed)
+	state := tb.variant.Deal(&stream)
+	var moves []string
+	for state.Turn() != rules.Over {
+		turn := tb.turn(state, infos[state.Turn()])
+		a := players[state.Turn()].Answer(turn)
+		if !turn.Moves.Has(a.Move) {
+			t.Fatalf("%s: %q is not among %q", seats[state.Turn()], a.Move, turn.Moves)
+		}
+		if _, err := protocol.ParseBot(append([]byte("info "), a.Info...)); len(a.Info) > 0 && err != nil {
+			t.Fatal(err)
+		}
+		moves = append(moves, string(a.Move))
+		m, err := state.ParseMove(string(a.Move))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.Play(state, m, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state.Result(), strings.Join(moves, " ")
+}
+
+func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
+	tb.text = state.View(tb.text[:0], state.Turn())
+	end := len(tb.text)
+	var legal [rules.MaxMoves]rules.Move
+	for _, m := range state.Legal(legal[:0]) {
+		if len(tb.text) > end {
+			tb.text = append(tb.text, ' ')
+		}
+		tb.text = state.MoveText(tb.text, m)
+	}
+	return &protocol.Turn{
+		Game: game, Ply: state.Ply(),
+		View: protocol.Pairs(tb.text[:end:end]), Moves: protocol.Words(tb.text[end:]),
+	}
+}
+
+// score is what a seat makes of its rank: 1 for the best, 0 for the last, ties
+// in between.
+func score(r rules.Result, seat int) float64 {
+	better, worse := 0, 0
+	for _, rank := range r.Ranks {
+		if rank < r.Ranks[seat] {
+			better++
+		} else if rank > r.Ranks[seat] {
+			worse++
+		}
+	}
+	return 0.5 + 0.5*float64(worse-better)/float64(len(r.Ranks)-1)
+}
+
+// deals is how many deals a pairing is measured over, each from every seat.
+const deals = 200
+
+// A greedy bot must clearly beat random ones, whatever the options: the same
+// seeds are played each time, so that the figure is the same on every machine.
+func TestGreedyBeatsRandom(t *testing.T) {
+	options := map[string][]string{
+		"brisca":  {"", "exchange=yes last10=yes blackhand=yes hunt3=yes", "players=3", "players=4 teams=yes"},
+		"tute":    {"", "exchange=yes last10=yes", "players=3", "players=4 teams=yes", "followonly=yes"},
+		"podrida": {"", "players=3 deck=40", "players=8 rounds=updown"},
+		"tebes":   {"", "size=4", "board=random", "cycles=allow"},
+		"teeko":   {"", "start=drop", "squares=advanced"},
+	}
+	for _, g := range everyGame {
+		for _, o := range options[g.Name()] {
+			t.Run(strings.TrimSpace(g.Name()+" "+o), func(t *testing.T) {
+				t.Parallel()
+				tb := settle(t, g, o)
+				if got := tb.measure(t, "greedy", "random", deals); got <= 0.6 {
+					t.Errorf("greedy scores %.3f against random over %d deals, want more than 0.6", got, deals)
+				} else {
+					t.Logf("greedy scores %.3f against random", got)
+				}
+			})
+		}
+	}
+}
+
+// measure is the score of a bot against another that has the other side's seats.
+func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
+	t.Helper()
+	n := tb.variant.Players()
+	sum, games := 0.0, 0
+	for deal := range deals {
+		for seat := range n {
+			seats := make([]string, n)
+			for i := range seats {
+				seats[i] = other
+				if tb.variant.Side(i) == tb.variant.Side(seat) {
+					seats[i] = bot
+				}
+			}
+			r, _ := tb.play(t, uint64(deal), seats)
+			sum += score(r, seat)
+			games++
+		}
+	}
+	return sum / float64(games)
+}
+
+// The same game and seed make a bot play the same moves; another seed, others.
+func TestHouseBotsAreDeterministic(t *testing.T) {
+	for _, g := range everyGame {
+		for _, b := range List() {
+			tb := settle(t, g, "")
+			seats := make([]string, tb.variant.Players())
+			for i := range seats {
+				seats[i] = b.Name
+			}
+			distinct := map[string]bool{}
+			for deal := range uint64(5) {
+				_, once := tb.play(t, deal, seats)
+				_, again := tb.play(t, deal, seats)
+				if once != again {
+					t.Errorf("%s, %s, deal %d: %s\nand then %s", g.Name(), b.Name, deal, once, again)
+				}
+				distinct[once] = true
+			}
+			if len(distinct) < 2 {
+				t.Errorf("%s, %s: every deal is played alike", g.Name(), b.Name)
+			}
+		}
+	}
+}
+
+// With all its moves random, greedy is as good as random; with some, in between.
+func TestGreedyNoise(t *testing.T) {
+	tb := settle(t, teeko.Game{}, "")
+	full := tb.measure(t, "greedy:noise=100", "random", deals)
+	half := tb.measure(t, "greedy:noise=50", "random", deals)
+	none := tb.measure(t, "greedy", "random", deals)
+	if full < 0.4 || full > 0.6 || half <= full || none <= half {
+		t.Errorf("noise 100 scores %.3f, 50 %.3f, 0 %.3f against random", full, half, none)
+	}
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	for _, g := range everyGame {
+		tb := settle(b, g, "")
+		stream := rules.NewStream(rules.Seed{})
+		state := tb.variant.Deal(&stream)
+		info := &protocol.Game{
+			Name: g.Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
+			Seat: state.Turn(), Players: tb.variant.Players(),
+		}
+		turn := tb.turn(state, info)
+		for _, bot := range List() {
+			b.Run(fmt.Sprintf("%s/%s", g.Name(), bot.Name), func(b *testing.B) {
+				p, _ := Find(bot.Name)
+				b.ReportAllocs()
+				for b.Loop() {
+					p.Answer(turn)
+				}
+			})
+		}
+	}
+}
