@@ -83,7 +83,7 @@ func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
 // Of is the cards of one suit.
-func (s Set) Of(suit Suit) Set { return s & suitMask << (suit * Ranks) }
+func (s Set) Of(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 
 const suitMask Set = 1<<Ranks - 1
 

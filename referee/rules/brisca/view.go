@@ -8,7 +8,9 @@ import (
 // Start logs the deal, the trump card and a win by the deal alone.
 func (s *State) Start(log *rules.Log) {
 	s.LogDeal(log)
-	s.Instants(s.rules.BlackHand, false, log)
+	if s.Mover < 0 {
+		s.Instants(s.rules.BlackHand, false, log)
+	}
 }
 
 // View appends what a seat may know, in full.

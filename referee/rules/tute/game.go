@@ -1,0 +1,166 @@
+// Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the
+// Spanish pack. Pack, strength and value of the cards, the deal, the draw, the
+// end, teams and the options exchange, last10, blackhand and hunt3 are those of
+// package brisca, but each seat is dealt eight cards.
+//
+// What may be played is the first of these lines that fits; it holds from the
+// first trick on and no matter who is winning the trick.
+//  1. Leading: anything.
+//  2. The trick holds no trump, or trumps were led, and the hand has cards of
+//     the suit led that beat the best of them: those.
+//  3. The hand has the suit led: any card of it.
+//  4. The trick holds no trump and the hand has trumps: any trump.
+//  5. Trumps were played on another suit and the hand has higher ones: those.
+//  6. Otherwise anything.
+//
+// followonly=yes leaves lines 1, 3 and 6: follow suit or play anything.
+//
+// Songs: 12 and 11 of a suit in one hand are a song, worth 40 in trumps and 20 in
+// another suit. When a trick begins, after the draw, every seat that holds a
+// pair not done yet declares one of them, in order from the leader: the 40 when
+// it has it, else its only 20; with several 20s it chooses, which is a turn of
+// its own. Declaring is not optional. A seat that wins the trick and still
+// holds both cards that it declared scores them, and the suit is done for good.
+// What is not scored is declared anew when the next trick begins.
+//
+// Tute: all four 12s or all four 11s in one hand win at once. That is looked at
+// when a trick begins, after the draw and before the songs, the first trick
+// included, and after each exchange.
+package tute
+
+import (
+	"strconv"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+const (
+	name = "tute"
+	// handCards is the number of cards that each seat is dealt.
+	handCards = 8
+	// allPoints is what the cards are worth without songs; winning at once gives as much.
+	allPoints = 120
+	// lastBonus is what the option last10 adds.
+	lastBonus = 10
+)
+
+// Game is Tute; its zero value is ready for use.
+type Game struct{}
+
+// Name of the game in commands and in the protocol.
+func (Game) Name() string { return name }
+
+// Options are the number of seats and the common variations.
+func (Game) Options() []rules.Option {
+	return append(baraja.TableOptions(), rules.Option{
+		Name: "followonly", Values: []string{"no", "yes"},
+		Help: "follow suit or play anything: no duty to beat or to trump",
+	})
+}
+
+// Rules is the game told to people.
+func (Game) Rules() string {
+	return `Tute is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
+espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
+the strongest the cards of a suit are 1, 3, 12, 11, 10, 7, 6, 5, 4, 2. The 1 is
+worth 11 points, the 3 is worth 10, the 12 4, the 11 3 and the 10 2.
+
+Everyone gets eight cards. The next card is turned up: its suit is trumps, and
+it will be the last card of the stock. Seat 0 leads. You must follow suit, and
+beat the best card of the suit led if you can, unless the trick is trumped. If
+you cannot follow you must trump, above the trumps in the trick; if you cannot do
+that, play anything. The highest trump wins the trick, or else the highest card of
+the suit led. The winner draws a card from the stock, then the others in turn,
+and leads to the next trick. When the stock is used up the hands are played out.
+With three players the trump card is left over. Most points win.
+
+With 12 and 11 of a suit you sing when a trick begins: 40 in trumps, 20 in another
+suit, one song a trick. The 40 goes first; you choose among several 20s. If you
+win that trick and still hold both cards, you score the song, once for each suit.
+All four 12s or all four 11s in one hand (tute) win the game at once.
+
+Variations: teams=yes, four players, seats 0 and 2 against 1 and 3. exchange=yes,
+on your turn you may take the trump card for the 7 of trumps if it is 1, 3, 12, 11
+or 10, or for the 2 of trumps if it is 7, 6, 5 or 4. last10=yes, the last trick is
+worth 10 more. blackhand=yes, 1, 3 and 12 of trumps in one hand win at once.
+hunt3=yes, two players, putting the 1 of trumps on a 3 of trumps that was led wins
+at once; in the last trick so does leading the 1 and catching the 3.
+followonly=yes, you must follow suit but need neither beat nor trump.
+`
+}
+
+// Variant settles the options: teams are for four, the hunt is for two.
+func (Game) Variant(o rules.Settings) (rules.Variant, error) {
+	if err := baraja.CheckTableOptions(name, o); err != nil {
+		return nil, err
+	}
+	return Variant{Rules{
+		Players:    uint8(o.Int("players")),
+		Teams:      o.Is("teams"),
+		Exchange:   o.Is("exchange"),
+		Last10:     o.Is("last10"),
+		BlackHand:  o.Is("blackhand"),
+		Hunt3:      o.Is("hunt3"),
+		FollowOnly: o.Is("followonly"),
+	}}, nil
+}
+
+// Rules is the settled options. It is comparable.
+type Rules struct {
+	Players    uint8 // 2 to 4
+	Teams      bool  // with four players
+	Exchange   bool
+	Last10     bool
+	BlackHand  bool
+	Hunt3      bool // with two players
+	FollowOnly bool
+}
+
+// bonus is what the last trick is worth besides its cards.
+func (r Rules) bonus() int16 {
+	if r.Last10 {
+		return lastBonus
+	}
+	return 0
+}
+
+// Side is the side that a seat plays for.
+func (r Rules) Side(seat int) int {
+	if r.Teams {
+		return seat % 2
+	}
+	return seat
+}
+
+// Variant is Tute with its options settled.
+type Variant struct{ Rules Rules }
+
+// Game is Tute.
+func (Variant) Game() rules.Game { return Game{} }
+
+// Settings of the options, in their order.
+func (v Variant) Settings() rules.Settings {
+	return rules.Settings{
+		{Name: "players", Value: strconv.Itoa(int(v.Rules.Players))},
+		{Name: "teams", Value: baraja.YesNo(v.Rules.Teams)},
+		{Name: "exchange", Value: baraja.YesNo(v.Rules.Exchange)},
+		{Name: "last10", Value: baraja.YesNo(v.Rules.Last10)},
+		{Name: "blackhand", Value: baraja.YesNo(v.Rules.BlackHand)},
+		{Name: "hunt3", Value: baraja.YesNo(v.Rules.Hunt3)},
+		{Name: "followonly", Value: baraja.YesNo(v.Rules.FollowOnly)},
+	}
+}
+
+// Players is the number of seats.
+func (v Variant) Players() int { return int(v.Rules.Players) }
+
+// Side is the number of the side that a seat plays for.
+func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
+
+// Deal makes a first position.
+func (v Variant) Deal(src *rules.Stream) rules.State {
+	s := new(State)
+	s.Deal(v.Rules, src)
+	return s
+}

@@ -1,0 +1,99 @@
+package tute
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+// Start logs the deal and the trump card, then a win by the deal alone or what
+// the seats declare.
+func (s *State) Start(log *rules.Log) {
+	s.LogDeal(log)
+	if s.Mover < 0 {
+		s.Instants(s.rules.BlackHand, true, log)
+	}
+	for i := range int(s.Players) { // seat 0 leads
+		s.logSong(i, log)
+	}
+}
+
+// View appends what a seat may know, in full.
+func (s *State) View(dst []byte, seat int) []byte {
+	dst = s.Table.View(dst, seat)
+	dst = append(dst, " declared="...)
+	for i, d := range s.Declared[:s.Players] {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if d == 0 {
+			dst = append(dst, '-')
+		} else {
+			dst = append(dst, baraja.Suits[d-1])
+		}
+	}
+	dst = append(dst, " sung="...)
+	if s.Sung == 0 {
+		return append(dst, '-')
+	}
+	before := len(dst)
+	for suit := range suits {
+		if s.Sung>>suit&1 != 0 {
+			if len(dst) > before {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, baraja.Suits[suit])
+		}
+	}
+	return dst
+}
+
+// MoveText appends a move as the protocol writes it: 12c, swap:7o or sing:c.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte {
+	if m >= singMove && m < singMove+suits {
+		dst = append(dst, "sing:"...)
+		return append(dst, baraja.Suits[m-singMove])
+	}
+	return baraja.MoveText(dst, m)
+}
+
+// ParseMove reads what MoveText writes.
+func (s *State) ParseMove(text string) (rules.Move, error) {
+	word, ok := strings.CutPrefix(text, "sing:")
+	if !ok {
+		return baraja.ParseMove(name, text)
+	}
+	suit := strings.Index(baraja.Suits, word)
+	if len(word) != 1 || suit < 0 {
+		return 0, fmt.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
+	}
+	return singMove + rules.Move(suit), nil
+}
+
+// Result is the points by seat, ranked by side.
+func (s *State) Result() rules.Result { return rules.RankByPoints(Variant{s.rules}, s.Floats()) }
+
+// Clone is an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}
+
+// Redeal shuffles what a seat cannot see: the other hands, but for the cards
+// that all know to be there, and the stock above the trump card. A seat that is
+// choosing what to sing keeps what it may choose from, so that it still has the
+// choice. A game that is over is left as it is.
+func (s *State) Redeal(seat int, r *rules.Rand) {
+	if s.Mover < 0 {
+		return
+	}
+	keep := s.AllKnown()
+	for suit := range baraja.Suit(suits) {
+		if s.Choice>>suit&1 != 0 {
+			keep |= pair(suit)
+		}
+	}
+	s.Table.Redeal(seat, keep, r)
+}
