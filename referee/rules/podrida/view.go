@@ -128,19 +128,19 @@ func (s *State) Clone() rules.State {
 // Redeal deals anew what a seat does not see: the other hands and the rest of
 // the pack. Cards that a seat cannot hold, or it would have had to play
 // otherwise in this round, are not dealt to it; a card that was shown stays
-// with the dealer. Where this leaves all free, every deal is as likely.
+// with the dealer. Every deal that remains is about as likely as any other.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
 		return
 	}
 	h := s.hidden(seat)
-	if s.count == 0 {
-		h.shuffle(r)
-	} else {
-		h.match(r)
-		h.mix(r)
-	}
+	h.deal(r)
+	s.give(&h)
+}
+
+// give puts hidden cards into the hands where they are to be.
+func (s *State) give(h *hidden) {
 	for i, c := range h.cards[:h.n] {
 		if p := h.place[i]; p != stock {
 			s.hands[p] = s.hands[p].With(c)
@@ -214,12 +214,36 @@ func (s *State) cannotHold() (cannot [maxSeats + 1]baraja.Set) {
 	return cannot
 }
 
-// shuffle gives the cards to the places at random, whatever they are.
-func (h *hidden) shuffle(r *rules.Rand) {
-	for i := h.n - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
+// shuffles is how many random deals are tried before one is constructed: enough
+// where few cards are left or few are ruled out, and cheap where they are not.
+const shuffles = 24
+
+// deal gives the cards to places that may have them. A shuffle that happens to
+// be allowed is as likely as any other such; after too many that are not, a deal is
+// constructed and mixed, which comes close.
+func (h *hidden) deal(r *rules.Rand) {
+	for range shuffles {
+		if h.shuffle(r) {
+			return
+		}
 	}
+	h.match(r)
+	h.mix(r)
+}
+
+// shuffle deals at random, and gives up at the first card that is not allowed.
+func (h *hidden) shuffle(r *rules.Rand) bool {
+	for i, p := range h.place[:h.n] {
+		if p == stock {
+			break // the stock comes last, and its order is of no matter
+		}
+		j := i + r.Below(h.n-i)
+		h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
+		if h.cannot[p].Has(h.cards[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // match gives the cards to places that may have them, in random order, moving
@@ -227,14 +251,16 @@ func (h *hidden) shuffle(r *rules.Rand) {
 // that the cards as they really lie show that it can be done; where they lie is
 // not made use of.
 func (h *hidden) match(r *rules.Rand) {
-	m := matching{cannot: &h.cannot, rand: r}
+	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
 		m.room[p]++
 	}
-	h.shuffle(r)
-	for _, c := range h.cards[:h.n] {
+	rest := h.cards
+	for n := h.n; n > 0; n-- {
+		i := r.Below(n)
 		var tried uint16
-		m.give(c, &tried)
+		m.give(rest[i], &tried)
+		rest[i] = rest[n-1]
 	}
 	h.n = 0
 	for p, set := range m.given {
@@ -246,7 +272,7 @@ func (h *hidden) match(r *rules.Rand) {
 
 // matching is a deal in the making, as Kuhn's algorithm makes it.
 type matching struct {
-	cannot *[maxSeats + 1]baraja.Set
+	hidden *hidden
 	given  [maxSeats + 1]baraja.Set
 	room   [maxSeats + 1]int // cards that a place still needs
 	rand   *rules.Rand
@@ -254,10 +280,10 @@ type matching struct {
 
 // give finds a place for a card; the places in tried are not looked at again.
 func (m *matching) give(c baraja.Card, tried *uint16) bool {
-	first := m.rand.Below(len(m.room))
+	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {
 		p := (first + k) % len(m.room)
-		if *tried>>p&1 != 0 || m.cannot[p].Has(c) {
+		if *tried>>p&1 != 0 || m.hidden.cannot[p].Has(c) {
 			continue
 		}
 		*tried |= 1 << p
@@ -276,19 +302,26 @@ func (m *matching) give(c baraja.Card, tried *uint16) bool {
 	return false
 }
 
-// mixing is how often mix goes through the cards: as often as it takes for deals
-// of a few cards to come out evenly.
-const mixing = 6
+// mixing is how often mix goes through the cards.
+const mixing = 4
 
-// mix swaps random cards that may be swapped, which evens out the deals.
+// mix swaps random cards and moves others round by threes, where that is
+// allowed: swaps alone would not reach all deals. Each step is as likely as
+// the one that undoes it, so no deal is favoured in the long run; for that the
+// swap and the round must not share a draw.
 func (h *hidden) mix(r *rules.Rand) {
 	for range mixing {
 		for i := range h.n {
-			j := r.Below(h.n)
-			c, d := h.cards[i], h.cards[j]
-			if !h.cannot[h.place[i]].Has(d) && !h.cannot[h.place[j]].Has(c) {
-				h.cards[i], h.cards[j] = d, c
+			if j := r.Below(h.n); h.fits(i, j) && h.fits(j, i) {
+				h.cards[i], h.cards[j] = h.cards[j], h.cards[i]
+			}
+			j, k := r.Below(h.n), r.Below(h.n)
+			if i != j && j != k && k != i && h.fits(i, j) && h.fits(j, k) && h.fits(k, i) {
+				h.cards[i], h.cards[j], h.cards[k] = h.cards[j], h.cards[k], h.cards[i]
 			}
 		}
 	}
 }
+
+// fits tells whether the card at j may lie at i.
+func (h *hidden) fits(i, j int) bool { return !h.cannot[h.place[i]].Has(h.cards[j]) }
