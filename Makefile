@@ -1,14 +1,11 @@
-GO ?= go
-
 .PHONY: test lint build
 
-test: lint
-	$(GO) test -race -timeout 15m ./...
+# All tests, with their own set-up.
+test:
+	script/test
 
 lint:
-	@test -z "$$(gofmt -l .)" || { echo 'gofmt would change:'; gofmt -l .; exit 1; }
-	$(GO) vet ./...
-	$(GO) tool staticcheck ./...
+	script/lint
 
 build:
-	$(GO) build -o timba ./cmd/timba
+	go build -o timba ./cmd/timba
