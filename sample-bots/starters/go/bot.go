@@ -5,6 +5,9 @@
 // The referee's lines come in on stdin, our answers go out on stdout, and a turn
 // lists every legal move. So a bot only has to say how much it likes each of
 // them: put your ideas into trickScore, podridaScore, tebesScore and teekoScore.
+//
+// The line at the top means: build this file by its name alone, as timba.toml
+// does. Delete it when the folder has a go.mod and further files.
 package main
 
 import (
