@@ -1,0 +1,322 @@
+package teeko
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/referee/rules"
+	"pgregory.net/rapid"
+)
+
+// naive is Teeko once more, written from the text of the rules with maps and
+// strings, for the other one to be compared with.
+type naive struct {
+	drop, advanced bool
+	limit          int
+
+	board    map[place]string // "b" or "w"
+	ply      int
+	turn     int // -1 when the game is over
+	winner   string
+	told     []string
+	reshuffs int // how often the random start was shuffled again
+}
+
+type place struct{ row, column int }
+
+func at(square int) place { return place{square / 5, square % 5} }
+
+func newNaive(r Rules, seed [32]byte) *naive {
+	g := &naive{drop: r.Drop, advanced: r.Advanced, limit: int(r.Limit), board: map[place]string{}}
+	if g.limit == 0 {
+		g.limit = 65535
+	}
+	if g.drop {
+		return g
+	}
+	below := naiveStream(seed)
+	for {
+		var list []int
+		for square := range 25 {
+			list = append(list, square)
+		}
+		for i := 24; i > 0; i-- {
+			j := below(uint64(i + 1))
+			list[i], list[j] = list[j], list[i]
+		}
+		clear(g.board)
+		for i, square := range list[:8] {
+			g.board[at(square)] = []string{"b", "w"}[i/4]
+		}
+		if !g.won("b") && !g.won("w") {
+			return g
+		}
+		g.reshuffs++
+	}
+}
+
+// naiveStream is the stream of SPEC.md, "Seeds and deals".
+func naiveStream(seed [32]byte) func(uint64) int {
+	var block uint64
+	var ready []uint32
+	return func(limit uint64) int {
+		for {
+			if len(ready) == 0 {
+				sum := sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(seed[:]), block))
+				block++
+				for i := 0; i < 32; i += 4 {
+					ready = append(ready, binary.BigEndian.Uint32(sum[i:]))
+				}
+			}
+			v := uint64(ready[0])
+			ready = ready[1:]
+			if v < 1<<32/limit*limit {
+				return int(v % limit)
+			}
+		}
+	}
+}
+
+// won looks for a shape that begins at one of the side's pieces.
+func (g *naive) won(side string) bool {
+	all := func(a place, steps ...place) bool {
+		for _, s := range steps {
+			if g.board[place{a.row + s.row, a.column + s.column}] != side {
+				return false
+			}
+		}
+		return true
+	}
+	for row := range 5 {
+		for column := range 5 {
+			a := place{row, column}
+			for _, d := range []place{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
+				if all(a, place{}, d, place{2 * d.row, 2 * d.column}, place{3 * d.row, 3 * d.column}) {
+					return true
+				}
+			}
+			for n := 1; n <= 4; n++ {
+				if (n == 1 || g.advanced) && all(a, place{}, place{0, n}, place{n, 0}, place{n, n}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func (g *naive) side() string { return []string{"b", "w"}[g.turn] }
+
+func (g *naive) dropping() bool { return g.drop && g.ply < 8 }
+
+func (g *naive) legal() (moves []string) {
+	if g.turn < 0 {
+		return nil
+	}
+	for from := range 25 {
+		if g.dropping() && g.board[at(from)] == "" {
+			moves = append(moves, strconv.Itoa(from))
+		}
+		if g.dropping() || g.board[at(from)] != g.side() {
+			continue
+		}
+		for to := range 25 {
+			rows, columns := at(to).row-at(from).row, at(to).column-at(from).column
+			if g.board[at(to)] == "" && rows*rows <= 1 && columns*columns <= 1 {
+				moves = append(moves, fmt.Sprintf("%d-%d", from, to))
+			}
+		}
+	}
+	return moves
+}
+
+func (g *naive) play(move string) {
+	g.told = append(g.told, fmt.Sprintf("play %d %s", g.turn, move))
+	from, to, moved := strings.Cut(move, "-")
+	if !moved {
+		to = from
+	}
+	a, _ := strconv.Atoi(from)
+	b, _ := strconv.Atoi(to)
+	delete(g.board, at(a))
+	g.board[at(b)] = g.side()
+	g.ply++
+	if g.won(g.side()) {
+		g.winner = g.side()
+		g.turn = -1
+	} else if g.ply == g.limit {
+		g.turn = -1
+	} else {
+		g.turn = 1 - g.turn
+	}
+}
+
+func (g *naive) view(seat int) string {
+	text := "board="
+	for square := range 25 {
+		if piece := g.board[at(square)]; piece != "" {
+			text += piece
+		} else {
+			text += "."
+		}
+	}
+	phase := "move"
+	if g.dropping() {
+		phase = "drop"
+	}
+	return fmt.Sprintf("%s me=%s phase=%s", text, []string{"b", "w"}[seat], phase)
+}
+
+func (g *naive) result() rules.Result {
+	switch {
+	case g.winner == "b":
+		return rules.Result{Ranks: []int{1, 2}, Points: []float64{1, 0}}
+	case g.winner == "w":
+		return rules.Result{Ranks: []int{2, 1}, Points: []float64{0, 1}}
+	case g.turn < 0:
+		return rules.Result{Ranks: []int{1, 1}, Points: []float64{0.5, 0.5}}
+	}
+	return rules.Result{Ranks: []int{1, 1}, Points: []float64{0, 0}}
+}
+
+// pair is a game played by both.
+type pair struct {
+	fast  State
+	naive *naive
+	log   rules.Log
+}
+
+func newPair(r Rules, seed [32]byte) *pair {
+	p := &pair{naive: newNaive(r, seed)}
+	stream := rules.NewStream(seed)
+	p.fast.Deal(r, &stream)
+	p.fast.Start(&p.log)
+	return p
+}
+
+// differ compares the positions and what was said since the last time.
+func (p *pair) differ() error {
+	type position struct {
+		Turn, Ply int
+		Legal     []string
+		Views     [2]string
+		Events    [2]string
+		Result    rules.Result
+	}
+	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Result: p.fast.Result()}
+	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Result: p.naive.result(), Legal: p.naive.legal()}
+	for _, m := range p.fast.Legal(nil) {
+		fast.Legal = append(fast.Legal, string(p.fast.MoveText(nil, m)))
+	}
+	for seat := range 2 {
+		fast.Views[seat], slow.Views[seat] = string(p.fast.View(nil, seat)), p.naive.view(seat)
+		fast.Events[seat] = string(p.log.Events(nil, seat, ""))
+		slow.Events[seat] = strings.Join(append(p.naive.told, ""), "\n")
+	}
+	p.log.Reset()
+	p.naive.told = nil
+	if reflect.DeepEqual(slow, fast) {
+		return nil
+	}
+	return fmt.Errorf("ply %d (-naive +fast)\n%s", slow.Ply, cmp.Diff(slow, fast))
+}
+
+// try makes a move given by text on both if the naive one finds it legal;
+// else the fast one must refuse it and stay as it is.
+func (p *pair) try(text string) error {
+	legal := slices.Contains(p.naive.legal(), text)
+	before := p.fast
+	m, err := p.fast.ParseMove(text)
+	if err == nil {
+		err = rules.Play(&p.fast, m, &p.log)
+	}
+	if legal != (err == nil) {
+		return fmt.Errorf("ply %d: %q is legal: %v, but the answer is %v", p.naive.ply, text, legal, err)
+	}
+	if !legal {
+		if p.fast != before {
+			return fmt.Errorf("ply %d: refusing %q changes the state", p.naive.ply, text)
+		}
+		return nil
+	}
+	p.naive.play(text)
+	return p.differ()
+}
+
+// wordRules lists the combinations of the options that are words.
+func wordRules(limit uint16) []Rules {
+	return []Rules{{false, false, limit}, {false, true, limit}, {true, false, limit}, {true, true, limit}}
+}
+
+// Games in every combination of options, move by move.
+func TestTeekoAgainstNaive(t *testing.T) {
+	games := 80
+	if testing.Short() {
+		games = 20
+	}
+	for _, limit := range []uint16{defaultLimit, 0, 1, 7, 8, 30, maxLimit} {
+		for _, r := range wordRules(limit) {
+			t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
+				t.Parallel()
+				for n := range games {
+					p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("naive ", n)))
+					if err := p.differ(); err != nil {
+						t.Fatalf("game %d: %v", n, err)
+					}
+					rand := rules.NewRand(uint64(n))
+					for p.naive.turn >= 0 {
+						legal := p.naive.legal()
+						if err := p.try(legal[rand.Below(len(legal))]); err != nil {
+							t.Fatalf("game %d: %v", n, err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// The random start is shuffled again while somebody has won: about one seed in
+// 150 shows it.
+func TestTeekoStartIsNotWon(t *testing.T) {
+	for _, r := range wordRules(defaultLimit)[:2] {
+		again := 0
+		for n := range 2000 {
+			p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("start ", n)))
+			if err := p.differ(); err != nil {
+				t.Fatalf("seed %d: %v", n, err)
+			}
+			again += p.naive.reshuffs
+		}
+		if again == 0 {
+			t.Errorf("%+v: no start was shuffled again", r)
+		}
+	}
+}
+
+// Any texts as moves, with a checker that shrinks what it finds.
+func TestTeekoAgainstNaiveProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rapid.SampledFrom(wordRules(rapid.Uint16Range(0, 60).Draw(t, "limit"))).Draw(t, "rules")
+		p := newPair(r, [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed")))
+		for range rapid.IntRange(0, 80).Draw(t, "moves") {
+			if p.naive.turn < 0 {
+				break
+			}
+			text := fmt.Sprintf("%d-%d", rapid.IntRange(-1, 25).Draw(t, "from"), rapid.IntRange(-1, 25).Draw(t, "to"))
+			if rapid.Bool().Draw(t, "legal") {
+				text = rapid.SampledFrom(p.naive.legal()).Draw(t, "move")
+			}
+			if err := p.try(text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
