@@ -2,10 +2,10 @@ package house
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
@@ -57,17 +57,15 @@ func (v *trickView) read(t *protocol.Turn, pack baraja.Set) bool {
 	for _, c := range v.trick {
 		v.unseen = v.unseen.Without(c)
 	}
-	fine := v.players > 1 && v.seat < v.players && v.leader < v.players && len(v.trick) < v.players
+	fine := v.players > 1 && v.players <= rules.MaxSeats && len(v.trick) < v.players &&
+		min(v.seat, v.leader) >= 0 && max(v.seat, v.leader) < v.players
 	return ok1 && ok2 && ok3 && ok4 && fine
 }
 
 func parseSet(list []byte) (s baraja.Set, ok bool) {
 	var buf [baraja.Cards]baraja.Card
 	cards, ok := parseCards(buf[:0], list)
-	for _, c := range cards {
-		s = s.With(c)
-	}
-	return s, ok
+	return setOf(cards), ok
 }
 
 // parseCards appends the cards of a list, which is "-" when it is empty.
@@ -114,10 +112,29 @@ func (v *trickView) winner(beats func(best baraja.Card) baraja.Set) int {
 
 // holds is the chance that a card is beaten by none of n more hidden cards, when
 // better of the hidden ones beat it.
-func holds(better baraja.Set, hidden baraja.Set, n float64) float64 {
+func holds(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
 		return 1
 	}
-	return math.Pow(1-float64((better&hidden).Len())/float64(total), n)
+	return power(1-float64((better&hidden).Len())/float64(total), n)
+}
+
+// power is x to the n.
+func power(x float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n-- {
+		p *= x
+	}
+	return p
+}
+
+// pack40 and pack48 are the packs as sets.
+var pack40, pack48 = setOf(baraja.Pack40), setOf(baraja.Pack48)
+
+func setOf(cards []baraja.Card) (s baraja.Set) {
+	for _, c := range cards {
+		s = s.With(c)
+	}
+	return s
 }

@@ -7,14 +7,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
-// pack40 is the cards of Brisca and Tute.
-var pack40 = func() (s baraja.Set) {
-	for _, c := range baraja.Pack40 {
-		s = s.With(c)
-	}
-	return s
-}()
-
 // briscaJudge weighs, in points of the game, what a card wins or loses in this
 // trick against what it would be worth in the hand.
 type briscaJudge struct {
@@ -77,8 +69,8 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	if !ours {
 		return 0
 	}
-	// A rival plays one of a few cards and spares its best: as if it drew two.
-	return holds(j.beats(best), j.unseen, 2*float64(rivals))
+	// A rival that has one of three cards to play beats this one if it can.
+	return holds(j.beats(best), j.unseen, 3*rivals)
 }
 
 // share turns a chance to have the trick into the part of its points that is
@@ -91,12 +83,21 @@ func (j *briscaJudge) share(p float64) float64 {
 	return p - (1-p)/others
 }
 
+// What a card in the hand is worth, found by trying values.
+const (
+	plainValue    = 0.15 // of a card's points, the part that it will bring later
+	trumpValue    = 1.0
+	trumpBase     = 4.0 // what a trump will win besides itself
+	trumpStrength = 0.7
+)
+
 // keep is what a card would be worth later: trumps win tricks, and so do the
 // cards that are high in their suits, while there are tricks to come.
 func (j *briscaJudge) keep(c baraja.Card) float64 {
-	worth := 0.15 * float64(baraja.Strength(c))
+	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
+	worth := 0.05*strength + plainValue*value
 	if c.Suit() == j.trump.Suit() {
-		worth = 3 + 0.6*float64(baraja.Strength(c))
+		worth = trumpBase + trumpStrength*strength + trumpValue*value
 	}
 	if j.stock == 0 {
 		worth /= 2

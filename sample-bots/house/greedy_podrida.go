@@ -8,45 +8,45 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
-// podridaJudge bids the tricks that its cards should win and plays for exactly
-// that many. Its unit is the chance that a card does what is wanted.
+// podridaJudge bids the tricks that its cards should win and then plays to stay
+// on course: what this trick and the cards left should bring is held against what
+// is missing to the bid. Its unit is tricks.
 type podridaJudge struct {
 	trickView
 	pack baraja.Set
 	deck string
 	beat [baraja.Cards]baraja.Set // by card, those that beat it
+	suit baraja.Suit              // the trumps that beat and pack are for
 
-	cards  int     // of this round
-	need   int     // tricks still missing to the bid, below 0 when it is overshot
-	expect float64 // tricks that the hand should win
+	need  float64               // tricks still missing to the bid, below 0 when it is overshot
+	ruffs [4]float64            // by suit, the chance that another hand can ruff it
+	force [baraja.Cards]float64 // by card, what it should win in the tricks to come
+	mine  float64               // the force of the hand
+	scale float64               // tricks for a unit of force
 }
 
 func (j *podridaJudge) read(t *protocol.Turn) bool {
 	deck, _ := t.Game.Settings.Lookup("deck")
 	if j.pack == 0 || string(deck) != j.deck {
-		j.deck, j.pack = string(deck), 0
-		pack := baraja.Pack48
+		j.deck, j.pack = string(deck), pack48
 		if j.deck == "40" {
-			pack = baraja.Pack40
+			j.pack = pack40
 		}
-		for _, c := range pack {
-			j.pack = j.pack.With(c)
-		}
+		j.fillBeat()
 	}
 	if !j.trickView.read(t, j.pack) {
 		return false
 	}
 	j.unseen = j.unseen.Without(j.trump)
-	j.fillBeat()
-	j.cards = t.View.Int("cards")
+	if j.trump.Suit() != j.suit {
+		j.fillBeat()
+	}
+	j.weigh()
 	bids, _ := t.View.Lookup("bids")
 	tricks, _ := t.View.Lookup("tricks")
 	won, _ := bySeat(tricks, j.seat)
-	if bid, ok := bySeat(bids, j.seat); ok {
-		j.need = bid - won
-	} else {
-		j.expect = j.expected(bids)
-	}
+	bid, _ := bySeat(bids, j.seat)
+	j.need = float64(bid - won)
 	return true
 }
 
@@ -59,7 +59,8 @@ func height(c baraja.Card) int {
 }
 
 func (j *podridaJudge) fillBeat() {
-	trumps := j.trump.Suit()
+	trumps := j.trump.Suit() % 4
+	j.suit = trumps
 	for best := range j.beat {
 		b := baraja.Card(best)
 		set := baraja.Set(0)
@@ -77,99 +78,108 @@ func (j *podridaJudge) fillBeat() {
 
 func (j *podridaJudge) beats(best baraja.Card) baraja.Set { return j.beat[best] }
 
-// expected is the tricks that the hand should win, leaning a little to what the
-// bids already made leave over.
-func (j *podridaJudge) expected(bids []byte) float64 {
-	sum := 0.0
-	for s := j.hand; s != 0; s &= s - 1 {
-		sum += j.winning(s.First())
-	}
-	made, known := 0, 0
-	for seat := range j.players {
-		if n, ok := bySeat(bids, seat); ok {
-			made, known = made+n, known+1
+// weigh settles what each card is worth in the tricks to come. The force of all
+// cards in play is scaled to the number of tricks that there are.
+func (j *podridaJudge) weigh() {
+	j.mine = 0
+	j.ruffs = [4]float64{}
+	for suit := range baraja.Suit(4) {
+		if suit != j.suit {
+			j.ruffs[suit] = j.has(none(j.unseen.Of(suit))) * j.has(some(j.unseen.Of(j.suit)))
 		}
 	}
-	if known == 0 {
-		return sum
+	for s := j.hand; s != 0; s &= s - 1 {
+		c := s.First()
+		j.force[c] = j.winning(c)
+		j.mine += j.force[c]
 	}
-	usual := float64(j.cards*known) / float64(j.players)
-	return sum - 0.15*(float64(made)-usual)
+	hidden := 0.0
+	for s := j.unseen; s != 0; s &= s - 1 {
+		hidden += j.winning(s.First())
+	}
+	tricks := float64(j.hand.Len())
+	others := hidden / float64(max(1, j.unseen.Len())) * tricks * float64(j.players-1)
+	j.scale = 0
+	if all := j.mine + others; all > 0 {
+		j.scale = tricks / all
+	}
 }
 
-// winning is the chance that a card wins a trick some time in the round.
+// winning is about the chance that a card wins one of the tricks to come.
 func (j *podridaJudge) winning(c baraja.Card) float64 {
-	others := float64(j.players - 1)
-	hidden := float64(max(1, j.unseen.Len()))
-	dealt := math.Min(1, others*float64(j.cards)/hidden) // the chance that a hidden card is in play
-	higher := float64((j.beats(c) & j.unseen).Of(c.Suit()).Len())
-	p := math.Pow(1-dealt, higher)
-	if c.Suit() == j.trump.Suit() {
-		// A low trump wins tricks by ruffing, the sooner the shorter the other suits.
-		return p + (1-p)*0.35
+	others, cards := j.players-1, j.hand.Len()
+	dealt := math.Min(1, float64(others*cards)/float64(max(1, j.unseen.Len()))) // the chance that a hidden card is in play
+	higher := (j.beats(c) & j.unseen).Of(c.Suit()).Len()
+	p := power(1-higherCounts*dealt, higher)
+	if c.Suit() == j.suit {
+		return p + (1-p)*ruff*math.Min(1, float64(cards)/4) // a low trump wins by ruffing
 	}
-	// The other seats follow suit or trump: each is void with some chance, and a
-	// card that is not led wins only when its suit is.
-	suit := float64(j.unseen.Of(c.Suit()).Len())
-	trumps := float64(j.unseen.Of(j.trump.Suit()).Len())
-	void := math.Pow(1-suit/hidden, float64(j.cards))
-	armed := 1 - math.Pow(1-trumps/hidden, float64(j.cards))
-	p *= math.Pow(1-void*armed, others)
-	if j.cards == 1 && j.leader != j.seat {
-		p *= 0.3
+	p *= power(1-j.ruffs[c.Suit()], others) // if led, it wins unless someone is void and ruffs
+	if cards == 1 && j.leader != j.seat {
+		p *= notLed
 	}
 	return p
 }
 
+// How the estimate leans, found by trying values against random opponents.
+const (
+	higherCounts = 0.8 // a higher card is gone before, or is held back
+	ruff         = 0.35
+	notLed       = 0.3  // the last card of a hand wins seldom when another leads
+	doubt        = 0.15 // what an uncertain trick costs
+)
+
 func (j *podridaJudge) worth(move []byte) float64 {
 	if n, ok := bytes.CutPrefix(move, []byte("bid:")); ok {
 		bid, _ := bySeat(n, 0)
-		return -math.Abs(float64(bid) - j.expect)
+		return -math.Abs(float64(bid) - j.mine*j.scale)
 	}
 	c, ok := parseCard(move)
 	if !ok {
 		return 0
 	}
 	p := j.chance(c)
-	cost := j.force(c)
-	if j.need > 0 {
-		if j.toCome() == 0 && p == 1 {
-			return 2 - cost // sure to win: with the least that does it
-		}
-		if p < 0.2 {
-			return p - cost // it will not win: throw the weakest
-		}
-		return p
-	}
-	return -p + cost // to lose: the strongest card that loses
+	left := (j.mine - j.force[c]) * j.scale
+	return -math.Abs(j.need-p-left) - doubt*p*(1-p)
 }
 
-// chance is how likely a card is to win this trick.
+// chance is how likely a card is to win this trick. Who can follow suit must,
+// and must beat the best card if that can be done; who cannot must trump.
 func (j *podridaJudge) chance(c baraja.Card) float64 {
-	if len(j.trick) > 0 && !j.beats(j.trick[j.winner(j.beats)]).Has(c) {
-		return 0
+	led := c.Suit()
+	if len(j.trick) > 0 {
+		if !j.beats(j.trick[j.winner(j.beats)]).Has(c) {
+			return 0
+		}
+		led = j.trick[0].Suit()
 	}
-	better := j.beats(c)
-	if c.Suit() != j.trump.Suit() {
-		// Those who can follow suit must not trump: count a trump for less.
-		better = better.Of(c.Suit()) | j.fewer(better.Of(j.trump.Suit()))
+	higher := j.beats(c) & j.unseen
+	if c.Suit() != led { // a ruff: the others overtrump only when they are void, too
+		return power(1-j.has(none(j.unseen.Of(led)))*j.has(some(higher)), j.toCome())
 	}
-	return holds(better, j.unseen, 1.5*float64(j.toCome()))
+	over := 1 - j.has(some(higher.Of(led)))
+	if led != j.suit {
+		over *= 1 - j.has(none(j.unseen.Of(led)))*j.has(some(higher.Of(j.suit)))
+	}
+	return power(over, j.toCome())
 }
 
-// fewer is the lower half of a set.
-func (j *podridaJudge) fewer(s baraja.Set) baraja.Set {
-	for n := s.Len() / 2; n > 0; n-- {
-		s &= s - 1
-	}
-	return s
+// ask is a question about another hand: has it some, or none, of a set?
+type ask struct {
+	set  baraja.Set
+	some bool
 }
 
-// force is how strong a card is for the rest of the round, 0 to 0.1.
-func (j *podridaJudge) force(c baraja.Card) float64 {
-	f := float64(height(c)) / 13
-	if c.Suit() == j.trump.Suit() {
-		f++
+func some(s baraja.Set) ask { return ask{s, true} }
+func none(s baraja.Set) ask { return ask{s, false} }
+
+// has is the chance that the hand of a seat that has yet to play to this trick is
+// as asked, taking hidden cards to lie anywhere.
+func (j *podridaJudge) has(a ask) float64 {
+	without := 1 - float64(a.set.Len())/float64(max(1, j.unseen.Len()))
+	p := power(without, j.hand.Len())
+	if a.some {
+		return 1 - p
 	}
-	return f / 20
+	return p
 }
