@@ -114,21 +114,21 @@ func (m *multinomial) fitZero() []float64 {
 // fitEffect is the maximum likelihood distribution whose mean is effect
 // standard deviations above 0.5. The constraint is not linear in the
 // distribution; it is linearised about the last fit until the fit stands
-// still (Van den Bergh, "Normalized Elo").
+// still (Van den Bergh, "Normalized Elo"). The start has the effect asked for,
+// with mass at the two ends alone.
 func (m *multinomial) fitEffect(effect float64) []float64 {
 	p := make([]float64, len(m.share))
-	for i := range p {
-		p[i] = 1 / float64(len(p))
-	}
-	for range 30 {
+	p[len(p)-1] = 0.5 + 0.5*effect/math.Sqrt(1+effect*effect)
+	p[0] = 1 - p[len(p)-1]
+	for range 100 {
 		mean, sd := m.momentsOf(p)
 		for i, x := range m.score {
 			z := (x - mean) / sd
 			m.values[i] = x - 0.5 - effect*sd*(1+z*z)/2
 		}
 		if slices.Min(m.values) >= 0 || slices.Max(m.values) <= 0 {
-			// No distribution over these classes has such an effect: the
-			// nearest is all at one end, which the last fit tends to.
+			// The linearised constraint cannot be met; it can at the start,
+			// so p is a fit already, and the nearest there is.
 			return p
 		}
 		next := m.fitZero()

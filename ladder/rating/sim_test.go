@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// table is a simulated game for two seats: seat 0 is ahead by the difference
+// simGame is a simulated game for two seats: seat 0 is ahead by the difference
 // of skill, the luck of its deal, which rotation turns round, and noise that
 // is new in each game. Within tie of 0 it is a tie; the points are the lead.
 type simGame struct{ tie, luck, noise float64 }
@@ -70,3 +70,56 @@ func (g simGame) tally(r *rand.Rand, skill float64, deals int) *Tally {
 }
 
 func simRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// tournament is one deal of every two bots, over and over.
+func (g simGame) tournament(r *rand.Rand, elos []float64, perPair int) []Deal {
+	var deals []Deal
+	for i := range elos {
+		for j := i + 1; j < len(elos); j++ {
+			skill := g.skill(elos[i] - elos[j])
+			for range perPair {
+				d := g.deal(r, skill)
+				d.A, d.B = i, j
+				deals = append(deals, Deal{d})
+			}
+		}
+	}
+	return deals
+}
+
+// race plays one deal of a game for as many seats as bots, in every rotation.
+// Each seat's time has the Gumbel distribution about its bot's skill, so that
+// any two bots score just as their Elo says; a share of it is the luck of the
+// seat's cards, the same in every rotation.
+func race(r *rand.Rand, elos []float64) Deal {
+	const share = 0.8
+	n := len(elos)
+	luck := make([]float64, n)
+	for i := range luck {
+		luck[i] = math.Sqrt(share) * r.NormFloat64()
+	}
+	var sheet Sheet
+	for rotation := range n {
+		seats := make([]Seat, n)
+		for i := range seats {
+			bot := (i + rotation) % n
+			u := distuv.UnitNormal.CDF(luck[i] + math.Sqrt(1-share)*r.NormFloat64())
+			seats[i] = Seat{Bot: bot, Side: i, Points: elos[bot]/eloPerNat - math.Log(-math.Log(u))}
+		}
+		for i := range seats {
+			seats[i].Rank = 1
+			for _, other := range seats {
+				if other.Points > seats[i].Points {
+					seats[i].Rank++
+				}
+			}
+		}
+		if err := sheet.Add(seats); err != nil {
+			panic(err)
+		}
+	}
+	return sheet.Deal()
+}
+
+// within says whether the estimate's interval holds the truth.
+func (e Estimate) within(truth float64) bool { return e.Low <= truth && truth <= e.High }

@@ -17,11 +17,17 @@ type Worth struct {
 	// of a deal's mean over its rotations.
 	GameVariance float64 `json:"game_variance"`
 	DealVariance float64 `json:"deal_variance"`
-	// Factor is how many single games tell as much as one game of a duplicate
-	// deal: GameVariance / (Rotations × DealVariance). 1 means that the
-	// rotations might as well be games on other deals; it is +Inf when the
-	// deals' means are all the same.
-	Factor float64 `json:"-"`
+}
+
+// Factor is how many single games tell as much as one game of a duplicate
+// deal: GameVariance / (Rotations × DealVariance). 1 means that the rotations
+// might as well be games on deals of their own; it is +Inf when the deals'
+// means are all the same though the games are not.
+func (w Worth) Factor() float64 {
+	if w.GameVariance == 0 {
+		return 1
+	}
+	return w.GameVariance / (float64(w.Rotations) * w.DealVariance)
 }
 
 // MeasureWorth takes a bot's scores (or points) by deal and rotation, every
@@ -53,12 +59,6 @@ func MeasureWorth(deals [][]float64) (Worth, error) {
 	// A game of a random deal and rotation: the variance between deals and the
 	// mean variance within one.
 	w.GameVariance = w.DealVariance + within/n
-	switch {
-	case w.GameVariance == 0:
-		w.Factor = 1
-	default:
-		w.Factor = w.GameVariance / (float64(rotations) * w.DealVariance)
-	}
 	return w, nil
 }
 

@@ -1,0 +1,333 @@
+package rating
+
+import (
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+func mustFit(t *testing.T, bots int, pairs []Pair, o Options) *Fit {
+	t.Helper()
+	f, err := FitPairs(bots, pairs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Two bots have a closed form: the score with the prior's tied deal.
+func TestFitTwoBots(t *testing.T) {
+	f := mustFit(t, 2, []Pair{{A: 1, B: 0, Deals: 40, Score: 29.5}}, Options{})
+	want := Elo(30.0 / 41)
+	near(t, "gap", f.Elo[1]-f.Elo[0], want, 1e-3)
+	near(t, "mean", f.Elo[1]+f.Elo[0], 0, 1e-9)
+	if diff := cmp.Diff([]float64{40, 40}, f.Deals); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Hunter's condition for the maximum: every bot scores, prior included, just
+// what its rating expects.
+func checkExpected(t interface{ Fatalf(string, ...any) }, f *Fit) {
+	surplus := make([]float64, len(f.Elo))
+	for k, p := range f.pairs {
+		d := p.Score + f.virtual[k]/2 - (p.Deals+f.virtual[k])*Score(f.Elo[p.A]-f.Elo[p.B])
+		surplus[p.A] += d
+		surplus[p.B] -= d
+	}
+	for i, s := range surplus {
+		if math.Abs(s) > 1e-4*(1+f.Deals[i]) {
+			t.Fatalf("bot %d of %d scores %v more than its rating expects in %v deals", i, len(f.Elo), s, f.Deals[i])
+		}
+	}
+}
+
+func TestFitRecoversLadder(t *testing.T) {
+	for _, reach := range []int{1, 10, 300} {
+		elos, deals := ladderDeals(5, 300, 60_000, reach)
+		f, err := FitDeals(300, deals, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkExpected(t, f)
+		intervals, err := f.Intervals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		covered, slope, square := 0, 0.0, 0.0
+		for i, e := range elos {
+			if intervals[i].within(e) {
+				covered++
+			}
+			slope += f.Elo[i] * e
+			square += e * e
+		}
+		t.Logf("reach %d: slope %.3f, covered %d of 300", reach, slope/square, covered)
+		if reach > 1 { // a chain of neighbours wanders as one
+			near(t, "slope on the truth", slope/square, 1, 0.05)
+		}
+		if reach == 300 && covered < 270 {
+			t.Errorf("intervals cover %d of 300", covered)
+		}
+	}
+}
+
+// Over many tournaments the ratings are the true ones on average.
+func TestFitUnbiased(t *testing.T) {
+	elos := []float64{-210, -100, -20, 30, 90, 210}
+	const tests = 200
+	r, sum := simRand(4), make([]float64, len(elos))
+	for range tests {
+		f, err := FitDeals(len(elos), cards.tournament(r, elos, 20), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range f.Elo {
+			sum[i] += e / tests
+		}
+	}
+	t.Logf("mean ratings %.1f of %v", sum, elos)
+	for i, e := range elos {
+		near(t, "mean rating", sum[i], e, 6)
+	}
+}
+
+func TestFitSweepAndStrangers(t *testing.T) {
+	// Bot 0 beats 1 and 2 always; 3 and 4 met only each other; 5 met nobody.
+	pairs := []Pair{{A: 0, B: 1, Deals: 10, Score: 10, Squares: 10}, {A: 0, B: 2, Deals: 10, Score: 10, Squares: 10},
+		{A: 1, B: 2, Deals: 10, Score: 5, Squares: 5}, {A: 3, B: 4, Deals: 4, Score: 3, Squares: 2.5}}
+	f := mustFit(t, 6, pairs, Options{})
+	if diff := cmp.Diff([]int{0, 0, 0, 3, 3, 5}, f.Group); diff != "" {
+		t.Errorf("groups:\n%s", diff)
+	}
+	if f.Elo[0] < 250 || f.Elo[0] > 1000 || math.Abs(f.Elo[1]-f.Elo[2]) > 1e-3 {
+		t.Errorf("ratings %v", f.Elo)
+	}
+	near(t, "mean of the first group", f.Elo[0]+f.Elo[1]+f.Elo[2], 0, 1e-6)
+	near(t, "mean of the second", f.Elo[3]+f.Elo[4], 0, 1e-6)
+	near(t, "the stranger", f.Elo[5], 0, 0)
+	intervals, err := f.Intervals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deals := []Deal{{{0, 1, 2, 1, 0}}, {{0, 1, 2, 1, 0}}, {{3, 4, 2, 0.75, 0}}, {{4, 3, 2, 0, 0}}, {{2, 1, 2, 0.5, 0}}, {{2, 0, 2, 0, 0}}}
+	boot, err := Bootstrap(6, deals, Options{}, Resampling{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range map[string][]Estimate{"sandwich": intervals, "bootstrap": boot} {
+		if !math.IsInf(e[5].High, 1) || !math.IsInf(e[5].Low, -1) {
+			t.Errorf("%s: the stranger's %+v is bounded", name, e[5])
+		}
+		if w := e[0].PlusMinus(); w < 100 || w > 1500 {
+			t.Errorf("%s: a sweep's rating is known to ± %.0f", name, w)
+		}
+	}
+}
+
+func TestFitAnchor(t *testing.T) {
+	pairs := []Pair{{A: 0, B: 1, Deals: 50, Score: 30, Squares: 20}, {A: 1, B: 2, Deals: 50, Score: 35, Squares: 27}, {A: 3, B: 4, Deals: 2, Score: 1, Squares: 1}}
+	free := mustFit(t, 5, pairs, Options{})
+	held := mustFit(t, 5, pairs, Options{Anchor: &Anchor{Bot: 2, Elo: 1500}})
+	if held.Elo[2] != 1500 {
+		t.Errorf("the anchor is at %v", held.Elo[2])
+	}
+	near(t, "gap", held.Elo[0]-held.Elo[2], free.Elo[0]-free.Elo[2], 1e-6)
+	intervals, err := held.Intervals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if intervals[2] != (Estimate{1500, 1500, 1500}) {
+		t.Errorf("the anchor's interval is %+v", intervals[2])
+	}
+	if intervals[0].PlusMinus() <= intervals[1].PlusMinus() {
+		t.Errorf("bot 0 is known to ± %v, bot 1, which met the anchor, to ± %v", intervals[0].PlusMinus(), intervals[1].PlusMinus())
+	}
+	if !math.IsInf(intervals[3].Low, -1) {
+		t.Errorf("bot 3 has no deals to relate it to the anchor, and yet %+v", intervals[3])
+	}
+}
+
+func TestFitErrors(t *testing.T) {
+	good := Pair{A: 0, B: 1, Deals: 2, Score: 1}
+	for name, f := range map[string]func() (*Fit, error){
+		"too many bots": func() (*Fit, error) { return FitPairs(maxBots+1, nil, Options{}) },
+		"bots below 0":  func() (*Fit, error) { return FitPairs(-1, nil, Options{}) },
+		"prior":         func() (*Fit, error) { return FitPairs(2, []Pair{good}, Options{Prior: -1}) },
+		"tiny prior":    func() (*Fit, error) { return FitPairs(2, []Pair{good}, Options{Prior: 1e-9}) },
+		"nan prior":     func() (*Fit, error) { return FitPairs(2, []Pair{good}, Options{Prior: math.NaN()}) },
+		"anchor":        func() (*Fit, error) { return FitPairs(2, nil, Options{Anchor: &Anchor{Bot: 2}}) },
+		"anchor's Elo":  func() (*Fit, error) { return FitPairs(2, nil, Options{Anchor: &Anchor{Elo: math.Inf(1)}}) },
+		"itself":        func() (*Fit, error) { return FitPairs(2, []Pair{{A: 1, B: 1, Deals: 1}}, Options{}) },
+		"unknown bot":   func() (*Fit, error) { return FitPairs(2, []Pair{{A: 0, B: 2, Deals: 1}}, Options{}) },
+		"score":         func() (*Fit, error) { return FitPairs(2, []Pair{{A: 0, B: 1, Deals: 1, Score: 1.5}}, Options{}) },
+		"deals":         func() (*Fit, error) { return FitPairs(2, []Pair{{A: 0, B: 1, Deals: -1}}, Options{}) },
+		"squares":       func() (*Fit, error) { return FitPairs(2, []Pair{{A: 0, B: 1, Deals: 1, Squares: 2}}, Options{}) },
+		"bad deal":      func() (*Fit, error) { return FitDeals(2, []Deal{{{A: 0, B: 1, Games: 2, Score: 2}}}, Options{}) },
+		"bad bot":       func() (*Fit, error) { return FitDeals(2, []Deal{{{A: 0, B: -1, Games: 2}}}, Options{}) },
+	} {
+		if _, err := f(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if f := mustFit(t, 0, nil, Options{}); len(f.Elo) != 0 {
+		t.Errorf("no bots have ratings %v", f.Elo)
+	}
+	for _, n := range []int{-1, maxSamples + 1} {
+		if _, err := Bootstrap(2, nil, Options{}, Resampling{Samples: n}); err == nil {
+			t.Errorf("%d samples are accepted", n)
+		}
+	}
+}
+
+func genPairs(t *rapid.T) (int, []Pair) {
+	bots := rapid.IntRange(2, 9).Draw(t, "bots")
+	pairs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Pair {
+		a := rapid.IntRange(0, bots-1).Draw(t, "a")
+		b := (a + rapid.IntRange(1, bots-1).Draw(t, "b")) % bots
+		n := rapid.IntRange(0, 50).Draw(t, "deals")
+		s := float64(rapid.IntRange(0, 4*n).Draw(t, "quarters")) / 4
+		return Pair{A: a, B: b, Deals: float64(n), Score: s, Squares: s}
+	}), 0, 30).Draw(t, "pairs")
+	return bots, pairs
+}
+
+func TestFitProperties(t *testing.T) {
+	approx := cmpopts.EquateApprox(0, 0.01)
+	rapid.Check(t, func(t *rapid.T) {
+		bots, pairs := genPairs(t)
+		f, err := FitPairs(bots, pairs, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkExpected(t, f)
+		// Order and direction of the pairs do not matter, nor how they are split.
+		other := slices.Clone(pairs)
+		slices.Reverse(other)
+		for i := range other {
+			other[i] = other[i].reverse()
+		}
+		if got, err := FitPairs(bots, append(other, merge(bots, nil)...), Options{}); err != nil || !cmp.Equal(got.Elo, f.Elo, approx) {
+			t.Fatalf("reversed: %v, %v, want %v", got.Elo, err, f.Elo)
+		}
+		if intervals, err := f.Intervals(); err != nil || len(intervals) != bots {
+			t.Fatalf("intervals %v, %v", intervals, err)
+		}
+		// A deal won in place of one lost raises the winner and not the loser.
+		for i, p := range pairs {
+			if p.Deals-p.Score < 1 {
+				continue
+			}
+			pairs[i].Score++
+			up, err := FitPairs(bots, pairs, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if up.Elo[p.A] <= f.Elo[p.A] || up.Elo[p.B] >= f.Elo[p.B] {
+				t.Fatalf("bot %d won a deal more: from %v to %v, bot %d from %v to %v",
+					p.A, f.Elo[p.A], up.Elo[p.A], p.B, f.Elo[p.B], up.Elo[p.B])
+			}
+			break
+		}
+	})
+}
+
+func TestCountMerges(t *testing.T) {
+	deals := []Deal{
+		{{0, 2, 2, 0.75, 0}, {1, 2, 2, 1, 0}}, {{2, 0, 2, 0.5, 0}}, {{1, 0, 2, 0, 0}},
+	}
+	got, err := Count(3, deals)
+	want := []Pair{
+		{A: 0, B: 1, Deals: 1, Score: 1, Squares: 1},
+		{A: 0, B: 2, Deals: 2, Score: 1.25, Squares: 0.8125},
+		{A: 1, B: 2, Deals: 1, Score: 1, Squares: 1},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// The same seed gives the same intervals however many processors share the work.
+func TestBootstrapDeterministic(t *testing.T) {
+	r := simRand(1)
+	deals := cards.tournament(r, []float64{-50, 0, 50}, 20)
+	run := func(procs int, seed uint64) []Estimate {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		e, err := Bootstrap(3, deals, Options{}, Resampling{Samples: 100, Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	one := run(1, 7)
+	if diff := cmp.Diff(one, run(3, 7)); diff != "" {
+		t.Errorf("one processor and three differ:\n%s", diff)
+	}
+	if cmp.Equal(one, run(1, 8)) {
+		t.Error("two seeds give the same intervals")
+	}
+}
+
+// Tournaments of two bots a deal, and of three, whose duels in one deal depend
+// on each other: both kinds of interval for the first, the bootstrap for the
+// second.
+func TestRatingCoverage(t *testing.T) {
+	const tests = 150
+	r := simRand(9)
+	elos := []float64{-150, -30, 40, 140}
+	boot, sandwich, races := 0, 0, 0
+	for test := range tests {
+		deals := cards.tournament(r, elos, 15)
+		fit, err := FitDeals(len(elos), deals, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		intervals, err := fit.Intervals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		resampling := Resampling{Samples: 200, Seed: uint64(test)}
+		estimates, err := Bootstrap(len(elos), deals, Options{}, resampling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		boot += covered(estimates, elos)
+		sandwich += covered(intervals, elos)
+
+		three := []float64{-60, 0, 60}
+		deals = deals[:0]
+		for range 60 {
+			deals = append(deals, race(r, three))
+		}
+		estimates, err = Bootstrap(3, deals, Options{}, resampling)
+		if err != nil {
+			t.Fatal(err)
+		}
+		races += covered(estimates, three)
+	}
+	for name, rate := range map[string]float64{
+		"bootstrap":               float64(boot) / float64(tests*len(elos)),
+		"sandwich":                float64(sandwich) / float64(tests*len(elos)),
+		"bootstrap of three bots": float64(races) / float64(tests*3),
+	} {
+		t.Logf("%s covers %.3f", name, rate)
+		if rate < 0.91 || rate > 0.985 {
+			t.Errorf("%s covers %.3f of the true ratings", name, rate)
+		}
+	}
+}
+
+func covered(estimates []Estimate, truth []float64) int {
+	n := 0
+	for i, e := range estimates {
+		if e.within(truth[i]) {
+			n++
+		}
+	}
+	return n
+}
