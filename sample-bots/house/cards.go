@@ -120,6 +120,31 @@ func holds(better baraja.Set, hidden baraja.Set, n int) float64 {
 	return power(1-float64((better&hidden).Len())/float64(total), n)
 }
 
+// bound is the chance that a card beats the next n seats when all are bound to
+// win if they can: who can follow suit must, and must beat it if that can be done;
+// who cannot must trump. Of the hidden cards, better are those that beat it.
+func (v *trickView) bound(best baraja.Card, better baraja.Set, n int) float64 {
+	led, trumps := best.Suit(), v.trump.Suit()
+	if len(v.trick) > 0 {
+		led = v.trick[0].Suit()
+	}
+	better &= v.unseen
+	holds := 1.0
+	if best.Suit() == led {
+		holds = v.lacks(better.Of(led))
+	}
+	if led != trumps { // who is void ruffs or overruffs
+		holds *= 1 - v.lacks(v.unseen.Of(led))*(1-v.lacks(better.Of(trumps)))
+	}
+	return power(holds, n)
+}
+
+// lacks is the chance that a hand as large as this seat's has none of the cards,
+// taking the hidden ones to lie anywhere.
+func (v *trickView) lacks(cards baraja.Set) float64 {
+	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
+}
+
 // power is x to the n.
 func power(x float64, n int) float64 {
 	p := 1.0

@@ -33,8 +33,8 @@ type greedy struct {
 
 func newGreedy(s rules.Settings) Player {
 	return &greedy{noise: s.Int("noise"), judges: map[string]judge{
-		"brisca":  &briscaJudge{},
-		"tute":    &tuteJudge{},
+		"brisca":  &briscaJudge{w: briscaWeights},
+		"tute":    &tuteJudge{briscaJudge: briscaJudge{w: tuteWeights, forced: true}},
 		"podrida": &podridaJudge{},
 		"tebes":   &tebesJudge{},
 		"teeko":   &teekoJudge{},

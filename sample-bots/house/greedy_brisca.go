@@ -16,6 +16,9 @@ type briscaJudge struct {
 	pot   int // points in the trick
 	best  baraja.Card
 	ours  bool // a partner's card wins so far
+
+	forced bool // the rules bind seats to win a trick if they can
+	w      weights
 }
 
 func (j *briscaJudge) read(t *protocol.Turn) bool {
@@ -52,7 +55,7 @@ func (j *briscaJudge) worth(move []byte) float64 {
 	if !ok {
 		return 0
 	}
-	pot := float64(j.pot + baraja.Value(c))
+	pot := float64(j.pot+baraja.Value(c)) + j.w.toss*float64(j.toCome())
 	return pot*j.share(j.chance(c)) - j.keep(c)
 }
 
@@ -62,15 +65,26 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	if len(j.trick) > 0 && !j.beats(j.best).Has(c) {
 		best, ours = j.best, j.ours
 	}
-	rivals := j.toCome()
+	rivals, partners := j.toCome(), 0
 	if j.teams {
 		rivals = (rivals + 1) / 2
+		partners = j.toCome() - rivals
 	}
-	if !ours {
-		return 0
+	p := 0.0
+	if ours {
+		p = j.stands(best, rivals)
 	}
-	// A rival that has one of three cards to play beats this one if it can.
-	return holds(j.beats(best), j.unseen, 3*rivals)
+	// What a partner still to play wins back may be lost once more.
+	return p + (1-p)*(1-j.stands(best, partners))/2
+}
+
+// stands is the chance that the next n seats do not beat a card.
+func (j *briscaJudge) stands(best baraja.Card, n int) float64 {
+	if j.forced {
+		return j.bound(best, j.beats(best), n)
+	}
+	// A seat that has one of three cards to play beats this one if it can.
+	return holds(j.beats(best), j.unseen, 3*n)
 }
 
 // share turns a chance to have the trick into the part of its points that is
@@ -83,21 +97,25 @@ func (j *briscaJudge) share(p float64) float64 {
 	return p - (1-p)/others
 }
 
-// What a card in the hand is worth, found by trying values.
-const (
-	plainValue    = 0.15 // of a card's points, the part that it will bring later
-	trumpValue    = 1.0
-	trumpBase     = 4.0 // what a trump will win besides itself
-	trumpStrength = 0.7
-)
+// weights are what a card in the hand is worth, found by trying values.
+type weights struct {
+	toss     float64 // points that each card still to come brings to a trick
+	height   float64 // for each step of strength
+	value    float64 // of a card's points, the part that it will bring later
+	trump    float64 // what a trump will win besides itself
+	strength float64 // for each step of a trump's strength
+	own      float64 // of a trump's points, the part that it will bring later
+}
+
+var briscaWeights = weights{toss: 0, height: 0.05, value: 0.15, trump: 4, strength: 0.7, own: 1}
 
 // keep is what a card would be worth later: trumps win tricks, and so do the
 // cards that are high in their suits, while there are tricks to come.
 func (j *briscaJudge) keep(c baraja.Card) float64 {
 	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
-	worth := 0.05*strength + plainValue*value
+	worth := j.w.height*strength + j.w.value*value
 	if c.Suit() == j.trump.Suit() {
-		worth = trumpBase + trumpStrength*strength + trumpValue*value
+		worth = j.w.trump + j.w.strength*strength + j.w.own*value
 	}
 	if j.stock == 0 {
 		worth /= 2

@@ -85,7 +85,7 @@ func (j *podridaJudge) weigh() {
 	j.ruffs = [4]float64{}
 	for suit := range baraja.Suit(4) {
 		if suit != j.suit {
-			j.ruffs[suit] = j.has(none(j.unseen.Of(suit))) * j.has(some(j.unseen.Of(j.suit)))
+			j.ruffs[suit] = j.lacks(j.unseen.Of(suit)) * (1 - j.lacks(j.unseen.Of(j.suit)))
 		}
 	}
 	for s := j.hand; s != 0; s &= s - 1 {
@@ -143,43 +143,10 @@ func (j *podridaJudge) worth(move []byte) float64 {
 	return -math.Abs(j.need-p-left) - doubt*p*(1-p)
 }
 
-// chance is how likely a card is to win this trick. Who can follow suit must,
-// and must beat the best card if that can be done; who cannot must trump.
+// chance is how likely a card is to win this trick.
 func (j *podridaJudge) chance(c baraja.Card) float64 {
-	led := c.Suit()
-	if len(j.trick) > 0 {
-		if !j.beats(j.trick[j.winner(j.beats)]).Has(c) {
-			return 0
-		}
-		led = j.trick[0].Suit()
+	if len(j.trick) > 0 && !j.beats(j.trick[j.winner(j.beats)]).Has(c) {
+		return 0
 	}
-	higher := j.beats(c) & j.unseen
-	if c.Suit() != led { // a ruff: the others overtrump only when they are void, too
-		return power(1-j.has(none(j.unseen.Of(led)))*j.has(some(higher)), j.toCome())
-	}
-	over := 1 - j.has(some(higher.Of(led)))
-	if led != j.suit {
-		over *= 1 - j.has(none(j.unseen.Of(led)))*j.has(some(higher.Of(j.suit)))
-	}
-	return power(over, j.toCome())
-}
-
-// ask is a question about another hand: has it some, or none, of a set?
-type ask struct {
-	set  baraja.Set
-	some bool
-}
-
-func some(s baraja.Set) ask { return ask{s, true} }
-func none(s baraja.Set) ask { return ask{s, false} }
-
-// has is the chance that the hand of a seat that has yet to play to this trick is
-// as asked, taking hidden cards to lie anywhere.
-func (j *podridaJudge) has(a ask) float64 {
-	without := 1 - float64(a.set.Len())/float64(max(1, j.unseen.Len()))
-	p := power(without, j.hand.Len())
-	if a.some {
-		return 1 - p
-	}
-	return p
+	return j.bound(c, j.beats(c), j.toCome())
 }

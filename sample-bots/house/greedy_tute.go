@@ -15,6 +15,8 @@ type tuteJudge struct {
 	sung     []byte // the suits that are done
 }
 
+var tuteWeights = weights{toss: 0, height: 0.15, value: 0.4, trump: 2, strength: 0.5, own: 1}
+
 func (j *tuteJudge) read(t *protocol.Turn) bool {
 	if !j.briscaJudge.read(t) {
 		return false
@@ -42,7 +44,7 @@ func (j *tuteJudge) worth(move []byte) float64 {
 		return worth
 	}
 	broken := j.pair(c)
-	worth -= 0.6 * broken
+	worth -= pairKept * broken
 	if len(j.declared) == 1 && j.declared[0] != '-' {
 		suit := baraja.Suit(bytes.IndexByte([]byte(baraja.Suits), j.declared[0]))
 		if broken == 0 || c.Suit() != suit {
@@ -51,6 +53,9 @@ func (j *tuteJudge) worth(move []byte) float64 {
 	}
 	return worth
 }
+
+// pairKept is the part of a song that its pair will bring if it is kept.
+const pairKept = 0.6
 
 // song is the points of a suit's song.
 func (j *tuteJudge) song(s baraja.Suit) float64 {
