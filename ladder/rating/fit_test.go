@@ -273,6 +273,27 @@ func TestBootstrapDeterministic(t *testing.T) {
 	}
 }
 
+// A bot that beats two others or loses to both, deal by deal, has learnt less
+// than one with twice the deals: the deal is what is drawn, not the duel.
+func TestBootstrapDrawsDeals(t *testing.T) {
+	r := simRand(2)
+	var whole, split []Deal
+	for range 200 {
+		x := coin(r, 0)
+		deal := Deal{{0, 1, 2, x, 0}, {0, 2, 2, x, 0}}
+		whole = append(whole, deal)
+		split = append(split, deal[:1], deal[1:])
+	}
+	width := func(deals []Deal) float64 {
+		e, err := Bootstrap(3, deals, Options{}, Resampling{Samples: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e[0].PlusMinus()
+	}
+	near(t, "width of deals over that of duels", width(whole)/width(split), math.Sqrt2, 0.1)
+}
+
 // Tournaments of two bots a deal, and of three, whose duels in one deal depend
 // on each other: both kinds of interval for the first, the bootstrap for the
 // second.
