@@ -20,14 +20,15 @@ import (
 type Match struct {
 	Variant rules.Variant
 	Bots    []Bot // they take the seats in turn
-	First   int   // the first deal to play; those before it were played earlier
-	Deals   int   // play deals First to Deals-1
+	Deals   int
+	From    []int // by rotation, how many deals were played earlier; nil for none
 	Seed    rules.Seed
 	Clock   Clock
 	// Lanes are the threads that play at the same time, each with the core that
 	// it and its bots share, or AnyCore. More lanes than rotations stay empty.
 	Lanes []int
-	// Faulted lists, by bot, the deals before First in which it had a fault.
+	// Faulted lists, by bot, the deals played earlier in which it had a fault,
+	// once for each fault.
 	Faulted [][]int
 
 	// Done is called with each finished game, one call at a time. Games of
@@ -163,9 +164,13 @@ type schedule struct {
 func newSchedule(m *Match) *schedule {
 	s := &schedule{match: m, faulted: make([][]int, len(m.Bots))}
 	s.changed = sync.NewCond(&s.mu)
-	for range m.Rotations() {
-		s.coming = append(s.coming, m.First)
-		s.played = append(s.played, m.First)
+	for rotation := range m.Rotations() {
+		from := 0
+		if m.From != nil {
+			from = m.From[rotation]
+		}
+		s.coming = append(s.coming, from)
+		s.played = append(s.played, from)
 	}
 	for bot, deals := range m.Faulted {
 		s.faulted[bot] = slices.Clone(deals)

@@ -6,15 +6,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// sides counts the sides of a variant.
-func sides(v rules.Variant) int {
-	n := 0
-	for seat := range v.Players() {
-		n = max(n, v.Side(seat)+1)
-	}
-	return n
-}
-
 // forfeits keeps the sides that have forfeited, in the order of their faults.
 type forfeits struct {
 	variant rules.Variant
@@ -32,7 +23,7 @@ func (f *forfeits) add(seat int) {
 // decided tells whether the game ends here: one of two sides has forfeited, or
 // all of more have.
 func (f *forfeits) decided() bool {
-	n := sides(f.variant)
+	n := rules.Sides(f.variant)
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
@@ -42,7 +33,7 @@ func (f *forfeits) rank(r rules.Result) rules.Result {
 	if len(f.order) == 0 {
 		return r
 	}
-	n := sides(f.variant)
+	n := rules.Sides(f.variant)
 	honest := n - len(f.order)
 	ranks := make([]int, len(r.Ranks))
 	for seat := range ranks {

@@ -67,7 +67,7 @@ func newProgress(w io.Writer, total int, unit string) *progressbar.ProgressBar {
 	)
 }
 
-func (r *matchRun) total() int { return (r.match.Deals - r.match.First) * r.match.Rotations() }
+func (r *matchRun) total() int { return r.match.Deals * r.match.Rotations() }
 
 func (r *matchRun) play(ctx context.Context) error {
 	r.began = time.Now()

@@ -52,6 +52,15 @@ type Variant interface {
 	Deal(*Stream) State
 }
 
+// Sides counts the sides of a variant.
+func Sides(v Variant) int {
+	n := 0
+	for seat := range v.Players() {
+		n = max(n, v.Side(seat)+1)
+	}
+	return n
+}
+
 // State is one position of a game. Seats are counted from 0.
 type State interface {
 	// Turn is the seat to move, or Over.

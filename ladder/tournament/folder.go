@@ -1,0 +1,221 @@
+package tournament
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// Folder keeps a tournament's games as they end: plan.json says what is played,
+// games/ has a replay of each, logs/ what bots wrote beside it. A file is there
+// whole or not at all, so that a tournament can go on from what is there after
+// any end of its program.
+type Folder struct {
+	Path string
+	// FaultsOnly keeps only games with faults; such a folder cannot be resumed.
+	FaultsOnly bool
+}
+
+// planFile says what a folder's tournament is.
+const planFile = "plan.json"
+
+// Plan is all that the games of a tournament follow from.
+type Plan struct {
+	Game    string            `json:"game"`
+	Options map[string]string `json:"options"`
+	Format  Format            `json:"format"`
+	Rounds  int               `json:"rounds,omitempty"`
+	Deals   int               `json:"deals"`
+	Seed    referee.Hex       `json:"seed"`
+	Clock   PlanClock         `json:"clock"`
+	SPRT    string            `json:"sprt,omitempty"`
+	Bots    []PlanBot         `json:"bots"`
+}
+
+// PlanClock is in milliseconds.
+type PlanClock struct {
+	Movetime int64 `json:"movetime,omitempty"`
+	Bank     int64 `json:"bank,omitempty"`
+	Inc      int64 `json:"inc,omitempty"`
+	Margin   int64 `json:"margin"`
+	Startup  int64 `json:"startup"`
+}
+
+// PlanBot is a bot as the user named it, and what that was.
+type PlanBot struct {
+	Bot    string `json:"bot"`
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Begin starts a folder that holds no tournament yet.
+func (f *Folder) Begin(p Plan) error {
+	if _, err := os.Stat(filepath.Join(f.Path, planFile)); err == nil {
+		return fmt.Errorf("out: %s holds a tournament already: go on with it by --resume %s, or name another folder", f.Path, f.Path)
+	}
+	for _, dir := range []string{"games", "logs"} {
+		if err := os.MkdirAll(filepath.Join(f.Path, dir), 0o755); err != nil {
+			return fmt.Errorf("out: %w: name a folder that can be written to", err)
+		}
+	}
+	data, err := json.MarshalIndent(p, "", " ")
+	if err != nil {
+		return err
+	}
+	return f.write(planFile, append(data, '\n'))
+}
+
+// ReadPlan is what a folder was begun with.
+func (f *Folder) ReadPlan() (Plan, error) {
+	var p Plan
+	data, err := os.ReadFile(filepath.Join(f.Path, planFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("resume: %s holds no tournament: there is no %s in it; begin one with --out %s", f.Path, planFile, f.Path)
+	}
+	if err != nil {
+		return p, fmt.Errorf("resume: %w", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("resume: %s: %w", filepath.Join(f.Path, planFile), err)
+	}
+	return p, nil
+}
+
+// Differs says, by name, in what another plan is not the same.
+func (p Plan) Differs(q Plan) error {
+	for _, d := range []struct {
+		name     string
+		old, new any
+	}{
+		{"game", p.Game, q.Game}, {"options", p.Options, q.Options}, {"--format", p.Format, q.Format}, {"--rounds", p.Rounds, q.Rounds},
+		{"--deals", p.Deals, q.Deals}, {"--seed", p.Seed, q.Seed}, {"the clock", p.Clock, q.Clock}, {"--sprt", p.SPRT, q.SPRT},
+	} {
+		a, _ := json.Marshal(d.old)
+		b, _ := json.Marshal(d.new)
+		if !bytes.Equal(a, b) {
+			return fmt.Errorf("resume: %s was %s and is now %s: give the same as at the start, or nothing but --resume", d.name, a, b)
+		}
+	}
+	for i := range max(len(p.Bots), len(q.Bots)) {
+		if i >= len(p.Bots) || i >= len(q.Bots) {
+			return fmt.Errorf("resume: there were %d bots and are now %d", len(p.Bots), len(q.Bots))
+		}
+		if p.Bots[i].Bot != q.Bots[i].Bot {
+			return fmt.Errorf("resume: bot %d was %q and is now %q", i, p.Bots[i].Bot, q.Bots[i].Bot)
+		}
+		if p.Bots[i].SHA256 != q.Bots[i].SHA256 {
+			return fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
+				i, p.Bots[i].Bot, p.Bots[i].SHA256, q.Bots[i].SHA256)
+		}
+	}
+	return nil
+}
+
+func gameName(match, deal, rotation int) string {
+	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
+}
+
+// Replay is the path of a game's replay.
+func (f *Folder) Replay(match, deal, rotation int) string {
+	return filepath.Join(f.Path, "games", gameName(match, deal, rotation)+".json")
+}
+
+// Log is the path of what a seat wrote in a game, "" where it wrote nothing.
+func (f *Folder) Log(match, deal, rotation, seat int) string {
+	path := f.logPath(match, deal, rotation, seat)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+func (f *Folder) logPath(match, deal, rotation, seat int) string {
+	return filepath.Join(f.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
+}
+
+// keep writes a finished game: its logs first, so that where there is a replay
+// there is all of it.
+func (f *Folder) keep(m *Match, g *referee.Game) error {
+	if f.FaultsOnly && len(g.Faults) == 0 {
+		return nil
+	}
+	deal, rotation := g.Match.Deal, g.Match.Rotation
+	for seat, log := range g.Logs {
+		if len(log) == 0 {
+			continue
+		}
+		if err := os.WriteFile(f.logPath(m.Number, deal, rotation, seat), log, 0o644); err != nil {
+			return fmt.Errorf("out: %w", err)
+		}
+	}
+	return f.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
+}
+
+// Result keeps a document beside the games.
+func (f *Folder) Result(data []byte) error { return f.write("result.json", data) }
+
+// write makes a file appear whole.
+func (f *Folder) write(name string, data []byte) error {
+	path := filepath.Join(f.Path, name)
+	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
+	if err := os.WriteFile(temp, data, 0o644); err != nil {
+		return fmt.Errorf("out: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("out: %w", err)
+	}
+	return nil
+}
+
+// games reads what there is of a match: of each rotation, the games before the
+// first that is missing.
+func (f *Folder) games(m *Match, rotations, deals int) ([]*referee.Game, error) {
+	if f.FaultsOnly {
+		return nil, nil
+	}
+	var games []*referee.Game
+	for rotation := range rotations {
+		for deal := range deals {
+			path := f.Replay(m.Number, deal, rotation)
+			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("resume: %w", err)
+			}
+			r, err := referee.DecodeReplay(data)
+			if err != nil {
+				return nil, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
+			}
+			if r.Match.Deal != deal || r.Match.Rotation != rotation {
+				return nil, fmt.Errorf("resume: %s is of deal %d, rotation %d: delete it to play the game again", path, r.Match.Deal, r.Match.Rotation)
+			}
+			g := &referee.Game{Replay: *r}
+			for seat := range r.Seats {
+				g.Bots = append(g.Bots, (seat+rotation)%len(m.Bots))
+			}
+			games = append(games, g)
+		}
+	}
+	return games, nil
+}
+
+// sweep removes what was being written when the program ended.
+func (f *Folder) sweep() {
+	entries, _ := os.ReadDir(filepath.Join(f.Path, "games"))
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
+			os.Remove(filepath.Join(f.Path, "games", e.Name()))
+		}
+	}
+}

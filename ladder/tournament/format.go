@@ -1,0 +1,250 @@
+package tournament
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Format is how bots are put together.
+type Format string
+
+// The formats.
+const (
+	Single     Format = "single"      // one match between all bots as they are named
+	RoundRobin Format = "round-robin" // every group of bots that fills a table meets once
+	Gauntlet   Format = "gauntlet"    // the first bot meets every group of the others
+	Swiss      Format = "swiss"       // rounds between bots that do equally well and have not met
+	Knockout   Format = "knockout"    // rounds from which the winner of each table goes on
+)
+
+// Formats are those that a user can name.
+var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
+
+// maxMatches keeps a slip of the hand from filling a disk.
+const maxMatches = 100_000
+
+func (f Format) check(t *Tournament) error {
+	n, k := len(t.Bots), rules.Sides(t.Variant)
+	switch f {
+	case Single:
+		if n > t.Variant.Players() {
+			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, t.Variant.Players())
+		}
+		return nil
+	case RoundRobin, Gauntlet:
+		if n < k {
+			return fmt.Errorf("tournament: %s needs %d bots or more to fill a table, not %d: name more bots or leave the format out", f, k, n)
+		}
+		if m := choose(n, k); m > maxMatches {
+			return fmt.Errorf("tournament: %s with %d bots at tables of %d would be %d matches: try --format swiss", f, n, k, m)
+		}
+		return nil
+	case Swiss, Knockout:
+		if n < 2 {
+			return fmt.Errorf("tournament: %s needs two bots or more", f)
+		}
+		if t.Rounds < 0 {
+			return fmt.Errorf("tournament: rounds cannot be %d: try 1 or more", t.Rounds)
+		}
+		return nil
+	}
+	return fmt.Errorf("tournament: there is no format %q: try %v", f, Formats)
+}
+
+// choose is n over k, at most a large number.
+func choose(n, k int) int {
+	c := 1
+	for i := range k {
+		if c = c * (n - i) / (i + 1); c > maxMatches*100 {
+			break
+		}
+	}
+	return c
+}
+
+// round gives the tables of a round: the bots by number in the order of their
+// seats, one alone for a bye. There are none when the tournament is over.
+func (f Format) round(t *Tournament, round int) [][]int {
+	n, k := len(t.Bots), rules.Sides(t.Variant)
+	switch f {
+	case Single:
+		if round == 0 {
+			return [][]int{upTo(n)}
+		}
+	case RoundRobin:
+		if round == 0 {
+			return combinations(upTo(n), k)
+		}
+	case Gauntlet:
+		if round == 0 {
+			var tables [][]int
+			for _, others := range combinations(upTo(n)[1:], k-1) {
+				tables = append(tables, append([]int{0}, others...))
+			}
+			return tables
+		}
+	case Swiss:
+		rounds := t.Rounds
+		if rounds == 0 {
+			rounds = bits.Len(uint(n-1)) + 1
+		}
+		if round < rounds {
+			return swiss(t, k)
+		}
+	case Knockout:
+		return knockout(t, round, k)
+	}
+	return nil
+}
+
+func upTo(n int) []int {
+	s := make([]int, n)
+	for i := range s {
+		s[i] = i
+	}
+	return s
+}
+
+// combinations are all groups of k, each in the order of s.
+func combinations(s []int, k int) [][]int {
+	if k == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for i := range s {
+		for _, rest := range combinations(s[i+1:], k-1) {
+			all = append(all, append([]int{s[i]}, rest...))
+		}
+	}
+	return all
+}
+
+// swiss fills tables from the top of the standings with bots that have met as
+// seldom as can be. Who is left over has a bye, the last first who has had none.
+func swiss(t *Tournament, k int) [][]int {
+	standing := upTo(len(t.Bots))
+	points, byes, met := make([]float64, len(t.Bots)), make([]int, len(t.Bots)), map[[2]int]int{}
+	for _, m := range t.matches {
+		if len(m.Bots) == 1 {
+			byes[m.Bots[0]]++
+		}
+		for i, p := range m.points() {
+			points[m.Bots[i]] += p
+		}
+		for _, a := range m.Bots {
+			for _, b := range m.Bots {
+				met[[2]int{a, b}]++
+			}
+		}
+	}
+	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
+	var tables, alone [][]int
+	for len(standing)%k != 0 {
+		last := 0
+		for i, b := range standing {
+			if byes[b] <= byes[standing[last]] {
+				last = i
+			}
+		}
+		alone = append(alone, []int{standing[last]})
+		standing = slices.Delete(standing, last, last+1)
+	}
+	for len(standing) > 0 {
+		table := []int{standing[0]}
+		standing = standing[1:]
+		for len(table) < k {
+			best, least := 0, -1
+			for i, b := range standing {
+				n := 0
+				for _, a := range table {
+					n += met[[2]int{a, b}]
+				}
+				if least < 0 || n < least {
+					best, least = i, n
+				}
+			}
+			table = append(table, standing[best])
+			standing = slices.Delete(standing, best, best+1)
+		}
+		tables = append(tables, table)
+	}
+	return append(tables, alone...)
+}
+
+// knockout seeds the bots in the order in which they were named: the first meet
+// the last, and byes go to the first.
+func knockout(t *Tournament, round, k int) [][]int {
+	alive := upTo(len(t.Bots))
+	if round > 0 {
+		alive = nil
+		for _, m := range t.matches {
+			if m.Round == round-1 {
+				alive = append(alive, m.winner())
+			}
+		}
+		slices.Sort(alive)
+	}
+	if len(alive) == 1 {
+		return nil
+	}
+	// As many tables as the next lower power of k, so that byes come only in
+	// the first round.
+	tables := 1
+	for tables*k < len(alive) {
+		tables *= k
+	}
+	seats := make([][]int, tables)
+	for i, b := range alive {
+		row, column := i/tables, i%tables
+		if row%2 == 1 {
+			column = tables - 1 - column
+		}
+		seats[column] = append(seats[column], b)
+	}
+	return seats
+}
+
+// points of the match by its bots, for standings: the share of the deals' duels
+// that each won, from 0 to 1; a bye is a whole point.
+func (m *Match) points() []float64 {
+	if len(m.Bots) == 1 {
+		return []float64{1}
+	}
+	points, duels := make([]float64, len(m.Bots)), make([]float64, len(m.Bots))
+	for _, deal := range m.deals() {
+		for _, d := range deal {
+			a, b := slices.Index(m.Bots, d.A), slices.Index(m.Bots, d.B)
+			points[a] += d.Score
+			points[b] += 1 - d.Score
+			duels[a]++
+			duels[b]++
+		}
+	}
+	for i := range points {
+		if duels[i] > 0 {
+			points[i] /= duels[i]
+		}
+	}
+	return points
+}
+
+// winner is who goes on: the bot with the most points, then with the most points
+// of the game, then the one named first.
+func (m *Match) winner() int {
+	points := m.points()
+	best := 0
+	for i := range m.Bots {
+		c := cmp.Compare(points[i], points[best])
+		if c == 0 {
+			c = cmp.Compare(m.Tally.Scores[i].Points, m.Tally.Scores[best].Points)
+		}
+		if c > 0 {
+			best = i
+		}
+	}
+	return m.Bots[best]
+}
