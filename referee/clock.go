@@ -29,10 +29,16 @@ func (c Clock) Check() error {
 	case c.Inc != 0 && c.Bank == 0:
 		return fmt.Errorf("clock: inc goes with bank: set bank as well")
 	}
-	for name, d := range map[string]time.Duration{"movetime": c.Move, "bank": c.Bank, "inc": c.Inc, "margin": c.Margin, "start-up": c.Startup} {
-		if d < 0 || d > 24*time.Hour || d%time.Millisecond != 0 {
-			return fmt.Errorf("clock: %s cannot be %v: give whole milliseconds, at most a day", name, d)
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"movetime", c.Move}, {"bank", c.Bank}, {"inc", c.Inc}, {"margin", c.Margin}, {"start-up", c.Startup}} {
+		if t.d < 0 || t.d > 24*time.Hour || t.d%time.Millisecond != 0 {
+			return fmt.Errorf("clock: %s cannot be %v: give whole milliseconds, at most a day", t.name, t.d)
 		}
+	}
+	if c.Startup == 0 {
+		return fmt.Errorf("clock: start-up is not set: set it, such as to %d ms", DefaultClock.Startup.Milliseconds())
 	}
 	return nil
 }
@@ -44,6 +50,16 @@ func (c Clock) pairs() []protocol.Pair {
 		return []protocol.Pair{{Name: "movetime", Value: ms(c.Move)}}
 	}
 	return []protocol.Pair{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
+}
+
+// replay is the clock as a replay has it.
+func (c Clock) replay() ReplayClock {
+	r := ReplayClock{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds()}
+	if c.Bank != 0 {
+		inc := c.Inc.Milliseconds()
+		r.Inc = &inc
+	}
+	return r
 }
 
 // timer is one seat's time in one game.

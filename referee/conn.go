@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"bytes"
 	"errors"
 	"time"
 
@@ -52,10 +53,11 @@ type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // unread bytes are buf[r:w]
 	scanned int // buf[r:scanned] has no LF
-	count   int // bytes since the last turn was answered
+	count   int // bytes of the lines cut off since the last turn was answered
 }
 
-// room is where to read more bytes to; added tells how many there were.
+// room is where to read more bytes to; added tells how many there were. There
+// always is some while next has no line.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -66,32 +68,38 @@ func (b *lineBuffer) room() []byte {
 	return b.buf[b.w:]
 }
 
-func (b *lineBuffer) added(n int) error {
-	b.w += n
-	b.count += n
-	if b.count > protocol.MaxOutput {
+func (b *lineBuffer) added(n int) { b.w += n }
+
+// answered tells that a turn is over.
+func (b *lineBuffer) answered() { b.count = 0 }
+
+// next cuts off a line; ok tells whether there was a whole one. What it gives
+// depends on the bytes alone, not on the pieces in which they came.
+func (b *lineBuffer) next() (line []byte, ok bool, err error) {
+	if i := bytes.IndexByte(b.buf[b.scanned:b.w], '\n'); i >= 0 {
+		end := b.scanned + i
+		line = b.buf[b.r:end]
+		b.count += end + 1 - b.r
+		b.r, b.scanned = end+1, end+1
+		return line, true, b.judge(line, b.count)
+	}
+	b.scanned = b.w
+	return nil, false, b.judge(b.rest(), b.count+b.w-b.r)
+}
+
+// judge holds a line, or what there is of one, to the limits, whichever it breaks
+// first; count is the bytes up to its end.
+func (b *lineBuffer) judge(line []byte, count int) error {
+	const limit = protocol.MaxLine
+	n := len(line)
+	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
+	if long && count-n+limit+1 <= protocol.MaxOutput {
+		return tooLong(line)
+	}
+	if count > protocol.MaxOutput {
 		return faultf(protocol.Output, "more than %d KiB on stdout between two turns: write logs to stderr", protocol.MaxOutput>>10)
 	}
 	return nil
-}
-
-// next cuts off a line; ok tells whether there was a whole one.
-func (b *lineBuffer) next() (line []byte, ok bool, err error) {
-	for i := b.scanned; i < b.w; i++ {
-		if b.buf[i] == '\n' {
-			line = b.buf[b.r:i]
-			b.r, b.scanned = i+1, i+1
-			if len(line) > protocol.MaxLine {
-				return nil, false, tooLong(line)
-			}
-			return line, true, nil
-		}
-	}
-	b.scanned = b.w
-	if b.w-b.r > protocol.MaxLine+1 { // one more for a CR
-		return nil, false, tooLong(b.buf[b.r:b.w])
-	}
-	return nil, false, nil
 }
 
 // rest is an unfinished line.

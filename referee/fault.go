@@ -24,6 +24,25 @@ func faultf(code protocol.Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
+// brief is what others are told of a fault.
+func brief(code protocol.Code) string {
+	switch code {
+	case protocol.Startup:
+		return "the bot did not start"
+	case protocol.Timeout:
+		return "the bot did not answer in time"
+	case protocol.Illegal:
+		return "the bot made a move that is not in its list"
+	case protocol.Garbled:
+		return "the bot wrote a line that the protocol does not have"
+	case protocol.Exit:
+		return "the bot's process ended"
+	case protocol.Output:
+		return "the bot wrote too much"
+	}
+	return "the bot broke a limit of the sandbox"
+}
+
 // MaxFaults is how many faults a bot may have in a match: from the deal after
 // that on it is not started any more.
 const MaxFaults = 3

@@ -45,8 +45,10 @@ type chair struct {
 	bot     int
 	conn    conn // nil while no process runs
 	version string
+	started time.Time
 	out     []byte // lines that go out with the next turn, or at the game's end
 	log     []byte // comments and the stderr of ended processes, of this game
+	owed    error  // a fault found after the last turn, for the next one
 }
 
 // keep adds to the seat's log of this game, as far as it has room.
@@ -98,6 +100,9 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		return nil, err
 	}
 	for !g.forfeits.decided() {
+		if err := g.ctx.Err(); err != nil {
+			return nil, err
+		}
 		seat := g.state.Turn()
 		if seat == rules.Over {
 			break
@@ -139,14 +144,9 @@ func (t *table) newGame(deal int) *game {
 		Seed:       Hex(g.seed),
 		Commitment: Commitment(m.Seed),
 		Match:      ReplayMatch{Deal: deal, Rotation: t.rotation},
-		Clock: ReplayClock{
-			Movetime: m.Clock.Move.Milliseconds(),
-			Bank:     m.Clock.Bank.Milliseconds(),
-			Inc:      m.Clock.Inc.Milliseconds(),
-			Margin:   m.Clock.Margin.Milliseconds(),
-		},
-		Moves:  []ReplayMove{},
-		Faults: []Fault{},
+		Clock:      m.Clock.replay(),
+		Moves:      []ReplayMove{},
+		Faults:     []Fault{},
 	}
 	for seat, c := range t.chairs {
 		b := m.Bots[c.bot]
@@ -164,7 +164,9 @@ func (t *table) newGame(deal int) *game {
 func (g *game) seatAll(out []bool) error {
 	for seat, c := range g.chairs {
 		if out[c.bot] {
-			g.fault(seat, disqualified())
+			if err := g.fail(seat, disqualified()); err != nil {
+				return err
+			}
 		}
 	}
 	if g.forfeits.decided() {
@@ -194,6 +196,10 @@ func (g *game) seatAll(out []bool) error {
 		} else if g.replay.Seats[seat].Version == "" {
 			g.replay.Seats[seat].Version = c.version
 		}
+	}
+	if g.forfeits.decided() {
+		g.unplayed = true
+		return nil
 	}
 	for seat, c := range g.chairs {
 		// Faults of the start are queued already: the game comes before them.
@@ -230,21 +236,23 @@ func (g *game) launch(seat int) error {
 		return fmt.Errorf("referee: a folder for temporary files: %w", err)
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
+	c.started = time.Now()
 	conn, err := g.match.start(g.ctx, g.match.Bots[c.bot], scratch, tag)
 	if err != nil {
+		os.RemoveAll(scratch)
 		return err
 	}
 	c.conn = conn
 	greeting := protocol.AppendGreeting(nil)
-	g.trace(seat, false, time.Now(), greeting)
-	return startup(c.conn.Send(greeting, time.Now().Add(g.match.Clock.Startup)))
+	g.trace(seat, false, c.started, greeting)
+	return startup(c.conn.Send(greeting, c.started.Add(g.match.Clock.Startup)))
 }
 
 // greet waits for the "ready" of a process just launched.
 func (g *game) greet(seat int) error {
 	c := g.chairs[seat]
 	now := time.Now()
-	deadline := now.Add(g.match.Clock.Startup)
+	deadline := c.started.Add(g.match.Clock.Startup)
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
@@ -317,7 +325,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		c.conn.Answered()
 		for i, start := range g.starts[:len(g.legal)] {
 			if bytes.Equal(msg.Move, list[start:g.starts[i+1]-1]) {
-				g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: math.Round(took.Seconds()*1e6) / 1e3, Info: g.info})
+				g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
 				return g.legal[i], nil
 			}
 		}
@@ -328,6 +336,9 @@ func (g *game) ask(seat int) (rules.Move, error) {
 // early reads what a bot has written since its last turn: comments and infos are
 // welcome, a move is not.
 func (g *game) early(seat int, now time.Time) error {
+	if owed := g.chairs[seat].owed; owed != nil {
+		return owed
+	}
 	for {
 		line, _, err := g.chairs[seat].conn.Line(now, now)
 		if errors.Is(err, errLate) {
@@ -401,6 +412,9 @@ func (g *game) illegal(text []byte) error {
 	return faultf(protocol.Illegal, "%q: %s: answer with one of the moves that the turn line lists", text, why)
 }
 
+// milliseconds is a time in milliseconds and thousandths. No move takes none.
+func milliseconds(d time.Duration) float64 { return math.Ceil(d.Seconds()*1e6) / 1e3 }
+
 func (g *game) record(m ReplayMove) { g.replay.Moves = append(g.replay.Moves, m) }
 
 // tellEvents queues the events of a move for all who can see them.
@@ -435,8 +449,12 @@ func (g *game) fault(seat int, f *Fault) {
 	f.Seat, f.Ply = seat, g.state.Ply()
 	g.replay.Faults = append(g.replay.Faults, *f)
 	g.forfeits.add(seat)
-	for _, c := range g.chairs {
-		c.out = protocol.AppendFault(c.out, seat, f.Code, f.Text)
+	for s, c := range g.chairs {
+		text := f.Text
+		if s != seat {
+			text = brief(f.Code) // all of it may tell of the culprit's cards
+		}
+		c.out = protocol.AppendFault(c.out, seat, f.Code, text)
 	}
 }
 
@@ -448,7 +466,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 	}
 	c.conn.Close(grace)
 	c.keep(c.conn.Stderr())
-	c.conn = nil
+	c.conn, c.owed = nil, nil
 	c.out = c.out[:0]
 }
 
@@ -461,9 +479,9 @@ func (g *game) end() (*Game, error) {
 	for seat, c := range g.chairs {
 		if c.conn != nil && !g.unplayed {
 			c.out = protocol.AppendEnd(c.out, result.Ranks, result.Points)
-			// A bot that does not take its result is found out at its next turn.
-			if err := g.send(seat, now, now.Add(g.match.Clock.Margin)); err != nil && !isFault(err) {
-				return nil, err
+			c.owed = g.send(seat, now, now.Add(g.match.Clock.Margin))
+			if c.owed != nil && !isFault(c.owed) {
+				return nil, c.owed
 			}
 			c.keep(c.conn.Stderr())
 		}
@@ -491,20 +509,28 @@ func (g *game) trace(seat int, fromBot bool, at time.Time, lines []byte) {
 	g.match.Trace(Traffic{g.deal, g.rotation, seat, fromBot, at.Sub(g.began), lines})
 }
 
-// close says goodbye to all and leaves nothing behind. No bot waits for another
-// to go.
-func (t *table) close() {
+// closeAll says goodbye to all bots of some tables and leaves nothing behind. No
+// bot waits for another to go.
+func closeAll(grace time.Duration, tables ...*table) {
 	bye := protocol.AppendBye(nil)
-	for _, c := range t.chairs {
-		if c.conn != nil {
-			c.conn.Send(bye, time.Now()) // one that cannot take it is ended all the same
+	for _, t := range tables {
+		for _, c := range t.chairs {
+			if c.conn != nil {
+				c.conn.Send(bye, time.Now()) // one that cannot take it is ended all the same
+			}
 		}
 	}
-	deadline := time.Now().Add(byeGrace)
-	for seat := range t.chairs {
-		t.stop(seat, time.Until(deadline))
+	deadline := time.Now().Add(grace)
+	for _, t := range tables {
+		for seat := range t.chairs {
+			t.stop(seat, time.Until(deadline))
+		}
 	}
 }
 
-// byeGrace is what a bot has to exit by itself after "bye".
-const byeGrace = time.Second
+const (
+	// byeGrace is what a bot has to exit by itself after "bye".
+	byeGrace = time.Second
+	// stopGrace is the same when the match is called off.
+	stopGrace = 100 * time.Millisecond
+)

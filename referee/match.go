@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -65,6 +66,9 @@ func (m *Match) Check() error {
 	if m.Deals < 1 {
 		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
 	}
+	if m.From != nil && len(m.From) != m.Rotations() || len(m.Faulted) > len(m.Bots) {
+		return fmt.Errorf("match: what was played earlier is of %d rotations and %d bots, not of %d", len(m.From), len(m.Faulted), len(m.Bots))
+	}
 	for i, b := range m.Bots {
 		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
 			return fmt.Errorf("match: two bots have the name %q: give each its own", b.Name)
@@ -110,9 +114,11 @@ func (m *Match) lane(ctx context.Context, s *schedule, rotations []int, core int
 	}
 	tables := make(map[int]*table, len(rotations))
 	defer func() {
-		for _, t := range tables {
-			t.close()
+		grace := byeGrace
+		if ctx.Err() != nil {
+			grace = stopGrace
 		}
+		closeAll(grace, slices.Collect(maps.Values(tables))...)
 	}()
 	for {
 		rotation, deal, out, err := s.next(ctx, rotations)
@@ -130,7 +136,7 @@ func (m *Match) lane(ctx context.Context, s *schedule, rotations []int, core int
 				}
 				break
 			}
-			tables[rotation].close()
+			closeAll(stopGrace, tables[rotation])
 			delete(tables, rotation) // what is left of it has met the deal
 			if ctx.Err() != nil {
 				return ctx.Err()

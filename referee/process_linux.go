@@ -29,6 +29,7 @@ type process struct {
 	pidfd   int
 	lines   lineBuffer
 	log     []byte
+	deaf    bool // it has closed its stdin
 	exited  bool
 	tag     string // in the environment of all that the bot starts
 	scratch string
@@ -83,12 +84,13 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 		case err == nil:
 			lines = lines[n:]
 		case errors.Is(err, unix.EAGAIN):
-			if err := p.wait(p.in, unix.POLLOUT, time.Until(deadline)); err != nil {
+			if err := p.wait(p.in, unix.POLLOUT, time.Until(deadline)); err != nil || p.deaf {
 				return err
 			}
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EPIPE):
-			return p.gone("closed its input")
+			p.deaf = true // Line tells, after what it has still written
+			return nil
 		default:
 			return fmt.Errorf("referee: writing to a bot: %w", err)
 		}
@@ -102,7 +104,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		if ok || err != nil {
 			return line, now, err
 		}
-		if left := deadline.Sub(now); left > 0 && !p.exited {
+		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
 			if err := p.wait(p.out, unix.POLLIN, left); err != nil {
 				return nil, now, err
 			}
@@ -112,8 +114,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EAGAIN):
-			if p.exited {
-				return nil, now, p.gone("closed its output")
+			if p.exited || p.deaf {
+				return nil, now, p.gone("closed its input")
 			}
 			if !now.Before(deadline) {
 				return nil, now, errLate
@@ -126,9 +128,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case n == 0:
 			return nil, now, p.gone("closed its output")
 		default:
-			if err := p.lines.added(n); err != nil {
-				return nil, now, err
-			}
+			p.lines.added(n)
 		}
 	}
 }
@@ -155,13 +155,14 @@ func (p *process) wait(fd int, events int16, left time.Duration) error {
 		p.exited = true
 	}
 	if events == unix.POLLOUT {
-		if p.exited {
-			return p.gone("closed its input")
+		if p.exited { // Line tells, after what it has still written
+			p.deaf = true
+			return nil
 		}
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
-		if n == 0 && err == nil && slice == left {
+		if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
 			return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
 		}
 	}
@@ -199,9 +200,9 @@ func (p *process) gone(how string) error {
 	if !p.exited {
 		return faultf(protocol.Exit, "%s while it was running", how)
 	}
-	p.kill()
-	text := "ended"
-	if p.cmd.Wait(); p.cmd.ProcessState != nil {
+	text := "the process ended"
+	if p.kill(); p.cmd != nil {
+		p.cmd.Wait() // the error is how it ended, as the state tells
 		text = exitText(p.cmd.ProcessState)
 	}
 	if rest := p.lines.rest(); len(rest) > 0 {
@@ -217,7 +218,7 @@ func exitText(s *os.ProcessState) string {
 	return fmt.Sprintf("the process exited with status %d", s.ExitCode())
 }
 
-func (p *process) Answered() { p.lines.count = p.lines.w - p.lines.r }
+func (p *process) Answered() { p.lines.answered() }
 
 func (p *process) Stderr() []byte {
 	if p.err >= 0 {
@@ -276,11 +277,12 @@ func (p *process) Close(grace time.Duration) {
 	os.RemoveAll(p.scratch)
 }
 
-// kill ends the process group. The leader is not yet waited for, so its number
-// is nobody else's.
+// kill ends the process group, and the process by itself in case that it has
+// left its group. It is not yet waited for, so its number is nobody else's.
 func (p *process) kill() {
-	if p.cmd.ProcessState == nil {
+	if p.cmd != nil && p.cmd.ProcessState == nil {
 		unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
+		unix.Kill(p.cmd.Process.Pid, unix.SIGKILL)
 	}
 }
 

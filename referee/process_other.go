@@ -113,9 +113,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	for {
 		if n := copy(p.lines.room(), p.pending); n > 0 {
 			p.pending = p.pending[n:]
-			if err := p.lines.added(n); err != nil {
-				return nil, now, err
-			}
+			p.lines.added(n)
 		}
 		line, ok, err := p.lines.next()
 		if ok || err != nil {
@@ -146,7 +144,7 @@ func (p *process) gone(how string) error {
 	}
 }
 
-func (p *process) Answered() { p.lines.count = p.lines.w - p.lines.r }
+func (p *process) Answered() { p.lines.answered() }
 
 func (p *process) Stderr() []byte {
 	p.mu.Lock()

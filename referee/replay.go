@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -19,7 +20,10 @@ func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[
 
 // UnmarshalText reads 64 digits.
 func (h *Hex) UnmarshalText(text []byte) error {
-	if n, err := hex.Decode(h[:], text); err != nil || n != len(h) || len(text) != 2*len(h) {
+	if len(text) != 2*len(h) {
+		return fmt.Errorf("%q is not 64 hexadecimal digits", text)
+	}
+	if _, err := hex.Decode(h[:], text); err != nil {
 		return fmt.Errorf("%q is not 64 hexadecimal digits", text)
 	}
 	return nil
@@ -55,10 +59,10 @@ type ReplayMatch struct {
 
 // ReplayClock is a Clock in milliseconds.
 type ReplayClock struct {
-	Movetime int64 `json:"movetime,omitempty"`
-	Bank     int64 `json:"bank,omitempty"`
-	Inc      int64 `json:"inc,omitempty"`
-	Margin   int64 `json:"margin"`
+	Movetime int64  `json:"movetime,omitempty"`
+	Bank     int64  `json:"bank,omitempty"`
+	Inc      *int64 `json:"inc,omitempty"` // set where Bank is, be it 0
+	Margin   int64  `json:"margin"`
 }
 
 // ReplaySeat is who sat there.
@@ -73,7 +77,7 @@ type ReplaySeat struct {
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
-	MS      float64  `json:"ms,omitempty"`
+	MS      float64  `json:"ms,omitempty"`   // at least 0.001
 	Info    []string `json:"info,omitempty"` // what the bot said it thought, a line each
 	StandIn bool     `json:"standin,omitempty"`
 }
@@ -138,7 +142,7 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	if err := d.Decode(r); err != nil {
 		return nil, fmt.Errorf("replay: not a replay document: %w", err)
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("replay: there is more after the end of the document")
 	}
 	if r.Timba != protocol.Version {

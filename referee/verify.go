@@ -151,6 +151,12 @@ func (c *checker) faultsBefore(s rules.State) {
 			continue
 		case !slices.Contains(protocol.Codes, f.Code):
 			c.differ("fault %d: there is no code %q", c.next, f.Code)
+		case slices.ContainsFunc(c.replay.Faults[:c.next], func(o Fault) bool { return o.Seat == f.Seat }):
+			c.differ("fault %d: seat %d has forfeited before", c.next, f.Seat)
+		case f.Ply > 0 && c.forfeits.decided():
+			c.differ("fault %d: the game was decided by forfeit before it", c.next)
+		case f.Ply > 0 && f.Seat != s.Turn(): // only the start is everybody's
+			c.differ("fault %d: it is not the turn of seat %d", c.next, f.Seat)
 		}
 		c.forfeits.add(f.Seat)
 	}
