@@ -1,0 +1,185 @@
+package tebes
+
+import "math/bits"
+
+// Board is a set of squares. A row is a byte, so that the square in row r and
+// column c is bit 8r + c whatever the size; this number is its cell. The
+// columns past the board stay empty: a step over the edge ends there.
+type Board uint64
+
+const (
+	white = 0
+	black = 1
+
+	maxSize    = 6
+	maxSquares = maxSize * maxSize
+	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
+)
+
+// geometry is what depends on the size of the board alone.
+type geometry struct {
+	all      Board
+	start    [2]Board          // by seat
+	goal     [2]Board          // by seat: the corners of the opponent's back row
+	chequer  Board             // the black squares of the standard board
+	cell     [maxSquares]uint8 // of a square's number
+	squareOf [64]uint8         // of a cell
+}
+
+// geometries by size, 4 and 6.
+var geometries = [8]geometry{4: newGeometry(4), maxSize: newGeometry(maxSize)}
+
+func newGeometry(size int) (g geometry) {
+	for square := range size * size {
+		row, column := square/size, square%size
+		cell := row*8 + column
+		g.cell[square], g.squareOf[cell] = uint8(cell), uint8(square)
+		g.all |= 1 << cell
+		if (row+column)%2 == 0 {
+			g.chequer |= 1 << cell
+		}
+		if row < size/2 {
+			g.start[black] |= 1 << cell
+		} else {
+			g.start[white] |= 1 << cell
+		}
+		if column == 0 || column == size-1 {
+			switch row {
+			case 0:
+				g.goal[white] |= 1 << cell
+			case size - 1:
+				g.goal[black] |= 1 << cell
+			}
+		}
+	}
+	return g
+}
+
+// flip turns the board upside down: row r becomes row 7-r.
+func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
+
+// A sources has, for each kind of move, the squares that it can start from. It
+// is made for a side that moves down: white's is that of the flipped board.
+// The kinds are in the order in which the moves of a piece end, for black:
+//
+//	0 1 2 3  two left, one left, one right, two right
+//	4 5 6    one down left, down, down right
+//	7 8 9    two down left, down, down right
+type sources [10]Board
+
+const (
+	sideways1 = 1<<1 | 1<<2 // kinds of one square sideways
+	sideways2 = 1<<0 | 1<<3
+)
+
+// ends[side] is how far from its start a move of each kind ends, in cells, the
+// kinds in rising order of their end. White ends its longest moves first.
+var ends = [2][16]int8{
+	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
+	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
+}
+
+// newSources finds the sources of the moves of the pieces mine, going down. The
+// near ones capture one square away, the others two.
+func newSources(mine, theirs, empty, near Board) (s sources) {
+	free, open := mine&^near, ^theirs // free: capture two squares away
+	near &= mine
+	// A piece goes one square where that is empty or to be captured from near, and
+	// two squares where the first is no opponent's.
+	s[0] = open << 1 & (mine&(empty<<2) | free&(theirs<<2))
+	s[1] = mine&(empty<<1) | near&(theirs<<1)
+	s[2] = mine&(empty>>1) | near&(theirs>>1)
+	s[3] = open >> 1 & (mine&(empty>>2) | free&(theirs>>2))
+	s[4] = mine&(empty>>7) | near&(theirs>>7)
+	s[5] = mine&(empty>>8) | near&(theirs>>8)
+	s[6] = mine&(empty>>9) | near&(theirs>>9)
+	s[7] = open >> 7 & (mine&(empty>>14) | free&(theirs>>14))
+	s[8] = open >> 8 & (mine&(empty>>16) | free&(theirs>>16))
+	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
+	return s
+}
+
+// any is the squares that some move starts from.
+func (s *sources) any() Board {
+	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
+}
+
+// kinds is the moves from a cell of the real board, a bit each in the order of
+// ends for the side.
+func (s *sources) kinds(side, cell int) uint {
+	if side == white {
+		cell ^= flipCell
+	}
+	at := func(kind int) uint { return uint(s[kind]>>(cell&63)) & 1 }
+	along := at(0) | at(1)<<1 | at(2)<<2 | at(3)<<3
+	one := at(4) | at(5)<<1 | at(6)<<2
+	two := at(7) | at(8)<<1 | at(9)<<2
+	if side == white {
+		return two | one<<3 | along<<6
+	}
+	return along | one<<4 | two<<7
+}
+
+// tally is the number of moves from each square, as binary numbers: the bits
+// of weight 1, 2, 4 and 8.
+type tally [4]Board
+
+// tally adds the ten bits of every square at once, as a circuit of full adders.
+func (s *sources) tally() (t tally) {
+	a, ca := add3(s[0], s[1], s[2])
+	b, cb := add3(s[3], s[4], s[5])
+	c, cc := add3(s[6], s[7], s[8])
+	d, cd := add3(a, b, c)
+	ones, ce := d^s[9], d&s[9]
+	e, fa := add3(ca, cb, cc)
+	twos, fb := add3(e, cd, ce)
+	return tally{ones, twos, fa ^ fb, fa & fb}
+}
+
+// add3 is the sum and the carry of three bits in each square.
+func add3(a, b, c Board) (sum, carry Board) {
+	x := a ^ b
+	return x ^ c, a&b | x&c
+}
+
+func (t *tally) flip() {
+	for i := range t {
+		t[i] = t[i].flip()
+	}
+}
+
+// rows is the number of moves that start in each row, a byte each.
+func (t *tally) rows() uint64 {
+	return bytes(t[0]) + 2*bytes(t[1]) + 4*bytes(t[2]) + 8*bytes(t[3])
+}
+
+// bytes counts the bits of each byte; a row has at most six.
+func bytes(b Board) uint64 {
+	x := uint64(b)
+	x -= x >> 1 & 0x5555555555555555
+	x = x&0x3333333333333333 + x>>2&0x3333333333333333
+	return (x + x>>4) & 0x0f0f0f0f0f0f0f0f
+}
+
+// total is the number of moves, 180 at most.
+func (t *tally) total() int { return int(t.rows() * 0x0101010101010101 >> 56) }
+
+// find is the cell that move n starts from, and the number of the moves from
+// there that come before it.
+func (t *tally) find(n int) (cell, nth int) {
+	rows := t.rows()
+	for ; n >= int(rows&0xff); rows >>= 8 {
+		n -= int(rows & 0xff)
+		cell += 8
+	}
+	for ; n >= t.at(cell); cell++ {
+		n -= t.at(cell)
+	}
+	return cell, n
+}
+
+// at is the number of moves from a cell.
+func (t *tally) at(cell int) int {
+	at := func(i int) int { return int(t[i]>>(cell&63)) & 1 }
+	return at(0) + 2*at(1) + 4*at(2) + 8*at(3)
+}

@@ -1,0 +1,148 @@
+// Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4
+// squares, for two seats.
+//
+// The squares are numbered row by row from the top left, 0 to size²-1. With
+// board=standard a square is black when row + column is even, else white; with
+// board=random the squares 0 to size²-1 in order are shuffled and the first half
+// of them are black. Seat 0 is white and moves first: its pieces fill the bottom
+// size/2 rows, black's the top size/2. Forward is up for white and down for black.
+//
+// A move takes one piece one or two squares straight forward, straight sideways
+// or diagonally forward, never backward. Over two squares the square between must
+// be empty or hold a piece of its own. The move ends on an empty square, or
+// captures the opponent's piece there: from a square of its own colour a piece
+// captures exactly two squares away, from a square of the other colour exactly one
+// square away.
+//
+// The first time a player's piece arrives at one of the two corners of the
+// opponent's back row, that player moves once more at once, with any piece: once
+// a game for each player.
+//
+// After each move, in this order:
+//   - a player holding both of the opponent's corners wins;
+//   - a player left with fewer than two pieces loses;
+//   - the extra move is granted, so it is settled who is to move;
+//   - a player to move who has no legal move loses;
+//   - at limit plies the game is a draw. With limit=0 it is drawn at rules.MaxPlies.
+//
+// With cycles=forbid a move that brings back an earlier position of this game is
+// not legal. The pieces, the side to move and the extra moves still to come make
+// a position; whether the move to come is itself the extra one does not. What
+// lies more than 1,024 sideways moves in a row back is forgotten, which matters
+// with limit=0 alone.
+//
+// A win is 1 point and a loss 0, a draw 0.5 each.
+package tebes
+
+import (
+	"strconv"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Game is Tebes; its zero value is ready for use.
+type Game struct{}
+
+// Name of the game in commands and in the protocol.
+func (Game) Name() string { return "tebes" }
+
+const (
+	maxLimit     = 1000
+	defaultLimit = 400
+)
+
+// Options are the board, what becomes of cycles and the longest game.
+func (Game) Options() []rules.Option {
+	return []rules.Option{
+		{Name: "size", Values: []string{"6", "4"}, Help: "rows and columns of the board"},
+		{Name: "board", Values: []string{"standard", "random"}, Help: "the colours of the squares: as in chess, or shuffled"},
+		{Name: "cycles", Values: []string{"forbid", "allow"}, Help: "moves that bring back an earlier position of the game"},
+		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
+	}
+}
+
+// Rules is the game told to people.
+func (Game) Rules() string {
+	return `Tebes is played on a board of 6x6 squares (size=4: 4x4), each black or white: as in
+chess, or with board=random in any order. Seat 0 is white and moves first. Its
+pieces fill the lower half of the board, black's the upper half.
+
+A move takes one of your pieces one or two squares straight forward, straight
+sideways or diagonally forward, never backward. Going two squares you may pass
+over an empty square or a piece of your own, not over the opponent's. You end on
+an empty square, or on an opponent's piece, which is captured. How far a piece
+captures depends on where it stands: on a square of your own colour exactly two
+squares away, on a square of the other colour exactly one square away.
+
+You win when you hold both corners of the opponent's back row. You lose when you
+have fewer than two pieces left, or no legal move on your turn. The first time one
+of your pieces arrives at one of those corners you move once more at once, with
+any piece; that happens once a game for each side.
+
+A move that brings back an earlier position of the game is not legal, unless
+cycles=allow. At limit plies (400; 0 for none) the game is a draw. A win is 1
+point, a draw a half.
+`
+}
+
+// Variant settles the options. Every combination of them can be played.
+func (Game) Variant(o rules.Settings) (rules.Variant, error) {
+	return Variant{Rules{
+		Size:   uint8(o.Int("size")),
+		Random: o.Get("board") == "random",
+		Cycles: o.Get("cycles") == "allow",
+		Limit:  uint16(o.Int("limit")),
+	}}, nil
+}
+
+// Rules is the settled options. It is comparable.
+type Rules struct {
+	Size   uint8  // 6 or 4
+	Random bool   // the colours are shuffled
+	Cycles bool   // an earlier position may come back
+	Limit  uint16 // plies, 0 for none
+}
+
+// lastPly is the number of plies at which the game is over.
+func (r Rules) lastPly() uint16 {
+	if r.Limit == 0 {
+		return rules.MaxPlies
+	}
+	return r.Limit
+}
+
+// Variant is Tebes with its options settled.
+type Variant struct{ Rules Rules }
+
+// Game is Tebes.
+func (Variant) Game() rules.Game { return Game{} }
+
+// Settings of the options, in their order.
+func (v Variant) Settings() rules.Settings {
+	board, cycles := "standard", "forbid"
+	if v.Rules.Random {
+		board = "random"
+	}
+	if v.Rules.Cycles {
+		cycles = "allow"
+	}
+	return rules.Settings{
+		{Name: "size", Value: strconv.Itoa(int(v.Rules.Size))},
+		{Name: "board", Value: board},
+		{Name: "cycles", Value: cycles},
+		{Name: "limit", Value: strconv.Itoa(int(v.Rules.Limit))},
+	}
+}
+
+// Players is two.
+func (Variant) Players() int { return 2 }
+
+// Side of a seat.
+func (Variant) Side(seat int) int { return seat }
+
+// Deal makes a first position.
+func (v Variant) Deal(src *rules.Stream) rules.State {
+	s := new(State)
+	s.Deal(v.Rules, src)
+	return s
+}

@@ -1,0 +1,385 @@
+package tebes
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// naive is Tebes told once more, square by square from the rules in words, with
+// every position of the game kept in a map.
+type naive struct {
+	size    int
+	colour  string // b and w by square
+	piece   []byte // b, w and . by square
+	mover   byte
+	pending map[byte]bool // whose extra move is still to come
+	extra   bool
+	seen    map[string]int // the ply of each position; nil: positions may come back
+	limit   int
+	plies   int
+	outcome string // "w", "b" or "draw" when over
+
+	moves     []rules.Move // the legal ones
+	forbidden int          // moves that are not, for the position they bring back
+	forgotten int          // moves that are, for the position is forgotten
+}
+
+func other(side byte) byte {
+	if side == 'w' {
+		return 'b'
+	}
+	return 'w'
+}
+
+// position is what must not come back.
+func (n *naive) position() string {
+	return fmt.Sprintf("%s %c %v %v", n.piece, n.mover, n.pending['w'], n.pending['b'])
+}
+
+// reaches tells whether the piece on one square can move to the other,
+// whatever comes of it.
+func (n *naive) reaches(from, to int) bool {
+	if n.piece[from] != n.mover || n.piece[to] == n.mover || from == to {
+		return false
+	}
+	forward, right := to/n.size-from/n.size, to%n.size-from%n.size
+	if n.mover == 'w' {
+		forward = -forward
+	}
+	distance := 0
+	for d := 1; d <= 2; d++ {
+		for _, way := range [][2]int{{1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}} {
+			if forward == d*way[0] && right == d*way[1] {
+				distance = d
+			}
+		}
+	}
+	if distance == 0 {
+		return false
+	}
+	if distance == 2 {
+		between := (from/n.size+to/n.size)/2*n.size + (from%n.size+to%n.size)/2
+		if n.piece[between] == other(n.mover) {
+			return false
+		}
+	}
+	if n.piece[to] == '.' {
+		return true
+	}
+	if n.colour[from] == n.mover {
+		return distance == 2
+	}
+	return distance == 1
+}
+
+// corners of a side's opponent's back row.
+func (n *naive) corners(side byte) [2]int {
+	if side == 'w' {
+		return [2]int{0, n.size - 1}
+	}
+	return [2]int{n.size * (n.size - 1), n.size*n.size - 1}
+}
+
+// after is the position after a move that reaches, and its events. The end is
+// not looked at yet.
+func (n *naive) after(from, to int) (*naive, []string) {
+	next := *n
+	next.piece = slices.Clone(n.piece)
+	next.pending = map[byte]bool{'w': n.pending['w'], 'b': n.pending['b']}
+	seat := strings.IndexByte("wb", n.mover)
+	events := []string{fmt.Sprintf("play %d %d-%d", seat, from, to)}
+	if n.piece[to] != '.' {
+		events = append(events, fmt.Sprintf("capture %d %d", seat, to))
+	}
+	next.piece[to], next.piece[from] = n.mover, '.'
+	next.plies++
+	next.extra = false
+	c := n.corners(n.mover)
+	switch {
+	case next.piece[c[0]] == n.mover && next.piece[c[1]] == n.mover:
+		next.outcome = string(n.mover)
+	case strings.Count(string(next.piece), string(other(n.mover))) < 2:
+		next.outcome = string(n.mover)
+	case (to == c[0] || to == c[1]) && n.pending[n.mover]:
+		events = append(events, fmt.Sprintf("extra %d", seat))
+		next.pending[n.mover] = false
+		next.extra = true
+	}
+	if !next.extra {
+		next.mover = other(n.mover)
+	}
+	return &next, events
+}
+
+// findMoves lists the legal moves. A position of more than memory moves ago is
+// forgotten.
+func (n *naive) findMoves() {
+	n.moves, n.forbidden, n.forgotten = nil, 0, 0
+	for from := range n.piece {
+		for to := range n.piece {
+			if !n.reaches(from, to) {
+				continue
+			}
+			if n.seen != nil {
+				next, _ := n.after(from, to)
+				if ply, ok := n.seen[next.position()]; ok && n.plies-ply <= memory {
+					n.forbidden++
+					continue
+				} else if ok {
+					n.forgotten++
+				}
+			}
+			n.moves = append(n.moves, rules.Move(from*36+to))
+		}
+	}
+}
+
+// apply makes a move and gives its events.
+func (n *naive) apply(m rules.Move) []string {
+	next, events := n.after(int(m)/36, int(m)%36)
+	*n = *next
+	if n.seen != nil {
+		n.seen[n.position()] = n.plies
+	}
+	if n.outcome == "" {
+		if n.findMoves(); len(n.moves) == 0 {
+			n.outcome = string(other(n.mover))
+		}
+	}
+	if n.outcome == "" && n.plies == n.limit {
+		n.outcome = "draw"
+	}
+	if n.outcome != "" {
+		n.moves = nil
+	}
+	return events
+}
+
+func (n *naive) view(me byte) string {
+	extra := ""
+	for _, side := range []byte("bw") {
+		if n.pending[side] {
+			extra += string(side)
+		}
+	}
+	if extra == "" {
+		extra = "-"
+	}
+	bonus := "no"
+	if n.extra && n.outcome == "" {
+		bonus = "yes"
+	}
+	return fmt.Sprintf("size=%d colours=%s pieces=%s me=%c extra=%s bonus=%s", n.size, n.colour, n.piece, me, extra, bonus)
+}
+
+func (n *naive) turn() int {
+	if n.outcome != "" {
+		return rules.Over
+	}
+	return strings.IndexByte("wb", n.mover)
+}
+
+func (n *naive) points() []float64 {
+	return map[string][]float64{"": {0, 0}, "w": {1, 0}, "b": {0, 1}, "draw": {0.5, 0.5}}[n.outcome]
+}
+
+// newNaive takes over a first position: the board from its view.
+func newNaive(s *State) *naive {
+	n := &naive{limit: int(s.rules.Limit), mover: 'w', pending: map[byte]bool{}}
+	var extra string
+	if _, err := fmt.Sscanf(string(s.View(nil, 0)), "size=%d colours=%s pieces=%s me=w extra=%s", &n.size, &n.colour, &n.piece, &extra); err != nil {
+		panic(err)
+	}
+	for _, side := range []byte("bw") {
+		n.pending[side] = strings.IndexByte(extra, side) >= 0
+	}
+	if !s.rules.Cycles {
+		n.seen = map[string]int{n.position(): 0}
+	}
+	if n.findMoves(); len(n.moves) == 0 {
+		n.outcome = "b"
+	}
+	return n
+}
+
+// setUp thins out a position, so that corners, cycles and stuck sides are near.
+func setUp(s *State, r *rules.Rand) {
+	g := s.geometry()
+	for {
+		s.pieces = [2]Board{}
+		sparse := 2 + r.Below(8)
+		for free := g.all; free != 0; free &= free - 1 {
+			if r.Below(sparse) == 0 {
+				s.pieces[r.Below(2)] |= free & -free
+			}
+		}
+		s.owed = uint8(r.Below(4))
+		from := s.sources()
+		good := from.any() != 0
+		for seat, b := range s.pieces {
+			good = good && bits.OnesCount64(uint64(b)) >= 2 && b&g.goal[seat] != g.goal[seat]
+		}
+		if good {
+			return
+		}
+	}
+}
+
+// A taste picks among the legal moves: it says how much a player likes one.
+var tastes = map[string]func(s *State, m rules.Move) int{
+	"any":      func(*State, rules.Move) int { return 1 },
+	"sideways": func(s *State, m rules.Move) int { return 1 + 30*sameRow(s, m) },
+	"peaceful": func(s *State, m rules.Move) int {
+		if s.pieceAt(s.geometry().cell[m%36]) != '.' {
+			return 1
+		}
+		return 5 + 50*sameRow(s, m)
+	},
+	"forward": func(s *State, m rules.Move) int { return 1 + 5*(1-sameRow(s, m)) },
+}
+
+func sameRow(s *State, m rules.Move) int {
+	if int(m)/36/int(s.rules.Size) == int(m)%36/int(s.rules.Size) {
+		return 1
+	}
+	return 0
+}
+
+func choose(s *State, legal []rules.Move, r *rules.Rand, taste func(*State, rules.Move) int) rules.Move {
+	total := 0
+	for _, m := range legal {
+		total += taste(s, m)
+	}
+	n := r.Below(total)
+	for _, m := range legal {
+		if n -= taste(s, m); n < 0 {
+			return m
+		}
+	}
+	panic("unreachable")
+}
+
+// compare plays a game on both, of so many plies at most, and wants them to
+// agree on everything.
+func compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
+	n := newNaive(s)
+	var log rules.Log
+	for n.plies < plies {
+		legal := n.moves
+		if diff := cmp.Diff(legal, s.Legal(nil)); diff != "" {
+			return fmt.Errorf("ply %d, %s: legal moves (-naive)\n%s", n.plies, n.view('w'), diff)
+		}
+		for seat, me := range []byte("wb") {
+			if got, want := string(s.View(nil, seat)), n.view(me); got != want {
+				return fmt.Errorf("ply %d: view %s, naive %s", n.plies, got, want)
+			}
+		}
+		if got := s.Result().Points; s.Turn() != n.turn() || s.Ply() != n.plies || !slices.Equal(got, n.points()) {
+			return fmt.Errorf("turn %d, ply %d, points %v, naive %d, %d, %v", s.Turn(), s.Ply(), got, n.turn(), n.plies, n.points())
+		}
+		seen.look(s, n)
+		if len(legal) == 0 {
+			return nil
+		}
+		m := choose(s, legal, r, taste)
+		log.Reset()
+		s.Apply(m, &log)
+		want := strings.Join(n.apply(m), "\n") + "\n"
+		if got := string(log.Events(nil, 0, "")); got != want || string(log.Events(nil, 1, "")) != want {
+			return fmt.Errorf("ply %d: events %q, naive %q", n.plies, got, want)
+		}
+	}
+	return nil
+}
+
+// tallies counts what the games have met, so that the comparison is known to
+// have met it.
+type tallies struct{ plies, forbidden, forgotten, far, bonus, stuck, draws, corners int }
+
+func (c *tallies) look(s *State, n *naive) {
+	c.plies++
+	if n.extra && n.outcome == "" {
+		c.bonus++
+	}
+	if n.forbidden > 0 {
+		c.forbidden++
+		if s.ply-s.since > 20 {
+			c.far++
+		}
+	}
+	c.forgotten += n.forgotten
+	switch n.outcome {
+	case "":
+	case "draw":
+		c.draws++
+	default:
+		side := n.outcome[0]
+		if at := n.corners(side); n.piece[at[0]] == side && n.piece[at[1]] == side {
+			c.corners++
+		} else if strings.Count(string(n.piece), string(other(side))) >= 2 {
+			c.stuck++
+		}
+	}
+}
+
+// Thousands of games, by all options and different players, from the first
+// position and from thinned out ones.
+func TestTebesNaive(t *testing.T) {
+	var seen tallies
+	games := 0
+	for variant := range 32 {
+		v := Rules{Size: 6, Random: variant&1 != 0, Cycles: variant&2 != 0, Limit: []uint16{400, 0, 1, 31}[variant>>2&3]}
+		if variant&16 != 0 {
+			v.Size = 4
+		}
+		for name, taste := range tastes {
+			for game := range 24 {
+				games++
+				r := rules.NewRand(uint64(game))
+				src := rules.FastStream(r)
+				var s State
+				s.Deal(v, &src)
+				if game%3 != 0 {
+					setUp(&s, r)
+					s.turn = white
+				}
+				// Without a limit players might go to and fro for ever.
+				if err := compare(&s, r, taste, 600, &seen); err != nil {
+					t.Fatalf("%+v, %s, game %d: %v", v, name, game, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d games: %+v", games, seen)
+	if seen.forbidden < 1000 || seen.far < 100 || seen.bonus < 1000 || seen.stuck < 10 || seen.draws < 1000 || seen.corners < 1000 {
+		t.Errorf("the games are too tame: %+v", seen)
+	}
+}
+
+// Long games of sideways moves alone: positions come back after more moves than
+// are remembered, and those that are remembered do not.
+func TestTebesCyclesMemory(t *testing.T) {
+	taste := func(s *State, m rules.Move) int {
+		if sameRow(s, m) == 1 && s.pieceAt(s.geometry().cell[m%36]) == '.' {
+			return 1_000_000
+		}
+		return 1
+	}
+	for _, limit := range []uint16{0, maxLimit} {
+		s := position(t, fmt.Sprintf("limit=%d", limit), "...... .bb... .b..b. w..w.. w..w.w ......")
+		var seen tallies
+		if err := compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("limit %d: %d sideways moves, %+v", limit, s.ply-s.since, seen)
+		if seen.forbidden < 100 || limit == 0 && seen.forgotten < 100 || limit > 0 && s.since > 0 {
+			t.Errorf("limit %d: %d sideways moves in a row are too tame: %+v", limit, s.ply-s.since, seen)
+		}
+	}
+}
