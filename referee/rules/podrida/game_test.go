@@ -13,6 +13,7 @@ import (
 func TestPodridaConformance(t *testing.T) {
 	rulestest.Run(t, Game{}, rulestest.Options{
 		Hidden: true,
+		Games:  60, // they are long
 		Total: func(v rules.Variant, s rules.State) error {
 			for seat, p := range s.Result().Points {
 				// -10, or 10 and the tricks, in each round.

@@ -389,7 +389,7 @@ func everyRules() (list []Rules) {
 
 // Games in every combination of options, move by move.
 func TestPodridaAgainstNaive(t *testing.T) {
-	games := 60
+	games := 50
 	if testing.Short() {
 		games = 4
 	}
