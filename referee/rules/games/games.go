@@ -8,12 +8,14 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/tebes"
 	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/referee/rules/tute"
 )
 
 // All is every game, in the order in which they are shown.
 func All() []rules.Game {
-	return []rules.Game{brisca.Game{}, podrida.Game{}, teeko.Game{}}
+	return []rules.Game{brisca.Game{}, tute.Game{}, podrida.Game{}, tebes.Game{}, teeko.Game{}}
 }
 
 // Find is the game of a name. The error lists the names.
