@@ -1,0 +1,472 @@
+package referee_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+const specFile = "../SPEC.md"
+
+var updateSpec = flag.Bool("update", false, "write the transcripts of SPEC.md anew")
+
+func readSpec(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile(specFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// specSection is the text of a section of SPEC.md without its heading.
+func specSection(t *testing.T, name string) string {
+	t.Helper()
+	_, text, ok := strings.Cut(readSpec(t), "\n## "+name+"\n")
+	if !ok {
+		t.Fatalf("SPEC.md has no section %q", name)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// The code refers to sections by these names.
+func TestShapeSections(t *testing.T) {
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(readSpec(t), -1) {
+		got = append(got, m[1])
+	}
+	want := []string{"Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
+		"Seeds and deals", "Duplicate deals", "Replays", "Exit status", "Perft", "Games", "Cards",
+		"Brisca", "Tute", "La Podrida", "Tebes", "Teeko", "Transcripts"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Every number of the worked example, computed by what the project itself uses.
+func TestSeedsAndDealsWorkedExample(t *testing.T) {
+	text := specSection(t, "Seeds and deals")
+	want := func(what, line string) {
+		t.Helper()
+		if !strings.Contains(text, line) {
+			t.Errorf("%s: SPEC.md does not have %q", what, line)
+		}
+	}
+	for block := range uint64(2) {
+		sum := sha256.Sum256(binary.BigEndian.AppendUint64(make([]byte, 32), block))
+		want("block", "\n"+hex.EncodeToString(sum[:])+"  -\n")
+	}
+	pack := slices.Clone(baraja.Pack40)
+	want("pack", cards(pack[:20])+"\n"+cards(pack[20:]))
+	draws, stream := rules.NewStream(rules.Seed{}), rules.NewStream(rules.Seed{})
+	for i := len(pack) - 1; i > 0; i-- {
+		v, j := draws.Uint32(), stream.Below(i+1)
+		if i >= 34 {
+			want("draw", fmt.Sprintf("\n| %d | %d | %d | `%s` and `%s` |\n", i, v, j, pack[i], pack[j]))
+		}
+		pack[i], pack[j] = pack[j], pack[i]
+	}
+	want("shuffled", cards(pack[:20])+"\n"+cards(pack[20:]))
+	want("deal", fmt.Sprintf("seat 0 has `%s`, seat 1 has `%s`, and the trump card is `%s`",
+		cards([]baraja.Card{pack[0], pack[2], pack[4]}), cards([]baraja.Card{pack[1], pack[3], pack[5]}), pack[6]))
+	want("game seed", "\n"+hexSeed(rules.Seed{}.Derive("deal/0"))+"  -\n")
+	want("bot's seed", "\n"+hexSeed(rules.Seed{}.Derive("bot/0/0/0"))+"  -\n")
+	want("bot's seed", "\n"+strconv.FormatUint(ownSeed(rules.Seed{}, 0), 10)+", the seed that seat 0 is told.\n")
+	commitment := sha256.Sum256(make([]byte, 32))
+	want("commitment", "\n"+hex.EncodeToString(commitment[:])+"  -\n")
+}
+
+// The deals of the other games for the zero seed: what the rules deal, put into
+// the words of the table.
+func TestSeedsAndDealsTable(t *testing.T) {
+	text := specSection(t, "Seeds and deals")
+	for _, c := range []struct {
+		game, options string
+		row           func(v rules.Variant, s rules.State) string
+	}{
+		{"tute", "players=4", func(v rules.Variant, s rules.State) string {
+			return fmt.Sprintf("| Tute, 4 players | seat 0 `%s`, trump card `%s` |\n", dealt(v, s)[0], key(s, "trump"))
+		}},
+		{"podrida", "players=4 deck=48", func(v rules.Variant, s rules.State) string {
+			d, turned := dealt(v, s), key(s, "trump")
+			var log rules.Log
+			for key(s, "round") == "1" {
+				log.Reset()
+				s.Apply(s.Legal(nil)[0], &log)
+			}
+			var second []string // the first four cards, from the seat after the dealer
+			for i := range 4 {
+				hand := hands(v, &log)[(atoi(key(s, "dealer"))+1+i)%4]
+				card, _, _ := strings.Cut(hand, " ")
+				second = append(second, card)
+			}
+			return fmt.Sprintf("| La Podrida, 4 players, 48 cards | round 1: `%s` for seats 0 to 3, `%s` turned up; round 2 begins `%s`, and `%s` is turned up |\n",
+				strings.Join(d, "`, `"), turned, strings.Join(second, " "), key(s, "trump"))
+		}},
+		{"tebes", "board=random", func(_ rules.Variant, s rules.State) string {
+			return fmt.Sprintf("| Tebes, `board=random` | black squares %s |\n", squares(key(s, "colours"), 'b'))
+		}},
+		{"teeko", "start=random", func(_ rules.Variant, s rules.State) string {
+			// The view does not tell the order in which the text has them.
+			order := regexp.MustCompile(`black on ([\d ]+), white on ([\d ]+) \|`).FindStringSubmatch(text)
+			for i, side := range "bw" {
+				list := strings.Fields(order[1+i])
+				slices.SortFunc(list, func(a, b string) int { return atoi(a) - atoi(b) })
+				if squares(key(s, "board"), side) != strings.Join(list, " ") {
+					return fmt.Sprintf("%c on %s", side, squares(key(s, "board"), side))
+				}
+			}
+			return order[0]
+		}},
+	} {
+		t.Run(c.game, func(t *testing.T) {
+			v := settle(t, c.game, c.options)
+			stream := rules.NewStream(rules.Seed{})
+			if row := c.row(v, v.Deal(&stream)); !strings.Contains(text, row) {
+				t.Errorf("SPEC.md does not have %q", row)
+			}
+		})
+	}
+}
+
+// key is a value of seat 0's view.
+func key(s rules.State, name string) string { return protocol.Pairs(s.View(nil, 0)).Get(name) }
+
+// dealt is the hands of the first deal.
+func dealt(v rules.Variant, s rules.State) []string {
+	var log rules.Log
+	s.Start(&log)
+	return hands(v, &log)
+}
+
+// hands is what each seat is told of a deal.
+func hands(v rules.Variant, log *rules.Log) (hands []string) {
+	for seat := range v.Players() {
+		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.Events(nil, seat, ""))
+		hands = append(hands, strings.ReplaceAll(string(deal[1]), ",", " "))
+	}
+	return hands
+}
+
+// The ten lines must be lines that a referee may send and a bot may answer.
+func TestShapeTenLines(t *testing.T) {
+	m := regexp.MustCompile("(?s)```python\n(.*?)```").FindStringSubmatch(specSection(t, "Shape"))
+	if m == nil {
+		t.Fatal("there is no example")
+	}
+	if n := strings.Count(m[1], "\n"); n > 10 {
+		t.Errorf("the ten-line bot has %d lines", n)
+	}
+}
+
+// Transcripts: the blocks of SPEC.md are what the rules say, line by line.
+func TestTranscripts(t *testing.T) {
+	text := readSpec(t)
+	blocks := regexp.MustCompile("(?s)<!-- transcript (.*?) -->\n```transcript\n(.*?)```\n")
+	var seen []string
+	var err error
+	text = blocks.ReplaceAllStringFunc(text, func(block string) string {
+		m := blocks.FindStringSubmatch(block)
+		header := strings.Fields(m[1])
+		seen = append(seen, header[0])
+		t.Run(header[0], func(t *testing.T) {
+			tr := newTranscript(t, header)
+			if *updateSpec {
+				block = "<!-- transcript " + m[1] + " -->\n```transcript\n" + tr.play(t, tr.pick) + "```\n"
+				return
+			}
+			if diff := cmp.Diff(strings.Split(tr.play(t, tr.read(m[2])), "\n"), strings.Split(m[2], "\n")); diff != "" {
+				t.Errorf("want -, SPEC.md has +: if the change is right, write it with -update\n%s", diff)
+			}
+			if again := newTranscript(t, header); again.play(t, again.pick) != m[2] {
+				t.Error("the moves are not those that -update makes")
+			}
+		})
+		return block
+	})
+	if *updateSpec {
+		err = os.WriteFile(specFile, []byte(text), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, g := range games.All() {
+		want = append(want, g.Name())
+	}
+	slices.Sort(want)
+	slices.Sort(seen)
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("games without a transcript of their own, or not in order: %s", diff)
+	}
+}
+
+// sections are where SPEC.md describes a game; Tute builds on Brisca.
+var sections = map[string][]string{
+	"brisca":  {"Brisca"},
+	"tute":    {"Tute", "Brisca"},
+	"podrida": {"La Podrida"},
+	"tebes":   {"Tebes"},
+	"teeko":   {"Teeko"},
+}
+
+// The option tables of the games have every option with its values.
+func TestGamesOptions(t *testing.T) {
+	row := regexp.MustCompile("(?m)^\\| (`[a-z0-9`, ]+`) \\| ([^|]*) \\|")
+	for _, g := range games.All() {
+		values := map[string]string{}
+		for _, m := range row.FindAllStringSubmatch(specSection(t, sections[g.Name()][0]), -1) {
+			for name := range strings.SplitSeq(m[1], ", ") {
+				name = strings.Trim(name, "`")
+				if _, ok := values[name]; !ok { // the options come first
+					values[name] = m[2]
+				}
+			}
+		}
+		for _, o := range g.Options() {
+			want := strings.Join(o.Values, ", ")
+			if o.Values == nil {
+				want = fmt.Sprintf("%d; %d to %d", o.Default, o.Min, o.Max)
+			}
+			if values[o.Name] != want {
+				t.Errorf("%s: SPEC.md has %q for the option %s, not %q", g.Name(), values[o.Name], o.Name, want)
+			}
+		}
+	}
+}
+
+// Every event and every view key that random games bring is described.
+func TestGamesEventsAndViews(t *testing.T) {
+	for _, g := range games.All() {
+		var text string
+		for _, name := range sections[g.Name()] {
+			text += specSection(t, name)
+		}
+		seen := map[string]bool{}
+		described := func(kind, word string) {
+			if seen[kind+word] {
+				return
+			}
+			seen[kind+word] = true
+			if !regexp.MustCompile("`" + word + "[ `]").MatchString(text) {
+				t.Errorf("%s: SPEC.md does not describe the %s %q", g.Name(), kind, word)
+			}
+		}
+		for _, options := range []string{"", "exchange=yes"} {
+			if options != "" && !strings.Contains(fmt.Sprint(g.Options()), "exchange") {
+				continue
+			}
+			for seed := range 20 {
+				tr := newTranscript(t, append([]string{g.Name(), fmt.Sprintf("seed=%d", seed), "seats=0"}, strings.Fields(options)...))
+				for line := range strings.Lines(tr.play(t, tr.pick)) {
+					words := strings.Fields(line)
+					switch words[1] {
+					case "event":
+						described("event", words[2])
+					case "view":
+						for _, pair := range words[2:] {
+							key, _, _ := strings.Cut(pair, "=")
+							described("view key", key)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// transcript writes a game as the bots of some seats see it.
+type transcript struct {
+	v      rules.Variant
+	match  rules.Seed
+	shown  []int
+	random rules.Stream
+
+	s       rules.State
+	pending [][]byte // lines by seat, kept until the seat's next turn
+	out     bytes.Buffer
+	moves   []rules.Move
+}
+
+// newTranscript reads a header: the game, the match seed, the seats shown and
+// the options, as in "brisca seed=1 seats=0 players=2".
+func newTranscript(t *testing.T, header []string) *transcript {
+	t.Helper()
+	tr := &transcript{}
+	var options []string
+	for _, word := range header[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "seed":
+			binary.BigEndian.PutUint64(tr.match[24:], uint64(atoi(value)))
+		case "seats":
+			for seat := range strings.SplitSeq(value, ",") {
+				tr.shown = append(tr.shown, atoi(seat))
+			}
+		default:
+			options = append(options, word)
+		}
+	}
+	tr.v = settle(t, header[0], strings.Join(options, " "))
+	game := tr.match.Derive("deal/0")
+	stream := rules.NewStream(game)
+	tr.s = tr.v.Deal(&stream)
+	tr.random = rules.NewStream(game.Derive("transcript"))
+	tr.pending = make([][]byte, tr.v.Players())
+	return tr
+}
+
+// pick makes the moves that -update writes: any that is listed.
+func (tr *transcript) pick() rules.Move { return tr.moves[tr.random.Below(len(tr.moves))] }
+
+// read takes the moves from a block: those of the seats shown from their own
+// lines, the others' from pick, so that a wrong line changes all that follows.
+func (tr *transcript) read(block string) func() rules.Move {
+	told := regexp.MustCompile(`(?m)^(\d+)> move (\S+)$`).FindAllStringSubmatch(block, -1)
+	return func() rules.Move {
+		picked := tr.pick()
+		if !slices.Contains(tr.shown, tr.s.Turn()) {
+			return picked
+		}
+		if len(told) == 0 || told[0][1] != strconv.Itoa(tr.s.Turn()) {
+			return picked // the comparison shows it
+		}
+		m, err := tr.s.ParseMove(told[0][2])
+		told = told[1:]
+		if err != nil || tr.s.Check(m) != nil {
+			return picked
+		}
+		return m
+	}
+}
+
+// play plays to the end and gives the block's text.
+func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
+	t.Helper()
+	for seat := range tr.pending {
+		tr.pending[seat] = protocol.AppendGame(nil, tr.v.Game().Name(), gamePairs(tr.v, seat, ownSeed(tr.match, seat))...)
+	}
+	var log rules.Log
+	tr.s.Start(&log)
+	for {
+		for seat := range tr.pending {
+			tr.pending[seat] = log.Events(tr.pending[seat], seat, protocol.EventPrefix)
+		}
+		seat := tr.s.Turn()
+		if seat == rules.Over {
+			break
+		}
+		tr.moves = tr.s.Legal(tr.moves[:0])
+		p := append(tr.pending[seat], protocol.ViewPrefix...)
+		p = append(tr.s.View(p, seat), '\n')
+		p = protocol.AppendTurn(p, tr.s.Ply(), 1000)
+		for _, m := range tr.moves {
+			p = tr.s.MoveText(append(p, ' '), m)
+		}
+		tr.send(seat, append(p, '\n'))
+		m := choose()
+		tr.answer(seat, protocol.AppendMove(nil, tr.s.MoveText(nil, m)))
+		log.Reset()
+		if err := rules.Play(tr.s, m, &log); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := tr.s.Result()
+	for seat := range tr.pending {
+		tr.send(seat, protocol.AppendEnd(tr.pending[seat], r.Ranks, r.Points))
+	}
+	return tr.out.String()
+}
+
+func (tr *transcript) send(seat int, lines []byte) {
+	if slices.Contains(tr.shown, seat) {
+		for line := range bytes.Lines(lines) {
+			fmt.Fprintf(&tr.out, "%d< %s", seat, line)
+		}
+	}
+	tr.pending[seat] = nil
+}
+
+func (tr *transcript) answer(seat int, line []byte) {
+	if slices.Contains(tr.shown, seat) {
+		fmt.Fprintf(&tr.out, "%d> %s", seat, line)
+	}
+}
+
+// gamePairs are the keys of a game line, in the order of SPEC.md, "Lines from
+// the referee".
+func gamePairs(v rules.Variant, seat int, seed uint64) []protocol.Pair {
+	var pairs []protocol.Pair
+	for _, s := range v.Settings() {
+		pairs = append(pairs, protocol.Pair(s))
+	}
+	if v.Settings().Get("players") == "" {
+		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players())})
+	}
+	return append(pairs,
+		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
+		protocol.Pair{Name: "seed", Value: strconv.FormatUint(seed, 10)},
+		protocol.Pair{Name: "movetime", Value: "1000"})
+}
+
+// settle makes a variant from "key=value key=value".
+func settle(t *testing.T, game, options string) rules.Variant {
+	t.Helper()
+	g, err := games.Find(game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Settle(g, protocol.Pairs(options).Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// ownSeed is the seed of a seat's bot in deal 0, rotation 0, restated.
+func ownSeed(match rules.Seed, seat int) uint64 {
+	s := match.Derive(fmt.Sprintf("bot/0/0/%d", seat))
+	return binary.BigEndian.Uint64(s[:8]) >> 11
+}
+
+func hexSeed(s rules.Seed) string { return hex.EncodeToString(s[:]) }
+
+func cards(p []baraja.Card) string {
+	return strings.ReplaceAll(string(baraja.Text(nil, p)), ",", " ")
+}
+
+// squares lists where a letter stands in a board's string.
+func squares(board string, letter rune) string {
+	var words []string
+	for i, c := range board {
+		if c == letter {
+			words = append(words, strconv.Itoa(i))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func atoi(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		panic(err) // the text is the test's own
+	}
+	return n
+}
