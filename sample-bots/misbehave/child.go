@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+)
+
+// childArg makes this program the child that startChild starts.
+const childArg = "--child"
+
+// startChild starts a process that holds this one's pipes and outlives it, in a
+// session of its own if wanted, and tells its number on stderr.
+func startChild(session bool) {
+	self, err := os.Executable()
+	if err == nil {
+		cmd := exec.Command(self, childArg)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+		if session {
+			ownSession(cmd)
+		}
+		if err = cmd.Start(); err == nil {
+			fmt.Fprintln(os.Stderr, "misbehave: child", cmd.Process.Pid)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "misbehave: no child:", err)
+	}
+}

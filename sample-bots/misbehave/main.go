@@ -1,0 +1,52 @@
+// Command misbehave is a bot with every way to fail, to see what the referee
+// makes of it. Until its fault it plays the first move of every list.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == childArg {
+		time.Sleep(linger)
+		return
+	}
+	list := flag.Bool("list", false, "list the faults and the code that each leads to")
+	name := flag.String("fault", "", "what to do; --list shows what there is")
+	b := bot{in: os.Stdin, out: os.Stdout}
+	flag.IntVar(&b.at, "at", 0, "misbehave at the first turn from this ply on")
+	flag.IntVar(&b.game, "game", 1, "misbehave in this game of the process, counted from 1")
+	flag.DurationVar(&b.late, "late", time.Second, "how much too late a late answer is")
+	flag.Parse()
+	if *list {
+		printList()
+		return
+	}
+	var ok bool
+	if b.fault, ok = faults.Find(*name); !ok || flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "misbehave: fault %q does not exist: try --fault with a name that --list shows\n", *name)
+		os.Exit(2)
+	}
+	if err := b.run(); err != nil {
+		fmt.Fprintln(os.Stderr, "misbehave:", err)
+		os.Exit(1)
+	}
+}
+
+func printList() {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, f := range faults.All {
+		code := string(f.Code)
+		if code == "" {
+			code = "(no fault)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.Name, code, f.Help)
+	}
+	w.Flush()
+}

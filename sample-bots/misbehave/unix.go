@@ -1,0 +1,20 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// dieOf ends this process by a signal. Go's runtime would catch it and exit with
+// a status, so a shell takes this process's place first.
+func dieOf(signal string) {
+	err := syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -s " + signal + " $$"}, os.Environ())
+	fmt.Fprintln(os.Stderr, "misbehave: no shell to die of a signal:", err)
+	os.Exit(1)
+}
+
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
