@@ -13,16 +13,19 @@ func Perft(s State, depth int) uint64 {
 	if depth <= 0 {
 		return 1
 	}
-	var moves [MaxMoves]Move
-	legal := s.Legal(moves[:0])
+	return perft(s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
+}
+
+// perft is Perft at depth 1 and more; the moves above it are in the stack.
+func perft(s State, depth int, stack []Move) (n uint64) {
+	legal := s.Legal(stack)
 	if depth == 1 {
-		return uint64(len(legal)) // the last ply need not be made
+		return uint64(len(legal) - len(stack)) // the last ply need not be made
 	}
-	var n uint64
-	for _, m := range legal {
+	for _, m := range legal[len(stack):] {
 		next := s.Clone()
 		next.Apply(m, nil)
-		n += Perft(next, depth-1)
+		n += perft(next, depth-1, legal)
 	}
 	return n
 }

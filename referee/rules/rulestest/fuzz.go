@@ -85,7 +85,7 @@ func (w *walk) fuzzStep(b *source) error {
 		if slices.Contains(w.legal, m) {
 			return w.step(m)
 		}
-		return checkRefused(w.v, w.s, m)
+		return checkRefused(w.v, w.s, value(w.s), m)
 	}
 	if op < 232 {
 		return w.redeal(b.next() % w.v.Players())

@@ -95,7 +95,7 @@ func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
 	for i := range games {
 		w := newWalk(v, o, number<<32|uint64(i))
 		w.redealing = i%3 == 2
-		w.scan = i == 0
+		w.scan = i == 0 && number == 0
 		if err := w.run(); err != nil {
 			return fmt.Errorf("game %d, ply %d: %w", i, w.s.Ply(), err)
 		}

@@ -57,8 +57,7 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 
 // checkRefused wants a move that is not legal to be refused with a good
 // error and without a trace.
-func checkRefused(v rules.Variant, s rules.State, m rules.Move) error {
-	before := value(s)
+func checkRefused(v rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
 	if err == nil {

@@ -127,11 +127,12 @@ func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 
 // refused tries numbers that are not legal moves.
 func (w *walk) refused() error {
+	before := value(w.s)
 	try := func(m rules.Move) error {
 		if _, legal := slices.BinarySearch(w.legal, m); legal {
 			return nil
 		}
-		return checkRefused(w.v, w.s, m)
+		return checkRefused(w.v, w.s, before, m)
 	}
 	if w.scan && w.s.Ply() == 0 {
 		for m := range 1 << 16 {

@@ -33,20 +33,45 @@ func TestTebesPerft(t *testing.T) {
 		counts  []uint64
 		naive   int
 	}{
-		{"", nil, 3},
-		{"size=4", nil, 4},
-		{"size=4 cycles=allow", nil, 4},
-		{"board=random", nil, 3},
-		{"size=4 board=random", nil, 4},
-		{"size=4 limit=3", nil, 4},
+		{"", []uint64{15, 247, 5340, 121187, 3099164}, 4},
+		{"board=random", []uint64{21, 407, 10510, 263604}, 3},
+		{"size=4", []uint64{9, 85, 1036, 12787, 172164, 2306632}, 5},
+		{"size=4 cycles=allow", []uint64{9, 85, 1036, 12787, 172164, 2306960}, 5},
+		{"size=4 board=random", []uint64{7, 47, 557, 5848, 77146, 976786}, 5},
+		{"size=4 limit=3", []uint64{9, 85, 1036, 0}, 4},
 	} {
 		s := start(t, row.options)
 		n := newNaive(s)
-		for i := range 6 {
-			t.Log(row.options, i+1, rules.Perft(s, i+1))
+		for i, want := range row.counts {
+			if got := rules.Perft(s, i+1); got != want {
+				t.Errorf("%q: depth %d: %d, want %d", row.options, i+1, got, want)
+			}
+			if i < row.naive {
+				if got := n.perft(i + 1); got != want {
+					t.Errorf("%q: depth %d: the naive rules count %d, not %d", row.options, i+1, got, want)
+				}
+			}
 		}
-		for depth := range row.naive {
-			t.Log(n.perft(depth + 1))
+		checkDivide(t, s)
+	}
+}
+
+// checkDivide wants the counts by first move to be those after it.
+func checkDivide(t *testing.T, s *State) {
+	t.Helper()
+	legal := s.Legal(nil)
+	counts := rules.Divide(s, 3)
+	if len(counts) != len(legal) {
+		t.Fatalf("%d first moves, %d legal", len(counts), len(legal))
+	}
+	for i, c := range counts {
+		next := s.Clone()
+		next.Apply(legal[i], nil)
+		if want := rules.Perft(next, 2); c.Move != legal[i] || c.Count != want {
+			t.Errorf("%v, want %d for the move %d", c, want, legal[i])
 		}
+	}
+	if rules.Perft(s, 0) != 1 || rules.Divide(s, 0) != nil {
+		t.Error("depth 0 is not 1 and undivided")
 	}
 }

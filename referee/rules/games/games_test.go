@@ -1,0 +1,130 @@
+package games
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFind(t *testing.T) {
+	var names []string
+	for _, g := range All() {
+		names = append(names, g.Name())
+		if got, err := Find(g.Name()); err != nil || got != g {
+			t.Errorf("%s is found as %v, %v", g.Name(), got, err)
+		}
+	}
+	if want := []string{"brisca", "tute", "podrida", "tebes", "teeko"}; !slices.Equal(names, want) {
+		t.Errorf("the games are %v, not %v", names, want)
+	}
+	want := `game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`
+	if _, err := Find("mus"); err == nil || err.Error() != want {
+		t.Errorf("says %v, want %s", err, want)
+	}
+}
+
+// Every folder of a game is registered, and every game is tested in all the ways
+// that games are.
+func TestGamesAreTested(t *testing.T) {
+	for _, g := range All() {
+		t.Run(g.Name(), func(t *testing.T) {
+			for _, fault := range lacks(t, filepath.Join("..", g.Name())) {
+				t.Error(fault)
+			}
+		})
+	}
+	folders, err := filepath.Glob("../*/game.go")
+	if err != nil || len(folders) != len(All()) {
+		t.Errorf("%d games, and %v has game.go: %v", len(All()), folders, err)
+	}
+}
+
+// lacks lists what a game's folder lacks.
+func lacks(t *testing.T, dir string) (faults []string) {
+	for _, name := range []string{"game.go", "state.go", "view.go", "game_test.go", "naive_test.go", "bench_test.go", "fuzz_test.go"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			faults = append(faults, err.Error())
+		}
+	}
+	if replays(t, dir, "testdata")+replays(t, dir, "testdata", "golden") == 0 {
+		faults = append(faults, "testdata holds no replay")
+	}
+	for _, row := range [][2]string{
+		{"game_test.go", "rulestest.Run"}, {"game_test.go", "rulestest.Golden"}, {"fuzz_test.go", "rulestest.Fuzz"},
+	} {
+		if !slices.Contains(calls(t, filepath.Join(dir, row[0])), row[1]) {
+			faults = append(faults, row[0]+" does not call "+row[1])
+		}
+	}
+	if !slices.Contains(functions(t, filepath.Join(dir, "fuzz_test.go")), "FuzzPlay") {
+		faults = append(faults, "fuzz_test.go has no FuzzPlay")
+	}
+	return faults
+}
+
+// replays counts the golden files in a folder.
+func replays(t *testing.T, folder ...string) int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(filepath.Join(folder...), "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// parse reads a source file; one that is not there is empty.
+func parse(t *testing.T, path string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if os.IsNotExist(err) {
+		return &ast.File{Name: ast.NewIdent("none")}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// calls lists what a file calls in other packages, as "package.Function".
+func calls(t *testing.T, path string) (list []string) {
+	ast.Inspect(parse(t, path), func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if f, ok := call.Fun.(*ast.SelectorExpr); ok {
+				if pkg, ok := f.X.(*ast.Ident); ok {
+					list = append(list, pkg.Name+"."+f.Sel.Name)
+				}
+			}
+		}
+		return true
+	})
+	return list
+}
+
+func functions(t *testing.T, path string) (list []string) {
+	for _, d := range parse(t, path).Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			list = append(list, f.Name.Name)
+		}
+	}
+	return list
+}
+
+// A folder with nothing in it lacks everything; one whose tests do not call
+// the kit is told so.
+func TestLacks(t *testing.T) {
+	dir := t.TempDir()
+	if got := lacks(t, dir); len(got) != 12 {
+		t.Errorf("an empty folder lacks %d things: %s", len(got), strings.Join(got, "; "))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := lacks(t, dir); len(got) != 11 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
+		t.Errorf("a comment passes for a call: %s", strings.Join(got, "; "))
+	}
+}
