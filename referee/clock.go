@@ -62,6 +62,26 @@ func (c Clock) replay() ReplayClock {
 	return r
 }
 
+// check refuses a clock that no game can have had.
+func (r ReplayClock) check() error {
+	var inc int64
+	if r.Inc != nil {
+		inc = *r.Inc
+	}
+	if (r.Inc != nil) != (r.Bank != 0) {
+		return fmt.Errorf("clock: bank and inc go together")
+	}
+	for _, n := range []int64{r.Movetime, r.Bank, inc, r.Margin} {
+		if n < 0 || n > (24*time.Hour).Milliseconds() {
+			return fmt.Errorf("clock: there is no time of %d ms: from 0 to a day", n)
+		}
+	}
+	if (r.Movetime != 0) == (r.Bank != 0) {
+		return fmt.Errorf("clock: it has either movetime or bank")
+	}
+	return nil
+}
+
 // timer is one seat's time in one game.
 type timer struct {
 	clock Clock

@@ -412,8 +412,9 @@ func (g *game) illegal(text []byte) error {
 	return faultf(protocol.Illegal, "%q: %s: answer with one of the moves that the turn line lists", text, why)
 }
 
-// milliseconds is a time in milliseconds and thousandths. No move takes none.
-func milliseconds(d time.Duration) float64 { return math.Ceil(d.Seconds()*1e6) / 1e3 }
+// milliseconds is a time in milliseconds and thousandths. No move takes none,
+// whatever the clock can tell.
+func milliseconds(d time.Duration) float64 { return max(1, math.Ceil(d.Seconds()*1e6)) / 1e3 }
 
 func (g *game) record(m ReplayMove) { g.replay.Moves = append(g.replay.Moves, m) }
 

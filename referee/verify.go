@@ -83,7 +83,7 @@ func (r *Replay) Verify(g rules.Game) []error {
 		return []error{err}
 	}
 	c := &checker{replay: r, forfeits: forfeits{variant: v}, standIn: newStandIn(rules.Seed(r.Seed))}
-	c.seeds(v)
+	c.head(v)
 	state, err := r.Rebuild(g, nil, c.step)
 	if err != nil {
 		return append(c.differences, err)
@@ -119,9 +119,19 @@ func (c *checker) differ(format string, args ...any) {
 	c.differences = append(c.differences, fmt.Errorf("replay: "+format, args...))
 }
 
-// seeds checks what the revealed seed of the match tells.
-func (c *checker) seeds(v rules.Variant) {
+// head checks the clock, the place in the match and, once it is revealed, what
+// the match's seed tells.
+func (c *checker) head(v rules.Variant) {
+	if err := c.replay.Clock.check(); err != nil {
+		c.differ("%w", err)
+	}
 	m := c.replay.Match
+	if m.Deal < 0 {
+		c.differ("there is no deal %d", m.Deal)
+	}
+	if m.Rotation < 0 || m.Rotation >= v.Players() {
+		c.differ("there is no rotation %d between at most %d bots", m.Rotation, v.Players())
+	}
 	if m.Seed == nil {
 		return
 	}
@@ -166,6 +176,9 @@ func (c *checker) step(s Step) error {
 	c.faultsBefore(s.State)
 	if c.forfeits.decided() {
 		return fmt.Errorf("replay: move %d, %q: the game was decided by forfeit before it", s.Number, s.Record.Move)
+	}
+	if s.Record.MS < 0 {
+		c.differ("move %d: it took %v ms", s.Number, s.Record.MS)
 	}
 	if !c.forfeits.has(s.Record.Seat) {
 		if s.Record.StandIn {

@@ -1,0 +1,221 @@
+package referee
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// variant settles a game's options from "key=value key=value".
+func variant(t testing.TB, game, options string) rules.Variant {
+	t.Helper()
+	g, err := games.Find(game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Settle(g, protocol.Pairs(options).Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// fake is a variant of which only seats and sides matter.
+type fake struct {
+	rules.Variant
+	side []int // by seat
+}
+
+func (f fake) Players() int      { return len(f.side) }
+func (f fake) Side(seat int) int { return f.side[seat] }
+
+// alone is a fake where each seat plays for itself.
+func alone(players int) fake {
+	var f fake
+	for seat := range players {
+		f.side = append(f.side, seat)
+	}
+	return f
+}
+
+// patient is a clock that no test runs down.
+var patient = Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
+
+// talker is a bot without a process: a conn that answers at once. Where it has
+// no answer its time is over.
+type talker struct {
+	answer  func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
+	scratch string
+	told    *[]string // all lines that it is sent
+	lines   [][]byte
+}
+
+func (c *talker) Send(data []byte, _ time.Time) error {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if c.told != nil {
+			*c.told = append(*c.told, string(line))
+		}
+		l, err := protocol.ParseReferee(line)
+		if err != nil {
+			return err
+		}
+		switch l.Verb {
+		case protocol.RefTimba:
+			c.lines = append(c.lines, []byte("ready talker 1"))
+		case protocol.RefTurn:
+			if text := c.answer(l); text != "" {
+				c.lines = append(c.lines, bytes.Split([]byte(text), []byte("\n"))...)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if len(c.lines) == 0 {
+		return nil, now, errLate
+	}
+	line := c.lines[0]
+	c.lines = c.lines[1:]
+	return line, now, nil
+}
+
+func (c *talker) Answered()      {}
+func (c *talker) Stderr() []byte { return nil }
+
+func (c *talker) Close(time.Duration) { os.RemoveAll(c.scratch) }
+
+// firstMove answers with the first move of the list.
+func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }
+
+// starter is a Match.start for talkers: by name of the bot, what makes it one.
+type starter map[string]func() *talker
+
+func (s starter) start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	if make := s[b.Name]; make != nil {
+		c := make()
+		c.scratch = scratch
+		return c, nil
+	}
+	if b.Command != nil {
+		return start(ctx, b, scratch, tag)
+	}
+	return &talker{answer: firstMove, scratch: scratch}, nil
+}
+
+// named are bots without processes.
+func named(n int) (bots []Bot) {
+	for i := range n {
+		bots = append(bots, Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
+	}
+	return bots
+}
+
+// record is what a match has told.
+type record struct {
+	games []*Game
+	voids []string
+}
+
+// keep makes a match write its record.
+func keep(m *Match) *record {
+	r := new(record)
+	var mu sync.Mutex
+	m.Done = func(g *Game) error {
+		mu.Lock()
+		defer mu.Unlock()
+		r.games = append(r.games, g)
+		return nil
+	}
+	m.Void = func(deal, rotation int, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", deal, rotation, err))
+	}
+	return r
+}
+
+// playAll plays a match and gives its games by deal and rotation. Every replay
+// must verify, its match's seed revealed.
+func playAll(t testing.TB, m *Match) []*Game {
+	t.Helper()
+	r := keep(m)
+	if err := m.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.voids) > 0 {
+		t.Fatalf("void: %v", r.voids)
+	}
+	slices.SortFunc(r.games, func(a, b *Game) int {
+		return cmp.Or(a.Match.Deal-b.Match.Deal, a.Match.Rotation-b.Match.Rotation)
+	})
+	for _, g := range r.games {
+		g.Reveal(m.Seed)
+		for _, err := range g.Verify(m.Variant.Game()) {
+			t.Errorf("deal %d, rotation %d: %v", g.Match.Deal, g.Match.Rotation, err)
+		}
+	}
+	return r.games
+}
+
+// oneGame is a match's deal in rotation 0.
+func oneGame(t testing.TB, m *Match) *Game {
+	t.Helper()
+	m.Deals = 1
+	m.From = make([]int, len(m.Bots))
+	for r := range m.From {
+		m.From[r] = min(r, 1)
+	}
+	all := playAll(t, m)
+	if len(all) != 1 {
+		t.Fatalf("%d games were played, want 1", len(all))
+	}
+	return all[0]
+}
+
+// timeless is a replay's text without what may differ from run to run.
+func timeless(g *Game) string {
+	r := g.Replay
+	r.Moves = slices.Clone(r.Moves)
+	for i := range r.Moves {
+		r.Moves[i].MS = 0
+	}
+	return string(r.Encode())
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in ten seconds: %s", what)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// codeOf is the code of a fault, "" of no error, the error's text of others.
+func codeOf(err error) protocol.Code {
+	var f *Fault
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &f):
+		return f.Code
+	}
+	return protocol.Code(err.Error())
+}

@@ -1,0 +1,333 @@
+package referee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// plan says which seats of which games would fail: "deal/rotation" to seats.
+type plan map[string][]int
+
+func drawPlan(t *rapid.T, m *Match) plan {
+	p := plan{}
+	rate := rapid.IntRange(0, 3).Draw(t, "rate")
+	for deal := range m.Deals {
+		for rotation := range m.Rotations() {
+			for seat := range m.Variant.Players() {
+				if rapid.IntRange(0, 9).Draw(t, "fails") < rate {
+					key := fmt.Sprintf("%d/%d", deal, rotation)
+					p[key] = append(p[key], seat)
+				}
+			}
+		}
+	}
+	return p
+}
+
+// outs restates who is out of which deal: "deal/rotation" to the bots, when the
+// games are played one by one.
+func (p plan) outs(m *Match) map[string][]bool {
+	outs := map[string][]bool{}
+	faults := make([]int, len(m.Bots))
+	for deal := range m.Deals {
+		out := make([]bool, len(m.Bots))
+		for bot, n := range faults {
+			out[bot] = n >= MaxFaults
+		}
+		for rotation := range m.Rotations() {
+			key := fmt.Sprintf("%d/%d", deal, rotation)
+			outs[key] = out
+			for _, seat := range p[key] {
+				faults[m.botAt(seat, rotation)]++
+			}
+		}
+	}
+	return outs
+}
+
+// finish is a game as the plan has it.
+func (p plan) finish(m *Match, deal, rotation int) *Game {
+	g := &Game{}
+	g.Match = ReplayMatch{Deal: deal, Rotation: rotation}
+	for seat := range m.Variant.Players() {
+		g.Bots = append(g.Bots, m.botAt(seat, rotation))
+	}
+	for _, seat := range p[fmt.Sprintf("%d/%d", deal, rotation)] {
+		g.Faults = append(g.Faults, Fault{Seat: seat, Code: protocol.Exit})
+	}
+	return g
+}
+
+func drawMatch(t *rapid.T) *Match {
+	players := rapid.IntRange(2, 5).Draw(t, "players")
+	return &Match{
+		Variant: alone(players),
+		Bots:    named(rapid.IntRange(1, players).Draw(t, "bots")),
+		Deals:   rapid.IntRange(1, 8).Draw(t, "deals"),
+	}
+}
+
+// Three faults: who is out of which deal is the same in whatever order the lanes
+// take and finish games, and some lane can always go on.
+func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatch(t)
+		p := drawPlan(t, m)
+		want := p.outs(m)
+		s := newSchedule(m)
+		type lane struct {
+			rotations      []int
+			playing        bool
+			deal, rotation int
+		}
+		lanes := make([]*lane, rapid.IntRange(1, m.Rotations()).Draw(t, "lanes"))
+		for i := range lanes {
+			lanes[i] = &lane{}
+			for r := i; r < m.Rotations(); r += len(lanes) {
+				lanes[i].rotations = append(lanes[i].rotations, r)
+			}
+		}
+		// A lane can go on if it plays, or if next would not wait.
+		ready := func(l *lane) bool {
+			if l.playing {
+				return true
+			}
+			deal := m.Deals
+			for _, r := range l.rotations {
+				deal = min(deal, s.coming[r])
+			}
+			_, ok := s.out(deal)
+			return ok && deal < m.Deals
+		}
+		games := 0
+		for {
+			able := slices.DeleteFunc(slices.Clone(lanes), func(l *lane) bool { return !ready(l) })
+			if len(able) == 0 {
+				break
+			}
+			l := able[rapid.IntRange(0, len(able)-1).Draw(t, "lane")]
+			if l.playing {
+				if err := s.done(p.finish(m, l.deal, l.rotation)); err != nil {
+					t.Fatal(err)
+				}
+				l.playing = false
+				games++
+				continue
+			}
+			rotation, deal, out, err := s.next(t.Context(), l.rotations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", deal, rotation)], out); diff != "" {
+				t.Fatalf("deal %d, rotation %d: who is out (-want +got)\n%s", deal, rotation, diff)
+			}
+			l.playing, l.deal, l.rotation = true, deal, rotation
+		}
+		if games != m.Deals*m.Rotations() {
+			t.Fatalf("all lanes wait after %d of %d games", games, m.Deals*m.Rotations())
+		}
+	})
+}
+
+// The same with goroutines that wait for each other, to the race detector's joy,
+// and for a match that goes on from an earlier part of itself.
+func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMatch(t)
+		p := drawPlan(t, m)
+		want := p.outs(m)
+		m.From = make([]int, m.Rotations())
+		m.Faulted = make([][]int, len(m.Bots))
+		for rotation := range m.From {
+			m.From[rotation] = rapid.IntRange(0, m.Deals).Draw(t, "from")
+			for deal := range m.From[rotation] {
+				g := p.finish(m, deal, rotation)
+				for _, f := range g.Faults {
+					bot := g.Bots[f.Seat]
+					m.Faulted[bot] = append(m.Faulted[bot], deal)
+				}
+			}
+		}
+		s := newSchedule(m)
+		n := rapid.IntRange(1, m.Rotations()).Draw(t, "lanes")
+		var group sync.WaitGroup
+		wrong := make(chan string, m.Deals*m.Rotations())
+		for i := range n {
+			group.Go(func() {
+				var mine []int
+				for r := i; r < m.Rotations(); r += n {
+					mine = append(mine, r)
+				}
+				for {
+					rotation, deal, out, err := s.next(context.Background(), mine)
+					if rotation < 0 || err != nil {
+						return
+					}
+					if !slices.Equal(out, want[fmt.Sprintf("%d/%d", deal, rotation)]) {
+						wrong <- fmt.Sprintf("deal %d, rotation %d: %v", deal, rotation, out)
+					}
+					runtime.Gosched()
+					s.done(p.finish(m, deal, rotation))
+				}
+			})
+		}
+		group.Wait()
+		if len(wrong) > 0 {
+			t.Fatal(<-wrong)
+		}
+		for rotation, played := range s.played {
+			if played != m.Deals {
+				t.Fatalf("rotation %d ended after %d of %d deals", rotation, played, m.Deals)
+			}
+		}
+	})
+}
+
+// A lane that waits goes when the match is called off.
+func TestScheduleCalledOff(t *testing.T) {
+	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
+	s := newSchedule(m)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer context.AfterFunc(ctx, s.wake)()
+	s.faulted[0] = []int{0, 0} // with one more it is out, so that nobody may go ahead
+	if _, _, _, err := s.next(ctx, []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	s.done(plan{}.finish(m, 0, 0))
+	gone := make(chan error)
+	go func() {
+		_, _, _, err := s.next(ctx, []int{0})
+		gone <- err
+	}()
+	cancel()
+	if err := <-gone; !IsCancelled(err) {
+		t.Errorf("%v, want the context's error", err)
+	}
+}
+
+func TestMatchCheck(t *testing.T) {
+	good := func() *Match { return &Match{Variant: alone(3), Bots: named(3), Deals: 1, Clock: DefaultClock} }
+	for _, c := range []struct {
+		name   string
+		change func(*Match)
+		want   string
+	}{
+		{"good", func(*Match) {}, ""},
+		{"fewer bots than seats", func(m *Match) { m.Bots = named(1) }, ""},
+		{"no bots", func(m *Match) { m.Bots = nil }, "match: there are no bots: name at least one"},
+		{"too many bots", func(m *Match) { m.Bots = named(4) }, "match: 4 bots are too many for 3 seats"},
+		{"no deals", func(m *Match) { m.Deals = 0 }, "match: deals cannot be 0: try 1 or more"},
+		{"negative deals", func(m *Match) { m.Deals = -3 }, "match: deals cannot be -3: try 1 or more"},
+		{"a name twice", func(m *Match) { m.Bots[2].Name = "bot0" }, `match: two bots have the name "bot0": give each its own`},
+		{"a clock of nothing", func(m *Match) { m.Clock = Clock{} }, "clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms"},
+		{"from another match", func(m *Match) { m.From = []int{1} }, "match: what was played earlier is of 1 rotations and 0 bots, not of 3"},
+		{"faults of another match", func(m *Match) { m.Faulted = make([][]int, 4) }, "match: what was played earlier is of 0 rotations and 4 bots, not of 3"},
+	} {
+		m := good()
+		c.change(m)
+		got := ""
+		if err := m.Check(); err != nil {
+			got = err.Error()
+			if err := m.Play(t.Context()); err == nil || err.Error() != got {
+				t.Errorf("%s: Play says %v", c.name, err)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Duplicate deals: seat s is played by bot (s + R) mod n, every deal is the same in
+// all rotations, and no rotation shares a process with another.
+func TestDuplicateDeals(t *testing.T) {
+	for _, c := range []struct {
+		game, options string
+		bots          int
+	}{
+		{"brisca", "players=2", 2},
+		{"brisca", "players=4 teams=yes", 2},
+		{"brisca", "players=3", 3},
+		{"brisca", "players=3", 1},
+		{"podrida", "players=5 deck=40", 2},
+	} {
+		v := variant(t, c.game, c.options)
+		bots := named(c.bots)
+		var mu sync.Mutex
+		started := map[string]int{}
+		met := map[*talker]int{} // deals
+		hook := starter{}
+		for _, b := range bots {
+			hook[b.Name] = func() *talker {
+				mu.Lock()
+				defer mu.Unlock()
+				started[b.Name]++
+				c := &talker{}
+				c.answer = func(l protocol.RefLine) string {
+					if l.Ply < v.Players() {
+						mu.Lock()
+						met[c]++
+						mu.Unlock()
+					}
+					return firstMove(l)
+				}
+				return c
+			}
+		}
+		m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{9}, Clock: patient, Lanes: []int{AnyCore, AnyCore}, start: hook.start}
+		all := playAll(t, m)
+		if len(all) != m.Deals*c.bots {
+			t.Errorf("%+v: %d games", c, len(all))
+		}
+		seeds := map[uint64]bool{}
+		for _, g := range all {
+			if g.Seed != all[g.Match.Deal*c.bots].Seed {
+				t.Errorf("%+v: deal %d is not the same in all rotations", c, g.Match.Deal)
+			}
+			for seat, bot := range g.Bots {
+				if want := (seat + g.Match.Rotation) % c.bots; bot != want || g.Seats[seat].Name != bots[want].Name {
+					t.Errorf("%+v: rotation %d has bot %d in seat %d", c, g.Match.Rotation, bot, seat)
+				}
+				seeds[g.Seats[seat].Seed] = true
+			}
+		}
+		if len(seeds) != len(all)*v.Players() {
+			t.Errorf("%+v: %d seeds of bots in %d games", c, len(seeds), len(all))
+		}
+		for name, n := range started {
+			if n*c.bots != v.Players()*m.Rotations() {
+				t.Errorf("%+v: %s was started %d times", c, name, n)
+			}
+		}
+		for _, n := range met {
+			if n != m.Deals {
+				t.Errorf("%+v: a process has met %d deals, want %d", c, n, m.Deals)
+			}
+		}
+	}
+}
+
+// An error of Done ends the match.
+func TestMatchDoneFails(t *testing.T) {
+	full := errors.New("no space left on device")
+	n := 0
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Lanes: []int{AnyCore, AnyCore}, start: starter{}.start}
+	m.Done = func(*Game) error { n++; return full }
+	if err := m.Play(t.Context()); !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	if n > 2 {
+		t.Errorf("Done was called %d times after its error", n)
+	}
+}

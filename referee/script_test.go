@@ -1,0 +1,3 @@
+package referee
+
+func runScript(string) error { return nil }

@@ -1,0 +1,227 @@
+package referee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// broken is a conn that fails by itself, not by its bot, from some call on.
+type broken struct {
+	conn
+	calls int // that go well
+	err   error
+}
+
+func (c *broken) failing() bool {
+	c.calls--
+	return c.calls < 0
+}
+
+func (c *broken) Send(lines []byte, deadline time.Time) error {
+	if c.failing() {
+		return c.err
+	}
+	return c.conn.Send(lines, deadline)
+}
+
+func (c *broken) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	if c.failing() {
+		return nil, now, c.err
+	}
+	return c.conn.Line(now, deadline)
+}
+
+var errOwn = errors.New("referee: a pipe to bot1: too many open files")
+
+// The referee's own failure: the game is void, that is said, and it is played
+// again, by fresh processes; no bot loses by it.
+func TestLimitsAndFaultsOwnFailure(t *testing.T) {
+	v := variant(t, "brisca", "")
+	honest := &Match{Variant: v, Bots: named(2), Deals: 3, Seed: rules.Seed{5}, Clock: patient, start: starter{}.start}
+	var want []string
+	for _, g := range playAll(t, honest) {
+		want = append(want, timeless(g))
+	}
+	// Each failure is at another call of a process, the first at its start.
+	for calls := -1; calls < 150; calls += 1 + calls/10 {
+		t.Setenv("TMPDIR", t.TempDir())
+		m := *honest
+		starts := 0
+		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+			starts++
+			if starts == 2 && calls < 0 {
+				return nil, errOwn
+			}
+			c, err := starter{}.start(ctx, b, scratch, tag)
+			if starts == 2 {
+				c = &broken{c, calls, errOwn}
+			}
+			return c, err
+		}
+		r := keep(&m)
+		if err := m.Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.voids) != 1 || !strings.HasSuffix(r.voids[0], ": "+errOwn.Error()) {
+			t.Fatalf("after %d calls: voids are %q", calls, r.voids)
+		}
+		if starts < 4 {
+			t.Errorf("after %d calls: %d starts: the game was played again by the same processes", calls, starts)
+		}
+		slices.SortFunc(r.games, func(a, b *Game) int { return 2*(a.Match.Deal-b.Match.Deal) + a.Match.Rotation - b.Match.Rotation })
+		var got []string
+		for _, g := range r.games {
+			g.Reveal(m.Seed)
+			got = append(got, timeless(g))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("after %d calls: (-want +got)\n%s", calls, diff)
+		}
+		emptyTemp(t)
+	}
+}
+
+// emptyTemp checks that no temporary folder is left.
+func emptyTemp(t testing.TB) {
+	t.Helper()
+	entries, err := os.ReadDir(os.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		t.Errorf("the folder %s is left", e.Name())
+	}
+}
+
+// A failure that comes back each time ends the match.
+func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
+	for name, hook := range map[string]func(context.Context, Bot, string, string) (conn, error){
+		"start": func(context.Context, Bot, string, string) (conn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+			c, err := starter{}.start(ctx, b, scratch, tag)
+			return &broken{c, 4, errOwn}, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient, start: hook}
+			r := keep(m)
+			err := m.Play(t.Context())
+			if !errors.Is(err, errOwn) || !strings.HasPrefix(err.Error(), "deal 0, rotation 0 was void 3 times: ") {
+				t.Errorf("the match ends with %v", err)
+			}
+			if len(r.voids) != maxTries || len(r.games) != 0 {
+				t.Errorf("%d voids and %d games", len(r.voids), len(r.games))
+			}
+			emptyTemp(t)
+		})
+	}
+}
+
+// brittle is a game whose rules panic in one place.
+type brittle struct {
+	rules.Variant
+	where string
+	times *atomic.Int32 // that it still will
+}
+
+func (b brittle) Deal(s *rules.Stream) rules.State {
+	b.crack("deal")
+	return brittleState{b.Variant.Deal(s), b}
+}
+
+func (b brittle) crack(where string) {
+	if where == b.where && b.times.Add(-1) >= 0 {
+		panic("index out of range in " + where)
+	}
+}
+
+type brittleState struct {
+	rules.State
+	game brittle
+}
+
+func (s brittleState) Start(l *rules.Log) { s.game.crack("start"); s.State.Start(l) }
+func (s brittleState) Legal(dst []rules.Move) []rules.Move {
+	s.game.crack("legal")
+	return s.State.Legal(dst)
+}
+func (s brittleState) View(dst []byte, seat int) []byte {
+	s.game.crack("view")
+	return s.State.View(dst, seat)
+}
+func (s brittleState) Apply(m rules.Move, l *rules.Log) {
+	if s.Ply() == 7 {
+		s.game.crack("apply")
+	}
+	s.State.Apply(m, l)
+}
+func (s brittleState) Result() rules.Result { s.game.crack("result"); return s.State.Result() }
+
+// A panic of the rules is the referee's own failure as well.
+func TestLimitsAndFaultsPanic(t *testing.T) {
+	for _, where := range []string{"deal", "start", "legal", "view", "apply", "result"} {
+		for times := 1; times <= maxTries; times += maxTries - 1 {
+			t.Run(fmt.Sprint(where, times), func(t *testing.T) {
+				t.Setenv("TMPDIR", t.TempDir())
+				var n atomic.Int32
+				n.Store(int32(times))
+				m := &Match{Variant: brittle{variant(t, "brisca", ""), where, &n}, Bots: named(2), Deals: 1, Clock: patient, start: starter{}.start}
+				r := keep(m)
+				err := m.Play(t.Context())
+				for _, v := range r.voids {
+					if want := "0.0: referee: panic in deal 0, rotation 0: index out of range in " + where; v != want {
+						t.Errorf("void: %q, want %q", v, want)
+					}
+				}
+				if len(r.voids) != times {
+					t.Errorf("%d voids, want %d", len(r.voids), times)
+				}
+				if (err != nil) != (times == maxTries) {
+					t.Errorf("the match ends with %v", err)
+				}
+				for _, g := range r.games {
+					if len(g.Faults) > 0 {
+						t.Errorf("a bot has a fault: %v", g.Faults)
+					}
+				}
+				emptyTemp(t)
+			})
+		}
+	}
+}
+
+// A match that is called off ends although its bots would go on, and says so.
+func TestMatchCalledOff(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Lanes: []int{AnyCore, AnyCore}}
+	m.start = starter{"bot0": func() *talker {
+		return &talker{answer: func(l protocol.RefLine) string {
+			if l.Ply >= 20 {
+				cancel()
+			}
+			return firstMove(l)
+		}}
+	}}.start
+	r := keep(m)
+	if err := m.Play(ctx); !IsCancelled(err) {
+		t.Errorf("the match ends with %v", err)
+	}
+	if len(r.voids) > 0 || len(r.games) > 0 {
+		t.Errorf("voids %q, %d games", r.voids, len(r.games))
+	}
+	emptyTemp(t)
+}
