@@ -67,11 +67,6 @@ func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-const (
-	sideways1 = 1<<1 | 1<<2 // kinds of one square sideways
-	sideways2 = 1<<0 | 1<<3
-)
-
 // ends[side] is how far from its start a move of each kind ends, in cells, the
 // kinds in rising order of their end. White ends its longest moves first.
 var ends = [2][16]int8{

@@ -18,7 +18,7 @@ type naive struct {
 	colour  string // b and w by square
 	piece   []byte // b, w and . by square
 	mover   byte
-	pending map[byte]bool // whose extra move is still to come
+	pending string // whose extra move is still to come: letters of bw
 	extra   bool
 	seen    map[string]int // the ply of each position; nil: positions may come back
 	limit   int
@@ -39,7 +39,7 @@ func other(side byte) byte {
 
 // position is what must not come back.
 func (n *naive) position() string {
-	return fmt.Sprintf("%s %c %v %v", n.piece, n.mover, n.pending['w'], n.pending['b'])
+	return string(n.piece) + string(n.mover) + n.pending
 }
 
 // reaches tells whether the piece on one square can move to the other,
@@ -52,15 +52,8 @@ func (n *naive) reaches(from, to int) bool {
 	if n.mover == 'w' {
 		forward = -forward
 	}
-	distance := 0
-	for d := 1; d <= 2; d++ {
-		for _, way := range [][2]int{{1, 0}, {0, 1}, {0, -1}, {1, 1}, {1, -1}} {
-			if forward == d*way[0] && right == d*way[1] {
-				distance = d
-			}
-		}
-	}
-	if distance == 0 {
+	distance := max(forward, right, -right)
+	if forward < 0 || distance > 2 || forward != distance && forward != 0 || right != 0 && max(right, -right) != distance {
 		return false
 	}
 	if distance == 2 {
@@ -86,17 +79,10 @@ func (n *naive) corners(side byte) [2]int {
 	return [2]int{n.size * (n.size - 1), n.size*n.size - 1}
 }
 
-// after is the position after a move that reaches, and its events. The end is
-// not looked at yet.
-func (n *naive) after(from, to int) (*naive, []string) {
+// after is the position after a move that reaches. The end is not looked at yet.
+func (n *naive) after(from, to int) *naive {
 	next := *n
 	next.piece = slices.Clone(n.piece)
-	next.pending = map[byte]bool{'w': n.pending['w'], 'b': n.pending['b']}
-	seat := strings.IndexByte("wb", n.mover)
-	events := []string{fmt.Sprintf("play %d %d-%d", seat, from, to)}
-	if n.piece[to] != '.' {
-		events = append(events, fmt.Sprintf("capture %d %d", seat, to))
-	}
 	next.piece[to], next.piece[from] = n.mover, '.'
 	next.plies++
 	next.extra = false
@@ -106,15 +92,14 @@ func (n *naive) after(from, to int) (*naive, []string) {
 		next.outcome = string(n.mover)
 	case strings.Count(string(next.piece), string(other(n.mover))) < 2:
 		next.outcome = string(n.mover)
-	case (to == c[0] || to == c[1]) && n.pending[n.mover]:
-		events = append(events, fmt.Sprintf("extra %d", seat))
-		next.pending[n.mover] = false
+	case (to == c[0] || to == c[1]) && strings.IndexByte(n.pending, n.mover) >= 0:
+		next.pending = strings.ReplaceAll(n.pending, string(n.mover), "")
 		next.extra = true
 	}
 	if !next.extra {
 		next.mover = other(n.mover)
 	}
-	return &next, events
+	return &next
 }
 
 // findMoves lists the legal moves. A position of more than memory moves ago is
@@ -127,7 +112,7 @@ func (n *naive) findMoves() {
 				continue
 			}
 			if n.seen != nil {
-				next, _ := n.after(from, to)
+				next := n.after(from, to)
 				if ply, ok := n.seen[next.position()]; ok && n.plies-ply <= memory {
 					n.forbidden++
 					continue
@@ -142,8 +127,16 @@ func (n *naive) findMoves() {
 
 // apply makes a move and gives its events.
 func (n *naive) apply(m rules.Move) []string {
-	next, events := n.after(int(m)/36, int(m)%36)
-	*n = *next
+	from, to := int(m)/36, int(m)%36
+	seat := strings.IndexByte("wb", n.mover)
+	events := []string{fmt.Sprintf("play %d %d-%d", seat, from, to)}
+	if n.piece[to] != '.' {
+		events = append(events, fmt.Sprintf("capture %d %d", seat, to))
+	}
+	*n = *n.after(from, to)
+	if n.extra {
+		events = append(events, fmt.Sprintf("extra %d", seat))
+	}
 	if n.seen != nil {
 		n.seen[n.position()] = n.plies
 	}
@@ -162,12 +155,7 @@ func (n *naive) apply(m rules.Move) []string {
 }
 
 func (n *naive) view(me byte) string {
-	extra := ""
-	for _, side := range []byte("bw") {
-		if n.pending[side] {
-			extra += string(side)
-		}
-	}
+	extra := n.pending
 	if extra == "" {
 		extra = "-"
 	}
@@ -191,14 +179,11 @@ func (n *naive) points() []float64 {
 
 // newNaive takes over a first position: the board from its view.
 func newNaive(s *State) *naive {
-	n := &naive{limit: int(s.rules.Limit), mover: 'w', pending: map[byte]bool{}}
-	var extra string
-	if _, err := fmt.Sscanf(string(s.View(nil, 0)), "size=%d colours=%s pieces=%s me=w extra=%s", &n.size, &n.colour, &n.piece, &extra); err != nil {
+	n := &naive{limit: int(s.rules.Limit), mover: 'w'}
+	if _, err := fmt.Sscanf(string(s.View(nil, 0)), "size=%d colours=%s pieces=%s me=w extra=%s", &n.size, &n.colour, &n.piece, &n.pending); err != nil {
 		panic(err)
 	}
-	for _, side := range []byte("bw") {
-		n.pending[side] = strings.IndexByte(extra, side) >= 0
-	}
+	n.pending = strings.TrimPrefix(n.pending, "-")
 	if !s.rules.Cycles {
 		n.seen = map[string]int{n.position(): 0}
 	}
