@@ -74,9 +74,9 @@ var ends = [2][16]int8{
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
 }
 
-// newSources finds the sources of the moves of the pieces mine, going down. The
+// find finds the sources of the moves of the pieces mine, going down. The
 // near ones capture one square away, the others two.
-func newSources(mine, theirs, empty, near Board) (s sources) {
+func (s *sources) find(mine, theirs, empty, near Board) {
 	free, open := mine&^near, ^theirs // free: capture two squares away
 	near &= mine
 	// A piece goes one square where that is empty or to be captured from near, and
@@ -91,7 +91,6 @@ func newSources(mine, theirs, empty, near Board) (s sources) {
 	s[7] = open >> 7 & (mine&(empty>>14) | free&(theirs>>14))
 	s[8] = open >> 8 & (mine&(empty>>16) | free&(theirs>>16))
 	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
-	return s
 }
 
 // any is the squares that some move starts from.
@@ -143,8 +142,9 @@ func (t *tally) flip() {
 	}
 }
 
-// rows is the number of moves that start in each row, a byte each.
-func (t *tally) rows() uint64 {
+// counts is the number of moves that start in each row, a byte each. There are
+// 180 moves at most, so that sums of rows fit a byte as well.
+func (t *tally) counts() uint64 {
 	return bytes(t[0]) + 2*bytes(t[1]) + 4*bytes(t[2]) + 8*bytes(t[3])
 }
 
@@ -156,25 +156,48 @@ func bytes(b Board) uint64 {
 	return (x + x>>4) & 0x0f0f0f0f0f0f0f0f
 }
 
-// total is the number of moves, 180 at most.
-func (t *tally) total() int { return int(t.rows() * 0x0101010101010101 >> 56) }
+// sums makes byte i the sum of the bytes 0 to i; the last byte is the sum of all.
+func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
 // find is the cell that move n starts from, and the number of the moves from
-// there that come before it.
-func (t *tally) find(n int) (cell, nth int) {
-	rows := t.rows()
-	for ; n >= int(rows&0xff); rows >>= 8 {
-		n -= int(rows & 0xff)
-		cell += 8
-	}
-	for ; n >= t.at(cell); cell++ {
-		n -= t.at(cell)
-	}
-	return cell, n
+// there that come before it; rows is the sums of the counts. A random n would
+// make branches guess, so there are none.
+func (t *tally) find(n int, rows uint64) (cell, nth int) {
+	row := atMost(rows, n)
+	n -= int(rows << 8 >> (8 * row) & 0xff)
+	at := func(i int) uint64 { return spread[t[i]>>(8*row)&63] << i }
+	columns := sums(at(0) + at(1) + at(2) + at(3))
+	column := atMost(columns, n)
+	return int(8*row + column), n - int(columns<<8>>(8*column)&0xff)
 }
 
-// at is the number of moves from a cell.
-func (t *tally) at(cell int) int {
-	at := func(i int) int { return int(t[i]>>(cell&63)) & 1 }
-	return at(0) + 2*at(1) + 4*at(2) + 8*at(3)
+// atMost is how many of the first five of six rising bytes are at most n.
+func atMost(bytes uint64, n int) uint64 {
+	above := uint64(n) + 1
+	return (bytes&0xff-above)>>63 + (bytes>>8&0xff-above)>>63 + (bytes>>16&0xff-above)>>63 +
+		(bytes>>24&0xff-above)>>63 + (bytes>>32&0xff-above)>>63
 }
+
+// spread has the bits of a row as bytes.
+var spread = func() (s [1 << maxSize]uint64) {
+	for row := range s {
+		for column := range maxSize {
+			s[row] |= uint64(row>>column&1) << (8 * column)
+		}
+	}
+	return s
+}()
+
+// nthKind is the place of the nth bit of a set of kinds.
+var nthKind = func() (t [1 << 10][16]uint8) {
+	for kinds := range t {
+		n := 0
+		for kind := range 10 {
+			if kinds>>kind&1 != 0 {
+				t[kinds][n] = uint8(kind)
+				n++
+			}
+		}
+	}
+	return t
+}()

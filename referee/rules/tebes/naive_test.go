@@ -205,7 +205,8 @@ func setUp(s *State, r *rules.Rand) {
 			}
 		}
 		s.owed = uint8(r.Below(4))
-		from := s.sources()
+		var from sources
+		s.sources(&from)
 		good := from.any() != 0
 		for seat, b := range s.pieces {
 			good = good && bits.OnesCount64(uint64(b)) >= 2 && b&g.goal[seat] != g.goal[seat]

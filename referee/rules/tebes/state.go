@@ -53,7 +53,8 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	for _, square := range order[:n/2] {
 		s.black |= 1 << g.cell[square]
 	}
-	if from := s.sources(); from.any() == 0 {
+	var from sources
+	if s.sources(&from); from.any() == 0 {
 		s.end(black) // on few boards white cannot even begin
 	}
 }
@@ -69,18 +70,17 @@ func (s *State) Ply() int { return int(s.ply) }
 // Start logs nothing: the view shows the board.
 func (*State) Start(*rules.Log) {}
 
-// sources of the legal moves of the side to move.
-func (s *State) sources() sources {
+// sources finds those of the legal moves of the side to move.
+func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
 	if s.turn == white {
 		mine, theirs, near, all = theirs.flip(), mine.flip(), s.black.flip(), all.flip()
 	}
-	from := newSources(mine, theirs, all&^(mine|theirs), near)
+	from.find(mine, theirs, all&^(mine|theirs), near)
 	if s.ply-s.since >= 3 && !s.rules.Cycles {
-		s.forbid(&from)
+		s.forbid(from)
 	}
-	return from
 }
 
 // forbid takes out the moves that bring back an earlier position. It goes back
@@ -130,7 +130,8 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 		return dst
 	}
 	g := s.geometry()
-	from := s.sources()
+	var from sources
+	s.sources(&from)
 	any := from.any()
 	if s.turn == white {
 		any = any.flip()
@@ -166,7 +167,8 @@ func (s *State) Check(m rules.Move) error {
 	if !ok {
 		return fmt.Errorf("tebes: %q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
 	}
-	from := s.sources()
+	var from sources
+	s.sources(&from)
 	kinds := from.kinds(int(s.turn), int(move.from))
 	for ; kinds != 0; kinds &= kinds - 1 {
 		if int(move.from)+int(ends[s.turn&1][bits.TrailingZeros(kinds)&15]) == int(move.to) {
@@ -188,7 +190,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		logMove(log, seat, m, captured, s.bonus)
 	}
 	if s.turn != rules.Over {
-		from := s.sources()
+		var from sources
+		s.sources(&from)
 		s.settle(from.any() != 0)
 	}
 }
@@ -280,32 +283,31 @@ func (s *State) Playout(r *rules.Rand) {
 		return
 	}
 	rand := *r
-	from := s.sources()
+	var from sources
 	for {
+		s.sources(&from)
 		t := from.tally()
 		if s.turn == white {
 			t.flip()
 		}
-		cell, nth := t.find(rand.Below(t.total()))
-		s.move(s.pick(&from, cell, nth))
-		if s.turn == rules.Over {
+		rows := sums(t.counts())
+		moves := int(rows >> 56)
+		if s.settle(moves > 0); s.turn == rules.Over {
 			break
 		}
-		from = s.sources()
-		if s.settle(from.any() != 0); s.turn == rules.Over {
+		s.move(s.pick(&from, &t, rand.Below(moves), rows))
+		if s.turn == rules.Over {
 			break
 		}
 	}
 	*r = rand
 }
 
-// pick is the nth move from a cell.
-func (s *State) pick(from *sources, cell, nth int) step {
-	kinds := from.kinds(int(s.turn), cell)
-	for range nth {
-		kinds &= kinds - 1
-	}
-	return step{uint8(cell), uint8(cell + int(ends[s.turn&1][bits.TrailingZeros(kinds)&15]))}
+// pick is move n of the legal moves in their order.
+func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
+	cell, nth := t.find(n, rows)
+	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]
+	return step{uint8(cell), uint8(cell + int(ends[s.turn&1][kind&15]))}
 }
 
 // MoveText appends the squares, as in 19-14.
