@@ -3,7 +3,7 @@
 // knows no processes and no games.
 //
 // A line is printable ASCII, its tokens separated by one space, ended by LF.
-// SPEC.md, "Protocol", is the contract.
+// SPEC.md, "Shape", is the contract.
 package protocol
 
 import (

@@ -2,7 +2,6 @@ package referee
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/timba-arena/timba/protocol"
 )
@@ -51,7 +50,13 @@ func disqualified() *Fault {
 	return faultf(protocol.Startup, "forfeits the rest of the match after %d faults", MaxFaults)
 }
 
-func timedOut(limit, margin time.Duration) *Fault {
-	return faultf(protocol.Timeout, "no move within %d ms and the margin of %d ms: think for less than the milliseconds that the turn line gives, and flush the output after every line",
-		limit.Milliseconds(), margin.Milliseconds())
+// timedOut does not tell what was left of a bank: a text that depends on times
+// would make each replay of the same game another.
+func timedOut(c Clock) *Fault {
+	limit := "the rest of its bank"
+	if c.Bank == 0 {
+		limit = fmt.Sprintf("%d ms", c.Move.Milliseconds())
+	}
+	return faultf(protocol.Timeout, "no move within %s and the margin of %d ms: think for less than the milliseconds that the turn line gives, and flush the output after every line",
+		limit, c.Margin.Milliseconds())
 }

@@ -307,7 +307,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) || err == nil && at.After(deadline) {
-			return 0, timedOut(left, g.match.Clock.Margin)
+			return 0, timedOut(g.match.Clock)
 		}
 		if err != nil {
 			return 0, err

@@ -5,12 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -38,8 +36,8 @@ func newDemo() *cobra.Command {
 // program that it needs.
 var demoLanguages = []struct{ name, needs string }{{"python", "python3"}, {"c", "cc"}, {"bash", "bash"}, {"perl", "perl"}}
 
-// demoPrograms are two house bots and the starters that this machine can run.
-func demoPrograms(cmd *cobra.Command) ([]program.Program, error) {
+// demoBots are two house bots and the starters that this machine can run.
+func demoBots(cmd *cobra.Command) ([]string, error) {
 	bots := []string{"@random", "@greedy"}
 	cache, err := program.CacheDir("demo")
 	if err != nil {
@@ -60,31 +58,7 @@ func demoPrograms(cmd *cobra.Command) ([]program.Program, error) {
 		}
 		bots = append(bots, folder)
 	}
-	return program.ResolveAll(bots, cmd.ErrOrStderr())
-}
-
-// demoMatch plays one pairing without a word of its own.
-func (f *matchFlags) demoMatch(cmd *cobra.Command, game string, programs ...program.Program) (*matchRun, error) {
-	m, err := f.match(cmd, game, programs)
-	if err != nil {
-		return nil, err
-	}
-	keep, err := newFolder(f.out, m)
-	if err != nil {
-		return nil, err
-	}
-	r := newRun(m, keep, cmd.ErrOrStderr())
-	return r, r.play(cmd.Context())
-}
-
-func printTotals(cmd *cobra.Command, totals []referee.Score) {
-	slices.SortStableFunc(totals, func(a, b referee.Score) int { return b.Wins - a.Wins })
-	t := newTable(cmd.OutOrStdout())
-	t.AppendHeader(table.Row{"bot", "games", "wins", "draws", "losses", "faults"})
-	for _, s := range totals {
-		t.AppendRow(table.Row{s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Faults})
-	}
-	t.Render()
+	return bots, nil
 }
 
 func (f *matchFlags) demo(cmd *cobra.Command) error {
@@ -101,43 +75,40 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "seed %s\n", referee.Hex(seed))
-	programs, err := demoPrograms(cmd)
+	bots, err := demoBots(cmd)
 	if err != nil {
 		return err
 	}
-	totals := make([]referee.Score, len(programs))
-	for i, p := range programs {
-		totals[i].Name = p.Name
+	programs, err := program.ResolveAll(bots, cmd.ErrOrStderr())
+	if err != nil {
+		return err
 	}
+	f.format = string(tournament.RoundRobin)
 	faults := false
-	for _, g := range games.All() {
-		for a := range programs {
-			for b := a + 1; b < len(programs); b++ {
-				pairing := fmt.Sprintf("%s-%s-%s", g.Name(), programs[a].Name, programs[b].Name)
-				f.seed = referee.Hex(seed.Derive(pairing)).String()
-				f.out = filepath.Join(root, strings.ReplaceAll(pairing, "@", ""))
-				if f.set = nil; hasPlayers(g) && g.Name() == "podrida" {
-					f.set = []string{"players=4"} // the two bots take the seats in turn
-				}
-				run, err := f.demoMatch(cmd, g.Name(), programs[a], programs[b])
-				if err != nil {
-					return err
-				}
-				for i, s := range run.tally.Scores {
-					t := &totals[[]int{a, b}[i]]
-					t.Games += s.Games
-					t.Wins += s.Wins
-					t.Draws += s.Draws
-					t.Losses += s.Losses
-					t.Faults += s.Faults
-				}
-				faults = faults || len(run.tally.Faults) > 0
-			}
+	for i, g := range games.All() {
+		if i == 1 {
+			f.sandbox = "off" // the notice has been read
 		}
-		fmt.Fprintf(w, "%s: done\n", g.Name())
+		f.seed = referee.Hex(seed.Derive(g.Name())).String()
+		f.out = filepath.Join(root, g.Name())
+		fmt.Fprintf(w, "\n%s\n", g.Name())
+		t, err := f.tournament(cmd, g.Name(), programs)
+		if err != nil {
+			return err
+		}
+		if err := f.openFolder(t, f.plan(t, bots)); err != nil {
+			return err
+		}
+		c := newContest(t, cmd.ErrOrStderr())
+		if err := c.play(cmd.Context()); err != nil {
+			return err
+		}
+		if err := c.print(w); err != nil {
+			return err
+		}
+		faults = faults || len(c.faults) > 0
 	}
-	printTotals(cmd, totals)
-	fmt.Fprintf(w, "\nreplays: %s\nlook at one: timba replay show %s/*/games/00000-0.json\n", root, filepath.Join(root, "brisca-my-python-bot-my-c-bot"))
+	fmt.Fprintf(w, "\nreplays: %s\nlook at one: timba replay show %s\n", root, (&tournament.Folder{Path: filepath.Join(root, "brisca")}).Replay(0, 0, 0))
 	if faults {
 		return errFault
 	}

@@ -15,13 +15,17 @@ import (
 
 // The exit statuses of every command; SPEC.md, "Exit status".
 const (
-	exitGood  = 0
-	exitFault = 1 // a bot's fault, a check that failed, a lost test
-	exitError = 2 // wrong usage, or a failure of our own
+	exitGood      = 0
+	exitFault     = 1 // a bot's fault, a check that failed, a lost test
+	exitError     = 2 // wrong usage, or a failure of our own
+	exitNoVerdict = 3 // broken off, or a test that ended without a verdict
 )
 
-// errFault ends a command with exitFault. What there is to say has been said.
-var errFault = errors.New("a bot's fault")
+// These end a command with their status. What there is to say has been said.
+var (
+	errFault     = errors.New("a bot's fault")
+	errNoVerdict = errors.New("no verdict")
+)
 
 // run is the whole program but for the operating system's part of it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -38,6 +42,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitGood
 	case errors.Is(err, errFault):
 		return exitFault
+	case errors.Is(err, errNoVerdict):
+		return exitNoVerdict
 	default:
 		fmt.Fprintf(stderr, "timba: %v\n", err)
 		return exitError

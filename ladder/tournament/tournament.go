@@ -34,9 +34,9 @@ type Tournament struct {
 	Void  func(m *Match, deal, rotation int, err error)
 	Trace func(m *Match, t referee.Traffic)
 
-	mu      sync.Mutex
+	calls   sync.Mutex // one call of Done or Void at a time
+	mu      sync.Mutex // of what follows and of the matches' results
 	matches []*Match
-	over    bool // the format wants no further match
 }
 
 // Match is one match of a tournament.
@@ -232,8 +232,8 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, lanes []int) error
 			return t.done(m, g)
 		},
 		Void: func(deal, rotation int, err error) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
+			t.calls.Lock()
+			defer t.calls.Unlock()
 			if t.Void != nil {
 				t.Void(m, deal, rotation, err)
 			}
@@ -263,8 +263,8 @@ func (t *Tournament) seedOf(m *Match) rules.Seed {
 }
 
 func (t *Tournament) done(m *Match, g *referee.Game) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.calls.Lock()
+	defer t.calls.Unlock()
 	g.Reveal(t.seedOf(m)) // whoever keeps the replays here knows it already
 	if t.Folder != nil {
 		if err := t.Folder.keep(m, g); err != nil {
@@ -285,6 +285,8 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 
 // add takes a game into the match's results.
 func (t *Tournament) add(m *Match, g *referee.Game) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	m.Tally.Add(g)
 	deal := g.Match.Deal
 	var seats []rating.Seat
