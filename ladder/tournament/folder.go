@@ -60,16 +60,23 @@ func (f *Folder) Begin(p Plan) error {
 	if _, err := os.Stat(filepath.Join(f.Path, planFile)); err == nil {
 		return fmt.Errorf("out: %s holds a tournament already: go on with it by --resume %s, or name another folder", f.Path, f.Path)
 	}
-	for _, dir := range []string{"games", "logs"} {
-		if err := os.MkdirAll(filepath.Join(f.Path, dir), 0o755); err != nil {
-			return fmt.Errorf("out: %w: name a folder that can be written to", err)
-		}
+	if err := f.make(); err != nil {
+		return err
 	}
 	data, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		return err
 	}
 	return f.write(planFile, append(data, '\n'))
+}
+
+func (f *Folder) make() error {
+	for _, dir := range []string{"games", "logs"} {
+		if err := os.MkdirAll(filepath.Join(f.Path, dir), 0o755); err != nil {
+			return fmt.Errorf("out: %w: name a folder that can be written to", err)
+		}
+	}
+	return nil
 }
 
 // ReadPlan is what a folder was begun with.
@@ -145,8 +152,13 @@ func (f *Folder) logPath(match, deal, rotation, seat int) string {
 // keep writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
 func (f *Folder) keep(m *Match, g *referee.Game) error {
-	if f.FaultsOnly && len(g.Faults) == 0 {
-		return nil
+	if f.FaultsOnly {
+		if len(g.Faults) == 0 {
+			return nil
+		}
+		if err := f.make(); err != nil { // the first fault makes the folder
+			return err
+		}
 	}
 	deal, rotation := g.Match.Deal, g.Match.Rotation
 	for seat, log := range g.Logs {
