@@ -237,7 +237,7 @@ func (r *contest) printFaults(w io.Writer) {
 			fmt.Fprintf(w, "... and %d more\n", len(r.faults)-i)
 			break
 		}
-		fmt.Fprintf(w, "- %s\n  look: timba replay show %s\n", f, folder.Replay(f.match, f.Deal, f.Rotation))
+		fmt.Fprintf(w, "- %s\n  look: %s replay show %s\n", f, self(), quoted(folder.Replay(f.match, f.Deal, f.Rotation)))
 		if log := folder.Log(f.match, f.Deal, f.Rotation, f.Seat); log != "" {
 			fmt.Fprintf(w, "  its log: %s\n", log)
 		}

@@ -2,9 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +19,8 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Play a short round-robin between bots in several languages",
-		Long: "Plays a round-robin between the starters in Python, C and Bash and two house bots\n" +
-			"at every game, prints a table and leaves a folder of replays.",
+		Long: "Plays a round-robin between the starters in Python, C, Bash and Perl and two house bots\n" +
+			"at every game, prints a table and leaves a folder of replays, with the starters in it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.demo(cmd) },
 	}
@@ -32,28 +31,24 @@ func newDemo() *cobra.Command {
 	return cmd
 }
 
-// demoLanguages are those that nearly every machine can run, each with the
-// program that it needs.
-var demoLanguages = []struct{ name, needs string }{{"python", "python3"}, {"c", "cc"}, {"bash", "bash"}, {"perl", "perl"}}
+// demoLanguages are those that nearly every machine can run.
+var demoLanguages = []string{"python", "c", "bash", "perl"}
 
-// demoBots are two house bots and the starters that this machine can run.
-func demoBots(cmd *cobra.Command) ([]string, error) {
+// demoBots are two house bots and the starters that this machine can run, which
+// are written into a folder.
+func demoBots(cmd *cobra.Command, dir string) ([]string, error) {
 	bots := []string{"@random", "@greedy"}
-	cache, err := program.CacheDir("demo")
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp(cache, "")
-	if err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
-	}
-	for _, l := range demoLanguages {
-		if _, err := exec.LookPath(l.needs); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "the starter in %s does not play: %s is not installed\n", l.name, l.needs)
+	for _, name := range demoLanguages {
+		l, err := starters.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		if missing := l.Missing(); missing != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the starter in %s does not play: %s is not installed\n", l.Title, strings.Join(missing, ", "))
 			continue
 		}
-		folder := filepath.Join(dir, l.name)
-		if err := starters.Write(l.name, folder); err != nil {
+		folder := filepath.Join(dir, l.Name)
+		if _, err := l.Write(folder); err != nil {
 			return nil, err
 		}
 		bots = append(bots, folder)
@@ -75,10 +70,11 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "seed %s\n", referee.Hex(seed))
-	bots, err := demoBots(cmd)
+	bots, err := demoBots(cmd, filepath.Join(root, "bots"))
 	if err != nil {
 		return err
 	}
+	bots = absolute(bots)
 	programs, err := program.ResolveAll(bots, cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -108,7 +104,7 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 		}
 		faults = faults || len(c.faults) > 0
 	}
-	fmt.Fprintf(w, "\nreplays: %s\nlook at one: timba replay show %s\n", root, (&tournament.Folder{Path: filepath.Join(root, "brisca")}).Replay(0, 0, 0))
+	fmt.Fprintf(w, "\nreplays: %s\nlook at one: %s replay show %s\n", root, self(), quoted((&tournament.Folder{Path: filepath.Join(root, "brisca")}).Replay(0, 0, 0)))
 	if faults {
 		return errFault
 	}

@@ -79,5 +79,6 @@ func newTable(w io.Writer) table.Writer {
 	style.Format.Header = 0
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
 	return t
 }

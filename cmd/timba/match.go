@@ -380,7 +380,7 @@ func (r *contest) verdict(broken error, w io.Writer) error {
 		if t.Folder.FaultsOnly {
 			fmt.Fprintf(w, "with --out FOLDER it could go on from there\n")
 		} else {
-			fmt.Fprintf(w, "go on: timba match --resume %s\n", t.Folder.Path)
+			fmt.Fprintf(w, "go on: %s match --resume %s\n", self(), quoted(t.Folder.Path))
 		}
 		return errNoVerdict
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -62,9 +63,17 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.AddCommand(
-		newMatch(), newDemo(), newGames(), newPerft(), newReplay(), newBot(), newBench(),
+		newMatch(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newBot(), newBench(),
 	)
 	return root
+}
+
+// self is how the user started this program, for commands to type next.
+func self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/timba"
+	}
+	return quoted(os.Args[0])
 }
 
 // version is what the build knows of where it comes from.

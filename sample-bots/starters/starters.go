@@ -3,9 +3,11 @@ package starters
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,21 +16,76 @@ import (
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php
 var files embed.FS
 
-// Languages are the names of the starters.
-var Languages = []string{"python", "javascript", "c", "cpp", "rust", "java", "go", "bash", "perl", "ruby", "lua", "tcl", "php"}
+// Language is a language that there is a starter in.
+type Language struct {
+	Name    string   // also the folder's
+	Title   string   // for people
+	Aliases []string // other words that users try
+	Needs   []string // the programs that build and run the bot
+}
 
-// Write puts a language's starter into a folder, which may exist but must hold
-// none of its files.
-func Write(language, dir string) error {
-	if !slices.Contains(Languages, language) {
-		return fmt.Errorf("starter: there is none for %q: try %s", language, strings.Join(Languages, ", "))
+// Languages are all of them, in the order in which they are listed.
+var Languages = []Language{
+	{"python", "Python", []string{"py", "python3"}, []string{"python3"}},
+	{"javascript", "JavaScript", []string{"js", "node"}, []string{"node"}},
+	{"c", "C", nil, []string{"cc"}},
+	{"cpp", "C++", []string{"c++", "cxx"}, []string{"c++"}},
+	{"rust", "Rust", []string{"rs"}, []string{"rustc"}},
+	{"java", "Java", nil, []string{"javac", "java"}},
+	{"go", "Go", []string{"golang"}, []string{"go"}},
+	{"bash", "Bash", []string{"sh", "shell"}, []string{"bash"}},
+	{"perl", "Perl", []string{"pl"}, []string{"perl"}},
+	{"ruby", "Ruby", []string{"rb"}, []string{"ruby"}},
+	{"lua", "Lua", nil, []string{"lua5.4"}},
+	{"tcl", "Tcl", []string{"tclsh"}, []string{"tclsh"}},
+	{"php", "PHP", nil, []string{"php"}},
+}
+
+// Find finds a language by its name, its title or an alias, in any case.
+func Find(word string) (Language, error) {
+	word = strings.ToLower(word)
+	var known []string
+	for _, l := range Languages {
+		if word == l.Name || slices.Contains(l.Aliases, word) {
+			return l, nil
+		}
+		names := l.Name
+		if len(l.Aliases) > 0 {
+			names += " (" + strings.Join(l.Aliases, ", ") + ")"
+		}
+		known = append(known, names)
 	}
-	return fs.WalkDir(files, language, func(path string, d fs.DirEntry, err error) error {
+	return Language{}, fmt.Errorf("language %q has no starter: try %s; any other works too: see SPEC.md", word, strings.Join(known, ", "))
+}
+
+// Missing lists the programs that the bot needs and this machine lacks.
+func (l Language) Missing() (programs []string) {
+	for _, program := range l.Needs {
+		if _, err := exec.LookPath(program); err != nil {
+			programs = append(programs, program)
+		}
+	}
+	return programs
+}
+
+// Write puts the starter into a new or empty folder and calls the bot by the
+// folder's name, which it returns as it has written it.
+func (l Language) Write(dir string) (name string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("starter: %w", err)
+	}
+	if err := checkEmpty(dir); err != nil {
+		return "", err
+	}
+	name = botName(filepath.Base(dir))
+	// The heading of the README and the name in the manifest and the source.
+	rename := strings.NewReplacer("# A timba bot in ", "# "+name+": a timba bot in ", "my-"+l.Name+"-bot", name)
+	err = fs.WalkDir(files, l.Name, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		rel, _ := filepath.Rel(language, path)
-		to := filepath.Join(dir, rel)
+		to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(path, l.Name)))
 		if d.IsDir() {
 			return os.MkdirAll(to, 0o755)
 		}
@@ -36,14 +93,55 @@ func Write(language, dir string) error {
 		if err != nil {
 			return err
 		}
-		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return fmt.Errorf("starter: %w: name a new folder", err)
-		}
-		if _, err := f.Write(data); err != nil {
-			f.Close()
-			return fmt.Errorf("starter: %w", err)
-		}
-		return f.Close()
+		return create(to, rename.Replace(string(data)))
 	})
+	if err != nil {
+		return "", fmt.Errorf("starter: %w", err)
+	}
+	return name, nil
+}
+
+// checkEmpty refuses a folder with anything in it; a fresh git repository passes.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("starter: %w: name a new folder", err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			return fmt.Errorf("starter: %s is not empty (%s is in it): name a new folder", dir, e.Name())
+		}
+	}
+	return nil
+}
+
+// create writes a file that must not be there yet.
+func create(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// botName makes a name that needs no quoting in any of the languages.
+func botName(folder string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
+			return r
+		}
+		return '-'
+	}, folder)
+	if name = strings.Trim(name, "-."); name == "" {
+		return "my-bot"
+	}
+	return name
 }
