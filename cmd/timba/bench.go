@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -31,7 +32,9 @@ func newBench() *cobra.Command {
 			"  turn      one turn through the referee, with two bots that answer at once, against a\n" +
 			"            bare program that exchanges the same bytes with the same bots\n" +
 			"  playout   random games through the rules, on one core\n" +
-			"  games     whole games between @random processes, on all cores",
+			"  games     whole games between @random processes, on all cores\n" +
+			"  restart   games of a C bot against @greedy at Teeko, against a referee that starts\n" +
+			"            processes anew for each game",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if duration <= 0 {
@@ -43,9 +46,13 @@ func newBench() *cobra.Command {
 				return err
 			}
 			benchPlayouts(w, duration)
-			return benchGames(cmd.Context(), w, cmd.ErrOrStderr(), duration)
+			if err := benchGames(cmd.Context(), w, cmd.ErrOrStderr(), duration); err != nil {
+				return err
+			}
+			return benchRestart(cmd.Context(), w, cmd.ErrOrStderr(), duration)
 		},
 	}
+	cmd.AddCommand(newBenchDuplicates())
 	cmd.Flags().DurationVar(&duration, "time", time.Second, "about how long each figure is measured")
 	return cmd
 }
@@ -232,4 +239,58 @@ func benchGames(ctx context.Context, w, log io.Writer, duration time.Duration) e
 	}
 	t.Render()
 	return nil
+}
+
+// benchRestart plays the same games twice: with a process a bot and rotation, as
+// timba does, and with matches of one deal, so that each game has new processes.
+func benchRestart(ctx context.Context, w, log io.Writer, duration time.Duration) error {
+	echo, err := echoBot(log)
+	if err != nil {
+		return err
+	}
+	greedy, err := program.Resolve("@greedy", log)
+	if err != nil {
+		return err
+	}
+	g, err := games.Find("teeko")
+	if err != nil {
+		return err
+	}
+	m, err := benchMatch(g, echo.Bot)
+	if err != nil {
+		return err
+	}
+	m.Bots[1] = greedy.Bot
+	if cores := referee.Cores(); len(cores) > 0 {
+		m.Lanes = cores
+	}
+	m.Deals = max(1, int(1000*duration.Seconds()))
+	kept, err := rate(m.Deals*2, func() error { return m.Play(ctx) })
+	if err != nil {
+		return err
+	}
+	once := *m
+	once.Deals = 1
+	n := max(1, m.Deals/10)
+	anew, err := rate(n*2, func() error {
+		for i := range n {
+			once.Seed = m.Seed.Derive(strconv.Itoa(i))
+			if err := once.Play(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nrestart: %d games at %.0f a second; with new processes for each game %.0f a second: ratio %.1f\n", m.Deals*2, kept, anew, kept/anew)
+	return nil
+}
+
+// rate is how many of n things are done in a second.
+func rate(n int, do func() error) (float64, error) {
+	began := time.Now()
+	err := do()
+	return float64(n) / time.Since(began).Seconds(), err
 }
