@@ -39,7 +39,11 @@ func listGames(w io.Writer) error {
 	for _, g := range games.All() {
 		var options []string
 		for _, o := range g.Options() {
-			options = append(options, o.Name+"="+strings.ReplaceAll(o.Allowed(), " or ", "|"))
+			if o.Values != nil {
+				options = append(options, o.Name+"="+strings.Join(o.Values, "|"))
+			} else {
+				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
+			}
 		}
 		t.AppendRow(table.Row{g.Name(), strings.Join(options, " ")})
 	}
