@@ -38,7 +38,7 @@ const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
 // keepStderr appends what fits.
 func keepStderr(log, data []byte) []byte {
-	if len(log) >= maxStderr {
+	if len(log) > maxStderr { // the note is there
 		return log
 	}
 	if len(log)+len(data) <= maxStderr {

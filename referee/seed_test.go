@@ -67,7 +67,7 @@ func TestSeedsAndDealsLabels(t *testing.T) {
 	if got := botSeed(seed, 12, 3, 4); got != want>>11 || got > protocol.MaxSeed {
 		t.Errorf("the bot's seed is %d, want %d", got, want>>11)
 	}
-	if NewSeed() == NewSeed() {
+	if a, b := NewSeed(), NewSeed(); a == b {
 		t.Error("two new seeds are the same")
 	}
 }

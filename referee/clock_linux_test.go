@@ -1,0 +1,129 @@
+package referee
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// thinker is a bot on pipes that takes its time for each of its turns, counted
+// from 0, and keeps the milliseconds that it is told.
+func thinker(ctx context.Context, think func(turn int) time.Duration, told *[]int) *process {
+	return piped(ctx, func(in io.Reader, out, _ io.Writer) {
+		turn := 0
+		lines := bufio.NewScanner(in)
+		for lines.Scan() {
+			l, err := protocol.ParseReferee(lines.Bytes())
+			switch {
+			case err != nil || l.Verb == protocol.RefBye:
+				return
+			case l.Verb == protocol.RefTimba:
+				io.WriteString(out, "ready\n")
+			case l.Verb == protocol.RefTurn:
+				*told = append(*told, l.MS)
+				time.Sleep(think(turn))
+				turn++
+				io.WriteString(out, "move "+string(l.Moves.At(0))+"\n")
+			}
+		}
+	})
+}
+
+// Clocks: what a turn line tells, and when time is up.
+func TestClocksOfTurns(t *testing.T) {
+	const ms = time.Millisecond
+	steady := func(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
+	for _, c := range []struct {
+		name   string
+		clock  Clock
+		think  func(turn int) time.Duration
+		late   int // the turn whose answer is too late, -1 if none is
+		reason string
+	}{
+		{"movetime", Clock{Move: 20 * time.Second}, steady(ms), -1, ""},
+		{"within the margin", Clock{Move: ms, Margin: 20 * time.Second}, steady(3 * ms), -1, ""},
+		{"too late", Clock{Move: 150 * ms, Margin: 100 * ms}, func(turn int) time.Duration { return max(0, time.Duration(turn-2)) * time.Minute }, 3, "no move within 150 ms and the margin of 100 ms: think for less"},
+		{"bank", Clock{Bank: 20 * time.Second}, steady(2 * ms), -1, ""},
+		{"bank and inc", Clock{Bank: 20 * time.Second, Inc: 5 * ms}, steady(2 * ms), -1, ""},
+		{"an empty bank and the margin", Clock{Bank: ms, Margin: 20 * time.Second}, steady(3 * ms), -1, ""},
+		{"an empty bank", Clock{Bank: 300 * ms, Margin: 0}, func(turn int) time.Duration {
+			if turn == 1 {
+				return time.Minute
+			}
+			return 0
+		}, 1, "no move within the rest of its bank and the margin of 0 ms: think for less"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			left := nothingLeft(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			var told []int
+			sleep := func(turn int) time.Duration { // not for ever once its time is up
+				d := c.think(turn)
+				if d >= time.Minute {
+					<-ctx.Done()
+				}
+				return d % time.Minute
+			}
+			c.clock.Startup = time.Minute
+			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
+			m.start = func(_ context.Context, b Bot, scratch, tag string) (conn, error) {
+				if b.Name == "bot1" {
+					return starter{}.start(ctx, b, scratch, tag)
+				}
+				p := thinker(ctx, sleep, &told)
+				p.scratch = scratch
+				return p, nil
+			}
+			g := oneGame(t, m)
+			cancel()
+			left()
+			valid(t, &g.Replay)
+			checkTold(t, c.clock, g, told)
+			if c.late < 0 {
+				if len(g.Faults) > 0 {
+					t.Errorf("faults: %v", g.Faults)
+				}
+				return
+			}
+			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || g.Faults[0].Seat != 0 || !strings.HasPrefix(g.Faults[0].Text, c.reason) {
+				t.Fatalf("faults: %v, want a timeout: %s", g.Faults, c.reason)
+			}
+			if len(told) != c.late+1 {
+				t.Errorf("the time was up at turn %d, want %d", len(told)-1, c.late)
+			}
+		})
+	}
+}
+
+// checkTold reckons from a replay's times what seat 0 must have been told. The
+// times are rounded up to a thousandth, so that a millisecond may be lost.
+func checkTold(t *testing.T, c Clock, g *Game, told []int) {
+	t.Helper()
+	bank := c.Bank.Seconds() * 1e3
+	turn := 0
+	for _, m := range g.Moves {
+		if m.Seat != 0 {
+			continue
+		}
+		if c.Bank == 0 {
+			if told[turn] != int(c.Move.Milliseconds()) {
+				t.Errorf("turn %d: told %d ms, want %v", turn, told[turn], c.Move)
+			}
+		} else {
+			if told[turn] < int(bank) || told[turn] > int(bank)+1 {
+				t.Errorf("turn %d: told %d ms, want %.3f rounded down", turn, told[turn], bank)
+			}
+			bank = max(0, bank-m.MS) + c.Inc.Seconds()*1e3
+		}
+		turn++
+	}
+	if turn == 0 {
+		t.Error("there are no turns")
+	}
+}

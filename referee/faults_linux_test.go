@@ -1,0 +1,236 @@
+package referee
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+)
+
+const (
+	noStray = `debug output belongs on stderr or in a line that begins with '#'`
+	noMove  = "no move within 250 ms and the margin of 50 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	noReady = `no "ready" within 500 ms: answer the line "timba 1" with "ready" and flush the output`
+	listed  = ": answer with one of the moves that the turn line lists"
+)
+
+// faultTexts says what a fault's text must contain: what was seen and, where that
+// is not plain, what to do.
+var faultTexts = map[string][]string{
+	"no-ready":      {noReady},
+	"slow-ready":    {noReady},
+	"exit-at-start": {`before "ready": the process exited with status 3`},
+	"banner":        {`"misbehave, the bot that fails" is no line of the protocol`, noStray},
+	"move-first":    {`"move 1o" came before "ready": answer the line "timba 1" with "ready" first`},
+	"ready-twice":   {`"ready misbehave 1" came in the middle of a game: only the line "timba 1" asks for it`},
+
+	"silent":    {noMove},
+	"late":      {noMove},
+	"slow-drip": {noMove},
+	"no-lf":     {noMove},
+	"no-flush":  {noMove},
+
+	"illegal":        {`"1o": `, listed},
+	"illegal-syntax": {`"banana": `, listed},
+
+	"garbled-text": {`"I think I will play `, `is no line of the protocol: a bot prints ready, move or info`, noStray},
+	"debug-print":  {`"DEBUG: evaluating 3 moves" is no line of the protocol`, noStray},
+	"two-moves":    {`is not a move: print move and one of the listed moves`, noStray},
+	"empty-line":   {`"" is no line of the protocol`, noStray},
+	"not-ascii":    {`"# \u00a1\u00f3rdago!" is not printable ASCII: byte 3 is 0xc2`, noStray},
+	"nul":          {`\x00" is not printable ASCII`, noStray},
+	"long-line":    {`"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	"megabyte":     {`"xxxx`, `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	"unasked":      {`"move `, `came when no move was asked for: answer each turn line once, within its time`},
+
+	"flood": {"more than 64 KiB on stdout between two turns: write logs to stderr"},
+
+	"exit-0":       {"the process exited with status 0"},
+	"exit-3":       {"the process exited with status 3"},
+	"panic":        {"the process exited with status 2"},
+	"segv":         {"the process was killed by signal 11 (SIGSEGV)"},
+	"abort":        {"the process was killed by signal 6 (SIGABRT)"},
+	"half-line":    {`the process exited with status 0, after the unfinished line "move `},
+	"fork-exit":    {"the process exited with status 0"},
+	"close-stdout": {"closed its output while it was running"},
+	"close-stdin":  {"closed its input while it was running"},
+}
+
+// nextTurn lists the faults that show at the bot's next turn.
+var nextTurn = []string{"unasked", "close-stdin"}
+
+// seating is a game with a bot that misbehaves among honest ones.
+type seating struct {
+	name, options string
+	culprit       int
+	ranks         func(ranks []int) bool // when it forfeits
+	plies         int                    // of the game when it forfeits, 0 if that ends it
+}
+
+var seatings = []seating{
+	{"two", "players=2", 1, func(r []int) bool { return slices.Equal(r, []int{1, 2}) }, 0},
+	{"three", "players=3", 1, func(r []int) bool { return r[1] == 3 && r[0] < 3 && r[2] < 3 }, 39},
+	{"teams", "players=4 teams=yes", 2, func(r []int) bool { return slices.Equal(r, []int{2, 1, 2, 1}) }, 0},
+}
+
+// clockFor makes only those faults wait that are about time.
+func clockFor(f faults.Fault) Clock {
+	c := Clock{Move: 30 * time.Second, Margin: 50 * time.Millisecond, Startup: 30 * time.Second}
+	if f.Code == protocol.Timeout {
+		c.Move = 250 * time.Millisecond
+	}
+	if f.Name == "no-ready" || f.Name == "slow-ready" {
+		c.Startup = 500 * time.Millisecond
+	}
+	return c
+}
+
+// Limits and faults: every way to fail by a real process, in games of two, three
+// and two teams; after each one nothing is left, and a fresh process plays the
+// next deal of the same rotation.
+func TestLimitsAndFaultsOfProcesses(t *testing.T) {
+	misbehave(t)
+	for _, f := range faults.All {
+		for _, s := range seatings {
+			t.Run(f.Name+"/"+s.name, func(t *testing.T) { s.test(t, f) })
+		}
+	}
+}
+
+func (s seating) test(t *testing.T, f faults.Fault) {
+	left := nothingLeft(t)
+	v := variant(t, "brisca", s.options)
+	told := make([][]string, v.Players())
+	starts := 0
+	bots := named(v.Players())
+	bots[s.culprit].Command = misbehave(t, "--fault", f.Name, "--at=4", "--game=2", "--late=1m")
+	m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{8}, Clock: clockFor(f)}
+	if f.When == faults.Start {
+		m.Deals = 1
+	}
+	for r := range bots { // only rotation 0 is played
+		m.From = append(m.From, min(r, 1)*m.Deals)
+	}
+	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		if b.Command != nil {
+			starts++
+			return start(ctx, b, scratch, tag)
+		}
+		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
+		return &talker{answer: firstMove, scratch: scratch, told: &told[seat]}, nil
+	}
+	began := time.Now()
+	all := playAll(t, m)
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v: something was not noticed at once", took)
+	}
+	left()
+	faulty := min(1, m.Deals-1) // the deal with the fault
+	for deal, g := range all {
+		valid(t, &g.Replay)
+		if f.Code == "" || deal != faulty {
+			if len(g.Faults) > 0 {
+				t.Errorf("deal %d: faults %v", deal, g.Faults)
+			}
+			continue
+		}
+		s.check(t, f, g)
+		for seat, lines := range told {
+			want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, brief(f.Code))
+			if f.When == faults.Start && f.Name != "ready-twice" && rules.Sides(v) == 2 {
+				want = "" // nobody is told of a game that was decided before it began
+			}
+			if seat != s.culprit && want != "" && !slices.Contains(lines, want) {
+				t.Errorf("seat %d has not been told %q", seat, want)
+			}
+		}
+	}
+	if f.Code == "" {
+		checkNoFault(t, f, all, s.culprit)
+	}
+	if want := map[bool]int{true: 2, false: 1}[f.Code != "" && m.Deals > 1]; starts != want {
+		t.Errorf("%d processes were started, want %d", starts, want)
+	}
+}
+
+// check looks at the game with the fault.
+func (s seating) check(t *testing.T, f faults.Fault, g *Game) {
+	t.Helper()
+	if len(g.Faults) != 1 {
+		t.Fatalf("faults: %v, want one", g.Faults)
+	}
+	fault := g.Faults[0]
+	if fault.Seat != s.culprit || fault.Code != f.Code {
+		t.Errorf("%v, want seat %d and %s", fault.Error(), s.culprit, f.Code)
+	}
+	if faultTexts[f.Name] == nil {
+		t.Error("the test does not know its text")
+	}
+	for _, want := range faultTexts[f.Name] {
+		if !strings.Contains(fault.Text, want) {
+			t.Errorf("the text is %q, want %q in it", fault.Text, want)
+		}
+	}
+	if !s.ranks(g.Ranks) {
+		t.Errorf("ranks are %v", g.Ranks)
+	}
+	due, own := 4, 0 // where it misbehaves, and its moves from there on
+	switch {
+	case f.Name == "ready-twice":
+		due = s.culprit
+	case f.When == faults.Start:
+		due = 0
+	case slices.Contains(nextTurn, f.Name):
+		own = 1
+	}
+	for ply, m := range g.Moves {
+		if m.Seat != s.culprit {
+			continue
+		}
+		if m.StandIn != (ply >= fault.Ply) {
+			t.Errorf("ply %d: the stand-in plays: %v", ply, m.StandIn)
+		}
+		if ply >= due && !m.StandIn {
+			own--
+		}
+	}
+	if own != 0 || fault.Ply < due {
+		t.Errorf("the fault is at ply %d, %d turns off", fault.Ply, own)
+	}
+	if want := max(s.plies, fault.Ply); len(g.Moves) != want {
+		t.Errorf("%d moves, want %d", len(g.Moves), want)
+	}
+	if log := string(g.Logs[s.culprit]); f.Name == "panic" && !strings.Contains(log, "this bot misbehaves") {
+		t.Errorf("the log has no trace of the panic: %q", log)
+	}
+}
+
+// checkNoFault looks for what bots may write in the replay or the log.
+func checkNoFault(t *testing.T, f faults.Fault, all []*Game, seat int) {
+	t.Helper()
+	for deal, g := range all[1:] {
+		log, infos := string(g.Logs[seat]), ""
+		for _, m := range g.Moves {
+			if m.Seat == seat {
+				infos += strings.Join(m.Info, "\n") + "\n"
+			}
+		}
+		for name, ok := range map[string]bool{
+			"crlf":         strings.Contains(infos, "depth=1\n"),
+			"comments":     strings.Contains(log, "# any text: 100 %  of it \n"),
+			"infos":        strings.Contains(infos, "score=-0.5 pv=1o,2c\n"),
+			"long-comment": strings.Contains(log, "#"+strings.Repeat("x", protocol.MaxLine-1)+"\n"),
+			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, stderrCut) && len(log) == maxStderr+len(stderrCut),
+		} {
+			if name == f.Name && !ok {
+				t.Errorf("deal %d: the infos are %.200q, the log of %d bytes is %.200q", deal+1, infos, len(log), log)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package referee
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// nothingLeft begins a count of what a match may leave behind: processes,
+// descriptors, goroutines and temporary folders. The function that it gives
+// waits for all of it to be gone.
+func nothingLeft(t testing.TB) func() {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
+		r.Close()
+		w.Close()
+	}
+	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	return func() {
+		t.Helper()
+		until(t, "all processes are gone", func() bool { return len(botProcesses(t)) == 0 })
+		until(t, "all descriptors are closed", func() bool { return openFiles(t) <= files })
+		until(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
+		emptyTemp(t)
+	}
+}
+
+func openFiles(t testing.TB) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// botProcesses are the processes that carry a tag of this test's, or are its
+// children, the dead that nobody has waited for included.
+func botProcesses(t testing.TB) (found []string) {
+	t.Helper()
+	tag := fmt.Appendf(nil, "%s=%d-", tagName, os.Getpid())
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has gone meanwhile
+		}
+		env, _ := os.ReadFile(filepath.Dir(path) + "/environ")
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if fields[1] == strconv.Itoa(os.Getpid()) || bytes.Contains(env, tag) {
+			found = append(found, string(stat))
+		}
+	}
+	return found
+}
+
+// misbehave is the bot with every way to fail, built once.
+func misbehave(t testing.TB, args ...string) []string {
+	t.Helper()
+	path, err := buildMisbehave()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{path}, args...)
+}
+
+var buildMisbehave = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(builds, "misbehave")
+	out, err := exec.Command("go", "build", "-o", path, "../sample-bots/misbehave").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+// self is the command that makes the test binary a bot.
+func self(t testing.TB, args ...string) []string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append([]string{path}, args...)
+}
+
+// real are bots with processes.
+func real(commands ...[]string) []Bot {
+	bots := named(len(commands))
+	for i, c := range commands {
+		bots[i].Command = slices.Clone(c)
+	}
+	return bots
+}
