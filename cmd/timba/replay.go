@@ -15,9 +15,9 @@ import (
 func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
-		Short: "Show or verify the replay of a game",
+		Short: "Show, verify or export the replay of a game",
 	}
-	cmd.AddCommand(newReplayShow(), newReplayVerify())
+	cmd.AddCommand(newReplayShow(), newReplayVerify(), newReplayExport())
 	return cmd
 }
 

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/web/replaypage"
+)
+
+func newReplayExport() *cobra.Command {
+	var format, out string
+	cmd := &cobra.Command{
+		Use:   "export FILE...",
+		Short: "Make a page to look at, or rows for a training set",
+		Long: "Makes of a replay one HTML page that plays the game back and needs nothing else; or\n" +
+			"of one or more replays a table with a row a move, as csv or json: what the seat saw,\n" +
+			"its legal moves, the one it made, and how the game ended for it.\n" +
+			"A page is written to FILE with .html for its ending, rows to standard output,\n" +
+			"unless --out names a file (- is standard output).",
+		Example: "  timba replay export replays/games/00000-0.json\n" +
+			"  timba replay export --format csv --out moves.csv replays/games/*.json",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch format {
+			case "html":
+				if len(args) > 1 {
+					return fmt.Errorf("export: a page shows one game, and %d files are given: export them one at a time, or use --format csv", len(args))
+				}
+				if out == "" {
+					out = pageName(args[0])
+				}
+				if out == args[0] && out != "-" {
+					return fmt.Errorf("export: the page of %q would overwrite it: name another file with --out", out)
+				}
+				return writeOut(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
+			case "csv":
+				return writeOut(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewCSV(w), args) })
+			case "json":
+				return writeOut(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewJSON(w), args) })
+			}
+			return fmt.Errorf("export: format %q does not exist: try html, csv or json", format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "html", "html, csv or json")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "the file to write, - for standard output")
+	return cmd
+}
+
+// pageName is where the page of a replay goes by itself.
+func pageName(path string) string {
+	if path == "-" {
+		return "-"
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
+}
+
+func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
+	r, g, err := readReplay(cmd, path)
+	if err != nil {
+		return err
+	}
+	game, err := replaypage.NewGame(r, g)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return game.WritePage(w)
+}
+
+func exportRows(cmd *cobra.Command, rows replaypage.RowWriter, paths []string) error {
+	for _, path := range paths {
+		r, g, err := readReplay(cmd, path)
+		if err != nil {
+			return err
+		}
+		if err := replaypage.Rows(r, g, rows.Write); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return rows.Close()
+}
+
+// writeOut gives write a file, or standard output for "" and "-". A file is
+// there in full or not at all.
+func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err error) {
+	if path == "" || path == "-" {
+		w := bufio.NewWriter(cmd.OutOrStdout())
+		if err := write(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name())
+		}
+	}()
+	w := bufio.NewWriter(f)
+	if err = write(w); err != nil {
+		return err
+	}
+	if err = w.Flush(); err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", path)
+	return nil
+}

@@ -1,0 +1,136 @@
+// The lists beside the drawing.
+
+import { html, svg } from './dom.js';
+import { moveName } from './events.js';
+import { pip } from './suits.js';
+import { parseCard } from './view.js';
+
+// about is the head of a replay: what was played, from which seed.
+export function about(game) {
+  const { clock } = game;
+  const time = clock.bank ? `${clock.bank} ms and ${clock.inc ?? 0} ms a move` : `${clock.movetime} ms a move`;
+  const rows = [
+    ['deal', `${game.match.deal}, rotation ${game.match.rotation}`],
+    ['clock', `${time}, margin ${clock.margin} ms`],
+    ['seed', game.seed],
+    ['match seed', game.match.seed ?? 'not revealed'],
+    ['commitment', game.commitment],
+  ];
+  const fine = game.differences.length === 0;
+  return [
+    html('p', { class: 'options' }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
+    html('p', { class: fine ? 'verdict good' : 'verdict bad', title: 'the rules have rebuilt every position' },
+      fine ? 'verified by the rules' : `${game.differences.length} ${game.differences.length === 1 ? 'difference' : 'differences'} from the rules`),
+    !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),
+    html('details', { class: 'facts' }, html('summary', {}, 'Details'),
+      html('dl', {}, rows.map(([name, value]) => [html('dt', {}, name), html('dd', {}, String(value))]))),
+  ];
+}
+
+// pointsAt is the points of a view by seat, null in games that count at the end.
+function pointsAt(frame, seat, game, end) {
+  if (end) return game.seats[seat].points;
+  const points = frame.views[seat].points;
+  return points === undefined ? null : points.split(',')[seat];
+}
+
+// seatList is who plays, with what they have.
+export function seatList(game, frame, out, end) {
+  const sides = new Set(game.seats.map((s) => s.side));
+  const teams = sides.size < game.seats.length;
+  const sum = (side) => game.seats.reduce((n, s, seat) => n + (s.side === side ? Number(pointsAt(frame, seat, game, end)) : 0), 0);
+  return [seatTable(game, frame, out, end, teams),
+    teams && html('p', { class: 'teams' }, [...sides].map((side) => `team ${side + 1}: ${sum(side)}`).join(' · '))].filter(Boolean);
+}
+
+function seatTable(game, frame, out, end, teams) {
+  return html('table', {},
+    html('thead', {}, html('tr', {}, ['', 'bot', 'points', 'rank'].map((h) => html('th', { scope: 'col' }, h)))),
+    html('tbody', {}, game.seats.map((s, seat) => {
+      const fault = game.faults.find((f) => f.seat === seat && out.has(seat));
+      const me = frame.views[seat].me;
+      return html('tr', { class: `seat${seat}${frame.turn === seat && !end ? ' turn' : ''}`, 'data-seat': seat },
+        html('td', {}, html('span', { class: 'dot' }, String(seat))),
+        html('td', {}, html('span', { class: 'botname' }, s.name), ' ', html('span', { class: 'version' }, s.version),
+          me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: me === 'b' ? 'black' : 'white' }),
+          !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, 'extra move left'),
+          teams && html('span', { class: 'tagword' }, `team ${s.side + 1}`),
+          fault && html('span', { class: 'tagword bad' }, `forfeited: ${fault.code}`)),
+        html('td', { class: 'number' }, String(pointsAt(frame, seat, game, end) ?? '')),
+        html('td', { class: 'number' }, end ? String(s.rank) : ''));
+    })));
+}
+
+// moveLabel is a move in words.
+export function moveLabel(move, names) {
+  const by = move.standin ? `The stand-in for ${names[move.seat]}` : names[move.seat];
+  return `${by}: ${moveName(move.move)}`;
+}
+
+// moveText is a move as short as can be: a card has its emblem.
+function moveText(move) {
+  const found = /^(?:(swap|sing|bid):)?(.+)$/.exec(move);
+  const [, verb, rest] = found ?? [null, null, move];
+  const card = parseCard(rest);
+  const emblem = (suit) => svg('svg', { class: 'emblem', viewBox: '0 0 16 16', width: 15, height: 15, 'aria-hidden': 'true' }, pip(suit, 8, 8, 16));
+  const word = verb ? `${verb} ` : '';
+  if (card) return [`${word}${card.rank}`, emblem(card.suit)];
+  if (verb === 'sing' && parseCard(`1${rest}`)) return [word, emblem(rest)];
+  return [word + rest];
+}
+
+// moveList is all moves in lines: a trick a line, or a move of each seat, with
+// the rounds and the faults between. jump is called with the ply after a move.
+export function moveList(game, frames, names, jump) {
+  const lines = [];
+  let line = null;
+  const put = (element) => {
+    if (!line) lines.push(line = html('p', { class: 'moveline' }));
+    line.append(element);
+  };
+  const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
+    lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
+      `${names[f.seat]} forfeits: ${f.code}`)));
+    line = null;
+  });
+  const round = (frame) => {
+    const event = frame.events.all.find((e) => e.startsWith('round '));
+    if (event) lines.push(html('h3', {}, event.replace(/ cards=(\d+).*/, ', $1 each').replace('round', 'Round')));
+    if (event) line = null;
+  };
+  const tricks = 'trick' in frames[0].views[0];
+  round(frames[0]);
+  game.moves.forEach((move, i) => {
+    faults(i);
+    if (!tricks && move.seat === 0 && game.moves[i - 1]?.seat !== 0) line = null;
+    if (!line && !tricks) put(html('span', { class: 'movenumber' }, `${i + 1}`));
+    put(html('button', {
+      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1),
+      'aria-label': `move ${i + 1}: ${moveLabel(move, names)}`, title: moveLabel(move, names),
+    }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')));
+    const next = frames[i + 1];
+    if (next.trick) {
+      const { winner, points } = next.trick;
+      put(html('span', { class: `taken seat${winner}` }, '→ ', html('span', { class: 'dot' }, String(winner)), Number.isFinite(points) ? ` +${points}` : ''));
+      line = null;
+    }
+    round(next);
+  });
+  faults(game.moves.length);
+  return lines;
+}
+
+// thoughts is what a bot said with its move; mayKnow tells whether the viewer
+// may read it.
+export function thoughts(move, mayKnow, names) {
+  if (!move) return html('p', { class: 'none' }, 'No move has been made.');
+  if (!mayKnow) return html('p', { class: 'none' }, `What ${names[move.seat]} thought is not for this seat.`);
+  const time = move.standin ? 'a move of the stand-in' : `${move.ms ?? 0} ms`;
+  return html('div', {},
+    html('p', { class: `by seat${move.seat}` }, html('span', { class: 'dot' }, String(move.seat)), ` ${names[move.seat]}, ${time}`),
+    move.info ? move.info.map((line) => html('p', { class: 'info' }, line.split(' ').filter((token) => token !== '').map((token) => {
+      const at = token.indexOf('=');
+      return at > 0 ? html('span', { class: 'pair', 'data-key': token.slice(0, at) }, html('b', {}, token.slice(0, at)), ' ', token.slice(at + 1))
+        : html('span', { class: 'word' }, token);
+    }))) : html('p', { class: 'none' }, 'It said nothing.'));
+}

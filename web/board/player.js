@@ -1,0 +1,284 @@
+// The player of a replay: controls around a drawing. It knows replays; the
+// drawing does not.
+
+import { drawChart } from './chart.js';
+import { clip, html, svg } from './dom.js';
+import { drawGame, wide } from './draw.js';
+import { eventText } from './events.js';
+import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
+import { eventsOf, expand, outAt, scores, viewOf } from './scenes.js';
+import { viewText } from './view.js';
+
+const titles = { brisca: 'Brisca', tute: 'Tute', podrida: 'La Podrida', tebes: 'Tebes', teeko: 'Teeko' };
+const speeds = [0.5, 1, 2, 4, 8];
+const beat = 900; // milliseconds a move at speed 1
+
+// startPlayer fills an element with the player of a game, Go's replaypage.Game.
+export function startPlayer(root, game) {
+  const player = new Player(root, game);
+  player.build();
+  player.listen();
+  player.fromHash();
+  player.show();
+  return player;
+}
+
+class Player {
+  constructor(root, game) {
+    Object.assign(this, { root, game, frames: expand(game), lines: scores(game) });
+    this.end = this.frames.length - 1;
+    this.ply = 0;
+    this.seat = null;
+    this.speed = 1;
+    this.timer = null;
+    const seen = game.seats.map((s) => s.name);
+    this.names = seen.map((name, seat) => (seen.indexOf(name) === seen.lastIndexOf(name) ? name : `${name} (${seat})`));
+  }
+
+  build() {
+    const { game } = this;
+    const title = titles[game.game] ?? game.game;
+    document.title = `${title}: ${game.seats.map((s) => s.name).join(' - ')}`;
+    const button = (label, key, glyph, action) => html('button', { type: 'button', class: 'control', 'aria-label': label, title: `${label} (${key})`, 'data-do': action, click: () => this.act(action) },
+      svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true', width: 22, height: 22 }, svg('path', { d: glyph })));
+    this.playButton = button('Play', 'space', glyphs.play, 'play');
+    this.slider = html('input', { type: 'range', min: 0, max: this.end, value: 0, step: 1, class: 'slider', 'aria-label': 'Position', input: () => this.jump(Number(this.slider.value)) });
+    this.speedBox = html('select', { class: 'speed', 'aria-label': 'Speed', change: () => { this.speed = Number(this.speedBox.value); this.reschedule(); } },
+      speeds.map((s) => html('option', { value: s, selected: s === 1 }, `${s}×`)));
+    this.count = html('output', { class: 'count' });
+    this.views = html('div', { class: 'views', role: 'group', 'aria-label': 'Whose view' },
+      html('button', { type: 'button', 'data-view': 'open', title: 'everything open (o)', click: () => this.see(null) }, this.hidden() ? 'All cards' : 'Both'),
+      game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `what seat ${seat}, ${s.name}, sees${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
+        html('span', { class: 'dot' }, String(seat)), clip(s.name, 110))));
+    this.stage = html('div', { class: 'drawing' });
+    this.now = html('p', { class: 'now', 'aria-live': 'polite' });
+    this.events = html('ul', { class: 'events' });
+    this.thoughts = html('div', { class: 'thoughts' });
+    this.chart = html('div', { class: 'chartbox' });
+    this.seats = html('div', { class: 'seats' });
+    this.moves = html('div', { class: 'moves', role: 'group', 'aria-label': 'Moves', tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
+    this.line = html('code', { class: 'line' });
+    this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
+    this.root.replaceChildren(
+      html('header', { class: 'top' }, html('h1', {}, title), about(game)),
+      html('main', { class: `layout ${wide(game.game) ? 'cards' : 'board'}` },
+        html('div', { class: 'left' },
+          html('section', { class: 'stage', 'aria-label': 'The game' }, this.views, this.stage, this.now),
+          html('div', { class: 'controls', role: 'group', 'aria-label': 'Playback' },
+            html('div', { class: 'buttons' },
+              button('First', 'home', glyphs.first, 'first'), button('Back', 'left arrow', glyphs.back, 'back'), this.playButton,
+              button('Forward', 'right arrow', glyphs.forward, 'forward'), button('Last', 'end', glyphs.last, 'last')),
+            this.slider, this.count, this.speedBox),
+          this.lines.some((l) => l.length) && panel('Scores given by the bots', 'chartpanel', this.chart),
+          html('details', { class: 'panel linepanel' }, html('summary', {}, 'The view line of the protocol'), this.line)),
+        html('div', { class: 'right' },
+          panel('Seats', 'seatspanel', this.seats),
+          panel('Moves', 'movespanel', this.moves),
+          panel('What happened', 'eventspanel', this.events),
+          panel('Thoughts', 'thoughtspanel', this.thoughts))),
+      html('footer', { class: 'foot' }, 'Arrow keys step, space plays, home and end jump; ', this.hidden() ? 'a digit chooses a seat’s view, o opens all cards.' : 'a digit chooses a seat, o shows both.'));
+  }
+
+  // hidden tells whether the seats of this game see different cards.
+  hidden() { return this.game.own.includes('hand'); }
+
+  listen() {
+    document.addEventListener('keydown', (event) => this.key(event));
+    window.addEventListener('hashchange', () => { this.fromHash(); this.show(); });
+    let width = 0;
+    new ResizeObserver(() => {
+      if (Math.abs(this.stage.clientWidth - width) < 1) return;
+      width = this.stage.clientWidth;
+      this.show();
+    }).observe(this.stage);
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const on = event.target instanceof Element ? event.target : document.body;
+    if (on.matches('select')) return;
+    if (on.matches('input') && event.key.startsWith('Arrow')) return; // the slider's own
+    if (event.key === ' ' && on.matches('button, summary')) return;
+    const action = keys[event.key];
+    if (action) {
+      event.preventDefault();
+      this.act(action);
+    } else if (/^\d$/.test(event.key) && Number(event.key) < this.game.seats.length) {
+      this.see(Number(event.key));
+    } else if (event.key === 'o') {
+      this.see(null);
+    }
+  }
+
+  act(action) {
+    switch (action) {
+      case 'first': return this.jump(0);
+      case 'last': return this.jump(this.end);
+      case 'back': return this.jump(this.ply - 1);
+      case 'forward': return this.jump(this.ply + 1);
+      case 'play': return this.timer === null ? this.play() : this.pause();
+    }
+  }
+
+  // jump goes to a ply by hand, which ends playing.
+  jump(ply) {
+    this.pause();
+    this.go(ply);
+  }
+
+  go(ply) {
+    const next = Math.max(0, Math.min(this.end, ply));
+    const moving = next === this.ply + 1;
+    this.ply = next;
+    this.show(moving);
+  }
+
+  see(seat) {
+    this.seat = seat;
+    this.show();
+  }
+
+  play() {
+    if (this.ply === this.end) this.go(0);
+    this.schedule();
+    this.showPlaying();
+  }
+
+  schedule() {
+    const hold = this.frames[this.ply].trick ? 1.7 : 1; // time to see who took it
+    this.timer = setTimeout(() => {
+      this.go(this.ply + 1);
+      if (this.ply === this.end) this.pause();
+      else this.schedule();
+    }, (beat * hold) / this.speed);
+  }
+
+  reschedule() {
+    if (this.timer === null) return;
+    clearTimeout(this.timer);
+    this.schedule();
+  }
+
+  pause() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.showPlaying();
+  }
+
+  showPlaying() {
+    const playing = this.timer !== null;
+    this.root.dataset.playing = playing ? 'yes' : 'no';
+    this.playButton.setAttribute('aria-label', playing ? 'Pause' : 'Play');
+    this.playButton.querySelector('path').setAttribute('d', playing ? glyphs.pause : glyphs.play);
+  }
+
+  // The address keeps the position and the view, so that both can be shared.
+  fromHash() {
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const ply = Number(wanted.get('ply')), seat = wanted.get('seat');
+    if (Number.isInteger(ply)) this.ply = Math.max(0, Math.min(this.end, ply));
+    this.seat = seat !== null && /^\d+$/.test(seat) && Number(seat) < this.game.seats.length ? Number(seat) : null;
+  }
+
+  toHash() {
+    const hash = `#ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
+    if (location.hash !== hash && !(location.hash === '' && this.ply === 0 && this.seat === null)) history.replaceState(null, '', hash);
+  }
+
+  show(moving = false) {
+    const { game, ply, seat } = this;
+    const frame = this.frames[ply];
+    Object.assign(this.root.dataset, { ply, view: seat ?? 'open', playing: this.timer === null ? 'no' : 'yes' });
+    this.toHash();
+    this.slider.value = ply;
+    this.slider.setAttribute('aria-valuetext', `move ${ply} of ${this.end}`);
+    this.count.value = `${ply} / ${this.end}`;
+    for (const b of this.views.children) b.setAttribute('aria-pressed', String(b.dataset.view === String(seat ?? 'open')));
+    const view = viewOf(frame, seat);
+    this.draw(frame, view, moving);
+    this.now.replaceChildren(this.nowText(frame));
+    this.seats.replaceChildren(...seatList(game, frame, this.outAt(ply), ply === this.end));
+    this.showEvents(frame);
+    const made = ply > 0 ? game.moves[ply - 1] : null;
+    this.thoughts.replaceChildren(thoughts(made, made && (seat === null || seat === made.seat), this.names));
+    this.line.textContent = seat === null ? 'Choose a seat to see the line that it was sent.' : `view ${viewText(view, game.keys)}`;
+    this.showChart();
+    this.mark();
+  }
+
+  outAt(ply) { return outAt(this.game, ply); }
+
+  draw(frame, view, moving) {
+    const { game, ply } = this;
+    const width = Math.max(280, Math.floor(this.stage.clientWidth || 800));
+    const room = Math.max(340, window.innerHeight - 285);
+    const crowded = game.seats.length > 6;
+    const over = ply === this.end;
+    const first = over ? game.seats.filter((s) => s.rank === 1) : [];
+    this.stage.replaceChildren(drawGame(game.game, view, {
+      width, height: wide(game.game) ? (width < 680 ? 0 : Math.max(crowded ? 620 : 500, Math.min(room, width * 0.7))) : Math.max(300, Math.min(room, width)),
+      names: game.seats.map((s) => s.name), seat: this.seat, turn: frame.turn, last: frame.last, trick: frame.trick,
+      won: frame.won, captures: frame.captures, out: this.outAt(ply), ranks: over ? game.seats.map((s) => s.rank) : null,
+      winner: over && first.length === 1 ? frame.views[game.seats.indexOf(first[0])].me : null, moving,
+    }));
+  }
+
+  // nowText says where the game stands in a line.
+  nowText(frame) {
+    const { game, ply } = this;
+    if (ply === this.end) {
+      const best = this.names.filter((_, seat) => game.seats[seat].rank === 1);
+      return best.length === game.seats.length ? 'The game is drawn.' : `${best.join(' and ')} ${best.length > 1 ? 'win' : 'wins'}.`;
+    }
+    return `${frame.last ? `${moveLabel(game.moves[ply - 1], this.names)}. ` : ''}${this.names[frame.turn]} to move.`;
+  }
+
+  showEvents(frame) {
+    const { game, seat, ply } = this;
+    const faults = game.faults.filter((f) => f.ply === ply);
+    const said = eventsOf(frame, seat);
+    this.events.replaceChildren(
+      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, (s) => this.names[s] ?? `seat ${s}`)), html('code', {}, event))),
+      ...faults.map((f) => html('li', { class: 'bad' },
+        html('span', {}, `${this.names[f.seat]} forfeits: ${f.code}`),
+        // The full text may tell of the culprit's cards.
+        seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
+      ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, 'Nothing was told.')] : []));
+  }
+
+  showChart() {
+    if (!this.chart.isConnected) return;
+    const lines = this.lines.map((line, seat) => (this.seat === null || this.seat === seat ? line : []));
+    const width = Math.max(260, Math.floor(this.chart.clientWidth || 600));
+    this.chart.replaceChildren(
+      drawChart(lines, { width, height: 150, plies: this.end, ply: this.ply, names: this.names, jump: (ply) => this.jump(ply) }),
+      html('ul', { class: 'legend' }, lines.flatMap((line, seat) => (line.length ? [html('li', { class: `seat${seat}` }, html('span', { class: 'dot' }, String(seat)), this.game.seats[seat].name)] : []))));
+  }
+
+  // mark shows which move was made last, and keeps it in sight in its list.
+  mark() {
+    this.marked?.removeAttribute('aria-current');
+    this.marked = this.buttons.get(this.ply) ?? null;
+    if (!this.marked) {
+      this.moves.scrollTop = 0;
+      return;
+    }
+    this.marked.setAttribute('aria-current', 'step');
+    const top = this.marked.offsetTop - this.moves.offsetTop, height = this.moves.clientHeight;
+    if (top < this.moves.scrollTop + 30 || top > this.moves.scrollTop + height - 60) this.moves.scrollTop = top - height / 2;
+  }
+}
+
+function panel(title, kind, ...content) {
+  return html('section', { class: `panel ${kind}`, 'aria-label': title }, html('h2', {}, title), content);
+}
+
+const keys = {
+  ArrowLeft: 'back', ArrowRight: 'forward', ' ': 'play', Home: 'first', End: 'last',
+};
+
+const glyphs = {
+  play: 'M7 4l13 8-13 8z', pause: 'M6 4h4v16H6zM14 4h4v16h-4z',
+  first: 'M5 4h3v16H5zM20 4v16L9 12z', last: 'M16 4h3v16h-3zM4 4l11 8-11 8z',
+  back: 'M17 4v16L5 12z', forward: 'M7 4l12 8-12 8z',
+};

@@ -1,0 +1,79 @@
+// From the frames of a replay to what can be drawn.
+
+import { list, openView } from './view.js';
+
+// expand gives the frames in full: views by seat, the open view, and what the
+// drawing needs besides. game is the JSON of Go's replaypage.Game.
+export function expand(game) {
+  let views = game.seats.map(() => ({}));
+  let won = game.seats.map(() => 0);
+  const frames = [];
+  game.frames.forEach((frame, ply) => {
+    views = views.map((view, seat) => ({ ...view, ...frame.common, ...frame.own?.[seat] }));
+    const move = ply > 0 ? game.moves[ply - 1] : null;
+    const told = summary(frame.events.all);
+    let trick = null;
+    if (told.trick) {
+      const [winner, points] = told.trick.map(Number);
+      const before = frames[ply - 1].views[0];
+      trick = { leader: Number(before.leader), cards: [...list(before.trick), move.move], winner, points };
+      won = won.map((n, seat) => n + (seat === winner ? 1 : 0));
+    }
+    frames.push({
+      ply, turn: frame.turn, views, events: frame.events, trick, won,
+      last: move && { seat: move.seat, move: move.move },
+      captures: told.captures,
+    });
+  });
+  return frames;
+}
+
+function summary(events) {
+  const told = { trick: null, captures: [] };
+  for (const event of events) {
+    const [verb, ...words] = event.split(' ');
+    if (verb === 'trick') told.trick = words;
+    if (verb === 'capture') told.captures.push(Number(words[1]));
+  }
+  return told;
+}
+
+// viewOf is what is seen of a frame from a seat, or of all cards when seat is null.
+export function viewOf(frame, seat) {
+  return seat === null ? openView(frame.views) : frame.views[seat];
+}
+
+// eventsOf is what a seat was told, or all.
+export function eventsOf(frame, seat) {
+  return seat === null || !frame.events.seen ? frame.events.all : frame.events.seen[seat];
+}
+
+// outAt is the seats that have forfeited when so many moves have been made.
+export function outAt(game, ply) {
+  const sides = new Set(game.faults.filter((f) => f.ply <= ply).map((f) => game.seats[f.seat].side));
+  return new Set(game.seats.flatMap((seat, i) => (sides.has(seat.side) ? [i] : [])));
+}
+
+// scoreOf is the last number that a bot gave as score with a move; null where
+// there is none. Only plain decimal numbers count.
+export function scoreOf(move) {
+  let score = null;
+  for (const line of move.info ?? []) {
+    for (const token of line.split(' ')) {
+      const found = /^score=([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.exec(token);
+      if (found && Number.isFinite(Number(found[1]))) score = Number(found[1]);
+    }
+  }
+  return score;
+}
+
+// scores is by seat the points [ply, score] of its moves. The score given with
+// move i is drawn at ply i, the position that was thought about.
+export function scores(game) {
+  const lines = game.seats.map(() => []);
+  game.moves.forEach((move, ply) => {
+    const score = scoreOf(move);
+    if (score !== null) lines[move.seat].push([ply, score]);
+  });
+  return lines;
+}

@@ -1,0 +1,121 @@
+// The boards of Tebes and Teeko. Squares are numbered row by row from the top
+// left, as the protocol numbers them, for whoever looks.
+
+import { svg } from './dom.js';
+
+const cell = 100;
+
+// A scene is what table.js says it is; of it last, ranks and moving count here,
+// and captures: the squares where the last move captured.
+
+// squaresOf reads 19-14 or 12.
+function squaresOf(move) {
+  const found = /^(\d+)(?:-(\d+))?$/.exec(move ?? '');
+  if (!found) return [];
+  return found[2] === undefined ? [Number(found[1])] : [Number(found[1]), Number(found[2])];
+}
+
+const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
+
+const names = { b: 'black', w: 'white' };
+
+function piece(kind, square, size, marks, from) {
+  const [x, y] = middle(square, size);
+  const g = svg('g', {
+    class: `piece ${kind === 'b' ? 'dark' : 'light'} ${marks}`.trim(), 'data-square': square, 'data-piece': kind,
+    transform: `translate(${x} ${y})`, role: 'img', 'aria-label': `${names[kind]} on ${square}`,
+  });
+  const lift = svg('g', { class: 'lift' },
+    svg('ellipse', { cx: 1.5, cy: 5, rx: 35, ry: 34, class: 'shade' }),
+    svg('circle', { r: 34, class: 'disc' }), svg('circle', { r: 26, class: 'groove' }), svg('circle', { r: 13, class: 'groove' }));
+  if (from !== null) {
+    const [fx, fy] = middle(from, size);
+    lift.classList.add('arriving');
+    lift.style.setProperty('--from-x', `${fx - x}px`);
+    lift.style.setProperty('--from-y', `${fy - y}px`);
+  }
+  g.append(lift);
+  return g;
+}
+
+function frame(game, size, scene, ...content) {
+  const side = size * cell + 60;
+  const pixels = Math.min(scene.width, scene.height);
+  return svg('svg', {
+    class: `squares ${game}`, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
+    'data-seat': scene.seat ?? 'open',
+  },
+  svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),
+  svg('rect', { x: -8, y: -8, width: size * cell + 16, height: size * cell + 16, rx: 6, class: 'rim' }),
+  content);
+}
+
+// arrow shows where the last move went.
+function arrow(from, to, size) {
+  const [x1, y1] = middle(from, size), [x2, y2] = middle(to, size);
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const ux = (x2 - x1) / length, uy = (y2 - y1) / length;
+  const tip = [x2 - ux * 38, y2 - uy * 38];
+  const wing = (side) => `${tip[0] - ux * 16 + side * uy * 10} ${tip[1] - uy * 16 - side * ux * 10}`;
+  return svg('g', { class: 'arrow', 'aria-hidden': 'true' },
+    svg('path', { d: `M${x1 + ux * 12} ${y1 + uy * 12}L${tip[0] - ux * 12} ${tip[1] - uy * 12}` }),
+    svg('path', { d: `M${wing(1)}L${tip.join(' ')}L${wing(-1)}Z`, class: 'tip' }));
+}
+
+function pieces(text, size, scene) {
+  const squares = squaresOf(scene.last?.move);
+  const to = squares.at(-1);
+  const from = squares.length === 2 && scene.moving ? squares[0] : null;
+  // The piece that has moved is drawn last, so that it passes over the others.
+  const order = [...text].map((kind, square) => [kind, square]).filter(([kind]) => kind !== '.');
+  order.sort((a, b) => (a[1] === to) - (b[1] === to));
+  return order.map(([kind, square]) => piece(kind, square, size,
+    `${square === to ? 'last' : ''}${square === to && squares.length === 1 && scene.moving ? ' placed' : ''}${scene.winner === kind ? ' winner' : ''}`,
+    square === to ? from : null));
+}
+
+// drawTebes draws the board with its colours, the corners that are to be
+// reached, and the pieces.
+export function drawTebes(view, scene) {
+  const size = Number(view.size);
+  const squares = squaresOf(scene.last?.move);
+  const corners = { 0: 'w', [size - 1]: 'w', [size * (size - 1)]: 'b', [size * size - 1]: 'b' };
+  const ground = [...view.colours].map((colour, square) => {
+    const x = (square % size) * cell, y = Math.floor(square / size) * cell;
+    return svg('g', { class: `square ${colour === 'b' ? 'dark' : 'light'}${squares.includes(square) ? ' last' : ''}` },
+      svg('rect', { x, y, width: cell, height: cell, class: 'ground' }),
+      squares.includes(square) && svg('rect', { x, y, width: cell, height: cell, class: 'mark' }),
+      corners[square] && svg('path', {
+        class: `goal ${corners[square] === 'b' ? 'dark' : 'light'}`, d: `M${x + 5} ${y + 36}v-31h31m28 0h31v31m0 28v31h-31m-28 0h-31v-31`,
+      }, svg('title', {}, `a corner that ${names[corners[square]]} wants`)),
+      svg('text', { x: x + 10, y: y + 91, class: 'number' }, String(square)));
+  });
+  const captured = (scene.captures ?? []).map((square) => {
+    const [x, y] = middle(square, size);
+    return svg('path', { class: 'captured', d: `M${x + 22} ${y - 34}l14 14m0-14l-14 14` }, svg('title', {}, `captured on ${square}`));
+  });
+  return frame('tebes', size, scene, ground, pieces(view.pieces, size, scene),
+    squares.length === 2 && arrow(squares[0], squares[1], size), captured);
+}
+
+// drawTeeko draws the holes and the lines between neighbours.
+export function drawTeeko(view, scene) {
+  const size = 5;
+  const squares = squaresOf(scene.last?.move);
+  const lines = [];
+  for (let square = 0; square < size * size; square++) {
+    const [x, y] = middle(square, size);
+    const right = square % size < size - 1, down = square < size * (size - 1);
+    if (right) lines.push(`M${x} ${y}h${cell}`);
+    if (down) lines.push(`M${x} ${y}v${cell}`);
+    if (right && down) lines.push(`M${x} ${y}l${cell} ${cell}M${x + cell} ${y}l${-cell} ${cell}`);
+  }
+  const holes = Array.from({ length: size * size }, (_, square) => {
+    const [x, y] = middle(square, size);
+    return svg('g', { class: `hole${squares.includes(square) ? ' last' : ''}` },
+      svg('circle', { cx: x, cy: y, r: 38 }),
+      svg('text', { x, y: y + 6, 'text-anchor': 'middle', class: 'number' }, String(square)));
+  });
+  return frame('teeko', size, scene, svg('path', { class: 'lines', d: lines.join('') }), holes,
+    pieces(view.board, size, scene), squares.length === 2 && arrow(squares[0], squares[1], size));
+}

@@ -1,0 +1,78 @@
+// The words of the protocol: views, lists, cards. SPEC.md, "Games", says which
+// keys a view has.
+
+export const suits = {
+  o: { name: 'oros', english: 'coins' },
+  c: { name: 'copas', english: 'cups' },
+  e: { name: 'espadas', english: 'swords' },
+  b: { name: 'bastos', english: 'clubs' },
+};
+
+const ranks = { 1: 'as', 10: 'sota', 11: 'caballo', 12: 'rey' };
+
+// parseCard reads 12c; null where the text is no card.
+export function parseCard(text) {
+  const found = /^([1-9]|1[0-2])([oceb])$/.exec(text);
+  return found && { rank: Number(found[1]), suit: found[2] };
+}
+
+// cardName is a card in words.
+export function cardName(text) {
+  const card = parseCard(text);
+  if (!card) return text === '?' ? 'a card face down' : text;
+  const rank = ranks[card.rank] ? `${card.rank} (${ranks[card.rank]})` : card.rank;
+  return `${rank} of ${suits[card.suit].name}`;
+}
+
+// list reads a list joined by commas, - being none.
+export function list(text) {
+  return text === undefined || text === '-' || text === '' ? [] : text.split(',');
+}
+
+// bySeat reads lists joined by slashes.
+export function bySeat(text) {
+  return text === undefined ? [] : text.split('/').map(list);
+}
+
+// numbers reads numbers joined by commas, - being null.
+export function numbers(text) {
+  return text === undefined ? [] : text.split(',').map((n) => (n === '-' ? null : Number(n)));
+}
+
+// parseView reads a view line, without its verb, into an object from key to value.
+export function parseView(text) {
+  const view = {};
+  for (const token of text.split(' ')) {
+    const at = token.indexOf('=');
+    if (at > 0) view[token.slice(0, at)] = token.slice(at + 1);
+  }
+  return view;
+}
+
+// viewText is the line again, with the keys in the order given.
+export function viewText(view, keys = Object.keys(view)) {
+  return keys.filter((key) => key in view).map((key) => `${key}=${view[key]}`).join(' ');
+}
+
+// openView is the view of somebody who sees all hands: that of seat 0, with
+// `hands` by seat in the place of `hand`, and nobody being `me`.
+export function openView(views) {
+  const { hand, me, ...open } = views[0];
+  if (hand !== undefined) open.hands = views.map((view) => view.hand).join('/');
+  return open;
+}
+
+// held is how many cards each seat holds, which no view says: all had the same
+// number before this trick, and those who have played to it have one less.
+export function held(view, seats, seat) {
+  if (view.hands !== undefined) return bySeat(view.hands).map((hand) => hand.length);
+  const trick = list(view.trick).length;
+  const played = (s) => (s - Number(view.leader) + seats) % seats < trick;
+  const before = list(view.hand).length + (played(seat) ? 1 : 0);
+  return Array.from({ length: seats }, (_, s) => before - (played(s) ? 1 : 0));
+}
+
+// trickSeats pairs the cards of a trick with the seats that played them.
+export function trickSeats(leader, cards, seats) {
+  return cards.map((card, i) => ({ card, seat: (leader + i) % seats }));
+}
