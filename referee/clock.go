@@ -2,6 +2,7 @@ package referee
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -62,6 +63,16 @@ func (c Clock) replay() ReplayClock {
 	return r
 }
 
+// clock is the Clock again, but for the start-up, which is not kept.
+func (r ReplayClock) clock() Clock {
+	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+	c := Clock{Move: ms(r.Movetime), Bank: ms(r.Bank), Margin: ms(r.Margin)}
+	if r.Inc != nil {
+		c.Inc = ms(*r.Inc)
+	}
+	return c
+}
+
 // check refuses a clock that no game can have had.
 func (r ReplayClock) check() error {
 	var inc int64
@@ -103,4 +114,19 @@ func (t *timer) spend(d time.Duration) {
 	if t.clock.Bank != 0 {
 		t.bank = max(0, t.bank-d) + t.clock.Inc
 	}
+}
+
+// micros is a move's time as it is counted: whole microseconds, rounded up, so
+// that a replay tells what was left of a bank. No move takes none, whatever the
+// clock can tell.
+func micros(d time.Duration) time.Duration {
+	return max(1, (d+time.Microsecond-1)/time.Microsecond) * time.Microsecond
+}
+
+// milliseconds is a time in milliseconds and thousandths, rounded up.
+func milliseconds(d time.Duration) float64 { return float64(micros(d)/time.Microsecond) / 1e3 }
+
+// taken is the time of a move in a replay, as it was counted.
+func (m *ReplayMove) taken() time.Duration {
+	return time.Duration(math.Round(m.MS*1e3)) * time.Microsecond
 }

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/timba-arena/timba/protocol"
 )
@@ -22,6 +23,28 @@ func (f *Fault) Error() string {
 func faultf(code protocol.Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Text: fmt.Sprintf(format, args...)}
 }
+
+// Beginnings and ends of texts that tell where a fault came from: no other text
+// has them, since what a bot wrote is quoted in the middle.
+const (
+	beforeReady     = `before "ready": `
+	notStarted      = "could not be started: "
+	moveBeforeReady = ` came before "ready": answer the line "timba 1" with "ready" first`
+	moveUnasked     = " came when no move was asked for: answer each turn line once, within its time"
+)
+
+// beforeGame tells whether a fault came before its bot was told of the game.
+func (f *Fault) beforeGame() bool {
+	return f.Code == protocol.Startup || strings.HasPrefix(f.Text, beforeReady) || strings.HasSuffix(f.Text, moveBeforeReady)
+}
+
+// unstarted tells whether the fault's bot had no process.
+func (f *Fault) unstarted() bool {
+	return strings.HasPrefix(f.Text, notStarted) || f.Text == disqualified().Text
+}
+
+// unasked tells whether it is certain that no turn was sent before the fault.
+func (f *Fault) unasked() bool { return strings.HasSuffix(f.Text, moveUnasked) }
 
 // brief is what others are told of a fault.
 func brief(code protocol.Code) string {

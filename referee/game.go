@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -81,7 +79,7 @@ type game struct {
 	timers   []timer
 	events   rules.Log
 	legal    []rules.Move
-	starts   []int // where in the turn line each legal move begins
+	turn     turnLine
 	info     []string
 	unplayed bool // decided before anybody was told that it began
 }
@@ -203,27 +201,12 @@ func (g *game) seatAll(out []bool) error {
 	}
 	for seat, c := range g.chairs {
 		// Faults of the start are queued already: the game comes before them.
-		c.out = append(protocol.AppendGame(nil, g.replay.Game, g.pairs(seat)...), c.out...)
+		begin := appendGame(nil, g.match.Variant, g.match.Clock, seat, g.replay.Seats[seat].Seed)
+		c.out = append(begin, c.out...)
 	}
 	g.state.Start(&g.events)
 	g.tellEvents()
 	return nil
-}
-
-// pairs are the keys of a seat's "game" line.
-func (g *game) pairs(seat int) []protocol.Pair {
-	var pairs []protocol.Pair
-	settings := g.match.Variant.Settings()
-	for _, s := range settings {
-		pairs = append(pairs, protocol.Pair(s))
-	}
-	if settings.Get("players") == "" {
-		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(len(g.chairs))})
-	}
-	pairs = append(pairs,
-		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
-		protocol.Pair{Name: "seed", Value: strconv.FormatUint(g.replay.Seats[seat].Seed, 10)})
-	return append(pairs, g.match.Clock.pairs()...)
 }
 
 // tags number the processes of this run of the program.
@@ -266,26 +249,31 @@ func (g *game) greet(seat int) error {
 		msg, err := protocol.ParseBot(line)
 		switch {
 		case err != nil:
-			return faultf(protocol.Garbled, "%s", err)
+			return startup(faultf(protocol.Garbled, "%s", err))
 		case msg.Verb == protocol.Ready:
 			c.version = msg.Version
 			c.conn.Answered()
 			return nil
 		case msg.Verb == protocol.Move:
-			return faultf(protocol.Garbled, "%s came before \"ready\": answer the line \"timba %d\" with \"ready\" first", protocol.Quote(line), protocol.Version)
+			return faultf(protocol.Garbled, "%s"+moveBeforeReady, protocol.Quote(line))
 		case msg.Verb == protocol.Comment:
 			c.keep(msg.Text, lf)
 		}
 	}
 }
 
-// startup turns the fault of a process that ended into one of the start.
+// startup makes of a fault one of the start: a process that ended, or does not
+// read, has not started.
 func startup(err error) error {
 	var f *Fault
-	if errors.As(err, &f) && (f.Code == protocol.Exit || f.Code == protocol.Timeout) {
-		return faultf(protocol.Startup, "before \"ready\": %s", f.Text)
+	if !errors.As(err, &f) {
+		return err
 	}
-	return err
+	code := f.Code
+	if code == protocol.Exit || code == protocol.Timeout {
+		code = protocol.Startup
+	}
+	return faultf(code, beforeReady+"%s", f.Text)
 }
 
 // ask sends a seat all that it has not been sent yet and its turn, and waits for
@@ -298,7 +286,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		return 0, err
 	}
 	left := timer.left()
-	list := g.appendTurn(seat, left)
+	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
 	deadline := sent.Add(left + g.match.Clock.Margin)
 	if err := g.send(seat, sent, deadline); err != nil {
 		return 0, err
@@ -320,16 +308,15 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		if msg.Verb != protocol.Move {
 			continue
 		}
-		took := at.Sub(sent)
+		took := micros(at.Sub(sent))
 		timer.spend(took)
 		c.conn.Answered()
-		for i, start := range g.starts[:len(g.legal)] {
-			if bytes.Equal(msg.Move, list[start:g.starts[i+1]-1]) {
-				g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
-				return g.legal[i], nil
-			}
+		i := g.turn.find(msg.Move)
+		if i < 0 {
+			return 0, g.illegal(msg.Move)
 		}
-		return 0, g.illegal(msg.Move)
+		g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
+		return g.legal[i], nil
 	}
 }
 
@@ -352,7 +339,7 @@ func (g *game) early(seat int, now time.Time) error {
 			return err
 		}
 		if msg.Verb == protocol.Move {
-			return faultf(protocol.Garbled, "%s came when no move was asked for: answer each turn line once, within its time", protocol.Quote(line))
+			return faultf(protocol.Garbled, "%s"+moveUnasked, protocol.Quote(line))
 		}
 	}
 }
@@ -376,24 +363,6 @@ func (g *game) read(seat int, at time.Time, line []byte) (protocol.BotLine, erro
 	return msg, nil
 }
 
-// appendTurn adds the view and the turn to a seat's lines, and gives the bytes
-// that g.starts points into: one start a legal move and one past the last.
-func (g *game) appendTurn(seat int, left time.Duration) []byte {
-	out := append(g.chairs[seat].out, protocol.ViewPrefix...)
-	out = append(g.state.View(out, seat), '\n')
-	out = protocol.AppendTurn(out, g.state.Ply(), int(left.Milliseconds()))
-	g.starts = g.starts[:0]
-	for _, m := range g.legal {
-		out = append(out, ' ')
-		g.starts = append(g.starts, len(out))
-		out = g.state.MoveText(out, m)
-	}
-	g.starts = append(g.starts, len(out)+1)
-	out = append(out, '\n')
-	g.chairs[seat].out = out
-	return out
-}
-
 func (g *game) send(seat int, now, deadline time.Time) error {
 	c := g.chairs[seat]
 	g.trace(seat, false, now, c.out)
@@ -411,10 +380,6 @@ func (g *game) illegal(text []byte) error {
 	}
 	return faultf(protocol.Illegal, "%q: %s: answer with one of the moves that the turn line lists", text, why)
 }
-
-// milliseconds is a time in milliseconds and thousandths. No move takes none,
-// whatever the clock can tell.
-func milliseconds(d time.Duration) float64 { return max(1, math.Ceil(d.Seconds()*1e6)) / 1e3 }
 
 func (g *game) record(m ReplayMove) { g.replay.Moves = append(g.replay.Moves, m) }
 
@@ -451,11 +416,7 @@ func (g *game) fault(seat int, f *Fault) {
 	g.replay.Faults = append(g.replay.Faults, *f)
 	g.forfeits.add(seat)
 	for s, c := range g.chairs {
-		text := f.Text
-		if s != seat {
-			text = brief(f.Code) // all of it may tell of the culprit's cards
-		}
-		c.out = protocol.AppendFault(c.out, seat, f.Code, text)
+		c.out = appendFault(c.out, s, f)
 	}
 }
 

@@ -321,5 +321,5 @@ func startError(b Bot, err error) error {
 			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
 		}
 	}
-	return faultf(protocol.Startup, "could not be started: %s: try %q by hand", strings.TrimPrefix(err.Error(), "fork/exec "), strings.Join(b.Command, " "))
+	return faultf(protocol.Startup, notStarted+"%s: try %q by hand", strings.TrimPrefix(err.Error(), "fork/exec "), strings.Join(b.Command, " "))
 }

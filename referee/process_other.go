@@ -48,7 +48,7 @@ func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		stdout.Close()
 		out.Close()
 		os.RemoveAll(scratch)
-		return nil, faultf(protocol.Startup, "could not be started: %s: try %q by hand", err, strings.Join(b.Command, " "))
+		return nil, faultf(protocol.Startup, notStarted+"%s: try %q by hand", err, strings.Join(b.Command, " "))
 	}
 	out.Close()
 	go func() {
