@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
@@ -190,13 +191,13 @@ func (f *Folder) write(name string, data []byte) error {
 
 // games reads what there is of a match: of each rotation, the games before the
 // first that is missing.
-func (f *Folder) games(m *Match, rotations, deals int) ([]*referee.Game, error) {
+func (f *Folder) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 	if f.FaultsOnly {
 		return nil, nil
 	}
 	var games []*referee.Game
-	for rotation := range rotations {
-		for deal := range deals {
+	for rotation := range m.Bots {
+		for deal := range t.Deals {
 			path := f.Replay(m.Number, deal, rotation)
 			data, err := os.ReadFile(path)
 			if errors.Is(err, fs.ErrNotExist) {
@@ -205,16 +206,9 @@ func (f *Folder) games(m *Match, rotations, deals int) ([]*referee.Game, error) 
 			if err != nil {
 				return nil, fmt.Errorf("resume: %w", err)
 			}
-			r, err := referee.DecodeReplay(data)
+			g, err := t.readGame(m, deal, rotation, data)
 			if err != nil {
 				return nil, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
-			}
-			if r.Match.Deal != deal || r.Match.Rotation != rotation {
-				return nil, fmt.Errorf("resume: %s is of deal %d, rotation %d: delete it to play the game again", path, r.Match.Deal, r.Match.Rotation)
-			}
-			g := &referee.Game{Replay: *r}
-			for seat := range r.Seats {
-				g.Bots = append(g.Bots, (seat+rotation)%len(m.Bots))
 			}
 			games = append(games, g)
 		}
@@ -222,12 +216,68 @@ func (f *Folder) games(m *Match, rotations, deals int) ([]*referee.Game, error) 
 	return games, nil
 }
 
+// readGame reads a game that was played earlier, which must be the one that the
+// match has at that deal and rotation.
+func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*referee.Game, error) {
+	r, err := referee.DecodeReplay(data)
+	if err != nil {
+		return nil, err
+	}
+	switch seed := r.Match.Seed; {
+	case seed == nil || *seed != referee.Hex(t.seedOf(m)):
+		return nil, errors.New("it is of another match")
+	case r.Match.Deal != deal || r.Match.Rotation != rotation:
+		return nil, fmt.Errorf("it is of deal %d, rotation %d", r.Match.Deal, r.Match.Rotation)
+	}
+	if differences := r.Verify(t.Variant.Game()); len(differences) > 0 {
+		return nil, differences[0]
+	}
+	if v, err := r.Settle(t.Variant.Game()); err != nil || !slices.Equal(v.Settings(), t.Variant.Settings()) {
+		return nil, fmt.Errorf("it was played with other options: %v", r.Options)
+	}
+	g := &referee.Game{Replay: *r}
+	for seat, s := range r.Seats {
+		bot := (seat + rotation) % len(m.Bots)
+		if b := t.Bots[m.Bots[bot]]; s.Name != b.Name || s.SHA256 != b.Hash {
+			return nil, fmt.Errorf("seat %d was played by %q, not by the %q of this tournament", seat, s.Name, b.Name)
+		}
+		g.Bots = append(g.Bots, bot)
+	}
+	return g, nil
+}
+
+// drop removes the games of a match that were played past its test's verdict.
+func (f *Folder) drop(m *Match, seats int) error {
+	if f.FaultsOnly {
+		return nil
+	}
+	for deal := m.counted; deal < len(m.played); deal++ {
+		if m.played[deal] == 0 {
+			continue
+		}
+		for rotation := range m.Bots {
+			paths := []string{f.Replay(m.Number, deal, rotation)}
+			for seat := range seats {
+				paths = append(paths, f.logPath(m.Number, deal, rotation, seat))
+			}
+			for _, path := range paths {
+				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return fmt.Errorf("out: %w", err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // sweep removes what was being written when the program ended.
 func (f *Folder) sweep() {
-	entries, _ := os.ReadDir(filepath.Join(f.Path, "games"))
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
-			os.Remove(filepath.Join(f.Path, "games", e.Name()))
+	for _, dir := range []string{f.Path, filepath.Join(f.Path, "games")} {
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
+				os.Remove(filepath.Join(dir, e.Name()))
+			}
 		}
 	}
 }

@@ -35,27 +35,27 @@ func (f Format) check(t *Tournament) error {
 			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, t.Variant.Players())
 		}
 		return nil
-	case RoundRobin, Gauntlet:
+	case RoundRobin, Gauntlet, Swiss:
 		if n < k {
 			return fmt.Errorf("tournament: %s needs %d bots or more to fill a table, not %d: name more bots or leave the format out", f, k, n)
 		}
-		if m := choose(n, k); m > maxMatches {
-			return fmt.Errorf("tournament: %s with %d bots at tables of %d would be %d matches: try --format swiss", f, n, k, m)
-		}
-		return nil
-	case Swiss, Knockout:
-		if n < 2 {
-			return fmt.Errorf("tournament: %s needs two bots or more", f)
+		if f == RoundRobin && choose(n, k) > maxMatches || f == Gauntlet && choose(n-1, k-1) > maxMatches {
+			return fmt.Errorf("tournament: %s with %d bots at tables of %d would be more than %d matches: try --format swiss", f, n, k, maxMatches)
 		}
 		if t.Rounds < 0 {
 			return fmt.Errorf("tournament: rounds cannot be %d: try 1 or more", t.Rounds)
+		}
+		return nil
+	case Knockout:
+		if n < 2 {
+			return fmt.Errorf("tournament: %s needs two bots or more", f)
 		}
 		return nil
 	}
 	return fmt.Errorf("tournament: there is no format %q: try %v", f, Formats)
 }
 
-// choose is n over k, at most a large number.
+// choose is n over k, or some number above maxMatches.
 func choose(n, k int) int {
 	c := 1
 	for i := range k {
@@ -121,58 +121,6 @@ func combinations(s []int, k int) [][]int {
 		}
 	}
 	return all
-}
-
-// swiss fills tables from the top of the standings with bots that have met as
-// seldom as can be. Who is left over has a bye, the last first who has had none.
-func swiss(t *Tournament, k int) [][]int {
-	standing := upTo(len(t.Bots))
-	points, byes, met := make([]float64, len(t.Bots)), make([]int, len(t.Bots)), map[[2]int]int{}
-	for _, m := range t.matches {
-		if len(m.Bots) == 1 {
-			byes[m.Bots[0]]++
-		}
-		for i, p := range m.points() {
-			points[m.Bots[i]] += p
-		}
-		for _, a := range m.Bots {
-			for _, b := range m.Bots {
-				met[[2]int{a, b}]++
-			}
-		}
-	}
-	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
-	var tables, alone [][]int
-	for len(standing)%k != 0 {
-		last := 0
-		for i, b := range standing {
-			if byes[b] <= byes[standing[last]] {
-				last = i
-			}
-		}
-		alone = append(alone, []int{standing[last]})
-		standing = slices.Delete(standing, last, last+1)
-	}
-	for len(standing) > 0 {
-		table := []int{standing[0]}
-		standing = standing[1:]
-		for len(table) < k {
-			best, least := 0, -1
-			for i, b := range standing {
-				n := 0
-				for _, a := range table {
-					n += met[[2]int{a, b}]
-				}
-				if least < 0 || n < least {
-					best, least = i, n
-				}
-			}
-			table = append(table, standing[best])
-			standing = slices.Delete(standing, best, best+1)
-		}
-		tables = append(tables, table)
-	}
-	return append(tables, alone...)
 }
 
 // knockout seeds the bots in the order in which they were named: the first meet

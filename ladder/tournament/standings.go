@@ -87,7 +87,7 @@ func (f Format) sort(t *Tournament, s []Standing) {
 		for _, b := range m.Bots {
 			last[b] = 2*m.Round + 1
 		}
-		if f == Knockout && len(m.Tally.Scores) > 0 {
+		if f == Knockout && t.finished(m) {
 			last[m.winner()]++
 		}
 	}

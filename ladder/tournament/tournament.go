@@ -48,9 +48,10 @@ type Match struct {
 	// Verdict of the sequential test, which the deals after it no longer change.
 	Progress *rating.Progress
 
-	sheets  []rating.Sheet // by deal
-	played  []int          // by deal, games finished
-	counted int            // deals, from the first, that are in the sequential test
+	sheets  []rating.Sheet          // by deal
+	played  []int                   // by deal, games finished
+	counted int                     // deals, from the first, that are in the sequential test
+	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
 	test    rating.Tally
 	earlier [][]int // by rotation, deals played before this run
 	faulted [][]int // by the match's bots, the deals of faults before this run
@@ -96,6 +97,9 @@ func (t *Tournament) Play(ctx context.Context) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
+	if t.Folder != nil {
+		t.Folder.sweep()
+	}
 	for round := 0; ; round++ {
 		pairings := t.Format.round(t, round)
 		if len(pairings) == 0 {
@@ -134,6 +138,7 @@ func (t *Tournament) newMatch(round int, bots []int) *Match {
 	m.Tally = referee.NewTally(t.Variant, entrants)
 	m.sheets = make([]rating.Sheet, t.Deals)
 	m.played = make([]int, t.Deals)
+	m.held = map[int][]*referee.Game{}
 	return m
 }
 
@@ -144,7 +149,7 @@ func (t *Tournament) takeUp(m *Match) error {
 	if t.Folder == nil {
 		return nil
 	}
-	games, err := t.Folder.games(m, len(m.Bots), t.Deals)
+	games, err := t.Folder.games(t, m)
 	if err != nil {
 		return err
 	}
@@ -158,15 +163,21 @@ func (t *Tournament) takeUp(m *Match) error {
 			return err
 		}
 	}
+	if m.decided() {
+		return t.Folder.drop(m, t.Variant.Players())
+	}
 	return nil
 }
+
+// decided tells whether a match's sequential test has its verdict.
+func (m *Match) decided() bool { return m.Progress != nil && m.Progress.Verdict != rating.Continue }
 
 // finished tells whether a match needs no more games.
 func (t *Tournament) finished(m *Match) bool {
 	if len(m.Bots) == 1 && len(t.Bots) > 1 { // a bye
 		return true
 	}
-	return m.Tally.Games == t.Deals*len(m.Bots) || m.Progress != nil && m.Progress.Verdict != rating.Continue
+	return m.Tally.Games == t.Deals*len(m.Bots) || m.decided()
 }
 
 // playAll plays matches side by side: each has a lane, and the last ones share
@@ -265,6 +276,9 @@ func (t *Tournament) seedOf(m *Match) rules.Seed {
 func (t *Tournament) done(m *Match, g *referee.Game) error {
 	t.calls.Lock()
 	defer t.calls.Unlock()
+	if m.decided() { // on another lane, while this game was played
+		return errVerdict
+	}
 	g.Reveal(t.seedOf(m)) // whoever keeps the replays here knows it already
 	if t.Folder != nil {
 		if err := t.Folder.keep(m, g); err != nil {
@@ -277,18 +291,29 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 	if t.Done != nil {
 		t.Done(m, g)
 	}
-	if m.Progress != nil && m.Progress.Verdict != rating.Continue {
-		return errVerdict
+	if !m.decided() {
+		return nil
 	}
-	return nil
+	if t.Folder != nil {
+		if err := t.Folder.drop(m, t.Variant.Players()); err != nil {
+			return err
+		}
+	}
+	return errVerdict
 }
 
-// add takes a game into the match's results.
+// add takes a game into the match's results. With a sequential test a game counts
+// when the test has come to its deal, so that the results do not depend on how
+// far other lanes were when it ended.
 func (t *Tournament) add(m *Match, g *referee.Game) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m.Tally.Add(g)
 	deal := g.Match.Deal
+	if t.SPRT == nil {
+		m.Tally.Add(g)
+	} else {
+		m.held[deal] = append(m.held[deal], g)
+	}
 	var seats []rating.Seat
 	for seat, bot := range g.Bots {
 		seats = append(seats, rating.Seat{Bot: m.Bots[bot], Side: t.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
@@ -306,9 +331,13 @@ func (t *Tournament) test(m *Match) error {
 		return nil
 	}
 	for m.counted < t.Deals && m.played[m.counted] == len(m.Bots) {
-		if m.Progress != nil && m.Progress.Verdict != rating.Continue {
+		if m.decided() {
 			return nil
 		}
+		for _, g := range m.held[m.counted] {
+			m.Tally.Add(g)
+		}
+		delete(m.held, m.counted)
 		for _, duel := range m.sheets[m.counted].Deal() {
 			if err := m.test.Add(duel); err != nil {
 				return err
@@ -328,7 +357,7 @@ func (t *Tournament) test(m *Match) error {
 // verdict do not count.
 func (m *Match) deals() (deals []rating.Deal) {
 	for deal, n := range m.played {
-		if n < len(m.Bots) || m.Progress != nil && m.Progress.Verdict != rating.Continue && deal >= m.counted {
+		if n < len(m.Bots) || m.decided() && deal >= m.counted {
 			continue
 		}
 		deals = append(deals, m.sheets[deal].Deal())

@@ -1,0 +1,171 @@
+package tournament
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// TestMain lets the test binary be a bot in real processes: a house bot, or
+// "moody", which fails in about every third game.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "bot" {
+		var err error
+		if os.Args[2] == "moody" {
+			err = protocol.Serve(os.Stdin, os.Stdout, "moody", "1", moody)
+		} else {
+			err = house.Run(os.Args[2], os.Stdin, os.Stdout)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func moody(t *protocol.Turn) protocol.Answer {
+	if t.Ply > 3 && t.Game.Seed%3 == 0 {
+		fmt.Fprintln(os.Stderr, "moody: not in the mood")
+		return protocol.Answer{Move: []byte("nothing")}
+	}
+	return protocol.Answer{Move: t.Moves.At(0)}
+}
+
+// variant settles a game's options from "key=value key=value".
+func variant(t testing.TB, game, options string) rules.Variant {
+	t.Helper()
+	g, err := games.Find(game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Settle(g, protocol.Pairs(options).Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// named are bots without programs.
+func named(n int) (bots []referee.Bot) {
+	for i := range n {
+		bots = append(bots, referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
+	}
+	return bots
+}
+
+// processes are bots that the test binary is.
+func processes(t testing.TB, names ...string) (bots []referee.Bot) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range names {
+		bots = append(bots, referee.Bot{
+			Name:    fmt.Sprintf("%d-%s", i, name),
+			Command: []string{self, "bot", name},
+			Hash:    fmt.Sprintf("%064d", i),
+		})
+	}
+	return bots
+}
+
+// patient is a clock that no test runs down.
+var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
+
+// played is a tournament whose games come out as result says: the ranks and
+// points of the seats, from who sits there. No process is started.
+func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots []int) ([]int, []float64)) {
+	t.Helper()
+	if err := tour.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for round := 0; ; round++ {
+		pairings := tour.Format.round(tour, round)
+		if len(pairings) == 0 {
+			return
+		}
+		for _, bots := range pairings {
+			m := tour.newMatch(round, bots)
+			tour.matches = append(tour.matches, m)
+			for deal := range tour.Deals {
+				for rotation := range bots {
+					if tour.finished(m) {
+						break
+					}
+					if err := tour.add(m, fakeGame(tour, m, deal, rotation, result)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// fakeGame is a game without moves.
+func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
+	g := &referee.Game{Replay: referee.Replay{Match: referee.ReplayMatch{Deal: deal, Rotation: rotation}}}
+	var bots []int // of the tournament
+	for seat := range tour.Variant.Players() {
+		bot := (seat + rotation) % len(m.Bots)
+		g.Bots = append(g.Bots, bot)
+		g.Seats = append(g.Seats, referee.ReplaySeat{})
+		bots = append(bots, m.Bots[bot])
+	}
+	g.Ranks, g.Points = result(m, deal, bots)
+	return g
+}
+
+// favourite lets bots with lower numbers win.
+func favourite(_ *Match, _ int, bots []int) (ranks []int, points []float64) {
+	for _, a := range bots {
+		rank := 1
+		better := map[int]bool{}
+		for _, b := range bots {
+			if b < a && !better[b] {
+				better[b] = true
+				rank++
+			}
+		}
+		ranks, points = append(ranks, rank), append(points, float64(-a))
+	}
+	return ranks, points
+}
+
+// play plays a tournament and fails the test where that fails.
+func play(t testing.TB, tour *Tournament) {
+	t.Helper()
+	if err := tour.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// playUntil plays a tournament and calls it off after some games.
+func playUntil(t testing.TB, tour *Tournament, games int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	tour.Done = func(*Match, *referee.Game) {
+		if n++; n >= games {
+			cancel()
+		}
+	}
+	if games == 0 {
+		cancel()
+	}
+	if err := tour.Play(ctx); err != nil && !referee.IsCancelled(err) {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,76 @@
+package tournament
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// line is a standing for people.
+func line(s Standing) string {
+	return fmt.Sprintf("%s games=%d %d-%d-%d points=%g match=%g byes=%d", s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Match, s.Byes)
+}
+
+func TestStandings(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		format Format
+		k, n   int
+		want   []string
+	}{
+		{"two stay as they were named", Single, 2, 2, []string{
+			"bot0 games=4 4-0-0 points=0 match=1 byes=0",
+			"bot1 games=4 0-0-4 points=-4 match=0 byes=0",
+		}},
+		{"round-robin by rating", RoundRobin, 2, 3, []string{
+			"bot0 games=8 8-0-0 points=0 match=2 byes=0",
+			"bot1 games=8 4-0-4 points=-8 match=1 byes=0",
+			"bot2 games=8 0-0-8 points=-16 match=0 byes=0",
+		}},
+		{"tables of three", RoundRobin, 3, 3, []string{
+			"bot0 games=6 6-0-0 points=0 match=1 byes=0",
+			"bot1 games=6 0-0-6 points=-6 match=0.5 byes=0",
+			"bot2 games=6 0-0-6 points=-12 match=0 byes=0",
+		}},
+		{"Swiss by match points", Swiss, 2, 3, []string{
+			"bot0 games=8 8-0-0 points=0 match=3 byes=1",
+			"bot1 games=8 4-0-4 points=-8 match=2 byes=1",
+			"bot2 games=8 0-0-8 points=-16 match=1 byes=1",
+		}},
+		{"knockout by the last round", Knockout, 2, 5, []string{
+			"bot0 games=8 8-0-0 points=0 match=3 byes=1",
+			"bot1 games=8 4-0-4 points=-8 match=2 byes=1",
+			"bot2 games=4 0-0-4 points=-8 match=1 byes=1",
+			"bot3 games=8 4-0-4 points=-24 match=1 byes=0",
+			"bot4 games=4 0-0-4 points=-16 match=0 byes=0",
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tour := tables(t, c.k)
+			tour.Bots, tour.Format, tour.Deals = named(c.n), c.format, 2
+			played(t, tour, favourite)
+			results, err := tour.Results()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range results.Standings {
+				got = append(got, line(s))
+			}
+			if c.format == Knockout { // bots that left in the same round stand by rating
+				slices.Sort(got[2:4])
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+			games := 0
+			for _, m := range tour.Matches() {
+				games += m.Tally.Games
+			}
+			if games != tour.Games() {
+				t.Errorf("%d games were foretold and %d played", tour.Games(), games)
+			}
+		})
+	}
+}
