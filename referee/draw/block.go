@@ -1,0 +1,136 @@
+package draw
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// block is lines that belong together, such as a row of cards.
+type block []string
+
+// width is how many columns a text takes, colours not counted. All that is drawn
+// is one column wide.
+func width(text string) int {
+	n := 0
+	for len(text) > 0 {
+		if strings.HasPrefix(text, "\x1b[") {
+			if end := strings.IndexByte(text, 'm'); end >= 0 {
+				text = text[end+1:]
+				continue
+			}
+		}
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		n++
+	}
+	return n
+}
+
+func (b block) width() int {
+	n := 0
+	for _, line := range b {
+		n = max(n, width(line))
+	}
+	return n
+}
+
+// pad fills a text with spaces at its end, right at its beginning.
+func pad(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-width(text)))
+}
+
+func right(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-width(text))) + text
+}
+
+func centre(text string, columns int) string {
+	left := max(0, columns-width(text)) / 2
+	return pad(strings.Repeat(" ", left)+text, columns)
+}
+
+// beside puts blocks next to each other, as many to a row as fit.
+func beside(columns, gap int, blocks ...block) block {
+	var all, row block
+	for _, b := range blocks {
+		if len(b) == 0 {
+			continue
+		}
+		if len(row) > 0 && row.width()+gap+b.width() > columns {
+			all, row = append(all, row...), nil
+		}
+		if len(row) == 0 {
+			row = append(block(nil), b...)
+			continue
+		}
+		edge := row.width() + gap
+		for i, line := range b {
+			if i == len(row) {
+				row = append(row, "")
+			}
+			row[i] = pad(row[i], edge) + line
+		}
+	}
+	return append(all, row...)
+}
+
+// indent moves a block to the right.
+func (b block) indent(n int) block {
+	moved := make(block, len(b))
+	for i, line := range b {
+		if line != "" {
+			line = strings.Repeat(" ", n) + line
+		}
+		moved[i] = line
+	}
+	return moved
+}
+
+// wrap puts words into lines of at most so many columns.
+func wrap(words []string, columns int) block {
+	var lines block
+	for _, word := range words {
+		last := len(lines) - 1
+		if last < 0 || width(lines[last])+1+width(word) > columns {
+			lines = append(lines, word)
+		} else {
+			lines[last] += " " + word
+		}
+	}
+	return lines
+}
+
+// grid is a table: the first row is its head. Columns whose head begins with a
+// space are numbers and stand to the right.
+func (s Style) grid(rows [][]string) block {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], width(strings.TrimPrefix(cell, " ")))
+		}
+	}
+	var lines block
+	for n, row := range rows {
+		line := ""
+		for i, cell := range row {
+			number := strings.HasPrefix(rows[0][i], " ")
+			cell = strings.TrimPrefix(cell, " ")
+			if number {
+				cell = right(cell, widths[i])
+			} else {
+				cell = pad(cell, widths[i])
+			}
+			if n == 0 {
+				cell = s.Dim(cell)
+			}
+			if i > 0 {
+				line += "  "
+			}
+			line += cell
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}

@@ -1,0 +1,182 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+)
+
+// cell is how wide a square is; it is two lines high, which makes it square.
+const cell = 6
+
+// board draws Tebes and Teeko: squares with their numbers, pieces, and the
+// squares of the move at hand, or of the last one, marked.
+func (d *drawing) board() block {
+	pieces := d.p.View.Get("pieces")
+	colours := d.p.View.Get("colours")
+	side := d.p.View.Int("size")
+	if d.p.Game == "teeko" {
+		pieces = d.p.View.Get("board")
+		side = 5
+	}
+	if side < 1 || len(pieces) != side*side || side > 12 {
+		return wrap(strings.Fields(Clean(string(d.p.View))), d.width()-1)
+	}
+	marked := d.p.Last
+	if d.p.Move != "" {
+		marked = d.p.Move
+	}
+	from, to := squaresOf(marked)
+	var lines block
+	for row := range side {
+		numbers, faces := "", ""
+		for column := range side {
+			n := row*side + column
+			q := square{number: n, piece: pieces[n], dark: n < len(colours) && colours[n] == 'b',
+				left: n == from, reached: n == to}
+			top, bottom := d.square(q)
+			numbers += top
+			faces += bottom
+		}
+		lines = append(lines, numbers, faces)
+	}
+	return beside(d.width()-1, 4, d.frame(lines), d.sides(pieces))
+}
+
+// squaresOf are the squares of a move, -1 for none: 12-13, or 12, which reaches it.
+func squaresOf(move string) (from, to int) {
+	a, b, two := strings.Cut(move, "-")
+	if !two {
+		a, b = "", a
+	}
+	return squareOf(a), squareOf(b)
+}
+
+func squareOf(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// frame is drawn only where colours do not show the squares.
+func (d *drawing) frame(lines block) block {
+	if d.Colour {
+		return lines
+	}
+	edge := d.pick("─", "-")
+	bar := d.pick("│", "|")
+	out := block{d.pick("┌", "+") + strings.Repeat(edge, lines.width()) + d.pick("┐", "+")}
+	for _, line := range lines {
+		out = append(out, bar+line+bar)
+	}
+	return append(out, d.pick("└", "+")+strings.Repeat(edge, lines.width())+d.pick("┘", "+"))
+}
+
+// square is one square of a board.
+type square struct {
+	number        int
+	piece         byte
+	dark          bool
+	left, reached bool // by the last move
+}
+
+// square gives the two lines of a square. A piece that has just moved stands in
+// brackets, and so does the place that it left.
+func (d *drawing) square(q square) (top, bottom string) {
+	ground := " "
+	if !d.Colour && q.dark {
+		ground = d.pick("░", ":")
+	}
+	fill := func(n int) string { return strings.Repeat(ground, n) }
+	number := strconv.Itoa(q.number)
+	piece := map[byte]string{'b': d.pick("●", "b"), 'w': d.pick("○", "w")}[q.piece]
+	if d.Colour && q.piece == 'w' {
+		piece = "●"
+		if !d.Unicode {
+			piece = "w"
+		}
+	}
+	if piece == "" {
+		piece = ground
+		if q.left {
+			piece = d.pick("·", ".")
+		}
+	}
+	before, after := ground, ground
+	if q.left || q.reached {
+		before, after = "[", "]"
+	}
+	if !d.Colour {
+		return number + fill(cell-len(number)), fill(1) + before + piece + after + fill(cell-4)
+	}
+	back, numberColour := lightSquare, lightNumber
+	if q.dark {
+		back, numberColour = darkSquare, darkNumber
+	}
+	if q.left || q.reached {
+		back, numberColour = markedSquare, blackPiece
+	}
+	pieceColour := blackPiece
+	if q.piece == 'w' {
+		pieceColour = whitePiece
+	}
+	return d.paint(back+";"+numberColour, number+fill(cell-len(number))),
+		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// sides tells beside the board who plays which colour and what is left to do.
+func (d *drawing) sides(pieces string) block {
+	v := d.p.View
+	black, white := 0, 1
+	if d.p.Game == "tebes" {
+		black, white = 1, 0
+	}
+	var lines block
+	for _, side := range []struct {
+		letter, name string
+		seat         int
+	}{{"w", "white", white}, {"b", "black", black}} {
+		mark := "  "
+		if side.seat == d.p.Turn {
+			mark = d.Bold(d.pick("▸", ">")) + " "
+		}
+		sign := d.pick(map[string]string{"w": "○", "b": "●"}[side.letter], side.letter)
+		if d.Colour {
+			sign = d.paint(lightSquare+";"+map[string]string{"w": whitePiece, "b": blackPiece}[side.letter], " "+d.pick("●", side.letter)+" ")
+		}
+		name := fit(d.p.Name(side.seat), 16)
+		if side.seat == d.p.Seat {
+			name = d.Bold(name)
+		}
+		lines = append(lines, mark+sign+" "+name)
+		about := side.name + ", " + count(strings.Count(pieces, side.letter), "piece")
+		if extra, ok := v.Lookup("extra"); ok && strings.Contains(string(extra), side.letter) {
+			about += d.pick(" · ", ", ") + "extra due"
+		}
+		lines = append(lines, "    "+d.Dim(about))
+	}
+	if v.Get("bonus") == "yes" {
+		lines = append(lines, "", "this is the extra move")
+	}
+	if phase, ok := v.Lookup("phase"); ok {
+		lines = append(lines, "", d.Dim("phase: "+Clean(string(phase))))
+	}
+	lines = append(lines, "")
+	for _, m := range []struct {
+		what, move string
+		by         int
+	}{{"last: ", d.p.Last, d.p.LastBy}, {"now:  ", d.p.Move, d.p.Turn}} {
+		if m.move != "" {
+			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+fit(d.p.Name(m.by), 16)))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,350 @@
+package draw
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+// suits are how the suits look: sword and club have given spades and clubs their
+// shapes, and cups are where the French have hearts.
+var suits = [4]struct{ symbol, name, colour string }{
+	{"●", "oros", yellow},
+	{"♥", "copas", red},
+	{"♠", "espadas", blue},
+	{"♣", "bastos", green},
+}
+
+// suit is a suit's sign.
+func (s Style) suit(n baraja.Suit) string {
+	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
+}
+
+// Legend tells the suits' signs and letters.
+func (s Style) Legend() string {
+	var words []string
+	for n := range baraja.Suit(4) {
+		words = append(words, s.suit(n)+" "+suits[n].name+s.pick(" ("+n.String()+")", ""))
+	}
+	return strings.Join(words, "   ")
+}
+
+// Card is a card's text, such as 12c, as it looks; what is no card is left as it is.
+func (s Style) Card(text string) string {
+	c, err := baraja.Parse(text)
+	if err != nil {
+		return Clean(text)
+	}
+	n := c.Suit()
+	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
+}
+
+// Words replaces the cards among words, as in an event or a move.
+func (s Style) Words(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		i := strings.IndexAny(text, " ,:/=")
+		word, sep := text, ""
+		if i >= 0 {
+			word, sep = text[:i], text[i:i+1]
+		}
+		text = text[len(word)+len(sep):]
+		out.WriteString(s.Card(word))
+		out.WriteString(sep)
+	}
+	return out.String()
+}
+
+// boxes draws cards side by side, at most so many columns wide, each with a
+// caption below it. A card of "" is an empty place.
+func (s Style) boxes(cards, captions []string, columns int) block {
+	perRow := max(1, (columns-1)/4)
+	var all block
+	for start := 0; start < len(cards); start += perRow {
+		end := min(start+perRow, len(cards))
+		all = append(all, s.boxRow(cards[start:end], captions[min(start, len(captions)):min(end, len(captions))])...)
+	}
+	return all
+}
+
+func (s Style) boxRow(cards, captions []string) block {
+	n := len(cards)
+	edge := func(left, middle, end string) string {
+		h := s.pick("───", "---")
+		return s.Dim(s.pick(left, "+") + strings.Repeat(h+s.pick(middle, "+"), n-1) + h + s.pick(end, "+"))
+	}
+	bar := s.Dim(s.pick("│", "|"))
+	face, below := bar, ""
+	for i, card := range cards {
+		face += right(fit3(s.Card(card)), 3) + bar
+		below += " " + centre(at(captions, i), 3)
+	}
+	rows := block{edge("┌", "┬", "┐"), face, edge("└", "┴", "┘")}
+	if below = strings.TrimRight(below, " "); below != "" {
+		rows = append(rows, below)
+	}
+	return rows
+}
+
+// fit3 keeps what is no card from breaking a box.
+func fit3(card string) string {
+	if width(card) > 3 {
+		return "???"
+	}
+	return card
+}
+
+// titled puts a word above a block.
+func (s Style) titled(title string, b block) block {
+	return append(block{s.Dim(title)}, b...)
+}
+
+// table draws a trick game.
+func (d *drawing) table() block {
+	v := d.p.View
+	var middle []block
+	trump := v.Get("trump")
+	middle = append(middle, d.titled("trump", d.boxes([]string{trump}, nil, 8)))
+	if stock, ok := v.Lookup("stock"); ok {
+		middle = append(middle, d.titled("stock", d.boxes([]string{string(stock)}, nil, 8)))
+	}
+	if v.Int("round") > 0 {
+		about := block{"", "round " + v.Get("round"), "cards " + v.Get("cards"), "dealer " + v.Get("dealer")}
+		middle = append(middle, about)
+	}
+	middle = append(middle, d.trick())
+	body := beside(d.width()-1, 3, middle...)
+	body = append(body, "")
+	body = append(body, d.seatTable()...)
+	body = append(body, "")
+	hand := list(v.Get("hand"), ",")
+	cards := d.boxes(hand, d.captions(hand), d.width()-2)
+	if len(hand) == 0 {
+		cards = block{"-"}
+	}
+	body = append(body, d.titled("hand of seat "+strconv.Itoa(d.p.Seat), cards)...)
+	return append(body, d.gone()...)
+}
+
+// trick draws the cards on the table, whose they are, and which one wins.
+func (d *drawing) trick() block {
+	v := d.p.View
+	cards := list(v.Get("trick"), ",")
+	leader := v.Int("leader")
+	winning := d.winning(cards)
+	var faces, seats []string
+	for i := range d.seats {
+		faces = append(faces, at(cards, i))
+		seat := strconv.Itoa((leader + i) % d.seats)
+		switch {
+		case i == winning:
+			seat = d.Bold(seat + "*")
+		case i >= len(cards):
+			seat = d.Dim(seat)
+		}
+		seats = append(seats, seat)
+	}
+	return d.titled("trick, by seat", d.boxes(faces, seats, d.width()-1))
+}
+
+// winning is the place of the card that wins the trick so far, -1 when none is
+// there.
+func (d *drawing) winning(trick []string) int {
+	trump, err := baraja.Parse(d.p.View.Get("trump"))
+	if err != nil {
+		return -1
+	}
+	best, top := -1, 0
+	var led baraja.Suit
+	for i, text := range trick {
+		c, err := baraja.Parse(text)
+		if err != nil {
+			return -1
+		}
+		if i == 0 {
+			led = c.Suit()
+		}
+		rank := d.strength(c)
+		switch c.Suit() {
+		case trump.Suit():
+			rank += 200
+		case led:
+			rank += 100
+		}
+		if rank > top {
+			best, top = i, rank
+		}
+	}
+	return best
+}
+
+// strength orders the cards of a suit.
+func (d *drawing) strength(c baraja.Card) int {
+	switch {
+	case d.p.Game != "podrida":
+		return baraja.Strength(c)
+	case c.Rank() == 1:
+		return baraja.Ranks + 1
+	}
+	return c.Rank()
+}
+
+// captions are what stands below the cards of a hand: the number of the move
+// that plays it, or a mark below the one that is played.
+func (d *drawing) captions(hand []string) []string {
+	captions := make([]string, len(hand))
+	for i, card := range hand {
+		if n := slices.Index(d.p.Legal, card); n >= 0 {
+			captions[i] = d.Dim(strconv.Itoa(n + 1))
+		}
+		if card == d.p.Move || "swap:"+card == d.p.Move {
+			captions[i] = d.Bold(d.pick("▲", "^"))
+		}
+	}
+	return captions
+}
+
+// columns of the table of seats: a head, and the key of the view that has the
+// values by seat, joined by a separator.
+var seatColumns = []struct{ head, key, separator string }{
+	{" bid", "bids", ","},
+	{" tricks", "tricks", ","},
+	{" points", "points", ","},
+	{"sings", "declared", ","},
+	{"holds", "known", "/"},
+}
+
+func (d *drawing) seatTable() block {
+	head := []string{" ", " seat", "bot"}
+	teams := d.p.Options.Get("teams") == "yes"
+	if teams {
+		head = append(head, "team")
+	}
+	values := make([][]string, len(seatColumns))
+	for i, c := range seatColumns {
+		value, ok := d.p.View.Lookup(c.key)
+		if !ok {
+			continue
+		}
+		values[i] = strings.Split(string(value), c.separator)
+		head = append(head, c.head)
+	}
+	rows := [][]string{head}
+	for seat := range d.seats {
+		mark := ""
+		if seat == d.p.Turn {
+			mark = d.Bold(d.pick("▸", ">"))
+		}
+		name := fit(d.p.Name(seat), 18)
+		if seat == d.p.Seat {
+			name = d.Bold(name)
+		}
+		row := []string{mark, strconv.Itoa(seat), name}
+		if teams {
+			row = append(row, "AB"[seat%2:seat%2+1])
+		}
+		for i, c := range seatColumns {
+			if values[i] != nil {
+				row = append(row, d.seatCell(c.key, at(values[i], seat)))
+			}
+		}
+		rows = append(rows, row)
+		if hand, ok := d.openHand(seat); ok {
+			rows = append(rows, append([]string{"", "", hand}, make([]string, len(row)-3)...))
+		}
+	}
+	return d.spread(rows)
+}
+
+// spread is the grid of seats; the open hands in it do not make their column
+// wider.
+func (d *drawing) spread(rows [][]string) block {
+	var plain [][]string
+	hands := map[int]string{}
+	for _, row := range rows {
+		if row[1] == "" {
+			hands[len(plain)-1] = row[2]
+			continue
+		}
+		plain = append(plain, row)
+	}
+	var lines block
+	for i, line := range d.grid(plain) {
+		lines = append(lines, line)
+		if hand, ok := hands[i]; ok {
+			lines = append(lines, wrap(strings.Fields(hand), d.width()-12).indent(9)...)
+		}
+	}
+	return lines
+}
+
+func (d *drawing) seatCell(key, value string) string {
+	switch {
+	case key == "declared" && len(value) == 1 && strings.Contains(baraja.Suits, value):
+		return d.suit(baraja.Suit(strings.Index(baraja.Suits, value)))
+	case key == "known":
+		var cards []string
+		for _, card := range list(value, ",") {
+			cards = append(cards, d.Card(card))
+		}
+		if len(cards) > 4 {
+			cards = append(cards[:4], "...")
+		}
+		return strings.Join(cards, " ")
+	}
+	return Clean(value)
+}
+
+// openHand is the hand of another seat where cards lie face up.
+func (d *drawing) openHand(seat int) (string, bool) {
+	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
+		return "", false
+	}
+	var cards []string
+	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get("hand"), ",") {
+		cards = append(cards, d.Card(card))
+	}
+	return strings.Join(cards, " "), len(cards) > 0
+}
+
+// gone lists the cards of the finished tricks by suit, and the songs done.
+func (d *drawing) gone() block {
+	var out block
+	if sung := list(d.p.View.Get("sung"), ","); len(sung) > 0 {
+		line := d.Dim("sung")
+		for _, suit := range sung {
+			line += "  " + d.seatCell("declared", suit)
+		}
+		out = append(out, line)
+	}
+	var bySuit [4][]int
+	played := list(d.p.View.Get("played"), ",")
+	for _, text := range played {
+		if c, err := baraja.Parse(text); err == nil {
+			bySuit[c.Suit()] = append(bySuit[c.Suit()], c.Rank())
+		}
+	}
+	if len(played) == 0 {
+		return out
+	}
+	var cells []block
+	for n := range baraja.Suit(4) {
+		slices.Sort(bySuit[n])
+		line := d.suit(n)
+		for _, rank := range bySuit[n] {
+			line += " " + strconv.Itoa(rank)
+		}
+		if len(bySuit[n]) == 0 {
+			line += " -"
+		}
+		cells = append(cells, block{pad(line, 30)})
+	}
+	lines := beside(d.width()-8, 2, cells...)
+	for i := range lines {
+		lines[i] = pad(map[bool]string{true: d.Dim("gone")}[i == 0], 6) + lines[i]
+	}
+	return append(out, lines...)
+}

@@ -1,0 +1,108 @@
+package draw
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Position is what is drawn: a seat's view of a game, and what else is known.
+type Position struct {
+	Game    string
+	Options protocol.Pairs // as the "game" line has them
+	View    protocol.Pairs // of Seat, as the "view" line has it
+	Seat    int
+	Ply     int
+	Turn    int      // the seat to move, -1 when nobody is
+	Names   []string // by seat; nil where they are not known
+	Open    []string // by seat, views of all: their cards lie face up. nil for none
+	Last    string   // the move that led here, "" for none; boards mark it
+	LastBy  int      // whose move it was
+	Move    string   // the move that will be made here, "" where it is not known
+	Legal   []string // the moves to choose from, each shown by its number from 1; nil to leave them out
+}
+
+// Position draws a position. A game that it does not know is told by its view.
+func (s Style) Position(p Position) string {
+	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), mostSeats))}
+	var body block
+	switch p.Game {
+	case "brisca", "tute", "podrida":
+		body = d.table()
+	case "tebes", "teeko":
+		body = d.board()
+	default:
+		body = wrap(strings.Fields(Clean(string(p.View))), s.width()-1)
+	}
+	var out strings.Builder
+	for _, line := range append(block{d.title()}, body.indent(1)...) {
+		out.WriteString(strings.TrimRight(line, " "))
+		out.WriteByte('\n')
+	}
+	return out.String()
+}
+
+// mostSeats is more seats than any game has.
+const mostSeats = 12
+
+// drawing is a position on its way to the terminal.
+type drawing struct {
+	Style
+	p     Position
+	seats int
+}
+
+// players counts the seats.
+func (p Position) players() int {
+	if n := p.Options.Int("players"); n > 0 {
+		return n
+	}
+	return 2
+}
+
+// Name is how a seat's bot is called.
+func (p Position) Name(seat int) string {
+	if seat >= 0 && seat < len(p.Names) {
+		return Clean(p.Names[seat])
+	}
+	return "seat " + strconv.Itoa(seat)
+}
+
+// title says which game it is, and who is to move, at the other end of the line.
+func (d *drawing) title() string {
+	end := fmt.Sprintf("ply %d", d.p.Ply)
+	if d.p.Turn >= 0 {
+		who := d.p.Name(d.p.Turn)
+		if d.p.Names != nil {
+			who = fmt.Sprintf("%s (seat %d)", fit(who, 20), d.p.Turn)
+		}
+		end += d.pick(" · ", ", ") + who + " to move"
+	}
+	room := d.width() - width(end)
+	game := d.p.Game
+	for key, value := range d.p.Options.All() {
+		if string(value) == "yes" || string(key) == "round" {
+			game += " " + Clean(string(key))
+		}
+	}
+	game = fit(Clean(game), max(len(d.p.Game), room-2))
+	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
+}
+
+// list is the items of a list in a view: none when it is "-".
+func list(value, separator string) []string {
+	if value == "" || value == "-" {
+		return nil
+	}
+	return strings.Split(value, separator)
+}
+
+// at is item i, "" where there is none.
+func at(items []string, i int) string {
+	if i < 0 || i >= len(items) {
+		return ""
+	}
+	return items[i]
+}

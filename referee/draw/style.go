@@ -1,0 +1,128 @@
+// Package draw draws what a seat sees of a game in a terminal, from the view
+// line that its bot is sent: cards and boards, in colours where there are any,
+// and in plain ASCII where there is nothing else.
+package draw
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// Style is what a terminal can show. The zero Style is plain ASCII of 80 columns.
+type Style struct {
+	Width   int // columns; 0 for 80
+	Colour  bool
+	Unicode bool
+}
+
+// The widths that drawings are made for.
+const (
+	normalWidth = 80
+	leastWidth  = 40
+	mostWidth   = 100
+)
+
+// For finds out what a writer shows: colours only on a terminal and not with
+// NO_COLOR, other than ASCII only in a locale of UTF-8.
+func For(w io.Writer) Style {
+	s := Style{Width: normalWidth, Unicode: utf8Locale()}
+	file, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return s
+	}
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		s.Width = width
+	}
+	s.Colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return s
+}
+
+func utf8Locale() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			value = strings.ToLower(value)
+			return strings.Contains(value, "utf-8") || strings.Contains(value, "utf8")
+		}
+	}
+	return runtime.GOOS == "windows"
+}
+
+func (s Style) width() int {
+	if s.Width == 0 {
+		return normalWidth
+	}
+	return min(max(s.Width, leastWidth), mostWidth)
+}
+
+// SGR codes: what a terminal is told to look like.
+const (
+	bold   = "1"
+	dim    = "2"
+	red    = "38;5;203"
+	yellow = "38;5;220"
+	blue   = "38;5;75"
+	green  = "38;5;78"
+
+	lightSquare  = "48;5;180"
+	darkSquare   = "48;5;94"
+	markedSquare = "48;5;142"
+	blackPiece   = "1;38;5;16"
+	whitePiece   = "1;38;5;231"
+	darkNumber   = "38;5;180"
+	lightNumber  = "38;5;94"
+)
+
+func (s Style) paint(code, text string) string {
+	if !s.Colour || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Bold and Dim are for words around a drawing.
+func (s Style) Bold(text string) string { return s.paint(bold, text) }
+
+// Dim makes a text step back.
+func (s Style) Dim(text string) string { return s.paint(dim, text) }
+
+// Alert is for what went wrong.
+func (s Style) Alert(text string) string { return s.paint("1;"+red, text) }
+
+// pick is one of two texts by what the terminal can show.
+func (s Style) pick(fine, plain string) string {
+	if s.Unicode {
+		return fine
+	}
+	return plain
+}
+
+// Rule is a line across the width with a title in it.
+func (s Style) Rule(title string) string {
+	dash := s.pick("─", "-")
+	rest := max(2, s.width()-width(title)-4)
+	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
+}
+
+// Clean is a text that moves no cursor: what is not printable becomes "?".
+func Clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// fit cuts a text to so many columns.
+func fit(text string, columns int) string {
+	runes := []rune(text)
+	if len(runes) <= columns {
+		return text
+	}
+	return string(runes[:max(0, columns-1)]) + "~"
+}
