@@ -175,8 +175,8 @@ const stopSlice = 100 * time.Millisecond
 // drain reads what is on stderr now, at most a few pipes full, so that a flood
 // cannot keep the referee here.
 func (p *process) drain() {
-	var buf [16 << 10]byte
-	for range 16 {
+	var buf [4 << 10]byte
+	for range 64 {
 		n, err := unix.Read(p.err, buf[:])
 		if errors.Is(err, unix.EINTR) {
 			continue
@@ -290,28 +290,36 @@ func (p *process) kill() {
 // process with the tag in its environment. What hides from this is the
 // sandbox's to hold.
 func sweep(tag string) {
-	want := []byte(tagName + "=" + tag + "\x00")
 	for range 50 {
 		found := false
-		entries, err := os.ReadDir("/proc")
-		if err != nil {
-			return
-		}
-		for _, e := range entries {
-			pid, err := strconv.Atoi(e.Name())
-			if err != nil || pid == os.Getpid() {
-				continue
-			}
-			env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
-			if err != nil || !bytes.Contains(env, want) {
-				continue
-			}
+		for _, pid := range tagged(tag) {
 			found = unix.Kill(pid, unix.SIGKILL) == nil || found
 		}
 		if !found {
 			return
 		}
 	}
+}
+
+// tagged lists the running processes with a bot's tag in their environment.
+func tagged(tag string) (pids []int) {
+	want := []byte(tagName + "=" + tag + "\x00")
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		// Of a process that has ended and not been waited for it is empty.
+		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if err == nil && bytes.Contains(env, want) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // startError tells a bot's fault from the referee's own trouble.

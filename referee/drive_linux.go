@@ -1,0 +1,27 @@
+package referee
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func (p *process) closeInput() {
+	unix.Close(p.in)
+	p.in = -1 // poll passes over it
+}
+
+func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
+	p.awaitExit(deadline)
+	if !p.exited {
+		return End{}, false
+	}
+	end.Behind = len(tagged(p.tag))
+	var f *Fault
+	if errors.As(p.gone("ended"), &f) {
+		end.Text = f.Text
+	}
+	end.Clean = p.cmd.ProcessState != nil && p.cmd.ProcessState.Success()
+	return end, true
+}
