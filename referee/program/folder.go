@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -121,10 +122,11 @@ func resolveFolder(folder string, log io.Writer) (Program, error) {
 		}
 	}
 	command := slices.Clone(m.Run)
-	if strings.Contains(command[0], "/") {
+	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
 		command[0] = filepath.Join(dir, command[0])
-	} else if command[0], err = exec.LookPath(command[0]); err != nil {
-		return Program{}, fmt.Errorf("bot: %s: %w: install it, or change run in %s", folder, err, ManifestFile)
+	}
+	if command[0], err = exec.LookPath(command[0]); err != nil {
+		return Program{}, fmt.Errorf("bot: %s: %w: %s", folder, err, m.mendRun())
 	}
 	return Program{
 		Bot:      referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash},
@@ -134,62 +136,108 @@ func resolveFolder(folder string, log io.Writer) (Program, error) {
 	}, nil
 }
 
+// mendRun says what to do when what run names cannot be run.
+func (m Manifest) mendRun() string {
+	switch {
+	case !strings.Contains(m.Run[0], "/"):
+		return "install it, or change run in " + ManifestFile
+	case len(m.Build) > 0:
+		return "build must make it so that it can be run, or change run in " + ManifestFile
+	}
+	return "chmod +x it, or change run in " + ManifestFile
+}
+
+// ignored are the folders that are no part of a bot: what git and Python keep.
+var ignored = []string{".git", "__pycache__"}
+
+// walk visits the folders and files of a bot by their path in it, links as what
+// they lead to; links that lead nowhere are left out.
+func walk(folder string, visit func(rel string, info fs.FileInfo) error) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && slices.Contains(ignored, d.Name()) && path != folder {
+			return fs.SkipDir
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			if d.Type()&fs.ModeSymlink != 0 { // an editor's lock, for one
+				return nil
+			}
+			return err
+		}
+		rel, err := filepath.Rel(folder, path)
+		if err != nil || !d.IsDir() && !info.Mode().IsRegular() {
+			return err
+		}
+		return visit(rel, info)
+	})
+}
+
 // hashFolder is a hash of all files of a folder: their paths, whether they can
 // be run, and what is in them.
 func hashFolder(folder string) (string, error) {
 	h := sha256.New()
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if d.Name() == ".git" {
-				return fs.SkipDir
-			}
+	err := walk(folder, func(rel string, info fs.FileInfo) error {
+		if info.IsDir() {
 			return nil
 		}
-		info, err := os.Stat(path)
-		if err != nil || !info.Mode().IsRegular() {
-			return err
-		}
-		rel, err := filepath.Rel(folder, path)
-		if err != nil {
-			return err
-		}
 		fmt.Fprintf(h, "%q %t %d\n", filepath.ToSlash(rel), info.Mode()&0o111 != 0, info.Size())
-		return hashFile(h, path)
+		return hashFile(h, filepath.Join(folder, rel))
 	})
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// buildOnce gives the folder where a bot of this content has been built.
+// copyFolder copies a bot, with what can be run.
+func copyFolder(to, folder string) error {
+	return walk(folder, func(rel string, info fs.FileInfo) error {
+		path := filepath.Join(to, rel)
+		if info.IsDir() {
+			return os.MkdirAll(path, 0o755)
+		}
+		mode := fs.FileMode(0o644)
+		if info.Mode()&0o111 != 0 {
+			mode = 0o755
+		}
+		data, err := os.ReadFile(filepath.Join(folder, rel))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, data, mode)
+	})
+}
+
+// buildOnce gives the folder where a bot of this content has been built by this
+// command. What the build prints goes to log, or into the error.
 func buildOnce(folder, hash string, build []string, log io.Writer) (string, error) {
 	cache, err := CacheDir("builds")
 	if err != nil {
 		return "", err
 	}
-	done := filepath.Join(cache, hash)
+	done := filepath.Join(cache, hashWords(append([]string{hash}, build...)...))
 	if _, err := os.Stat(done); err == nil {
+		now := time.Now()
+		os.Chtimes(done, now, now) // in use: see prune
 		return done, nil
 	}
+	prune(cache)
 	work, err := os.MkdirTemp(cache, "tmp-")
 	if err != nil {
 		return "", fmt.Errorf("bot: a folder to build %s in: %w", folder, err)
 	}
 	defer os.RemoveAll(work)
 	dir := filepath.Join(work, "bot")
-	if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
+	if err := copyFolder(dir, folder); err != nil {
 		return "", fmt.Errorf("bot: copying %s to build it: %w", folder, err)
 	}
 	cmd := exec.Command(build[0], build[1:]...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if len(out) > 0 {
-		log.Write(out)
-	}
 	if err != nil {
 		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", folder, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
 	}
+	log.Write(out)
 	if err := os.Rename(dir, done); err != nil {
 		if _, other := os.Stat(done); other == nil { // built by another at the same time
 			return done, nil
@@ -197,6 +245,20 @@ func buildOnce(folder, hash string, build []string, log io.Writer) (string, erro
 		return "", fmt.Errorf("bot: keeping the build of %s: %w", folder, err)
 	}
 	return done, nil
+}
+
+// keepBuilds is how long a build stays that nobody uses.
+const keepBuilds = 30 * 24 * time.Hour
+
+// prune removes builds that nobody has used for long, and what broken-off builds
+// left. What it cannot remove stays.
+func prune(cache string) {
+	entries, _ := os.ReadDir(cache)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepBuilds {
+			os.RemoveAll(filepath.Join(cache, e.Name()))
+		}
+	}
 }
 
 // CacheDir is a folder for what can be made again, below the user's cache.

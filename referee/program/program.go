@@ -52,17 +52,17 @@ func Resolve(bot string, log io.Writer) (Program, error) {
 // ResolveAll makes programs of several and gives those of the same name numbers.
 func ResolveAll(bots []string, log io.Writer) ([]Program, error) {
 	var programs []Program
-	seen := map[string]int{}
+	taken := map[string]bool{}
 	for _, bot := range bots {
 		p, err := Resolve(bot, log)
 		if err != nil {
 			return nil, err
 		}
 		name := p.Name
-		for seen[p.Name]++; seen[p.Name] > 1; seen[p.Name]++ {
-			p.Name = fmt.Sprintf("%s#%d", name, seen[name])
-			seen[name]++
+		for n := 2; taken[p.Name]; n++ {
+			p.Name = fmt.Sprintf("%s#%d", name, n)
 		}
+		taken[p.Name] = true
 		programs = append(programs, p)
 	}
 	return programs, nil
@@ -109,12 +109,9 @@ var selfHash = sync.OnceValues(func() (string, error) {
 })
 
 func resolveCommand(line string) (Program, error) {
-	words := []string{line}
-	if info, err := os.Stat(line); err != nil || info.IsDir() {
-		var err error
-		if words, err = shellwords.Parse(line); err != nil || len(words) == 0 {
-			return Program{}, fmt.Errorf("bot: %q is neither a folder nor a command: check the quotes", line)
-		}
+	words, err := split(line)
+	if err != nil {
+		return Program{}, err
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
@@ -140,6 +137,35 @@ func resolveCommand(line string) (Program, error) {
 		Bot:      referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))},
 		Language: languageOf(words),
 	}, nil
+}
+
+// split gives the words of a command; one file is one word, spaces and all.
+func split(line string) ([]string, error) {
+	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
+		path := line
+		if !strings.Contains(path, string(filepath.Separator)) {
+			path = "." + string(filepath.Separator) + path // not one on the PATH
+		}
+		if _, err := exec.LookPath(path); err != nil {
+			how := "make it one (chmod +x)"
+			for _, m := range mainFiles {
+				if m.build == nil && filepath.Ext(m.name) == filepath.Ext(line) {
+					how = fmt.Sprintf("try %q", m.run[0]+" "+line)
+				}
+			}
+			return nil, fmt.Errorf("bot: %q is a file but no program: %s, or name its folder", line, how)
+		}
+		return []string{path}, nil
+	}
+	parser := shellwords.NewParser()
+	words, err := parser.Parse(line)
+	if err != nil || len(words) == 0 && parser.Position < 0 {
+		return nil, fmt.Errorf("bot: %q is neither a folder nor a command: check the quotes", line)
+	}
+	if parser.Position >= 0 {
+		return nil, fmt.Errorf("bot: %q: no shell runs it, so %q means nothing: write a script, or sh -c '...'", line, []rune(line)[parser.Position])
+	}
+	return words, nil
 }
 
 // commandName is short: the last word that is a file, else the program.

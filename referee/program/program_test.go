@@ -1,0 +1,147 @@
+package program
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestHouseBots(t *testing.T) {
+	p := resolve(t, "@random")
+	if p.Name != "@random" || len(p.Command) != 3 || p.Command[1] != "bot" || p.Command[2] != "random" || len(p.Hash) != 64 || p.Games != nil || !p.Plays("tute") {
+		t.Errorf("@random is %+v", p)
+	}
+	if other := resolve(t, "@first"); other.Hash == p.Hash {
+		t.Error("two house bots have the same hash")
+	}
+	_, err := Resolve("@randum", nil)
+	refused(t, err, `"randum"`, "random", "first", "greedy")
+	_, err = Resolve("@random:depth=3", nil)
+	refused(t, err, `"depth=3"`, "random has no options")
+}
+
+func TestCommands(t *testing.T) {
+	dir := folder(t, "my bots", map[string]string{"bot.py": "1", "run me+x": "#!/bin/sh\n", "data": "", "tool.sh": ""})
+	t.Chdir(dir)
+	for line, want := range map[string]struct {
+		words          []string
+		name, language string
+	}{
+		"sh bot.py":                    {[]string{"bot.py"}, "bot.py", "Python"},
+		`sh -c 'echo "a  b"' x\ y`:     {[]string{"-c", `echo "a  b"`, "x y"}, "sh", ""},
+		`sh "bot.py" --level=3 ''`:     {[]string{"bot.py", "--level=3", ""}, "bot.py", "Python"},
+		"run me":                       {[]string{}, "run_me", ""},
+		filepath.Join(dir, "run me"):   {[]string{}, "run_me", ""},
+		"sh -c 'true | false; exit 1'": {[]string{"-c", "true | false; exit 1"}, "sh", ""},
+	} {
+		p := resolve(t, line)
+		if !filepath.IsAbs(p.Command[0]) || !slices.Equal(p.Command[1:], want.words) || p.Name != want.name || p.Language != want.language {
+			t.Errorf("%s: %q is called %s, in %q; want %q", line, p.Command, p.Name, p.Language, want)
+		}
+	}
+}
+
+func TestCommandErrors(t *testing.T) {
+	dir := folder(t, "mine", map[string]string{"bot.py": "", "data": "", "bot.c": ""})
+	t.Chdir(dir)
+	for line, words := range map[string][]string{
+		"":                    {"empty", "@random", "@greedy"},
+		"  ":                  {`"  "`, "check the quotes"},
+		`sh "bot.py`:          {`"sh \"bot.py"`, "check the quotes"},
+		"no-such-program x":   {`"no-such-program x"`, "no house bot, folder or command", "try @random"},
+		"./no/such/folder":    {`"./no/such/folder"`, "no house bot, folder or command"},
+		"cat x | sh bot.py":   {"'|'", "no shell runs it", "sh -c"},
+		"sh bot.py > log":     {"'>'", "no shell runs it"},
+		"sh bot.py; true":     {"';'"},
+		"> log":               {"'>'"},
+		"bot.py":              {`"bot.py" is a file but no program`, `try "python3 bot.py"`, "name its folder"},
+		"data":                {`"data" is a file but no program`, "chmod +x"},
+		"./bot.c":             {`"./bot.c" is a file but no program`, "name its folder"},
+		"random":              {`"random"`, "try @random"},
+		"sh bot.py $(date) (": {"check the quotes"},
+	} {
+		_, err := Resolve(line, new(bytes.Buffer))
+		refused(t, err, words...)
+	}
+}
+
+// The hash says what runs: it changes with the script, the words and the program.
+func TestCommandHash(t *testing.T) {
+	dir := folder(t, "mine", map[string]string{"bot.py": "1", "other.py": "1"})
+	t.Chdir(dir)
+	first := resolve(t, "sh bot.py")
+	if again := resolve(t, "sh  'bot.py'"); again.Hash != first.Hash {
+		t.Error("the same words have another hash")
+	}
+	for _, line := range []string{"sh bot.py x", "sh other.py", "cat bot.py"} {
+		if p := resolve(t, line); p.Hash == first.Hash {
+			t.Errorf("%s has the hash of sh bot.py", line)
+		}
+	}
+	write(t, "bot.py", "2")
+	if p := resolve(t, "sh bot.py"); p.Hash == first.Hash {
+		t.Error("the hash is the same after a change of the script")
+	}
+	write(t, "bot.py", "1")
+	if p := resolve(t, "sh bot.py"); p.Hash != first.Hash {
+		t.Error("the hash is not the same after the change was undone")
+	}
+}
+
+// Names fit into a table and a protocol line.
+func TestNamesArePrintable(t *testing.T) {
+	for name, want := range map[string]string{"my bot": "my_bot", "señal\t": "se_al_", "a\nb": "a_b", "ok-1.2": "ok-1.2"} {
+		dir := folder(t, "mine", map[string]string{"bot.sh": ""})
+		if err := os.Rename(dir, filepath.Join(filepath.Dir(dir), name)); err != nil {
+			t.Fatal(err)
+		}
+		if p := resolve(t, filepath.Join(filepath.Dir(dir), name)); p.Name != want {
+			t.Errorf("%q is called %q, want %q", name, p.Name, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := printable(rapid.String().Draw(t, "name"))
+		for _, c := range []byte(name) {
+			if c <= ' ' || c > '~' {
+				t.Fatalf("%q", name)
+			}
+		}
+	})
+}
+
+// Bots of the same name are told apart by numbers, whatever the others are called.
+func TestDuplicatesAreNumbered(t *testing.T) {
+	same := folder(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "name = \"@random#2\"\nrun = [\"sh\"]"})
+	for _, c := range []struct{ bots, want []string }{
+		{[]string{"@random", "@random", "@first", "@random"}, []string{"@random", "@random#2", "@first", "@random#3"}},
+		{[]string{"@random", same, "@random"}, []string{"@random", "@random#2", "@random#3"}},
+		{[]string{same, "@random", "@random"}, []string{"@random#2", "@random", "@random#3"}},
+		{[]string{same, same}, []string{"@random#2", "@random#2#2"}},
+	} {
+		programs, err := ResolveAll(c.bots, new(bytes.Buffer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, p := range programs {
+			names = append(names, p.Name)
+		}
+		if !slices.Equal(names, c.want) {
+			t.Errorf("%q are called %q, want %q", c.bots, names, c.want)
+		}
+	}
+	_, err := ResolveAll([]string{"@random", "@randum"}, nil)
+	refused(t, err, "randum")
+}
+
+// A bot that claims some games plays no others.
+func TestPlays(t *testing.T) {
+	p := resolve(t, folder(t, "mine", map[string]string{"timba.toml": "games = [\"tute\"]\nrun = [\"sh\"]"}))
+	if !p.Plays("tute") || p.Plays("brisca") {
+		t.Errorf("it claims %q", p.Games)
+	}
+}
