@@ -56,8 +56,8 @@ class Player {
     this.thoughts = html('div', { class: 'thoughts' });
     this.chart = html('div', { class: 'chartbox' });
     this.seats = html('div', { class: 'seats' });
-    this.moves = html('div', { class: 'moves', role: 'group', 'aria-label': 'Moves', tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
-    this.line = html('code', { class: 'line' });
+    this.moves = html('div', { class: `moves${game.moves.length > 3000 ? ' long' : ''}`, role: 'group', 'aria-label': 'Moves', tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
+    this.line = html('code', { class: 'viewline' });
     this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
     this.root.replaceChildren(
       html('header', { class: 'top' }, html('h1', {}, title), about(game)),
@@ -84,6 +84,8 @@ class Player {
 
   listen() {
     document.addEventListener('keydown', (event) => this.key(event));
+    // A button that was clicked must not take the keys that come next.
+    this.root.addEventListener('click', (event) => { if (event.detail > 0) event.target.closest('button')?.blur(); });
     window.addEventListener('hashchange', () => { this.fromHash(); this.show(); });
     let width = 0;
     new ResizeObserver(() => {
@@ -188,7 +190,7 @@ class Player {
   show(moving = false) {
     const { game, ply, seat } = this;
     const frame = this.frames[ply];
-    Object.assign(this.root.dataset, { ply, view: seat ?? 'open', playing: this.timer === null ? 'no' : 'yes' });
+    Object.assign(this.root.dataset, { ply, view: seat ?? 'open', width: this.stage.clientWidth, playing: this.timer === null ? 'no' : 'yes' });
     this.toHash();
     this.slider.value = ply;
     this.slider.setAttribute('aria-valuetext', `move ${ply} of ${this.end}`);

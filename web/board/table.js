@@ -104,8 +104,9 @@ class Table {
     const { view, scene } = this;
     const all = [];
     const add = (kind, text, suit = null) => all.push({ kind, text, suit });
-    if (scene.out?.has(seat)) add('bad', 'forfeited');
-    if (view.dealer !== undefined && Number(view.dealer) === seat) add('plain', 'dealer');
+    const short = this.crowded && this.plan.tall;
+    if (scene.out?.has(seat)) add('bad', short ? 'out' : 'forfeited');
+    if (view.dealer !== undefined && Number(view.dealer) === seat) add('plain', short ? 'D' : 'dealer');
     if (view.bids !== undefined) {
       const bid = numbers(view.bids)[seat];
       const won = numbers(view.tricks)[seat];

@@ -1,0 +1,215 @@
+package replaypage
+
+import (
+	"encoding/json"
+	"maps"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// unfold gives the views by frame and seat, as the page does.
+func unfold(g *Game) (frames [][]map[string]string) {
+	views := make([]map[string]string, len(g.Seats))
+	for _, f := range g.Frames {
+		next := make([]map[string]string, len(views))
+		for seat := range views {
+			next[seat] = maps.Clone(views[seat])
+			if next[seat] == nil {
+				next[seat] = map[string]string{}
+			}
+			maps.Copy(next[seat], f.Common)
+			if f.Own != nil {
+				maps.Copy(next[seat], f.Own[seat])
+			}
+		}
+		views = next
+		frames = append(frames, views)
+	}
+	return frames
+}
+
+// SPEC.md, "Replays": the frames are every position, as each seat was told of it.
+func TestReplaysFrames(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		c := samples[rapid.IntRange(0, len(samples)-1).Draw(rt, "sample")]
+		c.match = rapid.Uint64().Draw(rt, "match")
+		c.fault = nil
+		r := play(t, c)
+		if differences := r.Verify(c.game); len(differences) > 0 {
+			rt.Fatal(differences)
+		}
+		g := rebuilt(t, c, r)
+		frames := unfold(g)
+		if len(frames) != len(r.Moves)+1 {
+			rt.Fatalf("%d frames for %d moves", len(frames), len(r.Moves))
+		}
+		at := 0
+		same := func(s rules.State) {
+			for seat := range r.Seats {
+				var tokens []string
+				for _, key := range g.Keys {
+					tokens = append(tokens, key+"="+frames[at][seat][key])
+				}
+				if want := string(s.View(nil, seat)); strings.Join(tokens, " ") != want {
+					rt.Fatalf("frame %d, seat %d: got %q, want %q", at, seat, strings.Join(tokens, " "), want)
+				}
+			}
+			if g.Frames[at].Turn != s.Turn() {
+				rt.Fatalf("frame %d: the turn is %d, want %d", at, g.Frames[at].Turn, s.Turn())
+			}
+			at++
+		}
+		last, err := r.Rebuild(c.game, nil, func(step referee.Step) error {
+			same(step.State)
+			return nil
+		})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		same(last)
+	})
+}
+
+// Events are those that the log gives each seat, and all for those who see all.
+func TestReplaysFrameEvents(t *testing.T) {
+	g := rebuilt(t, find(t, "brisca"), play(t, find(t, "brisca")))
+	views := unfold(g)
+	deal := g.Frames[0].Events
+	for seat := range g.Seats {
+		if len(deal.Seen[seat]) != 2 || !strings.HasPrefix(deal.Seen[seat][0], "deal ") {
+			t.Errorf("seat %d was told %q, want its deal and the trump card", seat, deal.Seen[seat])
+		}
+		for _, card := range strings.Split(views[0][seat]["hand"], ",") {
+			if !strings.Contains(deal.Seen[seat][0], card) {
+				t.Errorf("seat %d holds %s, and was told %q", seat, card, deal.Seen[seat][0])
+			}
+		}
+	}
+	if len(deal.All) != 5 {
+		t.Errorf("all were told %q, want four hands and the trump card", deal.All)
+	}
+	var secret, shared int
+	for i, f := range g.Frames[1:] {
+		if f.Events.Seen == nil {
+			shared++
+			continue
+		}
+		for seat, seen := range f.Events.Seen {
+			for _, e := range seen {
+				words := strings.Fields(e)
+				if words[0] != "draw" || words[1] == strconv.Itoa(seat) {
+					continue
+				}
+				secret++
+				if words[2] != "?" && words[2] != views[i][seat]["trump"] {
+					t.Errorf("frame %d: seat %d was told %q", i+1, seat, e)
+				}
+			}
+		}
+	}
+	if secret == 0 || shared == 0 {
+		t.Errorf("%d hidden draws and %d moves that all see alike, want some of both", secret, shared)
+	}
+}
+
+func TestReplaysPageRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*referee.Replay)
+		want  string
+	}{
+		"ranks":   {func(r *referee.Replay) { r.Ranks = r.Ranks[:1] }, "replay: 1 ranks and 4 points in a game for 4 players"},
+		"points":  {func(r *referee.Replay) { r.Points = nil }, "replay: 4 ranks and 0 points in a game for 4 players"},
+		"fault":   {func(r *referee.Replay) { r.Faults = []referee.Fault{{Seat: 9}} }, "replay: fault 0: there is no seat 9"},
+		"illegal": {func(r *referee.Replay) { r.Moves[1].Move = r.Moves[0].Move }, "replay: move 1 of seat"},
+		"seats":   {func(r *referee.Replay) { r.Seats = r.Seats[:3] }, "replay: 3 seats in a game for 4 players"},
+		"option":  {func(r *referee.Replay) { r.Options["players"] = "7" }, `option players cannot be "7"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sample := find(t, "brisca")
+			r := play(t, sample)
+			c.spoil(r)
+			_, err := NewGame(r, sample.game)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("page: got %v, want %q", err, c.want)
+			}
+			err = Rows(r, sample.game, func(Row) error { return nil })
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("rows: got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// What the rules say otherwise is told on the page, not hidden.
+func TestReplaysPageDifferences(t *testing.T) {
+	sample := find(t, "teeko")
+	r := play(t, sample)
+	r.Ranks = []int{1, 1}
+	r.Points = []float64{7, 7}
+	g := rebuilt(t, sample, r)
+	if len(g.Differences) != 2 || !strings.HasPrefix(g.Differences[0], "ranks are [1 1]") {
+		t.Errorf("differences are %q, want ranks and points", g.Differences)
+	}
+}
+
+func TestReplaysPageIsOneSafeDocument(t *testing.T) {
+	sample := find(t, "brisca")
+	r := play(t, sample)
+	r.Seats[0].Name = "</script><script>alert(1)</script><!--"
+	var b strings.Builder
+	if err := rebuilt(t, sample, r).WritePage(&b); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	if n := strings.Count(page, "</script>"); n != 2 {
+		t.Errorf("the page has %d ends of scripts, want 2: the data's and the program's", n)
+	}
+	for _, forbidden := range []string{"<!--", "ZgotmplZ", "@import", "src=", "unsafe-inline"} {
+		if strings.Contains(page, forbidden) {
+			t.Errorf("the page has %q", forbidden)
+		}
+	}
+	_, data, _ := strings.Cut(page, `id="replay">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	var g Game
+	if err := json.Unmarshal([]byte(data), &g); err != nil {
+		t.Fatal(err)
+	}
+	if g.Seats[0].Name != r.Seats[0].Name {
+		t.Errorf("the name is %q, want %q", g.Seats[0].Name, r.Seats[0].Name)
+	}
+	if diff := cmp.Diff(rebuilt(t, sample, r), &g); diff != "" {
+		t.Errorf("the data of the page differ (-want +got)\n%s", diff)
+	}
+}
+
+// No replay document, however wrong, makes a panic.
+func FuzzReplaysExport(f *testing.F) {
+	for _, c := range samples {
+		f.Add(play(f, c).Encode())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := referee.DecodeReplay(data)
+		if err != nil {
+			return
+		}
+		for _, c := range samples {
+			if c.game.Name() == r.Game {
+				if g, err := NewGame(r, c.game); err == nil {
+					if _, err := json.Marshal(g); err != nil {
+						t.Error(err)
+					}
+				}
+				_ = Rows(r, c.game, func(Row) error { return nil })
+				return
+			}
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package replaypage
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// write writes the rows of samples.
+func write(t *testing.T, w RowWriter, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		c := find(t, name)
+		if err := Rows(play(t, c), c.game, w.Write); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReplaysRowsGolden(t *testing.T) {
+	var b bytes.Buffer
+	write(t, NewCSV(&b), "tebes-fault", "brisca")
+	path := filepath.Join("testdata", "moves.csv")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: run the test with -update to write it", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("%s differs (-file +now); if that is right, run the test with -update\n%s", path, diff)
+	}
+}
+
+// The two forms have the same rows, members named as the columns.
+func TestReplaysRowsAgree(t *testing.T) {
+	names := []string{"podrida-fault", "tute", "teeko-drop"}
+	var asCSV, asJSON bytes.Buffer
+	write(t, NewCSV(&asCSV), names...)
+	write(t, NewJSON(&asJSON), names...)
+	records, err := csv.NewReader(&asCSV).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := json.NewDecoder(&asJSON)
+	d.UseNumber()
+	var objects []map[string]any
+	if err := d.Decode(&objects); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(records[0], Columns) || len(objects) != len(records)-1 {
+		t.Fatalf("%d objects, and %d records under %q", len(objects), len(records)-1, records[0])
+	}
+	standIns := 0
+	for i, object := range objects {
+		record := records[i+1]
+		if len(object) != len(Columns) {
+			t.Fatalf("row %d has %d members, want %d", i, len(object), len(Columns))
+		}
+		for j, name := range Columns {
+			if got := flat(t, name, object[name]); name != "options" && got != record[j] {
+				t.Fatalf("row %d, %s: JSON has %q, CSV %q", i, name, got, record[j])
+			}
+		}
+		if object["standin"] == true {
+			standIns++
+			if object["ms"] != nil {
+				t.Errorf("row %d: a move of the stand-in took %v ms", i, object["ms"])
+			}
+		}
+		if legal := object["legal"].([]any); !slices.Contains(legal, object["move"]) || strconv.Itoa(len(legal)) != flat(t, "choices", object["choices"]) {
+			t.Errorf("row %d: %v is not one of the %v moves %v", i, object["move"], object["choices"], legal)
+		}
+	}
+	if standIns == 0 {
+		t.Error("no move of the stand-in")
+	}
+}
+
+// flat is a member as CSV has it.
+func flat(t *testing.T, name string, value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		var words []string
+		for _, w := range v {
+			words = append(words, w.(string))
+		}
+		if name == "info" {
+			return strings.Join(words, "\t")
+		}
+		return strings.Join(words, " ")
+	case map[string]any:
+		return ""
+	}
+	t.Fatalf("%s is a %T", name, value)
+	return ""
+}
+
+func TestReplaysRowsOfNothing(t *testing.T) {
+	var asCSV, asJSON bytes.Buffer
+	write(t, NewCSV(&asCSV))
+	write(t, NewJSON(&asJSON))
+	if want := strings.Join(Columns, ",") + "\n"; asCSV.String() != want || asJSON.String() != "[]\n" {
+		t.Errorf("got %q and %q", asCSV.String(), asJSON.String())
+	}
+}
+
+func TestReplaysRowsStopAtAnError(t *testing.T) {
+	c := find(t, "teeko")
+	full := errors.New("full")
+	n := 0
+	err := Rows(play(t, c), c.game, func(Row) error {
+		if n++; n == 3 {
+			return full
+		}
+		return nil
+	})
+	if !errors.Is(err, full) || n != 3 {
+		t.Errorf("got %v after %d rows", err, n)
+	}
+}
