@@ -125,13 +125,6 @@ func (d *drawing) square(q square) (top, bottom string) {
 		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
 }
 
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return strconv.Itoa(n) + " " + what
-}
-
 // sides tells beside the board who plays which colour and what is left to do.
 func (d *drawing) sides(pieces string) block {
 	v := d.p.View
@@ -157,7 +150,7 @@ func (d *drawing) sides(pieces string) block {
 			name = d.Bold(name)
 		}
 		lines = append(lines, mark+sign+" "+name)
-		about := side.name + ", " + count(strings.Count(pieces, side.letter), "piece")
+		about := side.name + ", " + count(strconv.Itoa(strings.Count(pieces, side.letter)), "piece")
 		if extra, ok := v.Lookup("extra"); ok && strings.Contains(string(extra), side.letter) {
 			about += d.pick(" · ", ", ") + "extra due"
 		}

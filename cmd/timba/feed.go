@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func newReplayFeed() *cobra.Command {
+	seat := -1
+	cmd := &cobra.Command{
+		Use:   "feed FILE --seat N",
+		Short: "Print what a seat's bot was sent, to debug it offline",
+		Long: "Prints the lines that the bot of a seat was sent in a game, byte by byte: greeting, game,\n" +
+			"events, views, turns with the time it had, faults, end, bye. A bot that takes its\n" +
+			"randomness from its seed makes the same moves again from them, without a referee:\n" +
+			"its answers are not looked at.\n\n" +
+			"Where the bot failed by itself (exit, garbled, output), a replay cannot tell whether that\n" +
+			"was noticed before or after its last turn was sent: the feed has that turn.",
+		Example: "  timba replay feed replays/games/0000-00000-0.json --seat 1 | ./bot\n" +
+			"  timba replay feed game.json --seat 0 > game.in && gdb --args ./bot  # then: run < game.in",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("seat") {
+				return errors.New("feed: --seat is missing: say whose lines to print")
+			}
+			r, g, err := readReplay(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			traffic, err := r.Traffic(g, seat)
+			if err != nil {
+				return err
+			}
+			if len(traffic) == 0 {
+				fmt.Fprintf(cmd.ErrOrStderr(), "seat %d was sent nothing: its bot was not started in this game\n", seat)
+			}
+			for _, t := range traffic {
+				if t.FromBot {
+					continue
+				}
+				if _, err := cmd.OutOrStdout().Write(t.Lines); err != nil {
+					return nil // the bot has ended and reads no more
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&seat, "seat", -1, "whose lines")
+	return cmd
+}

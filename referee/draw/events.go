@@ -1,0 +1,91 @@
+package draw
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+// Event tells an event in words, its verb and arguments as the protocol has
+// them. One that it does not know is left as it is.
+func (s Style) Event(event string, name func(seat int) string) string {
+	words := strings.Fields(event)
+	if len(words) == 0 {
+		return ""
+	}
+	verb, args := words[0], words[1:]
+	rest := s.Words(strings.Join(args, " "))
+	who := ""
+	if seat, err := strconv.Atoi(at(args, 0)); err == nil {
+		who = Clean(name(seat))
+		rest = s.Words(strings.Join(args[1:], " "))
+	}
+	switch verb {
+	case "deal":
+		return "dealt: " + strings.ReplaceAll(rest, ",", " ")
+	case "trump":
+		return "trump: " + s.Card(at(args, len(args)-1))
+	case "round":
+		return "round " + at(args, 0) + ": " + strings.ReplaceAll(s.Words(strings.Join(args[1:], ", ")), "=", " ")
+	case "score":
+		return "points so far: " + Clean(strings.Join(args, " "))
+	}
+	if who == "" {
+		return Clean(event)
+	}
+	switch verb {
+	case "play":
+		return who + " plays " + rest
+	case "bid":
+		return who + " bids " + rest
+	case "draw":
+		if rest == "?" {
+			return who + " draws a card"
+		}
+		return who + " draws " + rest
+	case "swap":
+		return who + " takes the trump card and lays down " + rest
+	case "trick":
+		if rest == "" {
+			return who + " wins the trick"
+		}
+		return who + " wins the trick: " + count(rest, "point")
+	case "instant":
+		return who + " wins at once: " + rest
+	case "sing":
+		return who + " declares " + s.song(at(args, 1)) + " for " + Clean(at(args, 2))
+	case "song":
+		return who + " scores the song: " + rest
+	case "capture":
+		return who + " captures on " + rest
+	case "extra":
+		return who + " moves once more"
+	}
+	return Clean(event)
+}
+
+// count is a number in words of one kind: 1 point, 2 points.
+func count(number, what string) string {
+	if number != "1" {
+		what += "s"
+	}
+	return number + " " + what
+}
+
+// song is a suit by its letter.
+func (s Style) song(letter string) string {
+	i := strings.Index(baraja.Suits, letter)
+	if len(letter) != 1 || i < 0 {
+		return Clean(letter)
+	}
+	return s.suit(baraja.Suit(i))
+}
+
+// Move is a move as it looks: cards and suits with their signs.
+func (s Style) Move(text string) string {
+	if letter, ok := strings.CutPrefix(text, "sing:"); ok {
+		return "sing:" + s.song(letter)
+	}
+	return s.Words(text)
+}
