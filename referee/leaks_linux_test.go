@@ -65,33 +65,44 @@ func botProcesses(t testing.TB) (found []string) {
 	return found
 }
 
-// misbehave is the bot with every way to fail, built once.
+// misbehave is the command of the bot with every way to fail.
 func misbehave(t testing.TB, args ...string) []string {
 	t.Helper()
-	path, err := buildMisbehave()
+	return built(t, buildMisbehave, args)
+}
+
+// testBot is the command of the tests' own bot.
+func testBot(t testing.TB, args ...string) []string {
+	t.Helper()
+	return built(t, buildTestBot, args)
+}
+
+var (
+	buildMisbehave = build("../sample-bots/misbehave")
+	buildTestBot   = build("./internal/script/bot")
+)
+
+func built(t testing.TB, build func() (string, error), args []string) []string {
+	t.Helper()
+	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return append([]string{path}, args...)
 }
 
-var buildMisbehave = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(builds, "misbehave")
-	out, err := exec.Command("go", "build", "-o", path, "../sample-bots/misbehave").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
-})
-
-// self is the command that makes the test binary a bot.
-func self(t testing.TB, args ...string) []string {
-	t.Helper()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]string{path}, args...)
+// build builds a package once. Without the race detector, since that makes
+// programs slow to start.
+func build(pkg string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		path := filepath.Join(builds, filepath.Base(pkg))
+		cmd := exec.Command("go", "build", "-o", path, pkg)
+		cmd.Env = append(os.Environ(), "TMPDIR="+builds)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w: %s", err, out)
+		}
+		return path, nil
+	})
 }
 
 // real are bots with processes.

@@ -170,7 +170,7 @@ func TestLimitsAndFaultsNotStarted(t *testing.T) {
 func TestDuplicateDealsScratch(t *testing.T) {
 	for _, mode := range []string{"litter", "regroup"} {
 		left := nothingLeft(t)
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(self(t, asHermit, mode), nil), Deals: 2, Clock: patient, start: starter{}.start}
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "hermit", mode), nil), Deals: 2, Clock: patient, start: starter{}.start}
 		for _, g := range playAll(t, m) {
 			if len(g.Faults) > 0 {
 				t.Errorf("%s: %v", mode, g.Faults[0].Error())
@@ -179,36 +179,6 @@ func TestDuplicateDealsScratch(t *testing.T) {
 		left()
 	}
 }
-
-const asHermit = "hermit"
-
-// hermit is a bot that leaves its group, or that leaves files behind, which it
-// must not find again. It is deaf to bye.
-func hermit(mode string) error {
-	tmp := os.Getenv("TMPDIR")
-	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {
-		return fmt.Errorf("TMPDIR is %q: %d entries, %w", tmp, len(entries), err)
-	}
-	if mode == "regroup" {
-		group, err := unix.Getpgid(os.Getppid())
-		if err != nil {
-			return err
-		}
-		if err := unix.Setpgid(0, group); err != nil {
-			return err
-		}
-	} else if err := os.WriteFile(tmp+"/litter", []byte("x"), 0o644); err != nil {
-		return err
-	}
-	if err := protocol.Serve(os.Stdin, os.Stdout, "hermit", "1", func(t *protocol.Turn) protocol.Answer {
-		return protocol.Answer{Move: t.Moves.At(0)}
-	}); err != nil {
-		return err
-	}
-	select {}
-}
-
-func init() { modes[asHermit] = hermit }
 
 // Own trouble when a process is started is not a fault of its bot.
 func TestLimitsAndFaultsOwnTrouble(t *testing.T) {

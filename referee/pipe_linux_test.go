@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/referee/internal/script"
 )
 
 // piped is a process without a process: the same code on real pipes, with a
@@ -50,7 +52,7 @@ func (c *hasty) Send(lines []byte, deadline time.Time) error {
 		for n < len(lines) && lines[n] != '\n' {
 			n++
 		}
-		if asks(lines[:n]) {
+		if script.Asks(lines[:n]) {
 			c.asked++
 		}
 		lines = lines[min(n+1, len(lines)):]

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// hermit is a bot that leaves its group, or that leaves files behind, which it
+// must not find again. It is deaf to bye.
+func hermit(mode string) error {
+	tmp := os.Getenv("TMPDIR")
+	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {
+		return fmt.Errorf("TMPDIR is %q: %d entries, %w", tmp, len(entries), err)
+	}
+	if mode == "regroup" {
+		group, err := unix.Getpgid(os.Getppid())
+		if err != nil {
+			return err
+		}
+		if err := unix.Setpgid(0, group); err != nil {
+			return err
+		}
+	} else if err := os.WriteFile(tmp+"/litter", []byte("x"), 0o644); err != nil {
+		return err
+	}
+	if err := protocol.Serve(os.Stdin, os.Stdout, "hermit", "1", func(t *protocol.Turn) protocol.Answer {
+		return protocol.Answer{Move: t.Moves.At(0)}
+	}); err != nil {
+		return err
+	}
+	select {}
+}
+
+func init() { modes["hermit"] = hermit }

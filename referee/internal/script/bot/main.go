@@ -1,0 +1,43 @@
+// Command bot is what the referee's tests play with in real processes: a house
+// bot, a script from a file, or one that does not go.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/timba-arena/timba/referee/internal/script"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// modes are what the first argument can be; each takes the second one.
+var modes = map[string]func(arg string) error{
+	"house":  func(name string) error { return house.Run(name, os.Stdin, os.Stdout) },
+	"script": play,
+}
+
+func main() {
+	if len(os.Args) != 3 || modes[os.Args[1]] == nil {
+		fmt.Fprintf(os.Stderr, "bot: cannot be %q\n", os.Args[1:])
+		os.Exit(2)
+	}
+	if err := modes[os.Args[1]](os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "bot:", err)
+		os.Exit(1)
+	}
+}
+
+// play plays a script from a file.
+func play(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var s script.Script
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	s.Run(os.Stdin, os.Stdout, func() {})
+	return nil
+}
