@@ -33,14 +33,17 @@ const (
 	moveUnasked     = " came when no move was asked for: answer each turn line once, within its time"
 )
 
-// beforeGame tells whether a fault came before its bot was told of the game.
-func (f *Fault) beforeGame() bool {
+// BeforeGame tells whether a fault came before its bot was told of the game.
+func (f *Fault) BeforeGame() bool {
 	return f.Code == protocol.Startup || strings.HasPrefix(f.Text, beforeReady) || strings.HasSuffix(f.Text, moveBeforeReady)
 }
 
+// Disqualified tells whether a bot was out of the game for its earlier faults.
+func (f *Fault) Disqualified() bool { return f.Text == disqualified().Text }
+
 // unstarted tells whether the fault's bot had no process.
 func (f *Fault) unstarted() bool {
-	return strings.HasPrefix(f.Text, notStarted) || f.Text == disqualified().Text
+	return strings.HasPrefix(f.Text, notStarted) || f.Disqualified()
 }
 
 // unasked tells whether it is certain that no turn was sent before the fault.

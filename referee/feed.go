@@ -77,7 +77,7 @@ func (f *feed) pass(fromBot bool, lines []byte) {
 func (f *feed) start(s rules.State) {
 	f.out = protocol.AppendGreeting(nil)
 	f.send()
-	for ; f.next < len(f.replay.Faults) && f.replay.Faults[f.next].beforeGame(); f.next++ {
+	for ; f.next < len(f.replay.Faults) && f.replay.Faults[f.next].BeforeGame(); f.next++ {
 		fault := f.replay.Faults[f.next]
 		if fault.Seat == f.seat && fault.unstarted() {
 			f.traffic = nil

@@ -234,10 +234,11 @@ func (r *contest) printFaults(w io.Writer) {
 	folder := r.tournament.Folder
 	for i, f := range r.faults {
 		if i == shownFaults {
-			fmt.Fprintf(w, "... and %d more\n", len(r.faults)-i)
+			fmt.Fprintf(w, "... and %d more; all of them: %s explain %s\n", len(r.faults)-i, self(), quoted(folder.Path))
 			break
 		}
-		fmt.Fprintf(w, "- %s\n  look: %s replay show %s\n", f, self(), quoted(folder.Replay(f.match, f.Deal, f.Rotation)))
+		replay := quoted(folder.Replay(f.match, f.Deal, f.Rotation))
+		fmt.Fprintf(w, "- %s\n  look: %s replay show %s\n  why: %s explain %s\n", f, self(), replay, self(), replay)
 		if log := folder.Log(f.match, f.Deal, f.Rotation, f.Seat); log != "" {
 			fmt.Fprintf(w, "  its log: %s\n", log)
 		}

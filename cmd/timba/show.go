@@ -189,14 +189,21 @@ func (s *screen) name(seat int) string {
 	return s.film.replay.Seats[seat].Name
 }
 
+// result lists the seats, the best first.
 func (s *screen) result() {
-	r := s.film.replay
-	fmt.Fprintln(s)
-	for seat := range r.Seats {
-		if seat < len(r.Ranks) && seat < len(r.Points) {
-			fmt.Fprintf(s, " %d.  %s (seat %d)  %g points\n", r.Ranks[seat], draw.Clean(r.Seats[seat].Name), seat, r.Points[seat])
+	fmt.Fprint(s, "\n"+ranking(s.film.replay))
+}
+
+func ranking(r *referee.Replay) string {
+	var out strings.Builder
+	for rank := 1; rank <= len(r.Seats); rank++ {
+		for seat := range r.Seats {
+			if seat < len(r.Points) && seat < len(r.Ranks) && r.Ranks[seat] == rank {
+				fmt.Fprintf(&out, " %2d.  %s (seat %d)  %g points\n", rank, draw.Clean(r.Seats[seat].Name), seat, r.Points[seat])
+			}
 		}
 	}
+	return out.String()
 }
 
 // plainFrame tells a position in the protocol's own words.

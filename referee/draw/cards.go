@@ -218,7 +218,7 @@ var seatColumns = []struct{ head, key, separator string }{
 }
 
 func (d *drawing) seatTable() block {
-	head := []string{" ", " seat", "bot"}
+	head := []string{"  ", " seat", "bot"} // the first column is one wide
 	teams := d.p.Options.Get("teams") == "yes"
 	if teams {
 		head = append(head, "team")
