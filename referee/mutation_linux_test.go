@@ -131,13 +131,12 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err e
 	}
 }
 
-// through plays a script on pipes. Where the script leaves the referee waiting,
-// its time is up when there is nothing more to come.
-func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
-	t.Helper()
-	want = foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+// onPipes is a conn to a script. Where the script leaves the referee waiting, its
+// time is up when there is nothing more to come.
+func (s scene) onPipes(sc script.Script) func(context.Context) conn {
+	want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
 	late := want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup)
-	g, err := s.play(t.Context(), func(ctx context.Context) conn {
+	return func(ctx context.Context) conn {
 		handled := make(chan struct{}, len(sc.Pieces)+1)
 		p := piped(ctx, func(in io.Reader, out, err io.Writer) {
 			sc.Run(in, out, func() { handled <- struct{}{} })
@@ -147,7 +146,14 @@ func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
 			return &hasty{conn: p, handled: handled}
 		}
 		return p
-	}, nil)
+	}
+}
+
+// through plays a script on pipes and judges it.
+func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
+	t.Helper()
+	want = foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+	g, err := s.play(t.Context(), s.onPipes(sc), nil)
 	s.judge(t, sc, want, g, err)
 	return want
 }

@@ -1,0 +1,93 @@
+package referee
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// Seeds made from seeds: same match seed, same bots, same games, byte for byte but
+// for the milliseconds, with real processes, whatever the number of lanes and
+// whoever fails.
+func TestSeedsAndDealsSameGames(t *testing.T) {
+	random, greedy := testBot(t, "house", "random"), testBot(t, "house", "greedy")
+	failing := map[string][]string{
+		"honest":  nil,
+		"exit":    misbehave(t, "--fault", "exit-3", "--at=6"),
+		"unasked": misbehave(t, "--fault", "unasked", "--at=3", "--game=2"),
+		"illegal": misbehave(t, "--fault", "illegal"),
+	}
+	for _, g := range games.All() {
+		v, err := rules.Settle(g, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bots := [][]string{greedy, random}
+		if v4, err := rules.Settle(g, map[string]string{"players": "4"}); err == nil {
+			v, bots = v4, append(bots, random, greedy)
+		}
+		for name, bad := range failing {
+			t.Run(g.Name()+"/"+name, func(t *testing.T) {
+				left := nothingLeft(t)
+				commands := append([][]string(nil), bots...)
+				if bad != nil {
+					commands[len(commands)-1] = bad
+				}
+				var first []string
+				faults := 0
+				for _, lanes := range []int{1, 2, 4, 1} {
+					m := &Match{Variant: v, Bots: real(commands...), Deals: 3, Seed: rules.Seed{31: 77}, Clock: patient}
+					for range lanes {
+						m.Lanes = append(m.Lanes, AnyCore)
+					}
+					var replays []string
+					for _, g := range playAll(t, m) {
+						replays = append(replays, timeless(g))
+						faults += len(g.Faults)
+					}
+					if first == nil {
+						first = replays
+					} else if diff := cmp.Diff(first, replays); diff != "" {
+						t.Fatalf("%d lanes: (-first +again)\n%s", lanes, diff)
+					}
+				}
+				left()
+				if (faults > 0) != (bad != nil) {
+					t.Errorf("%d faults", faults)
+				}
+			})
+		}
+	}
+}
+
+// The lanes that are bound to cores play the same.
+func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
+	cores := Cores()
+	if len(cores) == 0 {
+		t.Fatal("there are no cores")
+	}
+	var first []string
+	for _, lanes := range [][]int{nil, {cores[0]}, {cores[0], cores[len(cores)-1]}} {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Lanes: lanes}
+		var replays []string
+		for _, g := range playAll(t, m) {
+			replays = append(replays, timeless(g))
+		}
+		if first == nil {
+			first = replays
+		} else if diff := cmp.Diff(first, replays); diff != "" {
+			t.Fatalf("lanes %v: (-first +again)\n%s", lanes, diff)
+		}
+	}
+	if got := Cores(); fmt.Sprint(got) != fmt.Sprint(cores) {
+		t.Errorf("afterwards this process is bound to %v, before it was to %v", got, cores)
+	}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Lanes: []int{1 << 9}, start: starter{}.start}
+	if err := m.Play(t.Context()); err == nil {
+		t.Error("a core that is not there was bound to")
+	}
+}
