@@ -14,9 +14,9 @@ export function ticks(low, high, n) {
 
 const dashes = [null, '7 3', '2 3', '9 3 2 3'];
 
-// drawChart draws lines of points [ply, score] by seat. jump is called with a
-// ply that was clicked.
-export function drawChart(lines, { width, height, plies, ply, names, jump }) {
+// drawChart draws lines of points [ply, score] by seat, and gives the element
+// and a function that marks a ply. jump is called with a ply that was clicked.
+export function drawChart(lines, { width, height, plies, names, jump }) {
   const points = lines.flat();
   let low = Math.min(0, ...range(points)), high = Math.max(0, ...range(points));
   if (low === high) { low -= 1; high += 1; }
@@ -28,6 +28,7 @@ export function drawChart(lines, { width, height, plies, ply, names, jump }) {
     const at = ((event.clientX - box.left) * width) / box.width;
     jump(Math.max(0, Math.min(plies, Math.round(((at - pad.left) / (width - pad.left - pad.right)) * plies))));
   };
+  const now = svg('line', { x1: 0, x2: 0, y1: pad.top, y2: height - pad.bottom, class: 'now' });
   const root = svg('svg', {
     class: 'chart', viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', click: pick,
     'aria-label': `Scores given by ${lines.flatMap((l, seat) => (l.length ? [names[seat]] : [])).join(', ')}`,
@@ -37,12 +38,12 @@ export function drawChart(lines, { width, height, plies, ply, names, jump }) {
     svg('text', { x: pad.left - 6, y: y(s) + 4, 'text-anchor': 'end', class: 'tick' }, short(s))]),
   ticks(0, plies, Math.max(2, width / 110)).filter(Number.isInteger).map((p) =>
     svg('text', { x: x(p), y: height - 6, 'text-anchor': 'middle', class: 'tick' }, String(p))),
-  svg('line', { x1: x(ply), x2: x(ply), y1: pad.top, y2: height - pad.bottom, class: 'now' }),
+  now,
   lines.map((line, seat) => line.length > 0 && svg('g', { class: `score seat${seat}`, 'data-seat': seat },
     svg('polyline', { points: line.map(([p, s]) => `${round(x(p))},${round(y(s))}`).join(' '), 'stroke-dasharray': dashes[Math.floor(seat / 3) % 4] }),
-    line.length <= 80 && line.map(([p, s]) => svg('circle', { cx: round(x(p)), cy: round(y(s)), r: p === ply ? 4.5 : 2.5 },
+    line.length <= 80 && line.map(([p, s]) => svg('circle', { cx: round(x(p)), cy: round(y(s)), r: 2.5 },
       svg('title', {}, `${names[seat]}, ply ${p}: ${s}`))))));
-  return root;
+  return { element: root, mark: (ply) => now.setAttribute('transform', `translate(${round(x(ply))} 0)`) };
 }
 
 function* range(points) { for (const [, s] of points) yield s; }

@@ -248,13 +248,19 @@ class Player {
       ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, 'Nothing was told.')] : []));
   }
 
+  // showChart draws the chart when it is not yet there for this width and
+  // view, and marks the position in it.
   showChart() {
     if (!this.chart.isConnected) return;
-    const lines = this.lines.map((line, seat) => (this.seat === null || this.seat === seat ? line : []));
     const width = Math.max(260, Math.floor(this.chart.clientWidth || 600));
-    this.chart.replaceChildren(
-      drawChart(lines, { width, height: 150, plies: this.end, ply: this.ply, names: this.names, jump: (ply) => this.jump(ply) }),
-      html('ul', { class: 'legend' }, lines.flatMap((line, seat) => (line.length ? [html('li', { class: `seat${seat}` }, html('span', { class: 'dot' }, String(seat)), this.game.seats[seat].name)] : []))));
+    if (this.drawn?.width !== width || this.drawn.seat !== this.seat) {
+      const lines = this.lines.map((line, seat) => (this.seat === null || this.seat === seat ? line : []));
+      const { element, mark } = drawChart(lines, { width, height: 150, plies: this.end, names: this.names, jump: (ply) => this.jump(ply) });
+      this.drawn = { width, seat: this.seat, mark };
+      this.chart.replaceChildren(element, html('ul', { class: 'legend' }, lines.flatMap((line, seat) =>
+        (line.length ? [html('li', { class: `seat${seat}` }, html('span', { class: 'dot' }, String(seat)), this.game.seats[seat].name)] : []))));
+    }
+    this.drawn.mark(this.ply);
   }
 
   // mark shows which move was made last, and keeps it in sight in its list.
@@ -266,7 +272,7 @@ class Player {
       return;
     }
     this.marked.setAttribute('aria-current', 'step');
-    const top = this.marked.offsetTop - this.moves.offsetTop, height = this.moves.clientHeight;
+    const top = this.marked.offsetTop, height = this.moves.clientHeight;
     if (top < this.moves.scrollTop + 30 || top > this.moves.scrollTop + height - 60) this.moves.scrollTop = top - height / 2;
   }
 }

@@ -183,12 +183,17 @@ func (b *tab) click(selector string) {
 	b.run(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// wait waits until a selector is there.
+// wait waits until a selector finds something.
 func (b *tab) wait(selector string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
-	defer cancel()
-	if err := chromedp.Do(ctx, chromedp.WaitReady(chromedp.CSS(selector))); err != nil {
+	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
+		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
+		const look = () => { if (document.querySelector(%q)) done(true); };
+		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 10000);
+		watcher.observe(document, { subtree: true, childList: true, attributes: true });
+		look();
+	})`, selector), chromedp.EvalAwaitPromise))
+	if err != nil || !found {
 		b.t.Fatalf("%s did not come (%v): the player has ply %s and view %s", selector, err, b.attribute(".player", "data-ply"), b.attribute(".player", "data-view"))
 	}
 }
