@@ -1,0 +1,112 @@
+package replaypage
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/web/board"
+)
+
+const modules = `
+import * as chart from './chart.js';
+import * as draw from './draw.js';
+import * as events from './events.js';
+import * as scenes from './scenes.js';
+import { seating } from './seating.js';
+import * as view from './view.js';
+Object.assign(window, chart, draw, events, scenes, view, { seating });
+`
+
+// The modules of package board by themselves, without a replay.
+func TestBoardModules(t *testing.T) {
+	b := open(t, browser(t), nil)
+	script, err := board.Bundle(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eval[chromedp.Void](b, script)
+	for name, c := range map[string]struct{ expression, want string }{
+		"card":         {`[parseCard('12c'), parseCard('7o'), parseCard('13c'), parseCard('0o'), parseCard('?'), parseCard('7x')]`, `[{"rank":12,"suit":"c"},{"rank":7,"suit":"o"},null,null,null,null]`},
+		"card in text": {`[cardName('12c'), cardName('7o'), cardName('?'), cardName('19-14')]`, `["12 (rey) of copas","7 of oros","a card face down","19-14"]`},
+		"lists":        {`[list('-'), list(undefined), list('7o,12c'), bySeat('-/7o,12c'), numbers('1,-,0')]`, `[[],[],["7o","12c"],[[],["7o","12c"]],[1,null,0]]`},
+		"view":         {`parseView('hand=5c,7b trick=- known=-/-')`, `{"hand":"5c,7b","trick":"-","known":"-/-"}`},
+		"view again":   {`viewText({b: '1', a: '2', x: '3'}, ['a', 'b', 'c'])`, `"a=2 b=1"`},
+		"open view":    {`openView([{hand: '1o', me: 'b', trump: '3c'}, {hand: '-', me: 'w', trump: '3c'}])`, `{"trump":"3c","hands":"1o/-"}`},
+		// Seat 1 leads and has played, seat 2 has, seats 3 and 0 have not.
+		"held before its card": {`held({hand: '1o,2o,3o', leader: '1', trick: '5c,6c'}, 4, 0)`, `[3,2,2,3]`},
+		"held after its card":  {`held({hand: '1o,2o', leader: '1', trick: '5c,6c'}, 4, 2)`, `[3,2,2,3]`},
+		"held, all open":       {`held({hands: '1o,2o/-', leader: '1', trick: '5c'}, 2, 0)`, `[2,0]`},
+		"score":                {`[{info: ['score=3 depth=2', 'depth=3 score=-4.5']}, {info: ['score=x', 'score=']}, {info: ['score=1e999']}, {info: ['myscore=3']}, {}].map(scoreOf)`, `[-4.5,null,null,null,null]`},
+		"ticks":                {`[ticks(-7, 12, 4), ticks(0, 1, 4), ticks(0, 0.0004, 2)]`, `[[-5,0,5,10],[0,0.5,1],[0,0.0002,0.0004]]`},
+		"events": {
+			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'new 1 thing', 'play x', 'constructor 0']
+				.map((e) => eventText(e, (s) => 'AB'[s]))`,
+			`["B plays 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
+			"The round is over: A 10, B -10","10 (sota) of copas is turned up: copas are trumps","The trump card is 3 of bastos","B has 5 of copas, 7 of bastos",
+			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","new 1 thing","play x","constructor 0"]`,
+		},
+		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map(moveName)`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
+		// A team forfeits together.
+		"out":          {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
+		"another game": {`drawGame('mus', {hand: '<b>'}, {}).outerHTML`, `"<dl class=\"plainview\"><dt>hand</dt><dd>&lt;b&gt;</dd></dl>"`},
+		"not a game":   {`drawGame('constructor', {a: '1'}, {}).tagName`, `"DL"`},
+		"cards need no replay": {
+			`(() => { const t = drawGame('brisca', parseView('hand=5c,7b trump=3b stock=28 leader=1 trick=1o points=4,0 played=- known=-/7b'), {width: 900, height: 600, names: ['a', 'b'], seat: 0, turn: 0});
+				return [...t.querySelectorAll('[data-hand]')].map((h) => [...h.querySelectorAll('[data-card]')].map((c) => c.dataset.card).join()); })()`,
+			`["5c,7b","7b"]`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var want any
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			b.t = t
+			if diff := cmp.Diff(want, eval[any](b, c.expression)); diff != "" {
+				t.Errorf("%s differs (-want +got)\n%s", c.expression, diff)
+			}
+		})
+	}
+}
+
+// No seat lies on another or off the table, whoever looks, at any width.
+func TestBoardSeating(t *testing.T) {
+	b := open(t, browser(t), nil)
+	script, err := board.Bundle(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eval[chromedp.Void](b, script)
+	wrong := eval[[]string](b, `(() => {
+		const wrong = [];
+		const apart = (a, b) => a.x + a.width <= b.x + 0.01 || b.x + b.width <= a.x + 0.01 || a.y + a.height <= b.y + 0.01 || b.y + b.height <= a.y + 0.01;
+		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 390, 600, 679, 680, 900, 1400]) for (let first = 0; first < seats; first++) {
+			const { boxes, middle, height } = seating(seats, first, width, width < 680 ? 0 : 620, { bottom: 110, top: 110, side: 112, middle: 200 });
+			const say = (what) => wrong.push(seats + ' seats, width ' + width + ', first ' + first + ': ' + what);
+			if (boxes.length !== seats || boxes.includes(undefined)) { say('a seat is missing'); continue; }
+			boxes.forEach((box, i) => {
+				if (box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > height) say('seat ' + i + ' is off the table');
+				boxes.slice(i + 1).forEach((other, j) => { if (!apart(box, other)) say('seats ' + i + ' and ' + (i + 1 + j) + ' overlap'); });
+				if (!apart(box, middle) && width < 680) say('seat ' + i + ' is in the middle');
+			});
+			if (boxes[first].y + boxes[first].height < height - 20) say('the first seat is not at the bottom');
+			if (seats > 2 && boxes[(first + 1) % seats].x + boxes[(first + 1) % seats].width / 2 <= width / 2) say('the next seat is not on the right');
+		}
+		return wrong;
+	})()`)
+	if len(wrong) > 0 {
+		t.Errorf("%d arrangements are wrong, the first: %q", len(wrong), wrong[:min(5, len(wrong))])
+	}
+}
+
+func TestBoardBundleNamesWhatIsMissing(t *testing.T) {
+	if _, err := board.Bundle(`import './nothing.js'`); err == nil {
+		t.Error("a module that does not exist was bundled")
+	}
+	if _, err := board.Style("nothing.css"); err == nil {
+		t.Error("a style sheet that does not exist was bundled")
+	}
+}
