@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"io"
 	"os"
 	"os/exec"
 )
@@ -13,6 +14,14 @@ type Bot struct {
 	Command []string // the program and its arguments
 	Dir     string   // where it runs; "" for here
 	Hash    string   // SHA-256 of what runs, in hexadecimal
+
+	// Serve, if not nil, plays in place of a process: a person, or a bot that is
+	// part of the program. It reads the referee's lines and writes its own, as a
+	// process does on stdin and stdout, until the lines end.
+	Serve func(lines io.Reader, answers io.Writer) error
+	// Untimed turns last as long as they take. The times told are those of the
+	// match's clock all the same.
+	Untimed bool
 }
 
 // tagName is the variable that marks all processes of a bot.

@@ -288,6 +288,9 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	left := timer.left()
 	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
 	deadline := sent.Add(left + g.match.Clock.Margin)
+	if g.match.Bots[c.bot].Untimed {
+		deadline = sent.Add(untimed)
+	}
 	if err := g.send(seat, sent, deadline); err != nil {
 		return 0, err
 	}
@@ -489,6 +492,9 @@ func closeAll(grace time.Duration, tables ...*table) {
 		}
 	}
 }
+
+// untimed is longer than anybody waits.
+const untimed = 365 * 24 * time.Hour
 
 const (
 	// byeGrace is what a bot has to exit by itself after "bye".

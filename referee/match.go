@@ -42,7 +42,7 @@ type Match struct {
 	// Trace, if set, sees every line; called from all lanes.
 	Trace func(Traffic)
 
-	// start is start but for tests.
+	// start is begin but for tests.
 	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
 }
 
@@ -85,7 +85,7 @@ func (m *Match) Play(ctx context.Context) error {
 		return err
 	}
 	if m.start == nil {
-		m.start = start
+		m.start = begin
 	}
 	s := newSchedule(m)
 	group, ctx := errgroup.WithContext(ctx)

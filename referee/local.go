@@ -1,0 +1,175 @@
+package referee
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// local is a bot without a process: Bot.Serve in a goroutine of its own.
+type local struct {
+	ctx     context.Context
+	in      *inbox
+	out     chan []byte
+	ended   chan struct{} // Serve has returned
+	why     error         // what it returned
+	closed  chan struct{}
+	lines   lineBuffer
+	unread  []byte // of what came out, not in lines yet
+	scratch string
+}
+
+// begin starts a bot, be it a process or not.
+func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	if b.Serve == nil {
+		return start(ctx, b, scratch, tag)
+	}
+	l := &local{
+		ctx:     ctx,
+		in:      newInbox(),
+		out:     make(chan []byte),
+		ended:   make(chan struct{}),
+		closed:  make(chan struct{}),
+		scratch: scratch,
+	}
+	go func() {
+		l.why = b.Serve(l.in, outbox{l})
+		close(l.ended)
+	}()
+	return l, nil
+}
+
+func (l *local) Send(lines []byte, _ time.Time) error {
+	l.in.put(lines)
+	return nil
+}
+
+func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
+	var late <-chan time.Time
+	for {
+		if line, ok, err := l.lines.next(); ok || err != nil {
+			return line, now, err
+		}
+		if len(l.unread) > 0 {
+			n := copy(l.lines.room(), l.unread)
+			l.lines.added(n)
+			l.unread = l.unread[n:]
+			continue
+		}
+		if !now.Before(deadline) { // only what is there
+			select {
+			case l.unread = <-l.out:
+				continue
+			case <-l.ended:
+				return nil, now, l.gone()
+			default:
+				return nil, now, errLate
+			}
+		}
+		if late == nil {
+			timer := time.NewTimer(deadline.Sub(now))
+			defer timer.Stop()
+			late = timer.C
+		}
+		select {
+		case l.unread = <-l.out:
+			now = time.Now()
+		case <-l.ended:
+			return nil, time.Now(), l.gone()
+		case <-l.ctx.Done():
+			return nil, time.Now(), l.ctx.Err()
+		case <-late:
+			return nil, time.Now(), errLate
+		}
+	}
+}
+
+// gone is why there will be no line any more: the match was called off, or the
+// bot has ended by itself.
+func (l *local) gone() error {
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	if l.why != nil {
+		return faultf(protocol.Exit, "ended: %s", l.why)
+	}
+	return faultf(protocol.Exit, "ended while the game went on")
+}
+
+func (l *local) Answered()      { l.lines.answered() }
+func (l *local) Stderr() []byte { return nil }
+
+// Close does not wait past the grace for what cannot be ended from outside, such
+// as somebody who is asked for a line.
+func (l *local) Close(grace time.Duration) {
+	l.in.close()
+	if grace > 0 {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-l.ended:
+		case <-timer.C:
+		}
+	}
+	close(l.closed)
+	os.RemoveAll(l.scratch)
+}
+
+// outbox is where Serve writes to.
+type outbox struct{ *local }
+
+func (o outbox) Write(p []byte) (int, error) {
+	select {
+	case o.out <- bytes.Clone(p):
+		return len(p), nil
+	case <-o.closed:
+		return 0, io.ErrClosedPipe
+	}
+}
+
+// inbox is what Serve reads from: a pipe that takes everything at once.
+type inbox struct {
+	mu      sync.Mutex
+	changed *sync.Cond
+	data    []byte
+	ended   bool
+}
+
+func newInbox() *inbox {
+	b := new(inbox)
+	b.changed = sync.NewCond(&b.mu)
+	return b
+}
+
+func (b *inbox) put(data []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data = append(b.data, data...)
+	b.changed.Signal()
+}
+
+func (b *inbox) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	b.changed.Signal()
+}
+
+func (b *inbox) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(b.data) == 0 && !b.ended {
+		b.changed.Wait()
+	}
+	if len(b.data) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, b.data)
+	b.data = b.data[n:]
+	return n, nil
+}
