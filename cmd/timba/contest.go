@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (r *contest) print(w io.Writer) error {
 	for _, s := range results.Standings {
 		row := table.Row{s.Name, s.Games, s.Wins, s.Draws, s.Losses, number(s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
 		if rated {
-			row = append(table.Row{fmt.Sprintf("%+.0f", s.Rating.Value), fmt.Sprintf("%.0f", s.Rating.PlusMinus())}, row...)
+			row = append(table.Row{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), fmt.Sprintf("%.0f", s.Rating.PlusMinus())}, row...)
 		}
 		tab.AppendRow(row)
 	}
@@ -135,13 +136,13 @@ func (r *contest) print(w io.Writer) error {
 	} else if len(t.Bots) == 2 {
 		r.printDuel(w, results.Pairs[0][1])
 	}
-	fmt.Fprintf(w, "\n%d games in %.1f s, %.1f games a second\n", r.played, r.took.Seconds(), float64(r.played)/r.took.Seconds())
+	fmt.Fprintf(w, "\n%s in %.1f s, %.1f games a second\n", count(r.played, "game"), r.took.Seconds(), float64(r.played)/r.took.Seconds())
 	r.printFaults(w)
 	if !t.Folder.FaultsOnly {
 		fmt.Fprintf(w, "replays: %s\n", t.Folder.Path)
 	}
 	if len(r.voids) > 0 {
-		fmt.Fprintf(w, "%d games were void for a failure of timba's own and were played again\n", len(r.voids))
+		fmt.Fprintf(w, "%s void for a failure of timba's own, and played again\n", count(len(r.voids), "game"))
 	}
 	return nil
 }
@@ -152,7 +153,7 @@ func (r *contest) printDuel(w io.Writer, s rating.Summary) {
 		return
 	}
 	a, b := r.tournament.Bots[0].Name, r.tournament.Bots[1].Name
-	fmt.Fprintf(w, "\n%s against %s, in %d deals:\n", a, b, s.Deals)
+	fmt.Fprintf(w, "\n%s against %s, in %s:\n", a, b, count(s.Deals, "deal"))
 	bound := ""
 	if s.Swept {
 		bound = " or more"
@@ -162,7 +163,11 @@ func (r *contest) printDuel(w io.Writer, s rating.Summary) {
 	}
 	fmt.Fprintf(w, "  Elo difference   %+.1f%s  (95 %%: %s to %s)\n", s.Elo.Value, bound, bounded(s.Elo.Low), bounded(s.Elo.High))
 	fmt.Fprintf(w, "  superiority      %.1f %% likely\n", 100*s.LOS)
-	fmt.Fprintf(w, "  points a game    %+.2f ± %.2f\n", s.Points.Value, s.Points.PlusMinus())
+	if s.Deals == 1 { // which tells nothing of how much deals differ
+		fmt.Fprintf(w, "  points a game    %+.2f\n", s.Points.Value)
+	} else {
+		fmt.Fprintf(w, "  points a game    %+.2f ± %.2f\n", s.Points.Value, s.Points.PlusMinus())
+	}
 	var classes []string
 	for _, c := range s.Classes {
 		classes = append(classes, fmt.Sprintf("%.4g: %d", c.Score, c.Deals))

@@ -19,8 +19,8 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Play a short round-robin between bots in several languages",
-		Long: "Plays a round-robin between the starters in Python, C, Bash and Perl and two house bots\n" +
-			"at every game, prints a table and leaves a folder of replays, with the starters in it.",
+		Long: "Plays the starters in Python, C, Bash and Perl and two house bots against each other at\n" +
+			"every game, prints the tables and leaves a folder of replays, with the starters in it.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.demo(cmd) },
 	}
@@ -79,7 +79,6 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	f.format = string(tournament.RoundRobin)
 	faults := false
 	for i, g := range games.All() {
 		if i == 1 {
@@ -100,6 +99,13 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 			return err
 		}
 		if err := c.print(w); err != nil {
+			return err
+		}
+		doc, err := c.report()
+		if err == nil {
+			err = c.keep(doc)
+		}
+		if err != nil {
 			return err
 		}
 		faults = faults || len(c.faults) > 0

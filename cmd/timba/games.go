@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 func newGames() *cobra.Command {
@@ -72,6 +73,18 @@ func completeGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 		names = append(names, g.Name())
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeBots completes a game, and then house bots beside files.
+func completeBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return completeGame(cmd, args, word)
+	}
+	var names []string
+	for _, b := range house.List() {
+		names = append(names, "@"+b.Name+"\t"+b.Help)
+	}
+	return names, cobra.ShellCompDirectiveDefault
 }
 
 // newTable is how every table of the program looks.

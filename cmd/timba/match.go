@@ -53,7 +53,7 @@ func newMatch() *cobra.Command {
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match --resume replays",
-		ValidArgsFunction: completeGame,
+		ValidArgsFunction: completeBots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args)
 		},
@@ -152,7 +152,7 @@ func (f *matchFlags) takeUp(cmd *cobra.Command, p tournament.Plan, args []string
 			args = append(args, b.Bot)
 		}
 	}
-	if missing("set") {
+	if missing("set") && args[0] == p.Game {
 		for name, value := range p.Options {
 			f.set = append(f.set, name+"="+value)
 		}
@@ -248,16 +248,14 @@ func (f *matchFlags) settle(game string, bots int) (rules.Variant, tournament.Fo
 		v, err := settle(game, f.set, 0)
 		return v, tournament.Format(f.format), err
 	}
-	if v, err := settle(game, f.set, bots); err == nil && bots <= v.Players() {
-		return v, tournament.Single, nil
-	} else if bots <= 2 {
-		return v, tournament.Single, err
+	v, err := settle(game, f.set, bots)
+	if err != nil { // so many cannot sit at one table
+		v, err = settle(game, f.set, 0)
 	}
-	v, err := settle(game, f.set, 0)
-	if err == nil && bots <= v.Players() {
-		return v, tournament.Single, nil
+	if err == nil && bots > v.Players() {
+		return v, tournament.RoundRobin, nil
 	}
-	return v, tournament.RoundRobin, err
+	return v, tournament.Single, err
 }
 
 func (f *matchFlags) plan(t *tournament.Tournament, bots []string) tournament.Plan {
@@ -376,7 +374,7 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 func (r *contest) verdict(broken error, w io.Writer) error {
 	t := r.tournament
 	if broken != nil {
-		fmt.Fprintf(w, "broken off after %d games\n", r.played)
+		fmt.Fprintf(w, "broken off after %s\n", count(r.played, "game"))
 		if t.Folder.FaultsOnly {
 			fmt.Fprintf(w, "with --out FOLDER it could go on from there\n")
 		} else {
@@ -407,7 +405,15 @@ func describeTournament(w io.Writer, t *tournament.Tournament) {
 	if t.Format != tournament.Single {
 		fmt.Fprintf(w, "%s, ", t.Format)
 	}
-	fmt.Fprintf(w, "%d deals a match, each in all rotations, %s\nseed %s\n\n", t.Deals, clockText(t.Clock), referee.Hex(t.Seed))
+	fmt.Fprintf(w, "%s a match, in all rotations, %s\nseed %s\n\n", count(t.Deals, "deal"), clockText(t.Clock), referee.Hex(t.Seed))
+}
+
+// count is a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func clockText(c referee.Clock) string {

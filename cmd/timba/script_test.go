@@ -1,14 +1,20 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -16,6 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden files in the scripts
 
 // TestMain lets the test binary be timba, also as a house bot.
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
 	testscript.Main(m, map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -31,10 +38,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache"))
 			e.Setenv("HOME", os.Getenv("HOME")) // version managers look there for interpreters
-			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "same": same, "json": members},
 	})
 }
 
@@ -55,5 +62,48 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit status %d, want %d\n%s%s", got, want, ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// times are what may differ in what is played again.
+var times = regexp.MustCompile(`"(ms|seconds)": ?[0-9.e+-]+`)
+
+// same FOLDER FOLDER wants two folders of games to be the same but for times.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: same FOLDER FOLDER")
+	}
+	if diff := cmp.Diff(tree(ts, args[0]), tree(ts, args[1])); diff != "" {
+		ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], diff)
+	}
+}
+
+// tree is a folder's files by path, without times.
+func tree(ts *testscript.TestScript, folder string) map[string]string {
+	files, root := map[string]string{}, ts.MkAbs(folder)
+	ts.Check(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, root)] = times.ReplaceAllString(string(data), `"$1":0`)
+		return err
+	}))
+	return files
+}
+
+// members FILE MEMBER... wants a file to be one JSON object with just these
+// members.
+func members(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: json FILE MEMBER...")
+	}
+	var object map[string]any
+	if err := json.Unmarshal([]byte(ts.ReadFile(args[0])), &object); err != nil {
+		ts.Fatalf("%s: %v", args[0], err)
+	}
+	got, want := slices.Sorted(maps.Keys(object)), slices.Sorted(slices.Values(args[1:]))
+	if !slices.Equal(got, want) {
+		ts.Fatalf("%s has the members %q, want %q", args[0], got, want)
 	}
 }

@@ -1,0 +1,336 @@
+package starters
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// TestMain lets the test binary be a house bot in real processes, and keeps
+// builds away from the user's cache.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "bot" {
+		if err := house.Run(os.Args[2], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "starters-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("XDG_CACHE_HOME", dir)
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else @random sleeps a second at its end
+	if goCache, err := os.UserHomeDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		os.Setenv("GOCACHE", filepath.Join(goCache, ".cache", "go-build"))
+	}
+	return m.Run()
+}
+
+// source is the main file of each starter.
+var source = map[string]string{
+	"python": "bot.py", "javascript": "bot.js", "c": "bot.c", "cpp": "bot.cpp", "rust": "bot.rs", "java": "Bot.java", "go": "bot.go",
+	"bash": "bot.sh", "perl": "bot.pl", "ruby": "bot.rb", "lua": "bot.lua", "tcl": "bot.tcl", "php": "bot.php",
+}
+
+// Each starter is three text files, and nothing that was built.
+func TestStarterFiles(t *testing.T) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != len(Languages) || len(source) != len(Languages) {
+		t.Errorf("%d folders are embedded and %d sources known for %d languages", len(entries), len(source), len(Languages))
+	}
+	for _, l := range Languages {
+		want := []string{"README.md", source[l.Name], "timba.toml"}
+		slices.Sort(want)
+		var got []string
+		err := fs.WalkDir(files, l.Name, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				got = append(got, strings.TrimPrefix(path, l.Name+"/"))
+			}
+			return err
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v; want %q", l.Name, got, err, want)
+		}
+		for _, name := range got {
+			data, err := files.ReadFile(l.Name + "/" + name)
+			if err != nil || bytes.ContainsFunc(data, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' && r != '\t' }) {
+				t.Errorf("%s/%s is not plain text: %v", l.Name, name, err)
+			}
+		}
+	}
+}
+
+// write writes a starter into a new folder.
+func write(t testing.TB, l Language, name string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	if _, err := l.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// The manifest is valid, needs what the list of languages says, and is what timba
+// would do with the main file alone; the README tells the rest in about ten lines.
+func TestStarterManifestAndReadme(t *testing.T) {
+	for _, l := range Languages {
+		dir := write(t, l, "Nice-1")
+		m, err := program.ReadManifest(dir)
+		if err != nil {
+			t.Errorf("%s: %v", l.Name, err)
+			continue
+		}
+		if m.Name != "Nice-1" || m.Version != "1.0" || len(m.Games) != len(games.All()) {
+			t.Errorf("%s: the manifest is %+v", l.Name, m)
+		}
+		for _, g := range games.All() {
+			if !slices.Contains(m.Games, g.Name()) {
+				t.Errorf("%s: the manifest does not claim %s", l.Name, g.Name())
+			}
+		}
+		var needs []string
+		for _, command := range [][]string{m.Build, m.Run} {
+			if len(command) > 0 && !strings.Contains(command[0], "/") {
+				needs = append(needs, command[0])
+			}
+		}
+		if !slices.Equal(needs, l.Needs) {
+			t.Errorf("%s: the manifest needs %q, the list says %q", l.Name, needs, l.Needs)
+		}
+		text := read(t, filepath.Join(dir, "README.md"))
+		if n := strings.Count(text, "\n"); n < 8 || n > 12 {
+			t.Errorf("%s: the README has %d lines", l.Name, n)
+		}
+		for _, want := range []string{
+			"# Nice-1: a timba bot in " + l.Title + "\n", "timba match", "timba check", source[l.Name], "ideas", "Debug", "`" + m.Run[0],
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the README says nothing of %q", l.Name, want)
+			}
+		}
+		if !strings.Contains(text, "buffer") && !strings.Contains(text, "at once") && !strings.Contains(text, "flush") {
+			t.Errorf("%s: the README does not say when output is sent", l.Name)
+		}
+		if code := read(t, filepath.Join(dir, source[l.Name])); !strings.Contains(code, "Nice-1") || strings.Contains(code, "my-") {
+			t.Errorf("%s: the source does not have the bot's name", l.Name)
+		}
+		if err := os.Remove(filepath.Join(dir, program.ManifestFile)); err != nil {
+			t.Fatal(err)
+		}
+		alone, err := program.ReadManifest(dir)
+		if err != nil || !slices.Equal(alone.Run, m.Run) {
+			t.Errorf("%s: without its manifest it runs by %q, not by %q: %v", l.Name, alone.Run, m.Run, err)
+		}
+	}
+}
+
+// Names, titles and aliases find a language, in any case; others are told which
+// there are.
+func TestFindLanguage(t *testing.T) {
+	for word, want := range map[string]string{"python": "python", "Py": "python", "JS": "javascript", "c++": "cpp", "golang": "go", "sh": "bash", "C": "c", "PHP": "php"} {
+		if l, err := Find(word); err != nil || l.Name != want {
+			t.Errorf("%s: %s, %v", word, l.Name, err)
+		}
+	}
+	words := map[string]string{}
+	for _, l := range Languages {
+		for _, word := range append([]string{l.Name}, l.Aliases...) {
+			if words[word] != "" {
+				t.Errorf("%s is both %s and %s", word, words[word], l.Name)
+			}
+			words[word] = l.Name
+		}
+		if got, err := Find(l.Title); err != nil || got.Name != l.Name {
+			t.Errorf("%s: %v", l.Title, err)
+		}
+	}
+	_, err := Find("cobol")
+	for word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("%v: says nothing of %s", err, word)
+		}
+	}
+}
+
+// A folder with anything in it is left as it is.
+func TestWriteNeverOverwrites(t *testing.T) {
+	l := Languages[0]
+	dir := write(t, l, "mine")
+	if err := os.WriteFile(filepath.Join(dir, "bot.py"), []byte("my work"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Write(dir); err == nil || !strings.Contains(err.Error(), dir+" is not empty") {
+		t.Errorf("%v", err)
+	}
+	if text := read(t, filepath.Join(dir, "bot.py")); text != "my work" {
+		t.Errorf("the file is %q", text)
+	}
+	if _, err := l.Write(filepath.Join(dir, "bot.py")); err == nil || !strings.Contains(err.Error(), "name a new folder") {
+		t.Errorf("onto a file: %v", err)
+	}
+	repository := t.TempDir()
+	if err := os.Mkdir(filepath.Join(repository, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Write(repository); err != nil {
+		t.Errorf("into a new repository: %v", err)
+	}
+}
+
+// Any folder gives a name that needs no quoting anywhere.
+func TestBotNames(t *testing.T) {
+	for folder, want := range map[string]string{
+		"mybot": "mybot", "My Bot 2": "My-Bot-2", `a"b'c`: "a-b-c", "señal": "se-al", "..x": "x", "日本": "my-bot", "v1.2_b": "v1.2_b", "-": "my-bot",
+	} {
+		if got := botName(folder); got != want {
+			t.Errorf("%q: %q, want %q", folder, got, want)
+		}
+	}
+	for _, l := range Languages {
+		dir := write(t, l, `we "need" $quotes`)
+		if m, err := program.ReadManifest(dir); err != nil || m.Name != "we--need---quotes" {
+			t.Errorf("%s: %q, %v", l.Name, m.Name, err)
+		}
+	}
+}
+
+// settings are what the starters play: every game, with few and many seats, with
+// teams, and with all options on.
+var settings = []struct{ game, options string }{
+	{"brisca", "players=2 exchange=yes last10=yes blackhand=yes hunt3=yes"},
+	{"brisca", "players=3"},
+	{"brisca", "players=4 teams=yes exchange=yes last10=yes blackhand=yes"},
+	{"tute", "players=2 exchange=yes last10=yes blackhand=yes hunt3=yes"},
+	{"tute", "players=3 followonly=yes"},
+	{"tute", "players=4 teams=yes exchange=yes last10=yes blackhand=yes"},
+	{"podrida", "players=3 deck=40 rounds=up"},
+	{"podrida", "players=12 rounds=updown"},
+	{"tebes", "size=6 limit=60"},
+	{"tebes", "size=4 board=random cycles=allow limit=100"},
+	{"teeko", "start=random limit=40"},
+	{"teeko", "start=drop squares=advanced limit=40"},
+}
+
+// patient is a clock that no loaded machine runs down.
+var patient = referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute}
+
+// game plays one game between a bot and @random, who take the seats in turn, or
+// of the bot with itself. What it gives is the replay without what may differ
+// from bot to bot.
+func game(t testing.TB, setting struct{ game, options string }, bots ...referee.Bot) string {
+	t.Helper()
+	g, err := games.Find(setting.game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Settle(g, protocol.Pairs(setting.options).Map())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One game will do: the other rotations are as if played before.
+	m := &referee.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, From: make([]int, len(bots))}
+	for rotation := 1; rotation < len(bots); rotation++ {
+		m.From[rotation] = 1
+	}
+	var text string
+	m.Done = func(g *referee.Game) error {
+		for _, f := range g.Faults {
+			return fmt.Errorf("fault of seat %d at ply %d: %s: %s", f.Seat, f.Ply, f.Code, f.Text)
+		}
+		r := g.Replay
+		for i := range r.Moves {
+			r.Moves[i].MS = 0
+		}
+		r.Seats = nil
+		data, err := json.MarshalIndent(r, "", " ")
+		text = string(data)
+		return err
+	}
+	if err := m.Play(t.Context()); err != nil {
+		t.Errorf("%s %s: %v", setting.game, setting.options, err)
+	}
+	return text
+}
+
+// all plays a starter at every setting, against @random and against itself.
+func all(t testing.TB, l Language) (replays []string) {
+	t.Helper()
+	var log bytes.Buffer
+	programs, err := program.ResolveAll([]string{write(t, l, "starter"), "@random"}, &log)
+	if err != nil {
+		t.Errorf("%s: %v", l.Name, err)
+		return make([]string, 2*len(settings))
+	}
+	if log.Len() > 0 {
+		t.Logf("%s: the build says:\n%s", l.Name, log.String())
+	}
+	for _, s := range settings {
+		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot), game(t, s, programs[0].Bot))
+	}
+	return replays
+}
+
+// Every starter plays every game without a fault, and with the same seeds and
+// opponents they all make the same moves and think the same.
+func TestStartersPlayAlike(t *testing.T) {
+	i := slices.IndexFunc(Languages, func(l Language) bool { return l.Missing() == nil })
+	if i < 0 {
+		t.Skip("NO STARTER IS TESTED: none of their languages is installed: try script/interpreters")
+	}
+	model := Languages[i]
+	first := sync.OnceValue(func() []string { return all(t, model) })
+	for _, l := range Languages {
+		t.Run(l.Name, func(t *testing.T) {
+			t.Parallel()
+			if missing := l.Missing(); missing != nil {
+				t.Skipf("NO BOT IN %s IS TESTED: %s is not installed: try script/interpreters", strings.ToUpper(l.Title), strings.Join(missing, ", "))
+			}
+			want := first()
+			if l.Name == model.Name {
+				return
+			}
+			for i, got := range all(t, l) {
+				if diff := cmp.Diff(want[i], got); diff != "" {
+					t.Fatalf("%v differs (-%s +%s):\n%s", settings[i/2], model.Name, l.Name, diff)
+				}
+			}
+		})
+	}
+}
