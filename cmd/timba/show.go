@@ -199,7 +199,11 @@ func ranking(r *referee.Replay) string {
 	for rank := 1; rank <= len(r.Seats); rank++ {
 		for seat := range r.Seats {
 			if seat < len(r.Points) && seat < len(r.Ranks) && r.Ranks[seat] == rank {
-				fmt.Fprintf(&out, " %2d.  %s (seat %d)  %g points\n", rank, draw.Clean(r.Seats[seat].Name), seat, r.Points[seat])
+				points := "points"
+				if r.Points[seat] == 1 {
+					points = "point"
+				}
+				fmt.Fprintf(&out, " %2d.  %s (seat %d)  %g %s\n", rank, draw.Clean(r.Seats[seat].Name), seat, r.Points[seat], points)
 			}
 		}
 	}

@@ -134,3 +134,23 @@ func (s Style) grid(rows [][]string) block {
 	}
 	return lines
 }
+
+// Columns puts entries into columns of the same width, a line each that ends
+// with LF, as many as fit.
+func (s Style) Columns(entries []string) string {
+	widest := 0
+	for _, e := range entries {
+		widest = max(widest, width(e))
+	}
+	perRow := max(1, s.width()/(widest+3))
+	var out strings.Builder
+	for i, e := range entries {
+		out.WriteString("  ")
+		if last := i == len(entries)-1; last || (i+1)%perRow == 0 {
+			out.WriteString(e + "\n")
+			continue
+		}
+		out.WriteString(pad(e, widest+1))
+	}
+	return out.String()
+}

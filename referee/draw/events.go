@@ -8,7 +8,8 @@ import (
 )
 
 // Event tells an event in words, its verb and arguments as the protocol has
-// them. One that it does not know is left as it is.
+// them, with the seats' names, which may be "you". One that it does not know is
+// left as it is.
 func (s Style) Event(event string, name func(seat int) string) string {
 	words := strings.Fields(event)
 	if len(words) == 0 {
@@ -34,33 +35,39 @@ func (s Style) Event(event string, name func(seat int) string) string {
 	if who == "" {
 		return Clean(event)
 	}
+	does := func(verb string) string {
+		if who == "you" {
+			return "you " + verb
+		}
+		return who + " " + verb + "s"
+	}
 	switch verb {
 	case "play":
-		return who + " plays " + rest
+		return does("play") + " " + rest
 	case "bid":
-		return who + " bids " + rest
+		return does("bid") + " " + rest
 	case "draw":
 		if rest == "?" {
-			return who + " draws a card"
+			rest = "a card"
 		}
-		return who + " draws " + rest
+		return does("draw") + " " + rest
 	case "swap":
-		return who + " takes the trump card and lays down " + rest
+		return does("take") + " the trump card and " + strings.TrimPrefix(does("lay"), who+" ") + " down " + rest
 	case "trick":
 		if rest == "" {
-			return who + " wins the trick"
+			return does("win") + " the trick"
 		}
-		return who + " wins the trick: " + count(rest, "point")
+		return does("win") + " the trick: " + count(rest, "point")
 	case "instant":
-		return who + " wins at once: " + rest
+		return does("win") + " at once: " + rest
 	case "sing":
-		return who + " declares " + s.song(at(args, 1)) + " for " + Clean(at(args, 2))
+		return does("declare") + " " + s.song(at(args, 1)) + " for " + Clean(at(args, 2))
 	case "song":
-		return who + " scores the song: " + rest
+		return does("score") + " the song: " + rest
 	case "capture":
-		return who + " captures on " + rest
+		return does("capture") + " on " + rest
 	case "extra":
-		return who + " moves once more"
+		return does("move") + " once more"
 	}
 	return Clean(event)
 }
