@@ -132,5 +132,5 @@ export function thoughts(move, mayKnow, names) {
       const at = token.indexOf('=');
       return at > 0 ? html('span', { class: 'pair', 'data-key': token.slice(0, at) }, html('b', {}, token.slice(0, at)), ' ', token.slice(at + 1))
         : html('span', { class: 'word' }, token);
-    }))) : html('p', { class: 'none' }, 'It said nothing.'));
+    }))) : !move.standin && html('p', { class: 'none' }, 'It said nothing.'));
 }

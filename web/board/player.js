@@ -257,7 +257,9 @@ class Player {
       const lines = this.lines.map((line, seat) => (this.seat === null || this.seat === seat ? line : []));
       const { element, mark } = drawChart(lines, { width, height: 150, plies: this.end, names: this.names, jump: (ply) => this.jump(ply) });
       this.drawn = { width, seat: this.seat, mark };
-      this.chart.replaceChildren(element, html('ul', { class: 'legend' }, lines.flatMap((line, seat) =>
+      const none = lines.every((line) => line.length === 0);
+      if (none) this.chart.replaceChildren(html('p', { class: 'none' }, `${this.names[this.seat]} gave no score.`));
+      else this.chart.replaceChildren(element, html('ul', { class: 'legend' }, lines.flatMap((line, seat) =>
         (line.length ? [html('li', { class: `seat${seat}` }, html('span', { class: 'dot' }, String(seat)), this.game.seats[seat].name)] : []))));
     }
     this.drawn.mark(this.ply);

@@ -243,8 +243,8 @@ class Table {
         return [cx + ((i % perRow) - (inRow - 1) / 2) * (size + 10), cy + (row - (rows - 1) / 2) * (tall + 14)];
       };
     }
-    const rx = Math.max(size * 0.6, Math.min(area.width / 2 - size / 2 - 6, size * (this.crowded ? 4 : 1.55)));
-    const ry = Math.max(tall * 0.2, Math.min(area.height / 2 - tall / 2 - 6, tall * (this.crowded ? 1.9 : 0.62)));
+    const rx = Math.max(size * 0.6, Math.min(area.width / 2 - size / 2 - 6, size * (this.crowded ? 4 : this.seats > 4 ? 2.1 : 1.55)));
+    const ry = Math.max(tall * 0.2, Math.min(area.height / 2 - tall / 2 - 6, tall * (this.crowded ? 1.9 : this.seats > 4 ? 0.85 : 0.62)));
     const first = this.seat ?? 0;
     return (seat) => {
       const turn = Math.PI / 2 - (2 * Math.PI * ((seat - first + this.seats) % this.seats)) / this.seats;

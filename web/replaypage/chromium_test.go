@@ -71,7 +71,7 @@ func open(t *testing.T, in context.Context, g *Game) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(in)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel = context.WithTimeout(ctx, 90*time.Second)
 	t.Cleanup(cancel)
 	b := &tab{t: t, ctx: ctx, url: "about:blank"}
 	if g != nil {
@@ -189,7 +189,7 @@ func (b *tab) wait(selector string) {
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
 		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
 		const look = () => { if (document.querySelector(%q)) done(true); };
-		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 10000);
+		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 30000);
 		watcher.observe(document, { subtree: true, childList: true, attributes: true });
 		look();
 	})`, selector), chromedp.EvalAwaitPromise))

@@ -22,7 +22,6 @@ type sample struct {
 	options map[string]string
 	match   uint64 // its seed
 	fault   *referee.Fault
-	ranks   []int // where the fault makes them other than the rules'
 }
 
 var bots = []string{"alfil", "bruna", "carmela", "duque", "estoque", "farol", "gitana", "hidalgo", "infanta", "jota", "kermes", "lucero"}
