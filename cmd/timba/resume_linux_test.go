@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+)
+
+// process is timba as a process of its own; out is what it wrote to stdout and
+// stderr, once it has ended.
+type process struct {
+	*exec.Cmd
+	out bytes.Buffer
+}
+
+// begin starts timba.
+func begin(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{Cmd: exec.Command("timba", args...)}
+	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+	p.Stdout, p.Stderr = &p.out, &p.out
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Process.Kill() })
+	return p
+}
+
+// ends wants a process to end with a status.
+func (p *process) ends(t *testing.T, status int) {
+	t.Helper()
+	p.Wait()
+	if got := p.ProcessState.ExitCode(); got != status {
+		t.Fatalf("%v: %v, want status %d\n%s", p.Args, p.ProcessState, status, p.out.String())
+	}
+}
+
+// until waits for a condition.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in thirty seconds: %s", what)
+		}
+	}
+}
+
+// finished are a folder's finished games.
+func finished(t *testing.T, folder string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(folder, "games", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// contents are a folder's files by path, without times.
+func contents(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		files[strings.TrimPrefix(path, folder)] = times.ReplaceAllString(string(data), `"$1":0`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A match whose program is killed at any moment, and killed again when it goes on,
+// loses no finished game and counts none twice.
+func TestResumeAfterKill(t *testing.T) {
+	match := func(folder string) []string {
+		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", folder}
+	}
+	whole := t.TempDir()
+	begin(t, match(whole)...).ends(t, exitGood)
+	want := contents(t, whole)
+	const games = 40
+	if n := len(finished(t, whole)); n != games {
+		t.Fatalf("%d games are kept, want %d", n, games)
+	}
+	moment := rand.New(rand.NewPCG(1, 2))
+	broken := 0
+	for range 10 {
+		folder := t.TempDir()
+		before := 0
+		for range 2 {
+			args := match(folder)
+			if _, err := os.Stat(filepath.Join(folder, "plan.json")); err == nil {
+				args = []string{"match", "--resume", folder}
+			}
+			p := begin(t, args...)
+			least := before + moment.IntN(games-before)
+			until(t, "it has come so far", func() bool { return len(finished(t, folder)) >= least })
+			for began, more := time.Now(), time.Duration(moment.IntN(5_000_000)); time.Since(began) < more; {
+			}
+			p.Process.Kill()
+			p.Wait()
+			n := len(finished(t, folder))
+			if n < before {
+				t.Errorf("%d games are kept, there were %d", n, before)
+			}
+			if before = n; n > 0 && n < games {
+				broken++
+			}
+		}
+		args := match(folder)
+		if _, err := os.Stat(filepath.Join(folder, "plan.json")); err == nil {
+			args = []string{"match", "--resume", folder}
+		}
+		p := begin(t, args...)
+		p.ends(t, exitGood)
+		if text := fmt.Sprintf("\n%s in ", count(games-before, "game")); !strings.Contains(p.out.String(), text) {
+			t.Errorf("%d games were kept, and it says:\n%s", before, p.out.String())
+		}
+		if diff := cmp.Diff(want, contents(t, folder)); diff != "" {
+			t.Errorf("the folder differs (-whole +resumed):\n%s", diff)
+		}
+	}
+	if broken < 10 {
+		t.Errorf("only %d of 20 kills came between the first game and the last", broken)
+	}
+}
+
+// Ctrl-C ends a match between two games, tells the results so far and how to go
+// on, with status 3; and so it goes on.
+func TestInterrupt(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "out")
+	p := begin(t, "match", "teeko", "@random", "@greedy", "--deals", "200", "--seed", "9", "--out", folder)
+	until(t, "a game is kept", func() bool { return len(finished(t, folder)) > 0 })
+	if err := p.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(t, exitNoVerdict)
+	n := len(finished(t, folder))
+	for _, text := range []string{
+		fmt.Sprintf("broken off after %s\n", count(n, "game")), "go on: timba match --resume " + folder + "\n", "@greedy", "replays: " + folder,
+	} {
+		if !strings.Contains(p.out.String(), text) {
+			t.Errorf("it says nothing of %q:\n%s", text, p.out.String())
+		}
+	}
+	again := begin(t, "match", "--resume", folder)
+	again.ends(t, exitGood)
+	if text := fmt.Sprintf("\n%s in ", count(400-n, "game")); !strings.Contains(again.out.String(), text) {
+		t.Errorf("%d games were kept, and it says:\n%s", n, again.out.String())
+	}
+
+	p = begin(t, "match", "teeko", "@random", "@greedy", "--deals", "100000")
+	until(t, "the match goes on", func() bool { return len(children(t, p)) > 0 })
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.ends(t, exitNoVerdict)
+	if !strings.Contains(p.out.String(), "with --out FOLDER it could go on from there\n") {
+		t.Errorf("it says\n%s", p.out.String())
+	}
+}
+
+// children are the processes that a process has started.
+func children(t *testing.T, p *process) []string {
+	t.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, path := range tasks {
+		data, _ := os.ReadFile(path) // a thread that has ended has none
+		all = append(all, strings.Fields(string(data))...)
+	}
+	return all
+}
+
+// A second Ctrl-C ends the program at once, whatever it does; here it waits for
+// somebody to read what it writes.
+func TestInterruptTwice(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log")
+	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+	p.Stdout = w
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	ended := make(chan struct{})
+	go func() {
+		p.Wait()
+		close(ended)
+	}()
+	last := -1
+	until(t, "the pipe is full", func() bool {
+		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
+		full := err == nil && n > 60_000 && n == last
+		last = n
+		return full
+	})
+	until(t, "it has ended", func() bool {
+		select {
+		case <-ended:
+			return true
+		default:
+			p.Process.Signal(os.Interrupt)
+			return false
+		}
+	})
+	if status := p.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended with %v", p.ProcessState)
+	}
+}
