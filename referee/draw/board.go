@@ -31,7 +31,7 @@ func (d *drawing) board() block {
 		numbers, faces := "", ""
 		for column := range side {
 			n := row*side + column
-			q := square{number: n, piece: pieces[n], dark: n < len(colours) && colours[n] == 'b',
+			q := square{number: n, piece: pieces[n], pale: d.p.Game == "teeko" && (row+column)%2 == 0, dark: n < len(colours) && colours[n] == 'b',
 				left: n == from, reached: n == to}
 			top, bottom := d.square(q)
 			numbers += top
@@ -78,6 +78,7 @@ type square struct {
 	number        int
 	piece         byte
 	dark          bool
+	pale          bool // only where all squares are of the same colour, to tell them apart
 	left, reached bool // by the last move
 }
 
@@ -111,8 +112,11 @@ func (d *drawing) square(q square) (top, bottom string) {
 		return number + fill(cell-len(number)), fill(1) + before + piece + after + fill(cell-4)
 	}
 	back, numberColour := lightSquare, lightNumber
-	if q.dark {
+	switch {
+	case q.dark:
 		back, numberColour = darkSquare, darkNumber
+	case q.pale:
+		back = paleSquare
 	}
 	if q.left || q.reached {
 		back, numberColour = markedSquare, blackPiece

@@ -120,6 +120,42 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// Every event that a game has is told in words.
+func TestEvents(t *testing.T) {
+	name := func(seat int) string { return []string{"you", "bot.py", "\x1b[2J"}[seat] }
+	s := Style{Unicode: true}
+	for event, want := range map[string]string{
+		"deal 1o,12c":              "dealt: 1● 12♥",
+		"trump 5e":                 "trump: 5♠",
+		"trump b 3b":               "trump: 3♣",
+		"round 3 cards=3 dealer=1": "round 3: cards 3, dealer 1",
+		"score -10 11":             "points so far: -10 11",
+		"play 0 12c":               "you play 12♥",
+		"play 1 19-14":             "bot.py plays 19-14",
+		"bid 1 0":                  "bot.py bids 0",
+		"draw 1 ?":                 "bot.py draws a card",
+		"draw 0 5b":                "you draw 5♣",
+		"swap 1 7o":                "bot.py takes the trump card and lays down 7●",
+		"swap 0 7o":                "you take the trump card and lay down 7●",
+		"trick 0 14":               "you win the trick: 14 points",
+		"trick 1 1":                "bot.py wins the trick: 1 point",
+		"trick 1":                  "bot.py wins the trick",
+		"instant 1 tute":           "bot.py wins at once: tute",
+		"sing 1 o 20":              "bot.py declares ● for 20",
+		"song 0 40":                "you score the song: 40",
+		"capture 1 7":              "bot.py captures on 7",
+		"extra 1":                  "bot.py moves once more",
+		"play 2 1o":                "?[2J plays 1●",
+		"comet 1 x":                "comet 1 x",
+		"sing 0":                   "you declare  for ",
+		"":                         "",
+	} {
+		if got := s.Event(event, name); got != want {
+			t.Errorf("%q is told as %q, want %q", event, got, want)
+		}
+	}
+}
+
 // In colours the drawings are the same but for boards, whose squares have a
 // ground instead of a frame.
 func TestColours(t *testing.T) {

@@ -17,11 +17,6 @@ func (s Style) Event(event string, name func(seat int) string) string {
 	}
 	verb, args := words[0], words[1:]
 	rest := s.Words(strings.Join(args, " "))
-	who := ""
-	if seat, err := strconv.Atoi(at(args, 0)); err == nil {
-		who = Clean(name(seat))
-		rest = s.Words(strings.Join(args[1:], " "))
-	}
 	switch verb {
 	case "deal":
 		return "dealt: " + strings.ReplaceAll(rest, ",", " ")
@@ -32,9 +27,12 @@ func (s Style) Event(event string, name func(seat int) string) string {
 	case "score":
 		return "points so far: " + Clean(strings.Join(args, " "))
 	}
-	if who == "" {
+	seat, err := strconv.Atoi(at(args, 0))
+	if err != nil || seat < 0 {
 		return Clean(event)
 	}
+	who := Clean(name(seat))
+	rest = s.Words(strings.Join(args[1:], " "))
 	does := func(verb string) string {
 		if who == "you" {
 			return "you " + verb

@@ -69,6 +69,7 @@ const (
 	green  = "38;5;78"
 
 	lightSquare  = "48;5;180"
+	paleSquare   = "48;5;186"
 	darkSquare   = "48;5;94"
 	markedSquare = "48;5;142"
 	blackPiece   = "1;38;5;16"
