@@ -1,33 +1,472 @@
 package sandbox
 
-import "errors"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
 
-var errUnfinished = errors.New("the walls are not built yet")
-
-// Probe tells what this machine can hold, by running it.
-func Probe() Report { return Report{Level: None} }
+	"golang.org/x/sys/unix"
+)
 
 // Process is a sandbox that runs.
-type Process struct{}
+type Process struct {
+	init   *os.Process
+	pidfd  int
+	line   int // our end of the lifeline
+	group  group
+	level  Level
+	uid    int
+	limit  Limit
+	killed atomic.Bool
+	cause  atomic.Uint32 // the Reason of a watcher's kill, plus 1
+	frozen atomic.Bool
+	mu     sync.Mutex // kill and what it uses
+	gone   bool
+	once   sync.Once
+	status Status
+}
 
-// Start runs a program in a sandbox.
-func Start(Spec) (*Process, error) { return nil, step("start", errUnfinished) }
+// Start runs a program in a sandbox: with all layers that this machine has, and
+// an error below the level that is demanded. The program is started when Start
+// returns or soon after; Wait tells when it could not be.
+func Start(s Spec) (*Process, error) {
+	r := Probe()
+	level := r.Level
+	if s.Most != None {
+		level = min(level, s.Most)
+	}
+	if level < s.Level || level == None {
+		return nil, r.refuse(level, s.Level)
+	}
+	return start(s, level)
+}
 
-// PidFD is a descriptor that becomes readable when the sandbox has ended.
-func (*Process) PidFD() int { return -1 }
+// refuse tells why a level cannot be reached.
+func (r Report) refuse(got, want Level) error {
+	for _, l := range r.Layers {
+		if !l.OK {
+			return step(l.Name, fmt.Errorf("this machine holds %s where %s is needed: %w: %s", got, max(want, Weak), l.Err, l.Fix))
+		}
+	}
+	return step("level", fmt.Errorf("%s was chosen where %s is needed", got, want))
+}
 
-// Wait ends what is left, frees everything and tells how it ended.
-func (*Process) Wait() Status { return Status{Reason: NotStarted, Step: "start", Err: errUnfinished} }
+func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "") }
 
-// Kill ends all processes.
-func (*Process) Kill() {}
+// startAs starts a program under another name.
+func startAs(s Spec, level Level, name string) (*Process, error) {
+	if !called.Load() {
+		return nil, step("start", errors.New("this program does not call sandbox.MaybeInit first thing in main"))
+	}
+	c, err := s.prepare(level)
+	if err != nil {
+		return nil, step("program", err)
+	}
+	if name != "" {
+		c.Argv = append([]string{name}, c.Argv[1:]...)
+	}
+	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: c.Limit}
+	if err := p.start(s, c); err != nil {
+		p.Kill()
+		p.Wait()
+		return nil, err
+	}
+	if p.group != nil {
+		watch.add(p)
+	}
+	return p, nil
+}
 
-// Freeze stops all processes until Thaw.
-func (*Process) Freeze() error { return step("freeze", errUnfinished) }
+// prepare settles what an init is told, all but who it is to be.
+func (s Spec) prepare(level Level) (*config, error) {
+	limit, err := s.Limit.check()
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Command) == 0 {
+		return nil, errors.New("there is no command")
+	}
+	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full}
+	if s.Dir != "" {
+		if c.Folder, err = folder(s.Dir); err != nil {
+			return nil, err
+		}
+		c.Dir = c.Folder.Target
+	} else if level > Weak {
+		c.Dir = "/tmp"
+	} else {
+		c.Dir = "/"
+	}
+	if s.Build && (c.Folder == nil || level == Weak) {
+		return nil, errors.New("a build needs a folder, and namespaces to hold its copy")
+	}
+	found, err := findProgram(s.Command[0], s.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c.Path = found.path
+	c.Env = environment(limit, found.bins, s.Env)
+	return c, c.showAll(append(found.show, s.ReadOnly...))
+}
+
+// folder is a folder at its own path, and where it really is.
+func folder(dir string) (*bind, error) {
+	target, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	source, err := filepath.EvalSymlinks(target)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(source)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", dir)
+	}
+	for _, path := range []string{source, target} {
+		if path == "/" || within("/proc", path) || within(path, "/proc", "/dev", "/sys") {
+			return nil, fmt.Errorf("%s cannot be a program's folder: put the program in one of its own", path)
+		}
+	}
+	return &bind{source, target}, nil
+}
+
+// showAll settles which paths are bound: outer ones first, and none that is seen
+// already.
+func (c *config) showAll(paths []string) error {
+	for _, path := range paths {
+		target, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		source, err := filepath.EvalSymlinks(target)
+		if err != nil {
+			return err
+		}
+		c.Show = append(c.Show, bind{source, target})
+	}
+	slices.SortStableFunc(c.Show, func(a, b bind) int { return len(a.Target) - len(b.Target) })
+	var seen []string
+	c.Show = slices.DeleteFunc(c.Show, func(b bind) bool {
+		covered := c.Level > Weak && within(b.Target, append(seen, shownFolders...)...)
+		seen = append(seen, b.Target)
+		return covered
+	})
+	if f := c.Folder; f != nil && !c.Build && within(f.Target, append(seen, shownFolders...)...) {
+		c.Folder = nil
+	}
+	return nil
+}
+
+func (p *Process) start(s Spec, c *config) error {
+	root := os.Geteuid() == 0
+	var err error
+	if root {
+		if p.uid, err = uids.take(); err != nil {
+			return step("users", err)
+		}
+		c.UID = p.uid
+	}
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return step("lifeline", err)
+	}
+	p.line = fds[0]
+	theirs := os.NewFile(uintptr(fds[1]), "lifeline")
+	defer theirs.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return step("null", err)
+	}
+	defer null.Close()
+	files := []*os.File{null, null, null, theirs}
+	for i, f := range []*os.File{s.Stdin, s.Stdout, s.Stderr} {
+		if f != nil {
+			files[i] = f
+		}
+	}
+	attr := &os.ProcAttr{Files: files, Env: initEnv, Sys: &syscall.SysProcAttr{PidFD: &p.pidfd, Setsid: true}}
+	if c.Group {
+		all, err := machine.groups()
+		if err != nil {
+			return step("cgroup", err)
+		}
+		if p.group, err = all.create(c.Limit); err != nil {
+			return step("cgroup", err)
+		}
+		leave, thaw := p.group.leave(), p.group.thaw()
+		attr.Files = append(attr.Files, leave...)
+		c.Leave, c.Thaw = len(leave), thaw != nil
+		if thaw != nil {
+			attr.Files = append(attr.Files, thaw)
+		}
+		if fd := p.group.cloneInto(); fd >= 0 {
+			attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
+		}
+	}
+	if c.Level > Weak {
+		attr.Sys.Cloneflags = namespaces
+		if !root {
+			attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
+			attr.Sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+		}
+	}
+	if p.init, err = os.StartProcess("/proc/self/exe", []string{initName}, attr); err != nil {
+		return step("namespaces", err)
+	}
+	if p.group != nil {
+		if err := p.group.join(p.init.Pid); err != nil {
+			return step("cgroup", err)
+		}
+	}
+	return step("lifeline", p.tell(c))
+}
+
+const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// initEnv keeps an init small: one thread at a time, and no garbage worth
+// collecting.
+var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
+
+// tell sends an init what it waits for.
+func (p *Process) tell(c *config) error {
+	data, err := json.Marshal(c)
+	for err == nil && len(data) > 0 {
+		var n int
+		// Not to be ended by SIGPIPE when init is gone already.
+		if n, err = unix.SendmsgN(p.line, data, nil, nil, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
+			err = nil
+		}
+		data = data[max(0, n):]
+	}
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		return nil // Wait tells why
+	}
+	return err
+}
+
+// PidFD is a descriptor that becomes readable when the sandbox has ended; valid
+// until Wait.
+func (p *Process) PidFD() int { return p.pidfd }
+
+// Kill ends all processes. They are gone when Wait returns.
+func (p *Process) Kill() {
+	p.killed.Store(true)
+	p.kill()
+}
+
+func (p *Process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return
+	}
+	if p.level == Weak {
+		if p.line >= 0 { // init knows whom to end
+			unix.Shutdown(p.line, unix.SHUT_WR)
+		}
+		return
+	}
+	if p.group != nil {
+		p.group.kill()
+	}
+	if p.init != nil {
+		p.init.Signal(unix.SIGKILL) // an error: it has ended
+	}
+}
+
+// end is kill for a reason of the sandbox's own.
+func (p *Process) end(r Reason) {
+	p.cause.CompareAndSwap(0, uint32(r)+1)
+	p.kill()
+}
+
+// Freeze stops all processes until Thaw; an error where there is no cgroup.
+func (p *Process) Freeze() error { return p.freeze(true) }
 
 // Thaw lets them go on.
-func (*Process) Thaw() error { return step("thaw", errUnfinished) }
+func (p *Process) Thaw() error { return p.freeze(false) }
 
-// MaybeInit is called first thing in main: when the process was started as a
-// sandbox's init it never returns.
-func MaybeInit() {}
+func (p *Process) freeze(on bool) error {
+	if p.group == nil {
+		return step("freeze", fmt.Errorf("a sandbox of level %s has no cgroup", p.level))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.frozen.Swap(on) == on {
+		return nil
+	}
+	return step("freeze", p.group.freeze(on))
+}
+
+// Wait waits for the program's end, ends what it has left, frees everything and
+// tells how it ended. It can be called again.
+func (p *Process) Wait() Status {
+	p.once.Do(p.wait)
+	return p.status
+}
+
+func (p *Process) wait() {
+	if p.init != nil {
+		p.init.Wait() // how init itself ended tells nothing
+	}
+	watch.remove(p)
+	p.status = p.judge(p.lastWords())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
+	if p.group != nil {
+		p.status.Usage = p.group.usage()
+		if err := p.group.close(); err != nil && p.status.Err == nil {
+			p.status.Step, p.status.Err = "cgroup", err
+		}
+	}
+	for _, fd := range []int{p.pidfd, p.line} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	p.pidfd, p.line = -1, -1
+	if p.uid >= 0 {
+		uids.release(p.uid)
+	}
+}
+
+// lastWords is init's report; nil when it was ended before it could make one.
+func (p *Process) lastWords() *report {
+	var data []byte
+	var buf [4096]byte
+	for p.line >= 0 {
+		n, err := unix.Read(p.line, buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			break
+		}
+		data = append(data, buf[:n]...)
+	}
+	var r report
+	if json.Unmarshal(data, &r) != nil {
+		return nil
+	}
+	return &r
+}
+
+// judge finds the reason of an end: what a limit did shows as a signal or an
+// error of the program.
+func (p *Process) judge(r *report) (s Status) {
+	switch {
+	case r == nil:
+		s.Reason = Killed
+	case r.Reason == Exited:
+		if ws := syscall.WaitStatus(r.Wait); ws.Signaled() {
+			s.Reason, s.Signal = Signalled, ws.Signal()
+		} else {
+			s.Code = ws.ExitStatus()
+		}
+	case r.Reason == NotStarted:
+		s.Reason, s.Step, s.Err = NotStarted, r.Step, r.err()
+	default:
+		s.Reason = r.Reason
+	}
+	if r != nil {
+		s.Usage = Usage{Memory: r.Peak, CPU: time.Duration(r.CPU)}
+	}
+	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
+	switch cause := p.cause.Load(); {
+	case p.group != nil && s.Reason != NotStarted && p.group.outOfMemory():
+		s.Reason = MemoryLimit
+	case cause > 0:
+		s.Reason = Reason(cause - 1)
+	case p.killed.Load() && s.Reason != NotStarted && s.Reason != Exited:
+		s.Reason = Killed
+	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
+		s.Reason = Forbidden
+	case s.Reason == Signalled && s.Signal == unix.SIGXCPU:
+		s.Reason = CPULimit
+	case failed && p.group != nil && p.group.refused():
+		s.Reason = ProcessLimit
+	}
+	return s
+}
+
+func (r *report) err() error {
+	if r.Errno == 0 {
+		return errors.New(r.Text)
+	}
+	return &remoteError{r.Text, syscall.Errno(r.Errno)}
+}
+
+// remoteError is an error of an init.
+type remoteError struct {
+	text  string
+	errno syscall.Errno
+}
+
+func (e *remoteError) Error() string { return e.text }
+
+// Unwrap makes it comparable to the error numbers.
+func (e *remoteError) Unwrap() error { return e.errno }
+
+// watcher looks now and then at what cgroups count but do not hold: CPU time
+// and, in version 1, the other processes of a program that lost one to its
+// memory limit.
+type watcher struct {
+	mu      sync.Mutex
+	running map[*Process]struct{}
+	awake   bool
+}
+
+var watch = watcher{running: map[*Process]struct{}{}}
+
+func (w *watcher) add(p *Process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running[p] = struct{}{}
+	if !w.awake {
+		w.awake = true
+		go w.run()
+	}
+}
+
+// remove returns when no look at the process is under way.
+func (w *watcher) remove(p *Process) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, p)
+}
+
+// run ends when there is nothing to watch.
+func (w *watcher) run() {
+	for w.look() {
+		time.Sleep(pollEvery)
+	}
+}
+
+func (w *watcher) look() (more bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for p := range w.running {
+		switch {
+		case p.frozen.Load():
+		case p.group.outOfMemory():
+			p.end(MemoryLimit)
+		case p.limit.CPU > 0 && p.group.usage().CPU > p.limit.CPU:
+			p.end(CPULimit)
+		}
+	}
+	w.awake = len(w.running) > 0
+	return w.awake
+}

@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// groupsV1 are cgroups of version 1, for root: each controller has a tree of its
+// own.
+type groupsV1 struct{ base map[string]string }
+
+// The controllers of version 1, those that there must be first.
+var (
+	needV1   = []string{"memory", "pids"}
+	likeV1   = []string{"freezer", "cpuacct"}
+	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, where it is, counts swap too
+)
+
+func openV1(base map[string]string) (groups, error) {
+	g := groupsV1{map[string]string{}}
+	for _, c := range needV1 {
+		if base[c] == "" {
+			return nil, fmt.Errorf("cgroup v1 has no controller %q", c)
+		}
+	}
+	for _, c := range append(needV1, likeV1...) {
+		if base[c] != "" {
+			g.base[c] = base[c]
+			sweep(base[c])
+		}
+	}
+	probe, err := g.create(DefaultLimit)
+	if err != nil {
+		return nil, err
+	}
+	return g, probe.close()
+}
+
+func (g groupsV1) create(l Limit) (group, error) {
+	c := &groupV1{dirs: map[string]string{}}
+	name := groupName()
+	for _, controller := range append(needV1, likeV1...) {
+		base, ok := g.base[controller]
+		if !ok {
+			continue
+		}
+		dir := filepath.Join(base, name)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+		c.dirs[controller] = dir
+	}
+	if err := c.limit(l, g.base["freezer"]); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// groupV1 is a folder in each tree.
+type groupV1 struct {
+	dirs  map[string]string
+	out   *os.File // the cgroup that init moves back to
+	state *os.File // where the freezer is told
+}
+
+func (c *groupV1) file(controller, name string) string {
+	return filepath.Join(c.dirs[controller], name)
+}
+
+func (c *groupV1) limit(l Limit, outside string) error {
+	for i, name := range memoryV1 {
+		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory+initMemory, 10))
+		if err != nil && !(i > 0 && errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initThreads)); err != nil {
+		return err
+	}
+	if c.dirs["freezer"] == "" {
+		return nil
+	}
+	var err, err2 error
+	c.out, err = os.OpenFile(filepath.Join(outside, "cgroup.procs"), os.O_WRONLY, 0)
+	c.state, err2 = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
+	return errors.Join(err, err2)
+}
+
+func (c *groupV1) cloneInto() int { return -1 }
+
+func (c *groupV1) join(pid int) error {
+	for controller := range c.dirs {
+		if err := writeFile(c.file(controller, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *groupV1) leave() []*os.File {
+	if c.out == nil {
+		return nil
+	}
+	return []*os.File{c.out}
+}
+
+func (c *groupV1) thaw() *os.File { return c.state }
+
+func (c *groupV1) freeze(on bool) error {
+	if c.state == nil {
+		return errors.New("cgroup v1 has no controller \"freezer\"")
+	}
+	text := "THAWED"
+	if on {
+		text = "FROZEN"
+	}
+	_, err := c.state.WriteString(text)
+	return err
+}
+
+// kill makes that a kill arrives: who is frozen does not even die.
+func (c *groupV1) kill() {
+	if c.state != nil {
+		c.freeze(false)
+	}
+}
+
+func (c *groupV1) outOfMemory() bool {
+	return event(c.file("memory", "memory.oom_control"), "oom_kill") > 0
+}
+
+func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "max") > 0 }
+
+func (c *groupV1) usage() Usage {
+	return Usage{
+		Memory:    number(c.file("memory", "memory.max_usage_in_bytes")),
+		CPU:       time.Duration(number(c.file("cpuacct", "cpuacct.usage"))),
+		Processes: int(number(c.file("pids", "pids.peak"))),
+	}
+}
+
+func (c *groupV1) close() error {
+	var errs []error
+	for _, f := range []*os.File{c.out, c.state} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	for _, dir := range c.dirs {
+		errs = append(errs, removeGroup(dir))
+	}
+	return errors.Join(errs...)
+}

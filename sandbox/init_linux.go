@@ -1,0 +1,341 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The names under which this program is started again.
+const (
+	initName  = "timba-sandbox-init"
+	probeName = "timba-sandbox-probe"
+)
+
+// The descriptors that an init finds.
+const (
+	lifeline   = 3 // a socket: config in, report out; its end is the end of all
+	firstExtra = 4
+)
+
+// bind is a path to show.
+type bind struct{ Source, Target string }
+
+// config is what an init is told.
+type config struct {
+	Level  Level
+	UID    int // to become; -1: stay, as the root of a user namespace or as oneself
+	Path   string
+	Argv   []string
+	Env    []string
+	Dir    string
+	Build  bool
+	Show   []bind
+	Folder *bind // the program's own
+	Limit  Limit
+	Group  bool // a cgroup counts memory
+	Leave  int  // how many of the extra descriptors are cgroups to move back to
+	Thaw   bool // the one after them thaws the program
+
+	into int // the folder outside that what is built goes back to
+}
+
+// report is what an init tells at its end.
+type report struct {
+	Reason Reason
+	Wait   uint32 // wait status
+	CPU    int64  // nanoseconds
+	Peak   int64  // bytes
+	Step   string
+	Errno  int
+	Text   string
+}
+
+// called tells whether this program calls MaybeInit, without which starting
+// itself again would be something else.
+var called atomic.Bool
+
+func init() {
+	if len(os.Args) > 0 && os.Args[0] == initName {
+		// So that the thread that gives up its rights is another one: it can end,
+		// which the first thread of a process cannot.
+		runtime.LockOSThread()
+	}
+}
+
+// MaybeInit is called first thing in main, and in TestMain: when the process was
+// started as a sandbox's init it never returns.
+func MaybeInit() {
+	called.Store(true)
+	if len(os.Args) == 0 {
+		return
+	}
+	switch os.Args[0] {
+	case initName:
+		initMain()
+	case probeName:
+		probeMain()
+	}
+}
+
+// reaper is an init at work.
+type reaper struct {
+	config config
+	main   int // the program's own process
+	ended  atomic.Bool
+	peak   int64
+}
+
+func initMain() {
+	// What was inherited by accident must not reach the program.
+	if err := unix.CloseRange(lifeline, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
+		finish(report{Reason: NotStarted, Step: "descriptors", Text: err.Error()})
+	}
+	// A signal that is caught does not end us and, unlike one that is ignored, is
+	// not inherited. Nobody reads the channel: what does not fit is dropped.
+	signal.Notify(make(chan os.Signal, 1))
+	var r reaper
+	if err := json.NewDecoder(os.NewFile(lifeline, "lifeline")).Decode(&r.config); err != nil {
+		unix.Exit(2) // the referee is gone
+	}
+	go r.watchLifeline()
+	oom := raiseOOM()
+	type result struct {
+		pid int
+		err error
+	}
+	started := make(chan result)
+	stay := make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // for good: the rights of this thread do not come back
+		pid, err := r.config.run()
+		started <- result{pid, err}
+		if r.config.Level == Weak {
+			<-stay // the program's parent-death signal is bound to this thread
+		}
+	}()
+	s := <-started
+	if s.err != nil {
+		finish(failure(s.err))
+	}
+	r.main = s.pid
+	oom.lower()
+	r.stepAside()
+	if !r.config.Group {
+		go r.poll()
+	}
+	r.reap()
+}
+
+// stepAside leaves the cgroup that is frozen with the program, so that the end
+// of the lifeline is noticed, and lets go of the program's pipes, so that their
+// end is.
+func (r *reaper) stepAside() {
+	for i := range r.config.Leave {
+		unix.Write(firstExtra+i, []byte("0"))
+		unix.Close(firstExtra + i)
+	}
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	for fd := range 3 {
+		if err == nil {
+			unix.Dup3(null, fd, 0)
+		} else {
+			unix.Close(fd)
+		}
+	}
+	// The program must not look into us, nor stop us.
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+}
+
+// watchLifeline ends everything when the referee is gone or wants it.
+func (r *reaper) watchLifeline() {
+	var buf [1]byte
+	for {
+		n, err := unix.Read(lifeline, buf[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			break
+		}
+	}
+	r.thaw()
+	r.end(report{Reason: Killed})
+}
+
+// thaw lets the program die: in a v1 freezer not even SIGKILL arrives.
+func (r *reaper) thaw() {
+	if r.config.Thaw {
+		unix.Write(firstExtra+r.config.Leave, []byte("THAWED"))
+	}
+}
+
+// reap waits for the program, and for all whose parents have ended.
+func (r *reaper) reap() {
+	for {
+		var ws unix.WaitStatus
+		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			r.end(report{Reason: NotStarted, Step: "wait", Text: err.Error()})
+		case pid == r.main:
+			r.end(report{Reason: Exited, Wait: uint32(ws)})
+		}
+	}
+}
+
+// end ends what is left, keeps what was built and tells. Who comes second waits
+// for the end.
+func (r *reaper) end(rep report) {
+	if r.ended.Swap(true) {
+		select {}
+	}
+	r.killAll()
+	if r.config.Build && rep.Reason == Exited && rep.Wait == 0 {
+		if err := r.config.keepBuild(); err != nil {
+			rep = failure(step("keep the build", err))
+		}
+	}
+	var ru unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
+		rep.CPU = ru.Utime.Nano() + ru.Stime.Nano()
+		rep.Peak = max(atomic.LoadInt64(&r.peak), ru.Maxrss<<10)
+	}
+	finish(rep)
+}
+
+// killAll ends all processes of the sandbox but this one.
+func (r *reaper) killAll() {
+	for range 10000 {
+		if r.config.Level > Weak {
+			unix.Kill(-1, unix.SIGKILL) // the whole pid namespace
+		} else {
+			for _, pid := range descendants() {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+		}
+		_, err := unix.Wait4(-1, nil, 0, nil)
+		if errors.Is(err, unix.ECHILD) {
+			return
+		}
+	}
+}
+
+// poll holds the limits that no cgroup holds.
+func (r *reaper) poll() {
+	limit := r.config.Limit
+	for !r.ended.Load() {
+		memory, cpu := r.usage()
+		if memory > atomic.LoadInt64(&r.peak) {
+			atomic.StoreInt64(&r.peak, memory)
+		}
+		switch {
+		case memory > limit.Memory:
+			r.end(report{Reason: MemoryLimit})
+		case limit.CPU > 0 && cpu > limit.CPU:
+			r.end(report{Reason: CPULimit})
+		}
+		time.Sleep(pollEvery)
+	}
+}
+
+// pollEvery is how often limits are looked at that nothing else holds.
+const pollEvery = 50 * time.Millisecond
+
+// failure is a report of what went wrong before the program ran.
+func failure(err error) report {
+	rep := report{Reason: NotStarted, Step: "start", Text: err.Error()}
+	var s *StepError
+	if errors.As(err, &s) {
+		rep.Step, rep.Text = s.Step, s.Err.Error()
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		rep.Errno = int(errno)
+	}
+	return rep
+}
+
+// finish tells the referee and is the end of this process.
+func finish(rep report) {
+	if data, err := json.Marshal(rep); err == nil {
+		unix.Write(lifeline, data)
+	}
+	unix.Exit(0) // at once, with all of the pid namespace
+}
+
+// run makes the walls around this thread and starts the program from it.
+func (c *config) run() (pid int, err error) {
+	unix.Umask(0)
+	if c.Level > Weak {
+		if err := c.buildRoot(); err != nil {
+			return 0, err
+		}
+		if err := unix.Sethostname([]byte("timba")); err != nil {
+			return 0, step("hostname", err)
+		}
+	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return 0, step("subreaper", err)
+	}
+	unix.Umask(0o022)
+	if err := c.setLimits(); err != nil {
+		return 0, step("limits", err)
+	}
+	rules, err := c.landlock()
+	if err != nil {
+		return 0, step("landlock", err)
+	}
+	if err := dropRights(c.UID, c.Level > Weak); err != nil {
+		return 0, step("rights", err)
+	}
+	if err := rules.enforce(); err != nil {
+		return 0, step("landlock", err)
+	}
+	if err := filterCalls(c.filter(rules.abi)); err != nil {
+		return 0, step("seccomp", err)
+	}
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
+	if c.Level == Weak {
+		attr.Sys.Pdeathsig = syscall.SIGKILL
+	}
+	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
+	if err != nil {
+		return 0, step("exec", fmt.Errorf("%s: %w", c.Path, err))
+	}
+	return pid, nil
+}
+
+// oomScore is how likely the kernel is to end a process when the machine is out
+// of memory.
+type oomScore struct{ file *os.File }
+
+// raiseOOM makes that the program goes before the referee does: it inherits our
+// score. A machine without /proc goes without.
+func raiseOOM() oomScore {
+	f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+	if err != nil {
+		return oomScore{}
+	}
+	f.WriteString("1000")
+	return oomScore{f}
+}
+
+// lower makes that the program goes before us; only root may go below 0.
+func (o oomScore) lower() {
+	if o.file == nil {
+		return
+	}
+	if _, err := o.file.WriteString("-1000"); err != nil {
+		o.file.WriteString("0")
+	}
+	o.file.Close()
+}

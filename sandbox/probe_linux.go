@@ -1,0 +1,206 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// machine is what was found out about this machine, once.
+var machine struct {
+	groups func() (groups, error)
+	report func() Report
+}
+
+func init() {
+	machine.groups = sync.OnceValues(openGroups)
+	machine.report = sync.OnceValue(probe)
+}
+
+// Probe tells what this machine can hold: not by its version or by who asks, but
+// by running a sandbox of each level and looking out of it. The answer is kept.
+func Probe() Report { return machine.report() }
+
+func probe() Report {
+	layers := []Layer{
+		layer("seccomp", seccompError(), "a kernel with CONFIG_SECCOMP_FILTER, on amd64 or arm64"),
+		landlockLayer(),
+	}
+	_, err := machine.groups()
+	full := err
+	if full == nil {
+		full = tryLevel(Full)
+	}
+	spaces := error(nil)
+	if full != nil {
+		spaces = tryLevel(Reduced)
+	}
+	layers = append(layers, layer("namespaces", spaces, fixNamespaces(spaces)), layer("cgroup", full, fixGroups(full)))
+	r := Report{Layers: layers}
+	switch {
+	case layers[0].Err != nil:
+	case full == nil:
+		r.Level = Full
+	case spaces == nil:
+		r.Level = Reduced
+	default:
+		weak := tryLevel(Weak)
+		if weak == nil {
+			r.Level = Weak
+		} else {
+			r.Layers = append(r.Layers, layer("weak", weak, "run timba as a user of its own, in a container or a virtual machine"))
+		}
+	}
+	return r
+}
+
+func layer(name string, err error, fix string) Layer {
+	if err == nil {
+		return Layer{Name: name, OK: true}
+	}
+	return Layer{Name: name, Err: err, Fix: fix}
+}
+
+func seccompError() error {
+	if auditArch == 0 {
+		return errors.New("the system calls of this architecture are not known")
+	}
+	action := uint32(unix.SECCOMP_RET_KILL_PROCESS)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func landlockLayer() Layer {
+	_, err := landlockABI()
+	return layer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it files have one wall, not two")
+}
+
+func fixNamespaces(err error) string {
+	var s *StepError
+	switch {
+	case errors.As(err, &s) && s.Step == "proc":
+		return "parts of /proc are masked, as container engines do: start the container with --security-opt systempaths=unconfined, or run timba outside"
+	case errors.Is(err, unix.ENOSPC):
+		return "sysctl user.max_user_namespaces=10000"
+	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
+		return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a container --security-opt seccomp=unconfined; or run timba as root"
+	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL):
+		return "a kernel of 5.12 or newer with user, pid, net, ipc, uts and cgroup namespaces"
+	}
+	return "run timba on a machine of its own"
+}
+
+func fixGroups(err error) string {
+	if os.Geteuid() == 0 {
+		return "mount a cgroup file system that root may write to, with the controllers memory and pids; in a container: --cgroupns=private and a writable /sys/fs/cgroup"
+	}
+	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
+}
+
+func userName() string {
+	if name := os.Getenv("USER"); name != "" {
+		return name
+	}
+	return "USER"
+}
+
+// tryLevel runs this program in a sandbox, where it looks around.
+func tryLevel(level Level) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	p, err := startAs(Spec{Command: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level, probeName)
+	w.Close()
+	if err != nil {
+		return err
+	}
+	said, _ := io.ReadAll(io.LimitReader(r, 4096))
+	switch s := p.Wait(); {
+	case s.Reason == NotStarted:
+		return step(s.Step, s.Err)
+	case s.Reason != Exited || s.Code != 0:
+		return fmt.Errorf("a look out of a sandbox %s: %s", s, bytes.TrimSpace(said))
+	}
+	return nil
+}
+
+// levelName is the variable that tells a probe what it is in.
+const levelName = "TIMBA_SANDBOX_LEVEL"
+
+// probeMain looks around in a sandbox. It exits with 0 when the walls stand.
+func probeMain() {
+	level, err := ParseLevel(os.Getenv(levelName))
+	for _, check := range []func(Level) error{lookAtStatus, lookAtFiles, lookAtNetwork} {
+		err = errors.Join(err, check(level))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, strings.ReplaceAll(err.Error(), "\n", "; "))
+		unix.Exit(1)
+	}
+	unix.Exit(0)
+}
+
+// lookAtStatus reads what the kernel says of this process.
+func lookAtStatus(level Level) error {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	want := map[string]string{"NoNewPrivs": "1", "Seccomp": "2", "CapEff": strings.Repeat("0", 16), "CapPrm": strings.Repeat("0", 16)}
+	for line := range strings.Lines(string(status)) {
+		name, value, _ := strings.Cut(line, ":")
+		if w := want[name]; w != "" && strings.TrimSpace(value) != w {
+			return fmt.Errorf("/proc/self/status has %q", strings.TrimSpace(line))
+		}
+	}
+	if level > Weak && os.Getppid() != 1 {
+		return fmt.Errorf("the parent is process %d, not 1", os.Getppid())
+	}
+	return nil
+}
+
+// lookAtFiles tries to write where nothing may be written.
+func lookAtFiles(level Level) error {
+	for _, dir := range []string{"/", "/usr", "/etc", "/var/tmp", "/home"} {
+		f, err := os.OpenFile(dir+"/timba-sandbox-probe", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+		if err == nil {
+			f.Close()
+			os.Remove(f.Name())
+			return fmt.Errorf("%s can be written to", dir)
+		}
+	}
+	if level == Weak {
+		return nil
+	}
+	for _, dir := range []string{"/home", "/root", "/var", "/sys", "/etc/shadow"} {
+		if _, err := os.Lstat(dir); err == nil {
+			return fmt.Errorf("%s is seen", dir)
+		}
+	}
+	return os.WriteFile("/tmp/probe", []byte("scratch"), 0o600)
+}
+
+func lookAtNetwork(Level) error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.Close(fd)
+		return errors.New("there is a socket of the internet")
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// A filter of system calls is a list of what is denied: runtimes make too many
+// others, and namespaces hold most of what those could do. It is the same for
+// all programs of a level.
+
+// Where the kernel puts what a filter reads.
+const (
+	offNumber = 0
+	offArch   = 4
+	offArgs   = 16 // low words first: all machines that are known here are little-endian
+)
+
+func argument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offArgs + 8*i, Size: 4} }
+
+// attacks are calls that nothing makes but a program that wants out. They end it.
+var attacks = []uint32{
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_SETNS, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_REBOOT, unix.SYS_SWAPON, unix.SYS_SWAPOFF,
+	unix.SYS_BPF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
+	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
+}
+
+// refused are calls that runtimes may try and do without.
+var refused = []struct {
+	errno unix.Errno
+	calls []uint32
+}{
+	{unix.EPERM, []uint32{
+		unix.SYS_UNSHARE, unix.SYS_CHROOT, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+		unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
+		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
+		unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_VHANGUP, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+		// A program stays on the core that the referee has put its game on.
+		unix.SYS_SCHED_SETAFFINITY,
+	}},
+	{unix.ENOSYS, []uint32{
+		unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
+		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // makes calls past every filter
+		// Memory that no process is seen to have, and ways for two programs to meet.
+		unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
+	}},
+}
+
+// Two programs that see the same files could tell each other things by who has
+// locked one, or has opened one.
+var meetings = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
+
+// fcntlMeetings are the commands of fcntl of that kind: 36 to 38 are locks of
+// open files.
+var fcntlMeetings = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
+
+// weakRefused are calls that Landlock does not cover, denied where it is the only
+// wall for files. The user's own other processes are in reach, too.
+var weakRefused = []uint32{
+	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
+	unix.SYS_TRUNCATE, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
+	unix.SYS_SCHED_SETATTR, unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND,
+}
+
+// signals are the calls that send one, with a process as their first argument.
+var signals = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
+
+// lastCall is the newest call that was looked at when this list was made: what
+// comes after it does not exist.
+const lastCall = 462
+
+const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
+	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// filterProgram is a filter while it is written.
+type filterProgram struct{ code []bpf.Instruction }
+
+func (p *filterProgram) add(code ...bpf.Instruction) { p.code = append(p.code, code...) }
+
+var (
+	retKill  = bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS}
+	retAllow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
+)
+
+func retErrno(errno unix.Errno) bpf.Instruction {
+	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
+}
+
+// on decides a call by its number.
+func (p *filterProgram) on(call uint32, ret bpf.Instruction) {
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, ret)
+}
+
+// onArgument decides a call where a test holds for an argument; where it does
+// not, the call is allowed.
+func (p *filterProgram) onArgument(call, i uint32, tests []bpf.JumpIf, ret bpf.Instruction) {
+	body := []bpf.Instruction{argument(i)}
+	for _, t := range tests {
+		t.SkipTrue, t.SkipFalse = 0, 1
+		body = append(body, t, ret)
+	}
+	body = append(body, retAllow)
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: uint8(len(body))})
+	p.add(body...)
+}
+
+func equal(values ...uint32) (tests []bpf.JumpIf) {
+	for _, v := range values {
+		tests = append(tests, bpf.JumpIf{Cond: bpf.JumpEqual, Val: v})
+	}
+	return tests
+}
+
+// filter writes the filter of a level.
+func (c *config) filter(abi int) []bpf.Instruction {
+	var p filterProgram
+	// First of all: the numbers below are those of one architecture. A call of
+	// another, as int 0x80 makes, would walk through the list.
+	p.add(bpf.LoadAbsolute{Off: offArch, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, retKill,
+		bpf.LoadAbsolute{Off: offNumber, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1}, retKill, // x32
+		bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: lastCall, SkipTrue: 1}, retErrno(unix.ENOSYS))
+	for _, call := range append(attacks, oldAttacks...) {
+		p.on(call, retKill)
+	}
+	for _, group := range refused {
+		for _, call := range group.calls {
+			p.on(call, retErrno(group.errno))
+		}
+	}
+	for _, call := range oldRefused {
+		p.on(call, retErrno(unix.EPERM))
+	}
+	if !c.Build { // compilers lock their caches
+		for _, call := range append(meetings, oldMeetings...) {
+			p.on(call, retErrno(unix.ENOSYS))
+		}
+		p.onArgument(unix.SYS_FCNTL, 1, equal(fcntlMeetings...), retErrno(unix.ENOLCK))
+	}
+	if !c.Group {
+		p.on(unix.SYS_MEMFD_CREATE, retErrno(unix.ENOSYS)) // its memory is no process's
+	}
+	if c.Level == Weak {
+		c.filterWeak(&p, abi)
+	}
+	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
+	for _, call := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
+		p.onArgument(call, 0, []bpf.JumpIf{{Cond: bpf.JumpNotEqual, Val: unix.AF_UNIX}}, retErrno(unix.EAFNOSUPPORT))
+	}
+	p.onArgument(unix.SYS_IOCTL, 1, equal(unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS), retErrno(unix.EPERM))
+	for _, call := range signals {
+		p.onArgument(call, 0, equal(1), retErrno(unix.EPERM)) // not to init
+	}
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PERSONALITY, SkipTrue: 6}, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 3},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0xffffffff, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x0040000, SkipTrue: 1}, // addresses that do not change
+		retErrno(unix.EPERM), retAllow)
+	p.add(retAllow)
+	return p.code
+}
+
+func (c *config) filterWeak(p *filterProgram, abi int) {
+	for _, call := range append(weakRefused, oldWeakRefused...) {
+		p.on(call, retErrno(unix.EPERM))
+	}
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PRLIMIT64, SkipTrue: 4}, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, retErrno(unix.EPERM), retAllow)
+	if abi < 6 { // Landlock does not hold signals yet
+		for _, call := range append(signals, unix.SYS_PIDFD_SEND_SIGNAL) {
+			p.on(call, retErrno(unix.EPERM))
+		}
+	}
+}
+
+// filterCalls puts this thread and all that it starts under a filter.
+func filterCalls(code []bpf.Instruction) error {
+	if auditArch == 0 {
+		return errors.New("the system calls of this architecture are not known")
+	}
+	raw, err := bpf.Assemble(code)
+	if err != nil {
+		return fmt.Errorf("assembling the filter: %w", err)
+	}
+	filter := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	_, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}

@@ -1,0 +1,13 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+const auditArch uint32 = unix.AUDIT_ARCH_AARCH64
+
+// Calls that this architecture does not have.
+var (
+	oldAttacks     = []uint32{unix.SYS_NFSSERVCTL}
+	oldRefused     = []uint32{unix.SYS_LOOKUP_DCOOKIE}
+	oldMeetings    []uint32
+	oldWeakRefused []uint32
+)

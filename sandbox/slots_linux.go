@@ -1,0 +1,136 @@
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// As root each sandbox runs under a user number of its own, so that no two can
+// send each other signals or open each other's files, and so that limits of
+// users count one sandbox. A referee takes a block of numbers; the name of a
+// socket, which ends with the process, says that the block is taken.
+const (
+	firstUID  = 1879048192 // above those that systemd gives to containers
+	blockSize = 1024
+	blocks    = 256
+)
+
+type slots struct {
+	mu    sync.Mutex
+	first int // of the block; 0 while none is taken
+	used  [blockSize]bool
+	next  int
+}
+
+var uids slots
+
+// take gives a number that nobody else uses.
+func (s *slots) take() (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first == 0 {
+		if err := s.takeBlock(); err != nil {
+			return -1, err
+		}
+	}
+	for range blockSize { // in turn, so that one is not used again at once
+		i := s.next
+		s.next = (s.next + 1) % blockSize
+		if !s.used[i] {
+			s.used[i] = true
+			return s.first + i, nil
+		}
+	}
+	return -1, fmt.Errorf("%d sandboxes run already", blockSize)
+}
+
+func (s *slots) release(uid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used[uid-s.first] = false
+}
+
+func (s *slots) takeBlock() error {
+	first, n, err := uidRange()
+	if err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	for b := range n {
+		uid := first + b*blockSize
+		err := unix.Bind(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("@timba-sandbox-users-%d", uid)})
+		if errors.Is(err, unix.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			unix.Close(fd)
+			return err
+		}
+		if name := knownUser(uid); name != "" {
+			unix.Close(fd)
+			return fmt.Errorf("user %d is %s: the numbers from %d on must be nobody's", uid, name, uid)
+		}
+		s.first = uid
+		return nil
+	}
+	unix.Close(fd)
+	return fmt.Errorf("other programs have taken all %d blocks of users", n)
+}
+
+// uidRange is where the blocks are. In a container there may be no high numbers;
+// the upper part of those that there are must do.
+func uidRange() (first, n int, err error) {
+	f, err := os.Open("/proc/self/uid_map")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer f.Close()
+	largest, size := 0, 0
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Fields(lines.Text())
+		if len(fields) != 3 {
+			continue
+		}
+		start, _ := strconv.Atoi(fields[0])
+		count, _ := strconv.Atoi(fields[2])
+		if start <= firstUID && start+count >= firstUID+blocks*blockSize {
+			return firstUID, blocks, nil
+		}
+		if count > size {
+			largest, size = start, count
+		}
+	}
+	if size < 32*blockSize {
+		return 0, 0, fmt.Errorf("this container has only %d users", size)
+	}
+	return largest + size - 16*blockSize, 8, nil
+}
+
+// knownUser is the name of a user whose number is in a block, if any.
+func knownUser(first int) string {
+	f, err := os.Open("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		fields := strings.Split(lines.Text(), ":")
+		if len(fields) < 3 {
+			continue
+		}
+		if uid, err := strconv.Atoi(fields[2]); err == nil && uid >= first && uid < first+blockSize {
+			return fields[0]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// usage is the memory of all processes of the sandbox, from init's own view, and
+// the CPU time of those that run and those that have ended.
+func (r *reaper) usage() (memory int64, cpu time.Duration) {
+	var ru unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
+		cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
+	}
+	pids := descendants
+	if r.config.Level > Weak {
+		pids = others
+	}
+	for _, pid := range pids() {
+		folder := "/proc/" + strconv.Itoa(pid)
+		if status, err := os.ReadFile(folder + "/status"); err == nil {
+			memory += kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:")
+		}
+		if r.config.Limit.CPU > 0 {
+			cpu += cpuOf(folder)
+		}
+	}
+	return memory << 10, cpu
+}
+
+// kilobytes is a number of a status file. Files that are shown to all are not
+// counted: many processes share them.
+func kilobytes(status []byte, key string) int64 {
+	_, rest, _ := bytes.Cut(status, []byte(key))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	n, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(line), []byte(" kB"))), 10, 64)
+	return n
+}
+
+// cpuOf is the CPU time that a process has used; 0 when it is gone.
+func cpuOf(folder string) time.Duration {
+	f := statFields(folder)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(string(f[11]), 10, 64)
+	system, _ := strconv.ParseInt(string(f[12]), 10, 64)
+	return time.Duration(user+system) * (time.Second / 100) // USER_HZ is 100 everywhere
+}
+
+// statFields are the fields of a stat file from the state on: the name before it
+// may have spaces and brackets.
+func statFields(folder string) [][]byte {
+	stat, err := os.ReadFile(folder + "/stat")
+	if err != nil {
+		return nil
+	}
+	i := bytes.LastIndexByte(stat, ')')
+	return bytes.Fields(stat[i+1:])
+}
+
+// others are the processes of init's own /proc but init.
+func others() (pids []int) {
+	for _, pid := range processes("/proc") {
+		if pid != 1 {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// processes are the numbers that a folder has entries of.
+func processes(folder string) (pids []int) {
+	d, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// descendants are the processes below this one, which has made itself the parent
+// of all that lose theirs.
+func descendants() (pids []int) {
+	todo := []int{os.Getpid()}
+	for len(todo) > 0 {
+		folder := "/proc/" + strconv.Itoa(todo[0]) + "/task/"
+		todo = todo[1:]
+		for _, tid := range processes(folder) {
+			list, err := os.ReadFile(folder + strconv.Itoa(tid) + "/children")
+			if err != nil {
+				continue
+			}
+			for _, f := range bytes.Fields(list) {
+				if pid, err := strconv.Atoi(string(f)); err == nil {
+					pids, todo = append(pids, pid), append(todo, pid)
+				}
+			}
+		}
+	}
+	return pids
+}
+
+// userThreads is how many threads the calling user has.
+func userThreads() int {
+	n := 0
+	uid := uint32(os.Getuid())
+	for _, pid := range processes("/proc") {
+		folder := "/proc/" + strconv.Itoa(pid)
+		var st unix.Stat_t
+		if unix.Stat(folder, &st) == nil && st.Uid == uid {
+			if f := statFields(folder); len(f) > 17 {
+				threads, _ := strconv.Atoi(string(f[17]))
+				n += threads
+			}
+		}
+	}
+	return n
+}
