@@ -2,6 +2,7 @@ package referee
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -16,7 +17,8 @@ import (
 // (runtime.LockOSThread) from Start to Close: on Linux the process dies with it.
 type Process struct {
 	*process
-	closed bool // its input
+	closed bool  // its input
+	ended  error // how it has
 }
 
 // ErrLate is why a process has no line by the deadline.
@@ -49,7 +51,15 @@ func (p *Process) Send(lines []byte, deadline time.Time) error {
 // and when it was read. The error is ErrLate when there is none by the deadline,
 // and a *Fault when the process has ended or a limit is broken.
 func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
-	return p.process.Line(time.Now(), deadline)
+	if p.ended != nil {
+		return nil, time.Now(), p.ended
+	}
+	line, at, err := p.process.Line(time.Now(), deadline)
+	var f *Fault
+	if errors.As(err, &f) && f.Code == protocol.Exit {
+		p.ended = err
+	}
+	return line, at, err
 }
 
 // Rest is what the bot has written of a line that it has not ended, valid until

@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.AddCommand(
-		newMatch(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newBench(),
+		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newBench(),
 	)
 	return root
 }

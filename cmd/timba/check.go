@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// checkFlags are the flags of a check, as users write them.
+type checkFlags struct {
+	games                     []string
+	seed                      string
+	movetime, margin, startup int
+	quick, json               bool
+	time                      time.Duration
+}
+
+func newCheck() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check BOT",
+		Short: "Tell whether a bot keeps to the protocol, and what to change",
+		Long: "Starts a bot and puts it through all that SPEC.md says of bots: the greeting, every\n" +
+			"game with every option, dozens of games in one process, lines and keys that it does\n" +
+			"not know, the clock, the goodbye. What fails is shown with the last lines of both\n" +
+			"sides and with what to change.\n\n" +
+			"A BOT is a house bot (@random), a folder with a timba.toml or a recognised main file\n" +
+			"(bot.py, bot.c, ...), or a command in quotes.\n\n" +
+			"Exit status: 0 the bot passes (there may be warnings), 1 it fails, 2 wrong usage or a\n" +
+			"failure of our own, 3 broken off.",
+		Example: "  timba check mybot\n" +
+			"  timba check \"python3 bot.py\" --games brisca,tute --quick\n" +
+			"  timba check ./mybot --movetime 100 --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("check: name one bot, as in: timba check mybot (a command goes in quotes)")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
+	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same one deals the same games")
+	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds for each move")
+	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
+	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of the bot to its ready")
+	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, not every two of them together")
+	flags.DurationVar(&f.time, "time", check.Defaults().Time, "begin no more games after this time")
+	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
+	return cmd
+}
+
+func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	p, err := program.Resolve(bot, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if !f.json {
+		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), clockText(o.Clock), f.seed)
+		f.show(&o, w, cmd.ErrOrStderr())
+	}
+	report, err := check.Run(cmd.Context(), p, o)
+	switch {
+	case err != nil && referee.IsCancelled(err):
+		fmt.Fprintln(cmd.ErrOrStderr(), "broken off")
+		return errNoVerdict
+	case err != nil:
+		return err
+	}
+	if f.json {
+		data, err := report.JSON()
+		if err != nil {
+			return err
+		}
+		w.Write(data)
+	} else {
+		report.WriteSummary(w)
+	}
+	if report.Verdict == check.Failed {
+		return errFault
+	}
+	return nil
+}
+
+func (f *checkFlags) options() (check.Options, error) {
+	o := check.Defaults()
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	o.Clock = referee.Clock{Move: ms(f.movetime), Margin: ms(f.margin), Startup: ms(f.startup)}
+	o.Quick, o.Time = f.quick, f.time
+	if err := o.Clock.Check(); err != nil {
+		return o, err
+	}
+	if f.time <= 0 {
+		return o, fmt.Errorf("check: time cannot be %v: try 2m", f.time)
+	}
+	var err error
+	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+		return o, err
+	}
+	for _, name := range f.games {
+		g, err := games.Find(name)
+		if err != nil {
+			return o, err
+		}
+		o.Games = append(o.Games, g)
+	}
+	return o, nil
+}
+
+// show tells each check as it is finished, and to people how far the games are.
+func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
+	bar := newProgress(errs, "games")
+	o.Progress = func(done, all int) {
+		bar.ChangeMax(all)
+		bar.Set(done)
+	}
+	o.Done = func(c check.Check) {
+		bar.Clear()
+		c.WriteLine(w)
+	}
+}

@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+)
+
+// verdict is what a check says of a bot: which check, in which words what is
+// wrong, and in which what to change.
+type verdict struct {
+	check  string
+	status Status
+	text   []string // of the failure, or of the note and warnings
+	change string
+}
+
+// verdicts are what is said of each way to misbehave.
+var verdicts = map[string]verdict{
+	"no-ready":      {Start, Failed, []string{`no "ready" within 300 ms: it did not come later either`}, `answer the line "timba 1" with "ready"`},
+	"slow-ready":    {Start, Failed, []string{`no "ready" within 300 ms: it came `, " ms after that"}, "load less before it, or allow more time with --startup"},
+	"exit-at-start": {Start, Failed, []string{`the process exited with status 3 instead of sending "ready"`}, "it says nothing on stderr"},
+	"banner":        {Start, Failed, []string{`"misbehave, the bot that fails" is no line of the protocol`}, "write debug output to stderr"},
+	"move-first":    {Start, Failed, []string{`"move 1o" came before "ready"`}, `answer the line "timba 1" with "ready"`},
+	"ready-twice":   {First, Failed, []string{`"ready misbehave 1" came in the middle`, `only the line "timba 1" asks for it`}, `print "ready" once`},
+
+	"silent":    {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it did not come later either"}, "a turn that the bot forgets to answer"},
+	"late":      {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms after that"}, "think for less than the milliseconds"},
+	"slow-drip": {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms after that"}, "think for less than the milliseconds"},
+	"no-lf":     {First, Failed, []string{`the line "move 5c" is not ended by a line feed`}, "end every line with a line feed"},
+	"no-flush":  {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it did not come later either"}, "output in a buffer that is never flushed"},
+
+	"illegal":        {First, Failed, []string{`the move "1o" is not in the list of its turn: "1o" is not in hand`}, "answer with one of the words that the turn line lists"},
+	"illegal-syntax": {First, Failed, []string{`the move "banana" is not in the list of its turn`}, "answer with one of the words that the turn line lists"},
+
+	"garbled-text": {First, Failed, []string{`"I think I will play `, "is no line of the protocol"}, "write debug output to stderr"},
+	"debug-print":  {First, Failed, []string{`"DEBUG: evaluating 3 moves" is no line of the protocol`}, "write debug output to stderr"},
+	"two-moves":    {First, Failed, []string{"is not a move: print move and one of the listed moves"}, "print one move"},
+	"empty-line":   {First, Failed, []string{`"" is no line of the protocol`}, "print no empty lines"},
+	"not-ascii":    {First, Failed, []string{"is not printable ASCII"}, "write printable ASCII only, also in infos and comments"},
+	"nul":          {First, Failed, []string{`\x00" is not printable ASCII`}, "the 0 that ends a string in C"},
+	"long-line":    {First, Failed, []string{"is longer than 4096 bytes"}, "end every line with a line feed"},
+	"megabyte":     {First, Failed, []string{"is longer than 4096 bytes"}, "end every line with a line feed"},
+	"unasked":      {First, Failed, []string{"came when no move was asked for, after its move of ply 0: one turn was answered twice"}, `print exactly one "move" for each turn`},
+
+	"flood": {First, Failed, []string{"more than 64 KiB on stdout between two turns"}, "comments and infos count, too"},
+
+	"exit-0":       {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `go on reading until the line "bye"`},
+	"exit-3":       {First, Failed, []string{"the process exited with status 3 instead of sending the move of ply 0"}, "it says nothing on stderr"},
+	"panic":        {First, Failed, []string{"the process exited with status 2 instead of sending the move of ply 0"}, "stderr should say why"},
+	"segv":         {First, Failed, []string{"the process was killed by signal 11 (SIGSEGV)"}, "an index out of range, a null pointer"},
+	"abort":        {First, Failed, []string{"the process was killed by signal 6 (SIGABRT)"}, "a failed assertion"},
+	"half-line":    {First, Failed, []string{`the process exited with status 0, after the unfinished line "move 5c"`}, "end every line with a line feed, flush it, and go on reading"},
+	"fork-exit":    {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `go on reading until the line "bye"`},
+	"close-stdout": {First, Failed, []string{"closed its output while it was running"}, "leave stdout open"},
+	"close-stdin":  {First, Failed, []string{"closed its input while it was running"}, "leave stdin open"},
+
+	"crlf":         {Output, OK, []string{"lines ended by CR LF, which is allowed"}, ""},
+	"comments":     {Output, OK, []string{" comments"}, ""},
+	"infos":        {Output, Warning, []string{" info lines", `info line "info": it says nothing`}, ""},
+	"long-comment": {Output, OK, []string{" comments"}, ""},
+	"flood-stderr": {Output, Warning, []string{"KiB on stderr in one game: a match keeps the first 256"}, ""},
+	"fork":         {Bye, Warning, []string{"after games: it left 1 process behind"}, ""},
+	"setsid":       {Bye, Warning, []string{"after games: it left 1 process behind"}, ""},
+	"ignore-bye":   {Bye, Failed, []string{`it runs on a second after "bye", after games, and when its input is closed as well`}, `leave the loop at the line "bye"`},
+}
+
+// shortTimes are the faults that need a time to run out.
+var shortTimes = []string{"no-ready", "slow-ready", "silent", "late", "slow-drip", "no-lf", "no-flush"}
+
+// TestLimitsAndFaults has every way to misbehave told by its own check, in its own
+// words; SPEC.md, "Limits and faults".
+func TestLimitsAndFaults(t *testing.T) {
+	var list []checkup
+	for _, f := range faults.All {
+		late := "500ms"
+		if f.Name == "slow-ready" {
+			late = "-9s" // it is ready after a second
+		}
+		list = append(list, checkup{f.Name, fmt.Sprintf("%s --fault %s --late %s", misbehave, f.Name, late), func(o *Options) {
+			o.Games = oneGame(t, "brisca")
+			if !slices.Contains(shortTimes, f.Name) {
+				return
+			}
+			o.Clock.Move = 300 * time.Millisecond
+			if f.When == faults.Start {
+				o.Clock.Startup = 300 * time.Millisecond
+			}
+		}})
+	}
+	for name, r := range checked(t, list) {
+		t.Run(name, func(t *testing.T) {
+			want, ok := verdicts[name]
+			if !ok {
+				t.Fatal("no verdict is expected of it")
+			}
+			want.compare(t, r)
+		})
+	}
+	if len(verdicts) != len(faults.All) {
+		t.Errorf("%d verdicts of %d faults", len(verdicts), len(faults.All))
+	}
+}
+
+// compare wants a verdict and no failure beside it.
+func (v verdict) compare(t *testing.T, r *Report) {
+	t.Helper()
+	c := r.Find(v.check)
+	if c == nil {
+		t.Fatalf("there is no check %q:\n%s", v.check, text(r))
+	}
+	said := c.Note + "\n" + strings.Join(c.Warnings, "\n")
+	for _, want := range v.text {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not said", want)
+		}
+	}
+	if c.Status != v.status {
+		t.Errorf("%s is %s, want %s", v.check, c.Status, v.status)
+	}
+	if c.Failure != nil && !strings.Contains(c.Failure.Change, v.change) {
+		t.Errorf("the advice is not %q", v.change)
+	}
+	for _, other := range r.Checks {
+		if other.Name != v.check && other.Status == Failed {
+			t.Errorf("%s fails as well", other.Name)
+		}
+	}
+	if t.Failed() {
+		t.Log(text(r))
+	}
+}

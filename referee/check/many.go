@@ -1,0 +1,169 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// A process is to play at least so many games in a row.
+const (
+	fewGames  = 12 // of a quick check
+	someGames = 36
+)
+
+// manyGames is what is learned from playing every game in every variant.
+type manyGames struct {
+	plan    []*game
+	played  map[string]int      // games, by name
+	planned map[string]int      // likewise
+	failed  map[string]*Failure // the first failure that a fresh process has as well
+	most    int                 // games in one process
+	failure *Failure            // the first one that a fresh process does not have
+}
+
+// planMany lists the games to play: a variant of each game in turn, so that the
+// games change and what takes long is spread.
+func (k *kit) planMany() {
+	m := &k.many
+	m.played, m.planned, m.failed = map[string]int{}, map[string]int{}, map[string]*Failure{}
+	var variants [][]rules.Variant
+	longest := 0
+	for _, g := range k.Games {
+		list := cover(g, !k.Quick)
+		variants = append(variants, list)
+		longest = max(longest, len(list))
+	}
+	least := someGames
+	if k.Quick {
+		least = fewGames
+	}
+	for round := 0; round < longest || len(m.plan) < least; round++ {
+		for i, list := range variants {
+			if round >= len(list) && round < longest {
+				continue
+			}
+			v := list[round%len(list)]
+			m.planned[k.Games[i].Name()]++
+			m.plan = append(m.plan, &game{
+				variant: v,
+				seat:    (round + round/v.Players()) % v.Players(),
+				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(m.plan))),
+				clock:   k.Clock,
+			})
+		}
+	}
+}
+
+// playMany plays every variant, in one process as long as that goes well, and
+// makes a check of each game and of their number.
+func (k *kit) playMany() error {
+	k.planMany()
+	m := &k.many
+	for i, g := range m.plan {
+		name := g.variant.Game().Name()
+		if m.failed[name] != nil {
+			continue
+		}
+		if time.Since(k.began) > k.Time {
+			break
+		}
+		if err := k.playOne(g, name); err != nil {
+			return err
+		}
+		if k.Progress != nil {
+			k.Progress(i+1, len(m.plan))
+		}
+	}
+	for _, g := range k.Games {
+		if err := k.gameDone(g.Name()); err != nil {
+			return err
+		}
+	}
+	return k.manyDone()
+}
+
+// playOne plays a game. A failure is the game's own when a fresh process fails as
+// well, else that of a process that plays many games.
+func (k *kit) playOne(g *game, name string) error {
+	m := &k.many
+	own, again, err := k.attempt(g)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		m.failed[name] = own
+		k.drop()
+		return nil
+	}
+	if again != nil && m.failure == nil {
+		m.failure = again
+	}
+	m.played[name]++
+	return nil
+}
+
+// attempt plays a game in the running process and, if that fails and was not its
+// first game, once more in a fresh one. own is a failure of the game itself,
+// again one that a fresh process does not have.
+func (k *kit) attempt(g *game) (own, again *Failure, err error) {
+	s, err := k.use()
+	if err == nil {
+		err = k.playTimed(s, g)
+	}
+	if !errors.As(err, &own) || s == nil || s.games <= 1 {
+		if own != nil {
+			err = nil
+		}
+		return own, nil, err
+	}
+	again, own = own, nil
+	s, err = k.fresh()
+	if err == nil {
+		err = k.playTimed(s, g)
+	}
+	if errors.As(err, &own) {
+		return own, nil, nil
+	}
+	return nil, again, err
+}
+
+func (k *kit) playTimed(s *session, g *game) error {
+	p, err := s.play(g)
+	if err != nil {
+		return err
+	}
+	k.many.most = max(k.many.most, s.games)
+	if g.style.plain() && g.clock.Bank == 0 {
+		k.timed(g, p)
+	}
+	return nil
+}
+
+func (k *kit) gameDone(name string) error {
+	m := &k.many
+	c := Check{Name: name, Status: OK, Note: fmt.Sprintf("%d games, every option and number of players", m.played[name])}
+	if f := m.failed[name]; f != nil {
+		return k.done(c, f)
+	}
+	if n := m.planned[name]; m.played[name] < n {
+		c.Note = fmt.Sprintf("%d games", m.played[name])
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played in the %v that there are: allow more with --time, or less for a move with --movetime", m.played[name], n, k.Time))
+	}
+	return k.done(c, nil)
+}
+
+func (k *kit) manyDone() error {
+	m := &k.many
+	c := Check{Name: Many, Status: OK, Note: fmt.Sprintf("%d games in one process", m.most)}
+	if f := m.failure; f != nil {
+		f.leftOver()
+		return k.done(c, f)
+	}
+	if len(m.failed) == len(k.Games) {
+		c.Status, c.Note = Skipped, "every game fails by itself"
+	}
+	return k.done(c, nil)
+}

@@ -1,0 +1,138 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+)
+
+// Status is how a check went.
+type Status string
+
+// The ways.
+const (
+	OK      Status = "ok"
+	Warning Status = "warning"
+	Failed  Status = "fail"
+	Skipped Status = "skipped" // it means nothing after a failure before it
+)
+
+// Check is one of the things that are looked at.
+type Check struct {
+	Name     string   `json:"name"`
+	Status   Status   `json:"status"`
+	Note     string   `json:"note"` // what was seen, in a few words
+	Warnings []string `json:"warnings"`
+	Failure  *Failure `json:"failure,omitempty"`
+}
+
+// Failure is what a bot did wrong, with all that its author needs to mend it.
+type Failure struct {
+	Text   string   `json:"text"`   // what happened
+	Where  string   `json:"where"`  // the game, "" before the first one
+	Lines  []Line   `json:"lines"`  // the last lines of both sides, in order
+	Stderr []string `json:"stderr"` // its last lines
+	Change string   `json:"change"` // what to do about it
+
+	exit bool // the process has ended by itself
+}
+
+// Error makes a failure an error while it is on its way to its check.
+func (f *Failure) Error() string { return f.Text }
+
+// Line is a line that went through a pipe.
+type Line struct {
+	FromBot bool   `json:"from_bot"`
+	Text    string `json:"text"` // printable ASCII; other bytes as in Go's strings
+}
+
+// Bot is what was checked.
+type Bot struct {
+	Name     string   `json:"name"`
+	Version  string   `json:"version"` // as its manifest or its "ready" says
+	Language string   `json:"language"`
+	Command  []string `json:"command"`
+	SHA256   string   `json:"sha256"`
+}
+
+// Clock is what the bot was held to, in milliseconds.
+type Clock struct {
+	Movetime int64 `json:"movetime"`
+	Margin   int64 `json:"margin"`
+	Startup  int64 `json:"startup"`
+}
+
+// Report is the document of `timba check --json`; its fields stay.
+type Report struct {
+	Bot     Bot         `json:"bot"`
+	Clock   Clock       `json:"clock"`
+	Seed    referee.Hex `json:"seed"`
+	Verdict Status      `json:"verdict"` // the worst of the checks: ok, warning or fail
+	Checks  []Check     `json:"checks"`
+	StartMS float64     `json:"start_ms"` // the slowest start
+	Times   []Times     `json:"times"`
+	Seconds float64     `json:"seconds"`
+}
+
+// Times is how long the moves of a game took.
+type Times struct {
+	Game     string  `json:"game"`
+	Games    int     `json:"games"`
+	Moves    int     `json:"moves"`
+	MedianMS float64 `json:"median_ms"`
+	WorstMS  float64 `json:"worst_ms"`
+}
+
+func newReport(p program.Program, o Options) *Report {
+	return &Report{
+		Bot: Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
+		Clock: Clock{
+			Movetime: o.Clock.Move.Milliseconds(), Margin: o.Clock.Margin.Milliseconds(), Startup: o.Clock.Startup.Milliseconds(),
+		},
+		Seed:    referee.Hex(o.Seed),
+		Verdict: OK,
+		Checks:  []Check{},
+		Times:   []Times{},
+	}
+}
+
+// add takes a finished check.
+func (r *Report) add(c Check) {
+	if c.Warnings == nil {
+		c.Warnings = []string{}
+	}
+	if c.Status == OK && len(c.Warnings) > 0 {
+		c.Status = Warning
+	}
+	if c.Status == Failed || c.Status == Warning && r.Verdict == OK {
+		r.Verdict = c.Status
+	}
+	r.Checks = append(r.Checks, c)
+}
+
+// Find is the check of a name, nil where there is none.
+func (r *Report) Find(name string) *Check {
+	for i := range r.Checks {
+		if r.Checks[i].Name == name {
+			return &r.Checks[i]
+		}
+	}
+	return nil
+}
+
+// JSON is the document, with its line end.
+func (r *Report) JSON() ([]byte, error) {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("check: the report as JSON: %w", err)
+	}
+	return append(data, '\n'), nil
+}
+
+// milliseconds rounds a time for people.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond).Microseconds()) / 1e3
+}

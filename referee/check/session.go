@@ -1,0 +1,149 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+)
+
+// session is one process of the bot, and the last of what went through its pipes.
+type session struct {
+	kit   *kit
+	proc  *referee.Process
+	games int    // begun so far
+	moves int    // made in this game
+	where string // the game that is being played
+	last  string // what the bot was sent or did last, in words
+	tail  []Line
+	log   []byte // the last of its stderr
+	wrote int    // bytes on stderr in this game
+}
+
+// tailLines and tailLog are how much is kept for a failure to show.
+const (
+	tailLines = 10
+	tailLog   = 4 << 10
+	logLines  = 8
+)
+
+// launch starts a process and greets it. The error is a *Failure when the bot is
+// to blame.
+func (k *kit) launch() (*session, error) {
+	s := &session{kit: k, last: "it was started"}
+	began := time.Now()
+	var err error
+	if s.proc, err = referee.Start(k.ctx, k.program.Bot); err != nil {
+		return nil, s.blame(err, "")
+	}
+	deadline := began.Add(k.Clock.Startup)
+	if err := s.send(protocol.AppendGreeting(nil), deadline); err != nil {
+		s.close()
+		return nil, err
+	}
+	if err := s.greet(began, deadline); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *session) greet(began, deadline time.Time) error {
+	for {
+		msg, line, at, err := s.read(deadline, "\"ready\"")
+		if err != nil {
+			if errors.Is(err, referee.ErrLate) {
+				return s.silence("\"ready\"", s.kit.Clock.Startup)
+			}
+			return err
+		}
+		switch msg.Verb {
+		case protocol.Ready:
+			s.proc.Answered()
+			s.last = "its \"ready\""
+			s.kit.started(at.Sub(began), msg)
+			return nil
+		case protocol.Move:
+			return s.fail(fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)),
+				"answer the line \"timba 1\" with \"ready\", and only a line that begins with \"turn\" with a move: look at the first word of each line")
+		}
+	}
+}
+
+// send writes lines. A bot that has ended is noticed when it is read from.
+func (s *session) send(lines []byte, deadline time.Time) error {
+	for line := range bytes.Lines(lines) {
+		s.keep(false, bytes.TrimSuffix(line, []byte("\n")))
+	}
+	if err := s.proc.Send(lines, deadline); err != nil {
+		return s.blame(err, "")
+	}
+	return nil
+}
+
+// read reads a line of the bot and holds it to the protocol. It gives ErrLate
+// as it is, all that is the bot's fault as a *Failure; want is what the bot owes.
+func (s *session) read(deadline time.Time, want string) (msg protocol.BotLine, line []byte, at time.Time, err error) {
+	line, at, err = s.proc.Line(deadline)
+	if err != nil {
+		if !errors.Is(err, referee.ErrLate) {
+			err = s.blame(err, want)
+		}
+		return msg, line, at, err
+	}
+	s.keep(true, line)
+	msg, err = protocol.ParseBot(line)
+	if err != nil {
+		return msg, line, at, s.garbled(line, err)
+	}
+	s.kit.saw.line(msg, line)
+	return msg, line, at, nil
+}
+
+// keep notes a line for failures to show.
+func (s *session) keep(fromBot bool, line []byte) {
+	text := strconv.QuoteToASCII(string(line))
+	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
+	s.tail = append(s.tail, Line{fromBot, text})
+	if n := len(s.tail); n > tailLines {
+		s.tail = append(s.tail[:0], s.tail[n-tailLines:]...)
+	}
+}
+
+// listen takes what is on stderr now.
+func (s *session) listen() {
+	data := s.proc.Stderr()
+	s.wrote += len(data)
+	s.kit.saw.stderr(data, s.wrote)
+	s.log = append(s.log, data...)
+	if n := len(s.log); n > tailLog {
+		s.log = append(s.log[:0], s.log[n-tailLog:]...)
+	}
+}
+
+// fail makes a failure of what happened and what to change.
+func (s *session) fail(text, change string) *Failure {
+	f := &Failure{Text: text, Where: s.where, Lines: append([]Line{}, s.tail...), Stderr: []string{}, Change: change}
+	if s.proc == nil {
+		return f
+	}
+	s.listen()
+	lines := strings.Split(strings.TrimSpace(string(s.log)), "\n")
+	for _, line := range lines[max(0, len(lines)-logLines):] {
+		if quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r ")); len(quoted) > 2 {
+			f.Stderr = append(f.Stderr, strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`))
+		}
+	}
+	return f
+}
+
+// close ends the process without a word.
+func (s *session) close() {
+	s.listen()
+	s.proc.Close()
+}

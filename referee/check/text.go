@@ -1,0 +1,117 @@
+package check
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// width is where the text of advice is broken into lines.
+const width = 100
+
+// shown is how much of a long line people see.
+const shown = 180
+
+// WriteLine tells a check in a line, and its warnings in one each. Of checks that
+// were skipped the summary tells the number.
+func (c Check) WriteLine(w io.Writer) {
+	status := string(c.Status)
+	switch c.Status {
+	case Skipped:
+		return
+	case Failed:
+		status = "FAIL"
+	}
+	fmt.Fprintf(w, "%-8s %-16s %s\n", status, c.Name, c.Note)
+	for _, text := range c.Warnings {
+		fmt.Fprintf(w, "%-8s %-16s - %s\n", "", "", text)
+	}
+}
+
+// WriteSummary tells what people want to know after the lines of the checks: the
+// failures with all that is known of them, the times, and the verdict.
+func (r *Report) WriteSummary(w io.Writer) {
+	numbers := map[Status]int{}
+	for _, c := range r.Checks {
+		numbers[c.Status]++
+		if c.Failure != nil {
+			fmt.Fprintf(w, "\nFAIL %s\n", c.Name)
+			c.Failure.write(w)
+		}
+	}
+	if len(r.Times) > 0 {
+		fmt.Fprintln(w)
+		r.writeTimes(w)
+	}
+	switch {
+	case r.Verdict == Failed:
+		fmt.Fprintf(w, "\n%s fails %d of %d checks", r.Bot.Name, numbers[Failed], len(r.Checks))
+		if n := numbers[Skipped]; n > 0 {
+			fmt.Fprintf(w, "; %s not made before that is mended", count(n, "is", "are"))
+		}
+		fmt.Fprintln(w)
+	case numbers[Warning] > 0:
+		fmt.Fprintf(w, "\n%s passes, with warnings from %d of %d checks\n", r.Bot.Name, numbers[Warning], len(r.Checks))
+	default:
+		fmt.Fprintf(w, "\n%s passes all %d checks\n", r.Bot.Name, len(r.Checks))
+	}
+}
+
+func (f *Failure) write(w io.Writer) {
+	paragraph(w, "what", f.Text)
+	if f.Where != "" {
+		paragraph(w, "where", f.Where)
+	}
+	for i, line := range f.Lines {
+		label, arrow := "", "<"
+		if i == 0 {
+			label = "lines"
+		}
+		if line.FromBot {
+			arrow = ">"
+		}
+		fmt.Fprintf(w, "  %-7s %s %s\n", label, arrow, cut(line.Text))
+	}
+	for i, line := range f.Stderr {
+		label := ""
+		if i == 0 {
+			label = "stderr"
+		}
+		fmt.Fprintf(w, "  %-7s %s\n", label, cut(line))
+	}
+	paragraph(w, "change", f.Change)
+}
+
+// paragraph writes a text behind a label, broken at spaces.
+func paragraph(w io.Writer, label, text string) {
+	line := ""
+	flush := func() {
+		fmt.Fprintf(w, "  %-7s %s\n", label, line)
+		label, line = "", ""
+	}
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			flush()
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	flush()
+}
+
+// cut shortens a line in its middle.
+func cut(line string) string {
+	if len(line) <= shown {
+		return line
+	}
+	return line[:shown-40] + " [...] " + line[len(line)-30:]
+}
+
+func (r *Report) writeTimes(w io.Writer) {
+	fmt.Fprintf(w, "%-8s %6s %6s %10s %10s\n", "game", "games", "moves", "median ms", "worst ms")
+	for _, t := range r.Times {
+		fmt.Fprintf(w, "%-8s %6d %6d %10.2f %10.2f\n", t.Game, t.Games, t.Moves, t.MedianMS, t.WorstMS)
+	}
+}

@@ -1,0 +1,104 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// samples are the values of an option that are tried, the default first: every
+// word, every number of players, and of other numbers the least, a tenth of the
+// default and the default.
+func samples(o rules.Option) []string {
+	if o.Values != nil {
+		return o.Values
+	}
+	list := []string{o.DefaultText()}
+	add := func(n int) {
+		if text := strconv.Itoa(n); n >= o.Min && n <= o.Max && !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	if o.Name == "players" {
+		for n := o.Min; n <= o.Max; n++ {
+			add(n)
+		}
+		return list
+	}
+	add(o.Default / 10)
+	add(o.Min)
+	return list
+}
+
+// all is every variant that the samples make and the game allows.
+func all(g rules.Game) (list []rules.Variant) {
+	options := g.Options()
+	given := make(map[string]string, len(options))
+	var choose func(i int)
+	choose = func(i int) {
+		if i == len(options) {
+			if v, err := rules.Settle(g, given); err == nil {
+				list = append(list, v)
+			}
+			return
+		}
+		for _, value := range samples(options[i]) {
+			given[options[i].Name] = value
+			choose(i + 1)
+		}
+	}
+	choose(0)
+	return list
+}
+
+// cover chooses variants of a game, the defaults first, such that every sample of
+// every option is in one of them and, with pairs, so is every two samples of
+// different options that go together at all.
+func cover(g rules.Game, pairs bool) []rules.Variant {
+	every := all(g)
+	missing := map[[2]rules.Setting]bool{}
+	for _, v := range every {
+		for _, p := range parts(v, pairs) {
+			missing[p] = true
+		}
+	}
+	take := func(v rules.Variant) rules.Variant {
+		for _, p := range parts(v, pairs) {
+			delete(missing, p)
+		}
+		return v
+	}
+	chosen := []rules.Variant{take(every[0])}
+	for len(missing) > 0 {
+		best, most := every[0], -1
+		for _, v := range every {
+			n := 0
+			for _, p := range parts(v, pairs) {
+				if missing[p] {
+					n++
+				}
+			}
+			if n > most {
+				best, most = v, n
+			}
+		}
+		chosen = append(chosen, take(best))
+	}
+	return chosen
+}
+
+// parts are a variant's settings, or all pairs of two of them.
+func parts(v rules.Variant, pairs bool) (list [][2]rules.Setting) {
+	settings := v.Settings()
+	for i, a := range settings {
+		if !pairs {
+			list = append(list, [2]rules.Setting{a})
+			continue
+		}
+		for _, b := range settings[i+1:] {
+			list = append(list, [2]rules.Setting{a, b})
+		}
+	}
+	return list
+}
