@@ -138,7 +138,9 @@ func (r *contest) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\n%s in %.1f s, %.1f games a second\n", count(r.played, "game"), r.took.Seconds(), float64(r.played)/r.took.Seconds())
 	r.printFaults(w)
-	if !t.Folder.FaultsOnly {
+	if t.Folder.FaultsOnly {
+		fmt.Fprintln(w, "to keep the replays: --out FOLDER")
+	} else {
 		fmt.Fprintf(w, "replays: %s\n", t.Folder.Path)
 	}
 	if len(r.voids) > 0 {
@@ -228,25 +230,42 @@ func (r *contest) printPairs(w io.Writer, results tournament.Results) {
 	tab.Render()
 }
 
-// shownFaults is how many faults are told in full.
-const shownFaults = 10
+// shownFaults is how many different faults are told in full.
+const shownFaults = 5
 
+// printFaults tells each fault of a bot once, with the first place where it
+// happened.
 func (r *contest) printFaults(w io.Writer) {
 	if len(r.faults) == 0 {
 		return
 	}
+	type kind struct{ name, text string }
+	var first []faultAt
+	times := map[kind]int{}
+	for _, f := range r.faults {
+		k := kind{f.Name, f.Text}
+		if times[k]++; times[k] == 1 {
+			first = append(first, f)
+		}
+	}
 	fmt.Fprintf(w, "\nfaults:\n")
 	folder := r.tournament.Folder
-	for i, f := range r.faults {
-		if i == shownFaults {
-			fmt.Fprintf(w, "... and %d more; all of them: %s explain %s\n", len(r.faults)-i, self(), quoted(folder.Path))
-			break
-		}
+	shown := 0
+	for _, f := range first[:min(len(first), shownFaults)] {
+		n := times[kind{f.Name, f.Text}]
+		shown += n
 		replay := quoted(folder.Replay(f.match, f.Deal, f.Rotation))
-		fmt.Fprintf(w, "- %s\n  look: %s replay show %s\n  why: %s explain %s\n", f, self(), replay, self(), replay)
+		fmt.Fprintf(w, "- %s\n", f)
+		if n > 1 {
+			fmt.Fprintf(w, "  and %s more\n", count(n-1, "time"))
+		}
+		fmt.Fprintf(w, "  look: %s replay show %s\n  why: %s explain %s\n", self(), replay, self(), replay)
 		if log := folder.Log(f.match, f.Deal, f.Rotation, f.Seat); log != "" {
 			fmt.Fprintf(w, "  its log: %s\n", log)
 		}
+	}
+	if more := len(r.faults) - shown; more > 0 {
+		fmt.Fprintf(w, "... and %d more; all of them: %s explain %s\n", more, self(), quoted(folder.Path))
 	}
 }
 

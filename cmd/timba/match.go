@@ -402,6 +402,9 @@ func describeTournament(w io.Writer, t *tournament.Tournament) {
 	for i, b := range t.Bots {
 		fmt.Fprintf(w, "bot %d: %s\n", i, b.Name)
 	}
+	if len(t.Bots) == 1 {
+		fmt.Fprintln(w, "it plays against itself, at every seat")
+	}
 	if t.Format != tournament.Single {
 		fmt.Fprintf(w, "%s, ", t.Format)
 	}

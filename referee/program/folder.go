@@ -222,6 +222,7 @@ func buildOnce(folder, hash string, build []string, log io.Writer) (string, erro
 		return done, nil
 	}
 	prune(cache)
+	fmt.Fprintf(log, "building %s: %s\n", folder, strings.Join(build, " "))
 	work, err := os.MkdirTemp(cache, "tmp-")
 	if err != nil {
 		return "", fmt.Errorf("bot: a folder to build %s in: %w", folder, err)

@@ -298,9 +298,7 @@ func all(t testing.TB, l Language) (replays []string) {
 		t.Errorf("%s: %v", l.Name, err)
 		return make([]string, 2*len(settings))
 	}
-	if log.Len() > 0 {
-		t.Logf("%s: the build says:\n%s", l.Name, log.String())
-	}
+	t.Log(log.String())
 	for _, s := range settings {
 		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot), game(t, s, programs[0].Bot))
 	}
