@@ -233,11 +233,8 @@ func choose(legal []string, line string) string {
 	if slices.Contains(legal, line) {
 		return line
 	}
-	if n, err := strconv.Atoi(line); err == nil && numbered(legal) != nil {
-		if n >= 1 && n <= len(legal) {
-			return legal[n-1]
-		}
-		return ""
+	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(numbered(legal)) {
+		return legal[n-1]
 	}
 	if found := beginning(legal, line); len(found) == 1 {
 		return found[0]

@@ -82,6 +82,7 @@ func (e *editor) ask(prompt string, complete func(string) []string) (string, err
 	}
 	line, err := e.terminal.ReadLine()
 	if err != nil {
+		fmt.Fprint(e.terminal, "\n")
 		return "", io.EOF // Ctrl-C and Ctrl-D as well
 	}
 	return strings.TrimSpace(line), nil

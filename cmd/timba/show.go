@@ -99,8 +99,10 @@ func (s *screen) head() {
 	if !s.plain && hasCards(r.Game) {
 		fmt.Fprintln(s, s.Legend())
 	}
-	fmt.Fprintln(s)
-	s.events(&s.film.deal)
+	if len(s.film.deal.events) > 0 {
+		fmt.Fprintln(s)
+		s.events(&s.film.deal)
+	}
 }
 
 // hasCards tells the games of cards from those of boards.
@@ -261,16 +263,30 @@ func (s *screen) steps(in io.Reader, i int) error {
 	defer term.Restore(int(file.Fd()), old)
 	for {
 		s.page(out, i)
-		var key [8]byte
-		n, err := file.Read(key[:])
+		var typed [64]byte
+		n, err := file.Read(typed[:])
 		if err != nil {
 			return nil
 		}
 		var more bool
-		if i, more = turnPage(string(key[:n]), i, len(s.film.frames)); !more {
+		if i, more = turnPages(string(typed[:n]), i, len(s.film.frames)); !more {
 			return nil
 		}
 	}
+}
+
+// turnPages follows all keys that were typed; an arrow is three bytes.
+func turnPages(typed string, i, pages int) (next int, more bool) {
+	more = true
+	for typed != "" && more {
+		key := typed[:1]
+		if strings.HasPrefix(typed, "\x1b[") && len(typed) > 2 {
+			key = typed[:3]
+		}
+		typed = typed[len(key):]
+		i, more = turnPage(key, i, pages)
+	}
+	return i, more
 }
 
 // turnPage is where a key leads to; more is false when it ends the show.
