@@ -269,12 +269,18 @@ func (r *contest) printFaults(w io.Writer) {
 	}
 }
 
-// faultsOf counts a bot's faults by their codes.
+// faultsOf counts a bot's faults by their codes, and the games that it forfeited
+// unplayed because of them.
 func (r *contest) faultsOf(bot int) string {
 	n := map[protocol.Code]int{}
+	unplayed := 0
 	matches := r.tournament.Matches()
 	for _, f := range r.faults {
-		if matches[f.match].Bots[f.Bot] == bot {
+		switch {
+		case matches[f.match].Bots[f.Bot] != bot:
+		case f.Disqualified():
+			unplayed++
+		default:
 			n[f.Code]++
 		}
 	}
@@ -283,6 +289,9 @@ func (r *contest) faultsOf(bot int) string {
 		if n[c] > 0 {
 			words = append(words, fmt.Sprintf("%d %s", n[c], c))
 		}
+	}
+	if unplayed > 0 {
+		words = append(words, fmt.Sprintf("%d unplayed", unplayed))
 	}
 	if words == nil {
 		return "0"
