@@ -16,6 +16,8 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Show, verify, export or feed the replay of a game",
+		Args:  unknownCommand,
+		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
 	return cmd

@@ -107,7 +107,7 @@ func TestResumeAfterKill(t *testing.T) {
 				args = []string{"match", "--resume", folder}
 			}
 			p := begin(t, args...)
-			least := before + moment.IntN(games-before)
+			least := before + moment.IntN(games-before+1)
 			until(t, "it has come so far", func() bool { return len(finished(t, folder)) >= least })
 			for began, more := time.Now(), time.Duration(moment.IntN(5_000_000)); time.Since(began) < more; {
 			}

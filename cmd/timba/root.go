@@ -38,7 +38,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch err := root.ExecuteContext(ctx); {
+	switch cmd, err := root.ExecuteContextC(ctx); {
 	case err == nil:
 		return exitGood
 	case errors.Is(err, errFault):
@@ -46,9 +46,34 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errNoVerdict):
 		return exitNoVerdict
 	default:
-		fmt.Fprintf(stderr, "timba: %v\n", err)
+		fmt.Fprintf(stderr, "timba: %v%s\n", err, whatToTry(cmd, err))
 		return exitError
 	}
+}
+
+// whatToTry goes behind what cobra says of wrong usage, which says no more than
+// what is wrong.
+func whatToTry(cmd *cobra.Command, err error) string {
+	for _, usage := range []string{"accepts ", "requires ", "unknown flag", "unknown shorthand", "flag needs", "invalid argument"} {
+		if strings.HasPrefix(err.Error(), usage) {
+			return fmt.Sprintf(": try %s: %s --help tells more", cmd.UseLine(), cmd.CommandPath())
+		}
+	}
+	return ""
+}
+
+// unknownCommand are the Args of a command that only has others below it: it tells
+// of those that are alike.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	path := cmd.CommandPath()
+	cmd.SuggestionsMinimumDistance = 2
+	if alike := cmd.SuggestionsFor(args[0]); len(alike) > 0 {
+		return fmt.Errorf("there is no command %q: try %s %s", path+" "+args[0], path, strings.Join(alike, ", "))
+	}
+	return fmt.Errorf("there is no command %q: %s --help tells which there are", path+" "+args[0], path)
 }
 
 func newRoot() *cobra.Command {
@@ -59,7 +84,7 @@ func newRoot() *cobra.Command {
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
+		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	root.AddCommand(
