@@ -141,21 +141,32 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 			continue
 		}
 		s.check(t, f, g)
-		for seat, lines := range told {
-			want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, brief(f.Code))
-			if f.When == faults.Start && f.Name != "ready-twice" && rules.Sides(v) == 2 {
-				want = "" // nobody is told of a game that was decided before it began
-			}
-			if seat != s.culprit && want != "" && !slices.Contains(lines, want) {
-				t.Errorf("seat %d has not been told %q", seat, want)
-			}
-		}
+		s.checkTold(t, f, told, rules.Sides(v))
 	}
 	if f.Code == "" {
 		checkNoFault(t, f, all, s.culprit)
 	}
 	if want := map[bool]int{true: 2, false: 1}[f.Code != "" && m.Deals > 1]; starts != want {
 		t.Errorf("%d processes were started, want %d", starts, want)
+	}
+}
+
+// checkTold looks at what the others have heard: of the fault in brief; of a game
+// that was decided before it began nothing at all.
+func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides int) {
+	t.Helper()
+	want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, brief(f.Code))
+	begun := f.When != faults.Start || f.Name == "ready-twice" || sides > 2
+	for seat, lines := range told {
+		if seat == s.culprit {
+			continue
+		}
+		if begun && !slices.Contains(lines, want) {
+			t.Errorf("seat %d has not been told %q", seat, want)
+		}
+		if want := []string{"timba 1", "bye"}; !begun && !slices.Equal(lines, want) {
+			t.Errorf("seat %d has been told %q, want %q", seat, lines, want)
+		}
 	}
 }
 
