@@ -107,12 +107,15 @@ func crashes(bad func(b *beginner, line string, words []string) string) func(*be
 	}
 }
 
-// beginners are the mistakes, each with the verdict on it.
-var beginners = []struct {
+// beginnerCase is a mistake.
+type beginnerCase struct {
 	name string
 	make func(*beginner)
 	verdict
-}{
+}
+
+// beginners are the mistakes, each with the verdict on it.
+var beginners = []beginnerCase{
 	{"prompt", says("Your move? move %s\n"), verdict{First, Failed, []string{`"Your move? move 5c" is no line`}, "a prompt, as of input(\"...\") in Python"}},
 	{"list", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string { return "move " + strings.Join(moves, " ") + "\n" }
@@ -299,6 +302,37 @@ var beginners = []struct {
 	}, verdict{Repeat, OK, []string{"for information: the same game with the same seed is played otherwise"}, ""}},
 }
 
+// slow is a bot that thinks for a while.
+func slow(b *beginner) {
+	b.answer = func(b *beginner, moves []string) string {
+		time.Sleep(30 * time.Millisecond)
+		return first(b, moves)
+	}
+}
+
+// endless is one that never stops to write.
+func endless(b *beginner) {
+	b.answer = func(b *beginner, moves []string) string {
+		for {
+			if _, err := io.WriteString(b.out, "# thinking\n"); err != nil {
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+// deaf is one that does not read its input after the first turn.
+func deaf(b *beginner) {
+	b.answer = func(b *beginner, moves []string) string {
+		io.WriteString(b.out, first(b, moves))
+		time.Sleep(time.Minute)
+		return ""
+	}
+}
+
+// others are bots of which other tests say what is said of them.
+var others = map[string]func(*beginner){"slow": slow, "endless": endless, "deaf": deaf}
+
 // wholeLines takes what one read gives for whole lines.
 type wholeLines struct{ in io.Reader }
 
@@ -312,12 +346,14 @@ func (w wholeLines) Read(p []byte) (int, error) {
 
 // runBeginner plays as one of the beginners.
 func runBeginner(name string) error {
-	i, err := strconv.Atoi(name)
-	if err != nil || i >= len(beginners) {
+	b := &beginner{in: bufio.NewReader(os.Stdin), out: os.Stdout, end: func() {}, answer: first}
+	if change, ok := others[name]; ok {
+		change(b)
+	} else if i, err := strconv.Atoi(name); err == nil && i < len(beginners) {
+		beginners[i].make(b)
+	} else {
 		return fmt.Errorf("there is no beginner %q", name)
 	}
-	b := &beginner{in: bufio.NewReader(os.Stdin), out: os.Stdout, end: func() {}, answer: first}
-	beginners[i].make(b)
 	b.play()
 	return nil
 }
@@ -327,6 +363,9 @@ func TestBeginners(t *testing.T) {
 	for i, b := range beginners {
 		list = append(list, checkup{b.name, fmt.Sprintf("%s beginner %d", os.Args[0], i), func(o *Options) {
 			o.Games = oneGame(t, "brisca")
+			if slices.Contains([]string{"answers views", "good game", "one more move"}, b.name) {
+				o.Pause = 200 * time.Millisecond // its line must come in it
+			}
 			if b.check == Start || b.name == "buffers moves" {
 				o.Clock.Move, o.Clock.Startup = 300*time.Millisecond, 300*time.Millisecond
 			}

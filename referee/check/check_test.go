@@ -40,12 +40,12 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 	reports := map[string]*Report{}
 	var mu sync.Mutex
 	var group errgroup.Group
-	group.SetLimit(8)
+	group.SetLimit(16)
 	for _, c := range list {
 		p := resolve(t, c.bot)
 		o := Defaults()
 		o.Clock.Move, o.Clock.Startup = time.Minute, time.Minute
-		o.Quick = true
+		o.Quick, o.Pause = true, 10*time.Millisecond
 		if c.change != nil {
 			c.change(&o)
 		}

@@ -67,10 +67,15 @@ func (k *kit) playMany() error {
 		if m.failed[name] != nil {
 			continue
 		}
-		if time.Since(k.began) > k.Time {
+		// The other half of the time is for the checks that follow.
+		g.until = k.began.Add(k.Time / 2)
+		if time.Now().After(g.until) {
 			break
 		}
-		if err := k.playOne(g, name); err != nil {
+		if err := k.playOne(g, name); errors.Is(err, errTime) {
+			k.drop()
+			break
+		} else if err != nil {
 			return err
 		}
 		if k.Progress != nil {
@@ -150,7 +155,7 @@ func (k *kit) gameDone(name string) error {
 	}
 	if n := m.planned[name]; m.played[name] < n {
 		c.Note = fmt.Sprintf("%d games", m.played[name])
-		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played in the %v that there are: allow more with --time, or less for a move with --movetime", m.played[name], n, k.Time))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, since half of the %v for the whole check was over: allow more with --time, or less for a move with --movetime", m.played[name], n, k.Time))
 	}
 	return k.done(c, nil)
 }

@@ -21,6 +21,7 @@ type game struct {
 	seed    rules.Seed // of the deal, the others' moves and the bot's own seed
 	clock   referee.Clock
 	style   style
+	until   time.Time // when to break it off; never if zero
 }
 
 // style is how a game is told, where that is not as the referee tells it today.
@@ -51,9 +52,13 @@ type played struct {
 	took  []time.Duration
 }
 
-// longest is when a game between two sides is broken off, by a fault of the other
-// side: those without a limit of their own could go on for very long.
+// longest is how many plies a game between two sides may have before it is broken
+// off: those without a limit of their own could go on for very long.
 const longest = 300
+
+// errTime is why a game was not played to its end that has more than two sides:
+// nothing that the referee says would end it.
+var errTime = errors.New("the time of the check is over")
 
 // table is a game while it is played.
 type table struct {
@@ -92,13 +97,18 @@ func (t *table) run(others *rules.Rand) error {
 		if turn == rules.Over {
 			return t.end(t.state.Result())
 		}
-		if rules.Sides(t.variant) == 2 && (t.style.faults && len(t.played.moves) == 2 || t.state.Ply() >= longest) {
+		two := rules.Sides(t.variant) == 2
+		late := !t.until.IsZero() && time.Now().After(t.until)
+		switch {
+		case two && (late || t.style.faults && t.moves == 2 || t.state.Ply() >= longest):
 			return t.breakOff()
+		case late:
+			return errTime
 		}
 		t.legal = t.state.Legal(t.legal[:0])
 		move := t.legal[others.Below(len(t.legal))]
 		if turn == t.seat {
-			if t.style.faults && len(t.played.moves) == 1 && rules.Sides(t.variant) > 2 {
+			if t.style.faults && t.moves == 1 && !two {
 				t.out = referee.AppendOthersFault(t.out, (t.seat+1)%t.variant.Players(), protocol.Exit)
 			}
 			var err error
@@ -283,7 +293,7 @@ func (t *table) watches(kind string) bool {
 // tellPieces sends the lines cut in the middle, for some moves: pipes may deliver
 // them so.
 func (t *table) tellPieces(out []byte, deadline time.Time) error {
-	if len(t.played.moves) >= 5 {
+	if t.moves >= 5 {
 		return t.send(out, deadline)
 	}
 	for line := range bytes.Lines(out) {

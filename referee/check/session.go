@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,13 +134,37 @@ func (s *session) fail(text, change string) *Failure {
 		return f
 	}
 	s.listen()
-	lines := strings.Split(strings.TrimSpace(string(s.log)), "\n")
-	for _, line := range lines[max(0, len(lines)-logLines):] {
-		if quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r ")); len(quoted) > 2 {
-			f.Stderr = append(f.Stderr, strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`))
+	f.Stderr = logEnd(string(s.log))
+	return f
+}
+
+// traces begin what a runtime writes of a crash.
+var traces = []string{"panic:", "fatal error:", "Traceback", "Exception in thread", "thread '", "terminate called", "Uncaught", "PHP Fatal"}
+
+// logEnd is what a log tells of a crash at its end: the beginning of the last trace
+// and the last lines.
+func logEnd(log string) []string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	from := max(0, len(lines)-logLines)
+	var head []string
+	for i, line := range slices.Backward(lines[:from]) {
+		if slices.ContainsFunc(traces, func(t string) bool { return strings.HasPrefix(line, t) }) {
+			head = append(head, lines[i:min(i+2, from)]...)
+			if i+2 < from {
+				head = append(head, "...")
+			}
+			break
 		}
 	}
-	return f
+	shown := []string{}
+	for _, line := range slices.Concat(head, lines[from:]) {
+		quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r "))
+		quoted = strings.NewReplacer(`\"`, `"`, `\t`, "  ", `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
+		if quoted != "" {
+			shown = append(shown, quoted)
+		}
+	}
+	return shown
 }
 
 // close ends the process without a word.

@@ -65,7 +65,7 @@ func keyed(line []byte) (head string, keys []string, ok bool) {
 
 func unknownKeys(dst, line []byte) []byte {
 	if head, keys, ok := keyed(line); ok {
-		keys = slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?", "z="})
+		keys = slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?"})
 		line = []byte(head + " " + strings.Join(keys, " "))
 	}
 	return append(append(dst, line...), '\n')
@@ -97,6 +97,10 @@ func (k *kit) vary(g game, mends string) error {
 	if err == nil {
 		err = s.playQuietly(&g)
 	}
+	if errors.Is(err, errTime) {
+		k.drop()
+		return nil
+	}
 	var f, own *Failure
 	if !errors.As(err, &f) {
 		return err
@@ -108,8 +112,10 @@ func (k *kit) vary(g game, mends string) error {
 		switch {
 		case errors.As(err, &own):
 			f = own
-		case err != nil || k.many.failure != nil:
+		case err != nil && !errors.Is(err, errTime):
 			return err
+		case k.many.failure != nil:
+			return nil
 		default:
 			f.leftOver()
 			return f
@@ -141,19 +147,35 @@ func (s *session) settle() error {
 }
 
 // each plays one variant of every game that the bot can play, told in another way.
+// When the time is over it is some moves of the first one only.
 func (k *kit) each(s style, mends string) error {
+	done := false
 	for _, g := range k.Games {
-		if k.many.failed[g.Name()] != nil {
+		if k.many.failed[g.Name()] != nil || done && k.over() {
 			continue
 		}
 		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game().Name() == g.Name() })
 		varied := *k.many.plan[i]
-		varied.style = s
+		varied.style, varied.until = s, k.until()
 		if err := k.vary(varied, mends); err != nil {
 			return err
 		}
+		done = true
 	}
 	return nil
+}
+
+// over tells whether the time of the check is over.
+func (k *kit) over() bool { return time.Since(k.began) > k.Time }
+
+// until is when a game is to be broken off: at the end of the check's time, but
+// not before a bot has had the time for some moves.
+func (k *kit) until() time.Time {
+	end, least := k.began.Add(k.Time), time.Now().Add(5*k.Clock.Move)
+	if end.After(least) {
+		return end
+	}
+	return least
 }
 
 func (k *kit) dressed(d dress) (note string, warnings []string, err error) {
@@ -162,14 +184,14 @@ func (k *kit) dressed(d dress) (note string, warnings []string, err error) {
 
 func (k *kit) silence() (note string, warnings []string, err error) {
 	g := *k.first
-	g.style.step = true
+	g.style.step, g.until = true, k.until()
 	err = k.vary(g, "")
 	return "one answer for each turn, nothing for other lines", nil, err
 }
 
 func (k *kit) pieces() (note string, warnings []string, err error) {
 	g := *k.first
-	g.style.pieces = true
+	g.style.pieces, g.until = true, k.until()
 	err = k.vary(g, "a read may give less than a line, or several: read until the line feed (getline, readline, a buffered reader)")
 	return "lines that come in pieces are put together", nil, err
 }
@@ -178,8 +200,9 @@ func (k *kit) pieces() (note string, warnings []string, err error) {
 // more it goes on.
 func (k *kit) othersFaults() (note string, warnings []string, err error) {
 	const mends = "a \"fault\" line may come at any time, of any seat: ignore it if you have no use for it; if its seat is not yours, the game goes on or \"end\" follows"
+	played := false
 	for _, g := range k.Games {
-		if k.many.failed[g.Name()] != nil {
+		if k.many.failed[g.Name()] != nil || k.over() {
 			continue
 		}
 		var two, more bool
@@ -188,18 +211,22 @@ func (k *kit) othersFaults() (note string, warnings []string, err error) {
 			if sides == 2 && two || sides > 2 && more {
 				continue
 			}
-			two, more = two || sides == 2, more || sides > 2
+			played, two, more = true, two || sides == 2, more || sides > 2
 			seed := k.Seed.Derive("check/faults/" + g.Name())
-			if err := k.vary(game{variant: v, seat: v.Players() - 1, seed: seed, clock: k.Clock, style: style{faults: true}}, mends); err != nil {
+			if err := k.vary(game{variant: v, seat: v.Players() - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, mends); err != nil {
 				return "", nil, err
 			}
 		}
+	}
+	if !played {
+		return "not tried", []string{fmt.Sprintf("the %v for the whole check were over: allow more with --time", k.Time)}, nil
 	}
 	return "plays on when another seat forfeits", nil, nil
 }
 
 func (k *kit) bank() (note string, warnings []string, err error) {
 	g := *k.first
+	g.until = k.until()
 	clock := k.Clock
 	clock.Bank, clock.Inc, clock.Move = 60*clock.Move, clock.Move/10, 0
 	g.clock = clock
@@ -259,8 +286,10 @@ func (k *kit) repeat() (note string, warnings []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	p, err := s.play(k.first)
-	if err != nil {
+	g := *k.first
+	g.until = k.until()
+	p, err := s.play(&g)
+	if err != nil && !errors.Is(err, errTime) {
 		return "", nil, err
 	}
 	for i, move := range p.moves {

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"bytes"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sample-bots/starters"
+)
+
+// eachLine yields lines without their LF.
+func eachLine(text []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for line := range bytes.Lines(text) {
+			if !yield(bytes.TrimSuffix(line, []byte("\n"))) {
+				return
+			}
+		}
+	}
+}
+
+// Every language that there is a starter in is told how to flush.
+func TestFlushInEveryLanguage(t *testing.T) {
+	for _, l := range starters.Languages {
+		if how := flushIn(l.Title); !strings.HasPrefix(how, "in "+l.Title+": ") {
+			t.Errorf("%s: %s", l.Title, how)
+		}
+	}
+	if how := flushIn(""); !strings.Contains(how, "fflush(stdout) in C") {
+		t.Errorf("without a language: %s", how)
+	}
+	if len(flushes) != len(starters.Languages) {
+		t.Errorf("%d languages, and %d starters", len(flushes), len(starters.Languages))
+	}
+}
+
+func TestLanguageOf(t *testing.T) {
+	script := func(first string) string {
+		path := filepath.Join(t.TempDir(), "bot")
+		if err := os.WriteFile(path, []byte(first+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct{ language, command, want string }{
+		{"Rust", "./bot", "Rust"},
+		{"", "/usr/bin/python3.12", "Python"},
+		{"", "/usr/bin/lua5.4", "Lua"},
+		{"", "/usr/bin/node", "JavaScript"},
+		{"", "/nonexistent/bot", ""},
+		{"", script("#!/usr/bin/env python3"), "Python"},
+		{"", script("#!/usr/bin/env -S ruby -w"), "Ruby"},
+		{"", script("#!/usr/bin/perl -w"), "Perl"},
+		{"", script("# no interpreter"), ""},
+		{"", script("#!"), ""},
+	} {
+		p := program.Program{Bot: referee.Bot{Command: []string{c.command}}, Language: c.language}
+		if got := languageOf(p); got != c.want {
+			t.Errorf("%s: %q, want %q", c.command, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package check
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// timeless is a text without what differs from run to run.
+func timeless(text string) string {
+	text = regexp.MustCompile(`\b[0-9.]+ ms (at worst|after)`).ReplaceAllString(text, "N ms $1")
+	text = regexp.MustCompile(`after [0-9]+ ms`).ReplaceAllString(text, "after N ms")
+	text = regexp.MustCompile(`exits [0-9]+ ms`).ReplaceAllString(text, "exits N ms")
+	return regexp.MustCompile(` +[0-9]+\.[0-9]{2}`).ReplaceAllString(text, " N.NN")
+}
+
+// golden compares a text with a file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// The reports on a good bot and on a bad one, as people see them.
+func TestReports(t *testing.T) {
+	bad := slices.IndexFunc(beginners, func(b beginnerCase) bool { return b.name == "first seat" })
+	reports := checked(t, []checkup{
+		{"good", "@greedy", nil},
+		{"bad", fmt.Sprintf("%s beginner %d", os.Args[0], bad), nil},
+	})
+	golden(t, "good.txt", timeless(text(reports["good"])))
+	golden(t, "bad.txt", timeless(text(reports["bad"])))
+}
+
+// The document of --json has its keys also where there is nothing to say, and is
+// read back as it was written.
+func TestReportJSON(t *testing.T) {
+	r := checked(t, []checkup{{"bad", misbehave + " --fault not-ascii", nil}})["bad"]
+	data, err := r.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"bot", "clock", "seed", "verdict", "checks", "start_ms", "times", "seconds"} {
+		if doc[key] == nil {
+			t.Errorf("there is no %q", key)
+		}
+	}
+	var again Report
+	if err := json.Unmarshal(data, &again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r, &again, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".exit" }, cmp.Ignore())); diff != "" {
+		t.Error(diff)
+	}
+	f := again.Find(First).Failure
+	if again.Verdict != Failed || f == nil {
+		t.Fatalf("the verdict is %s", again.Verdict)
+	}
+	want := Line{true, `# \u00a1\u00f3rdago!`}
+	if got := f.Lines[len(f.Lines)-1]; got != want {
+		t.Errorf("the last line is %+v, want %+v", got, want)
+	}
+	if c := again.Find("tute"); c == nil || c.Status != Skipped || c.Warnings == nil {
+		t.Errorf("tute is %+v, want it skipped", c)
+	}
+}
+
+// A bot that thinks for long is not played to the end; SPEC.md, "Clocks".
+func TestClocksSlowBot(t *testing.T) {
+	began := time.Now()
+	r := checked(t, []checkup{{"slow", os.Args[0] + " beginner slow", func(o *Options) {
+		o.Clock.Move, o.Clock.Margin, o.Time = 20*time.Millisecond, time.Minute, time.Second
+	}}})["slow"]
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	said := text(r)
+	if r.Verdict != Warning || !strings.Contains(said, "since half of the 1s for the whole check was over") ||
+		!strings.Contains(said, "more than half of the 20 ms that there are") {
+		t.Error(said)
+	}
+}
+
+// Bots that would keep a careless referee for ever are told like others.
+func TestClocksNeverHangs(t *testing.T) {
+	short := func(o *Options) { o.Clock.Move, o.Games = 300*time.Millisecond, oneGame(t, "brisca") }
+	reports := checked(t, []checkup{
+		{"endless", os.Args[0] + " beginner endless", short},
+		{"deaf", os.Args[0] + " beginner deaf", short},
+	})
+	verdict{First, Failed, []string{"more than 64 KiB on stdout"}, "write debug output to stderr"}.compare(t, reports["endless"])
+	verdict{First, Failed, []string{"no move of ply 2 within 300 ms and the margin"}, "a turn that the bot forgets to answer"}.compare(t, reports["deaf"])
+}
+
+func TestRefusals(t *testing.T) {
+	p := resolve(t, "@first")
+	for _, c := range []struct {
+		change func(*Options)
+		games  []string
+		want   string
+	}{
+		{nil, []string{"chess"}, `check: bot @first claims no game that there is: its manifest has games = ["chess"]`},
+		{func(o *Options) { o.Games = oneGame(t, "tute") }, []string{"brisca"}, `check: bot @first does not claim to play tute: its manifest has games = ["brisca"]`},
+		{func(o *Options) { o.Clock.Move = 0 }, nil, "clock: neither movetime nor bank is set"},
+	} {
+		o := Defaults()
+		if c.change != nil {
+			c.change(&o)
+		}
+		p.Games = c.games
+		if _, err := Run(t.Context(), p, o); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("says %v, want %s", err, c.want)
+		}
+	}
+}
+
+// What a program that cannot be started is told.
+func TestNotStarted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot")
+	if err := os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := checked(t, []checkup{{"bot", path, nil}})["bot"]
+	verdict{Start, Failed, []string{"could not be started"}, "check the path"}.compare(t, r)
+}
+
+// A manifest that names a game that is not there is warned of.
+func TestManifest(t *testing.T) {
+	dir := t.TempDir()
+	text := fmt.Sprintf("name = \"mine\"\nrun = [%q, \"bot\", \"first\"]\ngames = [\"teeko\", \"chess\"]\n", os.Args[0])
+	if err := os.WriteFile(filepath.Join(dir, "timba.toml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := checked(t, []checkup{{"mine", dir, nil}})["mine"]
+	verdict{Manifest, Warning, []string{"claims teeko, chess", `game "chess" does not exist`}, ""}.compare(t, r)
+	if r.Find("teeko") == nil || r.Find("brisca") != nil {
+		t.Error("other games are played than those that it claims")
+	}
+}
+
+// The end of a long log has what a crash begins and ends with.
+func TestLogEnd(t *testing.T) {
+	log := "noise\npanic: index out of range\n\ngoroutine 1 [running]:\n" + strings.Repeat("frame\n", 20) + "exit status 2\n"
+	want := []string{"panic: index out of range", "..."}
+	for range 7 {
+		want = append(want, "frame")
+	}
+	want = append(want, "exit status 2")
+	if diff := cmp.Diff(want, logEnd(log)); diff != "" {
+		t.Error(diff)
+	}
+	if got := logEnd(""); got == nil || len(got) != 0 {
+		t.Errorf("an empty log gives %q", got)
+	}
+	if diff := cmp.Diff([]string{"a \"b\"  c"}, logEnd("\n a \"b\"\tc \r\n")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,143 @@
+package check
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// SPEC.md, "Games": every two values of options that go together are in one of the
+// variants that are played, every value in one of those of a quick check, and the
+// defaults come first.
+func TestGamesCovered(t *testing.T) {
+	for _, g := range games.All() {
+		want, err := rules.Settle(g, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pairs := range []bool{false, true} {
+			list := cover(g, pairs)
+			if got := list[0].Settings().String(); got != want.Settings().String() {
+				t.Errorf("%s begins with %s, want the defaults", g.Name(), got)
+			}
+			have := map[string]bool{}
+			for _, v := range list {
+				for _, a := range v.Settings() {
+					for _, b := range v.Settings() {
+						have[fmt.Sprint(a, b)] = true
+					}
+				}
+			}
+			for _, v := range all(g) {
+				for _, a := range v.Settings() {
+					for _, b := range v.Settings() {
+						if (pairs || a == b) && !have[fmt.Sprint(a, b)] {
+							t.Errorf("%s: no variant has %v and %v", g.Name(), a, b)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSamples(t *testing.T) {
+	for _, c := range []struct {
+		option rules.Option
+		want   string
+	}{
+		{rules.Option{Name: "teams", Values: []string{"no", "yes"}}, "[no yes]"},
+		{rules.Option{Name: "players", Min: 2, Max: 5, Default: 3}, "[3 2 4 5]"},
+		{rules.Option{Name: "limit", Max: 1000, Default: 400}, "[400 40 0]"},
+		{rules.Option{Name: "size", Min: 5, Max: 9, Default: 5}, "[5]"},
+	} {
+		if got := fmt.Sprint(samples(c.option)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.option.Name, got, c.want)
+		}
+	}
+}
+
+// A process plays dozens of games, with changing games and from several seats.
+func TestManyGamesPlan(t *testing.T) {
+	for _, c := range []struct {
+		quick bool
+		games []rules.Game
+		least int
+	}{{false, games.All(), someGames}, {false, oneGame(t, "teeko"), someGames}, {true, oneGame(t, "teeko"), fewGames}} {
+		k := &kit{Options: Options{Games: c.games, Quick: c.quick}}
+		k.planMany()
+		if n := len(k.many.plan); n < c.least {
+			t.Errorf("%d games, want %d", n, c.least)
+		}
+		seats := map[string]map[int]bool{}
+		changes := 0
+		for i, g := range k.many.plan {
+			name := g.variant.Game().Name()
+			if seats[name] == nil {
+				seats[name] = map[int]bool{}
+			}
+			seats[name][g.seat] = true
+			if g.seat < 0 || g.seat >= g.variant.Players() {
+				t.Fatalf("seat %d of %d", g.seat, g.variant.Players())
+			}
+			if i > 0 && k.many.plan[i-1].variant.Game() != g.variant.Game() {
+				changes++
+			}
+		}
+		for name, s := range seats {
+			if len(s) < 2 {
+				t.Errorf("%s is played from one seat only", name)
+			}
+		}
+		if len(c.games) > 1 && changes < len(c.games)*3 {
+			t.Errorf("the game changes %d times", changes)
+		}
+	}
+}
+
+// What the kit sends and the referee does not must still be lines of the protocol;
+// SPEC.md, "Shape".
+func TestShapeOfDresses(t *testing.T) {
+	lines := []string{
+		"timba 1",
+		"game brisca players=2 seat=0 seed=5 movetime=1000",
+		"event draw 1 ?",
+		"view hand=12c,1o trick=- played=-",
+		"turn 3 1000 12c 1o",
+		"end ranks=1,2 points=61,59",
+	}
+	for _, d := range dresses {
+		changed := false
+		for _, line := range lines {
+			before, err := protocol.ParseReferee([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for got := range eachLine(d.line(nil, []byte(line))) {
+				l, err := protocol.ParseReferee(got)
+				if err != nil || len(got) > protocol.MaxLine {
+					t.Errorf("%s: %v, %d bytes", d.name, err, len(got))
+				}
+				changed = changed || string(got) != line
+				if l.Verb == before.Verb && string(l.Name) == string(before.Name) {
+					found = true
+					for key, value := range before.Pairs.All() {
+						if l.Pairs.Get(string(key)) != string(value) {
+							t.Errorf("%s: %s has lost %s", d.name, got, key)
+						}
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: %q is not sent", d.name, line)
+			}
+		}
+		if !changed {
+			t.Errorf("%s changes nothing", d.name)
+		}
+	}
+}
