@@ -79,20 +79,20 @@ func (p *process) start(b Bot) error {
 
 func (p *process) Send(lines []byte, deadline time.Time) error {
 	for len(lines) > 0 {
-		n, err := unix.Write(p.in, lines)
-		switch {
-		case err == nil:
+		n, errno := writeNow(p.in, lines)
+		switch errno {
+		case 0:
 			lines = lines[n:]
-		case errors.Is(err, unix.EAGAIN):
+		case unix.EAGAIN:
 			if err := p.wait(p.in, unix.POLLOUT, time.Until(deadline)); err != nil || p.deaf {
 				return err
 			}
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EPIPE):
+		case unix.EINTR:
+		case unix.EPIPE:
 			p.deaf = true // Line tells, after what it has still written
 			return nil
 		default:
-			return fmt.Errorf("referee: writing to a bot: %w", err)
+			return fmt.Errorf("referee: writing to a bot: %w", errno)
 		}
 	}
 	return nil
@@ -110,10 +110,10 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			}
 			now = time.Now()
 		}
-		n, err := unix.Read(p.out, p.lines.room())
+		n, errno := readNow(p.out, p.lines.room())
 		switch {
-		case errors.Is(err, unix.EINTR):
-		case errors.Is(err, unix.EAGAIN):
+		case errno == unix.EINTR:
+		case errno == unix.EAGAIN:
 			if p.exited || p.deaf {
 				return nil, now, p.gone("closed its input")
 			}
@@ -123,8 +123,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			if err := p.ctx.Err(); err != nil {
 				return nil, now, err
 			}
-		case err != nil:
-			return nil, now, fmt.Errorf("referee: reading from a bot: %w", err)
+		case errno != 0:
+			return nil, now, fmt.Errorf("referee: reading from a bot: %w", errno)
 		case n == 0:
 			return nil, now, p.gone("closed its output")
 		default:
