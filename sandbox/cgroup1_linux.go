@@ -55,7 +55,7 @@ func (g groupsV1) create(l Limit) (group, error) {
 		}
 		c.dirs[controller] = dir
 	}
-	if err := c.limit(l, g.base["freezer"]); err != nil {
+	if err := c.limit(l, g.base); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -64,7 +64,7 @@ func (g groupsV1) create(l Limit) (group, error) {
 // groupV1 is a folder in each tree.
 type groupV1 struct {
 	dirs  map[string]string
-	out   *os.File // the cgroup that init moves back to
+	notes []note
 	state *os.File // where the freezer is told
 }
 
@@ -72,7 +72,7 @@ func (c *groupV1) file(controller, name string) string {
 	return filepath.Join(c.dirs[controller], name)
 }
 
-func (c *groupV1) limit(l Limit, outside string) error {
+func (c *groupV1) limit(l Limit, outside map[string]string) error {
 	for i, name := range memoryV1 {
 		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory+initMemory, 10))
 		if err != nil && !(i > 0 && errors.Is(err, fs.ErrNotExist)) {
@@ -82,13 +82,25 @@ func (c *groupV1) limit(l Limit, outside string) error {
 	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initThreads)); err != nil {
 		return err
 	}
-	if c.dirs["freezer"] == "" {
-		return nil
+	err := errors.Join(
+		c.note(filepath.Join(outside["pids"], "cgroup.procs"), "0"),
+		c.note(c.file("pids", "pids.max"), strconv.Itoa(l.Processes)))
+	if err != nil || c.dirs["freezer"] == "" {
+		return err
 	}
-	var err, err2 error
-	c.out, err = os.OpenFile(filepath.Join(outside, "cgroup.procs"), os.O_WRONLY, 0)
-	c.state, err2 = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
-	return errors.Join(err, err2)
+	if err := c.note(filepath.Join(outside["freezer"], "cgroup.procs"), "0"); err != nil {
+		return err
+	}
+	c.state, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
+	return err
+}
+
+func (c *groupV1) note(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		c.notes = append(c.notes, note{f, text})
+	}
+	return err
 }
 
 func (c *groupV1) cloneInto() int { return -1 }
@@ -102,12 +114,7 @@ func (c *groupV1) join(pid int) error {
 	return nil
 }
 
-func (c *groupV1) leave() []*os.File {
-	if c.out == nil {
-		return nil
-	}
-	return []*os.File{c.out}
-}
+func (c *groupV1) leave() []note { return c.notes }
 
 func (c *groupV1) thaw() *os.File { return c.state }
 
@@ -146,11 +153,10 @@ func (c *groupV1) usage() Usage {
 
 func (c *groupV1) close() error {
 	var errs []error
-	for _, f := range []*os.File{c.out, c.state} {
-		if f != nil {
-			f.Close()
-		}
+	for _, n := range c.notes {
+		n.file.Close()
 	}
+	c.state.Close() // nil is fine
 	for _, dir := range c.dirs {
 		errs = append(errs, removeGroup(dir))
 	}

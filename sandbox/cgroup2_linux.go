@@ -164,6 +164,8 @@ type groupV2 struct {
 	dir  string
 	bot  *os.File // the leaf itself
 	out  *os.File // the other leaf's list of processes
+	most *os.File // the limit of processes of the program's leaf
+	room string   // what it is to be
 	cold *os.File // where the freezer is told
 }
 
@@ -183,31 +185,34 @@ func (c *groupV2) make(l Limit) error {
 			return err
 		}
 	}
+	c.room = strconv.Itoa(l.Processes)
 	for _, f := range []struct{ name, value string }{
+		{"cgroup.subtree_control", "+pids"},
 		{"memory.max", strconv.FormatInt(l.Memory+initMemory, 10)},
 		{"memory.swap.max", "0"},
 		{"memory.oom.group", "1"},
-		{"pids.max", strconv.Itoa(l.Processes + initThreads)},
+		{"bot/pids.max", strconv.Itoa(l.Processes + initThreads)},
 	} {
 		err := writeFile(c.file(f.name), f.value)
 		if err != nil && !(f.name == "memory.swap.max" && errors.Is(err, fs.ErrNotExist)) { // a kernel without swap
 			return err
 		}
 	}
-	var errs [3]error
+	var errs [4]error
 	c.bot, errs[0] = os.Open(c.file("bot"))
 	c.out, errs[1] = os.OpenFile(c.file("init/cgroup.procs"), os.O_WRONLY, 0)
 	c.cold, errs[2] = os.OpenFile(c.file("bot/cgroup.freeze"), os.O_WRONLY, 0)
+	c.most, errs[3] = os.OpenFile(c.file("bot/pids.max"), os.O_WRONLY, 0)
 	return errors.Join(errs[:]...)
 }
 
 func (c *groupV2) cloneInto() int    { return int(c.bot.Fd()) }
 func (c *groupV2) join(int) error    { return nil }
-func (c *groupV2) leave() []*os.File { return []*os.File{c.out} }
+func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
 func (c *groupV2) thaw() *os.File    { return nil } // who is frozen dies when killed
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
-func (c *groupV2) refused() bool     { return event(c.file("pids.events"), "max") > 0 }
+func (c *groupV2) refused() bool     { return event(c.file("bot/pids.events"), "max") > 0 }
 func (c *groupV2) freeze(on bool) error {
 	text := "0"
 	if on {
@@ -221,12 +226,12 @@ func (c *groupV2) usage() Usage {
 	return Usage{
 		Memory:    number(c.file("memory.peak")),
 		CPU:       time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond,
-		Processes: int(number(c.file("pids.peak"))),
+		Processes: int(number(c.file("bot/pids.peak"))),
 	}
 }
 
 func (c *groupV2) close() error {
-	for _, f := range []*os.File{c.bot, c.out, c.cold} {
+	for _, f := range []*os.File{c.bot, c.out, c.most, c.cold} {
 		if f != nil {
 			f.Close()
 		}

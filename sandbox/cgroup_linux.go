@@ -19,9 +19,10 @@ type group interface {
 	// moves it.
 	cloneInto() int
 	join(pid int) error
-	// leave are the files in which init writes "0" to stay out of a freeze; thaw,
-	// nil for none, is where it ends one.
-	leave() []*os.File
+	// leave is what init writes when it has started the program, to stay out of a
+	// freeze and of the count of processes; thaw, nil for none, is where it ends a
+	// freeze.
+	leave() []note
 	thaw() *os.File
 	freeze(on bool) error
 	kill() // as far as the cgroup itself can
@@ -31,6 +32,12 @@ type group interface {
 	refused() bool
 	usage() Usage
 	close() error
+}
+
+// note is something to write to an open file.
+type note struct {
+	file *os.File
+	text string
 }
 
 // groups makes groups.

@@ -41,9 +41,9 @@ type config struct {
 	Show   []bind
 	Folder *bind // the program's own
 	Limit  Limit
-	Group  bool // a cgroup counts memory
-	Leave  int  // how many of the extra descriptors are cgroups to move back to
-	Thaw   bool // the one after them thaws the program
+	Group  bool     // a cgroup counts memory
+	Leave  []string // what to write to the extra descriptors to leave cgroups
+	Thaw   bool     // the one after them thaws the program
 
 	into int // the folder outside that what is built goes back to
 }
@@ -128,6 +128,7 @@ func initMain() {
 	}
 	r.main = s.pid
 	oom.lower()
+	raiseLimits()
 	r.stepAside()
 	if !r.config.Group {
 		go r.poll()
@@ -139,8 +140,8 @@ func initMain() {
 // of the lifeline is noticed, and lets go of the program's pipes, so that their
 // end is.
 func (r *reaper) stepAside() {
-	for i := range r.config.Leave {
-		unix.Write(firstExtra+i, []byte("0"))
+	for i, text := range r.config.Leave {
+		unix.Write(firstExtra+i, []byte(text))
 		unix.Close(firstExtra + i)
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
@@ -174,7 +175,7 @@ func (r *reaper) watchLifeline() {
 // thaw lets the program die: in a v1 freezer not even SIGKILL arrives.
 func (r *reaper) thaw() {
 	if r.config.Thaw {
-		unix.Write(firstExtra+r.config.Leave, []byte("THAWED"))
+		unix.Write(firstExtra+len(r.config.Leave), []byte("THAWED"))
 	}
 }
 

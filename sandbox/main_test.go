@@ -1,12 +1,25 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"testing"
 )
 
-// TestMain lets the test binary be a sandbox's init.
+// actions are what the test binary does inside a sandbox, by its first argument.
+var actions = map[string]func(args []string){}
+
+// TestMain lets the test binary be a sandbox's init, and a program to run in one.
 func TestMain(m *testing.M) {
 	MaybeInit()
+	if len(os.Args) > 2 && os.Args[1] == "do" {
+		act, ok := actions[os.Args[2]]
+		if !ok {
+			fmt.Fprintf(os.Stderr, "no action is called %q\n", os.Args[2])
+			os.Exit(99)
+		}
+		act(os.Args[3:])
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }

@@ -205,8 +205,11 @@ func (p *Process) start(s Spec, c *config) error {
 			return step("cgroup", err)
 		}
 		leave, thaw := p.group.leave(), p.group.thaw()
-		attr.Files = append(attr.Files, leave...)
-		c.Leave, c.Thaw = len(leave), thaw != nil
+		for _, n := range leave {
+			attr.Files = append(attr.Files, n.file)
+			c.Leave = append(c.Leave, n.text)
+		}
+		c.Thaw = thaw != nil
 		if thaw != nil {
 			attr.Files = append(attr.Files, thaw)
 		}

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"math"
 	"syscall"
 	"unsafe"
 
@@ -17,7 +16,6 @@ const initThreads = 8
 // inherits, init lives under too.
 func (c *config) setLimits() error {
 	l := c.Limit
-	const none = math.MaxUint64
 	processes := uint64(l.Processes + initThreads)
 	if c.Group {
 		processes += initThreads // the cgroup comes first: it tells
@@ -36,45 +34,63 @@ func (c *config) setLimits() error {
 		{unix.RLIMIT_NICE, 0},
 		{unix.RLIMIT_RTPRIO, 0},
 	}
-	if c.Level > Weak || c.UID >= 0 {
-		limits = append(limits, struct {
-			resource int
-			value    uint64
-		}{unix.RLIMIT_NPROC, processes})
-	}
 	for _, r := range limits {
-		if err := lowerLimit(r.resource, r.value); err != nil {
+		if err := lowerLimit(r.resource, r.value, r.value); err != nil {
 			return err
 		}
 	}
-	if c.Level == Weak && c.UID < 0 {
-		// The number is that of all processes of the user, and a soft limit is all
-		// that can be counted on.
-		if err := lowerLimit(unix.RLIMIT_NPROC, processes+uint64(userThreads())); err != nil {
-			return err
-		}
+	if c.Level == Weak && c.UID < 0 { // the number is that of all processes of the user
+		processes += uint64(userThreads())
+	}
+	if err := lowerLimit(unix.RLIMIT_NPROC, processes, processes+room); err != nil {
+		return err
 	}
 	if !c.Group {
-		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start.
-		if err := lowerLimit(unix.RLIMIT_DATA, uint64(l.Memory)); err != nil {
+		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
+		// may write to is more than what they use, too; what is used is polled.
+		data := uint64(l.Memory) + unusedData
+		if err := lowerLimit(unix.RLIMIT_DATA, data, data+room<<30); err != nil {
 			return err
 		}
 	}
 	if l.CPU > 0 {
-		return lowerLimit(unix.RLIMIT_CPU, uint64(l.CPU.Seconds())+2)
+		seconds := uint64(l.CPU.Seconds()) + 2
+		return lowerLimit(unix.RLIMIT_CPU, seconds, seconds)
 	}
 	return nil
 }
 
-// lowerLimit sets both limits of a resource, or leaves what is lower already.
-func lowerLimit(resource int, value uint64) error {
+// room is how many threads, and gigabytes of data, init may have more than the
+// program: the Go runtime ends when it is refused a thread or its stack, as it
+// would be just when the program is at its limits. So the program's are soft
+// limits that the filter of system calls keeps it from raising.
+const room = 64
+
+// unusedData is how much of its data a process may leave unused: an arena of Go
+// alone is 64 MiB.
+const unusedData = 256 << 20
+
+// softLimits are those that init raises for itself when the program has started.
+var softLimits = []int{unix.RLIMIT_NPROC, unix.RLIMIT_DATA}
+
+func raiseLimits() {
+	for _, resource := range softLimits {
+		var l syscall.Rlimit
+		if syscall.Getrlimit(resource, &l) == nil {
+			syscall.Setrlimit(resource, &syscall.Rlimit{Cur: l.Max, Max: l.Max})
+		}
+	}
+}
+
+// lowerLimit sets the limits of a resource, or leaves what is lower already.
+func lowerLimit(resource int, soft, hard uint64) error {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &old); err != nil {
 		return err
 	}
-	value = min(value, old.Max)
+	hard = min(hard, old.Max)
 	// By package syscall, which would else restore its own idea of open files.
-	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: value, Max: value})
+	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
 // dropRights gives up for good, for this thread alone, all that root has more

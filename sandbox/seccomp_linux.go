@@ -148,9 +148,13 @@ func (c *config) filter(abi int) []bpf.Instruction {
 	if !c.Group {
 		p.on(unix.SYS_MEMFD_CREATE, retErrno(unix.ENOSYS)) // its memory is no process's
 	}
+	// What init may have more of than the program are soft limits.
+	soft := equal(uint32(softLimits[0]), uint32(softLimits[1]))
+	p.onArgument(unix.SYS_SETRLIMIT, 0, soft, retErrno(unix.EPERM))
 	if c.Level == Weak {
 		c.filterWeak(&p, abi)
 	}
+	p.onArgument(unix.SYS_PRLIMIT64, 1, soft, retErrno(unix.EPERM)) // even to ask: whether it would set is two words
 	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
 	for _, call := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
 		p.onArgument(call, 0, []bpf.JumpIf{{Cond: bpf.JumpNotEqual, Val: unix.AF_UNIX}}, retErrno(unix.EAFNOSUPPORT))
@@ -172,8 +176,9 @@ func (c *config) filterWeak(p *filterProgram, abi int) {
 	for _, call := range append(weakRefused, oldWeakRefused...) {
 		p.on(call, retErrno(unix.EPERM))
 	}
-	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PRLIMIT64, SkipTrue: 4}, argument(0),
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, retErrno(unix.EPERM), retAllow)
+	// Of its own, not of another process of the user.
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PRLIMIT64, SkipTrue: 3}, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, retErrno(unix.EPERM), bpf.LoadAbsolute{Off: offNumber, Size: 4})
 	if abi < 6 { // Landlock does not hold signals yet
 		for _, call := range append(signals, unix.SYS_PIDFD_SEND_SIGNAL) {
 			p.on(call, retErrno(unix.EPERM))

@@ -1,0 +1,210 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	actions = map[string]func([]string){
+		"hello":     func([]string) { fmt.Println("hello") },
+		"exit":      func([]string) { os.Exit(7) },
+		"echo":      func([]string) { io.Copy(os.Stdout, os.Stdin) },
+		"sleep":     func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
+		"abort":     func([]string) { unix.Kill(os.Getpid(), unix.SIGKILL); time.Sleep(time.Hour) },
+		"eat":       func([]string) { eat() },
+		"eat-child": func([]string) { again("eat").Run(); fmt.Println("the child is gone"); time.Sleep(time.Hour) },
+		"eat-many":  eatMany,
+		"spin":      func([]string) { spin() },
+		"spin-two":  func([]string) { again("spin").Start(); spin() },
+		"fork":      forkAll,
+		"fill":      fill,
+		"inodes":    inodes,
+		"open":      openAll,
+		"mount":     func([]string) { unix.Mount("x", "/tmp", "tmpfs", 0, "") },
+		"orphan":    func([]string) { again("sleep").Start(); fmt.Println("left") },
+		"see":       see,
+		"env":       func([]string) { fmt.Println(strings.Join(os.Environ(), "\n")) },
+		"fds":       fds,
+		"build":     build,
+		"count":     count,
+		"signals":   signalInit,
+		"close":     func([]string) { os.Stdout.Close(); time.Sleep(time.Hour) },
+	}
+}
+
+// again is this program with another action.
+func again(action string, args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append([]string{"do", action}, args...)...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd
+}
+
+func eat() {
+	var all [][]byte
+	for {
+		b := make([]byte, 1<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		all = append(all, b)
+		runtime.KeepAlive(all)
+	}
+}
+
+// eatMany eats with many processes, none of which has much.
+func eatMany([]string) {
+	for range 16 {
+		if err := again("eat-some").Start(); err != nil {
+			fmt.Println(err)
+		}
+	}
+	time.Sleep(time.Hour)
+}
+
+func init() {
+	actions["eat-some"] = func([]string) {
+		b := make([]byte, 24<<20)
+		for i := range b {
+			b[i] = byte(i)
+		}
+		time.Sleep(time.Hour)
+		runtime.KeepAlive(b)
+	}
+}
+
+func spin() {
+	for i := 0; ; i++ {
+		runtime.KeepAlive(i)
+	}
+}
+
+// forkAll starts processes until it is refused one, and fails.
+func forkAll([]string) {
+	for n := range 1000 {
+		if err := again("sleep").Start(); err != nil {
+			fmt.Println("refused after", n)
+			os.Exit(1)
+		}
+	}
+	fmt.Println("never refused")
+}
+
+// fill writes to files of a folder until that fails, and tells how.
+func fill(args []string) {
+	data := make([]byte, 1<<20)
+	total := 0
+	for i := range 1000 {
+		f, err := os.Create(fmt.Sprintf("%s/%d", args[0], i))
+		for err == nil && total < 1<<30 {
+			var n int
+			n, err = f.Write(data)
+			total += n
+			if i, _ := f.Stat(); i != nil && i.Size() >= 4<<20 {
+				break
+			}
+		}
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+	}
+	fmt.Println(total>>20, "MiB")
+}
+
+func inodes(args []string) {
+	for i := range 1_000_000 {
+		f, err := os.Create(fmt.Sprintf("%s/%d", args[0], i))
+		if err != nil {
+			fmt.Println(err)
+			fmt.Println(i)
+			return
+		}
+		f.Close()
+	}
+}
+
+func openAll([]string) {
+	for i := range 100_000 {
+		if _, err := unix.Dup(0); err != nil {
+			fmt.Println(err, i+3)
+			return
+		}
+	}
+}
+
+// see tells which of some paths are there.
+func see(args []string) {
+	for _, path := range args {
+		if _, err := os.Stat(path); err == nil {
+			fmt.Println(path)
+		}
+	}
+}
+
+func fds([]string) {
+	names, _ := os.ReadDir("/proc/self/fd")
+	for _, n := range names {
+		target, err := os.Readlink("/proc/self/fd/" + n.Name())
+		if err == nil && !strings.Contains(target, "anon_inode") && !strings.HasPrefix(target, "/proc/") {
+			fmt.Println(n.Name(), target)
+		}
+	}
+}
+
+// build does what a compiler does, and what it should not.
+func build(args []string) {
+	source, err := os.ReadFile("source")
+	if err == nil {
+		err = os.Mkdir("sub", 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile("sub/binary", append([]byte("built from "), source...), 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(args[0], "link")
+	}
+	if err == nil {
+		err = os.WriteFile("source", []byte("changed"), 0o644)
+	}
+	if err == nil {
+		err = os.Remove("trap") // a link in the folder outside: it must not be followed
+	}
+	if err == nil {
+		err = os.WriteFile("trap", []byte("overwritten"), 0o644)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// count writes a line every millisecond.
+func count([]string) {
+	for i := 0; ; i++ {
+		fmt.Println(i)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// signalInit sends every signal to init, its threads and everybody, but those
+// that end itself.
+func signalInit([]string) {
+	for pid := 1; pid < os.Getpid(); pid++ { // its threads have numbers, too
+		for sig := unix.Signal(1); sig < 65; sig++ {
+			unix.Kill(pid, sig)
+			unix.Tgkill(1, pid, sig)
+		}
+	}
+	for sig := unix.Signal(1); sig < 65; sig++ {
+		unix.Kill(-1, sig)
+	}
+	fmt.Println("still here")
+}

@@ -1,0 +1,528 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// here are the levels that this machine has, the best first.
+func here(t *testing.T) (levels []Level) {
+	t.Helper()
+	for l := Probe().Level; l > None; l-- {
+		if l == Weak && os.Getuid() == 0 {
+			continue // its own user has no way into root's folders, where the test binary may be
+		}
+		levels = append(levels, l)
+	}
+	if len(levels) == 0 {
+		for _, l := range Probe().Layers {
+			t.Logf("%s: %v", l.Name, l.Err)
+		}
+		t.Fatal("this machine holds nothing: the tests of the sandbox need Linux with Landlock or namespaces")
+	}
+	return levels
+}
+
+// self is a Spec of an action of the test binary.
+func self(level Level, args ...string) Spec {
+	return Spec{Command: append([]string{exe(), "do"}, args...), Most: level, Level: level, Limit: smallLimit}
+}
+
+var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
+
+// play runs a sandbox to its end and gives what it has written.
+func play(t *testing.T, s Spec) (Status, string) {
+	t.Helper()
+	p, out := launch(t, s)
+	text, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Wait(), string(text)
+}
+
+func launch(t *testing.T, s Spec) (*Process, *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	s.Stdout, s.Stderr = w, w
+	p, err := Start(s)
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Kill(); p.Wait() })
+	return p, r
+}
+
+// stillRuns proves that a sandbox of a level runs a program.
+func stillRuns(t *testing.T, level Level) {
+	t.Helper()
+	if s, out := play(t, self(level, "hello")); s.Reason != Exited || s.Code != 0 || out != "hello\n" {
+		t.Errorf("after it at %s, a program that says hello %s and says %q: %v", level, s, out, s.Err)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	limit := func(change func(*Limit)) Limit {
+		l := smallLimit
+		change(&l)
+		return l
+	}
+	for _, c := range []struct {
+		name, action string
+		args         []string
+		limit        Limit
+		least        Level    // below it nothing holds this
+		want         []Reason // any of them
+		out          string   // a part of what it writes
+	}{
+		{"exit", "exit", nil, smallLimit, Weak, []Reason{Exited}, ""},
+		{"signal", "abort", nil, smallLimit, Weak, []Reason{Signalled}, ""},
+		// Without a cgroup a process is refused memory, and Go ends by itself.
+		{"memory of one process", "eat", nil, smallLimit, Weak, []Reason{MemoryLimit, Exited}, ""},
+		{"memory of one process, told", "eat", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
+		{"memory of a child", "eat-child", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
+		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit}, ""},
+		{"memory of files", "fill", []string{"/tmp"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), Full, []Reason{MemoryLimit}, ""},
+		{"processes", "fork", nil, smallLimit, Reduced, []Reason{Exited, ProcessLimit}, "refused after"},
+		{"processes, told", "fork", nil, smallLimit, Full, []Reason{ProcessLimit}, "refused after"},
+		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
+		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
+		{"disk", "fill", []string{"/tmp"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
+		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
+		{"inodes", "inodes", []string{"/tmp"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
+		{"output", "fill", []string{"/tmp"}, limit(func(l *Limit) { l.Output = 1 << 20 }), Reduced, []Reason{Exited, Signalled}, ""},
+		{"open files", "open", nil, smallLimit, Weak, []Reason{Exited}, "too many open files 6"},
+		{"nothing to write to", "fill", []string{"/tmp"}, smallLimit, Weak, []Reason{Exited}, " MiB"},
+		{"a call of an attack", "mount", nil, smallLimit, Weak, []Reason{Forbidden}, ""},
+		{"signals to init", "signals", nil, smallLimit, Reduced, []Reason{Exited}, "still here"},
+	} {
+		for _, level := range here(t) {
+			if level < c.least {
+				continue
+			}
+			t.Run(c.name+"/"+level.String(), func(t *testing.T) {
+				spec := self(level, append([]string{c.action}, c.args...)...)
+				spec.Limit = c.limit
+				s, out := play(t, spec)
+				if !slices.Contains(c.want, s.Reason) {
+					t.Errorf("it %s (%v), want one of %v; it said %.300q", s, s.Err, c.want, out)
+				}
+				if !strings.Contains(out, c.out) {
+					t.Errorf("it said %.300q, want %q in it", out, c.out)
+				}
+				if c.action == "exit" && s.Code != 7 {
+					t.Errorf("exit status %d, want 7", s.Code)
+				}
+				stillRuns(t, level)
+			})
+		}
+	}
+}
+
+// TestLimitNumbers: a program gets what its limits say, neither far less nor more.
+func TestLimitNumbers(t *testing.T) {
+	for _, level := range here(t) {
+		if level < Reduced {
+			continue
+		}
+		t.Run(level.String(), func(t *testing.T) {
+			number := func(out string) int {
+				f := strings.Fields(out)
+				n, _ := strconv.Atoi(f[len(f)-1])
+				return n
+			}
+			if _, out := play(t, self(level, "inodes", "/tmp")); number(out) < 200 || number(out) > 256 {
+				t.Errorf("files of 256 inodes: %d", number(out))
+			}
+			if _, out := play(t, self(level, "fill", "/tmp")); !strings.Contains(out, "15 MiB") && !strings.Contains(out, "16 MiB") {
+				t.Errorf("16 MiB of disk hold %q", out)
+			}
+			spec := self(level, "eat-some")
+			p, _ := launch(t, spec)
+			p.Kill()
+			if s := p.Wait(); s.Reason != Killed {
+				t.Errorf("it %s, want killed", s)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	spec := self(Probe().Level, "spin")
+	spec.Limit.CPU = 300 * time.Millisecond
+	s, _ := play(t, spec)
+	if s.Usage.CPU < 250*time.Millisecond || s.Usage.CPU > 5*time.Second {
+		t.Errorf("CPU time of %s after a limit of 300 ms", s.Usage.CPU)
+	}
+	if s.Usage.Memory < 1<<20 || s.Usage.Memory > 128<<20 {
+		t.Errorf("%d bytes of memory", s.Usage.Memory)
+	}
+}
+
+func TestNotStarted(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("neither a program nor a script"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, level := range here(t) {
+		p, err := Start(Spec{Command: []string{"./bad"}, Dir: dir, Most: level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Wait(); s.Reason != NotStarted || s.Step != "exec" || !errors.Is(s.Err, unix.ENOEXEC) {
+			t.Errorf("%s: a file that is no program: %s", level, s)
+		}
+		stillRuns(t, level)
+	}
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{Spec{}, "there is no command"},
+		{Spec{Command: []string{"no-such-program-anywhere"}}, "executable file not found"},
+		{Spec{Command: []string{"./none"}, Dir: dir}, "no such file or directory"},
+		{Spec{Command: []string{"ls"}, Dir: "/"}, "cannot be a program's folder"},
+		{Spec{Command: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's folder"},
+		{Spec{Command: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a folder"},
+		{Spec{Command: []string{"ls"}, ReadOnly: []string{dir + "/none"}}, "no such file or directory"},
+		{Spec{Command: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
+		{Spec{Command: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
+		{Spec{Command: []string{"ls"}, Build: true}, "a build needs a folder"},
+		{Spec{Command: []string{"ls"}, Level: Full, Most: Weak}, "where FULL is needed"},
+	} {
+		p, err := Start(c.spec)
+		if err == nil {
+			p.Kill()
+			p.Wait()
+			t.Errorf("%+v is started", c.spec)
+		} else if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q in it", err, c.want)
+		}
+	}
+}
+
+// TestKill: the processes of a sandbox end with it, whether they are frozen or not.
+func TestKill(t *testing.T) {
+	for _, level := range here(t) {
+		for _, frozen := range []bool{false, true} {
+			if frozen && level < Full {
+				continue
+			}
+			p, out := launch(t, self(level, "orphan-and-wait"))
+			line := make([]byte, 2)
+			if _, err := io.ReadFull(out, line); err != nil {
+				t.Fatal(err)
+			}
+			if frozen {
+				if err := p.Freeze(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.Kill()
+			if s := p.Wait(); s.Reason != Killed {
+				t.Errorf("%s: it %s", level, s)
+			}
+			// Who still had the pipe would keep it from ending.
+			if _, err := io.Copy(io.Discard, out); err != nil {
+				t.Error(err)
+			}
+			stillRuns(t, level)
+		}
+	}
+}
+
+func init() {
+	actions["orphan-and-wait"] = func([]string) {
+		cmd := again("sleep-apart")
+		cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+		cmd.Start()
+		time.Sleep(time.Hour)
+	}
+	actions["sleep-apart"] = func([]string) { fmt.Println("1"); time.Sleep(time.Hour) }
+}
+
+// TestOrphans: what a program leaves behind ends with it.
+func TestOrphans(t *testing.T) {
+	for _, level := range here(t) {
+		if s, out := play(t, self(level, "orphan")); s.Reason != Exited || !strings.Contains(out, "left\n") {
+			t.Errorf("%s: it %s and said %q", level, s, out)
+		}
+	}
+}
+
+func TestPidFD(t *testing.T) {
+	for _, level := range here(t) {
+		p, _ := launch(t, self(level, "sleep"))
+		fds := []unix.PollFd{{Fd: int32(p.PidFD()), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, 0); n != 0 || err != nil {
+			t.Errorf("%s: it has ended: %v", level, err)
+		}
+		p.Kill()
+		if n, err := unix.Poll(fds, 10_000); n != 1 || err != nil {
+			t.Errorf("%s: it has not ended: %v", level, err)
+		}
+	}
+}
+
+// TestClosedOutput: nobody keeps a pipe open that the program has closed.
+func TestClosedOutput(t *testing.T) {
+	for _, level := range here(t) {
+		spec := self(level, "close")
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		spec.Stdout = w
+		p, err := Start(spec)
+		w.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Error(err)
+		}
+		p.Kill()
+		p.Wait()
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	if Probe().Level < Full {
+		p, _ := launch(t, self(Probe().Level, "sleep"))
+		if err := p.Freeze(); err == nil {
+			t.Error("a sandbox without a cgroup is frozen")
+		}
+		return
+	}
+	p, out := launch(t, self(Full, "count"))
+	fd := int(out.Fd()) // which makes it blocking
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	read := func(wait int) (n int) {
+		var buf [1 << 16]byte
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		unix.Poll(fds, wait)
+		n, _ = unix.Read(fd, buf[:])
+		return max(0, n)
+	}
+	for range 3 {
+		if read(10_000) == 0 {
+			t.Fatal("it does not run")
+		}
+		if err := p.Freeze(); err != nil {
+			t.Fatal(err)
+		}
+		quiet := false
+		for range 100 { // it stops soon, not at once
+			if quiet = read(50) == 0; quiet {
+				break
+			}
+		}
+		if !quiet {
+			t.Fatal("it runs on when it is frozen")
+		}
+		if err := p.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWhatIsSeen(t *testing.T) {
+	base := t.TempDir()
+	mine, shown, hidden := filepath.Join(base, "mine"), filepath.Join(base, "shown"), filepath.Join(base, "hidden")
+	for _, dir := range []string{mine, shown, hidden} {
+		if err := os.WriteFile(mkdir(t, dir)+"/file", []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, mode := range []os.FileMode{0o755, 0o700} { // a folder that only its owner may read is copied
+		if err := os.Chmod(mine, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, level := range here(t) {
+			if level == Weak {
+				continue // paths are seen, not what is in them
+			}
+			spec := self(level, "see", "file", mine+"/file", shown+"/file", hidden, "/etc/shadow", "/root", "/home", "/var", "/usr/bin", "/proc/1", "/proc/self", "/sys", "/dev/tty")
+			spec.Dir, spec.ReadOnly = mine, []string{shown}
+			s, out := play(t, spec)
+			want := "file\n" + mine + "/file\n" + shown + "/file\n/usr/bin\n/proc/self\n"
+			if s.Code != 0 || out != want {
+				t.Errorf("%s: it %s and sees %q, want %q", level, s, out, want)
+			}
+		}
+	}
+}
+
+func mkdir(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Setenv("SECRET", "a token of the user's")
+	spec := self(Probe().Level, "env")
+	spec.Env = []string{"LANG=C", "BOT=1"}
+	_, out := play(t, spec)
+	if strings.Contains(out, "SECRET") {
+		t.Errorf("it has the environment of its user: %s", out)
+	}
+	for _, want := range []string{"LANG=C\n", "BOT=1\n", "HOME=/tmp\n", "NODE_OPTIONS=--max-old-space-size=76\n", "-Xmx64m"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in its environment: %s", want, out)
+		}
+	}
+}
+
+// TestDescriptors: a program has its three and no others, whatever its user had.
+func TestDescriptors(t *testing.T) {
+	leak, err := unix.Dup(0) // without close-on-exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(leak)
+	for _, level := range here(t) {
+		if _, out := play(t, self(level, "fds")); strings.Count(out, "\n") != 3 {
+			t.Errorf("%s: it has %s", level, out)
+		}
+	}
+}
+
+func TestBuild(t *testing.T) {
+	for _, level := range here(t) {
+		if level == Weak {
+			continue
+		}
+		dir, secret := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+		for path, text := range map[string]string{filepath.Join(dir, "source"): "source", secret: "secret"} {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(secret, filepath.Join(dir, "trap")); err != nil {
+			t.Fatal(err)
+		}
+		spec := self(level, "build", secret)
+		spec.Dir, spec.Build = dir, true
+		if s, out := play(t, spec); s.Reason != Exited || s.Code != 0 {
+			t.Fatalf("%s: it %s (%v) and said %q", level, s, s.Err, out)
+		}
+		for path, want := range map[string]string{
+			filepath.Join(dir, "sub/binary"): "built from source",
+			filepath.Join(dir, "source"):     "changed",
+			filepath.Join(dir, "trap"):       "overwritten",
+			secret:                           "secret",
+		} {
+			if got, err := os.ReadFile(path); err != nil || string(got) != want {
+				t.Errorf("%s: %s has %q, want %q: %v", level, path, got, want, err)
+			}
+		}
+		if info, err := os.Stat(filepath.Join(dir, "sub/binary")); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("%s: the binary cannot be run: %v", level, err)
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "link")); err == nil {
+			t.Errorf("%s: a link came out of the sandbox", level)
+		}
+	}
+}
+
+// TestInterpreters runs what this machine has of the usual languages.
+func TestInterpreters(t *testing.T) {
+	ran := 0
+	for _, c := range [][]string{
+		{"python3", "-c", "print(6*7)"},
+		{"node", "-e", "console.log(6*7)"},
+		{"perl", "-e", `print 6*7, "\n"`},
+		{"ruby", "-e", "puts 6*7"},
+		{"sh", "-c", "echo $((6*7))"},
+	} {
+		if _, err := locate(c[0], ""); err != nil {
+			continue
+		}
+		ran++
+		for _, level := range here(t) {
+			s, out := play(t, Spec{Command: c, Most: level})
+			if s.Reason != Exited || s.Code != 0 || out != "42\n" {
+				t.Errorf("%s at %s %s (%v) and says %q", c[0], level, s, s.Err, out)
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("not even sh was found")
+	}
+}
+
+// TestScript: the first line of a script names what must be seen, too.
+func TestScript(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("#!/usr/bin/env python3\nprint(6*7)\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if s, out := play(t, Spec{Command: []string{"./bot"}, Dir: dir}); out != "42\n" {
+		t.Errorf("it %s (%v) and says %q", s, s.Err, out)
+	}
+}
+
+// TestMany runs sandboxes at the same time, each of which holds its own.
+func TestMany(t *testing.T) {
+	type result struct {
+		s   Status
+		out []byte
+	}
+	results := make(chan result)
+	for range 16 {
+		go func() {
+			r, w, _ := os.Pipe()
+			spec := self(Probe().Level, "echo")
+			in, feed, _ := os.Pipe()
+			spec.Stdin, spec.Stdout = in, w
+			p, err := Start(spec)
+			w.Close()
+			in.Close()
+			if err != nil {
+				results <- result{Status{Reason: NotStarted, Err: err}, nil}
+				return
+			}
+			feed.WriteString("line\n")
+			feed.Close()
+			out, _ := io.ReadAll(r)
+			r.Close()
+			results <- result{p.Wait(), out}
+		}()
+	}
+	for range 16 {
+		if r := <-results; r.s.Reason != Exited || !bytes.Equal(r.out, []byte("line\n")) {
+			t.Errorf("one %s (%v) and said %q", r.s, r.s.Err, r.out)
+		}
+	}
+}
+
+// exe is the test binary, whose name may be relative.
+func exe() string {
+	path, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
