@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gofrs/flock"
+
 	"github.com/timba-arena/timba/referee"
 )
 
@@ -130,6 +132,19 @@ func (p Plan) Differs(q Plan) error {
 
 func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
+}
+
+// lock keeps other runs of the program out of the folder while it plays. The
+// system gives the lock back however the program ends.
+func (f *Folder) lock() (unlock func() error, err error) {
+	l := flock.New(filepath.Join(f.Path, ".lock"))
+	switch ok, err := l.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("out: locking %s: %w", f.Path, err)
+	case !ok:
+		return nil, fmt.Errorf("out: another timba is playing in %s: wait for its end, or stop it", f.Path)
+	}
+	return l.Unlock, nil
 }
 
 // Replay is the path of a game's replay.

@@ -326,3 +326,22 @@ func TestFaultsOnly(t *testing.T) {
 		}
 	}
 }
+
+// Two programs cannot play in one folder: the second is told, and nothing of it
+// is kept.
+func TestFolderOfAnother(t *testing.T) {
+	folder := &Folder{Path: t.TempDir()}
+	unlock, err := folder.lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.lock(); err == nil || !strings.Contains(err.Error(), "another timba is playing in "+folder.Path) {
+		t.Errorf("a second lock: %v", err)
+	}
+	unlock()
+	again, err := folder.lock()
+	if err != nil {
+		t.Fatalf("after the first was given back: %v", err)
+	}
+	again()
+}

@@ -97,7 +97,12 @@ func (t *Tournament) Play(ctx context.Context) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	if t.Folder != nil {
+	if t.Folder != nil && !t.Folder.FaultsOnly {
+		unlock, err := t.Folder.lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
 		t.Folder.sweep()
 	}
 	for round := 0; ; round++ {
