@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
+	// Where it is set it hides that a bot in Python does not flush, and would lose on
+	// other machines.
+	os.Unsetenv("PYTHONUNBUFFERED")
 	w := cmd.OutOrStdout()
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), clockText(o.Clock), f.seed)

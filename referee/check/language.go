@@ -13,7 +13,7 @@ import (
 // ways reaches the referee at once.
 var flushes = map[string]string{
 	"Python":     `print(..., flush=True) for every line, or run it as python3 -u`,
-	"JavaScript": `console.log or process.stdout.write send at once; end by process.exitCode = 0 and not by process.exit(), which drops what is not yet written`,
+	"JavaScript": `console.log or process.stdout.write send at once; do not end by process.exit(), which may drop what is not yet written`,
 	"C":          `fflush(stdout) after every printf, or setvbuf(stdout, NULL, _IOLBF, 0) once at the start of main`,
 	"C++":        `std::endl or std::flush after every line, or std::cout << std::unitbuf once at the start of main; "\n" alone does not flush`,
 	"Rust":       `std::io::stdout().flush().unwrap() after every line, with use std::io::Write; a BufWriter must be flushed as well`,
@@ -22,7 +22,7 @@ var flushes = map[string]string{
 	"Bash":       `echo and printf send at once; a program in a pipe does not: use stdbuf -oL, sed -u, grep --line-buffered or awk with fflush()`,
 	"Perl":       `$| = 1; once at the start`,
 	"Ruby":       `$stdout.sync = true once at the start`,
-	"Lua":        `io.stdout:flush() after every line, or io.stdout:setvbuf("line") once at the start`,
+	"Lua":        `print sends at once; io.write needs io.stdout:flush() after every line, or io.stdout:setvbuf("line") once at the start`,
 	"Tcl":        `flush stdout after every puts, or fconfigure stdout -buffering line once at the start`,
 	"PHP":        `echo sends at once when run as php bot.php; if output buffering is on, ob_implicit_flush(true) or while (ob_get_level()) ob_end_flush();`,
 }

@@ -186,3 +186,30 @@ func TestLogEnd(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// The document tells every check, every status and every key of the report.
+func TestDocument(t *testing.T) {
+	data, err := os.ReadFile("../../docs/check.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := checked(t, []checkup{
+		{"bad", misbehave + " --fault not-ascii --game 2", func(o *Options) { o.Games = oneGame(t, "brisca") }},
+	})["bad"]
+	words := []string{Manifest, string(OK), string(Warning), string(Failed), string(Skipped)}
+	for _, c := range r.Checks {
+		words = append(words, c.Name)
+	}
+	text, err := r.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`"([a-z_0-9]+)": `).FindAllStringSubmatch(string(text), -1) {
+		words = append(words, m[1])
+	}
+	for _, w := range words {
+		if !strings.Contains(string(data), "`"+w+"`") {
+			t.Errorf("docs/check.md does not tell `%s`", w)
+		}
+	}
+}
