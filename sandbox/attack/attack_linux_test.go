@@ -1,0 +1,319 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+var (
+	tableFile = flag.String("table", "", "write the table of attacks to this `file`, as Markdown")
+	only      = flag.String("attacks", "", "make only these attacks, `names` with commas")
+)
+
+// TestMain is also the entry of the processes that the test starts from its own
+// binary: a sandbox's init, a worker, and the helpers of attacks that ask what
+// this machine has.
+func TestMain(m *testing.M) {
+	sandbox.MaybeInit()
+	if len(os.Args) > 1 {
+		if os.Args[1] == "worker" {
+			work(os.Args[2:])
+			return
+		}
+		if _, ok := helpers[os.Args[1]]; ok || slices.ContainsFunc(attacks(), func(a attack) bool { return a.Name == os.Args[1] }) {
+			main()
+			return
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// needBites is how many attacks must really bite where nothing holds them, for
+// the test to mean something.
+const needBites = 40
+
+// result is a cell of the table.
+type result struct {
+	Attack string
+	User   string
+	Level  string // "none" for the run without a sandbox
+	Bite   bool
+	Idle   string // why it cannot bite without a sandbox
+	Allow  string // why a bite is allowed at this level
+	Text   string
+	Errors []string // what the harness found wrong
+	Took   time.Duration
+}
+
+// TestAttacks makes every attack without a sandbox, where it must bite, and at
+// every level of this machine, where it must not; as root and as an ordinary
+// user where the test runs as root.
+func TestAttacks(t *testing.T) {
+	base := buildPrograms(t)
+	before := temporary(t)
+	users := []int{os.Getuid()}
+	if os.Getuid() == 0 {
+		users = append(users, freeUser(t))
+	}
+	var all []result
+	var mu sync.Mutex
+	t.Run("users", func(t *testing.T) {
+		for _, uid := range users {
+			t.Run(userName(uid), func(t *testing.T) {
+				t.Parallel()
+				got := runWorker(t, base, uid)
+				check(t, got)
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, got...)
+			})
+		}
+	})
+	slices.SortFunc(all, func(a, b result) int { return cmp.Compare(b.Took, a.Took) })
+	for _, r := range all[:min(len(all), 12)] {
+		t.Logf("%s of %s, %s: %v", r.Attack, r.User, r.Level, r.Took.Round(time.Millisecond))
+	}
+	table := markdown(all)
+	t.Log("\n" + table)
+	if *tableFile != "" {
+		if err := os.WriteFile(*tableFile, []byte(table), 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, path := range temporary(t) {
+		if !slices.Contains(before, path) {
+			t.Errorf("%s was left behind", path)
+		}
+	}
+}
+
+// check fails the test for what a user's attacks got, and where the run without
+// a sandbox shows that an attack is none.
+func check(t *testing.T, got []result) {
+	bites := 0
+	for _, r := range got {
+		for _, e := range r.Errors {
+			t.Errorf("%s, %s: %s", r.Attack, r.Level, e)
+		}
+		switch {
+		case r.Level == "none" && r.Bite:
+			bites++
+		case r.Level == "none" && r.Idle == "":
+			t.Errorf("%s got nothing without a sandbox: %s", r.Attack, r.Text)
+		case r.Level != "none" && r.Bite && r.Allow == "":
+			t.Errorf("%s got through at level %s: %s", r.Attack, r.Level, r.Text)
+		case r.Level != "none" && !r.Bite && r.Allow != "":
+			t.Errorf("%s is held at level %s, though that is given up: %s", r.Attack, r.Level, r.Allow)
+		}
+	}
+	if *only == "" && bites < needBites {
+		t.Errorf("only %d attacks bite without a sandbox: want %d", bites, needBites)
+	}
+}
+
+// buildPrograms puts the attacks and a worker into a folder that all can read.
+// The worker has no race detector, whose memory would count.
+func buildPrograms(t *testing.T) string {
+	base, err := os.MkdirTemp("/tmp", "timba-attack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	if err := os.Chmod(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"build", "-o", base + "/attack", "."}, {"test", "-c", "-o", base + "/worker", "."}} {
+		c := exec.Command("go", args...)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return base
+}
+
+// temporary lists what attacks leave in shared folders.
+func temporary(t *testing.T) (found []string) {
+	for _, pattern := range []string{"/tmp/attack[0-9]*", "/tmp/attack-note*", "/dev/shm/attack*", "/usr/bin/attack*", "/etc/attack*", "/attack*", "/dev/attack*", "/sys/fs/cgroup/*/timba-attack*"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, paths...)
+	}
+	return found
+}
+
+// freeUser is a number that is no user's.
+func freeUser(t *testing.T) int {
+	for uid := 61234; uid < 65000; uid++ {
+		if _, err := user.LookupId(strconv.Itoa(uid)); err != nil {
+			return uid
+		}
+	}
+	t.Fatal("all user numbers are taken")
+	return 0
+}
+
+func userName(uid int) string {
+	if uid == 0 {
+		return "root"
+	}
+	return "user"
+}
+
+// runWorker makes all attacks as a user, in a session with a terminal.
+func runWorker(t *testing.T, base string, uid int) (got []result) {
+	home := filepath.Join(base, userName(uid))
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(base+"/worker", "worker", base, home, *only)
+	c.Dir = home
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	if uid != os.Getuid() {
+		if err := os.Chown(home, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+		c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+	}
+	c.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home+"/tmp")
+	master, slave := terminal(t)
+	defer master.Close()
+	c.ExtraFiles = []*os.File{slave}
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r result
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Errorf("the worker wrote %q: %v", lines.Text(), err)
+			continue
+		}
+		got = append(got, r)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("the worker failed: %v", err)
+	}
+	if left := processesOf(home); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+	return got
+}
+
+// terminal makes a pseudo terminal.
+func terminal(t *testing.T) (master, slave *os.File) {
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// markdown writes the table: an attack a line, a column for each user and level.
+func markdown(all []result) string {
+	type column struct{ user, level string }
+	var columns []column
+	cells := map[string]map[column]result{}
+	for _, r := range all {
+		c := column{r.User, r.Level}
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
+		}
+		if cells[r.Attack] == nil {
+			cells[r.Attack] = map[column]result{}
+		}
+		cells[r.Attack][c] = r
+	}
+	var b strings.Builder
+	b.WriteString("| attack | what it tries |")
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s, %s |", c.user, c.level)
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, a := range attacks() {
+		if cells[a.Name] == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s | %s |", a.Name, a.Help)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", cells[a.Name][c].cell())
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for _, c := range columns {
+		bites, idle := 0, 0
+		for _, r := range all {
+			if r.User == c.user && r.Level == c.level {
+				if r.Bite {
+					bites++
+				} else if r.Idle != "" {
+					idle++
+				}
+			}
+		}
+		fmt.Fprintf(&b, "%s, %s: %d of %d got through", c.user, c.level, bites, len(cells))
+		if idle > 0 {
+			fmt.Fprintf(&b, ", %d cannot", idle)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func (r result) cell() string {
+	text := strings.ReplaceAll(r.Text, "|", "/")
+	switch {
+	case r.Attack == "":
+		return ""
+	case r.Bite && r.Level == "none":
+		return "bites"
+	case r.Bite && r.Allow != "":
+		return "given up: " + r.Allow
+	case r.Bite:
+		return "**BITE** " + text
+	case r.Level == "none" && r.Idle != "":
+		return "cannot: " + r.Idle
+	case len(r.Errors) > 0:
+		return "**" + strings.Join(r.Errors, "; ") + "**"
+	}
+	return text
+}

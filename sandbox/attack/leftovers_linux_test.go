@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// processesOf are the processes whose command names a folder.
+func processesOf(folder string) (pids []int) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		command, err := os.ReadFile(proc(pid, "cmdline"))
+		if err == nil && strings.Contains(string(command), folder) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// strays are the processes below this one other than the victim, and, when it is
+// worth a look at all processes, those of attacks wherever they are.
+func (p *plant) strays(all bool) (pids []int) {
+	seen := map[int]bool{os.Getpid(): true, p.target.Victim: true, os.Getppid(): true}
+	tasks, _ := filepath.Glob("/proc/self/task/*/children")
+	var found []int
+	if all {
+		found = processesOf(p.home)
+	}
+	for _, t := range tasks {
+		list, _ := os.ReadFile(t)
+		for _, f := range strings.Fields(string(list)) {
+			if pid, err := strconv.Atoi(f); err == nil {
+				found = append(found, pid)
+			}
+		}
+	}
+	for _, pid := range found {
+		if !seen[pid] {
+			seen[pid] = true
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// endStrays waits for strays to end, and kills them if it may take any time. It
+// tells how many there were.
+func (p *plant) endStrays(all bool, patience time.Duration) int {
+	found := p.strays(all)
+	if patience == 0 && len(found) > 0 {
+		// Those that are dying already are no strays.
+		time.Sleep(20 * time.Millisecond)
+		found = p.strays(all)
+	}
+	n := len(found)
+	for end := time.Now().Add(patience); len(found) > 0 && time.Now().Before(end); found = p.strays(all) {
+		for _, pid := range found {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return n
+}
+
+// state is what an attack must not change.
+type state struct {
+	files  map[string]string
+	hits   int64
+	bytes  int
+	victim bool
+	mounts string
+}
+
+func (p *plant) state() state {
+	s := state{files: map[string]string{}, hits: p.hits.Load(), bytes: p.drain(), victim: p.victimWell()}
+	s.mounts, _ = mounts()
+	filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
+		if path == p.home+"/tmp" {
+			return fs.SkipDir
+		}
+		var st unix.Stat_t
+		if err == nil && unix.Lstat(path, &st) == nil {
+			s.files[path] = fmt.Sprint(st.Mode, st.Uid, st.Gid, st.Nlink, st.Size, st.Mtim, st.Ctim)
+		}
+		return nil
+	})
+	return s
+}
+
+// changes tells what is different in a later state.
+func (s state) changes(later state) (all []string) {
+	for path, now := range later.files {
+		if was, ok := s.files[path]; !ok {
+			all = append(all, path+" is new")
+		} else if was != now {
+			all = append(all, path+" has changed")
+		}
+	}
+	for path := range s.files {
+		if _, ok := later.files[path]; !ok {
+			all = append(all, path+" is gone")
+		}
+	}
+	if later.hits != s.hits {
+		all = append(all, fmt.Sprint(later.hits-s.hits, " messages have arrived"))
+	}
+	if later.bytes > 0 {
+		all = append(all, fmt.Sprint(later.bytes, " bytes came through a pipe"))
+	}
+	if s.victim && !later.victim {
+		all = append(all, "the process outside is not well")
+	}
+	if s.mounts != later.mounts {
+		all = append(all, "the mounts have changed")
+	}
+	return all
+}
+
+func mounts() (string, error) {
+	data, err := os.ReadFile("/proc/self/mountinfo")
+	return string(data), err
+}
+
+// leftovers are what is there when all is over, and should not be.
+func (p *plant) leftovers() (left []string) {
+	for _, pid := range p.strays(true) {
+		left = append(left, fmt.Sprint("process ", pid))
+	}
+	if now, err := mounts(); err != nil || now != p.mounts {
+		left = append(left, "mounts")
+	}
+	names, _ := os.ReadDir(p.home + "/tmp")
+	for _, n := range names {
+		left = append(left, "tmp/"+n.Name())
+	}
+	groups, _ := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/timba*-%d-*", os.Getpid()))
+	more, _ := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/timba*%d*", os.Getpid()))
+	left = append(append(left, groups...), more...)
+	for _, kind := range []string{"shm", "msg", "sem"} {
+		data, _ := os.ReadFile("/proc/sysvipc/" + kind)
+		if strings.Contains(string(data), fmt.Sprintf("\n%10d ", p.Key)) {
+			left = append(left, "System V "+kind)
+		}
+	}
+	return left
+}

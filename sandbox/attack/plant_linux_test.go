@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// plant is all that attacks reach for: files, listeners, a victim.
+type plant struct {
+	target
+	home  string // the user's folder
+	hits  atomic.Int64
+	fifos []int
+	keep  []io.Closer
+
+	victim *exec.Cmd
+	hold   io.Closer // the victim ends with it
+	mounts string
+}
+
+func newPlant(base, home string) (*plant, error) {
+	p := &plant{home: home, target: target{
+		Base: home, Marker: fmt.Sprintf("marker-%d-%d", os.Getpid(), time.Now().UnixNano()),
+		Secret: home + "/secret.txt", Database: home + "/timba.db", Home: home + "/home",
+		Other: home + "/bots/b", Fifo: home + "/fifo", Unix: home + "/socket",
+		Abstract: fmt.Sprint("timba-attack-", os.Getpid()), Key: 0x71b0000 + os.Getpid(),
+	}}
+	os.Setenv("TIMBA_MARKER", p.Marker)
+	steps := []func() error{
+		func() error { return p.files(base) }, p.restore, p.listeners, p.handle, p.passwd, p.groups, p.startVictim, p.leak,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	p.mounts, err = mounts()
+	return p, err
+}
+
+func (p *plant) files(base string) error {
+	for _, dir := range []string{"bots/a", "bots/b", "home", "tmp"} {
+		if err := os.MkdirAll(filepath.Join(p.home, dir), 0o755); err != nil {
+			return err
+		}
+	}
+	program, err := os.ReadFile(base + "/attack")
+	if err != nil {
+		return err
+	}
+	text := []byte("planted: " + p.Marker + "\n")
+	err = errors.Join(
+		os.WriteFile(p.Secret, text, 0o644),
+		os.WriteFile(p.Database, text, 0o600),
+		os.WriteFile(p.Home+"/letter.txt", text, 0o644),
+		os.WriteFile(p.Other+"/notes.txt", text, 0o644),
+		os.WriteFile(p.folder()+"/attack", program, 0o755),
+		os.WriteFile(p.folder()+"/setuid", program, 0o755),
+		os.Chmod(p.folder()+"/setuid", 0o4755|os.ModeSetuid),
+		unix.Mkfifo(p.Fifo, 0o666), unix.Mkfifo(p.folder()+"/fifo", 0o666),
+		os.Chmod(p.Fifo, 0o666), os.Chmod(p.folder()+"/fifo", 0o666),
+	)
+	if err != nil {
+		return err
+	}
+	for _, path := range []string{p.Fifo, p.folder() + "/fifo"} {
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		p.fifos = append(p.fifos, fd)
+	}
+	return nil
+}
+
+// restore makes right what attacks without a sandbox have changed.
+func (p *plant) restore() error {
+	p.drain()
+	if p.victim != nil && !p.victimWell() {
+		if err := p.startVictim(); err != nil {
+			return err
+		}
+	}
+	notes := p.folder() + "/notes.txt"
+	os.Remove(p.folder() + "/moved.txt")
+	if data, err := os.ReadFile(notes); err == nil && string(data) == "a book of openings\n" {
+		return os.Chmod(notes, 0o644)
+	}
+	return os.WriteFile(notes, []byte("a book of openings\n"), 0o644)
+}
+
+// drain empties the pipes, and tells how many bytes there were.
+func (p *plant) drain() (bytes int) {
+	var b [4096]byte
+	for _, fd := range p.fifos {
+		for {
+			n, err := unix.Read(fd, b[:])
+			if err != nil || n == 0 {
+				break
+			}
+			bytes += n
+		}
+	}
+	return bytes
+}
+
+// listeners count who comes.
+func (p *plant) listeners() error {
+	for _, l := range []struct{ network, address string }{
+		{"tcp", "127.0.0.1:0"}, {"unix", p.Unix}, {"unix", p.folder() + "/door"}, {"unix", "@" + p.Abstract},
+	} {
+		listener, err := net.Listen(l.network, l.address)
+		if err != nil {
+			return err
+		}
+		p.keep = append(p.keep, listener)
+		if l.network == "tcp" {
+			p.TCP = listener.Addr().String()
+		} else if l.address[0] == '/' {
+			os.Chmod(l.address, 0o777)
+		}
+		go func() {
+			for {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				p.hits.Add(1)
+				c.Close()
+			}
+		}()
+	}
+	for _, l := range []struct{ network, address string }{{"udp", "127.0.0.1:0"}, {"unixgram", p.Unix + "gram"}} {
+		c, err := net.ListenPacket(l.network, l.address)
+		if err != nil {
+			return err
+		}
+		p.keep = append(p.keep, c)
+		if l.network == "udp" {
+			p.UDP = c.LocalAddr().String()
+		} else {
+			os.Chmod(l.address, 0o777)
+		}
+		go func() {
+			for b := make([]byte, 64); ; p.hits.Add(1) {
+				if _, _, err := c.ReadFrom(b); err != nil {
+					return
+				}
+			}
+		}()
+	}
+	return nil
+}
+
+func (p *plant) handle() error {
+	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, p.Secret, 0)
+	if err != nil {
+		return fmt.Errorf("a handle of %s: %w", p.Secret, err)
+	}
+	p.Handle, p.Kind = h.Bytes(), h.Type()
+	return nil
+}
+
+func (p *plant) passwd() error {
+	data, err := os.ReadFile("/etc/passwd")
+	p.Passwd = fmt.Sprintf("%x", sha256.Sum256(data))
+	return err
+}
+
+// groups makes a control group that counts processes, where the user is root.
+func (p *plant) groups() error {
+	for _, top := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
+		if _, err := os.Stat(top + "/cgroup.procs"); err != nil || os.Getuid() != 0 {
+			continue
+		}
+		p.Top, p.Group = top, fmt.Sprintf("%s/timba-attack-%d", top, os.Getpid())
+		return os.Mkdir(p.Group, 0o755)
+	}
+	return nil
+}
+
+// leak opens a file that every process started from here inherits, if nobody
+// closes it.
+func (p *plant) leak() error {
+	_, err := syscall.Open(p.Secret, syscall.O_RDONLY, 0)
+	return err
+}
+
+func (p *plant) startVictim() error {
+	p.endVictim()
+	arg, err := json.Marshal(p.target)
+	if err != nil {
+		return err
+	}
+	c := exec.Command(p.folder()+"/attack", "victim", string(arg))
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	var told target
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&told); err != nil {
+		return fmt.Errorf("the victim: %w", err)
+	}
+	p.victim, p.hold = c, in
+	p.target.Victim, p.Address, p.FD = told.Victim, told.Address, told.FD
+	return nil
+}
+
+func (p *plant) endVictim() {
+	if p.victim != nil {
+		p.hold.Close()
+		p.victim.Process.Kill()
+		p.victim.Wait()
+		p.victim = nil
+	}
+}
+
+// victimWell tells that the victim runs or sleeps, untraced.
+func (p *plant) victimWell() bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.target.Victim))
+	return err == nil && strings.Contains(string(status), "\nTracerPid:\t0\n") &&
+		(strings.Contains(string(status), "\nState:\tS") || strings.Contains(string(status), "\nState:\tR"))
+}
+
+// close takes everything away, and tells what cannot be.
+func (p *plant) close() (left []string) {
+	p.endVictim()
+	for _, c := range p.keep {
+		c.Close()
+	}
+	for _, fd := range p.fifos {
+		unix.Close(fd)
+	}
+	if p.Group != "" {
+		if err := os.Remove(p.Group); err != nil {
+			left = append(left, err.Error())
+		}
+	}
+	return append(left, p.leftovers()...)
+}
