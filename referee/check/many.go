@@ -149,12 +149,12 @@ func (k *kit) playTimed(s *session, g *game) error {
 
 func (k *kit) gameDone(name string) error {
 	m := &k.many
-	c := Check{Name: name, Status: OK, Note: fmt.Sprintf("%d games, every option and number of players", m.played[name])}
+	c := Check{Name: name, Status: OK, Note: count(m.played[name], "game", "games") + ", every option and number of players"}
 	if f := m.failed[name]; f != nil {
 		return k.done(c, f)
 	}
 	if n := m.planned[name]; m.played[name] < n {
-		c.Note = fmt.Sprintf("%d games", m.played[name])
+		c.Note = count(m.played[name], "game", "games")
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, since half of the %v for the whole check was over: allow more with --time, or less for a move with --movetime", m.played[name], n, k.Time))
 	}
 	return k.done(c, nil)
@@ -162,12 +162,15 @@ func (k *kit) gameDone(name string) error {
 
 func (k *kit) manyDone() error {
 	m := &k.many
-	c := Check{Name: Many, Status: OK, Note: fmt.Sprintf("%d games in one process", m.most)}
+	c := Check{Name: Many, Status: OK, Note: count(m.most, "game", "games") + " in one process"}
 	if f := m.failure; f != nil {
 		f.leftOver()
 		return k.done(c, f)
 	}
-	if len(m.failed) == len(k.Games) {
+	switch {
+	case m.most < min(fewGames, len(m.plan)) && len(m.failed) == 0:
+		c.Warnings = append(c.Warnings, "a match plays more: allow more with --time, or less for a move with --movetime")
+	case len(m.failed) == len(k.Games):
 		c.Status, c.Note = Skipped, "every game fails by itself"
 	}
 	return k.done(c, nil)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/referee"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -106,7 +109,7 @@ func TestClocksSlowBot(t *testing.T) {
 	}
 	said := text(r)
 	if r.Verdict != Warning || !strings.Contains(said, "since half of the 1s for the whole check was over") ||
-		!strings.Contains(said, "more than half of the 20 ms that there are") {
+		!strings.Contains(said, "more than half of the 20 ms that there are") || r.Find(Many).Status != Warning {
 		t.Error(said)
 	}
 }
@@ -211,5 +214,24 @@ func TestDocument(t *testing.T) {
 		if !strings.Contains(string(data), "`"+w+"`") {
 			t.Errorf("docs/check.md does not tell `%s`", w)
 		}
+	}
+}
+
+// A check that is called off leaves at once.
+func TestCalledOff(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Defaults()
+	o.Clock.Move = time.Minute
+	o.Done = func(c Check) {
+		if c.Name == Start {
+			cancel()
+		}
+	}
+	began := time.Now()
+	if r, err := Run(ctx, resolve(t, misbehave+" --fault silent"), o); !referee.IsCancelled(err) || r != nil {
+		t.Errorf("ends with %v, %v", r, err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("took %v", took)
 	}
 }
