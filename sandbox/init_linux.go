@@ -41,6 +41,7 @@ type config struct {
 	Show   []bind
 	Folder *bind // the program's own
 	Limit  Limit
+	Home   string   // what can be written to, with namespaces
 	Group  bool     // a cgroup counts memory
 	Leave  []string // what to write to the extra descriptors to leave cgroups
 	Thaw   bool     // the one after them thaws the program
@@ -113,14 +114,12 @@ func initMain() {
 		err error
 	}
 	started := make(chan result)
-	stay := make(chan struct{})
 	go func() {
-		runtime.LockOSThread() // for good: the rights of this thread do not come back
+		// For good: the thread ends with the goroutine. It must, since the program
+		// may send signals to whoever is behind the same walls.
+		runtime.LockOSThread()
 		pid, err := r.config.run()
 		started <- result{pid, err}
-		if r.config.Level == Weak {
-			<-stay // the program's parent-death signal is bound to this thread
-		}
 	}()
 	s := <-started
 	if s.err != nil {
@@ -305,9 +304,6 @@ func (c *config) run() (pid int, err error) {
 		return 0, step("seccomp", err)
 	}
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
-	if c.Level == Weak {
-		attr.Sys.Pdeathsig = syscall.SIGKILL
-	}
 	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
 	if err != nil {
 		return 0, step("exec", fmt.Errorf("%s: %w", c.Path, err))

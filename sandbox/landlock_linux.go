@@ -50,11 +50,11 @@ func (c *config) landlock() (ruleset, error) {
 	if r.fd, err = createRuleset(abi, r.handled); err != nil {
 		return r, err
 	}
-	for _, device := range devices {
+	for _, device := range c.devices() {
 		err = errors.Join(err, r.allow("/dev/"+device, landlockFiles))
 	}
 	if c.Level > Weak {
-		err = errors.Join(err, r.allow("/", landlockRead), r.allow("/tmp", landlockWrite), r.allow("/dev/shm", landlockWrite))
+		err = errors.Join(err, r.allow("/", landlockRead), r.allow(c.Home, landlockWrite), r.allow("/dev/shm", landlockWrite))
 		if c.Build {
 			err = errors.Join(err, r.allow(c.Folder.Target, landlockWrite))
 		}

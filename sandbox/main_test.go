@@ -18,7 +18,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "no action is called %q\n", os.Args[2])
 			os.Exit(99)
 		}
-		act(os.Args[3:])
+		args := os.Args[3:]
+		for i, arg := range args {
+			args[i] = os.ExpandEnv(arg)
+		}
+		act(args)
 		os.Exit(0)
 	}
 	os.Exit(m.Run())

@@ -191,7 +191,7 @@ func setMount(path string, attr uint64) error {
 	return unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: attr})
 }
 
-// makeScratch makes one tmpfs for /tmp and /dev/shm, so that its limits count for
+// makeScratch makes one tmpfs for /tmp (or what home says) and /dev/shm, so that its limits count for
 // both together. Without a cap of inodes, empty files would fill the memory.
 func (c *config) makeScratch() error {
 	l := c.Limit
@@ -199,7 +199,7 @@ func (c *config) makeScratch() error {
 	if err := unix.Mount("timba", scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return fmt.Errorf("a tmpfs of %s: %w", options, err)
 	}
-	for from, to := range map[string]string{scratch + "/tmp": newRoot + "/tmp", scratch + "/shm": newRoot + "/dev/shm"} {
+	for from, to := range map[string]string{scratch + "/tmp": newRoot + c.Home, scratch + "/shm": newRoot + "/dev/shm"} {
 		if err := os.Mkdir(from, 0o777); err != nil {
 			return err
 		}
@@ -214,10 +214,19 @@ func (c *config) makeScratch() error {
 }
 
 // devices are all that a program finds in /dev.
-var devices = []string{"null", "zero", "full", "random", "urandom"}
+var devices = []string{"null", "full", "random", "urandom", "zero"}
+
+// devices leaves out /dev/zero where no cgroup counts memory: what is mapped
+// from it and shared is no process's.
+func (c *config) devices() []string {
+	if c.Group {
+		return devices
+	}
+	return devices[:len(devices)-1]
+}
 
 func (c *config) makeDevices() error {
-	for _, name := range devices {
+	for _, name := range c.devices() {
 		attr := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC)
 		if err := bindMount(oldRoot+"/dev/"+name, newRoot+"/dev/"+name, attr); err != nil {
 			return err
@@ -235,7 +244,7 @@ func (c *config) makeDevices() error {
 func (c *config) makeEtc() error {
 	id := max(0, c.UID)
 	for name, text := range map[string]string{
-		"passwd":        fmt.Sprintf("bot:x:%d:%d:bot:/tmp:/bin/sh\n", id, id),
+		"passwd":        fmt.Sprintf("bot:x:%d:%d:bot:%s:/bin/sh\n", id, id, c.Home),
 		"group":         fmt.Sprintf("bot:x:%d:\n", id),
 		"hosts":         "127.0.0.1 localhost timba\n",
 		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",

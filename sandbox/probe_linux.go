@@ -193,7 +193,7 @@ func lookAtFiles(level Level) error {
 			return fmt.Errorf("%s is seen", dir)
 		}
 	}
-	return os.WriteFile("/tmp/probe", []byte("scratch"), 0o600)
+	return os.WriteFile(os.TempDir()+"/probe", []byte("scratch"), 0o600)
 }
 
 func lookAtNetwork(Level) error {

@@ -99,10 +99,6 @@ func (s Spec) prepare(level Level) (*config, error) {
 			return nil, err
 		}
 		c.Dir = c.Folder.Target
-	} else if level > Weak {
-		c.Dir = "/tmp"
-	} else {
-		c.Dir = "/"
 	}
 	if s.Build && (c.Folder == nil || level == Weak) {
 		return nil, errors.New("a build needs a folder, and namespaces to hold its copy")
@@ -112,8 +108,35 @@ func (s Spec) prepare(level Level) (*config, error) {
 		return nil, err
 	}
 	c.Path = found.path
-	c.Env = environment(limit, found.bins, s.Env)
-	return c, c.showAll(append(found.show, s.ReadOnly...))
+	if err := c.showAll(append(found.show, s.ReadOnly...)); err != nil {
+		return nil, err
+	}
+	c.Home = c.home()
+	switch {
+	case c.Dir != "":
+	case level > Weak:
+		c.Dir = c.Home
+	default:
+		c.Dir = "/"
+	}
+	c.Env = environment(limit, c.Home, found.bins, s.Env)
+	return c, nil
+}
+
+// home is the folder for what a program writes: /tmp, unless something is shown
+// below that. Rules of Landlock reach down from a folder through all mounts, and
+// a named pipe in the program's own folder could be written to.
+func (c *config) home() string {
+	show := c.Show
+	if c.Folder != nil {
+		show = append(show, *c.Folder)
+	}
+	for _, b := range show {
+		if within(b.Target, "/tmp") {
+			return "/scratch"
+		}
+	}
+	return "/tmp"
 }
 
 // folder is a folder at its own path, and where it really is.

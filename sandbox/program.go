@@ -241,14 +241,14 @@ func sameFile(a, b string) bool {
 
 // environment is all that a program finds, with the sizes that runtimes would
 // else take from the machine.
-func environment(l Limit, bins, more []string) []string {
+func environment(l Limit, home string, bins, more []string) []string {
 	const mb = 1 << 20
 	slices.Reverse(bins)
 	path := strings.Join(append(slices.Compact(bins), basePath), ":")
 	env := []string{
 		"PATH=" + path,
-		"HOME=/tmp",
-		"TMPDIR=/tmp",
+		"HOME=" + home,
+		"TMPDIR=" + home,
 		"LANG=C.UTF-8",
 		"USER=bot",
 		// Half for the heap: the rest of a JVM is as large. Its counters would go to

@@ -98,17 +98,17 @@ func TestLimits(t *testing.T) {
 		{"memory of one process, told", "eat", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
 		{"memory of a child", "eat-child", nil, smallLimit, Full, []Reason{MemoryLimit}, ""},
 		{"memory of many", "eat-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit}, ""},
-		{"memory of files", "fill", []string{"/tmp"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), Full, []Reason{MemoryLimit}, ""},
+		{"memory of files", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Disk = 1 << 30 }), Full, []Reason{MemoryLimit}, ""},
 		{"processes", "fork", nil, smallLimit, Reduced, []Reason{Exited, ProcessLimit}, "refused after"},
 		{"processes, told", "fork", nil, smallLimit, Full, []Reason{ProcessLimit}, "refused after"},
 		{"cpu", "spin", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
 		{"cpu of two", "spin-two", nil, limit(func(l *Limit) { l.CPU = 300 * time.Millisecond }), Weak, []Reason{CPULimit}, ""},
-		{"disk", "fill", []string{"/tmp"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
+		{"disk", "fill", []string{"$TMPDIR"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
 		{"disk of shared memory", "fill", []string{"/dev/shm"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
-		{"inodes", "inodes", []string{"/tmp"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
-		{"output", "fill", []string{"/tmp"}, limit(func(l *Limit) { l.Output = 1 << 20 }), Reduced, []Reason{Exited, Signalled}, ""},
+		{"inodes", "inodes", []string{"$TMPDIR"}, smallLimit, Reduced, []Reason{Exited}, "no space left on device"},
+		{"output", "fill", []string{"$TMPDIR"}, limit(func(l *Limit) { l.Output = 1 << 20 }), Reduced, []Reason{Exited, Signalled}, ""},
 		{"open files", "open", nil, smallLimit, Weak, []Reason{Exited}, "too many open files 6"},
-		{"nothing to write to", "fill", []string{"/tmp"}, smallLimit, Weak, []Reason{Exited}, " MiB"},
+		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, Weak, []Reason{Exited}, " MiB"},
 		{"a call of an attack", "mount", nil, smallLimit, Weak, []Reason{Forbidden}, ""},
 		{"signals to init", "signals", nil, smallLimit, Reduced, []Reason{Exited}, "still here"},
 	} {
@@ -147,10 +147,10 @@ func TestLimitNumbers(t *testing.T) {
 				n, _ := strconv.Atoi(f[len(f)-1])
 				return n
 			}
-			if _, out := play(t, self(level, "inodes", "/tmp")); number(out) < 200 || number(out) > 256 {
+			if _, out := play(t, self(level, "inodes", "$TMPDIR")); number(out) < 200 || number(out) > 256 {
 				t.Errorf("files of 256 inodes: %d", number(out))
 			}
-			if _, out := play(t, self(level, "fill", "/tmp")); !strings.Contains(out, "15 MiB") && !strings.Contains(out, "16 MiB") {
+			if _, out := play(t, self(level, "fill", "$TMPDIR")); !strings.Contains(out, "15 MiB") && !strings.Contains(out, "16 MiB") {
 				t.Errorf("16 MiB of disk hold %q", out)
 			}
 			spec := self(level, "eat-some")
@@ -388,7 +388,7 @@ func TestEnvironment(t *testing.T) {
 	if strings.Contains(out, "SECRET") {
 		t.Errorf("it has the environment of its user: %s", out)
 	}
-	for _, want := range []string{"LANG=C\n", "BOT=1\n", "HOME=/tmp\n", "NODE_OPTIONS=--max-old-space-size=76\n", "-Xmx64m"} {
+	for _, want := range []string{"LANG=C\n", "BOT=1\n", "HOME=/scratch\n", "NODE_OPTIONS=--max-old-space-size=76\n", "-Xmx64m"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in its environment: %s", want, out)
 		}

@@ -67,7 +67,7 @@ var weakRefused = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
 	unix.SYS_TRUNCATE, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
-	unix.SYS_SCHED_SETATTR, unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND,
+	unix.SYS_SCHED_SETATTR,
 }
 
 // signals are the calls that send one, with a process as their first argument.
@@ -146,7 +146,12 @@ func (c *config) filter(abi int) []bpf.Instruction {
 		p.onArgument(unix.SYS_FCNTL, 1, equal(fcntlMeetings...), retErrno(unix.ENOLCK))
 	}
 	if !c.Group {
-		p.on(unix.SYS_MEMFD_CREATE, retErrno(unix.ENOSYS)) // its memory is no process's
+		// Memory that is no process's, so that polling does not see it.
+		p.on(unix.SYS_MEMFD_CREATE, retErrno(unix.ENOSYS))
+		const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS
+		p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 5}, argument(3),
+			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: shared},
+			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: shared, SkipTrue: 1}, retErrno(unix.ENOMEM), retAllow)
 	}
 	// What init may have more of than the program are soft limits.
 	soft := equal(uint32(softLimits[0]), uint32(softLimits[1]))
@@ -156,9 +161,7 @@ func (c *config) filter(abi int) []bpf.Instruction {
 	}
 	p.onArgument(unix.SYS_PRLIMIT64, 1, soft, retErrno(unix.EPERM)) // even to ask: whether it would set is two words
 	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
-	for _, call := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
-		p.onArgument(call, 0, []bpf.JumpIf{{Cond: bpf.JumpNotEqual, Val: unix.AF_UNIX}}, retErrno(unix.EAFNOSUPPORT))
-	}
+	c.filterSockets(&p)
 	p.onArgument(unix.SYS_IOCTL, 1, equal(unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS), retErrno(unix.EPERM))
 	for _, call := range signals {
 		p.onArgument(call, 0, equal(1), retErrno(unix.EPERM)) // not to init
@@ -170,6 +173,21 @@ func (c *config) filter(abi int) []bpf.Instruction {
 		retErrno(unix.EPERM), retAllow)
 	p.add(retAllow)
 	return p.code
+}
+
+// filterSockets leaves nothing of sockets but connected pairs of streams or
+// packets. A pair of datagram sockets (which is what raw ones are) could still
+// send to any other, and to one in a folder in which nothing can be written.
+func (c *config) filterSockets(p *filterProgram) {
+	p.on(unix.SYS_SOCKET, retErrno(unix.EAFNOSUPPORT))
+	for _, call := range []uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN} {
+		p.on(call, retErrno(unix.EPERM))
+	}
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_SOCKETPAIR, SkipTrue: 8}, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.AF_UNIX, SkipTrue: 5}, argument(1),
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: 0xf}, // flags are above
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1}, retAllow, retErrno(unix.EAFNOSUPPORT))
 }
 
 func (c *config) filterWeak(p *filterProgram, abi int) {

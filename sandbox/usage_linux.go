@@ -41,15 +41,19 @@ func kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// cpuOf is the CPU time that a process has used; 0 when it is gone.
+// cpuOf is the CPU time of a process and of its children that have ended; 0 when
+// it is gone.
 func cpuOf(folder string) time.Duration {
 	f := statFields(folder)
-	if len(f) < 13 {
+	if len(f) < 15 {
 		return 0
 	}
-	user, _ := strconv.ParseInt(string(f[11]), 10, 64)
-	system, _ := strconv.ParseInt(string(f[12]), 10, 64)
-	return time.Duration(user+system) * (time.Second / 100) // USER_HZ is 100 everywhere
+	ticks := int64(0)
+	for _, field := range f[11:15] {
+		n, _ := strconv.ParseInt(string(field), 10, 64)
+		ticks += n
+	}
+	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 everywhere
 }
 
 // statFields are the fields of a stat file from the state on: the name before it

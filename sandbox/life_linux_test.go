@@ -1,0 +1,240 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func init() {
+	// A referee that starts a bot, which it may freeze, and is never heard of
+	// again.
+	actions["referee"] = func(args []string) {
+		level, err := ParseLevel(args[0])
+		if err != nil {
+			panic(err)
+		}
+		s := self(level, "orphan-and-wait")
+		r, w, err := os.Pipe()
+		if err != nil {
+			panic(err)
+		}
+		s.Stdout, s.Stderr = w, os.Stdout
+		p, err := Start(s)
+		if err != nil {
+			panic(err)
+		}
+		w.Close()
+		var line [2]byte
+		if _, err := io.ReadFull(r, line[:]); err != nil {
+			panic(err)
+		}
+		if args[1] == "frozen" {
+			if err := p.Freeze(); err != nil {
+				panic(err)
+			}
+		}
+		fmt.Println("ready")
+		time.Sleep(time.Hour)
+	}
+}
+
+// TestRefereeKilled: when the referee is ended by SIGKILL, so is all that it has
+// started, and what is left of it is swept up by the next one.
+func TestRefereeKilled(t *testing.T) {
+	for _, level := range here(t) {
+		for _, how := range []string{"running", "frozen"} {
+			if how == "frozen" && level < Full {
+				continue
+			}
+			t.Run(level.String()+"/"+how, func(t *testing.T) {
+				cmd := exec.Command(exe(), "do", "referee", level.String(), how)
+				out, err := cmd.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				cmd.Stderr = os.Stderr
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				line := make([]byte, 6)
+				if _, err := io.ReadFull(out, line); err != nil || string(line) != "ready\n" {
+					t.Fatalf("the referee says %q: %v", line, err)
+				}
+				cmd.Process.Kill()
+				// The bot's processes have the other end of the pipe.
+				if _, err := io.Copy(io.Discard, out); err != nil {
+					t.Fatal(err)
+				}
+				cmd.Wait()
+				if level == Full {
+					checkSwept(t)
+				}
+			})
+		}
+	}
+}
+
+func checkSwept(t *testing.T) {
+	t.Helper()
+	if _, err := openGroups(); err != nil { // as another referee does first
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v1, unified := parseGroups(string(own), string(mounts))
+	for _, base := range append([]string{unified}, v1["memory"], v1["pids"], v1["freezer"]) {
+		left, err := filepath.Glob(base + "/" + groupPrefix + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range left {
+			if base != "" && abandoned(filepath.Base(dir)) {
+				t.Errorf("%s is left", dir)
+			}
+		}
+	}
+}
+
+// TestParseGroups: where a process's own cgroups are, in the worlds that there are.
+func TestParseGroups(t *testing.T) {
+	for _, c := range []struct {
+		name, own, mounts string
+		v1                map[string]string
+		unified           string
+	}{
+		{"version 2 of a session", "0::/user.slice/user-1000.slice/session-2.scope\n",
+			"29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+			map[string]string{}, "/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope"},
+		{"version 2 in a container", "0::/\n", "29 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup rw\n",
+			map[string]string{}, "/sys/fs/cgroup"},
+		{"version 1", "4:memory:/a/b\n3:cpu,cpuacct:/a\n2:pids:/\n1:name=systemd:/init\n",
+			"30 24 0:27 / /cg/memory rw - cgroup cgroup rw,memory\n31 24 0:28 / /cg/cpu rw shared:1 - cgroup cgroup rw,cpu,cpuacct\n32 24 0:29 / /cg/pids rw - cgroup cgroup rw,pids\n",
+			map[string]string{"memory": "/cg/memory/a/b", "cpu": "/cg/cpu/a", "cpuacct": "/cg/cpu/a", "pids": "/cg/pids"}, ""},
+		{"version 1 in a container", "4:memory:/docker/x/y\n", "30 24 0:27 /docker/x /cg/memory rw - cgroup cgroup rw,memory\n",
+			map[string]string{"memory": "/cg/memory/y"}, ""},
+		{"none", "", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\nnonsense\n - \n", map[string]string{}, ""},
+	} {
+		v1, unified := parseGroups(c.own, c.mounts)
+		if fmt.Sprint(v1) != fmt.Sprint(c.v1) || unified != c.unified {
+			t.Errorf("%s: %v and %q, want %v and %q", c.name, v1, unified, c.v1, c.unified)
+		}
+	}
+}
+
+func TestAbandoned(t *testing.T) {
+	self := fmt.Sprintf("%s%d-%s-1", groupPrefix, os.Getpid(), startOf(os.Getpid()))
+	for name, want := range map[string]bool{
+		self: false, // it lives
+		fmt.Sprintf("%s%d-1-1", groupPrefix, os.Getpid()): true, // another process had its number
+		groupPrefix + "999999999-5-1":                     true,
+		groupPrefix + "x-5-1":                             false, // not ours
+		groupPrefix + "1":                                 false,
+		"system.slice":                                    false,
+	} {
+		if abandoned(name) != want {
+			t.Errorf("%s: abandoned is %v", name, !want)
+		}
+	}
+}
+
+// BenchmarkStart is the time from the start of a program to its end, in a sandbox
+// of each level and without one.
+func BenchmarkStart(b *testing.B) {
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command("/bin/true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for level := Probe().Level; level > Weak; level-- {
+		b.Run(level.String(), func(b *testing.B) {
+			for b.Loop() {
+				p, err := Start(Spec{Command: []string{"/bin/true"}, Most: level})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if s := p.Wait(); s.Reason != Exited {
+					b.Fatal(s)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkTurn is the time of a line there and back.
+func BenchmarkTurn(b *testing.B) {
+	turn := func(b *testing.B, in, out *os.File) {
+		var buf [16]byte
+		for b.Loop() {
+			if _, err := in.WriteString("turn\n"); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := out.Read(buf[:]); err != nil {
+				b.Fatal(err)
+			}
+		}
+		in.Close()
+	}
+	pipes := func() (theirIn, in, out, theirOut *os.File) {
+		r, w, err := os.Pipe()
+		r2, w2, err2 := os.Pipe()
+		if err != nil || err2 != nil {
+			b.Fatal(err, err2)
+		}
+		return r, w, r2, w2
+	}
+	b.Run("bare", func(b *testing.B) {
+		r, in, out, w := pipes()
+		cmd := exec.Command("/bin/cat")
+		cmd.Stdin, cmd.Stdout = r, w
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		r.Close()
+		turn(b, in, out)
+		cmd.Wait()
+	})
+	for level := Probe().Level; level > Weak; level-- {
+		b.Run(level.String(), func(b *testing.B) {
+			r, in, out, w := pipes()
+			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w, Most: level})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Close()
+			turn(b, in, out)
+			p.Wait()
+		})
+	}
+	if Probe().Level == Full {
+		b.Run("frozen", func(b *testing.B) {
+			r, in, out, w := pipes()
+			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r.Close()
+			var buf [16]byte
+			for b.Loop() {
+				p.Thaw()
+				in.WriteString("turn\n")
+				out.Read(buf[:])
+				p.Freeze()
+			}
+			p.Kill()
+			p.Wait()
+		})
+	}
+}
