@@ -288,6 +288,9 @@ func noise(rng *rand.Rand, n int) string {
 	return string(b)
 }
 
+// hundred is a comment of a hundred bytes.
+var hundred = "#" + strings.Repeat(" and more", 10) + "12345678\n"
+
 var mutations = []func(rng *rand.Rand, s *script.Script, at int){
 	func(*rand.Rand, *script.Script, int) {},                                                      // nothing at all
 	func(_ *rand.Rand, s *script.Script, at int) { s.Pieces = slices.Delete(s.Pieces, at, at+1) }, // lines dropped
@@ -348,10 +351,10 @@ var mutations = []func(rng *rand.Rand, s *script.Script, at int){
 	atLine(func(rng *rand.Rand) string { return "#" + strings.Repeat("x", 4093+rng.IntN(5)) }),
 	atLine(func(rng *rand.Rand) string { return "#" + strings.Repeat("x", 4093+rng.IntN(5)) + "\r" }),
 	atLine(func(rng *rand.Rand) string { return strings.Repeat("x", 1<<rng.IntN(21)) }),
-	atLine(func(rng *rand.Rand) string { return strings.Repeat("# and more\n", 5900+rng.IntN(200)) + "#" }),
-	atLine(func(rng *rand.Rand) string { return strings.Repeat("# and more\n", rng.IntN(300)) + "info a=b" }),
+	atLine(func(rng *rand.Rand) string { return strings.Repeat(hundred, 653+rng.IntN(10)) + "#" }),
+	atLine(func(rng *rand.Rand) string { return strings.Repeat(hundred, rng.IntN(40)) + "info a=b" }),
 	atLine(func(rng *rand.Rand) string {
-		return strings.Repeat("# and more\n", 5590) + strings.Repeat("y", rng.IntN(10_000))
+		return strings.Repeat(hundred, 614) + strings.Repeat("y", rng.IntN(10_000))
 	}),
 }
 

@@ -32,7 +32,7 @@ func Asks(line []byte) bool {
 
 // Run plays the script; handled is called after each piece.
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
-	lines := bufio.NewReaderSize(in, 64<<10)
+	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
 		line, err := lines.ReadSlice('\n')
 		if err != nil || bytes.HasPrefix(line, []byte("bye")) {
