@@ -150,7 +150,7 @@ func (t *table) newGame(deal int) *game {
 		b := m.Bots[c.bot]
 		g.timers = append(g.timers, m.Clock.timer())
 		g.replay.Seats = append(g.replay.Seats, ReplaySeat{
-			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat),
+			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed,
 		})
 		c.out, c.log = c.out[:0], nil
 	}

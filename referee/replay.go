@@ -18,15 +18,14 @@ type Hex [32]byte
 // MarshalText writes 64 digits.
 func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
 
-// UnmarshalText reads 64 digits.
+// UnmarshalText reads 64 digits, in lower case as they are written.
 func (h *Hex) UnmarshalText(text []byte) error {
-	if len(text) != 2*len(h) {
-		return fmt.Errorf("%q is not 64 hexadecimal digits", text)
+	if len(text) == 2*len(h) && bytes.Equal(text, bytes.ToLower(text)) {
+		if _, err := hex.Decode(h[:], text); err == nil {
+			return nil
+		}
 	}
-	if _, err := hex.Decode(h[:], text); err != nil {
-		return fmt.Errorf("%q is not 64 hexadecimal digits", text)
-	}
-	return nil
+	return fmt.Errorf("%q is not 64 hexadecimal digits in lower case", text)
 }
 
 func (h Hex) String() string { return hex.EncodeToString(h[:]) }
@@ -71,6 +70,7 @@ type ReplaySeat struct {
 	Version string `json:"version"`
 	SHA256  string `json:"sha256"`
 	Seed    uint64 `json:"seed"` // the bot's own
+	Untimed bool   `json:"untimed,omitempty"`
 }
 
 // ReplayMove is a move; one of the stand-in has no time.

@@ -188,6 +188,10 @@ func TestReplaysTampered(t *testing.T) {
 		{"the last move left out", func(r *Replay) { r.Moves = r.Moves[:len(r.Moves)-1] }, []string{"the game is not over after the last move", "points are"}},
 		{"a move after the end", func(r *Replay) { r.Moves = append(r.Moves, r.Moves[0]) }, []string{"the game is over before it"}},
 		{"a time below 0", func(r *Replay) { r.Moves[2].MS = -1 }, []string{"move 2: it took -1 ms"}},
+		{"no time", func(r *Replay) { r.Moves[2].MS = 0 }, []string{"move 2: it took 0 ms, and every move takes some time"}},
+		{"a time that is too long", func(r *Replay) { r.Moves[2].MS = 1e300 }, []string{"move 2: it took 1e+300 ms where seat 2 had "}},
+		{"a hash", func(r *Replay) { r.Seats[1].SHA256 = "zz" }, []string{`the hash of seat 1: "zz" is not 64 hexadecimal digits in lower case`}},
+		{"a fault's code, of the start", func(r *Replay) { r.Faults[0].Code = protocol.Startup }, []string{"fault 0: a bot does not start at ply 6, but before the first move"}},
 		{"the stand-in for nobody", func(r *Replay) { r.Moves[2].StandIn = true }, []string{"seat 2 has not forfeited, so the stand-in does not play for it"}},
 		{"no stand-in", func(r *Replay) { r.Moves[standInAt(r)].StandIn = false }, []string{"has forfeited, so the stand-in plays for it"}},
 		{"a fault left out", func(r *Replay) { r.Faults = r.Faults[1:] }, []string{"move 6: seat 1 has not forfeited, so the stand-in does not play for it", "...", "ranks are"}},
@@ -282,7 +286,8 @@ func TestReplaysTamperedForfeit(t *testing.T) {
 }
 
 func TestReplaysDecodeRefuses(t *testing.T) {
-	game := string(threeHanded(t).Encode())
+	replay := threeHanded(t)
+	game, seed := string(replay.Encode()), replay.Seed.String()
 	for _, c := range []struct {
 		name, from, to string
 		want           string
@@ -297,6 +302,7 @@ func TestReplaysDecodeRefuses(t *testing.T) {
 		{"cut short", `"faults"`, "", "not a replay document"},
 		{"a short seed", `"seed": "`, `"seed": "a`, "is not 64 hexadecimal digits"},
 		{"a long seed", `"seed": "`, `"seed": "` + strings.Repeat("0", 1000), "is not 64 hexadecimal digits"},
+		{"a seed in upper case", seed, strings.ToUpper(seed), "in lower case"},
 		{"a seed of other letters", `"seed": "`, `"seed": "x`, "is not 64 hexadecimal digits"},
 		{"a huge number", `"ply":`, `"ply":99999999999999999999`, "not a replay document"},
 		{"a word for a number", `"seat":0`, `"seat":"0"`, "not a replay document"},

@@ -3,7 +3,9 @@ package referee
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -112,6 +114,7 @@ type checker struct {
 	standIn     *standIn
 	next        int // of the faults
 	legal       []rules.Move
+	timers      []timer // by seat; nil without a clock
 	differences []error
 }
 
@@ -122,8 +125,17 @@ func (c *checker) differ(format string, args ...any) {
 // head checks the clock, the place in the match and, once it is revealed, what
 // the match's seed tells.
 func (c *checker) head(v rules.Variant) {
-	if err := c.replay.Clock.check(); err != nil {
-		c.differ("%w", err)
+	clock := c.replay.Clock.check()
+	if clock != nil {
+		c.differ("%w", clock)
+	}
+	for i, s := range c.replay.Seats {
+		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
+			c.differ("the hash of seat %d: %w", i, err)
+		}
+		if clock == nil {
+			c.timers = append(c.timers, c.replay.Clock.clock().timer())
+		}
 	}
 	m := c.replay.Match
 	if m.Deal < 0 {
@@ -159,6 +171,8 @@ func (c *checker) faultsBefore(s rules.State) {
 		case f.Seat < 0 || f.Seat >= len(c.replay.Seats):
 			c.differ("fault %d: there is no seat %d", c.next, f.Seat)
 			continue
+		case f.Code == protocol.Startup && f.Ply > 0:
+			c.differ("fault %d: a bot does not start at ply %d, but before the first move", c.next, f.Ply)
 		case !slices.Contains(protocol.Codes, f.Code):
 			c.differ("fault %d: there is no code %q", c.next, f.Code)
 		case slices.ContainsFunc(c.replay.Faults[:c.next], func(o Fault) bool { return o.Seat == f.Seat }):
@@ -177,11 +191,10 @@ func (c *checker) step(s Step) error {
 	if c.forfeits.decided() {
 		return fmt.Errorf("replay: move %d, %q: the game was decided by forfeit before it", s.Number, s.Record.Move)
 	}
-	if s.Record.MS < 0 {
-		c.differ("move %d: it took %v ms", s.Number, s.Record.MS)
-	}
 	if !c.forfeits.has(s.Record.Seat) {
-		if s.Record.StandIn {
+		if !s.Record.StandIn {
+			c.time(s)
+		} else {
 			c.differ("move %d: seat %d has not forfeited, so the stand-in does not play for it", s.Number, s.Record.Seat)
 		}
 		return nil
@@ -194,4 +207,23 @@ func (c *checker) step(s Step) error {
 		c.differ("move %d: seat %d has forfeited, so the stand-in plays for it", s.Number, s.Record.Seat)
 	}
 	return nil
+}
+
+// time checks a move's time against the seat's clock. It is written rounded up
+// to a microsecond.
+func (c *checker) time(s Step) {
+	ms, seat := s.Record.MS, s.Record.Seat
+	if ms <= 0 {
+		c.differ("move %d: it took %v ms, and every move takes some time", s.Number, ms)
+		return
+	}
+	if c.timers == nil { // there is no clock to go by
+		return
+	}
+	took := time.Duration(math.Round(min(ms, 1e12)*1e3)) * time.Microsecond
+	t := &c.timers[seat]
+	if limit := t.left() + t.clock.Margin; took > limit+time.Microsecond && !c.replay.Seats[seat].Untimed {
+		c.differ("move %d: it took %v ms where seat %d had %v with the margin", s.Number, ms, seat, limit)
+	}
+	t.spend(took)
 }

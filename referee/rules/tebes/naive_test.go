@@ -134,9 +134,6 @@ func (n *naive) apply(m rules.Move) []string {
 		events = append(events, fmt.Sprintf("capture %d %d", seat, to))
 	}
 	*n = *n.after(from, to)
-	if n.extra {
-		events = append(events, fmt.Sprintf("extra %d", seat))
-	}
 	if n.seen != nil {
 		n.seen[n.position()] = n.plies
 	}
@@ -150,6 +147,8 @@ func (n *naive) apply(m rules.Move) []string {
 	}
 	if n.outcome != "" {
 		n.moves = nil
+	} else if n.extra {
+		events = append(events, fmt.Sprintf("extra %d", seat))
 	}
 	return events
 }

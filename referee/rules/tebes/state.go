@@ -186,13 +186,13 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 	seat := int(s.turn)
 	captured := s.move(move)
-	if log != nil {
-		logMove(log, seat, m, captured, s.bonus)
-	}
 	if s.turn != rules.Over {
 		var from sources
 		s.sources(&from)
 		s.settle(from.any() != 0)
+	}
+	if log != nil { // no extra move is told of when the game ends here
+		logMove(log, seat, m, captured, s.bonus)
 	}
 }
 
