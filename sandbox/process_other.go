@@ -11,6 +11,9 @@ func Probe() Report {
 	return Report{Level: None, Layers: []Layer{{Name: "linux", Err: errSystem, Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
+// SelfTest has nothing to test.
+func SelfTest(Level) []Trial { return nil }
+
 // Process is a sandbox that runs.
 type Process struct{}
 

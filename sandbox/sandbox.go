@@ -208,6 +208,13 @@ type Layer struct {
 	Fix  string // what would help, in words or as a command
 }
 
+// Trial is an attack of a self-test and how it went.
+type Trial struct {
+	Name string
+	Held bool
+	Text string
+}
+
 // Report is what this machine can hold.
 type Report struct {
 	Level  Level

@@ -23,7 +23,8 @@ func (r *reaper) usage() (memory int64, cpu time.Duration) {
 	for _, pid := range pids() {
 		folder := "/proc/" + strconv.Itoa(pid)
 		if status, err := os.ReadFile(folder + "/status"); err == nil {
-			memory += kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:")
+			// The tables of many small mappings are memory, too.
+			memory += kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:") + kilobytes(status, "\nVmPTE:")
 		}
 		if r.config.Limit.CPU > 0 {
 			cpu += cpuOf(folder)

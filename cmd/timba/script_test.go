@@ -16,12 +16,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/timba-arena/timba/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files in the scripts")
 
 // TestMain lets the test binary be timba, also as a house bot.
 func TestMain(m *testing.M) {
+	sandbox.MaybeInit()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
 	testscript.Main(m, map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

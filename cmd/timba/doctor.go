@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// examination is what timba doctor finds out.
+type examination struct {
+	Level  string        `json:"level"`
+	Layers []layerResult `json:"layers"`
+	Trials []trialResult `json:"attacks,omitempty"`
+}
+
+type layerResult struct {
+	Name  string `json:"name"`
+	OK    bool   `json:"ok"`
+	Error string `json:"error,omitempty"`
+	Fix   string `json:"fix,omitempty"`
+}
+
+type trialResult struct {
+	Name string `json:"name"`
+	Held bool   `json:"held"`
+	Text string `json:"text"`
+}
+
+func newDoctor() *cobra.Command {
+	var require string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Tell how well this machine can hold a bot",
+		Long: "Makes a sandbox of each level and attacks the best one. The levels are NONE, WEAK,\n" +
+			"REDUCED and FULL; docs/sandbox.md tells what each holds.\n\n" +
+			"Exit status: 0 the level is the one required or better and every attack was held,\n" +
+			"1 it is not, 2 wrong usage.",
+		Example: "  timba doctor\n  timba doctor --require full",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			want, err := sandbox.ParseLevel(require)
+			if err != nil {
+				return err
+			}
+			report := sandbox.Probe()
+			e := examine(report)
+			if asJSON {
+				err = writeJSON(cmd.OutOrStdout(), e)
+			} else {
+				err = e.print(cmd.OutOrStdout())
+			}
+			if err == nil && (report.Level < want || !e.held()) {
+				return errFault
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&require, "require", "reduced", "the `level` below which the exit status is 1: none|weak|reduced|full")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
+	return cmd
+}
+
+func examine(r sandbox.Report) examination {
+	e := examination{Level: r.Level.String()}
+	for _, l := range r.Layers {
+		result := layerResult{Name: l.Name, OK: l.OK, Fix: l.Fix}
+		if l.Err != nil {
+			result.Error = l.Err.Error()
+		}
+		e.Layers = append(e.Layers, result)
+	}
+	if r.Level > sandbox.None {
+		for _, t := range sandbox.SelfTest(r.Level) {
+			e.Trials = append(e.Trials, trialResult(t))
+		}
+	}
+	return e
+}
+
+// held tells whether no attack got through.
+func (e examination) held() bool {
+	for _, t := range e.Trials {
+		if !t.Held {
+			return false
+		}
+	}
+	return true
+}
+
+func (e examination) print(w io.Writer) error {
+	layers := newTable(w)
+	layers.AppendHeader(table.Row{"layer", "", "why"})
+	for _, l := range e.Layers {
+		layers.AppendRow(table.Row{l.Name, okText(l.OK), l.Error})
+	}
+	layers.Render()
+	for _, l := range e.Layers {
+		if !l.OK {
+			fmt.Fprintf(w, "\n%s would need: %s\n", l.Name, l.Fix)
+		}
+	}
+	fmt.Fprintf(w, "\nlevel: %s\n", e.Level)
+	if len(e.Trials) == 0 {
+		_, err := fmt.Fprintln(w, "bots run with all your rights: play only programs that you trust")
+		return err
+	}
+	fmt.Fprintln(w)
+	attacks := newTable(w)
+	attacks.AppendHeader(table.Row{"a program that", "", ""})
+	for _, t := range e.Trials {
+		attacks.AppendRow(table.Row{t.Name, heldText(t.Held), t.Text})
+	}
+	attacks.Render()
+	return nil
+}
+
+func okText(ok bool) string {
+	if ok {
+		return "ok"
+	}
+	return "missing"
+}
+
+func heldText(held bool) string {
+	if held {
+		return "held"
+	}
+	return "GOT THROUGH"
+}

@@ -1,0 +1,242 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// trialName is the variable that tells a program in a sandbox which attack it is.
+const trialName = "TIMBA_SANDBOX_TRIAL"
+
+// trialLimit is small, so that an attack that gets through does not hurt.
+var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
+
+// trial is an attack: it gives how it was refused, or an error that tells what it
+// has reached.
+type trial struct {
+	name string
+	run  func(level Level) (refused string, bite error)
+}
+
+var trials = []trial{
+	{"takes all memory", takeMemory},
+	{"starts processes without end", startMany},
+	{"uses all CPU time", useCPU},
+	{"fills the disk", fillDisk},
+	{"opens a connection", openConnection},
+	{"reads its user's files", readHome},
+	{"writes outside its folder", writeOutside},
+	{"ends processes of others", endOthers},
+	{"mounts a file system", mountSomething},
+	{"becomes root by a setuid program", becomeRoot},
+	{"leaves a process behind", leaveProcess},
+}
+
+// SelfTest runs real attacks in sandboxes of a level, which this machine must
+// have, with small limits.
+func SelfTest(level Level) []Trial {
+	results := make([]Trial, 0, len(trials))
+	for _, t := range trials {
+		results = append(results, t.try(level))
+	}
+	return results
+}
+
+func (t trial) try(level Level) Trial {
+	result := Trial{Name: t.name}
+	said, s, err := runTrial(t.name, level)
+	switch {
+	case err != nil:
+		result.Text = err.Error()
+	case s.Reason == MemoryLimit || s.Reason == CPULimit || s.Reason == ProcessLimit || s.Reason == Forbidden:
+		result.Held, result.Text = true, "it "+s.String()
+	case s.Reason == Exited && s.Code == 0:
+		result.Held, result.Text = true, said
+	case s.Reason == Exited && s.Code == bitten:
+		result.Text = said
+	case s.Reason == Exited && s.Code == 2 && strings.Contains(said, "out of memory"), s.Reason == Exited && strings.Contains(said, "cannot allocate memory"):
+		result.Held, result.Text = true, "it was refused memory"
+	default:
+		result.Text = "it " + s.String() + " " + said
+	}
+	return result
+}
+
+// bitten is the exit status of an attack that got through.
+const bitten = 3
+
+// runTrial runs an attack to its end, which is that of its pipe, too.
+func runTrial(name string, level Level) (string, Status, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", Status{}, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", Status{}, err
+	}
+	defer r.Close()
+	p, err := startAs(Spec{
+		Command: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
+		Env: []string{levelName + "=" + level.String(), trialName + "=" + name, fmt.Sprintf("TIMBA_SANDBOX_OUTSIDE=%d", os.Getpid()), "TIMBA_SANDBOX_HOME=" + os.Getenv("HOME")},
+	}, level, probeName)
+	w.Close()
+	if err != nil {
+		return "", Status{}, err
+	}
+	stop := time.AfterFunc(20*time.Second, p.Kill)
+	defer stop.Stop()
+	s := p.Wait()
+	if err := r.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+		return "", s, err
+	}
+	said, err := io.ReadAll(io.LimitReader(r, 1<<16))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return "", s, errors.New("a process of it lives on")
+	}
+	line, _, _ := strings.Cut(string(said), "\n")
+	return line, s, nil
+}
+
+// trialMain makes an attack, in a sandbox.
+func trialMain(name string) {
+	level, err := ParseLevel(os.Getenv(levelName))
+	if err != nil {
+		unix.Exit(bitten)
+	}
+	for _, t := range trials {
+		if t.name != name {
+			continue
+		}
+		refused, bite := t.run(level)
+		if bite != nil {
+			fmt.Println(bite)
+			unix.Exit(bitten)
+		}
+		fmt.Println(refused)
+		unix.Exit(0)
+	}
+	fmt.Printf("no attack is called %q\n", name)
+	unix.Exit(bitten)
+}
+
+func takeMemory(Level) (string, error) {
+	var all [][]byte
+	for len(all) < 256 {
+		b := make([]byte, 1<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		all = append(all, b)
+	}
+	time.Sleep(2 * pollEvery)
+	return "", fmt.Errorf("it has %d MiB where %d are allowed", len(all), trialLimit.Memory>>20)
+}
+
+func startMany(Level) (string, error) {
+	for n := range 200 {
+		if err := exec.Command("/bin/sh", "-c", "while :; do read x || sleep 60; done").Start(); err != nil {
+			return fmt.Sprintf("refused after %d: %v", n, err), nil
+		}
+	}
+	return "", errors.New("200 processes run")
+}
+
+func useCPU(Level) (string, error) {
+	for began := time.Now(); time.Since(began) < 15*time.Second; {
+		runtime.Gosched()
+	}
+	return "", errors.New("it was not stopped in 15 s")
+}
+
+func fillDisk(Level) (string, error) {
+	block := make([]byte, 1<<20)
+	total := 0
+	for i := range 64 {
+		if err := os.WriteFile(fmt.Sprintf("%s/%d", os.TempDir(), i), block, 0o600); err != nil {
+			return fmt.Sprintf("refused after %d MiB: %v", total, errors.Unwrap(err)), nil
+		}
+		total++
+	}
+	return "", fmt.Errorf("it has written %d MiB where %d are allowed", total, trialLimit.Disk>>20)
+}
+
+func openConnection(Level) (string, error) {
+	for _, family := range []int{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK, unix.AF_PACKET} {
+		fd, err := unix.Socket(family, unix.SOCK_DGRAM, 0)
+		if err == nil {
+			unix.Close(fd)
+			return "", fmt.Errorf("it has a socket of family %d", family)
+		}
+	}
+	return "refused: there are no sockets", nil
+}
+
+func readHome(Level) (string, error) {
+	for _, path := range []string{os.Getenv("TIMBA_SANDBOX_HOME"), "/root", "/home", "/etc/shadow", "/etc/ssh", "/var/log"} {
+		if path == "" || path == "/tmp" || path == "/" {
+			continue
+		}
+		f, err := os.Open(path)
+		if err == nil {
+			f.Close()
+			return "", fmt.Errorf("it has opened %s", path)
+		}
+	}
+	return "refused: there is no home", nil
+}
+
+func writeOutside(Level) (string, error) {
+	if err := lookAtFiles(Weak); err != nil {
+		return "", err
+	}
+	return "refused everywhere", nil
+}
+
+func endOthers(Level) (string, error) {
+	var outside int
+	fmt.Sscan(os.Getenv("TIMBA_SANDBOX_OUTSIDE"), &outside)
+	for _, pid := range []int{outside, os.Getppid(), 1} {
+		if err := unix.Kill(pid, 0); err == nil && pid > 0 {
+			return "", fmt.Errorf("process %d is in reach", pid)
+		}
+	}
+	return "refused: there is nobody else", nil
+}
+
+func mountSomething(Level) (string, error) {
+	if err := unix.Mount("x", os.TempDir(), "tmpfs", 0, ""); err != nil {
+		return fmt.Sprintf("refused: %v", err), nil
+	}
+	return "", errors.New("it has mounted a tmpfs")
+}
+
+func becomeRoot(level Level) (string, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "", err
+	}
+	bound := level == Weak || strings.Contains(string(status), "CapBnd:\t0000000000000000\n")
+	if !bound || !strings.Contains(string(status), "NoNewPrivs:\t1\n") {
+		return "", errors.New("it may gain rights by a program")
+	}
+	return "refused: no rights can be gained", nil
+}
+
+func leaveProcess(Level) (string, error) {
+	cmd := exec.Command("/bin/sh", "-c", "trap '' HUP TERM INT; while :; do sleep 60; done")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	return "it ended with the sandbox", nil
+}
