@@ -83,6 +83,14 @@ func firstOf(paths []string, try func(string) error) (string, error) {
 	return "", last
 }
 
+// scratch is the folder for temporary files.
+func scratch() string {
+	if dir := os.TempDir(); mayOpen(dir, unix.O_RDONLY) == nil {
+		return dir
+	}
+	return "/tmp"
+}
+
 // readSome reads at most 64 kB of a file.
 func readSome(path string) ([]byte, error) {
 	f, err := os.Open(path)

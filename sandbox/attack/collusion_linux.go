@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -13,9 +14,9 @@ import (
 // The two bots of a match share their folder and all that the system has. A
 // word that gets from one to the other is a bite.
 var collusion = []attack{
-	{Name: "collude-tmp", Help: "two bots of a match share a file in /tmp", First: leaveNote("/tmp"), Run: findNote("/tmp")},
+	{Name: "collude-tmp", Help: "two bots of a match share a temporary file", First: leaveNote(scratch()), Run: findNote(scratch())},
 	{Name: "collude-shm", Help: "two bots of a match share a file in /dev/shm", First: leaveNote("/dev/shm"), Run: findNote("/dev/shm")},
-	{Name: "collude-later", Help: "a bot finds what the one before it left in /tmp", First: leaveNote("/tmp"), Run: findNote("/tmp"), Setup: setup{Leave: true}},
+	{Name: "collude-later", Help: "a bot finds the temporary file of the one before it", First: leaveNote(scratch()), Run: findNote(scratch()), Setup: setup{Leave: true}},
 	{Name: "collude-abstract", Help: "two bots of a match talk over an abstract socket", First: firstAbstract, Run: func(t *target) (string, error) { return dial("unix", "@"+t.Abstract+"-two") }},
 	{Name: "collude-port", Help: "two bots of a match talk over the loopback interface", First: firstPort, Run: findPort},
 	{Name: "collude-flock", Help: "two bots of a match see each other's flock on a file of their folder", First: firstFlock("notes.txt"), Run: findFlock("notes.txt"), Ends: endForbidden},
@@ -28,6 +29,9 @@ var collusion = []attack{
 	{Name: "collude-message", Help: "two bots of a match talk over a System V message queue", First: firstMessage, Run: findMessage, Ends: endForbidden},
 	{Name: "collude-shmget", Help: "two bots of a match share System V memory", First: firstShared, Run: findShared, Ends: endForbidden},
 	{Name: "collude-mqueue", Help: "two bots of a match talk over a POSIX message queue", First: firstQueue, Run: findQueue, Ends: endForbidden},
+	{Name: "collude-name", Help: "a bot reads what the other one calls itself", First: firstName, Run: findName},
+	{Name: "collude-atime", Help: "a bot sees that the other one has read a file of their folder", First: firstRead, Run: findRead,
+		Idle: never("files have no access times here", hasAccessTimes)},
 	{Name: "collude-kill", Help: "a bot ends the other one", First: firstVictim, Run: findVictim, Setup: setup{Judge: byOther}, Ends: endForbidden | endSignal},
 }
 
@@ -301,6 +305,44 @@ func findQueue(t *target) (string, error) {
 		return "", err
 	}
 	return heard(data[:n])
+}
+
+// firstName runs itself again, with the word as an argument.
+func firstName(*target) error {
+	return unix.Exec("/proc/self/exe", []string{"attack", "say", "{}", word}, os.Environ())
+}
+
+func findName(t *target) (string, error) {
+	data, err := os.ReadFile(proc(t.Victim, "cmdline"))
+	if err != nil {
+		return "", err
+	}
+	if !bytes.Contains(data, []byte(word)) {
+		return "", errNothing
+	}
+	return "heard " + word, nil
+}
+
+func hasAccessTimes() bool {
+	var st unix.Statfs_t
+	return unix.Statfs(".", &st) == nil && st.Flags&unix.ST_NOATIME == 0
+}
+
+func firstRead(*target) error {
+	_, err := os.ReadFile("notes.txt")
+	return err
+}
+
+// findRead knows that nobody has read the file since 1970.
+func findRead(*target) (string, error) {
+	var st unix.Stat_t
+	if err := unix.Stat("notes.txt", &st); err != nil {
+		return "", err
+	}
+	if st.Atim.Sec < 1<<20 {
+		return "", errNothing
+	}
+	return "the other bot has read a file", nil
 }
 
 // firstVictim waits to be killed: the harness tells the other one its pid.

@@ -23,9 +23,9 @@ var files = []attack{
 	{Name: "read-tmp", Help: "finds the harness's folder in /tmp", Run: readTmp},
 	{Name: "dot-dot", Help: "reads a file outside by a path with many ..", Run: dotDot},
 	{Name: "symlink", Help: "reads a file outside through a symbolic link", Run: symlink},
-	{Name: "hard-link", Help: "links a file outside into /tmp and reads it", Run: hardLink},
+	{Name: "hard-link", Help: "links a file outside into the folder for temporary files and reads it", Run: hardLink},
 	{Name: "bind-handle", Help: "opens a file outside by its handle (open_by_handle_at)", Run: byHandle, Ends: endForbidden,
-		Idle: rootOnly("open_by_handle_at needs CAP_DAC_READ_SEARCH")},
+		Idle: both(rootOnly("open_by_handle_at needs CAP_DAC_READ_SEARCH"), never("there are no handles on this file system", hasHandles))},
 	{Name: "write-root", Help: "makes a file in /", Run: writeIn("/"), Idle: rootOnly("/ is root's")},
 	{Name: "write-usr", Help: "makes a file in /usr/bin", Run: writeIn("/usr/bin"), Idle: rootOnly("/usr/bin is root's")},
 	{Name: "write-etc", Help: "makes a file in /etc", Run: writeIn("/etc"), Idle: rootOnly("/etc is root's")},
@@ -41,10 +41,12 @@ var files = []attack{
 	{Name: "chmod-own", Help: "changes the mode of a file of its folder", Run: onOwn(func(p string) error { return unix.Chmod(p, 0o755) })},
 	{Name: "chown-own", Help: "changes the owner of a file of its folder, to itself", Run: onOwn(func(p string) error { return unix.Chown(p, os.Getuid(), -1) })},
 	{Name: "utime-own", Help: "changes the times of a file of its folder", Run: onOwn(func(p string) error { return unix.Utimes(p, make([]unix.Timeval, 2)) })},
-	{Name: "xattr-own", Help: "sets an attribute of a file of its folder", Run: onOwn(func(p string) error { return unix.Setxattr(p, "user.attack", []byte("1"), 0) })},
+	{Name: "xattr-own", Help: "sets an attribute of a file of its folder", Run: onOwn(func(p string) error { return unix.Setxattr(p, "user.attack", []byte("1"), 0) }),
+		Idle: never("there are no such attributes on this file system", hasXattr)},
 	{Name: "fd-writes", Help: "changes mode and times of a file of its folder through a descriptor", Run: byDescriptor},
 	{Name: "inotify", Help: "watches a file that others use as well", Run: watch("/usr/bin/env"), Ends: endForbidden},
-	{Name: "fanotify", Help: "watches a whole file system", Run: fanotify, Ends: endForbidden},
+	{Name: "fanotify", Help: "watches a whole file system", Run: fanotify, Ends: endForbidden,
+		Idle: never("this kernel keeps it for root", hasFanotify)},
 	{Name: "setuid-planted", Help: "becomes another by a setuid program in its folder", Run: setuidPlanted, Setup: setup{Drop: true},
 		Idle: rootOnly("only root can plant it")},
 	{Name: "setuid-system", Help: "becomes root by a setuid program of the system", Run: setuidSystem, Setup: setup{Drop: true},
@@ -118,7 +120,7 @@ func dotDot(t *target) (string, error) {
 }
 
 func symlink(t *target) (string, error) {
-	dir, err := os.MkdirTemp("/tmp", "attack")
+	dir, err := os.MkdirTemp(scratch(), "attack")
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +132,7 @@ func symlink(t *target) (string, error) {
 }
 
 func hardLink(t *target) (string, error) {
-	dir, err := os.MkdirTemp("/tmp", "attack")
+	dir, err := os.MkdirTemp(scratch(), "attack")
 	if err != nil {
 		return "", err
 	}
@@ -199,6 +201,26 @@ func watch(path string) func(*target) (string, error) {
 		_, err = unix.InotifyAddWatch(fd, path, unix.IN_ALL_EVENTS)
 		return "watches " + path, err
 	}
+}
+
+func hasFanotify() bool {
+	_, err := fanotify(nil)
+	return err == nil
+}
+
+func hasHandles() bool {
+	_, _, err := unix.NameToHandleAt(unix.AT_FDCWD, ".", 0)
+	return err == nil
+}
+
+func hasXattr() bool {
+	f, err := os.CreateTemp(".", "attack")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	defer os.Remove(f.Name())
+	return unix.Fsetxattr(int(f.Fd()), "user.attack", []byte("1"), 0) == nil
 }
 
 func fanotify(*target) (string, error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -26,46 +25,89 @@ func leave(code int) {
 	}
 }
 
-// shared is memory that forked processes have in common.
-type shared struct {
-	count  atomic.Int32 // processes that did their part
-	failed atomic.Int32 // the last error of one
-	stop   atomic.Int32 // all go when it is not 0
+// nap sleeps in a forked process.
+func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(d)), 0, 0) }
+
+// team is what forked processes have in common: pipes, since a sandbox may well
+// refuse memory that is shared.
+type team struct {
+	parts  [2]int // a byte from each that did its part: 0 or an error number
+	stop   [2]int // ends when all shall leave
+	tokens [2]int // a byte for each that may be forked
+	failed syscall.Errno
+	did    int
 }
 
-func newShared() (*shared, error) {
-	m, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
-	if err != nil {
-		return nil, err
+func newTeam(tokens int) (*team, error) {
+	t := &team{}
+	for _, p := range []*[2]int{&t.parts, &t.stop, &t.tokens} {
+		if err := unix.Pipe2(p[:], unix.O_NONBLOCK|unix.O_CLOEXEC); err != nil {
+			return nil, err
+		}
 	}
-	return (*shared)(unsafe.Pointer(&m[0])), nil
+	_, err := unix.Write(t.tokens[1], make([]byte, tokens))
+	return t, err
 }
 
-const (
-	futexWait = 0
-	futexWake = 1
-)
+// What forked processes read and write.
+var octet [1]byte
 
-// rest waits for stop, at most that long, and leaves.
-func (s *shared) rest(limit *unix.Timespec) {
-	syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.stop)), futexWait, 0, uintptr(unsafe.Pointer(limit)), 0, 0)
+// join is what a forked process does first.
+func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
+
+// token takes one, if there are any.
+func (t *team) token() bool {
+	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
+	return n == 1
+}
+
+// part tells that a forked process did its part, or its error.
+func (t *team) part(errno syscall.Errno) {
+	octet[0] = byte(errno)
+	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.parts[1]), uintptr(unsafe.Pointer(&octet)), 1)
+}
+
+// rest waits for the stop, at most four seconds, and leaves.
+func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
+	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	leave(0)
 }
 
-// end lets all that rest leave.
-func (s *shared) end() {
-	s.stop.Store(1)
-	syscall.RawSyscall(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.stop)), futexWake, 1<<30)
+// resting is what rest needs; it has to be made before there are forks.
+func (t *team) resting() (*unix.PollFd, *unix.Timespec) {
+	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: 4}
 }
 
-// await waits until n processes did their part or one failed, then looks whether
-// it stays so for a while: limits that are only looked at from time to time may
-// take that long.
-func (s *shared) await(n int32, patience, hold time.Duration) bool {
-	for end := time.Now().Add(patience); s.count.Load() < n && s.failed.Load() == 0 && time.Now().Before(end); {
-		time.Sleep(2 * time.Millisecond)
+// end lets all that rest leave.
+func (t *team) end() { unix.Close(t.stop[1]) }
+
+// close closes all pipes of a team that has ended.
+func (t *team) close() {
+	for _, fd := range []int{t.parts[0], t.parts[1], t.stop[0], t.stop[1], t.tokens[0], t.tokens[1]} {
+		unix.Close(fd)
 	}
-	if s.count.Load() < n {
+}
+
+// await waits until n processes did their part or one failed, and then for a
+// while more: limits that are only looked at from time to time may take that
+// long.
+func (t *team) await(n int, patience, hold time.Duration) bool {
+	data := make([]byte, 512)
+	for end := time.Now().Add(patience); t.did < n && t.failed == 0 && time.Now().Before(end); {
+		got, err := unix.Read(t.parts[0], data)
+		if err != nil || got <= 0 {
+			time.Sleep(2 * time.Millisecond)
+			continue
+		}
+		for _, errno := range data[:got] {
+			if errno == 0 {
+				t.did++
+			} else {
+				t.failed = syscall.Errno(errno)
+			}
+		}
+	}
+	if t.did < n {
 		return false
 	}
 	time.Sleep(hold)
@@ -73,11 +115,44 @@ func (s *shared) await(n int32, patience, hold time.Duration) bool {
 }
 
 // err is what a process failed with.
-func (s *shared) err() error {
-	if e := s.failed.Load(); e != 0 {
-		return syscall.Errno(e)
+func (t *team) err() error {
+	if t.failed != 0 {
+		return t.failed
 	}
 	return errNothing
+}
+
+// crowd forks n processes, each of which does its part and rests. They must all
+// be there in the end.
+func crowd(n int, part func() syscall.Errno, what string) (string, error) {
+	t, err := newTeam(0)
+	if err != nil {
+		return "", err
+	}
+	p, limit := t.resting()
+	for range n {
+		pid, errno := fork()
+		if errno != 0 {
+			t.end()
+			return "", errno
+		}
+		if pid == 0 {
+			t.join()
+			t.part(part())
+			t.rest(p, limit)
+		}
+	}
+	ok := t.await(n, 3*time.Second, hold)
+	ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+	t.end()
+	reap(time.Second)
+	if !ok {
+		return "", t.err()
+	}
+	if ended != 0 || err != nil {
+		return "", errNothing
+	}
+	return what, nil
 }
 
 // reap waits for children until there are none, at most that long.

@@ -25,6 +25,7 @@ func init() {
 		"middle":   middle,
 		"linger":   linger,
 		"regicide": regicide,
+		"say":      say,
 		"crash":    crash,
 		"euid":     func(*target, []string) { fmt.Println(os.Geteuid()) },
 		"mounting": mounting,
@@ -77,6 +78,13 @@ func middle(t *target, args []string) {
 		fail("attack: middle: %v", err)
 	}
 	os.Exit(c.ProcessState.ExitCode())
+}
+
+// say stays, so that others may see what it was called with.
+func say(*target, []string) {
+	ready()
+	var b [1]byte
+	os.Stdin.Read(b[:])
 }
 
 // linger lives for a while, whatever happens.

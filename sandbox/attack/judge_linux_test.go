@@ -267,9 +267,7 @@ func judgeTwo(a *attack, start starter, t target, free bool) outcome {
 		one.finish()
 	}
 	t.First = false
-	if a.Setup.Judge == byOther {
-		t.Victim = pid
-	}
+	t.Victim = pid
 	two, err := start(t)
 	if err != nil {
 		return failed(err)

@@ -171,7 +171,8 @@ func subreaper(t *target) (string, error) {
 
 func coresAreFiles() bool {
 	data, err := os.ReadFile("/proc/sys/kernel/core_pattern")
-	return err == nil && len(data) > 0 && data[0] != '|' && data[0] != '/'
+	var r unix.Rlimit
+	return err == nil && len(data) > 0 && data[0] != '|' && data[0] != '/' && unix.Getrlimit(unix.RLIMIT_CORE, &r) == nil && r.Max > 1<<20
 }
 
 // coreDump has a child of its own crash in each folder that may be writable.
@@ -184,7 +185,7 @@ func coreDump(t *target) (string, error) {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &r); err != nil {
 		return "", err
 	}
-	return firstOf([]string{".", t.Home, "/tmp"}, func(dir string) error {
+	return firstOf([]string{".", t.Home, scratch()}, func(dir string) error {
 		c := exec.Command("/proc/self/exe", "crash")
 		c.Dir = dir
 		c.Run()

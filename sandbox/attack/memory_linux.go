@@ -23,18 +23,20 @@ var memory = []attack{
 	{Name: "mem-many", Help: "256 MB in eight processes", Run: memMany, Ends: endMemory | endProcesses},
 	{Name: "mem-shared", Help: "256 MB of anonymous shared memory", Run: memShared, Ends: endMemory},
 	{Name: "mem-hidden", Help: "256 MB of anonymous shared memory that no resident set shows", Run: memHidden, Ends: endMemory},
+	{Name: "mem-zero", Help: "256 MB of /dev/zero, mapped to be shared, that no resident set shows", Run: memZero, Ends: endMemory},
+	{Name: "mem-tables", Help: "160 MB of page tables, for memory that is only looked at", Run: memTables, Ends: endMemory},
 	{Name: "mem-memfd", Help: "256 MB in memfd_create files that are never mapped", Run: memFD, Ends: endMemory | endForbidden | endSignal},
 	{Name: "mem-sysv", Help: "256 MB of System V shared memory", Run: memSysV, Ends: endMemory | endForbidden},
-	{Name: "mem-file", Help: "256 MB of mapped files in /tmp", Run: memFile, Ends: endMemory | endSignal},
-	{Name: "mem-sockets", Help: "160 MB of kernel memory in unread sockets of 32 processes", Run: memSockets, Ends: endMemory | endProcesses},
+	{Name: "mem-file", Help: "256 MB of mapped files in the folder for temporary files", Run: memFile, Ends: endMemory | endSignal},
+	{Name: "mem-sockets", Help: "140 MB of kernel memory in unread sockets of 32 processes", Run: memSockets, Ends: endMemory | endProcesses},
 	{Name: "mem-pipes", Help: "160 MB of kernel memory in unread pipes of 16 processes", Run: memPipes, Ends: endMemory | endProcesses,
 		Idle: rootOnly("the pipes of an ordinary user hold 64 MB at most")},
 	{Name: "mem-lock", Help: "256 MB locked in memory", Run: memLock, Ends: endMemory, Idle: rootOnly("an ordinary user may lock 8 MB")},
 	{Name: "mem-huge", Help: "64 MB of huge pages, which no cgroup of memory counts", Run: memHuge, Ends: endMemory,
 		Idle: never("no huge pages are set aside here", hasHuge)},
-	{Name: "fill-tmp", Help: "32 MB in /tmp, of 8 MB that it may", Run: func(*target) (string, error) { return fill("/tmp") }, Ends: endMemory | endSignal | endCrash},
+	{Name: "fill-tmp", Help: "32 MB in the folder for temporary files, of 8 MB that it may", Run: func(*target) (string, error) { return fill(scratch()) }, Ends: endMemory | endSignal | endCrash},
 	{Name: "fill-shm", Help: "32 MB in /dev/shm", Run: func(*target) (string, error) { return fill("/dev/shm") }, Ends: endMemory | endSignal | endCrash},
-	{Name: "inodes-tmp", Help: "2000 empty files in /tmp, of 512 that it may", Run: func(*target) (string, error) { return litter("/tmp") }, Ends: endMemory},
+	{Name: "inodes-tmp", Help: "2000 empty files in the folder for temporary files, of 512 that it may", Run: func(*target) (string, error) { return litter(scratch()) }, Ends: endMemory},
 	{Name: "inodes-shm", Help: "2000 empty files in /dev/shm", Run: func(*target) (string, error) { return litter("/dev/shm") }, Ends: endMemory},
 	{Name: "stderr-file", Help: "12 MB into the file that standard error is, of 4 MB that it may", Run: bloat, Setup: setup{File: true}, Ends: endSignal | endCrash},
 }
@@ -73,35 +75,14 @@ func memAnon(*target) (string, error) {
 
 func memMany(*target) (string, error) {
 	const n = 8
-	s, err := newShared()
-	if err != nil {
-		return "", err
-	}
 	m, err := unix.Mmap(-1, 0, hoard/n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return "", err
 	}
-	limit := &unix.Timespec{Sec: 4}
-	for range n {
-		pid, errno := fork()
-		if errno != 0 {
-			s.end()
-			return "", errno
-		}
-		if pid == 0 {
-			touch(m)
-			s.count.Add(1)
-			s.rest(limit)
-		}
-	}
-	ok := s.await(n, 3*time.Second, hold)
-	ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-	s.end()
-	reap(time.Second)
-	if ok && ended == 0 && err == nil {
-		return "256 MB in 8 processes", nil
-	}
-	return "", errNothing
+	return crowd(n, func() syscall.Errno {
+		touch(m)
+		return 0
+	}, "256 MB in 8 processes")
 }
 
 func memShared(*target) (string, error) {
@@ -126,6 +107,42 @@ func memHidden(*target) (string, error) {
 		}
 	}
 	return kept("256 MB")
+}
+
+func memZero(*target) (string, error) {
+	fd, err := unix.Open("/dev/zero", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	for n := 0; n < hoard; n += 16 << 20 {
+		m, err := unix.Mmap(fd, 0, 16<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			return "", err
+		}
+		touch(m)
+		if err := unix.Madvise(m, unix.MADV_DONTNEED); err != nil {
+			return "", err
+		}
+	}
+	return kept("256 MB")
+}
+
+// memTables reads a byte of every 2 MB, which is all that one page of tables can
+// map: the page of zeros that is there is nobody's memory.
+func memTables(*target) (string, error) {
+	const reach = 2 << 20
+	m, err := unix.Mmap(-1, 0, 40<<10*reach, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		return "", err
+	}
+	if err := unix.Madvise(m, unix.MADV_NOHUGEPAGE); err != nil {
+		return "", err
+	}
+	sum := byte(0)
+	for i := 0; i < len(m); i += reach {
+		sum += m[i]
+	}
+	return kept(fmt.Sprint("160 MB of tables, ", sum))
 }
 
 func memFD(*target) (string, error) {
@@ -164,7 +181,7 @@ func memSysV(*target) (string, error) {
 }
 
 func memFile(*target) (string, error) {
-	dir, err := os.MkdirTemp("/tmp", "attack")
+	dir, err := os.MkdirTemp(scratch(), "attack")
 	if err != nil {
 		return "", err
 	}
@@ -190,37 +207,6 @@ func memFile(*target) (string, error) {
 	return kept("256 MB")
 }
 
-// crowd forks n processes, each of which does its part.
-func crowd(n int, part func() syscall.Errno, what string) (string, error) {
-	s, err := newShared()
-	if err != nil {
-		return "", err
-	}
-	limit := &unix.Timespec{Sec: 4}
-	for range n {
-		pid, errno := fork()
-		if errno != 0 {
-			s.end()
-			return "", errno
-		}
-		if pid == 0 {
-			if errno := part(); errno != 0 {
-				s.failed.Store(int32(errno))
-			} else {
-				s.count.Add(1)
-			}
-			s.rest(limit)
-		}
-	}
-	ok := s.await(int32(n), 3*time.Second, hold)
-	s.end()
-	reap(time.Second)
-	if ok {
-		return what, nil
-	}
-	return "", s.err()
-}
-
 var stuffing [64 << 10]byte
 
 // stuff writes to a descriptor until it takes no more.
@@ -237,7 +223,7 @@ func stuff(fd int32) (bytes int) {
 func memSockets(*target) (string, error) {
 	var fds [2]int32
 	return crowd(32, func() syscall.Errno {
-		for range 24 {
+		for range 22 {
 			_, _, e := syscall.RawSyscall6(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0, uintptr(unsafe.Pointer(&fds)), 0, 0)
 			if e != 0 {
 				return e
@@ -247,7 +233,7 @@ func memSockets(*target) (string, error) {
 			}
 		}
 		return 0
-	}, "160 MB in sockets")
+	}, "140 MB in sockets")
 }
 
 func memPipes(*target) (string, error) {

@@ -20,6 +20,7 @@ var network = []attack{
 	{Name: "unix-abstract", Help: "connects to an abstract socket", Run: func(t *target) (string, error) { return dial("unix", "@"+t.Abstract) }},
 	{Name: "fifo", Help: "writes to a pipe outside of its folder", Run: func(t *target) (string, error) { return writeFifo(t.Fifo) }},
 	{Name: "fifo-own", Help: "writes to a pipe in its folder, which read-only mounts allow", Run: func(*target) (string, error) { return writeFifo("fifo") }},
+	{Name: "fifo-deep", Help: "writes to a pipe deep in its folder", Run: func(*target) (string, error) { return writeFifo("deep/down/fifo") }},
 	{Name: "netlink", Help: "sees the machine's network interfaces", Run: netlink, Ends: endForbidden,
 		Idle: never("this machine has none but lo", func() bool { return others() != "" })},
 	{Name: "netlink-audit", Help: "opens netlink sockets of the kernel", Run: netlinkAudit, Ends: endForbidden},

@@ -21,19 +21,20 @@ var outsiders = []attack{
 	{Name: "kill-parent", Help: "ends its parent, the sandbox's init, by any signal", Run: killParent, Setup: setup{Parent: true}, Ends: endForbidden | endSignal},
 	{Name: "kill-parent-thread", Help: "ends its parent by signals to its threads", Run: killThreads, Setup: setup{Parent: true}, Ends: endForbidden | endSignal},
 	{Name: "outlive-init", Help: "a grandchild ends the sandbox's init by its threads, and lives on", Run: outlive, Setup: setup{Parent: true, Judge: bySurvivor}, Ends: endSignal},
-	{Name: "ptrace", Help: "traces a process outside", Run: ptraceVictim, Ends: endForbidden},
-	{Name: "ptrace-parent", Help: "traces its parent", Run: ptraceParent, Setup: setup{Parent: true}, Ends: endForbidden},
-	{Name: "vm-read", Help: "reads the memory of a process outside (process_vm_readv)", Run: vmRead, Ends: endForbidden},
-	{Name: "vm-write", Help: "writes to the memory of a process outside", Run: vmWrite, Ends: endForbidden},
-	{Name: "pidfd-getfd", Help: "takes a descriptor of a process outside", Run: pidfdGet, Ends: endForbidden},
-	{Name: "pidfd-parent", Help: "takes a descriptor of its parent", Run: pidfdParent, Setup: setup{Parent: true}, Ends: endForbidden},
+	{Name: "ptrace", Help: "traces a process outside", Run: ptraceVictim, Ends: endForbidden, Idle: mayTrace},
+	{Name: "ptrace-parent", Help: "traces its parent", Run: ptraceParent, Setup: setup{Parent: true}, Ends: endForbidden, Idle: mayTrace},
+	{Name: "vm-read", Help: "reads the memory of a process outside (process_vm_readv)", Run: vmRead, Ends: endForbidden, Idle: mayTrace},
+	{Name: "vm-write", Help: "writes to the memory of a process outside", Run: vmWrite, Ends: endForbidden, Idle: mayTrace},
+	{Name: "parent-memory", Help: "opens the memory of its parent's threads before that shuts it", Run: parentMemory, Setup: setup{Parent: true}, Ends: endForbidden, Idle: mayTrace},
+	{Name: "pidfd-getfd", Help: "takes a descriptor of a process outside", Run: pidfdGet, Ends: endForbidden, Idle: mayTrace},
+	{Name: "pidfd-parent", Help: "takes a descriptor of its parent", Run: pidfdParent, Setup: setup{Parent: true}, Ends: endForbidden, Idle: mayTrace},
 	{Name: "pidfd-signal", Help: "ends a process outside by pidfd_send_signal", Run: pidfdSignal, Ends: endForbidden},
 	{Name: "prlimit", Help: "sets a resource limit of a process outside", Run: prlimitVictim, Ends: endForbidden},
 	{Name: "kcmp", Help: "compares itself with a process outside", Run: kcmp, Ends: endForbidden},
 	{Name: "affinity", Help: "moves a process outside to another processor", Run: affinity, Ends: endForbidden},
 	{Name: "proc-list", Help: "sees the processes of the machine", Run: procList},
 	{Name: "proc-environ", Help: "reads the environment of a process outside", Run: func(t *target) (string, error) { return readMarked(t, proc(t.Victim, "environ")) }},
-	{Name: "proc-memory", Help: "reads the memory of a process outside by /proc", Run: procMemory},
+	{Name: "proc-memory", Help: "reads the memory of a process outside by /proc", Run: procMemory, Idle: mayTrace},
 	{Name: "proc-fd", Help: "reads through a descriptor of a process outside by /proc", Run: func(t *target) (string, error) { return readMarked(t, proc(t.Victim, "fd", fmt.Sprint(t.FD))) }},
 	{Name: "parent-environ", Help: "reads the environment of its parent", Run: func(t *target) (string, error) { return readMarked(t, proc(os.Getppid(), "environ")) }, Setup: setup{Parent: true}},
 	{Name: "parent-fd", Help: "opens a descriptor of its parent", Run: parentFD, Setup: setup{Parent: true}},
@@ -46,6 +47,9 @@ var outsiders = []attack{
 	}},
 	{Name: "leaked", Help: "finds an open descriptor that it was not given", Run: leaked},
 }
+
+// mayTrace is a condition of all that the kernel takes for tracing.
+var mayTrace = setting("kernel/yama/ptrace_scope", "0")
 
 func proc(pid int, rest ...string) string {
 	return filepath.Join(append([]string{"/proc", strconv.Itoa(pid)}, rest...)...)
@@ -171,6 +175,18 @@ func vmWrite(t *target) (string, error) {
 	local, remote := iovecs(t, []byte(t.Marker))
 	_, err := unix.ProcessVMWritev(t.Victim, local, remote, 0)
 	return "wrote to its memory", err
+}
+
+// parentMemory is quick: a sandbox's init may not be ready yet.
+func parentMemory(*target) (string, error) {
+	err := errNothing
+	for _, tid := range append(threadsOf(os.Getppid()), os.Getppid()) {
+		path := proc(os.Getppid(), "task", strconv.Itoa(tid), "mem")
+		if err = mayOpen(path, unix.O_RDWR); err == nil {
+			return path, nil
+		}
+	}
+	return "", err
 }
 
 func pidfdGet(t *target) (string, error) { return takeFD(t, t.Victim, t.FD) }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -41,7 +42,7 @@ func newPlant(base, home string) (*plant, error) {
 	}}
 	os.Setenv("TIMBA_MARKER", p.Marker)
 	steps := []func() error{
-		func() error { return p.files(base) }, p.restore, p.listeners, p.handle, p.passwd, p.groups, p.startVictim, p.leak,
+		func() error { return p.files(base) }, p.restore, p.listeners, p.handle, p.passwd, p.groups, p.startVictim, p.leak, softLimits,
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -54,7 +55,7 @@ func newPlant(base, home string) (*plant, error) {
 }
 
 func (p *plant) files(base string) error {
-	for _, dir := range []string{"bots/a", "bots/b", "home", "tmp"} {
+	for _, dir := range []string{"bots/a/deep/down", "bots/b", "home", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(p.home, dir), 0o755); err != nil {
 			return err
 		}
@@ -72,13 +73,17 @@ func (p *plant) files(base string) error {
 		os.WriteFile(p.folder()+"/attack", program, 0o755),
 		os.WriteFile(p.folder()+"/setuid", program, 0o755),
 		os.Chmod(p.folder()+"/setuid", 0o4755|os.ModeSetuid),
-		unix.Mkfifo(p.Fifo, 0o666), unix.Mkfifo(p.folder()+"/fifo", 0o666),
-		os.Chmod(p.Fifo, 0o666), os.Chmod(p.folder()+"/fifo", 0o666),
 	)
+	if err == nil && os.Getuid() == 0 {
+		err = errors.Join(unix.Mknod(p.folder()+"/device", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))), os.Chmod(p.folder()+"/device", 0o666))
+	}
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{p.Fifo, p.folder() + "/fifo"} {
+	for _, path := range []string{p.Fifo, p.folder() + "/fifo", p.folder() + "/deep/down/fifo"} {
+		if err := errors.Join(unix.Mkfifo(path, 0o666), os.Chmod(path, 0o666)); err != nil {
+			return err
+		}
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return err
@@ -98,11 +103,16 @@ func (p *plant) restore() error {
 	}
 	notes := p.folder() + "/notes.txt"
 	os.Remove(p.folder() + "/moved.txt")
-	if data, err := os.ReadFile(notes); err == nil && string(data) == "a book of openings\n" {
-		return os.Chmod(notes, 0o644)
+	if data, err := os.ReadFile(notes); err != nil || string(data) != openings {
+		if err := os.WriteFile(notes, []byte(openings), 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(notes, []byte("a book of openings\n"), 0o644)
+	// Not read since 1970, so that who reads it shows.
+	return errors.Join(os.Chmod(notes, 0o644), os.Chtimes(notes, time.Unix(1, 0), time.Now()))
 }
+
+const openings = "a book of openings\n"
 
 // drain empties the pipes, and tells how many bytes there were.
 func (p *plant) drain() (bytes int) {
@@ -170,7 +180,7 @@ func (p *plant) listeners() error {
 func (p *plant) handle() error {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, p.Secret, 0)
 	if err != nil {
-		return fmt.Errorf("a handle of %s: %w", p.Secret, err)
+		return nil // the attack cannot bite here, and its row knows
 	}
 	p.Handle, p.Kind = h.Bytes(), h.Type()
 	return nil
@@ -188,6 +198,13 @@ func (p *plant) groups() error {
 		if _, err := os.Stat(top + "/cgroup.procs"); err != nil || os.Getuid() != 0 {
 			continue
 		}
+		old, _ := filepath.Glob(top + "/timba-attack-*")
+		for _, dir := range old { // of a test that was ended
+			pid, err := strconv.Atoi(dir[strings.LastIndexByte(dir, '-')+1:])
+			if err == nil && unix.Kill(pid, 0) == unix.ESRCH {
+				os.Remove(dir)
+			}
+		}
 		p.Top, p.Group = top, fmt.Sprintf("%s/timba-attack-%d", top, os.Getpid())
 		return os.Mkdir(p.Group, 0o755)
 	}
@@ -199,6 +216,16 @@ func (p *plant) groups() error {
 func (p *plant) leak() error {
 	_, err := syscall.Open(p.Secret, syscall.O_RDONLY, 0)
 	return err
+}
+
+// softLimits sets one that is below its hard limit.
+func softLimits() error {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_DATA, &r); err != nil {
+		return err
+	}
+	r.Cur = r.Max / 2
+	return unix.Setrlimit(unix.RLIMIT_DATA, &r)
 }
 
 func (p *plant) startVictim() error {
@@ -237,11 +264,19 @@ func (p *plant) endVictim() {
 	}
 }
 
-// victimWell tells that the victim runs or sleeps, untraced.
+// victimWell tells that the victim is there, not stopped and untraced.
 func (p *plant) victimWell() bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.target.Victim))
-	return err == nil && strings.Contains(string(status), "\nTracerPid:\t0\n") &&
-		(strings.Contains(string(status), "\nState:\tS") || strings.Contains(string(status), "\nState:\tR"))
+	data, err := os.ReadFile(proc(p.target.Victim, "status"))
+	status := string(data)
+	if err != nil || !strings.Contains(status, "\nTracerPid:\t0\n") {
+		return false
+	}
+	for _, state := range []string{"T", "t", "Z", "X"} {
+		if strings.Contains(status, "\nState:\t"+state) {
+			return false
+		}
+	}
+	return true
 }
 
 // close takes everything away, and tells what cannot be.
@@ -254,7 +289,15 @@ func (p *plant) close() (left []string) {
 		unix.Close(fd)
 	}
 	if p.Group != "" {
-		if err := os.Remove(p.Group); err != nil {
+		err := os.Remove(p.Group)
+		for range 100 { // who was in it may still be dying
+			if err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+			err = os.Remove(p.Group)
+		}
+		if err != nil {
 			left = append(left, err.Error())
 		}
 	}

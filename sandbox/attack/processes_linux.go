@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
@@ -32,61 +33,65 @@ var processes = []attack{
 	{Name: "sched-fifo", Help: "the real-time scheduler", Run: fifo, Idle: rootOnly("the real-time scheduler needs CAP_SYS_NICE")},
 	{Name: "ioprio", Help: "real-time priority of input and output", Run: ioprio, Idle: rootOnly("it needs CAP_SYS_ADMIN")},
 	{Name: "rlimit", Help: "raises a hard resource limit", Run: raise, Idle: needsCap(unix.CAP_SYS_RESOURCE, "it needs CAP_SYS_RESOURCE")},
+	{Name: "rlimit-soft", Help: "raises the soft limits of its processes and memory", Run: raiseSoft},
 	{Name: "oom-score", Help: "lets the kernel kill others first when memory runs out", Run: oomScore, Idle: needsCap(unix.CAP_SYS_RESOURCE, "a lower score needs CAP_SYS_RESOURCE")},
 }
 
 func forkBomb(*target) (string, error) {
-	s, err := newShared()
+	t, err := newTeam(swarm)
 	if err != nil {
 		return "", err
 	}
-	limit := &unix.Timespec{Sec: 4}
+	p, limit := t.resting()
 	pid, errno := fork()
 	if errno != 0 {
 		return "", errno
 	}
 	if pid == 0 {
-		multiply(s, limit)
+		t.join()
+		multiply(t, p, limit)
 	}
-	ok := s.await(swarm, 3*time.Second, 50*time.Millisecond)
-	s.end()
+	ok := t.await(swarm, 3*time.Second, 50*time.Millisecond)
+	t.end()
 	reap(2 * time.Second)
-	if ok && s.failed.Load() == 0 {
+	if ok {
 		return fmt.Sprint(swarm, " processes"), nil
 	}
-	return "", s.err()
+	return "", t.err()
 }
 
 // multiply forks in every process that it makes until there are enough.
-func multiply(s *shared, limit *unix.Timespec) {
-	for s.stop.Load() == 0 && s.count.Add(1) <= swarm {
-		if _, errno := fork(); errno != 0 {
-			s.failed.Store(int32(errno))
+func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
+	for t.token() {
+		pid, errno := fork()
+		if errno != 0 {
+			t.part(errno)
 			break
 		}
+		if pid == 0 {
+			t.part(0)
+		}
 	}
-	s.rest(limit)
+	t.rest(p, limit)
 }
 
 func threadBomb(*target) (string, error) {
-	s, err := newShared()
-	if err != nil {
-		return "", err
-	}
-	limit := &unix.Timespec{Sec: 4}
+	var count atomic.Int32
 	for range swarm {
 		go func() {
 			runtime.LockOSThread()
-			s.count.Add(1)
-			unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&s.stop)), futexWait, 0, uintptr(unsafe.Pointer(limit)), 0, 0)
+			count.Add(1)
+			unix.Nanosleep(&unix.Timespec{Sec: 4}, nil)
 		}()
 	}
-	if s.await(swarm, 3*time.Second, 0) {
-		var r unix.Rlimit
-		unix.Getrlimit(unix.RLIMIT_NPROC, &r)
-		return fmt.Sprint(swarm, " threads, of ", r.Cur), nil
+	for end := time.Now().Add(3 * time.Second); count.Load() < swarm; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			return "", errNothing
+		}
 	}
-	return "", s.err()
+	// All of them are there, if the limit is only looked at from time to time.
+	time.Sleep(hold)
+	return fmt.Sprint(swarm, " threads"), nil
 }
 
 // daemon leaves a process behind by two forks and a session of its own.
@@ -114,7 +119,7 @@ func leaveBehind(t *target, pipes bool) (string, error) {
 
 // runaway is a chain of processes: who kills one has to hurry for the next.
 func runaway(t *target) (string, error) {
-	s, err := newShared()
+	links, err := newTeam(1500)
 	if err != nil {
 		return "", err
 	}
@@ -125,10 +130,10 @@ func runaway(t *target) (string, error) {
 		return "", errno
 	}
 	if pid == 0 {
-		chain(s, pause, &off[0])
+		chain(links, pause, &off[0])
 	}
-	if !s.await(3, 3*time.Second, 0) {
-		return "", s.err()
+	if !links.await(3, 3*time.Second, 0) {
+		return "", links.err()
 	}
 	ready()
 	time.Sleep(bound)
@@ -137,19 +142,19 @@ func runaway(t *target) (string, error) {
 
 // chain forks the next link at once and goes a little later. Without a sandbox
 // it can be switched off by a file.
-func chain(s *shared, pause *unix.Timespec, off *byte) {
+func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
-	for range 1500 {
+	for links.token() {
 		if _, _, e := syscall.RawSyscall6(unix.SYS_FACCESSAT, uintptr(at), uintptr(unsafe.Pointer(off)), 0, 0, 0, 0); e == 0 {
 			break
 		}
-		s.count.Add(1)
+		links.part(0)
 		pid, errno := fork()
-		syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(pause)), 0, 0)
+		nap(pause)
 		if errno == 0 && pid != 0 {
 			for range 8 {
-				syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(pause)), 0, 0)
+				nap(pause)
 			}
 			break
 		}
@@ -184,7 +189,7 @@ func cpuRelay(*target) (string, error) {
 
 // burn uses CPU time in n processes, each that much.
 func burn(n int, each time.Duration) (string, error) {
-	s, err := newShared()
+	t, err := newTeam(0)
 	if err != nil {
 		return "", err
 	}
@@ -198,14 +203,15 @@ func burn(n int, each time.Duration) (string, error) {
 			for ts.Nano() < int64(each) {
 				syscall.RawSyscall(unix.SYS_CLOCK_GETTIME, unix.CLOCK_PROCESS_CPUTIME_ID, uintptr(unsafe.Pointer(&ts)), 0)
 			}
-			s.count.Add(1)
+			t.part(0)
 			leave(0)
 		}
 	}
-	ok := s.await(int32(n), 6*time.Second, 0)
+	ok := t.await(n, 6*time.Second, 0)
 	reap(time.Second)
+	t.close()
 	if !ok {
-		return "", errNothing
+		return "", t.err()
 	}
 	return fmt.Sprint(n, " processes used ", each, " of CPU time each"), nil
 }
@@ -232,6 +238,28 @@ func raise(*target) (string, error) {
 	}
 	r.Max++
 	return fmt.Sprint(r.Max, " open files"), unix.Setrlimit(unix.RLIMIT_NOFILE, &r)
+}
+
+// raiseSoft raises what is below its hard limit.
+func raiseSoft(*target) (string, error) {
+	err := errNothing
+	for _, resource := range []int{unix.RLIMIT_NPROC, unix.RLIMIT_DATA, unix.RLIMIT_AS, unix.RLIMIT_NOFILE, unix.RLIMIT_CORE, unix.RLIMIT_FSIZE} {
+		var r unix.Rlimit
+		if e := unix.Getrlimit(resource, &r); e != nil || r.Cur == r.Max {
+			continue
+		}
+		r.Cur = r.Max
+		for _, try := range []func() error{
+			func() error { return unix.Setrlimit(resource, &r) },
+			func() error { return call(unix.SYS_SETRLIMIT, uintptr(resource), uintptr(unsafe.Pointer(&r))) },
+			func() error { return unix.Prlimit(os.Getpid(), resource, &r, nil) },
+		} {
+			if err = try(); err == nil {
+				return fmt.Sprint("limit ", resource, " is ", r.Max), nil
+			}
+		}
+	}
+	return "", err
 }
 
 func oomScore(*target) (string, error) {
