@@ -14,6 +14,7 @@ import (
 var files = []attack{
 	{Name: "read-secret", Help: "reads a file outside of its folder", Run: readSecret},
 	{Name: "read-database", Help: "reads the database of the user who runs it", Run: readDatabase},
+	{Name: "stat-outside", Help: "sees that a file outside is there", Run: func(t *target) (string, error) { return t.Secret, unix.Stat(t.Secret, new(unix.Stat_t)) }},
 	{Name: "read-home", Help: "lists the home of the user who runs it", Run: readHome},
 	{Name: "read-other-bot", Help: "reads the folder of another bot", Run: readOther},
 	{Name: "read-root", Help: "opens /root", Run: func(*target) (string, error) { return listOne("/root") }, Idle: rootOnly("/root is root's")},

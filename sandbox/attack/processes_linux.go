@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +30,7 @@ var processes = []attack{
 	{Name: "stop-self", Help: "stops itself, so that a signal to end does not reach it", Run: stopSelf, Setup: setup{Judge: byEnd}},
 	{Name: "cpu-spin", Help: "uses 0.9 s of CPU time in two processes, of 0.3 s that it may", Run: cpuSpin, Setup: setup{CPU: true}, Ends: endCPU},
 	{Name: "cpu-relay", Help: "uses as much in processes that live 50 ms each", Run: cpuRelay, Setup: setup{CPU: true}, Ends: endCPU},
+	{Name: "cpu-forget", Help: "uses as much in processes that nobody waits for", Run: cpuForget, Setup: setup{CPU: true}, Ends: endCPU},
 	{Name: "nice", Help: "a better priority", Run: nice, Idle: rootOnly("a better priority needs CAP_SYS_NICE")},
 	{Name: "sched-fifo", Help: "the real-time scheduler", Run: fifo, Idle: rootOnly("the real-time scheduler needs CAP_SYS_NICE")},
 	{Name: "ioprio", Help: "real-time priority of input and output", Run: ioprio, Idle: rootOnly("it needs CAP_SYS_ADMIN")},
@@ -185,6 +187,12 @@ func cpuRelay(*target) (string, error) {
 		}
 	}
 	return greed.String() + " of CPU time", nil
+}
+
+// cpuForget has the kernel forget what its children used.
+func cpuForget(t *target) (string, error) {
+	signal.Ignore(syscall.SIGCHLD)
+	return cpuRelay(t)
 }
 
 // burn uses CPU time in n processes, each that much.

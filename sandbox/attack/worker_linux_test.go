@@ -13,13 +13,23 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// givenUp lists bites that a level allows, with the reason.
+// givenUp lists what a level lets through, as docs/sandbox.md tells under "What
+// is not held".
 var givenUp = map[sandbox.Level]map[string]string{
+	sandbox.Reduced: uncounted,
 	sandbox.Weak: {
-		"proc-list":     "the commands of others are seen",
-		"collude-name":  "the commands of others are seen",
-		"collude-atime": "there is no read-only mount",
+		"mem-sockets":   uncounted["mem-sockets"],
+		"cpu-forget":    uncounted["cpu-forget"],
+		"proc-list":     "command lines are seen",
+		"collude-name":  "command lines are seen",
+		"collude-atime": "times of access are seen",
+		"stat-outside":  "sizes and times are seen",
 	},
+}
+
+var uncounted = map[string]string{
+	"mem-sockets": "unread data is not counted",
+	"cpu-forget":  "processes that end unseen are not counted",
 }
 
 // worker makes the attacks of one user.
