@@ -262,6 +262,10 @@ func markdown(all []result) string {
 		}
 		cells[r.Attack][c] = r
 	}
+	order := []string{"none", "FULL", "REDUCED", "WEAK"}
+	slices.SortFunc(columns, func(a, b column) int {
+		return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(slices.Index(order, a.level), slices.Index(order, b.level)))
+	})
 	var b strings.Builder
 	b.WriteString("| attack | what it tries |")
 	for _, c := range columns {
