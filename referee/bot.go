@@ -15,6 +15,9 @@ type Bot struct {
 	Dir     string   // where it runs; "" for here
 	Hash    string   // SHA-256 of what runs, in hexadecimal
 
+	// Hold is how a sandbox holds it; nil: it has all the rights of the referee.
+	Hold *Hold
+
 	// Serve, if not nil, plays in place of a process: a person, or a bot that is
 	// part of the program. It reads the referee's lines and writes its own, as a
 	// process does on stdin and stdout, until the lines end.

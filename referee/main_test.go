@@ -5,12 +5,28 @@ import (
 	"os"
 	"runtime/debug"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // builds is a folder for programs that tests build.
 var builds string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+// modes are the bots that the test binary can be, by its first argument.
+var modes = map[string]func(arg string) error{}
+
+// TestMain lets the test binary be a sandbox's init and a bot in one.
+func TestMain(m *testing.M) {
+	sandbox.MaybeInit()
+	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
+		if err := modes[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	debug.SetGCPercent(400) // many short games

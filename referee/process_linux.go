@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // process is a bot as a child process on Linux. The goroutine that starts it is
@@ -33,6 +34,10 @@ type process struct {
 	exited  bool
 	tag     string // in the environment of all that the bot starts
 	scratch string
+
+	bot   Bot // of a sandbox, as are those below
+	held  *sandbox.Process
+	still bool // stopped while it is not its turn
 }
 
 // start runs a bot. Its end of life is bound to the calling thread's.
@@ -67,6 +72,9 @@ func (p *process) start(b Bot) error {
 			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
 		}
 	}
+	if b.Hold != nil {
+		return p.startHeld(b, theirs)
+	}
 	p.cmd = b.command(p.scratch, p.tag)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.pidfd}
@@ -78,6 +86,9 @@ func (p *process) start(b Bot) error {
 }
 
 func (p *process) Send(lines []byte, deadline time.Time) error {
+	if err := p.resume(); err != nil {
+		return err
+	}
 	for len(lines) > 0 {
 		n, errno := writeNow(p.in, lines)
 		switch errno {
@@ -196,15 +207,27 @@ func (p *process) drain() {
 // gone is the fault of a bot whose pipe has ended. It may be about to exit, so
 // it gets a moment to say how.
 func (p *process) gone(how string) error {
-	p.awaitExit(time.Now().Add(100 * time.Millisecond))
+	moment := 100 * time.Millisecond
+	if p.held != nil {
+		moment = time.Second // its end is that of all its processes
+	}
+	p.awaitExit(time.Now().Add(moment))
 	if !p.exited {
 		return faultf(protocol.Exit, "%s while it was running", how)
+	}
+	if p.held != nil {
+		return p.heldEnd()
 	}
 	text := "the process ended"
 	if p.kill(); p.cmd != nil {
 		p.cmd.Wait() // the error is how it ended, as the state tells
 		text = exitText(p.cmd.ProcessState)
 	}
+	return p.exitFault(text)
+}
+
+// exitFault is the fault of a process that has ended.
+func (p *process) exitFault(text string) error {
 	if rest := p.lines.rest(); len(rest) > 0 {
 		return faultf(protocol.Exit, "%s, after the unfinished line %q", text, rest[:min(len(rest), 80)])
 	}
@@ -218,7 +241,10 @@ func exitText(s *os.ProcessState) string {
 	return fmt.Sprintf("the process exited with status %d", s.ExitCode())
 }
 
-func (p *process) Answered() { p.lines.answered() }
+func (p *process) Answered() {
+	p.lines.answered()
+	p.pause()
+}
 
 func (p *process) Stderr() []byte {
 	if p.err >= 0 {
@@ -255,6 +281,13 @@ func (p *process) closeOut() {
 }
 
 func (p *process) Close(grace time.Duration) {
+	if p.held != nil {
+		if grace > 0 {
+			p.awaitExit(time.Now().Add(grace))
+		}
+		p.held.Kill()
+		p.held.Wait() // how it ended does not matter any more
+	}
 	if p.cmd != nil {
 		if grace > 0 {
 			p.awaitExit(time.Now().Add(grace))

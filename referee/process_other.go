@@ -33,6 +33,9 @@ type process struct {
 }
 
 func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	if b.Hold != nil {
+		return nil, fmt.Errorf("referee: starting %s: this system has no sandbox", b.Name)
+	}
 	p := &process{ctx: ctx, cmd: b.command(scratch, tag), read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {

@@ -26,6 +26,10 @@ const (
 	firstExtra = 4
 )
 
+// aside is what init writes when it can no longer be frozen. It is white space to
+// the report that comes after it.
+const aside = '\n'
+
 // bind is a path to show.
 type bind struct{ Source, Target string }
 
@@ -150,6 +154,9 @@ func (r *reaper) stepAside() {
 		} else {
 			unix.Close(fd)
 		}
+	}
+	if r.config.Leave != nil {
+		unix.Write(lifeline, []byte{aside})
 	}
 	// The program must not look into us, nor stop us.
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)

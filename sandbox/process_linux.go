@@ -29,6 +29,7 @@ type Process struct {
 	frozen atomic.Bool
 	mu     sync.Mutex // kill and what it uses
 	gone   bool
+	aside  bool // init is known to have left the cgroup that is frozen
 	once   sync.Once
 	status Status
 }
@@ -46,16 +47,6 @@ func Start(s Spec) (*Process, error) {
 		return nil, r.refuse(level, s.Level)
 	}
 	return start(s, level)
-}
-
-// refuse tells why a level cannot be reached.
-func (r Report) refuse(got, want Level) error {
-	for _, l := range r.Layers {
-		if !l.OK {
-			return step(l.Name, fmt.Errorf("this machine holds %s where %s is needed: %w: %s", got, max(want, Weak), l.Err, l.Fix))
-		}
-	}
-	return step("level", fmt.Errorf("%s was chosen where %s is needed", got, want))
 }
 
 func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "") }
@@ -330,10 +321,35 @@ func (p *Process) freeze(on bool) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.frozen.Swap(on) == on {
+	if p.gone || p.frozen.Load() == on {
 		return nil
 	}
+	if on && !p.aside {
+		// An init that was frozen, too, would not notice the end of the referee.
+		if err := p.awaitAside(); err != nil {
+			return step("freeze", err)
+		}
+		p.aside = true
+	}
+	p.frozen.Store(on)
 	return step("freeze", p.group.freeze(on))
+}
+
+// awaitAside waits until init has left the cgroup that is frozen, or has ended.
+func (p *Process) awaitAside() error {
+	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
+	for deadline := time.Now().Add(time.Second); ; {
+		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		case n == 0:
+			return errors.New("the sandbox is not ready for it")
+		default:
+			return nil
+		}
+	}
 }
 
 // Wait waits for the program's end, ends what it has left, frees everything and

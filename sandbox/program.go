@@ -144,14 +144,15 @@ func (p *program) showPrefix(path, dir string) {
 	if filepath.Base(prefix) == "bin" {
 		prefix = filepath.Dir(prefix)
 	}
-	if shared(prefix) {
+	if Shared(prefix) {
 		prefix = path
 	}
 	p.show = append(p.show, prefix)
 }
 
-// shared tells whether a folder holds more than one installation.
-func shared(dir string) bool {
+// Shared tells whether a folder holds more than one installation or program: the
+// user's home and all above it, for one. Such a folder is not to be shown.
+func Shared(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		home = "/"

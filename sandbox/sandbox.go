@@ -83,7 +83,13 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// check refuses limits that nothing could run in, and fills in those left out.
+// Check refuses limits that nothing could run in.
+func (l Limit) Check() error {
+	_, err := l.check()
+	return err
+}
+
+// check is Check that fills in what is left out.
 func (l Limit) check() (Limit, error) {
 	d := DefaultLimit
 	for _, f := range []struct {

@@ -15,7 +15,7 @@ import (
 )
 
 func newDemo() *cobra.Command {
-	f := matchFlags{deals: 2, affinity: "auto", sandbox: "auto"}
+	f := matchFlags{deals: 2, affinity: "auto", hold: holdFlags{mode: "auto", memory: "512m", ponder: "on"}}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Play a short round-robin between bots in several languages",
@@ -75,22 +75,24 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 		return err
 	}
 	bots = absolute(bots)
-	programs, err := program.ResolveAll(bots, cmd.ErrOrStderr())
+	held, err := f.hold.choose(cmd, bots)
+	if err != nil {
+		return err
+	}
+	programs, err := program.ResolveHeld(bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
 	if err != nil {
 		return err
 	}
 	faults := false
-	for i, g := range games.All() {
-		if i == 1 {
-			f.sandbox = "off" // the notice has been read
-		}
+	for _, g := range games.All() {
 		f.seed = referee.Hex(seed.Derive(g.Name())).String()
 		f.out = filepath.Join(root, g.Name())
 		fmt.Fprintf(w, "\n%s\n", g.Name())
-		t, err := f.tournament(cmd, g.Name(), programs)
+		t, err := f.tournament(g.Name(), programs)
 		if err != nil {
 			return err
 		}
+		hold(t, programs, held)
 		if err := f.openFolder(t, f.plan(t, bots)); err != nil {
 			return err
 		}

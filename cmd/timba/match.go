@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // matchFlags are the flags of a match, as users write them.
@@ -27,7 +26,8 @@ type matchFlags struct {
 	movetime, bank, inc int
 	margin, startup     int
 	concurrency         int
-	affinity, sandbox   string
+	affinity            string
+	hold                holdFlags
 	format              string
 	rounds              int
 	sprt                string
@@ -65,7 +65,7 @@ func newMatch() *cobra.Command {
 	f.addClock(cmd)
 	flags.IntVar(&f.concurrency, "concurrency", 0, "games at the same time (default: the cores)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
-	flags.StringVar(&f.sandbox, "sandbox", string(sandbox.Auto), "hold the bots: `auto|on|off`")
+	f.hold.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as it takes)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
@@ -104,14 +104,19 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
 	bots := absolute(args[1:])
-	programs, err := program.ResolveAll(bots, cmd.ErrOrStderr())
+	held, err := f.hold.choose(cmd, bots)
 	if err != nil {
 		return err
 	}
-	t, err := f.tournament(cmd, args[0], programs)
+	programs, err := program.ResolveHeld(bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
 	if err != nil {
 		return err
 	}
+	t, err := f.tournament(args[0], programs)
+	if err != nil {
+		return err
+	}
+	hold(t, programs, held)
 	plan := f.plan(t, bots)
 	if old != nil {
 		if err := old.Differs(plan); err != nil {
@@ -194,7 +199,7 @@ func (f *matchFlags) clock() referee.Clock {
 }
 
 // tournament settles everything that a match or a tournament needs.
-func (f *matchFlags) tournament(cmd *cobra.Command, game string, programs []program.Program) (*tournament.Tournament, error) {
+func (f *matchFlags) tournament(game string, programs []program.Program) (*tournament.Tournament, error) {
 	v, format, err := f.settle(game, len(programs))
 	if err != nil {
 		return nil, err
@@ -226,13 +231,6 @@ func (f *matchFlags) tournament(cmd *cobra.Command, game string, programs []prog
 	}
 	if t.Lanes, err = f.lanes(); err != nil {
 		return nil, err
-	}
-	_, notice, err := sandbox.Choose(sandbox.Mode(f.sandbox))
-	if err != nil {
-		return nil, err
-	}
-	if notice != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), notice)
 	}
 	if err := t.Clock.Check(); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // ManifestFile is what a bot's folder says about the bot.
@@ -102,7 +103,7 @@ func recognise(folder string) (Manifest, error) {
 		folder, ManifestFile, strings.Join(names, ", "), ManifestFile)
 }
 
-func resolveFolder(folder string, log io.Writer) (Program, error) {
+func resolveFolder(folder string, log io.Writer, level sandbox.Level) (Program, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %w", err)
@@ -117,7 +118,7 @@ func resolveFolder(folder string, log io.Writer) (Program, error) {
 	}
 	dir := folder
 	if len(m.Build) > 0 {
-		if dir, err = buildOnce(folder, hash, m.Build, log); err != nil {
+		if dir, err = buildOnce(folder, hash, m.Build, log, level); err != nil {
 			return Program{}, err
 		}
 	}
@@ -210,7 +211,7 @@ func copyFolder(to, folder string) error {
 
 // buildOnce gives the folder where a bot of this content has been built by this
 // command. What the build prints goes to log, or into the error.
-func buildOnce(folder, hash string, build []string, log io.Writer) (string, error) {
+func buildOnce(folder, hash string, build []string, log io.Writer, level sandbox.Level) (string, error) {
 	cache, err := CacheDir("builds")
 	if err != nil {
 		return "", err
@@ -232,9 +233,7 @@ func buildOnce(folder, hash string, build []string, log io.Writer) (string, erro
 	if err := copyFolder(dir, folder); err != nil {
 		return "", fmt.Errorf("bot: copying %s to build it: %w", folder, err)
 	}
-	cmd := exec.Command(build[0], build[1:]...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
+	out, err := runBuild(dir, build, level)
 	if err != nil {
 		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", folder, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
 	}

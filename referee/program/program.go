@@ -20,6 +20,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Program is a bot that is ready to run.
@@ -27,6 +28,7 @@ type Program struct {
 	referee.Bot
 	Games    []string // the games that it claims to play, nil for all
 	Folder   string   // where its sources are, "" where that is not known
+	House    bool     // part of this program
 	Language string   // of a recognised main file or command, "" where not known
 }
 
@@ -37,6 +39,10 @@ func (p Program) Plays(game string) bool {
 
 // Resolve makes a program of what a user wrote. What a build prints goes to log.
 func Resolve(bot string, log io.Writer) (Program, error) {
+	return resolveHeld(bot, log, sandbox.None)
+}
+
+func resolveHeld(bot string, log io.Writer, level sandbox.Level) (Program, error) {
 	switch {
 	case bot == "":
 		return Program{}, fmt.Errorf("bot: the name is empty: name a house bot (%s), a folder or a command", strings.Join(houseNames(), ", "))
@@ -44,17 +50,23 @@ func Resolve(bot string, log io.Writer) (Program, error) {
 		return resolveHouse(bot)
 	}
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
-		return resolveFolder(bot, log)
+		return resolveFolder(bot, log, level)
 	}
 	return resolveCommand(bot)
 }
 
 // ResolveAll makes programs of several and gives those of the same name numbers.
 func ResolveAll(bots []string, log io.Writer) ([]Program, error) {
+	return ResolveHeld(bots, log, sandbox.None)
+}
+
+// ResolveHeld is ResolveAll with builds in a sandbox of at least some level; with
+// None they have all the user's rights.
+func ResolveHeld(bots []string, log io.Writer, level sandbox.Level) ([]Program, error) {
 	var programs []Program
 	taken := map[string]bool{}
 	for _, bot := range bots {
-		p, err := Resolve(bot, log)
+		p, err := resolveHeld(bot, log, level)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +104,7 @@ func resolveHouse(bot string) (Program, error) {
 		Name:    bot,
 		Command: []string{self, "bot", spec},
 		Hash:    hashWords(hash, spec),
-	}, Language: "Go"}, nil
+	}, House: true, Language: "Go"}, nil
 }
 
 // selfHash is the hash of this very program.

@@ -1,0 +1,51 @@
+package program
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// maxBuildLog is how much of what a held build prints is kept.
+const maxBuildLog = 1 << 20
+
+// runBuild runs a build in a folder that is its own, in a sandbox unless the
+// level is None.
+func runBuild(dir string, build []string, level sandbox.Level) ([]byte, error) {
+	if level == sandbox.None {
+		cmd := exec.Command(build[0], build[1:]...)
+		cmd.Dir = dir
+		return cmd.CombinedOutput()
+	}
+	if level < sandbox.Reduced {
+		return nil, fmt.Errorf("a sandbox of level %s holds no builds: build it yourself, or use --sandbox=off", level)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	p, err := sandbox.Start(sandbox.Spec{
+		Command: build, Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: sandbox.BuildLimit, Level: level,
+	})
+	w.Close()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	_, err = io.Copy(&out, io.LimitReader(r, maxBuildLog))
+	io.Copy(io.Discard, r)
+	switch s := p.Wait(); {
+	case s.Reason == sandbox.Exited && s.Code == 0:
+		return out.Bytes(), err
+	case s.Reason == sandbox.NotStarted:
+		return out.Bytes(), fmt.Errorf("%s: %w", s.Step, s.Err)
+	default:
+		return out.Bytes(), errors.New("the build " + s.String())
+	}
+}
