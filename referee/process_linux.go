@@ -28,6 +28,7 @@ type process struct {
 	in, out int // non-blocking; -1 when closed
 	err     int
 	pidfd   int
+	watch   int // epoll on out, err and pidfd; 0 until it is needed
 	lines   lineBuffer
 	log     []byte
 	deaf    bool // it has closed its stdin
@@ -95,7 +96,7 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 		case 0:
 			lines = lines[n:]
 		case unix.EAGAIN:
-			if err := p.wait(p.in, unix.POLLOUT, time.Until(deadline)); err != nil || p.deaf {
+			if err := p.awaitRoom(time.Until(deadline)); err != nil || p.deaf {
 				return err
 			}
 		case unix.EINTR:
@@ -116,7 +117,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
-			if err := p.wait(p.out, unix.POLLIN, left); err != nil {
+			if err := p.await(left); err != nil {
 				return nil, now, err
 			}
 			now = time.Now()
@@ -144,38 +145,74 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// wait sleeps until fd is ready, the bot has written on stderr (which is read
-// here), it has exited, a slice of time has passed or the time is up, whichever
-// comes first. Only a bot that can never be written to is an error.
-func (p *process) wait(fd int, events int16, left time.Duration) error {
+// await sleeps until the bot has written on stdout, it has written on stderr
+// (which is read here), it has exited, a slice of time has passed or the time is
+// up, whichever comes first. It is the one sleep of every turn, so the
+// descriptors are registered once.
+func (p *process) await(left time.Duration) error {
+	if p.watch == 0 {
+		if err := p.register(); err != nil {
+			return err
+		}
+	}
+	slice := min(max(0, left), stopSlice)
+	var events [3]unix.EpollEvent
+	n, err := unix.EpollWait(p.watch, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
+	if err != nil && err != unix.EINTR {
+		return fmt.Errorf("referee: waiting for a bot: %w", err)
+	}
+	for _, e := range events[:max(0, n)] {
+		switch int(e.Fd) {
+		case p.err:
+			p.drain()
+		case p.pidfd:
+			p.exited = true
+		}
+	}
+	return nil
+}
+
+func (p *process) register() (err error) {
+	if p.watch, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
+		return fmt.Errorf("referee: watching a bot: %w", err)
+	}
+	for _, fd := range []int{p.out, p.err, p.pidfd} {
+		if fd < 0 {
+			continue
+		}
+		if err := unix.EpollCtl(p.watch, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}); err != nil {
+			return fmt.Errorf("referee: watching a bot: %w", err)
+		}
+	}
+	return nil
+}
+
+// awaitRoom sleeps like await until a bot that does not read can be written to.
+// One that never can is to blame.
+func (p *process) awaitRoom(left time.Duration) error {
 	fds := [3]unix.PollFd{
-		{Fd: int32(fd), Events: events},
+		{Fd: int32(p.in), Events: unix.POLLOUT},
 		{Fd: int32(p.err), Events: unix.POLLIN},
 		{Fd: int32(p.pidfd), Events: unix.POLLIN},
 	}
 	slice := min(max(0, left), stopSlice)
 	ts := unix.NsecToTimespec(slice.Nanoseconds())
 	n, err := unix.Ppoll(fds[:], &ts, nil)
-	if err != nil && !errors.Is(err, unix.EINTR) {
+	if err != nil && err != unix.EINTR {
 		return fmt.Errorf("referee: waiting for a bot: %w", err)
 	}
 	if fds[1].Revents != 0 {
 		p.drain()
 	}
-	if fds[2].Revents != 0 {
-		p.exited = true
+	if fds[2].Revents != 0 { // Line tells, after what it has still written
+		p.exited, p.deaf = true, true
+		return nil
 	}
-	if events == unix.POLLOUT {
-		if p.exited { // Line tells, after what it has still written
-			p.deaf = true
-			return nil
-		}
-		if err := p.ctx.Err(); err != nil {
-			return err
-		}
-		if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
-			return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
-		}
+	if err := p.ctx.Err(); err != nil {
+		return err
+	}
+	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
+		return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
 	}
 	return nil
 }
@@ -263,7 +300,7 @@ func (p *process) awaitExit(deadline time.Time) {
 		if left <= 0 {
 			return
 		}
-		if p.wait(p.out, unix.POLLIN, left) != nil {
+		if p.await(left) != nil {
 			return
 		}
 		if n, err := unix.Read(p.out, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
@@ -300,6 +337,10 @@ func (p *process) Close(grace time.Duration) {
 	}
 	if p.err >= 0 {
 		p.drain()
+	}
+	if p.watch > 0 {
+		unix.Close(p.watch)
+		p.watch = 0
 	}
 	for _, fd := range []*int{&p.in, &p.out, &p.err, &p.pidfd} {
 		if *fd >= 0 {
