@@ -1,0 +1,7 @@
+//go:build race
+
+package sandbox
+
+// raceDetector tells whether the test binary has the race detector in it, whose
+// memory no limit of data has room for.
+const raceDetector = true
