@@ -200,7 +200,7 @@ var beginners = []beginnerCase{
 			}
 			return ""
 		}
-	}, verdict{Many, Failed, []string{"the process exited with status 0, after the end of the game; a fresh process plays the same game without fault"}, `go on reading after "end"`}},
+	}, verdict{Many, Failed, []string{"the process exited with status 0", "; a fresh process plays the same game without fault"}, `go on reading after "end"`}},
 	{"remembers", func(b *beginner) {
 		b.other = func(b *beginner, _ string, words []string) string {
 			if words[0] == "event" && words[1] == "deal" {
