@@ -33,8 +33,8 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// settle checks a value and gives its canonical text ("04" is 4).
-func (o Option) settle(game, value string) (string, error) {
+// Settle checks a value and gives its canonical text ("04" is 4).
+func (o Option) Settle(value string) (string, error) {
 	if o.Values != nil {
 		if slices.Contains(o.Values, value) {
 			return value, nil
@@ -42,7 +42,7 @@ func (o Option) settle(game, value string) (string, error) {
 	} else if n, err := strconv.Atoi(value); err == nil && n >= o.Min && n <= o.Max {
 		return strconv.Itoa(n), nil
 	}
-	return "", fmt.Errorf("%s: option %s cannot be %q: try %s", game, o.Name, value, o.Allowed())
+	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
 }
 
 // Setting is an option's value.
@@ -92,9 +92,9 @@ func Settle(g Game, given map[string]string) (Variant, error) {
 			settings = append(settings, Setting{o.Name, o.DefaultText()})
 			continue
 		}
-		value, err := o.settle(g.Name(), value)
+		value, err := o.Settle(value)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", g.Name(), err)
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
@@ -87,7 +86,7 @@ func (b Bot) settle(spec, given string) (rules.Settings, error) {
 		if i < 0 || !ok {
 			return nil, fmt.Errorf("house bot %q: there is no option %q: %s", spec, pair, b.tryOptions())
 		}
-		value, err := checkOption(b.Options[i], value)
+		value, err := b.Options[i].Settle(value)
 		if err != nil {
 			return nil, fmt.Errorf("house bot %q: %w", spec, err)
 		}
@@ -106,14 +105,4 @@ func (b Bot) tryOptions() string {
 		all = append(all, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
 	}
 	return "try " + strings.Join(all, ", ")
-}
-
-func checkOption(o rules.Option, value string) (string, error) {
-	if slices.Contains(o.Values, value) {
-		return value, nil
-	}
-	if n, err := strconv.Atoi(value); err == nil && o.Values == nil && n >= o.Min && n <= o.Max {
-		return strconv.Itoa(n), nil
-	}
-	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
 }
