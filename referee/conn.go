@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // conn is the referee's end of the lines to and from one bot. It is used by one
@@ -23,6 +24,9 @@ type conn interface {
 	Answered()
 	// Stderr takes what the bot has written on stderr since the last call.
 	Stderr() []byte
+	// Usage is what the bot has used so far, in all its processes; after Close of
+	// all its life. Nothing where that is not known.
+	Usage() sandbox.Usage
 	// Close ends the bot: with a grace it may go by itself first. Nothing of it
 	// is left afterwards.
 	Close(grace time.Duration)
@@ -31,20 +35,21 @@ type conn interface {
 // errLate is why Line has no line.
 var errLate = errors.New("no line in time")
 
-// maxStderr is how much of a bot's stderr is kept for each game.
-const maxStderr = 256 << 10
+// MaxLog is how many bytes of a seat's stderr and comments are kept of a game; a
+// note of stderrCut follows where there were more.
+const MaxLog = 256 << 10
 
 const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
 // keepStderr appends what fits.
 func keepStderr(log, data []byte) []byte {
-	if len(log) > maxStderr { // the note is there
+	if len(log) > MaxLog { // the note is there
 		return log
 	}
-	if len(log)+len(data) <= maxStderr {
+	if len(log)+len(data) <= MaxLog {
 		return append(log, data...)
 	}
-	return append(append(log, data[:maxStderr-len(log)]...), stderrCut...)
+	return append(append(log, data[:MaxLog-len(log)]...), stderrCut...)
 }
 
 // lineBuffer cuts what a bot writes into lines and holds it to the protocol's

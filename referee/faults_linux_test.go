@@ -237,7 +237,7 @@ func checkNoFault(t *testing.T, f faults.Fault, all []*Game, seat int) {
 			"comments":     strings.Contains(log, "# any text: 100 %  of it \n"),
 			"infos":        strings.Contains(infos, "score=-0.5 pv=1o,2c\n"),
 			"long-comment": strings.Contains(log, "#"+strings.Repeat("x", protocol.MaxLine-1)+"\n"),
-			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, stderrCut) && len(log) == maxStderr+len(stderrCut),
+			"flood-stderr": strings.HasPrefix(log, "a line of a very long log\n") && strings.HasSuffix(log, stderrCut) && len(log) == MaxLog+len(stderrCut),
 		} {
 			if name == f.Name && !ok {
 				t.Errorf("deal %d: the infos are %.200q, the log of %d bytes is %.200q", deal+1, infos, len(log), log)

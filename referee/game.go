@@ -11,14 +11,16 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sandbox"
 )
 
-// Game is a finished game: its replay, and what the bots wrote beside it.
+// Game is a finished game: its replay, and what the bots wrote and used beside it.
 type Game struct {
 	Replay
-	Bots []int    // by seat, which of the match's bots sat there
-	Logs [][]byte // by seat, stderr and comments
-	Took time.Duration
+	Bots  []int           // by seat, which of the match's bots sat there
+	Logs  [][]byte        // by seat, stderr and comments, MaxLog bytes at most and a note
+	Usage []sandbox.Usage // by seat, when Match.Meter is set: CPU time of this game, memory and processes at most so far
+	Took  time.Duration
 }
 
 // Traffic is one block of lines as it went through a pipe.
@@ -44,9 +46,11 @@ type chair struct {
 	conn    conn // nil while no process runs
 	version string
 	started time.Time
-	out     []byte // lines that go out with the next turn, or at the game's end
-	log     []byte // comments and the stderr of ended processes, of this game
-	owed    error  // a fault found after the last turn, for the next one
+	out     []byte        // lines that go out with the next turn, or at the game's end
+	log     []byte        // comments and the stderr of ended processes, of this game
+	owed    error         // a fault found after the last turn, for the next one
+	used    sandbox.Usage // by ended processes, in this game
+	cpu     time.Duration // of the running process, in earlier games
 }
 
 // keep adds to the seat's log of this game, as far as it has room.
@@ -54,6 +58,19 @@ func (c *chair) keep(parts ...[]byte) {
 	for _, p := range parts {
 		c.log = keepStderr(c.log, p)
 	}
+}
+
+// meter is what the seat has used in this game; last when its process ends, or
+// the game does.
+func (c *chair) meter() sandbox.Usage {
+	u := c.used
+	if c.conn != nil {
+		now := c.conn.Usage()
+		u.CPU += now.CPU - c.cpu
+		u.Memory, u.Processes = max(u.Memory, now.Memory), max(u.Processes, now.Processes)
+		c.cpu = now.CPU
+	}
+	return u
 }
 
 var lf = []byte{'\n'}
@@ -152,7 +169,7 @@ func (t *table) newGame(deal int) *game {
 		g.replay.Seats = append(g.replay.Seats, ReplaySeat{
 			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed,
 		})
-		c.out, c.log = c.out[:0], nil
+		c.out, c.log, c.used = c.out[:0], nil, sandbox.Usage{}
 	}
 	return g
 }
@@ -431,7 +448,8 @@ func (t *table) stop(seat int, grace time.Duration) {
 	}
 	c.conn.Close(grace)
 	c.keep(c.conn.Stderr())
-	c.conn, c.owed = nil, nil
+	c.used = c.meter()
+	c.conn, c.owed, c.cpu = nil, nil, 0
 	c.out = c.out[:0]
 }
 
@@ -452,6 +470,9 @@ func (g *game) end() (*Game, error) {
 		}
 		done.Bots = append(done.Bots, c.bot)
 		done.Logs = append(done.Logs, c.log)
+		if g.match.Meter {
+			done.Usage = append(done.Usage, c.meter())
+		}
 	}
 	done.Took = time.Since(g.began)
 	return done, nil

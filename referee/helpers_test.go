@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // variant settles a game's options from "key=value key=value".
@@ -93,8 +94,9 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return line, now, nil
 }
 
-func (c *talker) Answered()      {}
-func (c *talker) Stderr() []byte { return nil }
+func (c *talker) Answered()            {}
+func (c *talker) Stderr() []byte       { return nil }
+func (c *talker) Usage() sandbox.Usage { return sandbox.Usage{} }
 
 func (c *talker) Close(time.Duration) { os.RemoveAll(c.scratch) }
 

@@ -11,13 +11,14 @@ import (
 // Hold is how a sandbox holds a bot.
 type Hold struct {
 	Level sandbox.Level // demanded at least
+	Most  sandbox.Level // use no layers above this level; None for all there are
 	Limit sandbox.Limit
 	Still bool // stopped while it is not its turn; needs a cgroup
 }
 
 // spec is what a sandbox is told of a bot.
 func (b Bot) spec() (sandbox.Spec, error) {
-	s := sandbox.Spec{Command: b.Command, Dir: b.Dir, Limit: b.Hold.Limit, Level: b.Hold.Level}
+	s := sandbox.Spec{Command: b.Command, Dir: b.Dir, Limit: b.Hold.Limit, Level: b.Hold.Level, Most: b.Hold.Most}
 	if s.Dir != "" {
 		return s, nil
 	}

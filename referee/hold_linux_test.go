@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,4 +152,58 @@ func TestHoldShows(t *testing.T) {
 	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Hold: &Hold{}}).spec(); err != nil || s.Dir != dir {
 		t.Errorf("in a folder: %+v: %v", s, err)
 	}
+}
+
+// self is a copy of the test binary, which is all the bots of modes, where users
+// without rights find it.
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := copySelf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+var copySelf = sync.OnceValues(func() (string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		return "", err
+	}
+	path := builds + "/self"
+	return path, os.WriteFile(path, data, 0o755)
+})
+
+// held is a way to run a bot.
+type held struct {
+	name string
+	hold *Hold
+}
+
+// holds are the ways to run bots that this machine has: at each level and, at the
+// best one if that can be, stopped between turns; if bare is true also without a
+// sandbox. Every machine that tests run on has at least one level.
+func holds(t testing.TB, bare bool) (list []held) {
+	t.Helper()
+	best := sandbox.Probe().Level
+	if best == sandbox.None {
+		t.Fatal("this machine holds nothing: see timba doctor")
+	}
+	if bare {
+		list = append(list, held{"bare", nil})
+	}
+	for level := best; level > sandbox.None; level-- {
+		h := Hold{Level: level, Most: level, Limit: sandbox.DefaultLimit}
+		list = append(list, held{level.String(), &h})
+		if level == sandbox.Full {
+			still := h
+			still.Still = true
+			list = append(list, held{"FULL, stopped between turns", &still})
+		}
+	}
+	return list
 }

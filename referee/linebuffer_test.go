@@ -152,7 +152,7 @@ func TestKeepStderr(t *testing.T) {
 		log = keepStderr(log, line)
 	}
 	kept, cut := bytes.CutSuffix(log, []byte(stderrCut))
-	if !cut || len(kept) != maxStderr || !bytes.HasPrefix(kept, line) {
+	if !cut || len(kept) != MaxLog || !bytes.HasPrefix(kept, line) {
 		t.Errorf("%d bytes are kept, with the note at their end: %v", len(kept), cut)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // local is a bot without a process: Bot.Serve in a goroutine of its own.
@@ -103,6 +104,9 @@ func (l *local) gone() error {
 
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
+
+// Usage of what is part of this process cannot be told from its own.
+func (l *local) Usage() sandbox.Usage { return sandbox.Usage{} }
 
 // Close does not wait past the grace for what cannot be ended from outside, such
 // as somebody who is asked for a line.

@@ -36,5 +36,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(builds)
+	if err := os.Chmod(builds, 0o755); err != nil { // for the users that sandboxes run bots as
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }

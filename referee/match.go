@@ -32,6 +32,8 @@ type Match struct {
 	// once for each fault.
 	Faulted [][]int
 
+	Meter bool // measure what bots use: Game.Usage, at some 0.1 ms a seat and game
+
 	// Done is called with each finished game, one call at a time. Games of
 	// different rotations finish in any order, those of one in order of deals.
 	// An error ends the match.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // process is a bot as a child process where there is no poll on processes:
@@ -155,6 +156,17 @@ func (p *process) Stderr() []byte {
 	log := p.log
 	p.log = nil
 	return log
+}
+
+// Usage is known when the process has ended, and of the CPU time only.
+func (p *process) Usage() sandbox.Usage {
+	select {
+	case <-p.done:
+		s := p.cmd.ProcessState
+		return sandbox.Usage{CPU: s.UserTime() + s.SystemTime()}
+	default:
+		return sandbox.Usage{}
+	}
 }
 
 func (p *process) Close(grace time.Duration) {

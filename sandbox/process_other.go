@@ -28,6 +28,9 @@ func (*Process) Wait() Status {
 	return Status{Reason: NotStarted, Step: "start", Err: errSystem}
 }
 
+// Usage is what the sandbox has used so far.
+func (*Process) Usage() Usage { return Usage{} }
+
 // Kill ends all processes.
 func (*Process) Kill() {}
 

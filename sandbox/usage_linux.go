@@ -99,19 +99,8 @@ func processes(folder string) (pids []int) {
 func descendants() (pids []int) {
 	todo := []int{os.Getpid()}
 	for len(todo) > 0 {
-		folder := "/proc/" + strconv.Itoa(todo[0]) + "/task/"
-		todo = todo[1:]
-		for _, tid := range processes(folder) {
-			list, err := os.ReadFile(folder + strconv.Itoa(tid) + "/children")
-			if err != nil {
-				continue
-			}
-			for _, f := range bytes.Fields(list) {
-				if pid, err := strconv.Atoi(string(f)); err == nil {
-					pids, todo = append(pids, pid), append(todo, pid)
-				}
-			}
-		}
+		children := childrenOf(todo[0])
+		pids, todo = append(pids, children...), append(todo[1:], children...)
 	}
 	return pids
 }

@@ -79,7 +79,7 @@ func (f *matchFlags) demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	programs, err := program.ResolveHeld(bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
+	programs, err := program.ResolveAllHeld(cmd.Context(), bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	programs, err := program.ResolveHeld(bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
+	programs, err := program.ResolveAllHeld(cmd.Context(), bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
 	if err != nil {
 		return err
 	}

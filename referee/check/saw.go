@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 )
 
 // saw is what a bot writes beside its answers, over all its processes.
@@ -17,9 +18,6 @@ type saw struct {
 	first                 string // their first line
 	badInfos              []string
 }
-
-// maxLog is how much of a bot's stderr a match keeps of a game.
-const maxLog = 256 << 10
 
 // line takes a line that is well-formed.
 func (s *saw) line(msg protocol.BotLine, line []byte) {
@@ -92,8 +90,8 @@ func (s *saw) warnings() (list []string) {
 	for _, bad := range s.badInfos {
 		list = append(list, "info line "+bad)
 	}
-	if s.most > maxLog {
-		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps the first %d", s.most>>10, maxLog>>10))
+	if s.most > referee.MaxLog {
+		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps the first %d", s.most>>10, referee.MaxLog>>10))
 	}
 	return list
 }

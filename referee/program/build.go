@@ -2,11 +2,14 @@ package program
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"time"
 
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -16,11 +19,13 @@ const maxBuildLog = 1 << 20
 
 // runBuild runs a build in a folder that is its own, in a sandbox unless the
 // level is None.
-func runBuild(dir string, build []string, level sandbox.Level) ([]byte, error) {
+func runBuild(ctx context.Context, dir string, build []string, level sandbox.Level) ([]byte, error) {
 	if level == sandbox.None {
-		cmd := exec.Command(build[0], build[1:]...)
+		cmd := exec.CommandContext(ctx, build[0], build[1:]...)
 		cmd.Dir = dir
-		return cmd.CombinedOutput()
+		cmd.WaitDelay = time.Second // for what it has started and left behind
+		out, err := cmd.CombinedOutput()
+		return out, cmp.Or(ctx.Err(), err)
 	}
 	if level < sandbox.Reduced {
 		return nil, fmt.Errorf("a sandbox of level %s holds no builds: build it yourself, or use --sandbox=off", level)
@@ -37,10 +42,14 @@ func runBuild(dir string, build []string, level sandbox.Level) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, p.Kill)
+	defer stop()
 	var out bytes.Buffer
 	_, err = io.Copy(&out, io.LimitReader(r, maxBuildLog))
 	io.Copy(io.Discard, r)
 	switch s := p.Wait(); {
+	case ctx.Err() != nil:
+		return out.Bytes(), ctx.Err()
 	case s.Reason == sandbox.Exited && s.Code == 0:
 		return out.Bytes(), err
 	case s.Reason == sandbox.NotStarted:

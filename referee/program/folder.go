@@ -1,6 +1,7 @@
 package program
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -103,7 +104,7 @@ func recognise(folder string) (Manifest, error) {
 		folder, ManifestFile, strings.Join(names, ", "), ManifestFile)
 }
 
-func resolveFolder(folder string, log io.Writer, level sandbox.Level) (Program, error) {
+func resolveFolder(ctx context.Context, folder string, log io.Writer, level sandbox.Level) (Program, error) {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %w", err)
@@ -118,7 +119,7 @@ func resolveFolder(folder string, log io.Writer, level sandbox.Level) (Program, 
 	}
 	dir := folder
 	if len(m.Build) > 0 {
-		if dir, err = buildOnce(folder, hash, m.Build, log, level); err != nil {
+		if dir, err = buildOnce(ctx, folder, hash, m.Build, log, level); err != nil {
 			return Program{}, err
 		}
 	}
@@ -211,7 +212,7 @@ func copyFolder(to, folder string) error {
 
 // buildOnce gives the folder where a bot of this content has been built by this
 // command. What the build prints goes to log, or into the error.
-func buildOnce(folder, hash string, build []string, log io.Writer, level sandbox.Level) (string, error) {
+func buildOnce(ctx context.Context, folder, hash string, build []string, log io.Writer, level sandbox.Level) (string, error) {
 	cache, err := CacheDir("builds")
 	if err != nil {
 		return "", err
@@ -233,7 +234,7 @@ func buildOnce(folder, hash string, build []string, log io.Writer, level sandbox
 	if err := copyFolder(dir, folder); err != nil {
 		return "", fmt.Errorf("bot: copying %s to build it: %w", folder, err)
 	}
-	out, err := runBuild(dir, build, level)
+	out, err := runBuild(ctx, dir, build, level)
 	if err != nil {
 		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", folder, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
 	}

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // TestMain keeps builds away from the user's cache.
 func TestMain(m *testing.M) {
+	sandbox.MaybeInit()
 	os.Exit(run(m))
 }
 

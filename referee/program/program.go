@@ -5,6 +5,7 @@
 package program
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -39,10 +40,12 @@ func (p Program) Plays(game string) bool {
 
 // Resolve makes a program of what a user wrote. What a build prints goes to log.
 func Resolve(bot string, log io.Writer) (Program, error) {
-	return resolveHeld(bot, log, sandbox.None)
+	return ResolveHeld(context.Background(), bot, log, sandbox.None)
 }
 
-func resolveHeld(bot string, log io.Writer, level sandbox.Level) (Program, error) {
+// ResolveHeld is Resolve with a build in a sandbox of at least some level, with
+// all the user's rights for None. A build ends with the context.
+func ResolveHeld(ctx context.Context, bot string, log io.Writer, level sandbox.Level) (Program, error) {
 	switch {
 	case bot == "":
 		return Program{}, fmt.Errorf("bot: the name is empty: name a house bot (%s), a folder or a command", strings.Join(houseNames(), ", "))
@@ -50,23 +53,22 @@ func resolveHeld(bot string, log io.Writer, level sandbox.Level) (Program, error
 		return resolveHouse(bot)
 	}
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
-		return resolveFolder(bot, log, level)
+		return resolveFolder(ctx, bot, log, level)
 	}
 	return resolveCommand(bot)
 }
 
 // ResolveAll makes programs of several and gives those of the same name numbers.
 func ResolveAll(bots []string, log io.Writer) ([]Program, error) {
-	return ResolveHeld(bots, log, sandbox.None)
+	return ResolveAllHeld(context.Background(), bots, log, sandbox.None)
 }
 
-// ResolveHeld is ResolveAll with builds in a sandbox of at least some level; with
-// None they have all the user's rights.
-func ResolveHeld(bots []string, log io.Writer, level sandbox.Level) ([]Program, error) {
+// ResolveAllHeld is ResolveAll with builds as ResolveHeld makes them.
+func ResolveAllHeld(ctx context.Context, bots []string, log io.Writer, level sandbox.Level) ([]Program, error) {
 	var programs []Program
 	taken := map[string]bool{}
 	for _, bot := range bots {
-		p, err := resolveHeld(bot, log, level)
+		p, err := ResolveHeld(ctx, bot, log, level)
 		if err != nil {
 			return nil, err
 		}
