@@ -1,0 +1,261 @@
+// Package elo says what a finished match moves: the Elo of every version that
+// played it, from the scores of its deals. It is pure computation, and the same
+// matches in the same order give the same bits on every machine, so ratings can
+// be computed again from the matches and compared exactly.
+//
+// docs/ladder.md has the formulas for bot authors, the reasons and the
+// simulations behind the constants.
+package elo
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+const (
+	// Start is the Elo of a bot that has no predecessor.
+	Start = 1000.0
+	// AnchorElo is what the anchor is held at.
+	AnchorElo = 1000.0
+)
+
+// The uncertainty of a version is the variance of its Elo over that of what one
+// match tells: 1 means that it is known as well as from one match.
+const (
+	// newcomer is the weight, in matches, of what is known of a version before
+	// its first match.
+	newcomer = 0.25
+	// floor keeps an old version able to follow when its opponents turn out to
+	// be other than thought.
+	floor = 0.015
+	// full is the Elo that a score of 1 more stands for near an even score:
+	// 1600/ln 10, from the slope of the curve there.
+	full = 694.8711
+)
+
+// Expected is the expected score of a player that is diff Elo stronger.
+func Expected(diff float64) float64 {
+	const perElo = math.Ln10 / 400
+	if diff < 0 {
+		e := exp(perElo * diff)
+		return e / (1 + e)
+	}
+	return 1 / (1 + exp(perElo*-diff))
+}
+
+// Uncertainty of a version after its matches on a ladder, in a team of so many:
+// a match of a team tells its mean, and so 1/team² as much of one member.
+func Uncertainty(matches, team int) float64 {
+	return max(1/(newcomer+float64(matches)/float64(team*team)), floor)
+}
+
+// K of a version after its matches on a ladder, when it plays alone against one
+// whose Elo is known.
+func K(matches int) float64 {
+	u := Uncertainty(matches, 1)
+	return full * u / (1 + u)
+}
+
+// Player is a version as it comes to a match.
+type Player struct {
+	Elo     float64
+	Matches int  // of this version that moved its Elo on this ladder
+	Held    bool // the anchor: its Elo never moves
+}
+
+// Move is what a match did to one version: After = Before + K × (Score - Expected).
+type Move struct {
+	Before, After float64
+	K             float64
+	Score         float64 // of its side, mean over the deals and opposing sides
+	Expected      float64 // the same before the match, from the Elo of the sides
+}
+
+// Match is what a finished match moves, by slot. sides[i] is the side of slot i;
+// the deals' duels have slots as A and B, one for every two slots of different
+// sides. A team has the mean Elo of its members.
+func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
+	teams, err := gather(players, sides)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := scoresBySide(sides, teams, deals)
+	if err != nil {
+		return nil, err
+	}
+	moves := make([]Move, len(players))
+	for a, t := range teams {
+		rivals := float64(len(teams) - 1)
+		var score, expected, rivalVariance float64
+		for b, other := range teams {
+			if a != b {
+				score += scores[a][b]
+				expected += Expected(t.elo - other.elo)
+				rivalVariance += other.variance
+			}
+		}
+		score, expected = score/rivals, expected/rivals
+		noise := 1 + t.variance + rivalVariance/(rivals*rivals)
+		for _, slot := range t.slots {
+			p := players[slot]
+			m := Move{Before: p.Elo, After: p.Elo, Score: score, Expected: expected}
+			if !p.Held {
+				size := len(t.slots)
+				m.K = full * Uncertainty(p.Matches, size) / float64(size) / noise
+				m.After = p.Elo + float64(m.K*(score-expected))
+			}
+			moves[slot] = m
+		}
+	}
+	return moves, nil
+}
+
+// team is one side of a match.
+type team struct {
+	slots    []int
+	elo      float64 // the mean of its members'
+	variance float64 // of that mean, by their uncertainties
+}
+
+// gather makes the teams in the order of their first slots.
+func gather(players []Player, sides []int) ([]team, error) {
+	if len(players) != len(sides) {
+		return nil, fmt.Errorf("elo: %d players have %d sides: give one side a slot", len(players), len(sides))
+	}
+	var teams []team
+	index := make(map[int]int)
+	for slot, side := range sides {
+		p := players[slot]
+		if math.IsNaN(p.Elo) || math.IsInf(p.Elo, 0) {
+			return nil, fmt.Errorf("elo: slot %d has the Elo %v, not a finite number", slot, p.Elo)
+		}
+		if p.Matches < 0 {
+			return nil, fmt.Errorf("elo: slot %d has played %d matches: a count is 0 or more", slot, p.Matches)
+		}
+		t, ok := index[side]
+		if !ok {
+			t = len(teams)
+			index[side] = t
+			teams = append(teams, team{})
+		}
+		teams[t].slots = append(teams[t].slots, slot)
+	}
+	if len(teams) < 2 {
+		return nil, errors.New("elo: all slots are of one side: a match has at least two")
+	}
+	for i := range teams {
+		t := &teams[i]
+		size := len(t.slots)
+		for _, slot := range t.slots {
+			p := players[slot]
+			t.elo += p.Elo
+			if !p.Held {
+				t.variance += Uncertainty(p.Matches, size)
+			}
+		}
+		t.elo /= float64(size)
+		t.variance /= float64(size * size)
+	}
+	return teams, nil
+}
+
+// scoresBySide is the mean score of each side against each other over the deals
+// and the pairs of their members.
+func scoresBySide(sides []int, teams []team, deals []rating.Deal) ([][]float64, error) {
+	if len(deals) == 0 {
+		return nil, errors.New("elo: a match without deals moves nothing: leave it out")
+	}
+	bySlot, err := sumSlots(sides, deals)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([][]float64, len(teams))
+	for a, t := range teams {
+		scores[a] = make([]float64, len(teams))
+		for b, other := range teams {
+			if a == b {
+				continue
+			}
+			sum := 0.0
+			for _, i := range t.slots {
+				for _, j := range other.slots {
+					sum += bySlot[i][j]
+				}
+			}
+			scores[a][b] = sum / float64(len(t.slots)*len(other.slots)*len(deals))
+		}
+	}
+	return scores, nil
+}
+
+// sumSlots adds the scores of each slot against each opponent up; every deal has
+// every pair of opponents once.
+func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
+	n := len(sides)
+	sums, last := make([][]float64, n), make([][]int, n)
+	for i := range n {
+		sums[i], last[i] = make([]float64, n), make([]int, n)
+	}
+	for d, deal := range deals {
+		for _, duel := range deal {
+			if err := checkDuel(duel, sides); err != nil {
+				return nil, fmt.Errorf("elo: deal %d: %w", d, err)
+			}
+			if last[duel.A][duel.B] == d+1 {
+				return nil, fmt.Errorf("elo: deal %d has slots %d and %d twice: add the rotations up first", d, duel.A, duel.B)
+			}
+			last[duel.A][duel.B], last[duel.B][duel.A] = d+1, d+1
+			sums[duel.A][duel.B] += duel.Score
+			sums[duel.B][duel.A] += 1 - duel.Score
+		}
+		for i := range n {
+			for j := range i {
+				if sides[i] != sides[j] && last[i][j] != d+1 {
+					return nil, fmt.Errorf("elo: deal %d has nothing of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
+				}
+			}
+		}
+	}
+	return sums, nil
+}
+
+func checkDuel(d rating.Duel, sides []int) error {
+	for _, slot := range [...]int{d.A, d.B} {
+		if slot < 0 || slot >= len(sides) {
+			return fmt.Errorf("slot %d is not one of the %d slots", slot, len(sides))
+		}
+	}
+	if sides[d.A] == sides[d.B] {
+		return fmt.Errorf("slots %d and %d are not opponents", d.A, d.B)
+	}
+	if !(d.Score >= 0 && d.Score <= 1) {
+		return fmt.Errorf("score %v is not from 0 to 1", d.Score)
+	}
+	return nil
+}
+
+// exp is e to the power of x, x at most 0. The one of package math is written
+// for each processor anew and differs in the last bit; this one has only sums,
+// products and quotients, each rounded by itself, which are the same everywhere.
+func exp(x float64) float64 {
+	if x < -700 {
+		return 0
+	}
+	halvings := 0
+	for x < -0.25 {
+		x /= 2
+		halvings++
+	}
+	// The Taylor series by Horner's rule; 0.25^13/13! is below 1e-17.
+	sum := 1.0
+	for k := 13; k > 0; k-- {
+		sum = 1 + float64(x*sum/float64(k))
+	}
+	for range halvings {
+		sum *= sum
+	}
+	return sum
+}

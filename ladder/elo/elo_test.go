@@ -1,0 +1,191 @@
+package elo
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s is %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+// deal is a deal of two slots.
+func deal(score float64) rating.Deal { return rating.Deal{{A: 0, B: 1, Games: 2, Score: score}} }
+
+func TestExpected(t *testing.T) {
+	for _, diff := range []float64{0, 1, 35, 100, 400, 1234, 5000, 1e6} {
+		near(t, "expected score", Expected(diff), rating.Score(diff), 1e-12)
+		near(t, "both sides' sum", Expected(diff)+Expected(-diff), 1, 1e-15)
+	}
+	near(t, "slope at 0", full*(Expected(0.01)-Expected(-0.01))/0.02, 1, 1e-6)
+}
+
+// The bits that ratings are made of, on every machine.
+func TestExpectedBits(t *testing.T) {
+	for diff, want := range map[float64]uint64{
+		0: 0x3fe0000000000000, 35: 0x3fe19b3bac90232a, -100: 0x3fd7092ccfa21238, 400.5: 0x3fed193814da5723, -1234.25: 0x3f4ae1e6d587f44e,
+	} {
+		if got := math.Float64bits(Expected(diff)); got != want {
+			t.Errorf("Expected(%v) is %#x, want %#x", diff, got, want)
+		}
+	}
+}
+
+func TestKFalls(t *testing.T) {
+	for n := range 1000 {
+		if !(K(n+1) <= K(n)) || !(K(n) > 0) {
+			t.Fatalf("K(%d) is %v, K(%d) is %v", n, K(n), n+1, K(n+1))
+		}
+	}
+	near(t, "K of an old version", K(1000), full*floor/(1+floor), 1e-9)
+}
+
+func TestMatch(t *testing.T) {
+	old, fresh := Player{Elo: 1200, Matches: 500}, Player{Elo: 1000}
+	for _, c := range []struct {
+		name    string
+		players []Player
+		sides   []int
+		deals   []rating.Deal
+		scores  []float64 // by slot
+		signs   []float64 // of the moves
+	}{
+		{"as expected", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.5)}, []float64{0.5, 0.5}, []float64{0, 0}},
+		{"mean over deals", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.75), deal(1), deal(0.5)}, []float64{0.75, 0.25}, []float64{1, -1}},
+		{"swept", []Player{old, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{-1, 1}},
+		{"the anchor stays", []Player{{Elo: 1000, Held: true}, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{0, 1}},
+		{"three, each against each", []Player{old, old, old}, []int{0, 1, 2},
+			[]rating.Deal{{{A: 0, B: 1, Score: 1}, {A: 0, B: 2, Score: 1}, {A: 2, B: 1, Score: 1}}}, []float64{1, 0, 0.5}, []float64{1, -1, 0}},
+		{"teams across", []Player{old, fresh, fresh, old}, []int{0, 1, 0, 1},
+			[]rating.Deal{{{A: 0, B: 1, Score: 0.75}, {A: 0, B: 3, Score: 0.75}, {A: 1, B: 2, Score: 0.25}, {A: 2, B: 3, Score: 0.75}}},
+			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			moves, err := Match(c.players, c.sides, c.deals)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range moves {
+				near(t, "score", m.Score, c.scores[i], 1e-15)
+				near(t, "after", m.After, m.Before+m.K*(m.Score-m.Expected), 1e-9)
+				if d := m.After - m.Before; d*c.signs[i] < 0 || (d == 0) != (c.signs[i] == 0) {
+					t.Errorf("slot %d moves by %v", i, d)
+				}
+			}
+		})
+	}
+}
+
+func TestMatchRefuses(t *testing.T) {
+	two, sides := []Player{{}, {}}, []int{0, 1}
+	for _, c := range []struct {
+		want    string
+		players []Player
+		sides   []int
+		deals   []rating.Deal
+	}{
+		{"elo: 2 players have 1 sides: give one side a slot", two, []int{0}, []rating.Deal{deal(1)}},
+		{"elo: all slots are of one side: a match has at least two", two, []int{3, 3}, []rating.Deal{deal(1)}},
+		{"elo: all slots are of one side: a match has at least two", nil, nil, []rating.Deal{deal(1)}},
+		{"elo: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []rating.Deal{deal(1)}},
+		{"elo: slot 0 has played -1 matches: a count is 0 or more", []Player{{Matches: -1}, {}}, sides, []rating.Deal{deal(1)}},
+		{"elo: a match without deals moves nothing: leave it out", two, sides, nil},
+		{"elo: deal 0: score 1.5 is not from 0 to 1", two, sides, []rating.Deal{deal(1.5)}},
+		{"elo: deal 0: score NaN is not from 0 to 1", two, sides, []rating.Deal{deal(math.NaN())}},
+		{"elo: deal 1: slot 2 is not one of the 2 slots", two, sides, []rating.Deal{deal(1), {{A: 0, B: 2}}}},
+		{"elo: deal 0: slots 1 and 1 are not opponents", two, sides, []rating.Deal{{{A: 1, B: 1}}}},
+		{"elo: deal 0 has slots 0 and 1 twice: add the rotations up first", two, sides, []rating.Deal{append(deal(1), deal(1)...)}},
+		{"elo: deal 1 has nothing of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []rating.Deal{deal(1), {}}},
+	} {
+		if _, err := Match(c.players, c.sides, c.deals); err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+}
+
+// drawMatch draws any match of one game: two to five sides of the same size.
+func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
+	teams, size := rapid.IntRange(2, 5).Draw(t, "teams"), rapid.IntRange(1, 3).Draw(t, "size")
+	var players []Player
+	var sides []int
+	for slot := range teams * size {
+		players = append(players, Player{
+			Elo:     rapid.Float64Range(-500, 3000).Draw(t, "elo"),
+			Matches: rapid.IntRange(0, 2000).Draw(t, "matches"),
+			Held:    slot == 0 && rapid.Bool().Draw(t, "held"),
+		})
+		sides = append(sides, slot%teams)
+	}
+	var deals []rating.Deal
+	for range rapid.IntRange(1, 5).Draw(t, "deals") {
+		var d rating.Deal
+		for a := range teams {
+			for b := range a {
+				score := float64(rapid.IntRange(0, 12).Draw(t, "score")) / 12
+				for i := range size {
+					for j := range size {
+						d = append(d, rating.Duel{A: a + i*teams, B: b + j*teams, Games: 1, Score: score})
+					}
+				}
+			}
+		}
+		deals = append(deals, d)
+	}
+	return players, sides, deals
+}
+
+func TestMatchProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		players, sides, deals := drawMatch(t)
+		moves, err := Match(players, sides, deals)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scores, expected := 0.0, 0.0
+		for i, m := range moves {
+			if math.IsNaN(m.After) || math.Abs(m.After-m.Before) > full {
+				t.Fatalf("slot %d moves from %v to %v", i, m.Before, m.After)
+			}
+			if players[i].Held && m.After != m.Before {
+				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
+			}
+			scores, expected = scores+m.Score, expected+m.Expected
+		}
+		half := float64(len(players)) / 2
+		if math.Abs(scores-half) > 1e-9 || math.Abs(expected-half) > 1e-9 {
+			t.Fatalf("scores add up to %v and expected ones to %v, want %v", scores, expected, half)
+		}
+		// The other slot order and the duels turned round tell the same.
+		n := len(players)
+		mirror := make([]Player, n)
+		mirrorSides := make([]int, n)
+		for i := range players {
+			mirror[n-1-i], mirrorSides[n-1-i] = players[i], sides[i]
+		}
+		var turned []rating.Deal
+		for _, d := range deals {
+			var other rating.Deal
+			for _, duel := range d {
+				duel.A, duel.B = n-1-duel.A, n-1-duel.B
+				other = append(other, duel.Reverse())
+			}
+			turned = append(turned, other)
+		}
+		again, err := Match(mirror, mirrorSides, turned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range moves {
+			if math.Abs(again[n-1-i].After-m.After) > 1e-9 {
+				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.After, again[n-1-i].After)
+			}
+		}
+	})
+}
