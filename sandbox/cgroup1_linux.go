@@ -32,6 +32,7 @@ func openV1(base map[string]string) (groups, error) {
 		if base[c] != "" {
 			g.base[c] = base[c]
 			sweep(base[c])
+			guardian.groups(base[c])
 		}
 	}
 	probe, err := g.create(DefaultLimit)
@@ -55,16 +56,19 @@ func (g groupsV1) create(l Limit) (group, error) {
 		}
 		c.dirs[controller] = dir
 	}
-	if err := c.limit(l, g.base); err != nil {
+	if err := c.limit(l); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
 }
 
-// groupV1 is a folder in each tree.
+// groupV1 is a folder in each tree. Threads of one process may be in different
+// ones, and each enters itself: to move a process takes the kernel some 5 ms.
 type groupV1 struct {
 	dirs  map[string]string
-	notes []note
+	tasks []*os.File
+	most  *os.File // the limit of processes
+	room  string   // what it is to be
 	state *os.File // where the freezer is told
 }
 
@@ -72,7 +76,7 @@ func (c *groupV1) file(controller, name string) string {
 	return filepath.Join(c.dirs[controller], name)
 }
 
-func (c *groupV1) limit(l Limit, outside map[string]string) error {
+func (c *groupV1) limit(l Limit) error {
 	for i, name := range memoryV1 {
 		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory+initMemory, 10))
 		if err != nil && !(i > 0 && errors.Is(err, fs.ErrNotExist)) {
@@ -82,39 +86,32 @@ func (c *groupV1) limit(l Limit, outside map[string]string) error {
 	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initThreads)); err != nil {
 		return err
 	}
-	err := errors.Join(
-		c.note(filepath.Join(outside["pids"], "cgroup.procs"), "0"),
-		c.note(c.file("pids", "pids.max"), strconv.Itoa(l.Processes)))
-	if err != nil || c.dirs["freezer"] == "" {
+	c.room = strconv.Itoa(l.Processes)
+	var err error
+	if c.most, err = os.OpenFile(c.file("pids", "pids.max"), os.O_WRONLY, 0); err != nil {
 		return err
 	}
-	if err := c.note(filepath.Join(outside["freezer"], "cgroup.procs"), "0"); err != nil {
-		return err
+	for _, controller := range append(needV1, likeV1...) {
+		if c.dirs[controller] == "" {
+			continue
+		}
+		f, err := os.OpenFile(c.file(controller, "tasks"), os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		c.tasks = append(c.tasks, f)
 	}
-	c.state, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
-	return err
-}
-
-func (c *groupV1) note(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err == nil {
-		c.notes = append(c.notes, note{f, text})
+	if c.dirs["freezer"] != "" {
+		c.state, err = os.OpenFile(c.file("freezer", "freezer.state"), os.O_WRONLY, 0)
 	}
 	return err
 }
 
 func (c *groupV1) cloneInto() int { return -1 }
 
-func (c *groupV1) join(pid int) error {
-	for controller := range c.dirs {
-		if err := writeFile(c.file(controller, "cgroup.procs"), strconv.Itoa(pid)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (c *groupV1) enter() []*os.File { return c.tasks }
 
-func (c *groupV1) leave() []note { return c.notes }
+func (c *groupV1) leave() []note { return []note{{c.most, c.room}} }
 
 func (c *groupV1) thaw() *os.File { return c.state }
 
@@ -153,10 +150,9 @@ func (c *groupV1) usage() Usage {
 
 func (c *groupV1) close() error {
 	var errs []error
-	for _, n := range c.notes {
-		n.file.Close()
+	for _, f := range append(c.tasks, c.most, c.state) {
+		f.Close() // nil is fine
 	}
-	c.state.Close() // nil is fine
 	for _, dir := range c.dirs {
 		errs = append(errs, removeGroup(dir))
 	}

@@ -15,10 +15,11 @@ import (
 
 // group counts and holds all processes of one sandbox together.
 type group interface {
-	// cloneInto is a cgroup that init may be born in; -1 for none, then join
-	// moves it.
+	// cloneInto is a cgroup that init is born in; -1 for none. Then there are lists
+	// of threads where the one that starts the program enters itself, and into the
+	// first of which, that of memory, init does, too.
 	cloneInto() int
-	join(pid int) error
+	enter() []*os.File
 	// leave is what init writes when it has started the program, to stay out of a
 	// freeze and of the count of processes; thaw, nil for none, is where it ends a
 	// freeze.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,10 +46,12 @@ type config struct {
 	Show   []bind
 	Folder *bind // the program's own
 	Limit  Limit
-	Home   string   // what can be written to, with namespaces
-	Group  bool     // a cgroup counts memory
-	Leave  []string // what to write to the extra descriptors to leave cgroups
-	Thaw   bool     // the one after them thaws the program
+	Home   string // what can be written to, with namespaces
+	Group  bool   // a cgroup counts memory
+	// Extra descriptors, in this order:
+	Enter int      // lists of threads of cgroups
+	Leave []string // what to write to the next ones when the program has started
+	Thaw  bool     // the last one thaws the program
 
 	into int // the folder outside that what is built goes back to
 }
@@ -104,15 +107,16 @@ func initMain() {
 	if err := unix.CloseRange(lifeline, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(report{Reason: NotStarted, Step: "descriptors", Text: err.Error()})
 	}
-	// A signal that is caught does not end us and, unlike one that is ignored, is
-	// not inherited. Nobody reads the channel: what does not fit is dropped.
-	signal.Notify(make(chan os.Signal, 1))
 	var r reaper
 	if err := json.NewDecoder(os.NewFile(lifeline, "lifeline")).Decode(&r.config); err != nil {
 		unix.Exit(2) // the referee is gone
 	}
+	ignoreSignals(r.config.Level)
 	go r.watchLifeline()
 	oom := raiseOOM()
+	if err := enterGroups(min(1, r.config.Enter)); err != nil { // memory is counted by a process's first thread
+		finish(failure(err))
+	}
 	type result struct {
 		pid int
 		err error
@@ -139,13 +143,47 @@ func initMain() {
 	r.reap()
 }
 
+// ignoreSignals makes that no signal of the program's ends us, without ignoring
+// any, which the program would inherit.
+func ignoreSignals(level Level) {
+	if level == Weak {
+		// One that is caught does not. Nobody reads the channel: what does not fit is
+		// dropped.
+		signal.Notify(make(chan os.Signal, 1))
+		return
+	}
+	// The kernel drops what the first process of a namespace does not catch, and
+	// the Go runtime catches all to end itself. (Notify takes it 5 ms for all.)
+	for sig := uintptr(1); sig < 65; sig++ {
+		var none [4]uint64                                         // SIG_DFL, no flags
+		if sig != uintptr(unix.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
+			unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
+		}
+	}
+}
+
+// enterGroups moves this thread into the first n cgroups that init was given, and
+// with it whatever it starts.
+func enterGroups(n int) error {
+	for fd := firstExtra; fd < firstExtra+n; fd++ {
+		if _, err := unix.Write(fd, []byte("0")); err != nil {
+			return step("cgroup", err)
+		}
+	}
+	return nil
+}
+
 // stepAside leaves the cgroup that is frozen with the program, so that the end
 // of the lifeline is noticed, and lets go of the program's pipes, so that their
 // end is.
 func (r *reaper) stepAside() {
+	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
+		unix.Close(fd)
+	}
 	for i, text := range r.config.Leave {
-		unix.Write(firstExtra+i, []byte(text))
-		unix.Close(firstExtra + i)
+		fd := firstExtra + r.config.Enter + i
+		unix.Write(fd, []byte(text))
+		unix.Close(fd)
 	}
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	for fd := range 3 {
@@ -181,7 +219,7 @@ func (r *reaper) watchLifeline() {
 // thaw lets the program die: in a v1 freezer not even SIGKILL arrives.
 func (r *reaper) thaw() {
 	if r.config.Thaw {
-		unix.Write(firstExtra+len(r.config.Leave), []byte("THAWED"))
+		unix.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
 	}
 }
 
@@ -282,6 +320,9 @@ func finish(rep report) {
 
 // run makes the walls around this thread and starts the program from it.
 func (c *config) run() (pid int, err error) {
+	if err := enterGroups(c.Enter); err != nil {
+		return 0, err
+	}
 	unix.Umask(0)
 	if c.Level > Weak {
 		if err := c.buildRoot(); err != nil {

@@ -218,7 +218,9 @@ func (p *Process) start(s Spec, c *config) error {
 		if p.group, err = all.create(c.Limit); err != nil {
 			return step("cgroup", err)
 		}
-		leave, thaw := p.group.leave(), p.group.thaw()
+		enter, leave, thaw := p.group.enter(), p.group.leave(), p.group.thaw()
+		attr.Files = append(attr.Files, enter...)
+		c.Enter = len(enter)
 		for _, n := range leave {
 			attr.Files = append(attr.Files, n.file)
 			c.Leave = append(c.Leave, n.text)
@@ -241,11 +243,6 @@ func (p *Process) start(s Spec, c *config) error {
 	}
 	if p.init, err = os.StartProcess("/proc/self/exe", []string{initName}, attr); err != nil {
 		return step("namespaces", err)
-	}
-	if p.group != nil {
-		if err := p.group.join(p.init.Pid); err != nil {
-			return step("cgroup", err)
-		}
 	}
 	return step("lifeline", p.tell(c))
 }
