@@ -1,9 +1,12 @@
 package referee
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Bot is a program to play with: what is needed to start it and to say later
@@ -35,6 +38,22 @@ const tagName = "TIMBA_BOT"
 func (b Bot) command(scratch, tag string) *exec.Cmd {
 	cmd := exec.Command(b.Command[0], b.Command[1:]...)
 	cmd.Dir = b.Dir
-	cmd.Env = append(os.Environ(), tagName+"="+tag, "TMPDIR="+scratch)
+	cmd.Env = append(os.Environ(), tagName+"="+tag, sandbox.Mark(), "TMPDIR="+scratch)
 	return cmd
+}
+
+// makeScratch makes a folder for the temporary files of a bot, which goes with
+// dropScratch, or when this program is killed.
+func makeScratch() (string, error) {
+	dir, err := os.MkdirTemp("", "timba-")
+	if err != nil {
+		return "", fmt.Errorf("referee: a folder for temporary files: %w", err)
+	}
+	sandbox.Guard(dir)
+	return dir, nil
+}
+
+func dropScratch(dir string) {
+	os.RemoveAll(dir) // what cannot be removed stays in the system's folder for such
+	sandbox.Unguard(dir)
 }

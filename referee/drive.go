@@ -26,13 +26,13 @@ var ErrLate = errLate
 
 // Start runs a bot. The error is a *Fault when the bot is to blame.
 func Start(ctx context.Context, b Bot) (*Process, error) {
-	scratch, err := os.MkdirTemp("", "timba-")
+	scratch, err := makeScratch()
 	if err != nil {
-		return nil, fmt.Errorf("referee: a folder for temporary files: %w", err)
+		return nil, err
 	}
 	c, err := start(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
 	if err != nil {
-		os.RemoveAll(scratch)
+		dropScratch(scratch)
 		return nil, err
 	}
 	return &Process{process: c.(*process)}, nil

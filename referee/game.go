@@ -231,15 +231,15 @@ var tags atomic.Uint64
 
 func (g *game) launch(seat int) error {
 	c := g.chairs[seat]
-	scratch, err := os.MkdirTemp("", "timba-")
+	scratch, err := makeScratch()
 	if err != nil {
-		return fmt.Errorf("referee: a folder for temporary files: %w", err)
+		return err
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
 	c.started = time.Now()
 	conn, err := g.match.start(g.ctx, g.match.Bots[c.bot], scratch, tag)
 	if err != nil {
-		os.RemoveAll(scratch)
+		dropScratch(scratch)
 		return err
 	}
 	c.conn = conn

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -98,7 +97,7 @@ func (c *talker) Answered()            {}
 func (c *talker) Stderr() []byte       { return nil }
 func (c *talker) Usage() sandbox.Usage { return sandbox.Usage{} }
 
-func (c *talker) Close(time.Duration) { os.RemoveAll(c.scratch) }
+func (c *talker) Close(time.Duration) { dropScratch(c.scratch) }
 
 // firstMove answers with the first move of the list.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0)) }

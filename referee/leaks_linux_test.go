@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // nothingLeft begins a count of what a match may leave behind: processes,
@@ -20,6 +22,7 @@ import (
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
+	sandbox.Mark()                          // the guardian runs from now on
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
 		r.Close()
 		w.Close()
@@ -55,6 +58,10 @@ func botProcesses(t testing.TB) (found []string) {
 		stat, err := os.ReadFile(path)
 		if err != nil {
 			continue // it has gone meanwhile
+		}
+		name, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
+		if bytes.HasPrefix(name, []byte("timba-sandbox-guardian\x00")) {
+			continue // it ends after this process
 		}
 		env, _ := os.ReadFile(filepath.Dir(path) + "/environ")
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -121,7 +120,7 @@ func (l *local) Close(grace time.Duration) {
 		}
 	}
 	close(l.closed)
-	os.RemoveAll(l.scratch)
+	dropScratch(l.scratch)
 }
 
 // outbox is where Serve writes to.

@@ -365,7 +365,7 @@ func (p *process) Close(grace time.Duration) {
 			*fd = -1
 		}
 	}
-	os.RemoveAll(p.scratch)
+	dropScratch(p.scratch)
 }
 
 // kill ends the process group, and the process by itself in case that it has

@@ -51,7 +51,7 @@ func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	if err := p.cmd.Start(); err != nil {
 		stdout.Close()
 		out.Close()
-		os.RemoveAll(scratch)
+		dropScratch(scratch)
 		return nil, faultf(protocol.Startup, notStarted+"%s: try %q by hand", err, strings.Join(b.Command, " "))
 	}
 	out.Close()
@@ -184,5 +184,5 @@ func (p *process) Close(grace time.Duration) {
 		<-p.done
 	}
 	p.in.Close()
-	os.RemoveAll(p.scratch)
+	dropScratch(p.scratch)
 }

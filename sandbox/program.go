@@ -135,7 +135,8 @@ func within(path string, folders ...string) bool {
 
 // showPrefix shows the installation that a program belongs to: the folder above
 // its bin. Where that is the user's home or a part of it that is shared, as
-// ~/.local is, the program alone is shown.
+// ~/.local is, or a folder that the program's user may not look into, the program
+// alone is shown.
 func (p *program) showPrefix(path, dir string) {
 	if within(path, shownFolders...) || within(path, dir) || within(path, p.show...) {
 		return
@@ -144,10 +145,17 @@ func (p *program) showPrefix(path, dir string) {
 	if filepath.Base(prefix) == "bin" {
 		prefix = filepath.Dir(prefix)
 	}
-	if Shared(prefix) {
+	if Shared(prefix) || private(prefix) || private(filepath.Dir(path)) {
 		prefix = path
 	}
 	p.show = append(p.show, prefix)
+}
+
+// private tells whether a folder is root's alone, so that the users that programs
+// run as cannot look into it.
+func private(dir string) bool {
+	info, err := os.Stat(dir)
+	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
 // Shared tells whether a folder holds more than one installation or program: the

@@ -23,6 +23,7 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	if level == sandbox.None {
 		cmd := exec.CommandContext(ctx, build[0], build[1:]...)
 		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), sandbox.Mark())
 		cmd.WaitDelay = time.Second // for what it has started and left behind
 		out, err := cmd.CombinedOutput()
 		return out, cmp.Or(ctx.Err(), err)

@@ -229,7 +229,11 @@ func buildOnce(ctx context.Context, folder, hash string, build []string, log io.
 	if err != nil {
 		return "", fmt.Errorf("bot: a folder to build %s in: %w", folder, err)
 	}
-	defer os.RemoveAll(work)
+	sandbox.Guard(work)
+	defer func() {
+		os.RemoveAll(work)
+		sandbox.Unguard(work)
+	}()
 	dir := filepath.Join(work, "bot")
 	if err := copyFolder(dir, folder); err != nil {
 		return "", fmt.Errorf("bot: copying %s to build it: %w", folder, err)
