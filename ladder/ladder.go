@@ -191,7 +191,10 @@ type Change struct {
 	K         float64
 	Score     float64 // mean over the deals and opponents, 0 to 1
 	Expected  float64 // before the match
-	Deals     int
+	// Uncertainty of the rating after the match, of which the next K is made;
+	// see package elo.
+	Uncertainty float64
+	Deals       int
 }
 
 // Standing is a version's place on a ladder.

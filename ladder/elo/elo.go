@@ -22,15 +22,16 @@ const (
 	AnchorElo = 1000.0
 )
 
-// The uncertainty of a version is the variance of its Elo over that of what one
-// match tells: 1 means that it is known as well as from one match.
+// A rating is an Elo and an uncertainty, both of which every match moves. The
+// uncertainty is the variance of the Elo over that of what one match tells: at 1
+// the Elo is known as well as from one match against an opponent known exactly.
 const (
-	// newcomer is the weight, in matches, of what is known of a version before
-	// its first match.
-	newcomer = 0.25
-	// floor keeps an old version able to follow when its opponents turn out to
-	// be other than thought.
-	floor = 0.015
+	// Newcomer is the uncertainty of a version before its first match on a
+	// ladder, with a predecessor or without.
+	Newcomer = 1000.0
+	// forget is added after every match, so that an old version stays able to
+	// follow when its opponents turn out to be other than thought.
+	forget = 0.001
 	// full is the Elo that a score of 1 more stands for near an even score:
 	// 1600/ln 10, from the slope of the curve there.
 	full = 694.8711
@@ -46,24 +47,21 @@ func Expected(diff float64) float64 {
 	return 1 / (1 + exp(perElo*-diff))
 }
 
-// Uncertainty of a version after its matches on a ladder, in a team of so many:
-// a match of a team tells its mean, and so 1/team² as much of one member.
-func Uncertainty(matches, team int) float64 {
-	return max(1/(newcomer+float64(matches)/float64(team*team)), floor)
-}
-
-// K of a version after its matches on a ladder, when it plays alone against one
-// whose Elo is known.
-func K(matches int) float64 {
-	u := Uncertainty(matches, 1)
-	return full * u / (1 + u)
-}
-
-// Player is a version as it comes to a match.
+// Player is a version as it comes to a match. A version without matches on the
+// ladder has the Elo of its predecessor there, or Start, and in either case the
+// uncertainty Newcomer; afterwards both are what its last Move left.
 type Player struct {
-	Elo     float64
-	Matches int  // of this version that moved its Elo on this ladder
-	Held    bool // the anchor: its Elo never moves
+	Elo         float64
+	Uncertainty float64
+	Held        bool // the anchor: its Elo never moves and is not uncertain
+}
+
+// variance is the uncertainty of the player's Elo.
+func (p Player) variance() float64 {
+	if p.Held {
+		return 0
+	}
+	return p.Uncertainty
 }
 
 // Move is what a match did to one version: After = Before + K × (Score - Expected).
@@ -72,6 +70,7 @@ type Move struct {
 	K             float64
 	Score         float64 // of its side, mean over the deals and opposing sides
 	Expected      float64 // the same before the match, from the Elo of the sides
+	Uncertainty   float64 // after the match
 }
 
 // Match is what a finished match moves, by slot. sides[i] is the side of slot i;
@@ -89,23 +88,28 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 	moves := make([]Move, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
-		var score, expected, rivalVariance float64
+		var score, expected, opposed float64
 		for b, other := range teams {
 			if a != b {
 				score += scores[a][b]
 				expected += Expected(t.elo - other.elo)
-				rivalVariance += other.variance
+				opposed += other.variance
 			}
 		}
 		score, expected = score/rivals, expected/rivals
-		noise := 1 + t.variance + rivalVariance/(rivals*rivals)
+		// The variance of the score about what was expected, in units of the
+		// match's own.
+		spread := 1 + t.variance + opposed/(rivals*rivals)
 		for _, slot := range t.slots {
 			p := players[slot]
-			m := Move{Before: p.Elo, After: p.Elo, Score: score, Expected: expected}
+			m := Move{Before: p.Elo, After: p.Elo, Score: score, Expected: expected, Uncertainty: p.Uncertainty}
 			if !p.Held {
-				size := len(t.slots)
-				m.K = full * Uncertainty(p.Matches, size) / float64(size) / noise
+				// How much of the score's surprise is this member's: its part
+				// in the side's mean.
+				part := p.Uncertainty / float64(len(t.slots))
+				m.K = full * part / spread
 				m.After = p.Elo + float64(m.K*(score-expected))
+				m.Uncertainty = p.Uncertainty - float64(part*part)/spread + forget
 			}
 			moves[slot] = m
 		}
@@ -117,7 +121,7 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 type team struct {
 	slots    []int
 	elo      float64 // the mean of its members'
-	variance float64 // of that mean, by their uncertainties
+	variance float64 // of that mean, in the unit of uncertainties
 }
 
 // gather makes the teams in the order of their first slots.
@@ -132,8 +136,8 @@ func gather(players []Player, sides []int) ([]team, error) {
 		if math.IsNaN(p.Elo) || math.IsInf(p.Elo, 0) {
 			return nil, fmt.Errorf("elo: slot %d has the Elo %v, not a finite number", slot, p.Elo)
 		}
-		if p.Matches < 0 {
-			return nil, fmt.Errorf("elo: slot %d has played %d matches: a count is 0 or more", slot, p.Matches)
+		if !(p.Uncertainty >= 0) || math.IsInf(p.Uncertainty, 0) {
+			return nil, fmt.Errorf("elo: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, Newcomer)
 		}
 		t, ok := index[side]
 		if !ok {
@@ -150,11 +154,8 @@ func gather(players []Player, sides []int) ([]team, error) {
 		t := &teams[i]
 		size := len(t.slots)
 		for _, slot := range t.slots {
-			p := players[slot]
-			t.elo += p.Elo
-			if !p.Held {
-				t.variance += Uncertainty(p.Matches, size)
-			}
+			t.elo += players[slot].Elo
+			t.variance += players[slot].variance()
 		}
 		t.elo /= float64(size)
 		t.variance /= float64(size * size)

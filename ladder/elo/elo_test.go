@@ -38,17 +38,30 @@ func TestExpectedBits(t *testing.T) {
 	}
 }
 
-func TestKFalls(t *testing.T) {
+// K falls with the matches and settles; against opponents known exactly the
+// uncertainty is that of a mean of as many matches, but for what is forgotten.
+func TestUncertaintyFalls(t *testing.T) {
+	p := Player{Elo: Start, Uncertainty: Newcomer}
+	last := math.Inf(1)
 	for n := range 1000 {
-		if !(K(n+1) <= K(n)) || !(K(n) > 0) {
-			t.Fatalf("K(%d) is %v, K(%d) is %v", n, K(n), n+1, K(n+1))
+		moves, err := Match([]Player{p, {Elo: p.Elo, Held: true}}, []int{0, 1}, []rating.Deal{deal(0.5)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := moves[0]
+		if !(m.K <= last) || !(m.K > 0) {
+			t.Fatalf("K is %v at match %d, and %v before", m.K, n, last)
+		}
+		last, p.Uncertainty = m.K, m.Uncertainty
+		if n < 5 {
+			near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)), 3*forget)
 		}
 	}
-	near(t, "K of an old version", K(1000), full*floor/(1+floor), 1e-9)
+	near(t, "uncertainty of an old version", p.Uncertainty, math.Sqrt(forget), 0.001)
 }
 
 func TestMatch(t *testing.T) {
-	old, fresh := Player{Elo: 1200, Matches: 500}, Player{Elo: 1000}
+	old, fresh := Player{Elo: 1200, Uncertainty: 0.03}, Player{Elo: 1000, Uncertainty: Newcomer}
 	for _, c := range []struct {
 		name    string
 		players []Player
@@ -95,7 +108,7 @@ func TestMatchRefuses(t *testing.T) {
 		{"elo: all slots are of one side: a match has at least two", two, []int{3, 3}, []rating.Deal{deal(1)}},
 		{"elo: all slots are of one side: a match has at least two", nil, nil, []rating.Deal{deal(1)}},
 		{"elo: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []rating.Deal{deal(1)}},
-		{"elo: slot 0 has played -1 matches: a count is 0 or more", []Player{{Matches: -1}, {}}, sides, []rating.Deal{deal(1)}},
+		{"elo: slot 0 has the uncertainty -1: it is 0 or more, and 1000 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []rating.Deal{deal(1)}},
 		{"elo: a match without deals moves nothing: leave it out", two, sides, nil},
 		{"elo: deal 0: score 1.5 is not from 0 to 1", two, sides, []rating.Deal{deal(1.5)}},
 		{"elo: deal 0: score NaN is not from 0 to 1", two, sides, []rating.Deal{deal(math.NaN())}},
@@ -117,9 +130,9 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 	var sides []int
 	for slot := range teams * size {
 		players = append(players, Player{
-			Elo:     rapid.Float64Range(-500, 3000).Draw(t, "elo"),
-			Matches: rapid.IntRange(0, 2000).Draw(t, "matches"),
-			Held:    slot == 0 && rapid.Bool().Draw(t, "held"),
+			Elo:         rapid.Float64Range(-500, 3000).Draw(t, "elo"),
+			Uncertainty: rapid.Float64Range(0, Newcomer).Draw(t, "uncertainty"),
+			Held:        slot == 0 && rapid.Bool().Draw(t, "held"),
 		})
 		sides = append(sides, slot%teams)
 	}
@@ -150,11 +163,14 @@ func TestMatchProperties(t *testing.T) {
 		}
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
-			if math.IsNaN(m.After) || math.Abs(m.After-m.Before) > full {
+			if math.IsNaN(m.After) || math.Abs(m.After-m.Before) > full*float64(len(players)) {
 				t.Fatalf("slot %d moves from %v to %v", i, m.Before, m.After)
 			}
 			if players[i].Held && m.After != m.Before {
 				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
+			}
+			if m.Uncertainty < 0 || m.Uncertainty > players[i].Uncertainty+forget {
+				t.Fatalf("slot %d is uncertain by %v after the match and by %v before", i, m.Uncertainty, players[i].Uncertainty)
 			}
 			scores, expected = scores+m.Score, expected+m.Expected
 		}
