@@ -1,0 +1,282 @@
+package bundle
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// small are limits that tests can go over quickly.
+var small = Limits{Upload: 256 << 10, Unpacked: 2 << 20, Files: 50, Depth: 5, Path: 100, Ratio: 50}
+
+// ent is an entry of an archive that a test makes: a file, unless kind or name say
+// otherwise.
+type ent struct {
+	name, body string
+	kind       byte // of tar; for zip the same letters
+	link       string
+	mode       int64
+	pax        map[string]string
+}
+
+// tarOf makes a tar archive of anything.
+func tarOf(entries ...ent) []byte {
+	var out bytes.Buffer
+	t := tar.NewWriter(&out)
+	for _, e := range entries {
+		h := &tar.Header{Name: e.name, Typeflag: e.kind, Size: int64(len(e.body)), Mode: e.mode, Linkname: e.link, PAXRecords: e.pax}
+		if e.mode == 0 {
+			h.Mode = 0o644
+		}
+		switch {
+		case e.kind == 0 && strings.HasSuffix(e.name, "/"):
+			h.Typeflag = tar.TypeDir
+		case e.kind == 0:
+			h.Typeflag = tar.TypeReg
+		case e.kind == tar.TypeXGlobalHeader:
+			h = &tar.Header{Name: e.name, Typeflag: e.kind, PAXRecords: e.pax}
+		}
+		if err := t.WriteHeader(h); err != nil {
+			panic(err)
+		}
+		io.WriteString(t, e.body)
+	}
+	if err := t.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+func gz(data []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	z.Write(data)
+	z.Close()
+	return out.Bytes()
+}
+
+func zst(data []byte) []byte {
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err)
+	}
+	return w.EncodeAll(data, nil)
+}
+
+func tgz(entries ...ent) []byte { return gz(tarOf(entries...)) }
+
+// zipOf makes a zip archive of anything.
+func zipOf(entries ...ent) []byte {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		mode := fs.FileMode(0o644)
+		if e.mode != 0 {
+			mode = fs.FileMode(e.mode)
+		}
+		switch e.kind {
+		case tar.TypeSymlink:
+			mode, e.body = mode|fs.ModeSymlink, e.link
+		case tar.TypeChar:
+			mode |= fs.ModeDevice | fs.ModeCharDevice
+		case tar.TypeBlock:
+			mode |= fs.ModeDevice
+		case tar.TypeFifo:
+			mode |= fs.ModeNamedPipe
+		case 's':
+			mode |= fs.ModeSocket
+		}
+		h.SetMode(mode)
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			panic(err)
+		}
+		io.WriteString(w, e.body)
+	}
+	if err := z.Close(); err != nil {
+		panic(err)
+	}
+	return out.Bytes()
+}
+
+// raw is a line of a zip archive's list that may lie; body is what is stored.
+type raw struct {
+	name          string
+	body          []byte
+	method, flags uint16
+	packed, size  uint32 // as they are told; 0: the truth
+	at            *int   // the header that it tells of; nil: its own
+	zip64         []byte // an extra field
+	crc           uint32
+}
+
+// zipRaw writes a zip archive byte by byte; count is the number of files that its
+// end tells, -1 for the truth.
+func zipRaw(count int, files ...raw) []byte {
+	var out bytes.Buffer
+	le := binary.LittleEndian
+	var list bytes.Buffer
+	for _, f := range files {
+		if f.packed == 0 {
+			f.packed = uint32(len(f.body))
+		}
+		if f.size == 0 {
+			f.size = uint32(len(f.body))
+		}
+		if f.crc == 0 {
+			f.crc = crc32.ChecksumIEEE(f.body)
+		}
+		at := out.Len()
+		if f.at == nil {
+			h := make([]byte, 30)
+			copy(h, "PK\x03\x04")
+			le.PutUint16(h[6:], f.flags)
+			le.PutUint16(h[8:], f.method)
+			le.PutUint32(h[14:], f.crc)
+			le.PutUint32(h[18:], f.packed)
+			le.PutUint32(h[22:], f.size)
+			le.PutUint16(h[26:], uint16(len(f.name)))
+			out.Write(h)
+			out.WriteString(f.name)
+			out.Write(f.body)
+		} else {
+			at = *f.at
+		}
+		h := make([]byte, 46)
+		copy(h, "PK\x01\x02")
+		le.PutUint16(h[4:], 3<<8|20) // Unix
+		le.PutUint16(h[8:], f.flags)
+		le.PutUint16(h[10:], f.method)
+		le.PutUint32(h[16:], f.crc)
+		le.PutUint32(h[20:], f.packed)
+		le.PutUint32(h[24:], f.size)
+		le.PutUint16(h[28:], uint16(len(f.name)))
+		le.PutUint16(h[30:], uint16(len(f.zip64)))
+		le.PutUint32(h[38:], 0o100644<<16)
+		le.PutUint32(h[42:], uint32(at))
+		list.Write(h)
+		list.WriteString(f.name)
+		list.Write(f.zip64)
+	}
+	if count < 0 {
+		count = len(files)
+	}
+	end := make([]byte, 22)
+	copy(end, "PK\x05\x06")
+	le.PutUint16(end[8:], uint16(count))
+	le.PutUint16(end[10:], uint16(count))
+	le.PutUint32(end[12:], uint32(list.Len()))
+	le.PutUint32(end[16:], uint32(out.Len()))
+	out.Write(list.Bytes())
+	out.Write(end)
+	return out.Bytes()
+}
+
+// zip64Sizes is the extra field that tells sizes above 4 GiB.
+func zip64Sizes(size, packed uint64) []byte {
+	b := binary.LittleEndian.AppendUint16(nil, 1)
+	b = binary.LittleEndian.AppendUint16(b, 16)
+	b = binary.LittleEndian.AppendUint64(b, size)
+	return binary.LittleEndian.AppendUint64(b, packed)
+}
+
+// tarHeader is a header that tar.Writer would not write: any kind and any size.
+func tarHeader(name string, kind byte, size int64) []byte {
+	h := make([]byte, 512)
+	copy(h, name)
+	copy(h[100:], "0000644\x00")
+	if size < 1<<33 {
+		copy(h[124:], fmt.Sprintf("%011o\x00", size))
+	} else { // base 256
+		binary.BigEndian.PutUint64(h[128:], uint64(size))
+		h[124] = 0x80
+	}
+	copy(h[136:], "00000000000\x00")
+	h[156] = kind
+	copy(h[257:], "ustar  \x00")
+	copy(h[148:], "        ")
+	sum := 0
+	for _, b := range h {
+		sum += int(b)
+	}
+	copy(h[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return h
+}
+
+// many are n short files.
+func many(n int) (entries []ent) {
+	for i := range n {
+		entries = append(entries, ent{name: fmt.Sprintf("f%d", i)})
+	}
+	return entries
+}
+
+// manyMillion is a tar archive of a million empty files, which is never whole in
+// memory.
+func manyMillion() []byte {
+	var out bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	for i := range 1_000_000 {
+		z.Write(tarHeader(fmt.Sprintf("f%d", i), tar.TypeReg, 0))
+	}
+	z.Write(make([]byte, 1024))
+	z.Close()
+	return out.Bytes()
+}
+
+// store writes an archive into a folder of its own.
+func store(t testing.TB, data []byte) (file, into string) {
+	t.Helper()
+	dir := t.TempDir()
+	file = filepath.Join(dir, "archive")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file, filepath.Join(dir, "in", "bot")
+}
+
+// listing is everything in a folder, with modes and content.
+func listing(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || rel == "." {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			text += " " + string(data)
+		}
+		found[filepath.ToSlash(rel)] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,201 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// folder makes a folder of files by name; names that end in "+x" can be run.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mine")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		name, run := strings.CutSuffix(name, "+x")
+		path, mode := filepath.Join(dir, name), os.FileMode(0o600)
+		if run {
+			mode = 0o700
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// What is packed is unpacked, and the same files make the same bytes wherever and
+// whenever they are packed.
+func TestPackAndUnpack(t *testing.T) {
+	files := map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", "lib/a.py": "y", "lib/deep/b": ""}
+	dir := folder(t, files)
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Pack(dir, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, into := store(t, p.Data)
+	os.Mkdir(filepath.Dir(into), 0o755)
+	tree, err := Unpack(file, into, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"bot.py": "-rw-r--r-- x", "run": "-rwxr-xr-x #!/bin/sh", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y",
+		"lib/deep": "drwxr-xr-x", "lib/deep/b": "-rw-r--r-- ", "empty": "drwxr-xr-x",
+	}
+	if diff := cmp.Diff(want, listing(t, into)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(p.Files, tree.Files); diff != "" || p.Bytes != tree.Bytes {
+		t.Errorf("%s", diff)
+	}
+	again := folder(t, files)
+	if err := os.Mkdir(filepath.Join(again, "empty"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(filepath.Join(again, "bot.py"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := Pack(again, small); err != nil || !bytes.Equal(other.Data, p.Data) {
+		t.Errorf("the same files make other bytes: %v", err)
+	}
+}
+
+func TestPackLeavesOut(t *testing.T) {
+	dir := folder(t, map[string]string{
+		"bot.py": "", ".git/config": "", "__pycache__/x": "", "sub/__pycache__/x": "", ".DS_Store": "", "a~": "", ".bot.py.swp": "", ".idea/x": "", "x.pyc": "",
+		"target/a": "", "deep/target/a": "", "data/big.bin": "", "data/keep.bin": "", "log1.txt": "", "log22.txt": "", "{x}": "", "only/here": "", "sub/only/here": "", ".vscode/x": "",
+		IgnoreFile: "# what the build makes\n\ntarget/\n*.bin\n!keep.bin\nlog?.txt\n/only\n{x}\r\n!.vscode/\n",
+	})
+	for _, link := range []string{".#bot.py", "target/link"} {
+		if err := os.Symlink("nowhere", filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := Pack(dir, small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range p.Files {
+		names = append(names, f.Path)
+	}
+	want := []string{".vscode/x", "bot.py", "data/keep.bin", "log22.txt", "sub/only/here"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%q are packed, want %q", names, want)
+	}
+	if !slices.Contains(p.Left, "target") || !slices.Contains(p.Left, "only") || slices.Contains(p.Left, "target/a") {
+		t.Errorf("%q are left out", p.Left)
+	}
+}
+
+func TestPackErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		links []string
+		code  ladder.Code
+		words []string
+	}{
+		"links":      {map[string]string{"bot.py": ""}, []string{"a", "b"}, ladder.Invalid, []string{`"a", "b"`, "cp -L", IgnoreFile}},
+		"many links": {map[string]string{"bot.py": ""}, strings.Split("abcdefg", ""), ladder.Invalid, []string{`"e" and 2 more`}},
+		"too large":  {map[string]string{"x": half(1 << 20), "y": half(1 << 20), "z": "1"}, nil, ladder.TooLarge, []string{"2 MiB", "at most 2 MiB", `"x" (1 MiB), "y" (1 MiB), "z" (1 bytes)`, IgnoreFile}},
+		"too large packed": {map[string]string{"x": noise(300 << 10), "y": "1"}, nil, ladder.TooLarge,
+			[]string{"when it is packed", "at most 256 KiB", `"x" (300 KiB)`}},
+		"too many":   {manyNames(51), nil, ladder.TooLarge, []string{"52 files and folders", "at most 50", `"sub"`}},
+		"nothing":    {map[string]string{".git/x": ""}, nil, ladder.Invalid, []string{"no files"}},
+		"capitals":   {map[string]string{"A": "", "a": ""}, nil, ladder.Invalid, []string{"capitals"}},
+		"bad name":   {map[string]string{"a\nb": ""}, nil, ladder.Invalid, []string{"U+000A"}},
+		"bad ignore": {map[string]string{"a": "", IgnoreFile: "x\n[a\n"}, nil, ladder.Invalid, []string{"line 2", IgnoreFile, "[a"}},
+	} {
+		dir := folder(t, c.files)
+		for _, link := range c.links {
+			if err := os.Symlink("bot.py", filepath.Join(dir, link)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Pack(dir, small)
+		if ladder.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q says nothing of %s", name, err, w)
+			}
+		}
+	}
+	if _, err := Pack(filepath.Join(t.TempDir(), "none"), small); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	file, _ := store(t, nil)
+	if _, err := Pack(file, small); ladder.CodeOf(err) != ladder.Invalid {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+func manyNames(n int) map[string]string {
+	files := map[string]string{}
+	for _, e := range many(n) {
+		files["sub/"+e.name] = ""
+	}
+	return files
+}
+
+// The patterns are those of gitignore(5).
+func TestIgnorePatterns(t *testing.T) {
+	for _, c := range []struct {
+		lines string
+		out   []string // a folder ends in a slash
+		in    []string
+	}{
+		{"foo", []string{"foo", "foo/", "a/foo", "a/b/foo/"}, []string{"food", "a/food"}},
+		{"foo/", []string{"foo/", "a/foo/"}, []string{"foo", "a/foo"}},
+		{"/foo", []string{"foo", "foo/"}, []string{"a/foo"}},
+		{"a/foo", []string{"a/foo"}, []string{"foo", "b/a/foo"}},
+		{"*.o", []string{"x.o", "a/x.o", ".o"}, []string{"x.oo"}},
+		{"a/*.o", []string{"a/x.o"}, []string{"a/b/x.o", "x.o"}},
+		{"**/foo", []string{"foo", "a/b/foo"}, nil},
+		{"a/**/b", []string{"a/b", "a/x/b", "a/x/y/b"}, []string{"b"}},
+		{"a/**", []string{"a/x", "a/x/y"}, []string{"b"}},
+		{"f?o", []string{"foo", "fxo"}, []string{"f/o", "fo"}},
+		{"[a-c]x", []string{"ax", "cx"}, []string{"dx"}},
+		{"[!a]x", []string{"bx"}, []string{"ax"}},
+		{`\#x`, []string{"#x"}, nil},
+		{`\!x`, []string{"!x"}, nil},
+		{"#x", nil, []string{"#x", "x"}},
+		{"x  ", []string{"x"}, nil},
+		{"{a,b}", []string{"{a,b}"}, []string{"a", "b"}},
+		{"*\n!keep", []string{"a"}, []string{"keep"}},
+		{"*\n!keep\nkeep", []string{"a", "keep"}, nil},
+	} {
+		list, err := parseIgnore([]byte(c.lines))
+		if err != nil {
+			t.Errorf("%q: %v", c.lines, err)
+			continue
+		}
+		for want, names := range map[bool][]string{true: c.out, false: c.in} {
+			for _, name := range names {
+				if path, dir := strings.CutSuffix(name, "/"); list.leaves(path, dir) != want {
+					t.Errorf("%q leaves out %q: %v", c.lines, name, !want)
+				}
+			}
+		}
+	}
+}

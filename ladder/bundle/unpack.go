@@ -1,0 +1,161 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// Unpack makes a folder of an archive: a .zip, .tar.gz, .tar.zst or .tar, by its
+// content. The folder may not exist; it does not after an error. Files become
+// 0644 or 0755 and belong to the caller; a single folder that holds everything
+// is stripped, as archives of GitHub have it.
+//
+// The archive is read twice. The first time checks all of it, so that what is
+// refused has written nothing.
+//
+// An error that is the archive's fault is a *ladder.Error; others are our own.
+func Unpack(file, into string, l Limits) (Tree, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Tree{}, fmt.Errorf("bundle: %w", err)
+	}
+	defer f.Close()
+	tree, err := list(f, l)
+	if err != nil {
+		return Tree{}, wrap(err)
+	}
+	if err := os.Mkdir(into, 0o755); err != nil {
+		return Tree{}, fmt.Errorf("bundle: %w", err)
+	}
+	if err := write(f, into, tree, l); err != nil {
+		os.RemoveAll(into)
+		return Tree{}, wrap(err)
+	}
+	return tree, nil
+}
+
+// wrap says whose error it is when it is our own.
+func wrap(err error) error {
+	if ladder.CodeOf(err) != "" {
+		return err
+	}
+	return fmt.Errorf("bundle: %w", err)
+}
+
+// list reads and checks an archive and writes nothing.
+func list(f *os.File, l Limits) (Tree, error) {
+	r := &reader{limits: l}
+	var t Tree
+	err := r.each(f, func(e entry, content io.Reader) error {
+		if e.dir {
+			return nil
+		}
+		t.Files = append(t.Files, File{e.path, e.size, e.exec})
+		t.Bytes += e.size
+		_, err := io.Copy(io.Discard, content)
+		return err
+	})
+	if err != nil {
+		return t, err
+	}
+	if len(t.Files) == 0 {
+		return t, invalid("pack the folder that the bot is in", "there are no files in it")
+	}
+	if n := len(r.paths.at); n > l.Files { // with the folders that are only parts of paths
+		return t, tooLarge("leave out what the bot does not need", "it has %d files and folders: at most %d are allowed", n, l.Files)
+	}
+	for _, p := range r.paths.at {
+		if p.dir {
+			t.Folders = append(t.Folders, p.path)
+		}
+	}
+	t.Left = r.left
+	t.strip()
+	t.sort()
+	return t, nil
+}
+
+func (t *Tree) sort() {
+	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(t.Folders)
+	slices.Sort(t.Left)
+}
+
+// strip takes the top folder off all paths, where there is one and nothing beside
+// it.
+func (t *Tree) strip() {
+	top, _, ok := strings.Cut(t.Files[0].Path, "/")
+	if !ok {
+		return
+	}
+	outside := func(p string) bool { return p != top && !strings.HasPrefix(p, top+"/") }
+	if slices.ContainsFunc(t.Files, func(f File) bool { return outside(f.Path) }) || slices.ContainsFunc(t.Folders, outside) {
+		return
+	}
+	t.Top = top
+	for i, f := range t.Files {
+		t.Files[i].Path = t.inside(f.Path)
+	}
+	t.Folders = slices.DeleteFunc(t.Folders, func(p string) bool { return p == top })
+	for i, p := range t.Folders {
+		t.Folders[i] = t.inside(p)
+	}
+}
+
+// inside is a path without the top folder.
+func (t *Tree) inside(p string) string {
+	if t.Top == "" {
+		return p
+	}
+	return strings.TrimPrefix(p, t.Top+"/")
+}
+
+// write writes an archive that has been checked into an empty folder. Nothing that
+// it does can lead out of that: os.Root sees to it.
+func write(f *os.File, into string, t Tree, l Limits) (err error) {
+	root, err := os.OpenRoot(into)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	for _, dir := range append([]string{"."}, t.Folders...) { // those above come first
+		if dir != "." {
+			if err := root.Mkdir(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		if err := root.Chmod(dir, 0o755); err != nil { // whatever the umask is
+			return err
+		}
+	}
+	return (&reader{limits: l}).each(f, func(e entry, content io.Reader) error {
+		if e.dir {
+			return nil
+		}
+		return writeFile(root, t.inside(e.path), e, content)
+	})
+}
+
+func writeFile(root *os.Root, name string, e entry, content io.Reader) error {
+	mode := fs.FileMode(0o644)
+	if e.exec {
+		mode = 0o755
+	}
+	out, err := root.OpenFile(path.Clean(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, content)
+	if err == nil {
+		err = out.Chmod(mode)
+	}
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,247 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// What is good is unpacked, in every format, as the table says.
+func TestUnpack(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		entries []ent
+		tarOnly bool
+		want    map[string]string
+		top     string
+		left    []string
+	}{
+		{name: "plain", entries: []ent{{name: "bot.py", body: "x"}, {name: "lib/a.py", body: "y"}},
+			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y"}},
+		{name: "with dots", entries: []ent{{name: "./"}, {name: "./bot.py", body: "x"}, {name: "./lib//a.py"}},
+			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- "}},
+		{name: "top folder", entries: []ent{{name: "me-bot-1234/"}, {name: "me-bot-1234/bot.py", body: "x"}, {name: "me-bot-1234/empty/"}},
+			top: "me-bot-1234", want: map[string]string{"bot.py": "-rw-r--r-- x", "empty": "drwxr-xr-x"}},
+		{name: "top folder, never named", entries: []ent{{name: "top/a/b", body: "x"}, {name: "top/c"}},
+			top: "top", want: map[string]string{"a": "drwxr-xr-x", "a/b": "-rw-r--r-- x", "c": "-rw-r--r-- "}},
+		{name: "two folders", entries: []ent{{name: "a/x"}, {name: "b/"}},
+			want: map[string]string{"a": "drwxr-xr-x", "a/x": "-rw-r--r-- ", "b": "drwxr-xr-x"}},
+		{name: "top folder twice", entries: []ent{{name: "a/b/x"}},
+			top: "a", want: map[string]string{"b": "drwxr-xr-x", "b/x": "-rw-r--r-- "}},
+		{name: "modes", entries: []ent{{name: "a", mode: 0o4755}, {name: "b", mode: 0o2771}, {name: "c", mode: 0o1666}, {name: "d", mode: 0o600}, {name: "e", mode: 0o100}, {name: "f/", mode: 0o700}},
+			want: map[string]string{"a": "-rwxr-xr-x ", "b": "-rwxr-xr-x ", "c": "-rw-r--r-- ", "d": "-rw-r--r-- ", "e": "-rwxr-xr-x ", "f": "drwxr-xr-x"}},
+		{name: "junk", entries: []ent{{name: "bot.py"}, {name: ".git/"}, {name: ".git/config"}, {name: "lib/__pycache__/a.pyc"}, {name: "__MACOSX/._bot.py"}, {name: ".DS_Store"}, {name: ".gitignore"}},
+			left: []string{".DS_Store", ".git", ".git/config", "__MACOSX/._bot.py", "lib/__pycache__/a.pyc"},
+			want: map[string]string{"bot.py": "-rw-r--r-- ", ".gitignore": "-rw-r--r-- "}},
+		{name: "links in junk", entries: []ent{{name: "bot.py"}, {name: ".git/link", kind: tar.TypeSymlink, link: "/"}}, left: []string{".git/link"}, want: map[string]string{"bot.py": "-rw-r--r-- "}},
+		{name: "letters", entries: []ent{{name: "señal/日本.txt"}, {name: "a b.py"}},
+			want: map[string]string{"señal": "drwxr-xr-x", "señal/日本.txt": "-rw-r--r-- ", "a b.py": "-rw-r--r-- "}},
+		{name: "git archive", tarOnly: true, entries: []ent{{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1234"}}, {name: "x"}},
+			want: map[string]string{"x": "-rw-r--r-- "}},
+		{name: "attributes", tarOnly: true, entries: []ent{{name: "x", pax: map[string]string{"SCHILY.xattr.user.a": "b"}}}, want: map[string]string{"x": "-rw-r--r-- "}},
+	} {
+		archives := map[string][]byte{"tar": tarOf(c.entries...), "tar.gz": tgz(c.entries...), "tar.zst": zst(tarOf(c.entries...))}
+		if !c.tarOnly {
+			archives["zip"] = zipOf(c.entries...)
+		}
+		for kind, data := range archives {
+			file, into := store(t, data)
+			os.Mkdir(filepath.Dir(into), 0o755)
+			tree, err := Unpack(file, into, small)
+			if err != nil {
+				t.Errorf("%s, %s: %v", c.name, kind, err)
+				continue
+			}
+			if diff := cmp.Diff(c.want, listing(t, into)); diff != "" {
+				t.Errorf("%s, %s: %s", c.name, kind, diff)
+			}
+			if tree.Top != c.top || !slices.Equal(tree.Left, c.left) || len(tree.Files)+len(tree.Folders) != len(c.want) {
+				t.Errorf("%s, %s: the tree is %+v", c.name, kind, tree)
+			}
+		}
+	}
+}
+
+// A tar.gz in several members, as parallel packers write it, is one archive.
+func TestGzipMembers(t *testing.T) {
+	whole := tarOf(ent{name: "a", body: noise(3000)})
+	file, into := store(t, append(gz(whole[:1000]), gz(whole[1000:])...))
+	os.Mkdir(filepath.Dir(into), 0o755)
+	if tree, err := Unpack(file, into, small); err != nil || tree.Bytes != 3000 {
+		t.Errorf("%+v, %v", tree, err)
+	}
+}
+
+// A folder that exists is not written into, and a full one stays as it is.
+func TestUnpackIntoExisting(t *testing.T) {
+	file, into := store(t, tgz(ent{name: "a", body: "new"}))
+	if err := os.MkdirAll(into, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(into, "a"), []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Unpack(file, into, small)
+	if err == nil || ladder.CodeOf(err) != "" || listing(t, into)["a"] != "-rw-r--r-- old" {
+		t.Errorf("%v, %v", err, listing(t, into))
+	}
+	if _, err := Unpack(file+"x", into, small); !errors.Is(err, os.ErrNotExist) || ladder.CodeOf(err) != "" {
+		t.Errorf("no such file: %v", err)
+	}
+}
+
+// Every limit has a value that passes and one above it that does not.
+func TestLimitsAreExact(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		good, over []ent
+	}{
+		{"files", many(50), many(51)},
+		{"files and folders", append(many(48), ent{name: "d/x"}), append(many(49), ent{name: "d/x"})},
+		{"depth", []ent{{name: "1/2/3/4/5"}, {name: "x"}}, []ent{{name: "1/2/3/4/5/6"}, {name: "x"}}},
+		{"path", []ent{{name: strings.Repeat("x", 100)}}, []ent{{name: strings.Repeat("x", 101)}}},
+		{"unpacked", []ent{{name: "a", body: half(1 << 20)}, {name: "b", body: half(1 << 20)}}, []ent{{name: "a", body: half(1 << 20)}, {name: "b", body: half(1<<20 + 1)}}},
+	} {
+		for kind, pack := range map[string]func(...ent) []byte{"tar.gz": tgz, "zip": zipOf} {
+			l := small
+			l.Upload = 4 << 20
+			file, into := store(t, pack(c.good...))
+			os.Mkdir(filepath.Dir(into), 0o755)
+			if _, err := Unpack(file, into, l); err != nil {
+				t.Errorf("%s, %s: %v", c.name, kind, err)
+			}
+			refusesArchive(t, pack(c.over...), l, ladder.TooLarge, nil)
+		}
+	}
+}
+
+// half can be packed by half or so.
+func half(n int) string {
+	s := noise((n + 1) / 2)
+	return (s + s)[:n]
+}
+
+// Any names at all: either all is unpacked by exactly those names, or nothing is.
+func TestNamesProperty(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "A", "..", ".", "", "nul", "é", "e\u0301", "x ", "c:", `\`, ".git"}), rapid.StringMatching(`[a-c.]{1,3}`), rapid.String())
+		names := rapid.SliceOfNDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), 1, 5, rapid.ID[string]).Draw(t, "names")
+		var entries []ent
+		for _, name := range names {
+			if strings.ContainsRune(name, 0) || strings.Trim(name, "/") == "" {
+				t.Skip("no tar archive has it")
+			}
+			entries = append(entries, ent{name: strings.TrimSuffix(name, "/"), body: name})
+		}
+		n++
+		base := filepath.Join(dir, fmt.Sprint(n))
+		if err := os.MkdirAll(base, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		file, into := filepath.Join(base, "archive"), filepath.Join(base, "bot")
+		if err := os.WriteFile(file, tarOf(entries...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tree, err := Unpack(file, into, small)
+		found, _ := os.ReadDir(base)
+		switch {
+		case err != nil && (ladder.CodeOf(err) == "" || len(found) != 1):
+			t.Fatalf("%v, and there are %v", err, found)
+		case err == nil && len(found) != 2:
+			t.Fatalf("there are %v", found)
+		}
+		for _, f := range tree.Files {
+			data, err := os.ReadFile(filepath.Join(into, f.Path))
+			if err != nil || !slices.Contains(names, string(data)) || int64(len(data)) != f.Size {
+				t.Fatalf("%+v has %q, %v", f, data, err)
+			}
+		}
+	})
+}
+
+// fuzzed unpacks anything: it is refused whole, or it keeps to every limit.
+func fuzzed(t *testing.T, data []byte) {
+	file, into := store(t, data)
+	base := filepath.Dir(filepath.Dir(into))
+	os.Mkdir(filepath.Dir(into), 0o755)
+	tree, err := Unpack(file, into, small)
+	found := listing(t, base)
+	delete(found, "archive")
+	delete(found, "in")
+	if err != nil {
+		if ladder.CodeOf(err) == "" {
+			t.Errorf("nobody's error: %v", err)
+		}
+		if len(found) > 0 {
+			t.Errorf("after %q there is %v", err, found)
+		}
+		return
+	}
+	var bytes int64
+	files := 0
+	for path, text := range found {
+		rel, inside := strings.CutPrefix(path, "in/bot")
+		if !inside {
+			t.Errorf("%q is outside", path)
+		}
+		if text[0] == '-' {
+			files++
+			mode, content, _ := strings.Cut(text, " ")
+			if bytes += int64(len(content)); mode != "-rw-r--r--" && mode != "-rwxr-xr-x" {
+				t.Errorf("%q has the mode %s", path, mode)
+			}
+		} else if !strings.HasPrefix(text, "drwxr-xr-x") {
+			t.Errorf("%q is %s", path, text)
+		}
+		if len(rel) > small.Path+1 || strings.Count(rel, "/") > small.Depth {
+			t.Errorf("%q is too long or too deep", path)
+		}
+	}
+	if bytes > small.Unpacked || bytes != tree.Bytes || len(found)-1 > small.Files || files != len(tree.Files) {
+		t.Errorf("%d files with %d bytes: %+v", len(found)-1, bytes, tree)
+	}
+}
+
+func FuzzTar(f *testing.F) {
+	f.Add(tarOf(ent{name: "top/bot.py", body: "x"}, ent{name: "top/lib/"}))
+	f.Add(tarOf(ent{name: "pax_global_header", kind: tar.TypeXGlobalHeader, pax: map[string]string{"comment": "1"}}, ent{name: strings.Repeat("é", 40)}))
+	f.Add(tarOf(ent{name: "l", kind: tar.TypeSymlink, link: "x"}))
+	f.Add(append(tarHeader("././@LongLink", tar.TypeGNULongName, 600), make([]byte, 4096)...))
+	for _, c := range hostile {
+		if c.entries != nil && len(c.entries) < 5 {
+			f.Add(tarOf(c.entries...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fuzzed(t, data)
+		if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+			fuzzed(t, gz(data))
+		}
+	})
+}
+
+func FuzzZip(f *testing.F) {
+	f.Add(zipOf(ent{name: "top/bot.py", body: "x"}, ent{name: "top/lib/"}))
+	f.Add(overlap())
+	f.Add(zip64Lie(5)())
+	f.Add(zipRaw(-1, raw{name: "a", body: []byte("x"), size: 10}))
+	for _, c := range hostile {
+		if c.entries != nil && len(c.entries) < 5 && !c.tarOnly {
+			f.Add(zipOf(c.entries...))
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { fuzzed(t, data) })
+}

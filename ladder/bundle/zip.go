@@ -1,0 +1,196 @@
+package bundle
+
+import (
+	"archive/zip"
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// zip goes through a zip archive.
+func (r *reader) zip(f *os.File, v visit) error {
+	z, err := r.zipList(f)
+	if err != nil {
+		return err
+	}
+	if len(z.File) > r.limits.Files {
+		return r.tooMany()
+	}
+	files := make([]*zip.File, 0, len(z.File))
+	entries := make([]entry, 0, len(z.File))
+	for _, file := range z.File {
+		e, skip, err := r.zipEntry(file)
+		if err != nil {
+			return err
+		}
+		if !skip {
+			files, entries = append(files, file), append(entries, e)
+		}
+	}
+	if err := r.ratio(r.bytes); err != nil {
+		return err
+	}
+	if err := r.apart(z.File); err != nil {
+		return err
+	}
+	for i, file := range files {
+		if err := zipContent(file, entries[i], v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) tooMany() error {
+	return tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
+		"its list has more than %d files and folders", r.limits.Files)
+}
+
+// zipList reads the list of the files at the end, which is kept in memory and may
+// be as long as the archive.
+func (r *reader) zipList(f *os.File) (*zip.Reader, error) {
+	const end = 68 << 10 // the end of the list, and what is read to find it
+	const perFile = 46 + 128
+	budget := &budget{f, end + int64(r.limits.Files)*int64(perFile+r.limits.Path)}
+	z, err := zip.NewReader(budget, r.size)
+	switch {
+	case errors.Is(err, errBudget):
+		return nil, r.tooMany()
+	case err != nil && !errors.Is(err, zip.ErrInsecurePath):
+		return nil, err
+	}
+	budget.left = 1 << 62 // what is read from now on is checked by itself
+	return z, nil
+}
+
+var errBudget = errors.New("too much to read")
+
+// budget lets so much be read and no more.
+type budget struct {
+	in   io.ReaderAt
+	left int64
+}
+
+func (b *budget) ReadAt(p []byte, off int64) (int, error) {
+	if b.left -= int64(len(p)); b.left < 0 {
+		return 0, errBudget
+	}
+	return b.in.ReadAt(p, off)
+}
+
+// zipEntry checks a line of the list.
+func (r *reader) zipEntry(f *zip.File) (e entry, skip bool, err error) {
+	mode := f.Mode()
+	if f.UncompressedSize64 > uint64(r.limits.Unpacked) {
+		return e, false, tooLarge(makeSmaller, "%s has more than %s unpacked", quote(f.Name), Size(r.limits.Unpacked))
+	}
+	if f.CompressedSize64 > uint64(r.size) {
+		return e, false, invalid("pack it again", "%s is larger than the whole archive", quote(f.Name))
+	}
+	e, skip, err = r.admit(f.Name, mode.IsDir(), int64(f.UncompressedSize64))
+	if err != nil || skip {
+		return e, skip, err
+	}
+	e.exec = mode&0o111 != 0
+	switch {
+	case f.Flags&1 != 0:
+		return e, false, invalid("pack it without a password", "%s is encrypted", quote(f.Name))
+	case f.Method != zip.Store && f.Method != zip.Deflate:
+		return e, false, invalid("pack it with deflate, as zip does where nothing else is asked for", "%s is compressed by method %d", quote(f.Name), f.Method)
+	case mode&fs.ModeSymlink != 0:
+		return e, false, isLink(f.Name, zipTarget(f))
+	case mode&(fs.ModeDevice|fs.ModeCharDevice) != 0:
+		return e, false, isNoFile(f.Name, "device")
+	case mode&fs.ModeNamedPipe != 0:
+		return e, false, isNoFile(f.Name, "fifo")
+	case mode&fs.ModeSocket != 0:
+		return e, false, isNoFile(f.Name, "socket")
+	case e.dir && e.size > 0:
+		return e, false, invalid("pack it again", "%s is a folder with content", quote(f.Name))
+	}
+	return e, false, r.paths.add(e.path, e.dir)
+}
+
+// zipTarget is what a link leads to, as far as it can be read.
+func zipTarget(f *zip.File) string {
+	content, err := f.Open()
+	if err != nil {
+		return ""
+	}
+	defer content.Close()
+	target, _ := io.ReadAll(io.LimitReader(content, 256))
+	return string(target)
+}
+
+// apart refuses files that share bytes of the archive, by which a small one can
+// hold very much.
+func (r *reader) apart(files []*zip.File) error {
+	const least = 30 // bytes of a file's header before its data
+	type span struct {
+		from, to int64
+		name     string
+	}
+	var spans []span
+	for _, f := range files {
+		data, err := f.DataOffset()
+		if err != nil {
+			return err
+		}
+		spans = append(spans, span{data - least, data + int64(f.CompressedSize64), f.Name})
+	}
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	for i, s := range spans {
+		if i > 0 && s.from < spans[i-1].to {
+			return invalid("pack it again", "%s and %s overlap", quote(spans[i-1].name), quote(s.name))
+		}
+		if s.to > r.size {
+			return io.ErrUnexpectedEOF
+		}
+	}
+	return nil
+}
+
+// zipContent visits a file with as much content as the list says it has.
+func zipContent(f *zip.File, e entry, v visit) error {
+	if e.dir {
+		return v(e, nil)
+	}
+	content, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	exact := &exact{in: content, left: e.size}
+	if err := v(e, exact); err != nil {
+		if errors.Is(err, errMore) || errors.Is(err, zip.ErrFormat) {
+			return invalid("pack it again", "%s has more content than the list says", quote(f.Name))
+		}
+		if errors.Is(err, zip.ErrChecksum) {
+			return invalid("pack it again, or send it again", "%s has another content than when it was packed", quote(f.Name))
+		}
+		return err
+	}
+	return nil
+}
+
+var errMore = errors.New("there is more content than was said")
+
+// exact reads so much, and takes more or less for an error.
+type exact struct {
+	in   io.Reader
+	left int64
+}
+
+func (x *exact) Read(p []byte) (int, error) {
+	n, err := x.in.Read(p)
+	if x.left -= int64(n); x.left < 0 {
+		return 0, errMore
+	}
+	if err == io.EOF && x.left > 0 {
+		return n, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
