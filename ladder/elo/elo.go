@@ -28,10 +28,10 @@ const (
 const (
 	// Newcomer is the uncertainty of a version before its first match on a
 	// ladder, with a predecessor or without.
-	Newcomer = 1000.0
+	Newcomer = 30.0
 	// forget is added after every match, so that an old version stays able to
 	// follow when its opponents turn out to be other than thought.
-	forget = 0.001
+	forget = 0.0003
 	// full is the Elo that a score of 1 more stands for near an even score:
 	// 1600/ln 10, from the slope of the curve there.
 	full = 694.8711
@@ -88,33 +88,91 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 	moves := make([]Move, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
-		var score, expected, opposed float64
+		r := result{variance: t.variance}
+		opposed := 0.0
 		for b, other := range teams {
 			if a != b {
-				score += scores[a][b]
-				expected += Expected(t.elo - other.elo)
+				r.score += scores[a][b] / rivals
+				r.leads = append(r.leads, t.elo-other.elo)
 				opposed += other.variance
 			}
 		}
-		score, expected = score/rivals, expected/rivals
-		// The variance of the score about what was expected, in units of the
-		// match's own.
-		spread := 1 + t.variance + opposed/(rivals*rivals)
+		r.variance += opposed / float64(rivals*rivals)
+		r.solve()
 		for _, slot := range t.slots {
-			p := players[slot]
-			m := Move{Before: p.Elo, After: p.Elo, Score: score, Expected: expected, Uncertainty: p.Uncertainty}
-			if !p.Held {
-				// How much of the score's surprise is this member's: its part
-				// in the side's mean.
-				part := p.Uncertainty / float64(len(t.slots))
-				m.K = full * part / spread
-				m.After = p.Elo + float64(m.K*(score-expected))
-				m.Uncertainty = p.Uncertainty - float64(part*part)/spread + forget
-			}
-			moves[slot] = m
+			moves[slot] = r.move(players[slot], len(t.slots))
 		}
 	}
 	return moves, nil
+}
+
+// result is a match as one side sees it.
+type result struct {
+	score    float64   // mean over the opposing sides
+	leads    []float64 // in Elo, over each of them
+	variance float64   // of the lead, in the unit of uncertainties
+
+	expected float64
+	// steepness is the slope of the expected score between the leads before and
+	// after, and information that after; 1 is the slope of an even score.
+	steepness, information float64
+}
+
+// at is the mean expected score when all leads are more by shift.
+func (r *result) at(shift float64) float64 {
+	sum := 0.0
+	for _, lead := range r.leads {
+		sum += Expected(lead + shift)
+	}
+	return sum / float64(len(r.leads))
+}
+
+// slope is that of at, as a part of full's.
+func (r *result) slope(shift float64) float64 {
+	sum := 0.0
+	for _, lead := range r.leads {
+		e := Expected(lead + shift)
+		sum += float64(4 * e * (1 - e))
+	}
+	return sum / float64(len(r.leads))
+}
+
+// solve finds the most likely leads after the match: shifted by y from those
+// before, where y = full × variance × (score - expected score at y). The right
+// side falls with y, so y is between 0 and the right side at 0.
+func (r *result) solve() {
+	r.expected = r.at(0)
+	pull := full * r.variance
+	low, high := 0.0, float64(pull*(r.score-r.expected))
+	for range 64 {
+		middle := (low + high) / 2
+		if full*r.variance*(r.score-r.at(middle)) > middle == (high > 0) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	r.information = r.slope(low)
+	r.steepness = r.information
+	// Within a thousandth of an Elo the curve is straight.
+	if math.Abs(low) > 1e-3 {
+		r.steepness = full * (r.at(low) - r.expected) / low
+	}
+}
+
+// move is what the result does to one of the members of the side.
+func (r *result) move(p Player, members int) Move {
+	m := Move{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
+	if p.Held {
+		return m
+	}
+	// How much of the lead's surprise is this member's: its part in the mean.
+	part := p.Uncertainty / float64(members)
+	m.K = full * part / (1 + float64(r.steepness*r.variance))
+	m.After = p.Elo + float64(m.K*(r.score-r.expected))
+	learnt := r.information * part * part / (1 + float64(r.information*r.variance))
+	m.Uncertainty = p.Uncertainty - learnt + forget
+	return m
 }
 
 // team is one side of a match.

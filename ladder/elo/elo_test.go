@@ -43,7 +43,7 @@ func TestExpectedBits(t *testing.T) {
 func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	last := math.Inf(1)
-	for n := range 1000 {
+	for n := range 3000 {
 		moves, err := Match([]Player{p, {Elo: p.Elo, Held: true}}, []int{0, 1}, []rating.Deal{deal(0.5)})
 		if err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestMatchRefuses(t *testing.T) {
 		{"elo: all slots are of one side: a match has at least two", two, []int{3, 3}, []rating.Deal{deal(1)}},
 		{"elo: all slots are of one side: a match has at least two", nil, nil, []rating.Deal{deal(1)}},
 		{"elo: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []rating.Deal{deal(1)}},
-		{"elo: slot 0 has the uncertainty -1: it is 0 or more, and 1000 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []rating.Deal{deal(1)}},
+		{"elo: slot 0 has the uncertainty -1: it is 0 or more, and 30 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []rating.Deal{deal(1)}},
 		{"elo: a match without deals moves nothing: leave it out", two, sides, nil},
 		{"elo: deal 0: score 1.5 is not from 0 to 1", two, sides, []rating.Deal{deal(1.5)}},
 		{"elo: deal 0: score NaN is not from 0 to 1", two, sides, []rating.Deal{deal(math.NaN())}},
