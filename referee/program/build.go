@@ -17,6 +17,25 @@ import (
 // maxBuildLog is how much of what a held build prints is kept.
 const maxBuildLog = 1 << 20
 
+// BuildError is a build that failed for its own reasons: on the same machine it
+// would fail again.
+type BuildError struct{ err error }
+
+func (e *BuildError) Error() string { return e.err.Error() }
+
+// Unwrap is the cause.
+func (e *BuildError) Unwrap() error { return e.err }
+
+// Make runs the manifest's build, if it has one, in a folder that is its own and
+// may be changed, in a sandbox unless the level is None. It gives what the build
+// printed. The error is a *BuildError when the bot is to blame for it.
+func (m Manifest) Make(ctx context.Context, dir string, level sandbox.Level) ([]byte, error) {
+	if len(m.Build) == 0 {
+		return nil, nil
+	}
+	return runBuild(ctx, dir, m.Build, level)
+}
+
 // runBuild runs a build in a folder that is its own, in a sandbox unless the
 // level is None.
 func runBuild(ctx context.Context, dir string, build []string, level sandbox.Level) ([]byte, error) {
@@ -26,7 +45,10 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 		cmd.Env = append(os.Environ(), sandbox.Mark())
 		cmd.WaitDelay = time.Second // for what it has started and left behind
 		out, err := cmd.CombinedOutput()
-		return out, cmp.Or(ctx.Err(), err)
+		if err != nil {
+			err = cmp.Or(ctx.Err(), error(&BuildError{err}))
+		}
+		return out, err
 	}
 	if level < sandbox.Reduced {
 		return nil, fmt.Errorf("a sandbox of level %s holds no builds: build it yourself, or use --sandbox=off", level)
@@ -41,6 +63,10 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	})
 	w.Close()
 	if err != nil {
+		var s *sandbox.StepError
+		if errors.As(err, &s) && s.Step == "program" {
+			return nil, &BuildError{s.Err}
+		}
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
@@ -53,9 +79,11 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 		return out.Bytes(), ctx.Err()
 	case s.Reason == sandbox.Exited && s.Code == 0:
 		return out.Bytes(), err
+	case s.Reason == sandbox.NotStarted && s.Step == "exec":
+		return out.Bytes(), &BuildError{s.Err}
 	case s.Reason == sandbox.NotStarted:
 		return out.Bytes(), fmt.Errorf("%s: %w", s.Step, s.Err)
 	default:
-		return out.Bytes(), errors.New("the build " + s.String())
+		return out.Bytes(), &BuildError{errors.New("the build " + s.String())}
 	}
 }

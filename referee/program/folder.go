@@ -113,7 +113,7 @@ func resolveFolder(ctx context.Context, folder string, log io.Writer, level sand
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %w", err)
 	}
-	hash, err := hashFolder(folder)
+	hash, err := HashFolder(folder)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", folder, err)
 	}
@@ -123,12 +123,9 @@ func resolveFolder(ctx context.Context, folder string, log io.Writer, level sand
 			return Program{}, err
 		}
 	}
-	command := slices.Clone(m.Run)
-	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
-		command[0] = filepath.Join(dir, command[0])
-	}
-	if command[0], err = exec.LookPath(command[0]); err != nil {
-		return Program{}, fmt.Errorf("bot: %s: %w: %s", folder, err, m.mendRun())
+	command, err := m.Command(dir)
+	if err != nil {
+		return Program{}, fmt.Errorf("bot: %s: %w", folder, err)
 	}
 	return Program{
 		Bot:      referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash},
@@ -136,6 +133,23 @@ func resolveFolder(ctx context.Context, folder string, log io.Writer, level sand
 		Folder:   folder,
 		Language: m.language,
 	}, nil
+}
+
+// Language is what the bot is written in, as far as its commands tell; "" where
+// that is not known.
+func (m Manifest) Language() string { return m.language }
+
+// Command is what starts the bot that stands built in a folder.
+func (m Manifest) Command(dir string) ([]string, error) {
+	command := slices.Clone(m.Run)
+	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
+		command[0] = filepath.Join(dir, command[0])
+	}
+	var err error
+	if command[0], err = exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, m.mendRun())
+	}
+	return command, nil
 }
 
 // mendRun says what to do when what run names cannot be run.
@@ -177,9 +191,9 @@ func walk(folder string, visit func(rel string, info fs.FileInfo) error) error {
 	})
 }
 
-// hashFolder is a hash of all files of a folder: their paths, whether they can
-// be run, and what is in them.
-func hashFolder(folder string) (string, error) {
+// HashFolder is a hash of all files of a folder: their paths, whether they can be
+// run, and what is in them. A bot's Hash is that of its folder before the build.
+func HashFolder(folder string) (string, error) {
 	h := sha256.New()
 	err := walk(folder, func(rel string, info fs.FileInfo) error {
 		if info.IsDir() {
