@@ -1,0 +1,66 @@
+package runner
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+func TestFitDue(t *testing.T) {
+	f, start := newFitter(), time.Now()
+	at := func(d time.Duration) time.Time { return start.Add(d) }
+	check := func(when time.Duration, want string, next time.Duration) {
+		t.Helper()
+		name, n := f.due(at(when))
+		if name != want {
+			t.Errorf("after %s: %q is due, want %q", when, name, want)
+		}
+		if want == "" && (next == 0) != n.IsZero() || next != 0 && !n.Equal(at(next)) {
+			t.Errorf("after %s: the next is due at %s, want %s", when, n.Sub(start), next)
+		}
+	}
+	check(0, "", 0)
+	f.add("a")
+	check(0, "a", 0) // it was never fitted
+	f.begun("a", at(0))
+	check(0, "", 0)
+	f.add("a")
+	check(fitEvery, "", fitLate)
+	for range fitMatches {
+		f.add("a")
+	}
+	check(fitEvery-1, "", fitEvery)
+	check(fitEvery, "a", 0)
+	f.begun("a", at(fitEvery))
+	f.add("a")
+	check(fitEvery+fitLate, "a", 0)
+	select {
+	case <-f.changed:
+	default:
+		t.Error("nobody was told of the matches")
+	}
+}
+
+// All versions of the anchor are one bot, held at its rating.
+func TestEstimate(t *testing.T) {
+	versions := []int64{4, 9, 17, 20}
+	anchors := map[int64]bool{4: true, 17: true}
+	pairs := []rating.Pair{
+		{A: 0, B: 1, Deals: 100, Score: 25, Squares: 25}, {A: 1, B: 2, Deals: 100, Score: 75, Squares: 75},
+		{A: 0, B: 2, Deals: 50, Score: 50, Squares: 50}, {A: 1, B: 3, Deals: 100, Score: 50, Squares: 50},
+	}
+	got, err := estimate(versions, pairs, anchors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1000 + rating.Elo(0.75), 20: 1000 + rating.Elo(0.75)} {
+		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
+			t.Errorf("version %d: %+v, want about %.0f", id, e, want)
+		}
+	}
+	if got[4] != got[17] {
+		t.Errorf("the versions of the anchor have %+v and %+v", got[4], got[17])
+	}
+}

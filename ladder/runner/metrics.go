@@ -1,0 +1,69 @@
+package runner
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are what /metrics tells of the matches. docs/operating.md lists them.
+type metrics struct {
+	finished    *prometheus.CounterVec // by ladder
+	broken      *prometheus.CounterVec // by why
+	games       *prometheus.CounterVec // by ladder
+	void        prometheus.Counter
+	faults      *prometheus.CounterVec // by code
+	took        *prometheus.HistogramVec
+	playing     prometheus.Gauge
+	waiting     prometheus.Gauge
+	workers     prometheus.Gauge
+	paused      prometheus.Gauge
+	benched     prometheus.Counter
+	stages      *prometheus.CounterVec // by stage and outcome
+	submissions prometheus.Gauge
+	fits        *prometheus.HistogramVec
+}
+
+// unrated is the label of matches that are on no ladder.
+const unrated = "unrated"
+
+func ladderLabel(name string) string {
+	if name == "" {
+		return unrated
+	}
+	return name
+}
+
+func newMetrics(to prometheus.Registerer) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	seconds := func(name, help string, buckets []float64) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"ladder"})
+	}
+	m := &metrics{
+		finished:    counters("timba_matches_finished_total", "Matches finished.", "ladder"),
+		broken:      counters("timba_matches_broken_total", "Attempts at a match that were broken off.", "why"),
+		games:       counters("timba_games_total", "Games of finished matches.", "ladder"),
+		void:        counter("timba_games_void_total", "Games played again for a failure of the referee's own."),
+		faults:      counters("timba_faults_total", "Faults of bots in finished matches.", "code"),
+		took:        seconds("timba_match_seconds", "How long finished matches took.", prometheus.ExponentialBuckets(0.25, 2, 11)),
+		playing:     gauge("timba_matches_playing", "Matches that are played now."),
+		waiting:     gauge("timba_matches_waiting", "Matches that wait to be played: broken off, or asked for by somebody."),
+		workers:     gauge("timba_workers", "Cores that matches and submissions share."),
+		paused:      gauge("timba_paused", "1 while nothing is played for a failure of the server's own."),
+		benched:     counter("timba_versions_benched_total", "Versions benched for repeated faults."),
+		stages:      counters("timba_submission_stages_total", "Stages of submissions that ended.", "stage", "outcome"),
+		submissions: gauge("timba_submissions_waiting", "Submissions that are not through their stages."),
+		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
+	}
+	if to != nil {
+		to.MustRegister(m.finished, m.broken, m.games, m.void, m.faults, m.took, m.playing, m.waiting,
+			m.workers, m.paused, m.benched, m.stages, m.submissions, m.fits)
+	}
+	return m
+}

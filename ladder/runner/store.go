@@ -1,0 +1,30 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee"
+)
+
+// Store is what the runner needs of store.Store.
+type Store interface {
+	Version(ctx context.Context, id int64) (ladder.Version, error)
+	Pending(ctx context.Context) ([]ladder.Version, error)
+	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
+	Bench(ctx context.Context, version int64, reason string) (bool, error)
+
+	Waiting(ctx context.Context, n int) ([]ladder.Match, error)
+	AddRated(ctx context.Context, ladder string, versions []int64) (ladder.Match, error)
+	BeginAttempt(ctx context.Context, match int64, commitment, seed referee.Hex) (ladder.Attempt, error)
+	Break(ctx context.Context, match int64, reason string, failed bool) (dropped bool, err error)
+	Finish(ctx context.Context, match int64, games []ladder.Game) ([]ladder.Change, error)
+	LastMatches(ctx context.Context, version int64, n int) ([]ladder.Match, error)
+	Games(ctx context.Context, match int64) ([]ladder.Game, error)
+
+	LadderState(ctx context.Context, ladder string) (matchmaking.Ladder, error)
+	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []rating.Pair, upto int64, err error)
+	SaveFit(ctx context.Context, ladder string, upto int64, estimates map[int64]rating.Estimate) error
+}
