@@ -60,8 +60,8 @@ func (r *Runner) nextSubmission(ctx context.Context) (*job, error) {
 	return nil, nil
 }
 
-func versionName(id int64) string  { return fmt.Sprintf("version %d", id) }
-func matchName(id int64) string    { return fmt.Sprintf("match %d", id) }
+func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
+func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }
 
 // maxWaiting is how many of the matches that wait are looked at.
