@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,7 +19,7 @@ func init() {
 		"exit":      func([]string) { os.Exit(7) },
 		"echo":      func([]string) { io.Copy(os.Stdout, os.Stdin) },
 		"sleep":     func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
-		"abort":     func([]string) { unix.Kill(os.Getpid(), unix.SIGKILL); time.Sleep(time.Hour) },
+		"fault":     fault,
 		"eat":       func([]string) { eat() },
 		"eat-child": func([]string) { again("eat").Run(); fmt.Println("the child is gone"); time.Sleep(time.Hour) },
 		"eat-many":  eatMany,
@@ -45,6 +46,16 @@ func again(action string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"do", action}, args...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd
+}
+
+// fault is ended by a signal of the kernel's: where Landlock is the only wall no
+// other can be sent.
+func fault([]string) {
+	var byDefault [32]byte // a sigaction
+	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGSEGV), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0); errno != 0 {
+		panic(errno)
+	}
+	*(*byte)(nil) = 1
 }
 
 func eat() {

@@ -158,22 +158,30 @@ func event(path, name string) int64 {
 
 // openGroups finds out which cgroups this process may use.
 func openGroups() (groups, error) {
-	own, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
+	v1, unified, err := ownGroups()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		return nil, err
-	}
-	v1, unified := parseGroups(string(own), string(mounts))
-	if v1["memory"] != "" {
+	case v1["memory"] != "":
 		return openV1(v1)
-	}
-	if unified == "" {
+	case unified == "":
 		return nil, errors.New("no cgroup file system is mounted")
 	}
 	return openV2(unified)
+}
+
+// ownGroups gives the folders of this process's own cgroups, as parseGroups does.
+func ownGroups() (v1 map[string]string, unified string, err error) {
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil, "", err
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil, "", err
+	}
+	v1, unified = parseGroups(string(own), string(mounts))
+	return v1, unified, nil
 }
 
 // parseGroups finds the folders of this process's own cgroups: by controller for

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/user"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -101,17 +103,27 @@ func fixNamespaces(err error) string {
 }
 
 func fixGroups(err error) string {
-	if os.Geteuid() == 0 {
+	var none *noManagerError
+	var missing *controllerError
+	switch v1, _, _ := ownGroups(); {
+	case errors.As(err, &none):
+		return "loginctl enable-linger " + userName() + ", which gives this user a systemd at once; a service: Delegate=yes in its unit; or run timba as root"
+	case errors.As(err, &missing):
+		return "Delegate=yes in the unit that timba runs in, for sessions by systemctl edit user@.service; where /sys/fs/cgroup/cgroup.controllers does not have it either, the kernel's command line needs cgroup_enable=" + missing.name
+	case os.Geteuid() == 0:
 		return "mount a cgroup file system that root may write to, with the controllers memory and pids; in a container: --cgroupns=private and a writable /sys/fs/cgroup"
+	case v1["memory"] != "":
+		return "cgroups of version 1 are root's: start the machine with systemd.unified_cgroup_hierarchy=1 on the kernel's command line, or run timba as root"
 	}
 	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
 }
 
+// userName is who runs this process, whatever the environment says after su.
 func userName() string {
-	if name := os.Getenv("USER"); name != "" {
-		return name
+	if u, err := user.Current(); err == nil {
+		return u.Username
 	}
-	return "USER"
+	return strconv.Itoa(os.Getuid())
 }
 
 // tryLevel runs this program in a sandbox, where it looks around.

@@ -366,7 +366,11 @@ func (p *Process) wait() {
 	defer p.mu.Unlock()
 	p.gone = true
 	if p.group != nil {
+		peak := p.status.Usage.Memory // of the largest process
 		p.status.Usage = p.group.usage()
+		if p.status.Usage.Memory == 0 { // version 2 of cgroups before Linux 5.19
+			p.status.Usage.Memory = peak
+		}
 		if err := p.group.close(); err != nil && p.status.Err == nil {
 			p.status.Step, p.status.Err = "cgroup", err
 		}

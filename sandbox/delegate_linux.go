@@ -1,0 +1,251 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/dbus"
+	godbus "github.com/godbus/dbus/v5"
+	"golang.org/x/sys/unix"
+)
+
+// Version 2 of cgroups is one tree, and who runs the machine divides it. A part
+// of it is ours when its controllers are handed on to us: by systemd, which is
+// asked for it, or by a container.
+
+// The controllers of version 2, those that there must be first. With cpu each
+// program gets an equal share of the processors.
+var (
+	needV2 = []string{"memory", "pids"}
+	likeV2 = []string{"cpu"}
+)
+
+// leafV2 is where the processes go that a divided cgroup had itself: the kernel
+// allows either processes or controllers for the cgroups below.
+const leafV2 = "timba"
+
+// openV2 finds a folder for groups, of which own is the cgroup of this process.
+func openV2(own string) (groups, error) {
+	if base := baseV2(own, isDelegated); base != "" {
+		return divide(base)
+	}
+	if booted() {
+		base, err := delegated()
+		if err != nil {
+			return nil, fmt.Errorf("systemd delegates no cgroup: %w", err)
+		}
+		return divide(base)
+	}
+	return divide(own)
+}
+
+// baseV2 is the folder that is ours to divide already; "" for none.
+func baseV2(own string, isDelegated func(dir string) bool) string {
+	above := filepath.Dir(own)
+	switch {
+	case filepath.Base(own) == leafV2 && lacks(above, handsOn, needV2) == "" && writable(above):
+		return above // another timba has divided it, of which we may be a child
+	case isDelegated(own) && writable(own):
+		return own
+	case isDelegated(above) && writable(above):
+		return above // systemd's DelegateSubgroup
+	case lacks(own, handsOn, needV2) == "" && writable(own):
+		return own // the root of the tree: no other has both processes and this
+	}
+	return ""
+}
+
+func writable(dir string) bool {
+	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
+}
+
+// isDelegated tells whether systemd has marked a cgroup as its unit's own affair.
+// Before version 251 only root could read the mark.
+func isDelegated(dir string) bool {
+	for _, name := range []string{"user.delegate", "trusted.delegate"} {
+		var value [8]byte
+		if n, err := unix.Getxattr(dir, name, value[:]); err == nil && string(value[:n]) == "1" {
+			return true
+		}
+	}
+	return false
+}
+
+// booted tells whether systemd runs this machine.
+func booted() bool {
+	info, err := os.Lstat("/run/systemd/system")
+	return err == nil && info.IsDir()
+}
+
+// The lists of controllers: what a cgroup has, and what it hands on to those
+// below it.
+const (
+	has     = "cgroup.controllers"
+	handsOn = "cgroup.subtree_control"
+)
+
+// lacks is the first controller that a cgroup's list does not have; "" when it
+// has all.
+func lacks(dir, list string, controllers []string) string {
+	data, _ := os.ReadFile(filepath.Join(dir, list)) // without it nothing is there
+	have := " " + strings.TrimSpace(string(data)) + " "
+	for _, c := range controllers {
+		if !strings.Contains(have, " "+c+" ") {
+			return c
+		}
+	}
+	return ""
+}
+
+// controllerError is about a controller that is not handed down to a cgroup.
+type controllerError struct{ dir, name string }
+
+func (e *controllerError) Error() string {
+	return fmt.Sprintf("%s has no controller %q", e.dir, e.name)
+}
+
+// divide makes groups below a folder, whose processes make room for them.
+func divide(dir string) (groups, error) {
+	if missing := lacks(dir, has, needV2); missing != "" {
+		return nil, &controllerError{dir, missing}
+	}
+	if err := handOn(dir, needV2); err != nil {
+		return nil, err
+	}
+	for _, c := range likeV2 {
+		handOn(dir, []string{c}) // done without where it is not there
+	}
+	return prepareV2(dir)
+}
+
+// handOn hands controllers on to the cgroups below a folder. Its processes, of
+// which this may be one, are moved out of the way when they are in it.
+func handOn(dir string, controllers []string) error {
+	if lacks(dir, handsOn, controllers) == "" {
+		return nil
+	}
+	for range 10 { // a process may be born while they are moved
+		err := writeFile(filepath.Join(dir, handsOn), "+"+strings.Join(controllers, " +"))
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		if err := vacate(dir); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: processes are born faster than they can be moved out of it", dir)
+}
+
+// vacate moves every process of a cgroup into a leaf.
+func vacate(dir string) error {
+	leaf := filepath.Join(dir, leafV2)
+	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
+	if err != nil {
+		return err
+	}
+	for _, pid := range strings.Fields(string(data)) {
+		if err := writeFile(filepath.Join(leaf, "cgroup.procs"), pid); err != nil && !errors.Is(err, unix.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
+
+// noManagerError says that no systemd runs for a user.
+type noManagerError struct{ err error }
+
+func (e *noManagerError) Error() string {
+	return fmt.Sprintf("none runs for user %d: %v", os.Geteuid(), e.err)
+}
+
+func (e *noManagerError) Unwrap() error { return e.err }
+
+// delegated has systemd move this process into a scope that is ours to divide,
+// and gives its folder. It takes some 200 ms, once.
+func delegated() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := manager(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	done := make(chan string, 1)
+	properties := []dbus.Property{
+		dbus.PropDescription("timba's bots"),
+		dbus.PropPids(uint32(os.Getpid())),
+		{Name: "Delegate", Value: godbus.MakeVariant(true)},
+		// The bots of many matches may be more than systemd's default for a unit.
+		{Name: "TasksMax", Value: godbus.MakeVariant(uint64(math.MaxUint64))},
+		{Name: "CollectMode", Value: godbus.MakeVariant("inactive-or-failed")},
+	}
+	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startOf(os.Getpid()))
+	if _, err := conn.StartTransientUnitContext(ctx, name, "fail", properties, done); err != nil {
+		return "", err
+	}
+	select {
+	case result := <-done:
+		if result != "done" {
+			return "", fmt.Errorf("%s: %s", name, result)
+		}
+	case <-ctx.Done():
+		return "", fmt.Errorf("%s: %w", name, ctx.Err())
+	}
+	_, unified, err := ownGroups()
+	if err != nil {
+		return "", err
+	}
+	if filepath.Base(unified) != name {
+		return "", fmt.Errorf("%s: this process is still in %s", name, unified)
+	}
+	return unified, nil
+}
+
+// manager connects to the systemd that runs this user's units: for root the
+// machine's, for others one of their own. Its bus is looked for where it always
+// is: a variable of the environment may be another user's, or none after su. The
+// last one is systemd's own socket, for machines without a bus of users.
+func manager(ctx context.Context) (*dbus.Conn, error) {
+	if os.Geteuid() == 0 {
+		return dbus.NewWithContext(ctx)
+	}
+	run := "unix:path=/run/user/" + strconv.Itoa(os.Geteuid())
+	conn, err := dbus.NewConnection(func() (*godbus.Conn, error) { return dial(ctx, run+"/bus", (*godbus.Conn).Hello) })
+	if err == nil {
+		return conn, nil
+	}
+	direct, directErr := dbus.NewConnection(func() (*godbus.Conn, error) {
+		return dial(ctx, run+"/systemd/private", func(*godbus.Conn) error { return nil })
+	})
+	if directErr == nil {
+		return direct, nil
+	}
+	return nil, &noManagerError{err}
+}
+
+func dial(ctx context.Context, address string, greet func(*godbus.Conn) error) (*godbus.Conn, error) {
+	conn, err := godbus.Dial(address, godbus.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	err = conn.Auth([]godbus.Auth{godbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
+	if err == nil {
+		err = greet(conn)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}

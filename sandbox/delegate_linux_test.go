@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestBaseV2: which folder of a tree of version 2 is ours to divide. Each case is
+// the folders with what they hand on, a star for those that systemd has marked
+// and a dash for those that may not be written to.
+func TestBaseV2(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Log("root may write to every folder: the cases of a dash are left out")
+	}
+	for _, c := range []struct{ name, tree, own, want string }{
+		{"a login session", "user.slice:memory pids user.slice/session-2.scope:", "user.slice/session-2.scope", ""},
+		{"a service", "system.slice:memory pids system.slice/x.service:", "system.slice/x.service", ""},
+		{"a service with Delegate=yes", "system.slice:memory pids system.slice/*x.service:", "system.slice/x.service", "system.slice/x.service"},
+		{"one that is divided already", "s:memory pids s/*x.service:memory pids s/x.service/timba:", "s/x.service/timba", "s/x.service"},
+		{"one with DelegateSubgroup", "s:memory pids s/*x.service: s/x.service/main:", "s/x.service/main", "s/x.service"},
+		{"a scope of our own", "s:cpu memory pids s/*timba-7-9.scope:cpu memory pids s/timba-7-9.scope/timba:", "s/timba-7-9.scope/timba", "s/timba-7-9.scope"},
+		{"a container", "c:", "c", ""},
+		{"a container that is divided already", "c:memory pids c/timba:", "c/timba", "c"},
+		{"a part that lacks a controller", "c:pids c/timba:", "c/timba", ""},
+		{"the root of the tree", "r:cpuset cpu memory pids", "r", "r"},
+		{"names that are no controllers", "r:memory.high pids", "r", ""},
+		{"another user's that is divided", "s:memory pids -s/*x.scope:memory pids s/x.scope/timba:", "s/x.scope/timba", ""},
+		{"another user's", "s:memory pids -s/*x.service:", "s/x.service", ""},
+	} {
+		if strings.Contains(c.tree, "-s/") && os.Geteuid() == 0 {
+			continue
+		}
+		top, marked := layOut(t, c.tree)
+		got := baseV2(filepath.Join(top, c.own), func(dir string) bool { return slices.Contains(marked, dir) })
+		if rel, _ := filepath.Rel(top, got); got != "" {
+			got = rel
+		}
+		if got != c.want {
+			t.Errorf("%s: %q is divided, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// layOut makes folders as a tree of cgroups has them.
+func layOut(t *testing.T, tree string) (top string, marked []string) {
+	t.Helper()
+	top = t.TempDir()
+	var dir string
+	lists := map[string]string{}
+	var order []string
+	for _, word := range strings.Fields(tree) {
+		if path, first, ok := strings.Cut(word, ":"); ok {
+			dir, word = path, first
+			order = append(order, path)
+		}
+		lists[dir] = strings.TrimSpace(lists[dir] + " " + word)
+	}
+	for _, path := range order {
+		dir := filepath.Join(top, strings.NewReplacer("*", "", "-s/", "s/").Replace(path))
+		mkdir(t, dir)
+		if strings.Contains(path, "*") {
+			marked = append(marked, dir)
+		}
+		for name, text := range map[string]string{handsOn: lists[path] + "\n", "cgroup.procs": ""} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if strings.HasPrefix(path, "-") {
+			if err := os.Chmod(filepath.Join(dir, "cgroup.procs"), 0o444); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return top, marked
+}
+
+// TestVacate: processes make room in a real cgroup of version 2, which there is on
+// machines of version 1 often, too, without controllers.
+func TestVacate(t *testing.T) {
+	_, base, err := ownGroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	controllers := []string(nil)
+	if all, err := machine.groups(); err == nil {
+		if g, ok := all.(groupsV2); ok {
+			base, controllers = g.base, needV2
+		}
+	}
+	if base == "" || !writable(base) {
+		t.Logf("no cgroup of version 2 is ours: %q", base)
+		return
+	}
+	dir := filepath.Join(base, groupName())
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := removeGroup(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	f, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var pids []string
+	for range 3 {
+		cmd := exec.Command(exe(), "do", "sleep")
+		cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
+	}
+	if controllers == nil {
+		err = vacate(dir)
+	} else {
+		err = handOn(dir, controllers)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := lacks(dir, handsOn, controllers); missing != "" {
+		t.Errorf("%s is not handed on", missing)
+	}
+	for name, want := range map[string][]string{"cgroup.procs": nil, leafV2 + "/cgroup.procs": pids} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		got := strings.Fields(string(data))
+		slices.Sort(got)
+		slices.Sort(want)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s has the processes %v (%v), want %v", name, got, err, want)
+		}
+	}
+}
+
+// TestOpenAgain: a second look, as that of a program that timba starts, finds the
+// same folder, not one below it or another scope.
+func TestOpenAgain(t *testing.T) {
+	first, err := machine.groups()
+	if err != nil {
+		t.Logf("there are no groups: %v", err)
+		return
+	}
+	again, err := openGroups()
+	if err != nil || fmt.Sprint(again) != fmt.Sprint(first) {
+		t.Errorf("groups are in %v and then in %v: %v", first, again, err)
+	}
+}
+
+// TestFixGroups: what timba doctor says is about the cause.
+func TestFixGroups(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("systemd: %w", &noManagerError{os.ErrNotExist}), "loginctl enable-linger " + userName()},
+		{fmt.Errorf("cgroup: %w", &controllerError{"/sys/fs/cgroup/x", "memory"}), "cgroup_enable=memory"},
+		{&controllerError{"/sys/fs/cgroup/x", "pids"}, "Delegate=yes"},
+	} {
+		if got := fixGroups(c.err); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %q does not tell %q", c.err, got, c.want)
+		}
+	}
+}
