@@ -13,6 +13,9 @@ import (
 // goroutine. The errors of Send and Line are *Fault when the bot is to blame;
 // any other error is the referee's own failure.
 type conn interface {
+	// Wake lets a bot run that is stopped while it is not its turn; Send does so by
+	// itself, in the bot's time.
+	Wake() error
 	// Send writes whole lines. A bot that does not read them by the deadline is
 	// to blame.
 	Send(lines []byte, deadline time.Time) error

@@ -298,10 +298,13 @@ func startup(err error) error {
 func (g *game) ask(seat int) (rules.Move, error) {
 	c, timer := g.chairs[seat], &g.timers[seat]
 	g.info = nil
-	sent := time.Now()
-	if err := g.early(seat, sent); err != nil {
+	if err := g.early(seat, time.Now()); err != nil {
 		return 0, err
 	}
+	if err := c.conn.Wake(); err != nil {
+		return 0, err
+	}
+	sent := time.Now()
 	left := timer.left()
 	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
 	deadline := sent.Add(left + g.match.Clock.Margin)

@@ -93,6 +93,7 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return line, now, nil
 }
 
+func (c *talker) Wake() error          { return nil }
 func (c *talker) Answered()            {}
 func (c *talker) Stderr() []byte       { return nil }
 func (c *talker) Usage() sandbox.Usage { return sandbox.Usage{} }

@@ -13,12 +13,23 @@ type Hold struct {
 	Level sandbox.Level // demanded at least
 	Most  sandbox.Level // use no layers above this level; None for all there are
 	Limit sandbox.Limit
-	Still bool // stopped while it is not its turn; needs a cgroup
+	Still bool // stopped while it is not its turn; demands Full
+}
+
+// best is the level that a bot gets on this machine.
+func (h *Hold) best() sandbox.Level {
+	if h.Most == sandbox.None {
+		return sandbox.Probe().Level
+	}
+	return min(h.Most, sandbox.Probe().Level)
 }
 
 // spec is what a sandbox is told of a bot.
 func (b Bot) spec() (sandbox.Spec, error) {
 	s := sandbox.Spec{Command: b.Command, Dir: b.Dir, Limit: b.Hold.Limit, Level: b.Hold.Level, Most: b.Hold.Most}
+	if b.Hold.Still {
+		s.Level = sandbox.Full
+	}
 	if s.Dir != "" {
 		return s, nil
 	}

@@ -25,6 +25,9 @@ func (p *process) startHeld(b Bot, theirs [3]*os.File) error {
 		if errors.As(err, &s) && s.Step == "program" {
 			return startError(b, s.Err)
 		}
+		if b.Hold.Still && b.Hold.best() < sandbox.Full {
+			err = fmt.Errorf("a bot can be stopped between its turns only by a cgroup: %w", err)
+		}
 		return fmt.Errorf("referee: starting %s: %w", b.Name, err)
 	}
 	p.held, p.still, p.bot = held, b.Hold.Still, b
@@ -72,8 +75,8 @@ func (p *process) pause() {
 	}
 }
 
-// resume lets it go on.
-func (p *process) resume() error {
+// Wake lets it go on.
+func (p *process) Wake() error {
 	if !p.still {
 		return nil
 	}

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,8 +19,18 @@ import (
 )
 
 func init() {
+	modes["ponder"] = ponder
 	modes["hostile"] = hostile
 	modes["house"] = func(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
+}
+
+// ponder plays the first move of every list and thinks all the time.
+func ponder(string) error {
+	go func() {
+		for {
+		}
+	}()
+	return house.Run("first", os.Stdin, os.Stdout)
 }
 
 // hostile answers until its first turn, where it does what it is named for.
@@ -54,18 +65,9 @@ func hostile(what string) error {
 }
 
 // TestHold: what a bot does to the limits of its sandbox shows as a fault of its
-// own code, and the other one wins.
+// own code, and the other one wins. Without a cgroup it may be that only the end of
+// the process shows.
 func TestHold(t *testing.T) {
-	level := sandbox.Probe().Level
-	if level < sandbox.Reduced {
-		t.Fatalf("this machine holds only %s: see timba doctor", level)
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	limit := sandbox.DefaultLimit
-	limit.Memory, limit.Processes = 128<<20, 24
 	for what, want := range map[string]struct {
 		code protocol.Code
 		text string
@@ -75,56 +77,162 @@ func TestHold(t *testing.T) {
 		"forbidden": {protocol.Forbidden, "a system call that the sandbox does not allow"},
 		"exit":      {protocol.Exit, "the process exited with status 5"},
 	} {
-		t.Run(what, func(t *testing.T) {
-			for _, still := range []bool{false, level == sandbox.Full} {
-				m := &Match{
-					Variant: variant(t, "tebes", ""), Clock: Clock{Move: 20 * time.Second, Startup: 20 * time.Second},
-					Bots: []Bot{
-						{Name: "hostile", Command: []string{exe, "hostile", what}, Dir: t.TempDir(), Hash: strings.Repeat("0", 64), Hold: &Hold{Level: level, Limit: limit, Still: still}},
-						{Name: "other", Hash: strings.Repeat("1", 64)},
-					},
-				}
-				m.start = starter{}.start
+		for _, h := range holds(t, false) {
+			t.Run(what+"/"+h.name, func(t *testing.T) {
+				h.hold.Limit.Memory, h.hold.Limit.Processes = 128<<20, 24
+				m := &Match{Variant: variant(t, "tebes", ""), Clock: patient, Bots: real([]string{self(t), "hostile", what}, nil), start: starter{}.start}
+				m.Bots[0].Dir, m.Bots[0].Hold = builds, h.hold
 				g := oneGame(t, m)
 				if len(g.Faults) != 1 {
 					t.Fatalf("%d faults: %v", len(g.Faults), g.Faults)
 				}
 				f := g.Faults[0]
-				if level < sandbox.Full && what != "forbidden" && f.Code == protocol.Exit {
-					continue // without a cgroup nobody tells
+				limited := what == "memory" || what == "processes"
+				if h.hold.Most < sandbox.Full && limited && f.Code == protocol.Exit {
+					return
 				}
 				if f.Code != want.code || !strings.Contains(f.Text, want.text) {
 					t.Errorf("%s: %s, want %s: %s", f.Code, f.Text, want.code, want.text)
 				}
-			}
-		})
+			})
+		}
 	}
 }
 
-// TestHoldPlays: a match of held bots is that of the same bots without, whether
-// they are stopped between turns or not.
-func TestHoldPlays(t *testing.T) {
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	play := func(h *Hold) (texts []string) {
-		m := &Match{Variant: variant(t, "brisca", ""), Deals: 3, Clock: Clock{Move: 20 * time.Second, Startup: 20 * time.Second}}
-		for i, name := range []string{"random", "greedy"} {
-			m.Bots = append(m.Bots, Bot{Name: name, Command: []string{exe, "house", name}, Dir: t.TempDir(), Hash: strings.Repeat(fmt.Sprint(i), 64), Hold: h})
+// TestHoldRefused: a bot is not started below the level that is demanded, nor
+// where it cannot be stopped and is to be; neither is its fault.
+func TestHoldRefused(t *testing.T) {
+	for want, h := range map[string]Hold{
+		"FULL is needed": {Level: sandbox.Full, Most: sandbox.Weak},
+		"a bot can be stopped between its turns only by a cgroup": {Most: sandbox.Reduced, Still: true},
+	} {
+		m := &Match{Variant: variant(t, "tebes", ""), Clock: patient, Deals: 1, Bots: real([]string{self(t), "house", "first"}, nil), start: starter{}.start}
+		m.Bots[0].Dir, m.Bots[0].Hold = builds, &h
+		if err := m.Play(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// TestHoldPlays: a match of held bots is that of the same bots without, whatever
+// holds them.
+func TestHoldPlays(t *testing.T) {
+	var want string
+	for _, h := range holds(t, true) {
+		m := &Match{Variant: variant(t, "brisca", ""), Deals: 3, Clock: patient, Bots: real([]string{self(t), "house", "random"}, []string{self(t), "house", "greedy"})}
+		for i := range m.Bots {
+			m.Bots[i].Dir, m.Bots[i].Hold = builds, h.hold
+		}
+		var texts []string
 		for _, g := range playAll(t, m) {
 			texts = append(texts, timeless(g))
 		}
-		return texts
-	}
-	want := play(nil)
-	level := sandbox.Probe().Level
-	for _, still := range []bool{false, level == sandbox.Full} {
-		got := play(&Hold{Level: level, Limit: sandbox.DefaultLimit, Still: still})
-		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("held bots (still: %v) play other games", still)
+		got := strings.Join(texts, "\n")
+		if h.hold == nil {
+			want = got
+		} else if got != want {
+			t.Errorf("%s: held bots play other games", h.name)
 		}
+	}
+}
+
+// slowWaker is a bot that takes long to be woken.
+type slowWaker struct{ *talker }
+
+func (c slowWaker) Wake() error {
+	time.Sleep(20 * time.Millisecond)
+	return nil
+}
+
+// TestHoldWakes: the time for a move begins when its bot is awake.
+func TestHoldWakes(t *testing.T) {
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
+	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
+	}
+	for ply, move := range oneGame(t, m).Moves {
+		if move.MS >= 20 {
+			t.Fatalf("the move of ply %d took %v ms", ply, move.MS)
+		}
+	}
+}
+
+// TestHoldThinks: a bot that thinks all the time has thought after its opponent's
+// long turn, unless it is stopped meanwhile.
+func TestHoldThinks(t *testing.T) {
+	for _, h := range holds(t, true) {
+		bots := real([]string{self(t), "ponder", ""}, nil)
+		bots[0].Dir, bots[0].Hold = builds, h.hold
+		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
+		var thinker *process
+		asked := 0
+		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+			if b.Command != nil {
+				c, err := start(ctx, b, scratch, tag)
+				thinker, _ = c.(*process)
+				return c, err
+			}
+			return &talker{scratch: scratch, answer: func(l protocol.RefLine) string {
+				if asked++; asked == 2 { // the thinker has had a turn in between
+					from := thinker.Usage().CPU
+					if h.hold != nil && h.hold.Still {
+						time.Sleep(200 * time.Millisecond)
+						if used := thinker.Usage().CPU - from; used > 20*time.Millisecond {
+							t.Errorf("%s: it has thought for %v while it was stopped", h.name, used)
+						}
+					} else {
+						until(t, h.name+": it thinks", func() bool { return thinker.Usage().CPU > from+20*time.Millisecond })
+					}
+				}
+				return firstMove(l)
+			}}, nil
+		}
+		if g := oneGame(t, m); len(g.Faults) > 0 {
+			t.Errorf("%s: %v", h.name, g.Faults)
+		}
+	}
+}
+
+// TestHoldStopped: a stopped bot can be ended, by the end of the match and by
+// another's fault, and what it had written before is there afterwards.
+func TestHoldStopped(t *testing.T) {
+	for _, h := range holds(t, false) {
+		if !h.hold.Still {
+			continue
+		}
+		left := nothingLeft(t)
+		m := &Match{Variant: variant(t, "teeko", ""), Clock: patient, Deals: 1000, Bots: real([]string{self(t), "house", "first"}, []string{self(t), "house", "first"})}
+		for i := range m.Bots {
+			m.Bots[i].Dir, m.Bots[i].Hold = builds, h.hold
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		m.Trace = func(tr Traffic) { // somebody is stopped from the second turn on
+			if tr.FromBot && strings.HasPrefix(string(tr.Lines), "move") {
+				cancel()
+			}
+		}
+		if err := m.Play(ctx); !IsCancelled(err) {
+			t.Error(err)
+		}
+		left()
+
+		flood := misbehave(t, "--fault", "flood", "--at=2")
+		m = &Match{Variant: variant(t, "brisca", ""), Clock: patient, Bots: real(flood, nil), start: starter{}.start}
+		m.Bots[0].Dir, m.Bots[0].Hold = builds, h.hold
+		if g := oneGame(t, m); len(g.Faults) != 1 || g.Faults[0].Code != protocol.Output {
+			t.Errorf("%v", g.Faults)
+		}
+
+		m = &Match{Variant: variant(t, "brisca", ""), Clock: patient, Deals: 2, Bots: real([]string{self(t), "house", "first"}, misbehave(t, "--fault", "exit-3", "--at=3"))}
+		for i := range m.Bots {
+			m.Bots[i].Dir, m.Bots[i].Hold = builds, h.hold
+		}
+		for _, g := range playAll(t, m) {
+			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Exit {
+				t.Errorf("deal %d: %v", g.Match.Deal, g.Faults)
+			}
+		}
+		left()
 	}
 }
 
@@ -186,17 +294,13 @@ type held struct {
 
 // holds are the ways to run bots that this machine has: at each level and, at the
 // best one if that can be, stopped between turns; if bare is true also without a
-// sandbox. Every machine that tests run on has at least one level.
+// sandbox. A machine that holds nothing has only that.
 func holds(t testing.TB, bare bool) (list []held) {
 	t.Helper()
-	best := sandbox.Probe().Level
-	if best == sandbox.None {
-		t.Fatal("this machine holds nothing: see timba doctor")
-	}
 	if bare {
 		list = append(list, held{"bare", nil})
 	}
-	for level := best; level > sandbox.None; level-- {
+	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
 		h := Hold{Level: level, Most: level, Limit: sandbox.DefaultLimit}
 		list = append(list, held{level.String(), &h})
 		if level == sandbox.Full {

@@ -22,7 +22,8 @@ import (
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
-	sandbox.Mark()                          // the guardian runs from now on
+	sandbox.Mark()                          // the guardian runs from now on,
+	sandbox.Probe()                         // and what is found out about the machine is
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
 		r.Close()
 		w.Close()

@@ -44,6 +44,9 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	return l, nil
 }
 
+// Wake has nothing to do: nobody is stopped here.
+func (l *local) Wake() error { return nil }
+
 func (l *local) Send(lines []byte, _ time.Time) error {
 	l.in.put(lines)
 	return nil

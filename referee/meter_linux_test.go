@@ -17,7 +17,7 @@ func init() {
 	modes["hungry"] = hungry
 }
 
-// hungry has 40 MiB from its first turn on, and thinks for 20 ms of CPU time
+// hungry has 40 MiB from its first turn on, and thinks for 40 ms of CPU time
 // about the first turn of each game, in its last of which it ends.
 func hungry(games string) error {
 	var memory []byte
@@ -33,7 +33,7 @@ func hungry(games string) error {
 			for len(memory) < 40<<20 {
 				memory = append(memory, 1)
 			}
-			for from := cpuTime(); !thought && cpuTime() < from+20*time.Millisecond; {
+			for from := cpuTime(); !thought && cpuTime() < from+40*time.Millisecond; {
 			}
 			if thought = true; fmt.Sprint(n) == games {
 				os.Exit(1)

@@ -28,7 +28,7 @@ type process struct {
 	in, out int // non-blocking; -1 when closed
 	err     int
 	pidfd   int
-	watch   int // epoll on out, err and pidfd; 0 until it is needed
+	watch   int // epoll on out, err, pidfd and in; 0 until it is needed
 	lines   lineBuffer
 	log     []byte
 	deaf    bool // it has closed its stdin
@@ -87,7 +87,7 @@ func (p *process) start(b Bot) error {
 }
 
 func (p *process) Send(lines []byte, deadline time.Time) error {
-	if err := p.resume(); err != nil {
+	if err := p.Wake(); err != nil {
 		return err
 	}
 	for len(lines) > 0 {
@@ -156,7 +156,7 @@ func (p *process) await(left time.Duration) error {
 		}
 	}
 	slice := min(max(0, left), stopSlice)
-	var events [3]unix.EpollEvent
+	var events [4]unix.EpollEvent
 	n, err := unix.EpollWait(p.watch, events[:], int((slice+time.Millisecond-1)/time.Millisecond))
 	if err != nil && err != unix.EINTR {
 		return fmt.Errorf("referee: waiting for a bot: %w", err)
@@ -167,9 +167,22 @@ func (p *process) await(left time.Duration) error {
 			p.drain()
 		case p.pidfd:
 			p.exited = true
+		case p.in:
+			p.inputClosed()
 		}
 	}
 	return nil
+}
+
+// inputClosed takes it that nobody reads what a bot is sent any more. That is a
+// fault now when lines were sent that it has not read: while a process is started
+// there is for a moment another one that could read them, so that the write had no
+// error. Else the bot may still answer, and fails when it is written to.
+func (p *process) inputClosed() {
+	unix.EpollCtl(p.watch, unix.EPOLL_CTL_DEL, p.in, nil) // it would be told again and again
+	if n, err := unix.IoctlGetInt(p.in, unix.TIOCINQ); err == nil && n > 0 {
+		p.deaf = true
+	}
 }
 
 func (p *process) register() (err error) {
@@ -180,9 +193,19 @@ func (p *process) register() (err error) {
 		if fd < 0 {
 			continue
 		}
-		if err := unix.EpollCtl(p.watch, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}); err != nil {
-			return fmt.Errorf("referee: watching a bot: %w", err)
+		if err := p.watchFor(fd, unix.EPOLLIN); err != nil {
+			return err
 		}
+	}
+	if p.in >= 0 {
+		return p.watchFor(p.in, 0) // its end is told all the same
+	}
+	return nil
+}
+
+func (p *process) watchFor(fd int, events uint32) error {
+	if err := unix.EpollCtl(p.watch, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)}); err != nil {
+		return fmt.Errorf("referee: watching a bot: %w", err)
 	}
 	return nil
 }

@@ -89,6 +89,9 @@ func (w stderrOf) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+// Wake has nothing to do: no bot is stopped here.
+func (p *process) Wake() error { return nil }
+
 func (p *process) Send(lines []byte, deadline time.Time) error {
 	sent := make(chan error, 1)
 	own := append([]byte(nil), lines...)

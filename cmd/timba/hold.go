@@ -60,13 +60,16 @@ func (f *holdFlags) choose(cmd *cobra.Command, bots []string) (*referee.Hold, er
 	}
 	var notice string
 	if h.Level, notice, err = sandbox.Choose(f.mode); err != nil {
+		if h.Still {
+			err = fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn: %w", err)
+		}
 		return nil, err
 	}
 	if notice != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), notice)
 	}
 	if h.Still && h.Level < sandbox.Full {
-		return nil, fmt.Errorf("ponder cannot be off: that takes a sandbox of level FULL, and this one is %s", h.Level)
+		return nil, fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn, which takes level FULL, and this is %s", h.Level)
 	}
 	if h.Level == sandbox.None {
 		return nil, nil
