@@ -52,8 +52,8 @@ func Find(spec string) (Player, error) {
 	return nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(names(), ", "))
 }
 
-// version is what house bots call themselves: it changes with the moves they make.
-const version = "1"
+// Version is what house bots call themselves: it changes with the moves they make.
+const Version = "1"
 
 // Run plays on in and out as the bot that spec asks for, under that name.
 func Run(spec string, in io.Reader, out io.Writer) error {
@@ -61,7 +61,7 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return protocol.Serve(in, out, spec, version, p.Answer)
+	return protocol.Serve(in, out, spec, Version, p.Answer)
 }
 
 func names() (n []string) {
