@@ -16,6 +16,10 @@ const (
 	// settling is the number of matches after which a version is half as urgent
 	// as a newcomer.
 	settling = 10
+	// vague is by how many Elo an opponent counts as farther away whose Elo is
+	// known as well as from one match, that is with the uncertainty 1 of package
+	// elo; for others times the root of theirs.
+	vague = 100
 	// often is by how many Elo an opponent counts as farther away that was met as
 	// often as the average one.
 	often = 75
@@ -27,12 +31,14 @@ const (
 
 // Player is an active version on a ladder.
 type Player struct {
-	ID      int64
-	Owner   int64 // the person; 0 for a house bot
-	Elo     float64
-	Matches int // finished ones that moved its Elo
-	Waited  int // matches finished on the ladder since its last one, or since it came
-	Busy    int // matches that it is playing now
+	ID    int64
+	Owner int64 // the person; 0 for a house bot
+	Elo   float64
+	// Uncertainty of the Elo as in package elo, 0 for the anchor.
+	Uncertainty float64
+	Matches     int // finished ones that moved its Elo
+	Waited      int // matches finished on the ladder since its last one, or since it came
+	Busy        int // matches that it is playing now
 }
 
 // Ladder is one ladder as it is now.
@@ -128,7 +134,7 @@ func (l *Ladder) opponent(seated []*Player, r *rand.Rand) *Player {
 		if sits(seated, p) {
 			continue
 		}
-		distance := math.Abs(p.Elo-first.Elo) + chance*r.Float64()
+		distance := math.Abs(p.Elo-first.Elo) + vague*math.Sqrt(max(p.Uncertainty, 0)) + chance*r.Float64()
 		for _, s := range seated {
 			if l.Met != nil {
 				if met := l.Met(s.ID, p.ID); met > 0 {
