@@ -49,12 +49,21 @@ func (p *plant) strays(all bool) (pids []int) {
 		}
 	}
 	for _, pid := range found {
-		if !seen[pid] {
+		if !seen[pid] && !isGuardian(pid) {
 			seen[pid] = true
 			pids = append(pids, pid)
 		}
 	}
 	return pids
+}
+
+// isGuardian tells whether a process is this program's own helper, which stays as
+// long as it does; no attack runs this program under that name.
+func isGuardian(pid int) bool {
+	command, err := os.ReadFile(proc(pid, "cmdline"))
+	theirs, theirErr := os.Readlink(proc(pid, "exe"))
+	own, ownErr := os.Readlink("/proc/self/exe")
+	return err == nil && theirErr == nil && ownErr == nil && theirs == own && string(command) == "timba-sandbox-guardian\x00"
 }
 
 // endStrays waits for strays to end, and kills them if it may take any time. It
