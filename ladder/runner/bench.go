@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 )
 
@@ -18,7 +19,7 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 	}
 	for slot, v := range p.versions {
 		f, g := lastFault(p, slot)
-		if f == nil || house(v) {
+		if f == nil || v.House() {
 			continue
 		}
 		why, err := r.guilt(ctx, v)
@@ -50,12 +51,15 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 
 // guilt looks back at a version's rated matches, the one just kept included.
 func (r *Runner) guilt(ctx context.Context, v ladder.Version) (why string, err error) {
-	matches, err := r.Store.LastMatches(ctx, v.ID, conductMatches)
+	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * conductMatches})
 	if err != nil {
 		return "", err
 	}
 	var conducts []conduct
 	for _, m := range matches {
+		if !m.Rated || len(conducts) == conductMatches {
+			continue
+		}
 		games, err := r.Store.Games(ctx, m.ID)
 		if err != nil {
 			return "", err
@@ -116,6 +120,3 @@ func lastLines(log []byte) string {
 	}
 	return strings.ToValidUTF8(string(end), "?")
 }
-
-// house tells whether a version is part of this program.
-func house(v ladder.Version) bool { return strings.HasPrefix(v.Bot, "@") }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
 )
 
 // next chooses what is done next; nil when there is nothing.
@@ -124,7 +125,7 @@ func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 			return nil, nil
 		}
 		if slots, ok := matchmaking.Next(states[i], r.rand); ok {
-			m, err := r.Store.AddRated(ctx, configs[i].Name, slots)
+			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: configs[i].Name, Versions: slots})
 			return &m, err
 		}
 		states, configs = append(states[:i], states[i+1:]...), append(configs[:i], configs[i+1:]...)

@@ -108,7 +108,7 @@ func (r *Runner) playGames(ctx context.Context, p *played, core int) error {
 func (p *played) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
-		if house(p.versions[slot]) {
+		if p.versions[slot].House() {
 			return houseError{referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}}
 		}
 	}
@@ -130,7 +130,7 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, versionError{id, err}
 		}
-		if !house(v) {
+		if !v.House() {
 			hold := r.Hold
 			bot.Hold = &hold
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 )
 
@@ -16,12 +17,12 @@ type Store interface {
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
 	Bench(ctx context.Context, version int64, reason string) (bool, error)
 
-	Waiting(ctx context.Context, n int) ([]ladder.Match, error)
-	AddRated(ctx context.Context, ladder string, versions []int64) (ladder.Match, error)
+	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
+	AddMatch(ctx context.Context, m store.NewMatch) (ladder.Match, error)
 	BeginAttempt(ctx context.Context, match int64, commitment, seed referee.Hex) (ladder.Attempt, error)
 	Break(ctx context.Context, match int64, reason string, failed bool) (dropped bool, err error)
 	Finish(ctx context.Context, match int64, games []ladder.Game) ([]ladder.Change, error)
-	LastMatches(ctx context.Context, version int64, n int) ([]ladder.Match, error)
+	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 
 	LadderState(ctx context.Context, ladder string) (matchmaking.Ladder, error)
