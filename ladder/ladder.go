@@ -6,6 +6,7 @@ package ladder
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -87,6 +88,9 @@ type Version struct {
 	Ended    time.Time // rested, failed or benched; zero: not yet
 }
 
+// House tells whether a version is of a bot that is part of the program.
+func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
+
 // Plays tells whether a version claims to play a game.
 func (v Version) Plays(game string) bool {
 	for _, g := range v.Games {
@@ -126,7 +130,9 @@ type Match struct {
 	Options  map[string]string // every one
 	Clock    Clock
 	Deals    int
-	Versions []int64 // by slot: they take the seats in turn, starting with rotation 0
+	Versions []int64  // by slot: they take the seats in turn, starting with rotation 0
+	Bots     []string // the names of their bots
+	Numbers  []int    // their numbers
 	State    MatchState
 	AskedBy  int64 // the person who asked for an unrated one; 0: nobody
 	Reason   string
@@ -138,6 +144,7 @@ type Match struct {
 	Order int64
 	// Attempts are the times it was begun; the last one is that which counts.
 	Attempts []Attempt
+	Changes  []Change // by slot, of a finished rated match
 }
 
 // Attempt is one start of a match. Its commitment is public before the first
@@ -186,10 +193,11 @@ type Change struct {
 	Ladder    string
 	VersionID int64
 	Slot      int
+	Number    int // of the version's matches on the ladder, from 1
 	Before    float64
 	After     float64
 	K         float64
-	Score     float64 // mean over the deals and opponents, 0 to 1
+	Score     float64 // of its side, mean over the deals and opposing sides, 0 to 1
 	Expected  float64 // before the match
 	// Uncertainty of the rating after the match, of which the next K is made;
 	// see package elo.
@@ -199,7 +207,8 @@ type Change struct {
 
 // Standing is a version's place on a ladder.
 type Standing struct {
-	Rank      int
+	Ladder    string
+	Rank      int // among the active versions; 0 for one that is not
 	VersionID int64
 	Bot       string
 	Version   int
@@ -207,8 +216,8 @@ type Standing struct {
 	Elo       float64
 	Matches   int // those that moved the Elo of this version
 	Games     int
-	Wins      int
-	Draws     int
+	Wins      int // games with the first rank alone
+	Draws     int // games with the first rank shared
 	Losses    int
 	Faults    int
 	// Fit is the maximum-likelihood rating over all matches, and half the width
@@ -217,6 +226,16 @@ type Standing struct {
 	PlusMinus *float64
 	Active    bool // plays on; false for a version that rests or is benched
 	Last      time.Time
+}
+
+// Invite is a key with which one person can open an account.
+type Invite struct {
+	ID       int64
+	Name     string // that the account must have, "" for any
+	By       int64  // the person who gave it; 0: the operator
+	Created  time.Time
+	Expires  time.Time // zero: never
+	PersonID int64     // who came by it; 0: nobody yet
 }
 
 // Message is something that an owner is to know: a failed stage, a benched bot.

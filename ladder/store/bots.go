@@ -1,0 +1,291 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// HouseBot is a bot that is part of this program.
+type HouseBot struct {
+	Name  string // "@greedy"
+	Label string // its own version: another one means that it plays other moves
+	Hash  string // SHA-256 of what runs now
+}
+
+// SyncHouse makes the house bots known, each with a live version. A bot with a new
+// label gets a new version; where only the program around it is another, the
+// version goes on under the new hash (replays have the hash that ran). House bots
+// that are gone rest.
+func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		known, err := q.HouseBots(ctx)
+		if err != nil {
+			return err
+		}
+		for _, b := range known {
+			if !slices.ContainsFunc(bots, func(h HouseBot) bool { return h.Name == b.Name }) {
+				if err := s.rest(ctx, q, b.ID); err != nil {
+					return err
+				}
+			}
+		}
+		for _, h := range bots {
+			if err := s.syncHouseBot(ctx, q, h); err != nil {
+				return err
+			}
+		}
+		return s.settle(ctx, q)
+	})
+}
+
+func (s *Store) syncHouseBot(ctx context.Context, q *queries.Queries, h HouseBot) error {
+	if !strings.HasPrefix(h.Name, "@") {
+		return invalid("house bots begin with @", "house bot: name cannot be %q", h.Name)
+	}
+	b, err := q.BotByName(ctx, h.Name)
+	if err = none(err, nil); err != nil {
+		return err
+	}
+	if b.ID == 0 {
+		if b, err = q.AddBot(ctx, nullID(0), h.Name, stamp(s.now())); err != nil {
+			return err
+		}
+	}
+	live, err := s.live(ctx, q, b.ID)
+	if err != nil {
+		return err
+	}
+	if live.ID != 0 && live.Label == h.Label {
+		return q.SetHash(ctx, h.Hash, live.ID)
+	}
+	if err := s.rest(ctx, q, b.ID); err != nil {
+		return err
+	}
+	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+		BotID: b.ID, Label: h.Label, Hash: h.Hash, Language: "Go", Games: "[]", Command: text([]string{h.Name}), State: string(ladder.Queued),
+	})
+	if err != nil {
+		return err
+	}
+	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: v.ID})
+}
+
+// live is a bot's live version, with ID 0 where it has none.
+func (s *Store) live(ctx context.Context, q *queries.Queries, botID int64) (queries.Version, error) {
+	id, err := q.LiveVersion(ctx, botID)
+	if err != nil {
+		return queries.Version{}, none(err, nil)
+	}
+	row, err := q.VersionByID(ctx, id)
+	return row.Version, err
+}
+
+// rest takes a bot's live version, if any, off the ladders.
+func (s *Store) rest(ctx context.Context, q *queries.Queries, botID int64) error {
+	v, err := s.live(ctx, q, botID)
+	if err != nil || v.ID == 0 {
+		return err
+	}
+	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: nullStamp(s.now()), ID: v.ID})
+}
+
+func (s *Store) insertVersion(ctx context.Context, q *queries.Queries, v queries.AddVersionParams) (queries.Version, error) {
+	last, err := q.LastNumber(ctx, v.BotID)
+	if err != nil {
+		return queries.Version{}, err
+	}
+	v.Number, v.Created = last+1, stamp(s.now())
+	return q.AddVersion(ctx, v)
+}
+
+// NewVersion is what is known of a version when it is uploaded.
+type NewVersion struct {
+	Bot    string
+	Bundle string // SHA-256 of the upload in hexadecimal
+	Label  string // the manifest's, "" where it is not known yet
+}
+
+// AddVersion takes a person's upload in, in the state Queued. The bot is made on
+// first use; another's is refused, and so is a second open version of the same bot
+// and what is over the person's limits.
+func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
+	if err := ladder.CheckName("bot", n.Bot); err != nil {
+		return out, err
+	}
+	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
+		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
+	}
+	err = s.update(ctx, func(q *queries.Queries) error {
+		p, err := q.Person(ctx, personID)
+		if err != nil {
+			return none(err, notFound("", "person %d does not exist", personID))
+		}
+		b, err := s.ownBot(ctx, q, p, n.Bot, l)
+		if err != nil {
+			return err
+		}
+		if number, err := q.OpenVersion(ctx, b.ID); err == nil {
+			return conflict("wait until that is over", "bot %q: version %d is still being looked at", b.Name, number)
+		} else if err := none(err, nil); err != nil {
+			return err
+		}
+		today, err := q.CountVersionsSince(ctx, nullID(personID), stamp(s.now().Add(-24*time.Hour)))
+		if err != nil {
+			return err
+		}
+		if today >= int64(l.Versions) {
+			return ladder.Errorf(ladder.TooMany, "try again tomorrow", "%d versions within a day are the limit", l.Versions)
+		}
+		v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+			BotID: b.ID, Label: n.Label, Bundle: n.Bundle, Games: "[]", Command: "[]", State: string(ladder.Queued),
+		})
+		if err != nil {
+			return err
+		}
+		out, err = version(queries.VersionByIDRow{Version: v, Name: b.Name})
+		return err
+	})
+	return out, err
+}
+
+// ownBot is a person's bot of a name, made if there is none.
+func (s *Store) ownBot(ctx context.Context, q *queries.Queries, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
+	b, err := q.BotByName(ctx, name)
+	if err == nil {
+		if b.PersonID.Int64 != p.ID {
+			return b, conflict("choose another name", "bot %q is somebody else's", name)
+		}
+		return b, nil
+	}
+	if err := none(err, nil); err != nil {
+		return b, err
+	}
+	n, err := q.CountBots(ctx, nullID(p.ID))
+	if err != nil {
+		return b, err
+	}
+	if n >= int64(l.Bots) {
+		return b, ladder.Errorf(ladder.TooMany, "submit a new version of one of them", "%d bots are the limit, and %q would be one more", l.Bots, name)
+	}
+	return q.AddBot(ctx, nullID(p.ID), name, stamp(s.now()))
+}
+
+// Page is a part of a list: what comes after an ID.
+type Page struct {
+	After int64
+	Limit int // 0 for 100
+}
+
+func (p Page) limit() int64 {
+	if p.Limit <= 0 {
+		return 100
+	}
+	return int64(p.Limit)
+}
+
+// Bots lists bots by ID: all, or with personID those of a person.
+func (s *Store) Bots(ctx context.Context, personID int64, p Page) ([]ladder.Bot, error) {
+	var rows []queries.Bot
+	var err error
+	if personID == 0 {
+		rows, err = s.read.BotsAfter(ctx, p.After, p.limit())
+	} else {
+		rows, err = s.read.BotsOfAfter(ctx, nullID(personID), p.After, p.limit())
+	}
+	var out []ladder.Bot
+	for _, b := range rows {
+		out = append(out, bot(b))
+	}
+	return out, explain(err)
+}
+
+// Bot is a bot by name.
+func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
+	b, err := s.read.BotByName(ctx, name)
+	return bot(b), explain(none(err, noBot(name)))
+}
+
+// BotByID is a bot.
+func (s *Store) BotByID(ctx context.Context, id int64) (ladder.Bot, error) {
+	b, err := s.read.Bot(ctx, id)
+	return bot(b), explain(none(err, notFound("", "bot %d does not exist", id)))
+}
+
+func noBot(name string) error {
+	return notFound("timba bots lists them", "bot %q does not exist", name)
+}
+
+// Versions are those of a bot, the last one first.
+func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, error) {
+	rows, err := s.read.VersionsOf(ctx, botID)
+	if err != nil {
+		return nil, explain(err)
+	}
+	return versions(rows)
+}
+
+// LastVersions are the last versions of some bots, by bot.
+func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
+	rows, err := s.read.LastVersions(ctx, bots)
+	if err != nil {
+		return nil, explain(err)
+	}
+	list, err := versions(rows)
+	out := make(map[int64]ladder.Version, len(list))
+	for _, v := range list {
+		out[v.BotID] = v
+	}
+	return out, err
+}
+
+// Version is one version.
+func (s *Store) Version(ctx context.Context, id int64) (out ladder.Version, err error) {
+	row, err := s.read.VersionByID(ctx, id)
+	if err != nil {
+		return out, explain(none(err, noVersion(id)))
+	}
+	return version(row)
+}
+
+func noVersion(id int64) error { return notFound("", "version %d does not exist", id) }
+
+// openStates are those of a version that is on its way.
+var openStates = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
+
+// Pending are the versions on their way, the oldest first.
+func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
+	var all []ladder.Version
+	err := s.view(ctx, func(q *queries.Queries) error {
+		for _, state := range openStates {
+			rows, err := q.VersionsIn(ctx, string(state))
+			if err != nil {
+				return err
+			}
+			list, err := versions(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, list...)
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b ladder.Version) int { return int(max(-1, min(1, a.ID-b.ID))) })
+	return all, err
+}
+
+// Bundles lists the uploads that versions have, by their hash: those are never
+// deleted.
+func (s *Store) Bundles(ctx context.Context) ([]string, error) {
+	hashes, err := s.read.Bundles(ctx)
+	return hashes, explain(err)
+}
+
+// noLimit stands for the end of a list that goes downwards.
+const noLimit = math.MaxInt64

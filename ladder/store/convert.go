@@ -1,0 +1,170 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+)
+
+// Rows as nouns.
+
+func stamp(t time.Time) int64 { return t.UnixMicro() }
+
+func nullStamp(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
+}
+
+func nullID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id != 0} }
+
+func moment(us int64) time.Time { return time.UnixMicro(us).UTC() }
+
+func nullMoment(us sql.NullInt64) time.Time {
+	if !us.Valid {
+		return time.Time{}
+	}
+	return moment(us.Int64)
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// text is a value as JSON; only maps, lists and clocks come here, which have one.
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("store: " + err.Error())
+	}
+	return string(data)
+}
+
+func parse(what, text string, v any) error {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return fmt.Errorf("data: %s %q is damaged: %w", what, text, err)
+	}
+	return nil
+}
+
+func person(p queries.Person) ladder.Person {
+	return ladder.Person{ID: p.ID, Name: p.Name, Admin: p.Admin != 0, Created: moment(p.Created), Blocked: nullMoment(p.Blocked)}
+}
+
+func token(t queries.Token) ladder.Token {
+	return ladder.Token{
+		ID: t.ID, PersonID: t.PersonID, Label: t.Label, Scope: ladder.Scope(t.Scope),
+		Created: moment(t.Created), Used: nullMoment(t.Used), Expires: nullMoment(t.Expires), Revoked: nullMoment(t.Revoked),
+	}
+}
+
+func bot(b queries.Bot) ladder.Bot {
+	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created)}
+}
+
+func version(r queries.VersionByIDRow) (ladder.Version, error) {
+	v := r.Version
+	out := ladder.Version{
+		ID: v.ID, BotID: v.BotID, Bot: r.Name, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
+		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason,
+		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
+	}
+	if err := parse("a version's games", v.Games, &out.Games); err != nil {
+		return out, err
+	}
+	if len(out.Games) == 0 {
+		out.Games = nil
+	}
+	return out, parse("a version's command", v.Command, &out.Command)
+}
+
+func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow](rows []R) ([]ladder.Version, error) {
+	out := make([]ladder.Version, 0, len(rows))
+	for _, r := range rows {
+		v, err := version(queries.VersionByIDRow(r))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func match(m queries.Match) (ladder.Match, error) {
+	out := ladder.Match{
+		ID: m.ID, Rated: m.LadderID.Valid, Game: m.Game, Deals: int(m.Deals), State: ladder.MatchState(m.State),
+		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
+		Finished: nullMoment(m.Finished), Order: m.Ord.Int64,
+	}
+	if err := parse("a match's options", m.Options, &out.Options); err != nil {
+		return out, err
+	}
+	return out, parse("a match's clock", m.Clock, &out.Clock)
+}
+
+// attempt shows the seed only when the attempt is over.
+func attempt(a queries.Attempt) ladder.Attempt {
+	out := ladder.Attempt{Number: int(a.Number), Commitment: hexOf(a.Commitment), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
+	if a.Ended.Valid {
+		seed := hexOf(a.Seed)
+		out.Seed = &seed
+	}
+	return out
+}
+
+func hexOf(data []byte) (h referee.Hex) {
+	copy(h[:], data)
+	return h
+}
+
+func game(g queries.Game) ladder.Game {
+	return ladder.Game{
+		ID: g.ID, MatchID: g.MatchID, Deal: int(g.Deal), Rotation: int(g.Rotation), Plies: int(g.Plies),
+		Took: time.Duration(g.Took) * time.Microsecond,
+	}
+}
+
+func gameSeat(s queries.GameSeat) ladder.GameSeat {
+	return ladder.GameSeat{Seat: int(s.Seat), Slot: int(s.Slot), Rank: int(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int(s.Faults)}
+}
+
+func change(c queries.Change, ladderName string, deals int) ladder.Change {
+	return ladder.Change{
+		MatchID: c.MatchID, Ladder: ladderName, VersionID: c.VersionID, Slot: int(c.Slot), Number: int(c.Number),
+		Before: c.EloBefore, After: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Deals: deals,
+	}
+}
+
+func ladderConfig(l queries.Ladder) (ladder.LadderConfig, error) {
+	out := ladder.LadderConfig{Name: l.Name, Title: l.Title, Game: l.Game, Deals: int(l.Deals), Bots: int(l.Slots)}
+	if err := parse("a ladder's options", l.Options, &out.Options); err != nil {
+		return out, err
+	}
+	if err := parse("a ladder's clock", l.Clock, &out.Clock); err != nil {
+		return out, err
+	}
+	return out, parse("a ladder's house bots", l.House, &out.House)
+}
+
+func standing(e queries.Entry, ladderName, botName, owner string, number int64) ladder.Standing {
+	s := ladder.Standing{
+		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Elo: e.Elo,
+		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
+		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
+	}
+	if e.Fit.Valid {
+		s.Fit = &e.Fit.Float64
+	}
+	if e.PlusMinus.Valid {
+		s.PlusMinus = &e.PlusMinus.Float64
+	}
+	return s
+}
+
+func nullFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, Valid: finite(x)} }

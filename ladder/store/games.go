@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Games are the games of a finished match in the order of deals and rotations,
+// without replays and logs; none of one that is not finished.
+func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		if _, err := q.Match(ctx, matchID); err != nil {
+			return none(err, noMatch(matchID))
+		}
+		out, err = gamesOf(ctx, q, matchID)
+		return err
+	})
+	return out, err
+}
+
+func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.Game, error) {
+	rows, err := q.GamesOf(ctx, matchID)
+	if err != nil {
+		return nil, err
+	}
+	seats, err := q.SeatsOfMatch(ctx, matchID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ladder.Game, len(rows))
+	for i, r := range rows {
+		out[i] = game(r)
+		for len(seats) > 0 && seats[0].GameID == r.ID {
+			out[i].Seats = append(out[i].Seats, gameSeat(seats[0]))
+			seats = seats[1:]
+		}
+	}
+	return out, nil
+}
+
+// Game is one game without its replay and logs.
+func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		r, err := q.Game(ctx, id)
+		if err != nil {
+			return none(err, noGame(id))
+		}
+		out = game(r)
+		seats, err := q.SeatsOf(ctx, id)
+		for _, r := range seats {
+			out.Seats = append(out.Seats, gameSeat(r))
+		}
+		return err
+	})
+	return out, err
+}
+
+func noGame(id int64) error { return notFound("", "game %d does not exist", id) }
+
+// Replay is a game's document, byte for byte as it was kept.
+func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
+	r, err := s.read.Replay(ctx, gameID)
+	if err != nil {
+		return nil, explain(none(err, noGame(gameID)))
+	}
+	data, err := s.codec.unpackReplay(ctx, r.Dictionary, r.Size, r.Data)
+	if err != nil {
+		return nil, fmt.Errorf("data: the replay of game %d: %w", gameID, err)
+	}
+	return data, nil
+}
+
+// Log is what the bot at a seat wrote in a game, nil if it wrote nothing.
+func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
+	if _, err := s.read.Game(ctx, gameID); err != nil {
+		return nil, explain(none(err, noGame(gameID)))
+	}
+	r, err := s.read.Log(ctx, gameID, int64(seat))
+	if err != nil {
+		return nil, explain(none(err, nil))
+	}
+	data, err := s.codec.unpack(r.Data)
+	if err != nil {
+		return nil, fmt.Errorf("data: the log of game %d, seat %d: %w", gameID, seat, err)
+	}
+	return data, nil
+}
+
+// ReplayFilter says which replays; the zero value: all.
+type ReplayFilter struct {
+	Ladder string
+	Bot    string
+	Match  int64 // alone
+}
+
+// Replay is a game's document with its place.
+type Replay struct {
+	Game   int64 // the cursor from which to go on
+	Match  int64
+	Ladder string // "" of an unrated match
+	Data   []byte
+}
+
+// replayBatch is how many replays are read at a time, so that a slow reader holds
+// no transaction open.
+const replayBatch = 64
+
+// ReplaysAfter gives f the replays of all games after a cursor, in the order in
+// which they were kept: who comes again with the last one's Game misses none. An
+// error of f ends it.
+func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
+	for r, err := range s.replays(ctx, cursor, filter) {
+		if err != nil {
+			return explain(err)
+		}
+		data, err := s.codec.unpackReplay(ctx, r.Dictionary, r.Size, r.Data)
+		if err != nil {
+			return fmt.Errorf("data: the replay of game %d: %w", r.ID, err)
+		}
+		if err := f(Replay{Game: r.ID, Match: r.MatchID, Ladder: r.Ladder, Data: data}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replays are the rows of a filter after a cursor.
+func (s *Store) replays(ctx context.Context, cursor int64, f ReplayFilter) iter.Seq2[queries.ReplaysAfterRow, error] {
+	next, err := s.replayPages(ctx, cursor, f)
+	return func(yield func(queries.ReplaysAfterRow, error) bool) {
+		for after := cursor; err == nil; {
+			var rows []queries.ReplaysAfterRow
+			if rows, err = next(after); err != nil || len(rows) == 0 {
+				break
+			}
+			for _, r := range rows {
+				after = max(after, r.ID)
+				if r.ID > cursor && !yield(r, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(queries.ReplaysAfterRow{}, err)
+		}
+	}
+}
+
+// replayPages gives the pages of a filter, each after a game; an empty one is the end.
+func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (func(after int64) ([]queries.ReplaysAfterRow, error), error) {
+	var ladderID int64
+	if f.Ladder != "" {
+		l, err := s.ladder(ctx, s.read, f.Ladder)
+		if err != nil {
+			return nil, err
+		}
+		ladderID = l.ID
+	}
+	switch {
+	case f.Match != 0:
+		if _, err := s.read.Match(ctx, f.Match); err != nil {
+			return nil, none(err, noMatch(f.Match))
+		}
+		return s.replaysOfMatches(ctx, []int64{f.Match}), nil
+	case f.Bot != "":
+		b, err := s.read.BotByName(ctx, f.Bot)
+		if err != nil {
+			return nil, none(err, noBot(f.Bot))
+		}
+		var on any
+		if ladderID != 0 {
+			on = ladderID
+		}
+		rows, err := s.read.PlayedByBot(ctx, b.ID, cursor, on)
+		if err != nil {
+			return nil, err
+		}
+		var ids []int64
+		for _, r := range rows {
+			ids = append(ids, r.MatchID)
+		}
+		return s.replaysOfMatches(ctx, ids), nil
+	case ladderID != 0:
+		return func(after int64) ([]queries.ReplaysAfterRow, error) {
+			rows, err := s.read.ReplaysOnLadderAfter(ctx, nullID(ladderID), after, replayBatch)
+			out := make([]queries.ReplaysAfterRow, len(rows))
+			for i, r := range rows {
+				out[i] = queries.ReplaysAfterRow(r)
+			}
+			return out, err
+		}, nil
+	}
+	return func(after int64) ([]queries.ReplaysAfterRow, error) {
+		return s.read.ReplaysAfter(ctx, after, replayBatch)
+	}, nil
+}
+
+// replaysOfMatches gives a page for each match.
+func (s *Store) replaysOfMatches(ctx context.Context, ids []int64) func(int64) ([]queries.ReplaysAfterRow, error) {
+	return func(int64) (out []queries.ReplaysAfterRow, err error) {
+		for len(out) == 0 && len(ids) > 0 {
+			rows, err := s.read.ReplaysOfMatch(ctx, ids[0])
+			if err != nil {
+				return nil, err
+			}
+			ids = ids[1:]
+			for _, r := range rows {
+				out = append(out, queries.ReplaysAfterRow(r))
+			}
+		}
+		return out, nil
+	}
+}

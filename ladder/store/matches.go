@@ -1,0 +1,428 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// NewMatch is a match to be played. A rated one names its ladder, which gives game,
+// options, clock and deals; an unrated one brings those.
+type NewMatch struct {
+	Ladder   string
+	Versions []int64 // by slot
+
+	Game    string
+	Options map[string]string
+	Clock   ladder.Clock
+	Deals   int
+	AskedBy int64 // the person, 0 for nobody
+	// Open is how many unrated matches that person may have that are not over; 0
+	// for any number.
+	Open int
+}
+
+// AddMatch takes a match in, which waits then. The versions of a rated one have to
+// be active on the ladder; those of an unrated one only have to be built.
+func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		params, err := s.newMatch(ctx, q, n)
+		if err != nil {
+			return err
+		}
+		params.Created = stamp(s.now())
+		m, err := q.AddMatch(ctx, params)
+		if err != nil {
+			return err
+		}
+		for slot, id := range n.Versions {
+			row, err := s.player(ctx, q, m.LadderID.Int64, id)
+			if err != nil {
+				return err
+			}
+			if slices.Contains(n.Versions[:slot], id) {
+				return invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
+			}
+			if !m.LadderID.Valid && !plays(row, m.Game) {
+				return invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, m.Game)
+			}
+			if err := q.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: row.Version.BotID}); err != nil {
+				return err
+			}
+		}
+		list, err := s.fill(ctx, q, []queries.Match{m})
+		if err == nil {
+			out = list[0]
+		}
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) newMatch(ctx context.Context, q *queries.Queries, n NewMatch) (p queries.AddMatchParams, err error) {
+	if n.Ladder == "" {
+		return s.newUnrated(ctx, q, n)
+	}
+	l, err := s.ladder(ctx, q, n.Ladder)
+	if err != nil {
+		return p, err
+	}
+	switch {
+	case l.Active == 0:
+		return p, conflict("", "ladder %q is not played any more", n.Ladder)
+	case n.AskedBy != 0:
+		return p, invalid("ask for an unrated one", "match: nobody can ask for a rated one")
+	case len(n.Versions) != int(l.Slots):
+		return p, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
+	}
+	return queries.AddMatchParams{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
+}
+
+// maxUnratedDeals keeps what a person can ask for small.
+const maxUnratedDeals = 100
+
+func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) (p queries.AddMatchParams, err error) {
+	g, err := games.Find(n.Game)
+	if err != nil {
+		return p, invalid("", "match: %w", err)
+	}
+	v, err := rules.Settle(g, n.Options)
+	if err != nil {
+		return p, invalid("", "match: %w", err)
+	}
+	if _, err := ladder.SlotSides(v, len(n.Versions)); err != nil {
+		return p, invalid("", "match: %w", err)
+	}
+	if err := n.Clock.Check(); err != nil {
+		return p, invalid("", "match: %w", err)
+	}
+	if n.Deals < 1 || n.Deals > maxUnratedDeals {
+		return p, invalid(fmt.Sprintf("try 1 to %d", maxUnratedDeals), "match: deals cannot be %d", n.Deals)
+	}
+	if n.Open > 0 && n.AskedBy != 0 {
+		open, err := q.CountAsked(ctx, nullID(n.AskedBy))
+		if err != nil {
+			return p, err
+		}
+		if open >= int64(n.Open) {
+			return p, ladder.Errorf(ladder.TooMany, "wait until one is over", "%d unrated matches at a time are the limit", n.Open)
+		}
+	}
+	options := map[string]string{}
+	for _, o := range v.Settings() {
+		options[o.Name] = o.Value
+	}
+	return queries.AddMatchParams{Game: n.Game, Options: text(options), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+}
+
+// player finds a version that may be in a match of a ladder, 0 for an unrated one.
+func (s *Store) player(ctx context.Context, q *queries.Queries, ladderID, id int64) (queries.VersionByIDRow, error) {
+	row, err := q.VersionByID(ctx, id)
+	if err != nil {
+		return row, none(err, noVersion(id))
+	}
+	if ladderID == 0 {
+		switch ladder.State(row.Version.State) {
+		case ladder.Live, ladder.Resting, ladder.Benched:
+			return row, nil
+		}
+		return row, conflict("choose one that is live, resting or benched", "match: version %d of %s is %s", row.Version.Number, row.Name, row.Version.State)
+	}
+	e, err := q.Entry(ctx, ladderID, id)
+	if err = none(err, nil); err != nil {
+		return row, err
+	}
+	if e.Active == 0 {
+		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Version.Number, row.Name)
+	}
+	return row, nil
+}
+
+func plays(row queries.VersionByIDRow, game string) bool {
+	v, err := version(row)
+	return err == nil && v.Plays(game)
+}
+
+// maxFailures is how often a match is begun that the referee fails at.
+const maxFailures = 3
+
+// BeginAttempt starts a match that waits. The commitment is public from now on,
+// the seed when the attempt is over.
+func (s *Store) BeginAttempt(ctx context.Context, matchID int64, commitment, seed referee.Hex) (out ladder.Attempt, err error) {
+	if want := referee.Commitment(rules.Seed(seed)); commitment != want {
+		return out, invalid("", "match %d: the commitment is not the seed's", matchID)
+	}
+	err = s.update(ctx, func(q *queries.Queries) error {
+		m, err := s.matchIn(ctx, q, matchID, ladder.Waiting)
+		if err != nil {
+			return err
+		}
+		last, err := q.LastAttempt(ctx, m.ID)
+		if err = none(err, nil); err != nil {
+			return err
+		}
+		now := stamp(s.now())
+		row := queries.AddAttemptParams{MatchID: m.ID, Number: last.Number + 1, Commitment: commitment[:], Seed: seed[:], Began: now}
+		if err := q.AddAttempt(ctx, row); err != nil {
+			return err
+		}
+		out = ladder.Attempt{Number: int(row.Number), Commitment: commitment, Began: moment(now)}
+		return q.BeginMatch(ctx, nullStamp(s.now()), m.ID)
+	})
+	return out, err
+}
+
+// matchIn finds a match in some state; in any other it is too late, or too early.
+func (s *Store) matchIn(ctx context.Context, q *queries.Queries, id int64, state ladder.MatchState) (queries.Match, error) {
+	m, err := q.Match(ctx, id)
+	if err != nil {
+		return m, none(err, noMatch(id))
+	}
+	if m.State != string(state) {
+		return m, conflict("", "match %d is %s, not %s", id, m.State, state)
+	}
+	return m, nil
+}
+
+func noMatch(id int64) error { return notFound("", "match %d does not exist", id) }
+
+// Break ends the attempt at a running match; its seed is public then, and the
+// match waits again. failed says that the referee failed, which is the end of the
+// match at the third time; a stop of the server is not. Dropped tells that it was
+// given up, for that or for a version that plays no more.
+func (s *Store) Break(ctx context.Context, matchID int64, reason string, failed bool) (dropped bool, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		m, err := s.matchIn(ctx, q, matchID, ladder.Running)
+		if err != nil {
+			return err
+		}
+		if err := s.breakOff(ctx, q, m, reason, failed); err != nil {
+			return err
+		}
+		if m, err = q.Match(ctx, matchID); err != nil {
+			return err
+		}
+		dropped = m.State == string(ladder.Dropped)
+		return nil
+	})
+	return dropped && err == nil, err
+}
+
+func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
+	last, err := q.LastAttempt(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	err = q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: flag(failed), MatchID: m.ID, Number: last.Number})
+	if err != nil {
+		return err
+	}
+	failures, err := q.CountFailed(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	if failures >= maxFailures {
+		return q.DropMatch(ctx, reason, nullStamp(s.now()), m.ID)
+	}
+	if err := q.WaitAgain(ctx, m.ID); err != nil {
+		return err
+	}
+	return s.dropIdle(ctx, q)
+}
+
+// ReleaseRunning breaks off every match that is marked as running, when a server
+// starts: nobody plays them. They wait again, with a new seed to come.
+func (s *Store) ReleaseRunning(ctx context.Context) (n int, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		rows, err := q.OldestIn(ctx, string(ladder.Running), noLimit)
+		if err != nil {
+			return err
+		}
+		for _, m := range rows {
+			if err := s.breakOff(ctx, q, m, "the server stopped", false); err != nil {
+				return err
+			}
+		}
+		n = len(rows)
+		return nil
+	})
+	return n, err
+}
+
+// Waiting are the matches that wait, the oldest first, at most limit.
+func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.OldestIn(ctx, string(ladder.Waiting), int64(limit))
+		if err != nil {
+			return err
+		}
+		out, err = s.fill(ctx, q, rows)
+		return err
+	})
+	return out, err
+}
+
+// MatchFilter says which matches; the zero value: the last ones of all.
+type MatchFilter struct {
+	Ladder  string
+	Bot     string
+	Version int64
+	State   ladder.MatchState
+	Before  int64 // only those with a smaller ID; 0 for all
+	Limit   int   // 0 for 50
+}
+
+// Matches lists matches, the last one first.
+func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := s.find(ctx, q, f)
+		if err != nil {
+			return err
+		}
+		out, err = s.fill(ctx, q, rows)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]queries.Match, error) {
+	before, limit, state := f.Before, int64(f.Limit), string(f.State)
+	if before <= 0 {
+		before = noLimit
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	var on any // the ladder's ID, or nil
+	var ladderID int64
+	if f.Ladder != "" {
+		l, err := s.ladder(ctx, q, f.Ladder)
+		if err != nil {
+			return nil, err
+		}
+		ladderID, on = l.ID, l.ID
+	}
+	switch {
+	case f.Version != 0:
+		return q.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
+	case f.Bot != "":
+		b, err := q.BotByName(ctx, f.Bot)
+		if err != nil {
+			return nil, none(err, noBot(f.Bot))
+		}
+		return q.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
+	case f.Ladder != "" && state != "":
+		return q.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
+	case f.Ladder != "":
+		return q.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
+	case state != "":
+		return q.MatchesIn(ctx, state, before, limit)
+	}
+	return q.MatchesBefore(ctx, before, limit)
+}
+
+// Match is one match.
+func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		m, err := q.Match(ctx, id)
+		if err != nil {
+			return none(err, noMatch(id))
+		}
+		list, err := s.fill(ctx, q, []queries.Match{m})
+		if err == nil {
+			out = list[0]
+		}
+		return err
+	})
+	return out, err
+}
+
+// fill makes matches of rows, with their slots, attempts and changes.
+func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Match) ([]ladder.Match, error) {
+	out := make([]ladder.Match, len(rows))
+	ids := make([]int64, len(rows))
+	index := make(map[int64]*ladder.Match, len(rows))
+	ladders := map[int64]string{}
+	for i, r := range rows {
+		m, err := match(r)
+		if err != nil {
+			return nil, err
+		}
+		if id := r.LadderID.Int64; r.LadderID.Valid {
+			if ladders[id] == "" {
+				l, err := q.LadderByID(ctx, id)
+				if err != nil {
+					return nil, err
+				}
+				ladders[id] = l.Name
+			}
+			m.Ladder = ladders[id]
+		}
+		out[i], ids[i], index[r.ID] = m, r.ID, &out[i]
+	}
+	if len(rows) == 0 {
+		return out, nil
+	}
+	slots, err := q.SlotsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slots {
+		m := index[r.MatchID]
+		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
+	}
+	attempts, err := q.AttemptsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range attempts {
+		m := index[r.MatchID]
+		m.Attempts = append(m.Attempts, attempt(r))
+	}
+	changes, err := q.ChangesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range changes {
+		m := index[r.MatchID]
+		m.Changes = append(m.Changes, change(r, m.Ladder, m.Deals))
+	}
+	return out, nil
+}
+
+// Changes are what a finished rated match moved, by slot.
+func (s *Store) Changes(ctx context.Context, matchID int64) ([]ladder.Change, error) {
+	m, err := s.Match(ctx, matchID)
+	return m.Changes, err
+}
+
+// History is how the Elo of a version on a ladder went: at most limit of its
+// changes, evenly spaced, the last one among them; 0 for all.
+func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		e, err := q.Entry(ctx, l.ID, versionID)
+		if err != nil {
+			return none(err, notFound("", "version %d has not played on ladder %q", versionID, name))
+		}
+		step := int64(1)
+		if limit > 0 {
+			step = max(1, (e.Matches+int64(limit)-1)/int64(limit))
+		}
+		rows, err := q.History(ctx, queries.HistoryParams{LadderID: l.ID, VersionID: versionID, Step: step, Phase: e.Matches % step})
+		for _, r := range rows {
+			out = append(out, change(r, name, int(l.Deals)))
+		}
+		return err
+	})
+	return out, err
+}

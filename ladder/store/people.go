@@ -1,0 +1,171 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// AddPerson makes an account; its name is nobody else's.
+func (s *Store) AddPerson(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		p, err = s.addPerson(ctx, q, name, admin)
+		return err
+	})
+	return p, err
+}
+
+func (s *Store) addPerson(ctx context.Context, q *queries.Queries, name string, admin bool) (ladder.Person, error) {
+	if err := ladder.CheckName("person", name); err != nil {
+		return ladder.Person{}, err
+	}
+	p, err := q.AddPerson(ctx, name, flag(admin), stamp(s.now()))
+	if duplicate(err) {
+		return ladder.Person{}, conflict("choose another name", "person %q exists", name)
+	}
+	return person(p), err
+}
+
+// People lists everybody in the order in which they came.
+func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
+	var out []ladder.Person
+	rows, err := s.read.People(ctx)
+	for _, p := range rows {
+		out = append(out, person(p))
+	}
+	return out, explain(err)
+}
+
+// Person is one of them.
+func (s *Store) Person(ctx context.Context, id int64) (ladder.Person, error) {
+	p, err := s.read.Person(ctx, id)
+	return person(p), explain(none(err, notFound("", "person %d does not exist", id)))
+}
+
+// PersonByName is one of them.
+func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, error) {
+	p, err := s.read.PersonByName(ctx, name)
+	return person(p), explain(none(err, notFound("timba admin people lists them", "person %q does not exist", name)))
+}
+
+// BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
+// are not valid, their bots rest, and their matches that wait are dropped.
+func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		var at time.Time
+		if blocked {
+			at = s.now()
+		}
+		n, err := q.BlockPerson(ctx, nullStamp(at), id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return notFound("", "person %d does not exist", id)
+		}
+		if err := q.SettleEntries(ctx); err != nil {
+			return err
+		}
+		return s.dropIdle(ctx, q)
+	})
+}
+
+// Messages are those to a person after an ID, the oldest first, at most limit.
+func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
+	var out []ladder.Message
+	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
+	for _, m := range rows {
+		out = append(out, ladder.Message{ID: m.ID, PersonID: m.PersonID, Version: m.VersionID.Int64, Text: m.Text, Created: moment(m.Created)})
+	}
+	return out, explain(err)
+}
+
+// AddInvite makes a code with which one person can register, as name if it is not
+// "". by is the person who gives it, 0 for the operator. The code is shown once.
+func (s *Store) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
+	if name != "" {
+		if err := ladder.CheckName("person", name); err != nil {
+			return "", invite, err
+		}
+	}
+	key := newKey(invitePrefix)
+	err = s.update(ctx, func(q *queries.Queries) error {
+		row, err := q.AddInvite(ctx, queries.AddInviteParams{
+			Public: key.public, Hash: key.hash[:], Name: name, InvitedBy: nullID(by), Created: stamp(s.now()), Expires: nullStamp(expires),
+		})
+		invite = invitation(row)
+		return err
+	})
+	if err != nil {
+		return "", ladder.Invite{}, err
+	}
+	return key.text, invite, nil
+}
+
+// Invites lists all of them, used or not.
+func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
+	var out []ladder.Invite
+	rows, err := s.read.Invites(ctx)
+	for _, i := range rows {
+		out = append(out, invitation(i))
+	}
+	return out, explain(err)
+}
+
+func invitation(i queries.Invite) ladder.Invite {
+	return ladder.Invite{ID: i.ID, Name: i.Name, By: i.InvitedBy.Int64, Created: moment(i.Created), Expires: nullMoment(i.Expires), PersonID: i.PersonID.Int64}
+}
+
+// Register opens an account by an invite's code, or without one where
+// registration is open. The token, for everything, is shown once.
+func (s *Store) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		var invite queries.Invite
+		if code != "" || !open {
+			if invite, err = s.invite(ctx, q, code, name); err != nil {
+				return err
+			}
+		}
+		if p, err = s.addPerson(ctx, q, name, false); err != nil {
+			return err
+		}
+		if invite.ID != 0 {
+			if _, err := q.UseInvite(ctx, nullID(p.ID), invite.ID); err != nil {
+				return err
+			}
+		}
+		tokenText, _, err = s.addToken(ctx, q, p.ID, "registration", ladder.ScopeAll, time.Time{})
+		return err
+	})
+	if err != nil {
+		return ladder.Person{}, "", err
+	}
+	return p, tokenText, nil
+}
+
+// invite finds an invite that can be used under a name.
+func (s *Store) invite(ctx context.Context, q *queries.Queries, code, name string) (queries.Invite, error) {
+	refused := ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite is not valid")
+	key, ok := parseKey(invitePrefix, strings.TrimSpace(code))
+	if !ok {
+		return queries.Invite{}, refused
+	}
+	i, err := q.InviteByPublic(ctx, key.public)
+	if err != nil {
+		return i, none(err, refused)
+	}
+	switch {
+	case !key.matches(i.Hash):
+		return i, refused
+	case i.PersonID.Valid:
+		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has been used")
+	case i.Expires.Valid && i.Expires.Int64 <= stamp(s.now()):
+		return i, ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite has expired")
+	case i.Name != "" && i.Name != name:
+		return i, ladder.Errorf(ladder.Forbidden, "register as "+i.Name, "the invite is not for %q", name)
+	}
+	return i, nil
+}

@@ -1,0 +1,81 @@
+-- name: AddBot :one
+INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING *;
+
+-- name: Bot :one
+SELECT * FROM bots WHERE id = ?;
+
+-- name: BotByName :one
+SELECT * FROM bots WHERE name = ?;
+
+-- name: CountBots :one
+SELECT count(*) FROM bots WHERE person_id = ?;
+
+-- name: BotsAfter :many
+SELECT * FROM bots WHERE id > ? ORDER BY id LIMIT ?;
+
+-- name: BotsOfAfter :many
+SELECT * FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
+
+-- name: HouseBots :many
+SELECT * FROM bots WHERE person_id IS NULL ORDER BY id;
+
+-- name: AddVersion :one
+INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?) RETURNING *;
+
+-- name: LastNumber :one
+SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?;
+
+-- name: CountVersionsSince :one
+SELECT count(*) FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?;
+
+-- name: VersionByID :one
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?;
+
+-- name: VersionsOf :many
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.bot_id = ? ORDER BY versions.number DESC;
+
+-- name: LastVersions :many
+-- One page needs only the last version of each bot.
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.bot_id IN (sqlc.slice('bots'))
+  AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = versions.bot_id);
+
+-- name: VersionsIn :many
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.state = ? ORDER BY versions.id;
+
+-- name: LiveVersion :one
+SELECT id FROM versions WHERE bot_id = ? AND state = 'live';
+
+-- name: OpenVersion :one
+SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building', 'checking', 'trial');
+
+-- name: SetState :exec
+UPDATE versions SET state = ?, reason = ?, began = ?, ended = ? WHERE id = ?;
+
+-- name: SetBuilt :exec
+UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ? WHERE id = ?;
+
+-- name: SetHash :exec
+UPDATE versions SET hash = ? WHERE id = ?;
+
+-- name: CountBundle :one
+SELECT count(*) FROM versions WHERE bundle = ?;
+
+-- name: Bundles :many
+SELECT DISTINCT bundle FROM versions WHERE bundle > '' ORDER BY bundle;
+
+-- name: BeginStage :exec
+INSERT INTO stages (version_id, name, ok, began, summary, log) VALUES (?, ?, 0, ?, '', x'')
+ON CONFLICT (version_id, name) DO UPDATE SET ok = 0, began = excluded.began, ended = NULL, summary = '', log = x'';
+
+-- name: EndStage :execrows
+UPDATE stages SET ok = ?, ended = ?, summary = ?, log = ? WHERE version_id = ? AND name = ?;
+
+-- name: Stages :many
+SELECT * FROM stages WHERE version_id = ? ORDER BY began, rowid;
+
+-- name: DropStages :exec
+DELETE FROM stages WHERE version_id = ?;

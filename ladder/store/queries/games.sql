@@ -1,0 +1,64 @@
+-- name: AddGame :one
+INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took) VALUES (?, ?, ?, ?, ?, ?) RETURNING id;
+
+-- name: AddSeat :exec
+INSERT INTO game_seats (game_id, seat, slot, rank, points, fault, faults) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: AddReplay :exec
+INSERT INTO replays (game_id, dictionary, size, data) VALUES (?, ?, ?, ?);
+
+-- name: AddLog :exec
+INSERT INTO game_logs (game_id, seat, size, data) VALUES (?, ?, ?, ?);
+
+-- name: GamesOf :many
+SELECT * FROM games WHERE match_id = ? ORDER BY deal, rotation;
+
+-- name: SeatsOfMatch :many
+SELECT game_seats.* FROM games JOIN game_seats ON game_seats.game_id = games.id
+WHERE games.match_id = ? ORDER BY games.deal, games.rotation, game_seats.seat;
+
+-- name: Game :one
+SELECT * FROM games WHERE id = ?;
+
+-- name: SeatsOf :many
+SELECT * FROM game_seats WHERE game_id = ? ORDER BY seat;
+
+-- name: Replay :one
+SELECT * FROM replays WHERE game_id = ?;
+
+-- name: Log :one
+SELECT * FROM game_logs WHERE game_id = ? AND seat = ?;
+
+-- name: LogSizes :many
+SELECT seat, size FROM game_logs WHERE game_id = ? ORDER BY seat;
+
+-- name: ReplaysAfter :many
+SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.dictionary, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.id > ? ORDER BY games.id LIMIT ?;
+
+-- name: ReplaysOnLadderAfter :many
+SELECT games.id, games.match_id, ladders.name AS ladder, replays.dictionary, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?;
+
+-- name: PlayedByBot :many
+-- The matches of a bot that have games after a game, in the order of their games.
+SELECT games.match_id, CAST(min(games.id) AS INTEGER) AS first_game
+FROM match_slots JOIN games ON games.match_id = match_slots.match_id
+WHERE match_slots.bot_id = sqlc.arg(bot_id) AND games.id > sqlc.arg(cursor)
+  AND (sqlc.narg(ladder_id) IS NULL OR games.ladder_id = sqlc.narg(ladder_id))
+GROUP BY games.match_id ORDER BY first_game;
+
+-- name: ReplaysOfMatch :many
+SELECT games.id, games.match_id, '' AS ladder, replays.dictionary, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id;
+
+-- name: AddDictionary :one
+INSERT INTO dictionaries (data, created) VALUES (?, ?) RETURNING id;
+
+-- name: Dictionary :one
+SELECT data FROM dictionaries WHERE id = ?;
+
+-- name: LastDictionary :one
+SELECT * FROM dictionaries ORDER BY id DESC LIMIT 1;

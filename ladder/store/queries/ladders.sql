@@ -1,0 +1,129 @@
+-- name: Ladders :many
+SELECT * FROM ladders ORDER BY active DESC, position, id;
+
+-- name: LadderByName :one
+SELECT * FROM ladders WHERE name = ?;
+
+-- name: LadderByID :one
+SELECT * FROM ladders WHERE id = ?;
+
+-- name: AddLadder :one
+INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING *;
+
+-- name: UpdateLadder :exec
+UPDATE ladders SET title = ?, game = ?, options = ?, clock = ?, deals = ?, slots = ?, house = ?, position = ?, active = 1 WHERE id = ?;
+
+-- name: RetireLadder :exec
+UPDATE ladders SET active = 0 WHERE id = ?;
+
+-- name: CountMatches :one
+SELECT count(*) FROM matches WHERE ladder_id = ?;
+
+-- name: NextOrder :one
+UPDATE ladders SET finished = finished + 1 WHERE id = ? RETURNING finished;
+
+-- name: AddEntry :exec
+INSERT INTO entries (ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, last)
+VALUES (sqlc.arg(ladder_id), sqlc.arg(version_id), sqlc.arg(predecessor), sqlc.arg(since), sqlc.arg(start), sqlc.arg(start),
+  sqlc.arg(uncertainty), sqlc.arg(held), 1, sqlc.arg(since));
+
+-- name: Entry :one
+SELECT * FROM entries WHERE ladder_id = ? AND version_id = ?;
+
+-- name: LastEntryOfBot :one
+SELECT entries.version_id, entries.elo FROM versions JOIN entries ON entries.version_id = versions.id
+WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.number DESC LIMIT 1;
+
+-- name: SettleEntries :exec
+-- An entry is active while its version is live, its owner is not blocked and the
+-- ladder is played; a house bot has to be one of the ladder's.
+UPDATE entries SET active = NOT active
+WHERE active <> (
+  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  FROM versions
+  JOIN bots ON bots.id = versions.bot_id
+  JOIN ladders ON ladders.id = entries.ladder_id
+  LEFT JOIN people ON people.id = bots.person_id
+  WHERE versions.id = entries.version_id
+);
+
+-- name: StopVersion :exec
+UPDATE entries SET active = 0 WHERE version_id = ?;
+
+-- name: ActiveEntries :many
+SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, coalesce(bots.person_id, 0) AS person_id
+FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
+WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id;
+
+-- name: OpenOnLadder :many
+-- The slots of rated matches of a ladder that are not over.
+SELECT matches.id, match_slots.slot, match_slots.version_id
+FROM matches JOIN match_slots ON match_slots.match_id = matches.id
+WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running') ORDER BY matches.id, match_slots.slot;
+
+-- name: MetAbove :many
+SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
+
+-- name: MetBelow :many
+SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
+
+-- name: Standings :many
+SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner
+FROM entries
+JOIN versions ON versions.id = entries.version_id
+JOIN bots ON bots.id = versions.bot_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE entries.ladder_id = ? AND entries.active = ?
+ORDER BY entries.elo DESC, entries.version_id;
+
+-- name: EntriesOfBot :many
+SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+FROM versions
+JOIN entries ON entries.version_id = versions.id
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = entries.ladder_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE versions.bot_id = ?
+ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC;
+
+-- name: CountAbove :one
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?;
+
+-- name: CountLevelBefore :one
+SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo = ? AND version_id < ?;
+
+-- name: PairsOf :many
+SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
+
+-- name: AnchorEntries :many
+SELECT version_id FROM entries WHERE ladder_id = ? AND held = 1 ORDER BY version_id;
+
+-- name: SetFit :exec
+UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?;
+
+-- name: SaveFit :exec
+INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
+ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created;
+
+-- name: Fit :one
+SELECT * FROM fits WHERE ladder_id = ?;
+
+-- name: MoveEntry :exec
+UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = matches + 1, games = games + ?, wins = wins + ?, draws = draws + ?,
+  losses = losses + ?, faults = faults + ? WHERE ladder_id = ? AND version_id = ?;
+
+-- name: AddPair :exec
+INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares) VALUES (?, ?, ?, 1, ?, ?, ?)
+ON CONFLICT (ladder_id, a, b) DO UPDATE SET matches = matches + 1, deals = deals + excluded.deals,
+  score = score + excluded.score, squares = squares + excluded.squares;
+
+-- name: AddChange :exec
+INSERT INTO changes (match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: History :many
+-- Every step-th match of a version, and its last one.
+SELECT * FROM changes WHERE ladder_id = sqlc.arg(ladder_id) AND version_id = sqlc.arg(version_id)
+  AND number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY number;

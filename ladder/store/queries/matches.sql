@@ -1,0 +1,86 @@
+-- name: AddMatch :one
+INSERT INTO matches (ladder_id, game, options, clock, deals, state, asked_by, reason, created)
+VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING *;
+
+-- name: AddSlot :exec
+INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?);
+
+-- name: Match :one
+SELECT * FROM matches WHERE id = ?;
+
+-- name: MatchesBefore :many
+SELECT * FROM matches WHERE id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: MatchesIn :many
+SELECT * FROM matches WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: MatchesOnLadder :many
+SELECT * FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: MatchesOnLadderIn :many
+SELECT * FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: MatchesOfBot :many
+SELECT matches.* FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+WHERE match_slots.bot_id = sqlc.arg(bot_id) AND match_slots.match_id < sqlc.arg(before)
+  AND (sqlc.narg(ladder_id) IS NULL OR matches.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR matches.state = CAST(sqlc.arg(state) AS TEXT))
+GROUP BY match_slots.match_id ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
+
+-- name: MatchesOfVersion :many
+SELECT matches.* FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+WHERE match_slots.version_id = sqlc.arg(version_id) AND match_slots.match_id < sqlc.arg(before)
+  AND (sqlc.narg(ladder_id) IS NULL OR matches.ladder_id = sqlc.narg(ladder_id))
+  AND (CAST(sqlc.arg(state) AS TEXT) = '' OR matches.state = CAST(sqlc.arg(state) AS TEXT))
+ORDER BY match_slots.match_id DESC LIMIT sqlc.arg(n);
+
+-- name: OldestIn :many
+SELECT * FROM matches WHERE state = ? ORDER BY id LIMIT ?;
+
+-- name: CountAsked :one
+SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'running');
+
+-- name: SlotsOf :many
+SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number
+FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
+WHERE match_slots.match_id IN (sqlc.slice('matches')) ORDER BY match_slots.match_id, match_slots.slot;
+
+-- name: ChangesOf :many
+SELECT * FROM changes WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_id, slot;
+
+-- name: AttemptsOf :many
+SELECT * FROM attempts WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_id, number;
+
+-- name: AddAttempt :exec
+INSERT INTO attempts (match_id, number, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, '', 0);
+
+-- name: LastAttempt :one
+SELECT * FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1;
+
+-- name: EndAttempt :exec
+UPDATE attempts SET ended = ?, reason = ?, failed = ? WHERE match_id = ? AND number = ?;
+
+-- name: CountFailed :one
+SELECT count(*) FROM attempts WHERE match_id = ? AND failed = 1;
+
+-- name: BeginMatch :exec
+UPDATE matches SET state = 'running', began = coalesce(began, ?) WHERE id = ?;
+
+-- name: WaitAgain :exec
+UPDATE matches SET state = 'waiting' WHERE id = ?;
+
+-- name: DropMatch :exec
+UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
+
+-- name: FinishMatch :exec
+UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ? WHERE id = ?;
+
+-- name: IdleWaiting :many
+-- Rated matches that wait for a version which does not play there any more.
+SELECT matches.id, bots.name, versions.number
+FROM matches
+JOIN match_slots ON match_slots.match_id = matches.id
+JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = match_slots.version_id
+JOIN versions ON versions.id = match_slots.version_id
+JOIN bots ON bots.id = match_slots.bot_id
+WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, match_slots.slot;

@@ -1,0 +1,47 @@
+-- name: AddPerson :one
+INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING *;
+
+-- name: Person :one
+SELECT * FROM people WHERE id = ?;
+
+-- name: PersonByName :one
+SELECT * FROM people WHERE name = ?;
+
+-- name: People :many
+SELECT * FROM people ORDER BY id;
+
+-- name: BlockPerson :execrows
+UPDATE people SET blocked = ? WHERE id = ?;
+
+-- name: AddToken :one
+INSERT INTO tokens (person_id, public, hash, label, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *;
+
+-- name: TokenByPublic :one
+SELECT sqlc.embed(tokens), sqlc.embed(people) FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?;
+
+-- name: UseToken :exec
+UPDATE tokens SET used = ? WHERE id = ?;
+
+-- name: TokensOf :many
+SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
+
+-- name: RevokeToken :execrows
+UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?;
+
+-- name: AddInvite :one
+INSERT INTO invites (public, hash, name, invited_by, created, expires) VALUES (?, ?, ?, ?, ?, ?) RETURNING *;
+
+-- name: InviteByPublic :one
+SELECT * FROM invites WHERE public = ?;
+
+-- name: Invites :many
+SELECT * FROM invites ORDER BY id;
+
+-- name: UseInvite :execrows
+UPDATE invites SET person_id = ? WHERE id = ? AND person_id IS NULL;
+
+-- name: AddMessage :exec
+INSERT INTO messages (person_id, version_id, text, created) VALUES (?, ?, ?, ?);
+
+-- name: MessagesAfter :many
+SELECT * FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;

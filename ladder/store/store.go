@@ -1,0 +1,231 @@
+// Package store keeps a competition in a folder: an SQLite database with people,
+// bots, matches, games and ratings. Every method is one transaction: what it says
+// is done is on the disk, what it says failed has left nothing.
+//
+// The schema is in migrations, the queries in queries/*.sql; the Go code beside
+// those is generated from them.
+package store
+
+//go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Names in the data folder.
+const (
+	databaseFile = "timba.db"
+	lockFile     = "lock"
+	bundleFolder = "bundles"
+)
+
+// Options of a store; the zero value is for a command beside the server.
+type Options struct {
+	// Now is the clock; nil stands for the system's.
+	Now func() time.Time
+	// Server takes the folder's lock, which only one has at a time, and makes the
+	// folder and the database where there are none.
+	Server bool
+	// ReadOnly opens an existing database without a change to it.
+	ReadOnly bool
+
+	pragmas []string // more of them, for tests
+}
+
+// Store is an open data folder. Its methods may be called from any goroutine.
+type Store struct {
+	dir      string
+	now      func() time.Time
+	readOnly bool
+	lock     *flock.Flock
+	writer   *sql.DB // one connection: SQLite has one writer at a time
+	readers  *sql.DB
+	write    *queries.Queries
+	read     *queries.Queries
+	codec    *codec
+}
+
+// Open opens the data folder and brings its database up to date.
+func Open(dir string, o Options) (_ *Store, err error) {
+	s := &Store{dir: dir, now: o.Now, readOnly: o.ReadOnly}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	defer func() {
+		if err != nil {
+			s.Close()
+			err = explain(err)
+		}
+	}()
+	path := filepath.Join(dir, databaseFile)
+	if err := s.prepareFolder(path, o); err != nil {
+		return nil, err
+	}
+	if !o.ReadOnly {
+		if s.writer, err = open(path, writerDSN(o), 1); err != nil {
+			return nil, err
+		}
+	}
+	if s.readers, err = open(path, readerDSN(o), max(4, runtime.GOMAXPROCS(0))); err != nil {
+		return nil, err
+	}
+	if err := s.migrate(context.Background()); err != nil {
+		return nil, err
+	}
+	if err := s.prepare(context.Background()); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// prepareFolder makes the folder for a server and locks it.
+func (s *Store) prepareFolder(path string, o Options) error {
+	if o.Server {
+		for _, dir := range []string{s.dir, filepath.Join(s.dir, bundleFolder)} {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return unavailable("name a folder that can be written to, or mend it", "data: folder %q cannot be made: %w", s.dir, err)
+			}
+		}
+		return s.takeLock()
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ladder.Errorf(ladder.NotFound, "name the folder of a server, or start one there with timba serve --data "+s.dir,
+			"data: folder %q has no %s", s.dir, databaseFile)
+	}
+	return nil
+}
+
+// takeLock makes this process the folder's server until Close.
+func (s *Store) takeLock() error {
+	lock := flock.New(filepath.Join(s.dir, lockFile))
+	ok, err := lock.TryLock()
+	if err != nil {
+		return unavailable("name a folder that can be written to, or mend it", "data: folder %q cannot be locked: %w", s.dir, err)
+	}
+	if !ok {
+		return unavailable("stop that server, or name another folder", "data: folder %q is in use by another server", s.dir)
+	}
+	s.lock = lock
+	return nil
+}
+
+// The pragmas of every connection are in its DSN, so that no connection of a
+// pool lacks them. In WAL mode readers never wait for the writer. synchronous is
+// FULL: the log is on the disk before a commit returns, so not even a power cut
+// takes a match back that was told to be finished, whose seed is public by then;
+// NORMAL would save one fsync a match and could lose the last ones.
+func writerDSN(o Options) url.Values {
+	v := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(10000)", "foreign_keys(1)", "journal_mode(wal)", "synchronous(full)",
+		"cache_size(-65536)", "journal_size_limit(67108864)",
+	}}
+	v["_pragma"] = append(v["_pragma"], o.pragmas...)
+	return v
+}
+
+func readerDSN(o Options) url.Values {
+	v := url.Values{"_pragma": {"busy_timeout(10000)", "foreign_keys(1)", "query_only(1)", "cache_size(-16384)"}}
+	if o.ReadOnly {
+		v.Set("mode", "ro")
+	}
+	return v
+}
+
+func open(path string, params url.Values, conns int) (*sql.DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive
+		path = "/" + path
+	}
+	name := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+	db, err := sql.Open("sqlite", "file:"+name+"?"+params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
+}
+
+// prepare compiles every statement once for each connection.
+func (s *Store) prepare(ctx context.Context) (err error) {
+	if s.read, err = queries.Prepare(ctx, s.readers); err != nil {
+		return err
+	}
+	if s.writer != nil {
+		if s.write, err = queries.Prepare(ctx, s.writer); err != nil {
+			return err
+		}
+	}
+	s.codec, err = newCodec(ctx, s)
+	return err
+}
+
+// Close ends all connections and gives the lock back. Every method fails after it.
+func (s *Store) Close() error {
+	var errs []error
+	for _, q := range []*queries.Queries{s.read, s.write} {
+		if q != nil {
+			errs = append(errs, q.Close())
+		}
+	}
+	for _, db := range []*sql.DB{s.readers, s.writer} { // the last one out writes the log into the database
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Unlock())
+	}
+	return explain(errors.Join(errs...))
+}
+
+// Dir is the data folder.
+func (s *Store) Dir() string { return s.dir }
+
+// update runs f in one write transaction.
+func (s *Store) update(ctx context.Context, f func(*queries.Queries) error) error {
+	if s.readOnly {
+		return unavailable("open it without read-only", "data: folder %q is open read-only", s.dir)
+	}
+	tx, err := s.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return explain(err)
+	}
+	if err := f(s.write.WithTx(tx)); err != nil {
+		if rollback := tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
+			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
+		}
+		return explain(err)
+	}
+	return explain(tx.Commit())
+}
+
+// view runs f on one state of the database.
+func (s *Store) view(ctx context.Context, f func(*queries.Queries) error) error {
+	tx, err := s.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return explain(err)
+	}
+	defer tx.Rollback() // it has changed nothing
+	return explain(f(s.read.WithTx(tx)))
+}

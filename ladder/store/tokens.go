@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// A key is a prefix, a public part that it is found by and a secret: 43 letters
+// and digits at random, of which 32 are secret (190 bits). Only the hash of the
+// whole is kept; with so many bits it needs neither salt nor slowness.
+const (
+	tokenPrefix  = "timba_"
+	invitePrefix = "invite_"
+
+	publicLength = 11
+	secretLength = 32
+	base62       = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+)
+
+type key struct {
+	text   string
+	public string
+	hash   [sha256.Size]byte
+}
+
+func newKey(prefix string) key {
+	random := make([]byte, 0, publicLength+secretLength)
+	var buf [64]byte
+	for len(random) < cap(random) {
+		rand.Read(buf[:]) // never fails
+		for _, b := range buf {
+			if b < 4*62 && len(random) < cap(random) { // so that each is as likely
+				random = append(random, base62[b%62])
+			}
+		}
+	}
+	k, _ := parseKey(prefix, prefix+string(random))
+	return k
+}
+
+// parseKey reads a key; ok is false for what cannot be one.
+func parseKey(prefix, text string) (k key, ok bool) {
+	random, ok := strings.CutPrefix(text, prefix)
+	if !ok || len(random) != publicLength+secretLength {
+		return key{}, false
+	}
+	return key{text: text, public: random[:publicLength], hash: sha256.Sum256([]byte(text))}, true
+}
+
+// matches compares in constant time.
+func (k key) matches(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
+
+const maxTokenLabel = 80
+
+// AddToken makes a token for a person; its text is shown once and not kept. A
+// zero expires stands for never.
+func (s *Store) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		text, t, err = s.addToken(ctx, q, personID, label, scope, expires)
+		return err
+	})
+	if err != nil {
+		return "", ladder.Token{}, err
+	}
+	return text, t, nil
+}
+
+func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
+	switch scope {
+	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
+	default:
+		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
+	}
+	if len(label) > maxTokenLabel {
+		return "", ladder.Token{}, invalid("try at most 80 bytes", "token: label cannot be %q", label)
+	}
+	if !expires.IsZero() && !expires.After(s.now()) {
+		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
+	}
+	if _, err := q.Person(ctx, personID); err != nil {
+		return "", ladder.Token{}, none(err, notFound("", "person %d does not exist", personID))
+	}
+	k := newKey(tokenPrefix)
+	row, err := q.AddToken(ctx, queries.AddTokenParams{
+		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Scope: string(scope), Created: stamp(s.now()), Expires: nullStamp(expires),
+	})
+	return k.text, token(row), err
+}
+
+// usedEvery is how exactly the last use of a token is known.
+const usedEvery = time.Minute
+
+// Authenticate finds whose token it is. Unknown, revoked and expired tokens and
+// those of blocked people are refused.
+func (s *Store) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
+	refused := ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token is not valid")
+	k, ok := parseKey(tokenPrefix, text)
+	if !ok {
+		return ladder.Person{}, ladder.Token{}, refused
+	}
+	row, err := s.read.TokenByPublic(ctx, k.public)
+	if err != nil {
+		return ladder.Person{}, ladder.Token{}, explain(none(err, refused))
+	}
+	p, t, now := person(row.Person), token(row.Token), s.now()
+	switch {
+	case !k.matches(row.Token.Hash):
+		return ladder.Person{}, ladder.Token{}, refused
+	case !t.Revoked.IsZero():
+		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has been revoked")
+	case !t.Expires.IsZero() && !t.Expires.After(now):
+		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Unauthorized, "timba login takes a new one", "the token has expired")
+	case !p.Blocked.IsZero():
+		return ladder.Person{}, ladder.Token{}, ladder.Errorf(ladder.Forbidden, "ask the operator", "person %q is blocked", p.Name)
+	}
+	if now.Sub(t.Used) >= usedEvery && !s.readOnly {
+		// A note only: a full disk does not shut anybody out.
+		if err := s.update(ctx, func(q *queries.Queries) error { return q.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
+			t.Used = now
+		}
+	}
+	return p, t, nil
+}
+
+// Tokens lists a person's tokens, revoked ones, too.
+func (s *Store) Tokens(ctx context.Context, personID int64) ([]ladder.Token, error) {
+	var out []ladder.Token
+	rows, err := s.read.TokensOf(ctx, personID)
+	for _, t := range rows {
+		out = append(out, token(t))
+	}
+	return out, explain(err)
+}
+
+// RevokeToken makes a person's token invalid for ever.
+func (s *Store) RevokeToken(ctx context.Context, personID, id int64) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		n, err := q.RevokeToken(ctx, nullStamp(s.now()), id, personID)
+		if err == nil && n == 0 {
+			return notFound("", "token %d does not exist", id)
+		}
+		return err
+	})
+}

@@ -1,0 +1,256 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// open finds a version that is on its way; in any other state it is too late.
+func (s *Store) open(ctx context.Context, q *queries.Queries, id int64) (queries.VersionByIDRow, error) {
+	row, err := q.VersionByID(ctx, id)
+	if err != nil {
+		return row, none(err, noVersion(id))
+	}
+	if !slices.Contains(openStates, ladder.State(row.Version.State)) {
+		return row, conflict("", "version %d of %s is %s already", row.Version.Number, row.Name, row.Version.State)
+	}
+	return row, nil
+}
+
+// SetState moves a version on its way to another state of the way. Back to Queued
+// means that it begins again, with no stages.
+func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
+	if !slices.Contains(openStates, state) {
+		return invalid("Fail, Promote and Bench lead there", "version %d: state cannot be set to %q", versionID, state)
+	}
+	return s.update(ctx, func(q *queries.Queries) error {
+		if _, err := s.open(ctx, q, versionID); err != nil {
+			return err
+		}
+		if state == ladder.Queued {
+			if err := q.DropStages(ctx, versionID); err != nil {
+				return err
+			}
+		}
+		return q.SetState(ctx, queries.SetStateParams{State: string(state), ID: versionID})
+	})
+}
+
+// Built is what is known of a version when it is unpacked and built.
+type Built struct {
+	Label    string
+	Hash     string // SHA-256 of what runs, in hexadecimal
+	Language string
+	Games    []string
+	Command  []string
+}
+
+// SetBuilt keeps it.
+func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		if _, err := s.open(ctx, q, versionID); err != nil {
+			return err
+		}
+		return q.SetBuilt(ctx, queries.SetBuiltParams{
+			Label: b.Label, Hash: b.Hash, Language: b.Language, Games: list(b.Games), Command: list(b.Command), ID: versionID,
+		})
+	})
+}
+
+func list(words []string) string {
+	if words == nil {
+		words = []string{}
+	}
+	return text(words)
+}
+
+// BeginStage notes that a stage of a version begins, again if it was there.
+func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		if _, err := s.open(ctx, q, versionID); err != nil {
+			return err
+		}
+		return q.BeginStage(ctx, versionID, name, stamp(s.now()))
+	})
+}
+
+// EndStage keeps how a stage that was begun came out: OK, Summary and Log.
+func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		n, err := q.EndStage(ctx, queries.EndStageParams{
+			Ok: flag(stage.OK), Ended: nullStamp(s.now()), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
+		})
+		if err == nil && n == 0 {
+			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
+		}
+		return err
+	})
+}
+
+// Stages are what a version has been through, in that order.
+func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
+	rows, err := s.read.Stages(ctx, versionID)
+	if err != nil {
+		return nil, explain(err)
+	}
+	var out []ladder.Stage
+	for _, r := range rows {
+		log := []byte{}
+		if len(r.Log) > 0 {
+			if log, err = s.codec.unpack(r.Log); err != nil {
+				return nil, fmt.Errorf("data: stage %s of version %d: %w", r.Name, versionID, err)
+			}
+		}
+		out = append(out, ladder.Stage{Name: r.Name, OK: r.Ok != 0, Began: moment(r.Began), Ended: nullMoment(r.Ended), Log: string(log), Summary: r.Summary})
+	}
+	return out, nil
+}
+
+// Fail ends a version's way: a stage said no. Its owner is told why.
+func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		row, err := s.open(ctx, q, versionID)
+		if err != nil {
+			return err
+		}
+		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
+			return err
+		}
+		return s.tell(ctx, q, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
+	})
+}
+
+// tell leaves a message for the owner of a version; a house bot has none.
+func (s *Store) tell(ctx context.Context, q *queries.Queries, row queries.VersionByIDRow, text string) error {
+	if !row.PersonID.Valid {
+		return nil
+	}
+	return q.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.Version.ID), Text: text, Created: stamp(s.now())})
+}
+
+// Promote makes a version live: the one before it rests, and it comes on every
+// ladder whose game it plays, with its predecessor's Elo there.
+func (s *Store) Promote(ctx context.Context, versionID int64) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		row, err := s.open(ctx, q, versionID)
+		if err != nil {
+			return err
+		}
+		if row.Version.Hash == "" {
+			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Version.Number, row.Name)
+		}
+		if err := s.rest(ctx, q, row.Version.BotID); err != nil {
+			return err
+		}
+		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: versionID}); err != nil {
+			return err
+		}
+		return s.settle(ctx, q)
+	})
+}
+
+// Bench takes a live version off the ladders for its faults and tells its owner;
+// benched is false, and nothing is done, when it is not live any more.
+func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benched bool, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		row, err := q.VersionByID(ctx, versionID)
+		if err != nil {
+			return none(err, noVersion(versionID))
+		}
+		v := row.Version
+		if benched = v.State == string(ladder.Live); !benched {
+			return nil
+		}
+		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
+			return err
+		}
+		if err := s.settle(ctx, q); err != nil {
+			return err
+		}
+		return s.tell(ctx, q, row, reason)
+	})
+	return benched && err == nil, err
+}
+
+// settle brings the ladders in line with the versions' states: every live version
+// has an entry where its game is played, and entries are active or not. Matches
+// that wait for who plays no more are dropped.
+func (s *Store) settle(ctx context.Context, q *queries.Queries) error {
+	rows, err := q.VersionsIn(ctx, string(ladder.Live))
+	if err != nil {
+		return err
+	}
+	live, err := versions(rows)
+	if err != nil {
+		return err
+	}
+	ladders, err := q.Ladders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range ladders {
+		if l.Active == 0 {
+			continue
+		}
+		c, err := ladderConfig(l)
+		if err != nil {
+			return err
+		}
+		for _, v := range live {
+			if !v.Plays(l.Game) || v.House() && !slices.Contains(c.House, v.Bot) {
+				continue
+			}
+			if err := s.enter(ctx, q, l, v); err != nil {
+				return err
+			}
+		}
+	}
+	if err := q.SettleEntries(ctx); err != nil {
+		return err
+	}
+	return s.dropIdle(ctx, q)
+}
+
+// enter puts a live version on a ladder, unless it is there.
+func (s *Store) enter(ctx context.Context, q *queries.Queries, l queries.Ladder, v ladder.Version) error {
+	before, err := q.LastEntryOfBot(ctx, v.BotID, l.ID)
+	if err = none(err, nil); err != nil || before.VersionID == v.ID {
+		return err
+	}
+	e := queries.AddEntryParams{LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished, Start: elo.Start, Uncertainty: elo.Newcomer}
+	if before.VersionID != 0 {
+		e.Start = before.Elo
+	}
+	if v.Bot == ladder.Anchor {
+		e.Start, e.Uncertainty, e.Held = elo.AnchorElo, 0, 1
+	}
+	return q.AddEntry(ctx, e)
+}
+
+// dropIdle drops the rated matches that wait for a version which plays no more.
+func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
+	rows, err := q.IdleWaiting(ctx)
+	if err != nil {
+		return err
+	}
+	reasons := map[int64][]string{}
+	var ids []int64
+	for _, r := range rows {
+		if reasons[r.ID] == nil {
+			ids = append(ids, r.ID)
+		}
+		reasons[r.ID] = append(reasons[r.ID], fmt.Sprintf("version %d of %s plays no more", r.Number, r.Name))
+	}
+	for _, id := range ids {
+		if err := q.DropMatch(ctx, strings.Join(reasons[id], "; "), nullStamp(s.now()), id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
