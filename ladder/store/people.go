@@ -115,6 +115,17 @@ func (s *Store) Invites(ctx context.Context) ([]ladder.Invite, error) {
 	return out, explain(err)
 }
 
+// RevokeInvite takes an invite back that nobody has used.
+func (s *Store) RevokeInvite(ctx context.Context, id int64) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		n, err := q.RevokeInvite(ctx, id)
+		if err == nil && n == 0 {
+			return notFound("timba admin invites lists them", "invite %d does not exist, or has been used", id)
+		}
+		return err
+	})
+}
+
 func invitation(i queries.Invite) ladder.Invite {
 	return ladder.Invite{ID: i.ID, Name: i.Name, By: i.InvitedBy.Int64, Created: moment(i.Created), Expires: nullMoment(i.Expires), PersonID: i.PersonID.Int64}
 }

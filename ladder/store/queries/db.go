@@ -315,6 +315,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.retireLadderStmt, err = db.PrepareContext(ctx, retireLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query RetireLadder: %w", err)
 	}
+	if q.revokeInviteStmt, err = db.PrepareContext(ctx, revokeInvite); err != nil {
+		return nil, fmt.Errorf("error preparing query RevokeInvite: %w", err)
+	}
 	if q.revokeTokenStmt, err = db.PrepareContext(ctx, revokeToken); err != nil {
 		return nil, fmt.Errorf("error preparing query RevokeToken: %w", err)
 	}
@@ -871,6 +874,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing retireLadderStmt: %w", cerr)
 		}
 	}
+	if q.revokeInviteStmt != nil {
+		if cerr := q.revokeInviteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing revokeInviteStmt: %w", cerr)
+		}
+	}
 	if q.revokeTokenStmt != nil {
 		if cerr := q.revokeTokenStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing revokeTokenStmt: %w", cerr)
@@ -1117,6 +1125,7 @@ type Queries struct {
 	replaysOfMatchStmt       *sql.Stmt
 	replaysOnLadderAfterStmt *sql.Stmt
 	retireLadderStmt         *sql.Stmt
+	revokeInviteStmt         *sql.Stmt
 	revokeTokenStmt          *sql.Stmt
 	saveFitStmt              *sql.Stmt
 	seatsOfStmt              *sql.Stmt
@@ -1242,6 +1251,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		replaysOfMatchStmt:       q.replaysOfMatchStmt,
 		replaysOnLadderAfterStmt: q.replaysOnLadderAfterStmt,
 		retireLadderStmt:         q.retireLadderStmt,
+		revokeInviteStmt:         q.revokeInviteStmt,
 		revokeTokenStmt:          q.revokeTokenStmt,
 		saveFitStmt:              q.saveFitStmt,
 		seatsOfStmt:              q.seatsOfStmt,

@@ -45,3 +45,6 @@ INSERT INTO messages (person_id, version_id, text, created) VALUES (?, ?, ?, ?);
 
 -- name: MessagesAfter :many
 SELECT * FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
+
+-- name: RevokeInvite :execrows
+DELETE FROM invites WHERE id = ? AND person_id IS NULL;

@@ -292,6 +292,18 @@ func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error)
 	return i, err
 }
 
+const revokeInvite = `-- name: RevokeInvite :execrows
+DELETE FROM invites WHERE id = ? AND person_id IS NULL
+`
+
+func (q *Queries) RevokeInvite(ctx context.Context, id int64) (int64, error) {
+	result, err := q.exec(ctx, q.revokeInviteStmt, revokeInvite, id)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const revokeToken = `-- name: RevokeToken :execrows
 UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?
 `
