@@ -1,0 +1,186 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Method is a way to pair bots and to rate them.
+type Method struct {
+	Name     string
+	Arrivals bool // worth a look at newcomers
+	pair     pairing
+	rate     rater
+	fit      bool // look at the maximum-likelihood ratings, too
+}
+
+// Curve is how well a method's ratings agree with the truth, by matches a bot.
+type Curve struct {
+	Name   string  `json:"name"`
+	Points []Point `json:"points"`
+}
+
+// Point is a curve after some matches a bot.
+type Point struct {
+	Matches  int     `json:"matches"`
+	Spearman Band    `json:"spearman"` // rank correlation
+	Kendall  Band    `json:"kendall"`  // the share of pairs in order less that out of order
+	Error    float64 `json:"error"`    // root mean square in Elo, about the mean of all
+	Scale    float64 `json:"scale"`    // mean Elo less the true mean, the anchor being at its own
+}
+
+// Band is the mean over the runs, and the least and the greatest of them.
+type Band struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Reaches is the matches a bot, between two checkpoints where need be, from
+// which on the mean rank correlation is at least so much; +Inf where the curve
+// ends below it.
+func (c Curve) Reaches(spearman float64) float64 {
+	at := math.Inf(1)
+	for i := len(c.Points) - 1; i >= 0; i-- {
+		p := c.Points[i]
+		if p.Spearman.Mean < spearman {
+			if !math.IsInf(at, 1) {
+				q := c.Points[i+1]
+				part := (spearman - p.Spearman.Mean) / (q.Spearman.Mean - p.Spearman.Mean)
+				at = float64(p.Matches) + part*float64(q.Matches-p.Matches)
+			}
+			return at
+		}
+		at = float64(p.Matches)
+	}
+	return at
+}
+
+// Methods are the ladder's own and those that it is compared with.
+func Methods() []Method {
+	methods := []Method{
+		{Name: "timba", Arrivals: true, pair: published, rate: byUncertainty, fit: true},
+		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byUncertainty, fit: true},
+	}
+	for _, k := range []float64{20, 32, 64, 128, 256} {
+		name := fmt.Sprintf("Elo K=%v a match, ", k)
+		methods = append(methods,
+			Method{Name: name + "random pairing", Arrivals: true, pair: random, rate: byMatch(k)},
+			Method{Name: name + "timba's pairing", pair: published, rate: byMatch(k)})
+	}
+	for _, k := range []float64{4, 10, 20, 32} {
+		methods = append(methods, Method{Name: fmt.Sprintf("Elo K=%v a game, random pairing", k), pair: random, rate: byGame(k)})
+	}
+	return methods
+}
+
+// Converge plays new ladders by a method. The curves are of its Elo and, where
+// the method has it, of the maximum-likelihood ratings of the same matches.
+func Converge(ctx context.Context, c Config, m Method) ([]Curve, error) {
+	looks, fits := make([][]look, c.Runs), make([][]look, c.Runs)
+	err := c.each(ctx, func(run int, truth, play *rand.Rand) (err error) {
+		w := newWorld(play, draw(truth, c.Bots), c.Deals)
+		looks[run], fits[run], err = c.watch(ctx, w, m)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	curves := []Curve{{Name: m.Name, Points: c.points(looks)}}
+	if m.fit {
+		curves = append(curves, Curve{Name: m.Name + ", fit", Points: c.points(fits)})
+	}
+	return curves, nil
+}
+
+// look is one ladder at one checkpoint.
+type look struct{ spearman, kendall, err, scale float64 }
+
+func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []look, err error) {
+	for _, at := range c.checkpoints() {
+		for 2*w.finished < at*c.Bots {
+			w.step(m.pair, m.rate)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		looks = append(looks, lookAt(w.truth, w.elo))
+		if m.fit {
+			elos, err := w.fit()
+			if err != nil {
+				return nil, nil, err
+			}
+			fits = append(fits, lookAt(w.truth, elos))
+		}
+	}
+	return looks, fits, nil
+}
+
+func lookAt(truth, elos []float64) look {
+	l := look{
+		spearman: stat.Correlation(ranks(truth), ranks(elos), nil),
+		kendall:  stat.Kendall(truth, elos, nil),
+		scale:    stat.Mean(elos, nil) - stat.Mean(truth, nil),
+	}
+	for i, x := range elos {
+		d := x - truth[i] - l.scale
+		l.err += d * d
+	}
+	l.err = math.Sqrt(l.err / float64(len(elos)))
+	return l
+}
+
+// ranks are the values' places from 1; equals share the mean of theirs.
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case values[a] < values[b]:
+			return -1
+		case values[a] > values[b]:
+			return 1
+		}
+		return a - b
+	})
+	out := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for k := i; k < j; k++ {
+			out[order[k]] = float64(i+j+1) / 2
+		}
+		i = j
+	}
+	return out
+}
+
+func (c Config) points(runs [][]look) []Point {
+	var points []Point
+	for i, at := range c.checkpoints() {
+		p := Point{Matches: at}
+		var spearman, kendall []float64
+		for _, looks := range runs {
+			l := looks[i]
+			spearman, kendall = append(spearman, l.spearman), append(kendall, l.kendall)
+			p.Error += l.err / float64(len(runs))
+			p.Scale += l.scale / float64(len(runs))
+		}
+		p.Spearman, p.Kendall = band(spearman), band(kendall)
+		points = append(points, p)
+	}
+	return points
+}
+
+func band(values []float64) Band {
+	return Band{Mean: stat.Mean(values, nil), Low: slices.Min(values), High: slices.Max(values)}
+}

@@ -1,0 +1,114 @@
+package simulation
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Newcomers is how fast bots that come to a settled ladder find their Elo.
+type Newcomers struct {
+	Name   string    `json:"name"`
+	Median []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
+	Ninety []float64 `json:"ninety"` // nine of ten are within it
+	// Wait is how many matches the ladder plays for one of a newcomer's first
+	// ten, on average.
+	Wait float64 `json:"wait"`
+	// Shift is by how much the mean Elo of the others moved while they came.
+	Shift float64 `json:"shift"`
+}
+
+// Within is after how many matches the median error is below so many Elo for
+// good; -1 where it never is.
+func (n Newcomers) Within(elos float64) float64 {
+	at := math.Inf(1)
+	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
+		at = float64(i)
+	}
+	return at
+}
+
+const (
+	newcomers    = 50  // to a ladder, one after the other
+	newcomerPlay = 30  // matches for which each is watched
+	settledAfter = 60  // matches a bot before the first arrives
+	everyMatches = 100 // the ladder's matches between two arrivals
+)
+
+// Arrive lets bots come to settled ladders.
+func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
+	out := Newcomers{Name: m.Name}
+	runs := make([]arrivals, c.Runs)
+	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
+		w := newWorld(play, draw(truth, c.Bots), c.Deals)
+		for 2*w.finished < settledAfter*c.Bots {
+			w.step(m.pair, m.rate)
+		}
+		runs[run] = watchArrivals(w, m, truth)
+		return ctx.Err()
+	})
+	if err != nil {
+		return out, err
+	}
+	for n := range newcomerPlay + 1 {
+		var all []float64
+		for _, r := range runs {
+			all = append(all, r.errs[n]...)
+		}
+		slices.Sort(all)
+		out.Median = append(out.Median, stat.Quantile(0.5, stat.Empirical, all, nil))
+		out.Ninety = append(out.Ninety, stat.Quantile(0.9, stat.Empirical, all, nil))
+	}
+	for _, r := range runs {
+		out.Wait += r.wait / float64(c.Runs)
+		out.Shift += r.shift / float64(c.Runs)
+	}
+	return out, nil
+}
+
+// arrivals is what one ladder showed.
+type arrivals struct {
+	errs        [][]float64 // by a newcomer's matches
+	wait, shift float64
+}
+
+// watchArrivals lets newcomers come. Errors are relative to how the ladder's
+// other bots stand on average, as only that can be measured by playing them.
+func watchArrivals(w *world, m Method, truth *rand.Rand) arrivals {
+	others := len(w.truth)
+	shift := func() float64 { return stat.Mean(w.elo[:others], nil) - stat.Mean(w.truth[:others], nil) }
+	before := shift()
+	res := arrivals{errs: make([][]float64, newcomerPlay+1)}
+	came := make(map[int]int)
+	note := func(i int) {
+		n := w.played[i]
+		if i < others || n > newcomerPlay {
+			return
+		}
+		res.errs[n] = append(res.errs[n], math.Abs(w.elo[i]-w.truth[i]-shift()))
+		if n == 10 {
+			res.wait += float64(w.finished-came[i]) / 10 / newcomers
+		}
+	}
+	step := func() {
+		a, b := w.step(m.pair, m.rate)
+		note(a)
+		note(b)
+	}
+	for range newcomers {
+		i := w.add(Mean + Spread*truth.NormFloat64())
+		came[i] = w.finished
+		note(i)
+		for range everyMatches {
+			step()
+		}
+	}
+	for len(res.errs[newcomerPlay]) < newcomers {
+		step()
+	}
+	res.shift = shift() - before
+	return res
+}

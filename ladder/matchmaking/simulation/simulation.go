@@ -1,0 +1,90 @@
+// Package simulation plays ladders of simulated bots whose true strength is
+// known, to see how fast a way of pairing and rating finds it. docs/ladder.md
+// shows what came out; `timba bench ladder` plays it anew.
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/ladder/elo"
+)
+
+// The bots' true strength is normal. The anchor is one of them, at its own Elo.
+const (
+	Mean   = 1300.0
+	Spread = 300.0
+)
+
+// Config is what to simulate; the same one gives the same figures anywhere.
+type Config struct {
+	Bots    int
+	Deals   int // of a match, each in two rotations
+	Matches int // of each bot, on average
+	Runs    int // ladders of each method; each has bots of its own
+	Seed    uint64
+}
+
+// Check refuses what cannot be simulated.
+func (c Config) Check() error {
+	for _, f := range []struct {
+		name             string
+		value, low, high int
+	}{
+		{"bots", c.Bots, 4, 5000}, {"deals", c.Deals, 1, 1000}, {"matches", c.Matches, 1, 1000}, {"runs", c.Runs, 1, 1000},
+	} {
+		if f.value < f.low || f.value > f.high {
+			return fmt.Errorf("simulation: %s cannot be %d: try %d to %d", f.name, f.value, f.low, f.high)
+		}
+	}
+	return nil
+}
+
+// checkpoints are the matches a bot after which a ladder is looked at.
+func (c Config) checkpoints() []int {
+	var at []int
+	for n := 1; n <= c.Matches; {
+		at = append(at, n)
+		switch {
+		case n < 20:
+			n++
+		case n < 40:
+			n += 2
+		default:
+			n += 5
+		}
+	}
+	return at
+}
+
+// each does the runs side by side. A run has randomness of its own, so it does
+// not matter which processor takes it: one source for the bots' strength, which
+// is the same for every method, and one for what they play.
+func (c Config) each(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for run := range c.Runs {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			source := func(use uint64) *rand.Rand { return rand.New(rand.NewPCG(c.Seed, uint64(run)<<1|use)) }
+			return do(run, source(0), source(1))
+		})
+	}
+	return group.Wait()
+}
+
+// draw is the true strength of a ladder's bots; bot 0 is the anchor.
+func draw(r *rand.Rand, bots int) []float64 {
+	truth := make([]float64, bots)
+	for i := range truth {
+		truth[i] = Mean + Spread*r.NormFloat64()
+	}
+	truth[0] = elo.AnchorElo
+	return truth
+}
