@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -156,9 +157,7 @@ func (p *plant) leftovers() (left []string) {
 	for _, n := range names {
 		left = append(left, "tmp/"+n.Name())
 	}
-	groups, _ := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/timba*-%d-*", os.Getpid()))
-	more, _ := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/timba*%d*", os.Getpid()))
-	left = append(append(left, groups...), more...)
+	left = append(left, ownGroups()...)
 	for _, kind := range []string{"shm", "msg", "sem"} {
 		data, _ := os.ReadFile("/proc/sysvipc/" + kind)
 		if strings.Contains(string(data), fmt.Sprintf("\n%10d ", p.Key)) {
@@ -166,4 +165,18 @@ func (p *plant) leftovers() (left []string) {
 		}
 	}
 	return left
+}
+
+// ownGroups are control groups that this process has made, wherever they are in
+// the trees. The scope that it is in itself, for systemd ends that after it, is
+// none.
+func ownGroups() (found []string) {
+	names := regexp.MustCompile(fmt.Sprintf(`^timba-(attack-)?%d(-\d+-\d+)?$`, os.Getpid()))
+	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && names.MatchString(d.Name()) {
+			found = append(found, path)
+		}
+		return nil
+	})
+	return found
 }
