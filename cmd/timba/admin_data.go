@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// onData opens the data folder for a command that has no other place to work on.
+func (f *adminFlags) onData(do func(*store.Store) error) error {
+	if f.data == "" {
+		return errors.New("data: name the server's data folder with --data DIR")
+	}
+	s, err := store.Open(f.data, store.Options{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(s), s.Close())
+}
+
+func (f *adminFlags) newBackup() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the database to a new file while the server runs",
+		Long: "Writes a copy of the database, as it is at one moment, to a file that does not exist yet, while\n" +
+			"matches go on. The uploads in DIR/bundles are never changed: copy that folder after it, by any tool.",
+		Example: "  timba admin backup --data /var/lib/timba backup/timba.db && cp -rn /var/lib/timba/bundles backup/",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.onData(func(s *store.Store) error {
+				if err := s.Backup(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+				info, err := os.Stat(args[0])
+				if err != nil {
+					return fmt.Errorf("backup: %w", err)
+				}
+				if f.json {
+					return writeJSON(cmd.OutOrStdout(), struct {
+						File  string `json:"file"`
+						Bytes int64  `json:"bytes"`
+					}{args[0], info.Size()})
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s, %s\n", args[0], bundle.Size(info.Size()))
+				return err
+			})
+		},
+	}
+	jsonFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *adminFlags) newVerify() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Rebuild every game and every rating, and say what differs",
+		Long: "Rebuilds every game from its replay and every rating from the matches, also while the server\n" +
+			"runs, and says what differs from what is kept.\n\n" +
+			"Exit status: 0 all is as it should be, 1 something differs, 2 the data cannot be read, 3 broken off.",
+		Example: "  timba admin verify --data /var/lib/timba",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.onData(func(s *store.Store) error { return f.verify(cmd, s) })
+		},
+	}
+	jsonFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
+	var progress io.Writer = cmd.ErrOrStderr()
+	if f.json {
+		progress = io.Discard
+	}
+	found, err := s.Verify(cmd.Context(), progress)
+	if errors.Is(err, context.Canceled) {
+		return errNoVerdict
+	}
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	if f.json {
+		type difference struct {
+			What string `json:"what"`
+			Text string `json:"text"`
+		}
+		doc := struct {
+			Differences []difference `json:"differences"`
+		}{[]difference{}}
+		for _, d := range found {
+			doc.Differences = append(doc.Differences, difference{d.What, d.Text})
+		}
+		if err := writeJSON(w, doc); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range found {
+			fmt.Fprintln(w, d)
+		}
+		fmt.Fprintf(w, "%s found\n", count(len(found), "difference"))
+	}
+	if len(found) > 0 {
+		return errFault
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/timba-arena/timba/web/client"
+)
+
+// loginFlags say how one is to be known to a server.
+type loginFlags struct {
+	tokenFile, invite, name string
+	json                    bool
+}
+
+func newLogin() *cobra.Command {
+	var f loginFlags
+	cmd := &cobra.Command{
+		Use:   "login [URL]",
+		Short: "Join a competition, or go on in it with a token",
+		Long: "Asks for your token, verifies it, and keeps it with the server's address for the other\n" +
+			"commands. With --name you join: with the code of an invite, where the competition wants one.\n\n" +
+			"The variables TIMBA_URL and TIMBA_TOKEN win over what is kept.",
+		Example: "  timba login https://timba.example.org --invite CODE --name ada\n" +
+			"  timba login https://timba.example.org\n" +
+			"  timba login http://localhost:8080 --token-file token.txt",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			url := ""
+			if len(args) > 0 {
+				url = args[0]
+			}
+			return f.run(cmd, url)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from this `FILE`; - is stdin")
+	flags.StringVar(&f.invite, "invite", "", "the `CODE` of an invite, to join with")
+	flags.StringVar(&f.name, "name", "", "join under this `NAME`")
+	jsonFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *loginFlags) run(cmd *cobra.Command, url string) error {
+	switch {
+	case f.invite != "" && f.name == "":
+		return errors.New("login: an invite needs a name: add --name NAME")
+	case f.name != "" && f.tokenFile != "":
+		return errors.New("login: --name joins and --token-file is of somebody who has: choose one")
+	}
+	kept, err := readAccount()
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err) // it is written anew
+	}
+	if url = cmp.Or(url, os.Getenv(envURL), kept.URL); url == "" {
+		return errors.New("no server: say which, as in timba login https://HOST")
+	}
+	c, err := dial(cmd, account{URL: url})
+	if err != nil {
+		return err
+	}
+	if c.Token, err = f.token(cmd, c); err != nil {
+		return err
+	}
+	me, err := c.Me(cmd.Context())
+	if err != nil {
+		return fmt.Errorf("login: %w", err)
+	}
+	path, err := account{c.URL, c.Token}.keep()
+	if err != nil {
+		return fmt.Errorf("%w: your token is %s: it is not shown again", err, c.Token)
+	}
+	if t := os.Getenv(envToken); t != "" && t != c.Token {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the variable %s is set and wins over what is kept\n", envToken)
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), me)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s as %s, with a token of scope %s; kept in %s\n", c.URL, me.Name, me.Token.Scope, path)
+	return nil
+}
+
+// token is the one to log in with: of a new person, from a file, or asked for.
+func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error) {
+	if f.name != "" {
+		p, err := c.Register(cmd.Context(), f.name, f.invite)
+		if err != nil {
+			return "", fmt.Errorf("login: %w", err)
+		}
+		return p.Key, nil
+	}
+	if f.tokenFile != "" {
+		return readSecret(cmd, f.tokenFile)
+	}
+	in, ok := cmd.InOrStdin().(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return readSecret(cmd, "-")
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "token of %s: ", c.URL)
+	data, err := term.ReadPassword(int(in.Fd()))
+	fmt.Fprintln(cmd.ErrOrStderr())
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if token == "" {
+		return "", errors.New("token: nothing was given: to join with an invite, add --invite CODE --name NAME")
+	}
+	return token, nil
+}
+
+func newLogout() *cobra.Command {
+	var revoke bool
+	cmd := &cobra.Command{
+		Use:   "logout",
+		Short: "Forget the server and the token",
+		Long:  "Forgets the server and the token. With --revoke the token stops working, wherever else it is kept.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := readAccount()
+			if err != nil && revoke {
+				return err
+			}
+			if revoke && a.Token != "" {
+				c, err := dial(cmd, a)
+				if err != nil {
+					return err
+				}
+				if err := c.ForgetToken(cmd.Context()); err != nil && client.Status(err) != 401 {
+					return fmt.Errorf("logout: %w: without --revoke the token is only forgotten here", err)
+				}
+			}
+			path, err := accountFile()
+			if err != nil {
+				return err
+			}
+			if err := os.Remove(path); errors.Is(err, os.ErrNotExist) {
+				fmt.Fprintln(cmd.OutOrStdout(), "there was nothing to forget")
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("logout: %w", err)
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "forgot %s\n", orDash(a.URL))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "end the token on the server too")
+	return cmd
+}

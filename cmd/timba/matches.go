@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+type matchesFlags struct {
+	ladder, bot, state string
+	limit              int
+	games, json        bool
+}
+
+func newMatches() *cobra.Command {
+	var f matchesFlags
+	cmd := &cobra.Command{
+		Use:   "matches [ID]",
+		Short: "List the matches of the competition, or show one and what it moved",
+		Long: "Lists matches, the newest first; with ID shows one: who played, what it moved and from what, the\n" +
+			"commitment that was public before it, and its seed.",
+		Example: "  timba matches --bot mybot\n  timba matches --ladder brisca-2 --state running\n  timba matches 1234 --games\n" +
+			"  timba matches ask brisca-2 mybot @greedy",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd, false)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return f.list(cmd, c)
+			}
+			id, err := idOf("match", args[0])
+			if err != nil {
+				return err
+			}
+			return f.one(cmd, c, id)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.ladder, "ladder", "", "only those of this ladder")
+	flags.StringVar(&f.bot, "bot", "", "only those of this `BOT[@N]`")
+	flags.StringVar(&f.state, "state", "", "only these: waiting|running|finished|dropped")
+	flags.IntVar(&f.limit, "limit", 20, "at most so many; 0: all")
+	flags.BoolVar(&f.games, "games", false, "with ID: its games as well")
+	jsonFlag(cmd, &f.json)
+	cmd.AddCommand(newMatchesAsk())
+	return cmd
+}
+
+func (f *matchesFlags) list(cmd *cobra.Command, c *client.Client) error {
+	if f.games {
+		return errors.New("matches: --games goes with the number of a match")
+	}
+	bot, n, err := botRef(f.bot)
+	if err != nil {
+		return err
+	}
+	matches, err := client.Collect(c.Matches(cmd.Context(), client.MatchFilter{Ladder: f.ladder, Bot: bot, Version: n, State: f.state}), f.limit)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), matches)
+	}
+	t := newTable(cmd.OutOrStdout())
+	t.AppendHeader(table.Row{"match", "ladder", "state", "when", "bots"})
+	for _, m := range matches {
+		t.AppendRow(table.Row{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)})
+	}
+	t.Render()
+	return nil
+}
+
+func ladderText(m wire.Match) string {
+	if m.Ladder == "" {
+		return m.Game + " (unrated)"
+	}
+	return m.Ladder
+}
+
+// latest is when something last happened to a match.
+func latest(m wire.Match) time.Time {
+	for _, t := range []time.Time{m.Finished, m.Began} {
+		if !t.IsZero() {
+			return t
+		}
+	}
+	return m.Created
+}
+
+// botsText lists who plays, with what the match moved.
+func botsText(m wire.Match) string {
+	var words []string
+	for slot, v := range m.Versions {
+		word := fmt.Sprintf("%s@%d", v.Bot, v.Version)
+		for _, c := range m.Changes {
+			if c.Slot == slot {
+				word += fmt.Sprintf(" %+.1f", c.After-c.Before)
+			}
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}
+
+// matchReport is the document of `timba matches ID --json`.
+type matchReport struct {
+	wire.Match
+	Games []wire.Game `json:"games,omitempty"`
+}
+
+func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error {
+	m, err := c.Match(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	doc := matchReport{Match: m}
+	if f.games {
+		if doc.Games, err = client.Collect(c.Games(cmd.Context(), id), 0); err != nil {
+			return err
+		}
+	}
+	if f.json {
+		return writeJSON(cmd.OutOrStdout(), doc)
+	}
+	printMatch(cmd.OutOrStdout(), m)
+	if len(doc.Games) > 0 {
+		fmt.Fprintln(cmd.OutOrStdout())
+		printGames(cmd.OutOrStdout(), doc.Games)
+	}
+	return nil
+}
+
+func printMatch(w io.Writer, m wire.Match) {
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), count(m.Deals, "deal"), clockText(m.Clock.Clock))
+	fmt.Fprintf(w, "%s, asked for %s\n", m.State, since(m.Created))
+	if m.Reason != "" {
+		fmt.Fprintln(w, m.Reason)
+	}
+	var options []string
+	for name, value := range m.Options {
+		options = append(options, name+"="+value)
+	}
+	slices.Sort(options)
+	fmt.Fprintf(w, "%s %s\n\n", m.Game, strings.Join(options, " "))
+	t := newTable(w)
+	header := table.Row{"bot", "owner", "hash"}
+	if len(m.Changes) > 0 {
+		header = append(header, "Elo before", "after", "moved", "score", "expected", "K")
+	}
+	t.AppendHeader(header)
+	for slot, v := range m.Versions {
+		row := table.Row{fmt.Sprintf("%s@%d", v.Bot, v.Version), ownerText(v.Owner, v.House), orDash(v.SHA256[:min(12, len(v.SHA256))])}
+		for _, c := range m.Changes {
+			if c.Slot == slot {
+				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),
+					fmt.Sprintf("%.1f %%", 100*c.Score), fmt.Sprintf("%.1f %%", 100*c.Expected), fmt.Sprintf("%.1f", c.K))
+			}
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	for _, a := range m.Attempts {
+		fmt.Fprintf(w, "\nattempt %d, %s\ncommitment %s\nseed       %s\n", a.Number, since(a.Began), a.Commitment, orDash(a.Seed))
+		if a.Reason != "" {
+			fmt.Fprintln(w, a.Reason)
+		}
+	}
+}
+
+func printGames(w io.Writer, games []wire.Game) {
+	t := newTable(w)
+	t.AppendHeader(table.Row{"game", "deal", "rotation", "plies", "by rank"})
+	for _, g := range games {
+		seats := slices.Clone(g.Seats)
+		slices.SortStableFunc(seats, func(a, b wire.GameSeat) int { return a.Rank - b.Rank })
+		var words []string
+		for _, s := range seats {
+			word := fmt.Sprintf("%d. %s (%g)", s.Rank, s.Bot, s.Points)
+			if s.Fault != "" {
+				word += " " + s.Fault
+			}
+			words = append(words, word)
+		}
+		t.AppendRow(table.Row{g.ID, g.Deal, g.Rotation, g.Plies, strings.Join(words, ", ")})
+	}
+	t.Render()
+}
+
+type askFlags struct {
+	set         []string
+	deals       int
+	watch, json bool
+}
+
+func newMatchesAsk() *cobra.Command {
+	var f askFlags
+	cmd := &cobra.Command{
+		Use:   "ask LADDER|GAME BOT BOT...",
+		Short: "Ask for an unrated match between any bots",
+		Long: "Asks for a match on what a ladder plays, or at a game with --set for its options. It moves no\n" +
+			"rating. A BOT is the name of any bot of the competition; NAME@N is one of its versions.",
+		Example: "  timba matches ask brisca-2 mybot @greedy --watch\n  timba matches ask tute mybot mybot@2 --set followonly=yes --deals 20",
+		Args:    cobra.MinimumNArgs(3),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; can be given again")
+	flags.IntVar(&f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
+	flags.BoolVar(&f.watch, "watch", false, "wait for it to end, and show it")
+	jsonFlag(cmd, &f.json)
+	return cmd
+}
+
+func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
+	c, err := connect(cmd, true)
+	if err != nil {
+		return err
+	}
+	ladders, err := c.Ladders(cmd.Context())
+	if err != nil {
+		return err
+	}
+	asked := wire.AskedMatch{Deals: f.deals, Bots: bots}
+	if slices.ContainsFunc(ladders, func(l wire.Ladder) bool { return l.Name == what }) {
+		if asked.Ladder = what; len(f.set) > 0 {
+			return fmt.Errorf("matches: --set goes with a game, and %q is a ladder with options of its own", what)
+		}
+	} else {
+		v, err := settle(what, f.set, len(bots))
+		if err != nil {
+			return fmt.Errorf("%w: or a ladder of timba standings", err)
+		}
+		asked.Game, asked.Options = what, map[string]string{}
+		for _, s := range v.Settings() {
+			asked.Options[s.Name] = s.Value
+		}
+	}
+	m, err := c.AskMatch(cmd.Context(), asked)
+	if err != nil {
+		return err
+	}
+	if f.watch {
+		if m, err = f.await(cmd.Context(), c, m); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.json:
+		return writeJSON(cmd.OutOrStdout(), m)
+	case f.watch:
+		printMatch(cmd.OutOrStdout(), m)
+	default:
+		fmt.Fprintf(cmd.OutOrStdout(), "match %d waits to be played: timba matches %d --games\n", m.ID, m.ID)
+	}
+	return nil
+}
+
+// await asks for a match until it is over.
+func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for m.State == "waiting" || m.State == "running" {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return m, errNoVerdict
+		}
+		next, err := c.Match(ctx, m.ID)
+		if err != nil {
+			return m, err
+		}
+		m = next
+	}
+	return m, nil
+}

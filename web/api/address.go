@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// addressOf is who asks, for limits and the log. X-Forwarded-For is read only
+// where the connection comes from a proxy that is trusted: the last address in
+// it that is not such a proxy itself. IPv6 addresses are cut to /64, for that is
+// what one customer has.
+func (a *api) addressOf(r *http.Request) netip.Addr {
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{} // a Unix socket: all of them are one
+	}
+	addr := port.Addr().Unmap()
+	if a.trusted(addr) {
+		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		for i := len(hops) - 1; i >= 0; i-- {
+			hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+			if err != nil {
+				break
+			}
+			addr = hop.Unmap()
+			if !a.trusted(addr) {
+				break
+			}
+		}
+	}
+	if addr.Is6() {
+		if p, err := addr.WithZone("").Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return addr
+}
+
+func (a *api) trusted(addr netip.Addr) bool {
+	for _, p := range a.Proxies {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

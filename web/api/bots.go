@@ -1,0 +1,311 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// names finds the names of people, each once.
+type names struct {
+	store *store.Store
+	known map[int64]string
+}
+
+func (a *api) names() *names { return &names{a.Store, map[int64]string{0: ""}} }
+
+func (n *names) of(ctx context.Context, id int64) (string, error) {
+	if name, ok := n.known[id]; ok {
+		return name, nil
+	}
+	p, err := n.store.Person(ctx, id)
+	n.known[id] = p.Name
+	return p.Name, err
+}
+
+// versionDoc is a version as somebody may see it: why it failed is the owner's to
+// know, for the reason may quote what the build printed.
+func versionDoc(v ladder.Version, own bool) wire.Version {
+	doc := wire.Version{
+		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games,
+		Bundle: v.Bundle, SHA256: v.Hash, Created: v.Created, Began: v.Began, Ended: v.Ended,
+	}
+	if own {
+		doc.Reason = v.Reason
+	}
+	return doc
+}
+
+func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	owner, house := q.text("owner"), q.flag("house")
+	after, limit := q.cursorID("cursor", "bot"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	var person int64
+	if owner != "" {
+		p, err := a.Store.PersonByName(r.Context(), owner)
+		if err != nil {
+			return err
+		}
+		person = p.ID
+	}
+	return a.listBots(w, r, person, house, after, limit)
+}
+
+// listBots answers with a page of bots; house chooses where it is not nil.
+func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, house *bool, after int64, limit int) error {
+	var found []ladder.Bot
+	for len(found) <= limit { // one more tells whether there is another page
+		list, err := a.Store.Bots(r.Context(), person, store.Page{After: after, Limit: limit + 1})
+		if err != nil {
+			return err
+		}
+		for _, b := range list {
+			if after = b.ID; house == nil || b.House() == *house {
+				found = append(found, b)
+			}
+		}
+		if len(list) <= limit {
+			break
+		}
+	}
+	page := wire.Page[wire.Bot]{Items: []wire.Bot{}}
+	if len(found) > limit {
+		found = found[:limit]
+		page.Next = cursorOf("bot", found[limit-1].ID)
+	}
+	var err error
+	if page.Items, err = a.botDocs(r, found); err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
+	ids := make([]int64, len(bots))
+	for i, b := range bots {
+		ids[i] = b.ID
+	}
+	last, err := a.Store.LastVersions(r.Context(), ids)
+	if err != nil {
+		return nil, err
+	}
+	people, docs := a.names(), make([]wire.Bot, len(bots))
+	for i, b := range bots {
+		doc := wire.Bot{Name: b.Name, House: b.House(), Created: b.Created}
+		if doc.Owner, err = people.of(r.Context(), b.PersonID); err != nil {
+			return nil, err
+		}
+		if v, ok := last[b.ID]; ok {
+			latest := versionDoc(v, infoOf(r).owns(b.PersonID))
+			doc.Latest = &latest
+			if doc.Live, err = a.live(r.Context(), v); err != nil {
+				return nil, err
+			}
+		}
+		docs[i] = doc
+	}
+	return docs, nil
+}
+
+// live is the number of the version that plays, of a bot whose last version is
+// known; 0 where none does.
+func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
+	if last.State == ladder.Live {
+		return last.Number, nil
+	}
+	all, err := a.Store.Versions(ctx, last.BotID)
+	for _, v := range all {
+		if v.State == ladder.Live {
+			return v.Number, nil
+		}
+	}
+	return 0, err
+}
+
+func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	if err != nil {
+		return err
+	}
+	docs, err := a.botDocs(r, []ladder.Bot{b})
+	if err != nil {
+		return err
+	}
+	places, err := a.Store.StandingsOf(r.Context(), b.ID)
+	if err != nil {
+		return err
+	}
+	for _, s := range places {
+		doc := standingDoc(s)
+		doc.Ladder = s.Ladder
+		docs[0].Standings = append(docs[0].Standings, doc)
+	}
+	return respond(w, http.StatusOK, docs[0])
+}
+
+func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	from, limit := q.cursorID("cursor", "version"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	if err != nil {
+		return err
+	}
+	all, err := a.Store.Versions(r.Context(), b.ID)
+	if err != nil {
+		return err
+	}
+	if from != 0 { // the number of the last one that was given: new ones do not move the pages
+		all = slices.DeleteFunc(all, func(v ladder.Version) bool { return int64(v.Number) >= from })
+	}
+	page := wire.Page[wire.Version]{Items: []wire.Version{}}
+	for _, v := range all[:min(limit, len(all))] {
+		page.Items = append(page.Items, versionDoc(v, infoOf(r).owns(b.PersonID)))
+	}
+	if len(all) > limit {
+		page.Next = cursorOf("version", int64(all[limit-1].Number))
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+// findVersion is a version of a bot by their names; number 0 is the live one, or
+// else the last.
+func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.Bot, ladder.Version, error) {
+	b, err := a.Store.Bot(ctx, name)
+	if err != nil {
+		return b, ladder.Version{}, err
+	}
+	all, err := a.Store.Versions(ctx, b.ID)
+	if err != nil {
+		return b, ladder.Version{}, err
+	}
+	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.Number == number })
+	if number == 0 && len(all) > 0 {
+		i = max(0, slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live }))
+	}
+	if i < 0 {
+		return b, ladder.Version{}, ladder.Errorf(ladder.NotFound, "timba bots "+name+" lists them", "bot %q has no version %d", name, number)
+	}
+	return b, all[i], nil
+}
+
+// pathBot is the version that the path names.
+func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
+	n, err := pathVersion(r)
+	if err != nil {
+		return ladder.Bot{}, ladder.Version{}, err
+	}
+	return a.findVersion(r.Context(), r.PathValue("bot"), n)
+}
+
+func (a *api) version(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	b, v, err := a.pathBot(r)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, versionDoc(v, infoOf(r).owns(b.PersonID)))
+}
+
+func stageDoc(s ladder.Stage, log bool) wire.Stage {
+	doc := wire.Stage{Name: s.Name, OK: s.OK, Began: s.Began, Ended: s.Ended, Summary: s.Summary}
+	if log {
+		doc.Log = s.Log
+	}
+	return doc
+}
+
+// ownStages are the stages of the version that the path names, for those who may
+// see them.
+func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
+	b, v, err := a.pathBot(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := infoOf(r).mustOwn(b.PersonID, "the log of a submission"); err != nil {
+		return nil, err
+	}
+	return a.Store.Stages(r.Context(), v.ID)
+}
+
+func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	stages, err := a.ownStages(r)
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Stage]{Items: []wire.Stage{}}
+	for _, s := range stages {
+		page.Items = append(page.Items, stageDoc(s, false))
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	kind, err := accepts(r, "application/json", "text/plain")
+	if err != nil {
+		return err
+	}
+	stages, err := a.ownStages(r)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("stage")
+	i := slices.IndexFunc(stages, func(s ladder.Stage) bool { return s.Name == name })
+	if i < 0 {
+		return ladder.Errorf(ladder.NotFound, "the stages are unpack, build, check, trial; each has a log when it has begun", "there is no log of a stage %q", clip(name))
+	}
+	if kind == "text/plain" {
+		return text(w, []byte(stages[i].Log))
+	}
+	return respond(w, http.StatusOK, stageDoc(stages[i], true))
+}
+
+// mostChanges bounds what is told of a version's history; it is thinned out evenly.
+const mostChanges = 5000
+
+// history is what each match moved, for one version on one ladder.
+func (a *api) history(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	on, number := q.text("ladder"), int(q.number("version", 1, maxVersion, 0))
+	limit := int(q.number("limit", 1, mostChanges, 500))
+	if on == "" {
+		q.fail("ladder", "timba standings lists them", "is missing")
+	}
+	if err := q.done(); err != nil {
+		return err
+	}
+	_, v, err := a.findVersion(r.Context(), r.PathValue("bot"), number)
+	if err != nil {
+		return err
+	}
+	all, err := a.Store.History(r.Context(), on, v.ID, limit)
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Change]{Items: make([]wire.Change, len(all))}
+	for i, c := range all {
+		page.Items[i] = changeDoc(c, v.Bot, v.Number)
+		page.Items[i].Match, page.Items[i].Number = c.MatchID, c.Number
+	}
+	return respond(w, http.StatusOK, page)
+}

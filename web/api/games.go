@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
+	doc := wire.Game{
+		ID: g.ID, Match: g.MatchID, Deal: g.Deal, Rotation: g.Rotation, Plies: g.Plies,
+		TookMS: float64(g.Took.Microseconds()) / 1000, Seats: make([]wire.GameSeat, len(g.Seats)),
+	}
+	for i, s := range g.Seats {
+		doc.Seats[i] = wire.GameSeat{
+			Seat: s.Seat, Slot: s.Slot, Bot: m.Bots[s.Slot], Version: m.Numbers[s.Slot],
+			Rank: s.Rank, Points: s.Points, Fault: s.Fault, Faults: s.Faults,
+		}
+	}
+	return doc
+}
+
+func (a *api) games(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	from, limit := q.cursorID("cursor", "game"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	m, err := a.pathMatch(r)
+	if err != nil {
+		return err
+	}
+	all, err := a.Store.Games(r.Context(), m.ID)
+	if err != nil {
+		return err
+	}
+	docs := make([]wire.Game, len(all))
+	for i, g := range all {
+		docs[i] = gameDoc(g, m)
+	}
+	return respond(w, http.StatusOK, cut(docs, from, limit, "game"))
+}
+
+// pathGame is the game that the path names, and its match.
+func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
+	id, err := pathID(r, "game")
+	if err != nil {
+		return ladder.Game{}, ladder.Match{}, err
+	}
+	g, err := a.Store.Game(r.Context(), id)
+	if err != nil {
+		return g, ladder.Match{}, err
+	}
+	m, err := a.Store.Match(r.Context(), g.MatchID)
+	return g, m, err
+}
+
+func (a *api) game(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	g, m, err := a.pathGame(r)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, gameDoc(g, m))
+}
+
+// gameLog is what a bot wrote in a game: for the owner of the bot that sat there.
+func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	g, m, err := a.pathGame(r)
+	if err != nil {
+		return err
+	}
+	name := r.PathValue("seat")
+	seat, err := strconv.Atoi(name)
+	i := slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Seat == seat })
+	if err != nil || i < 0 {
+		return ladder.Errorf(ladder.NotFound, "the seats are 0 to "+strconv.Itoa(len(g.Seats)-1), "game %d has no seat %q", g.ID, clip(name))
+	}
+	owner, err := a.ownerOf(r.Context(), m.Versions[g.Seats[i].Slot])
+	if err != nil {
+		return err
+	}
+	if err := infoOf(r).mustOwn(owner, "what a bot wrote"); err != nil {
+		return err
+	}
+	log, err := a.Store.Log(r.Context(), g.ID, seat)
+	if err != nil {
+		return err
+	}
+	return text(w, log)
+}
+
+// ownerOf is the person whose version it is, 0 for the house.
+func (a *api) ownerOf(ctx context.Context, version int64) (int64, error) {
+	v, err := a.Store.Version(ctx, version)
+	if err != nil {
+		return 0, err
+	}
+	b, err := a.Store.BotByID(ctx, v.BotID)
+	return b.PersonID, err
+}

@@ -1,0 +1,105 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func ladderDoc(l store.LadderInfo) wire.Ladder {
+	return wire.Ladder{
+		Name: l.Name, Title: l.Title, Game: l.Game, Options: l.Options, Clock: l.Clock,
+		Deals: l.Deals, Slots: l.Bots, Active: l.Active, Matches: l.Finished,
+	}
+}
+
+func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	all, err := a.Store.Ladders(r.Context())
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Ladder]{Items: make([]wire.Ladder, len(all))}
+	for i, l := range all {
+		page.Items[i] = ladderDoc(l)
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, ladderDoc(l))
+}
+
+func standingDoc(s ladder.Standing) wire.Standing {
+	doc := wire.Standing{
+		Rank: s.Rank, Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Elo: s.Elo,
+		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
+		Active: s.Active, Last: s.Last,
+	}
+	if s.Fit != nil || s.PlusMinus != nil {
+		doc.Fit = &wire.Fit{Elo: s.Fit, PlusMinus: s.PlusMinus}
+	}
+	return doc
+}
+
+// standings gives the active versions, and behind them those that rest where all
+// are asked for.
+func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	active, from, limit := q.flag("active"), q.cursorID("cursor", "place"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	name := r.PathValue("ladder")
+	all, err := a.Store.Standings(r.Context(), name)
+	if err == nil && active != nil && !*active {
+		var resting []ladder.Standing
+		resting, err = a.Store.Resting(r.Context(), name)
+		all = append(all, resting...)
+	}
+	if err != nil {
+		return err
+	}
+	docs := make([]wire.Standing, len(all))
+	for i, s := range all {
+		docs[i] = standingDoc(s)
+	}
+	return respond(w, http.StatusOK, cut(docs, from, limit, "place"))
+}
+
+// cut is a page of a list that is at hand; its cursor is the number of items
+// before.
+func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
+	start := min(from, int64(len(all)))
+	rest := all[start:]
+	page := wire.Page[T]{Items: rest[:min(limit, len(rest))]}
+	if page.Items == nil {
+		page.Items = []T{}
+	}
+	if len(rest) > limit {
+		page.Next = cursorOf(kind, start+int64(limit))
+	}
+	return page
+}
+
+// pathVersion is the number of a version in the path.
+func pathVersion(r *http.Request) (int, error) {
+	text := r.PathValue("n")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxVersion {
+		return 0, ladder.Errorf(ladder.NotFound, "they are numbered from 1", "there is no version %q", clip(text))
+	}
+	return n, nil
+}

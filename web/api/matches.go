@@ -1,0 +1,255 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func changeDoc(c ladder.Change, bot string, version int) wire.Change {
+	return wire.Change{
+		Slot: c.Slot, Bot: bot, Version: version, Before: c.Before, After: c.After, K: c.K,
+		Score: c.Score, Expected: c.Expected, Deals: c.Deals,
+	}
+}
+
+// matchDoc is a match as lists have it: without attempts, owners and hashes.
+func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
+	doc := wire.Match{
+		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
+		State: string(m.State), Reason: m.Reason, Created: m.Created, Began: m.Began, Finished: m.Finished, Order: m.Order,
+		Versions: make([]wire.Ref, len(m.Versions)),
+	}
+	for i := range m.Versions {
+		doc.Versions[i] = wire.Ref{Bot: m.Bots[i], Version: m.Numbers[i], House: m.Bots[i][0] == '@'}
+	}
+	for _, c := range m.Changes {
+		doc.Changes = append(doc.Changes, changeDoc(c, m.Bots[c.Slot], m.Numbers[c.Slot]))
+	}
+	var err error
+	doc.AskedBy, err = people.of(ctx, m.AskedBy)
+	return doc, err
+}
+
+func (a *api) ladderMatches(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	f := store.MatchFilter{Ladder: r.PathValue("ladder")}
+	return a.listMatches(w, r, q, f)
+}
+
+func (a *api) botMatches(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	f := store.MatchFilter{Ladder: q.text("ladder")}
+	return a.matchesOf(w, r, q, f, r.PathValue("bot"))
+}
+
+func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	f := store.MatchFilter{Ladder: q.text("ladder")}
+	return a.matchesOf(w, r, q, f, q.text("bot"))
+}
+
+// matchesOf lists the matches of a bot, or of one of its versions; of all bots
+// where the name is "".
+func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *query, f store.MatchFilter, bot string) error {
+	number := int(q.number("version", 1, maxVersion, 0))
+	if number != 0 && bot == "" {
+		q.fail("version", "name the bot as well", "goes with a bot")
+	}
+	if q.err == nil && bot != "" {
+		f.Bot = bot
+		if number != 0 {
+			_, v, err := a.findVersion(r.Context(), bot, number)
+			if err != nil {
+				return err
+			}
+			f.Version = v.ID
+		}
+	}
+	return a.listMatches(w, r, q, f)
+}
+
+func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *query, f store.MatchFilter) error {
+	f.State = ladder.MatchState(q.choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
+	f.Before = q.cursorID("cursor", "match")
+	limit := q.limit()
+	f.Limit = limit + 1 // one more tells whether there is another page
+	if err := q.done(); err != nil {
+		return err
+	}
+	list, err := a.Store.Matches(r.Context(), f)
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Match]{Items: []wire.Match{}}
+	if len(list) > limit {
+		list = list[:limit]
+		page.Next = cursorOf("match", list[limit-1].ID)
+	}
+	people := a.names()
+	for _, m := range list {
+		doc, err := a.matchDoc(r.Context(), m, people)
+		if err != nil {
+			return err
+		}
+		page.Items = append(page.Items, doc)
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+// pathMatch is the match that the path names.
+func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
+	id, err := pathID(r, "match")
+	if err != nil {
+		return ladder.Match{}, err
+	}
+	return a.Store.Match(r.Context(), id)
+}
+
+func (a *api) match(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	m, err := a.pathMatch(r)
+	if err != nil {
+		return err
+	}
+	doc, err := a.fullMatch(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, doc)
+}
+
+// fullMatch is all that there is to know of a match.
+func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error) {
+	people := a.names()
+	doc, err := a.matchDoc(ctx, m, people)
+	if err != nil {
+		return doc, err
+	}
+	for i, id := range m.Versions {
+		v, err := a.Store.Version(ctx, id)
+		if err != nil {
+			return doc, err
+		}
+		b, err := a.Store.BotByID(ctx, v.BotID)
+		if err != nil {
+			return doc, err
+		}
+		doc.Versions[i].SHA256 = v.Hash
+		if doc.Versions[i].Owner, err = people.of(ctx, b.PersonID); err != nil {
+			return doc, err
+		}
+	}
+	for _, t := range m.Attempts {
+		attempt := wire.Attempt{Number: t.Number, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
+		if t.Seed != nil {
+			attempt.Seed = t.Seed.String()
+		}
+		doc.Attempts = append(doc.Attempts, attempt)
+	}
+	return doc, nil
+}
+
+// askedDeals are those of a match where neither the request nor a ladder says.
+const askedDeals = 10
+
+func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	var asked wire.AskedMatch
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	n, err := a.newMatch(r.Context(), asked)
+	if err != nil {
+		return err
+	}
+	n.AskedBy, n.Open = infoOf(r).person.ID, a.Config.Limits.Unrated
+	m, err := a.Store.AddMatch(r.Context(), n)
+	if err != nil {
+		return err
+	}
+	a.Wake()
+	doc, err := a.fullMatch(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", "/api/v1/matches/"+strconv.FormatInt(m.ID, 10))
+	return respond(w, http.StatusAccepted, doc)
+}
+
+// newMatch is what somebody asks to be played: by a ladder's rules, or by a game's
+// with the clock of the first ladder that plays it. The store checks the rest.
+func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMatch, error) {
+	var n store.NewMatch
+	switch {
+	case (asked.Ladder == "") == (asked.Game == ""):
+		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs a ladder or a game, and not both")
+	case asked.Ladder != "" && len(asked.Options) > 0:
+		return n, ladder.Errorf(ladder.Invalid, "give the game in place of the ladder", "options go with a game, and ladder %q has its own", clip(asked.Ladder))
+	case asked.Deals < 0:
+		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
+	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
+		return n, ladder.Errorf(ladder.Invalid, "try 2 to "+strconv.Itoa(rules.MaxSeats), "bots cannot be %d", len(asked.Bots))
+	}
+	if asked.Ladder != "" {
+		l, err := a.Store.Ladder(ctx, asked.Ladder)
+		if err != nil {
+			return n, err
+		}
+		n.Game, n.Options, n.Clock, n.Deals = l.Game, l.Options, l.Clock, l.Deals
+	} else {
+		n.Game, n.Options, n.Clock, n.Deals = asked.Game, withPlayers(asked), a.clockFor(asked.Game), askedDeals
+	}
+	if asked.Deals > 0 {
+		n.Deals = asked.Deals
+	}
+	for _, ref := range asked.Bots {
+		name, number, err := splitRef(ref)
+		if err != nil {
+			return n, err
+		}
+		_, v, err := a.findVersion(ctx, name, number)
+		if err != nil {
+			return n, err
+		}
+		n.Versions = append(n.Versions, v.ID)
+	}
+	return n, nil
+}
+
+// withPlayers are the options of a match, where the number of players follows from
+// that of the bots unless it is given.
+func withPlayers(asked wire.AskedMatch) map[string]string {
+	options := map[string]string{}
+	if g, err := games.Find(asked.Game); err == nil { // the store says what is wrong
+		for _, o := range g.Options() {
+			if o.Name == "players" {
+				options["players"] = strconv.Itoa(len(asked.Bots))
+			}
+		}
+	}
+	for name, value := range asked.Options {
+		options[name] = value
+	}
+	return options
+}
+
+// clockFor is the clock of the first ladder that plays a game, or of the first.
+func (a *api) clockFor(game string) ladder.Clock {
+	for _, l := range a.Config.Ladders {
+		if l.Game == game {
+			return l.Clock
+		}
+	}
+	return a.Config.Ladders[0].Clock
+}

@@ -1,0 +1,151 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func personDoc(p ladder.Person) wire.Person {
+	return wire.Person{Name: p.Name, Admin: p.Admin, Created: p.Created, Blocked: p.Blocked}
+}
+
+func tokenDoc(t ladder.Token) wire.Token {
+	return wire.Token{
+		ID: t.ID, Label: t.Label, Scope: string(t.Scope), Created: t.Created,
+		Used: t.Used, Expires: t.Expires, Revoked: t.Revoked,
+	}
+}
+
+// register lets somebody join. Guessing codes and making many accounts both come
+// to an end by the address's own limit.
+func (a *api) register(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	if err := a.joining.take(w, infoOf(r).address); err != nil {
+		return err
+	}
+	var asked wire.Registration
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	p, key, err := a.Store.Register(r.Context(), asked.Invite, asked.Name, a.Config.Open())
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusCreated, wire.Registered{Person: personDoc(p), Key: key})
+}
+
+func (a *api) me(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	in := infoOf(r)
+	return respond(w, http.StatusOK, wire.Me{Person: personDoc(in.person), Token: tokenDoc(in.token)})
+}
+
+func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	after, limit := q.cursorID("cursor", "bot"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	return a.listBots(w, r, infoOf(r).person.ID, nil, after, limit)
+}
+
+// messages gives what is new after a cursor, and always the next one.
+func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
+	q := newQuery(r)
+	after, limit := q.cursorID("cursor", "message"), q.limit()
+	if err := q.done(); err != nil {
+		return err
+	}
+	list, err := a.Store.Messages(r.Context(), infoOf(r).person.ID, after, limit)
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Message]{Items: []wire.Message{}}
+	for _, m := range list {
+		after = m.ID
+		page.Items = append(page.Items, wire.Message{ID: m.ID, Text: m.Text, Created: m.Created})
+	}
+	if after > 0 {
+		page.Next = cursorOf("message", after)
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	in := infoOf(r)
+	if err := a.Store.RevokeToken(r.Context(), in.person.ID, in.token.ID); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	list, err := a.Store.Tokens(r.Context(), infoOf(r).person.ID)
+	if err != nil {
+		return err
+	}
+	page := wire.Page[wire.Token]{Items: []wire.Token{}}
+	for _, t := range list {
+		page.Items = append(page.Items, tokenDoc(t))
+	}
+	return respond(w, http.StatusOK, page)
+}
+
+// maxTokens is how many valid tokens a person may have, so that a list of them is
+// one page.
+const maxTokens = 100
+
+func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	var asked wire.NewToken
+	if err := decode(w, r, &asked); err != nil {
+		return err
+	}
+	in := infoOf(r)
+	list, err := a.Store.Tokens(r.Context(), in.person.ID)
+	if err != nil {
+		return err
+	}
+	valid := slices.DeleteFunc(list, func(t ladder.Token) bool {
+		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(a.Now())
+	})
+	if len(valid) >= maxTokens {
+		return ladder.Errorf(ladder.TooMany, "revoke one: timba tokens revoke ID", "%d tokens are the limit", maxTokens)
+	}
+	key, t, err := a.Store.AddToken(r.Context(), in.person.ID, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusCreated, wire.MadeToken{Token: tokenDoc(t), Key: key})
+}
+
+func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	id, err := pathID(r, "token")
+	if err != nil {
+		return err
+	}
+	if err := a.Store.RevokeToken(r.Context(), infoOf(r).person.ID, id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

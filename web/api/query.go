@@ -1,0 +1,189 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// query reads the parameters of a request. The first thing that is wrong is
+// kept; done tells it, and of parameters that nobody asked for.
+type query struct {
+	values url.Values
+	known  []string
+	err    error
+}
+
+func newQuery(r *http.Request) *query {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	q := &query{values: values}
+	if err != nil {
+		q.err = ladder.Errorf(ladder.Invalid, "write it as name=value&name=value, with %xx for what has a meaning of its own", "the query cannot be read")
+	}
+	return q
+}
+
+const maxParameter = 256 // bytes
+
+// text is a parameter's value, "" where it is not given.
+func (q *query) text(name string) string {
+	q.known = append(q.known, name)
+	all := q.values[name]
+	if len(all) == 0 {
+		return ""
+	}
+	switch value := all[0]; {
+	case len(all) > 1:
+		q.fail(name, "give it once", "is there %d times", len(all))
+	case len(value) > maxParameter:
+		q.fail(name, "", "is longer than %d bytes", maxParameter)
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
+		q.fail(name, "", "is %q, which is not plain text", value)
+	default:
+		return value
+	}
+	return ""
+}
+
+func (q *query) fail(name, hint, format string, args ...any) {
+	if q.err == nil {
+		q.err = ladder.Errorf(ladder.Invalid, hint, name+" "+format, args...)
+	}
+}
+
+// number is a parameter from low to high.
+func (q *query) number(name string, low, high, without int64) int64 {
+	text := q.text(name)
+	if text == "" {
+		return without
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < low || n > high {
+		q.fail(name, "try "+strconv.FormatInt(low, 10)+" to "+strconv.FormatInt(high, 10), "cannot be %q", text)
+		return without
+	}
+	return n
+}
+
+// flag is true, false, or nil where it is not given.
+func (q *query) flag(name string) *bool {
+	switch text := q.text(name); text {
+	case "":
+		return nil
+	case "true", "false":
+		value := text == "true"
+		return &value
+	default:
+		q.fail(name, "try true or false", "cannot be %q", text)
+		return nil
+	}
+}
+
+// choice is one of some words, "" where it is not given.
+func (q *query) choice(name string, words ...string) string {
+	text := q.text(name)
+	if text != "" && !slices.Contains(words, text) {
+		q.fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
+		return ""
+	}
+	return text
+}
+
+// duration is a time such as 30s, at most high.
+func (q *query) duration(name string, high time.Duration) time.Duration {
+	text := q.text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > high {
+		q.fail(name, "try 30s, at most "+high.String(), "cannot be %q", text)
+		return 0
+	}
+	return d
+}
+
+const (
+	defaultLimit = 100
+	maxLimit     = 500
+)
+
+// limit is how many items a page has at most.
+func (q *query) limit() int { return int(q.number("limit", 1, maxLimit, defaultLimit)) }
+
+// cursor is the place in a list that "next" of the page before named: the key of
+// its last item, "" for the beginning. A list's kind keeps the cursor of one list
+// from being taken for that of another.
+func (q *query) cursor(kind string) string { return q.cursorNamed("cursor", kind) }
+
+func (q *query) cursorNamed(name, kind string) string {
+	text := q.text(name)
+	if text == "" {
+		return ""
+	}
+	key, ok := strings.CutPrefix(text, kind+"-")
+	if !ok || key == "" {
+		q.fail(name, "give what this list called next, letter for letter", "cannot be %q", text)
+		return ""
+	}
+	return key
+}
+
+// cursorID is a cursor whose key is a number, 0 for the beginning.
+func (q *query) cursorID(name, kind string) int64 {
+	key := q.cursorNamed(name, kind)
+	if key == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(key, 10, 64)
+	if err != nil || n < 1 {
+		q.fail(name, "give what this list called next, letter for letter", "cannot be %q", kind+"-"+key)
+		return 0
+	}
+	return n
+}
+
+func cursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
+
+// done tells the first thing that was wrong.
+func (q *query) done() error {
+	if q.err != nil {
+		return q.err
+	}
+	for name := range q.values {
+		if !slices.Contains(q.known, name) {
+			hint := "this address takes none"
+			if len(q.known) > 0 {
+				hint = "try " + strings.Join(q.known, ", ")
+			}
+			if len(name) > 40 {
+				name = name[:40]
+			}
+			return ladder.Errorf(ladder.Invalid, hint, "there is no parameter %q", name)
+		}
+	}
+	return nil
+}
+
+// pathID is a number in the path.
+func pathID(r *http.Request, name string) (int64, error) {
+	text := r.PathValue(name)
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > 1<<53-1 {
+		return 0, ladder.Errorf(ladder.NotFound, "they are numbered from 1", "there is no %s %q", name, clip(text))
+	}
+	return n, nil
+}
+
+// clip shortens what is quoted to people.
+func clip(text string) string {
+	if len(text) > 80 {
+		return text[:80] + "..."
+	}
+	return text
+}

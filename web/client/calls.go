@@ -1,0 +1,330 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func part(text string) string { return "/" + url.PathEscape(text) }
+func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
+
+// values is a query of the pairs whose value is not empty.
+func values(pairs ...string) url.Values {
+	q := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return q
+}
+
+func positive(n int) string {
+	if n < 1 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// Ladders are all ladders.
+func (c *Client) Ladders(ctx context.Context) ([]wire.Ladder, error) {
+	page, err := get[wire.Page[wire.Ladder]](ctx, c, "/ladders", nil)
+	return page.Items, err
+}
+
+// Standings are the places of a ladder, the best first; those of the past too
+// where all are asked for.
+func (c *Client) Standings(ctx context.Context, ladder string, all bool) iter.Seq2[wire.Standing, error] {
+	return pages[wire.Standing](ctx, c, "/ladders"+part(ladder)+"/standings", values("active", strconv.FormatBool(!all), "limit", "500"))
+}
+
+// Bots are the bots by name, of one owner only where it is not "".
+func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, error] {
+	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
+}
+
+// MyBots are the bots of the token's person.
+func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
+	return pages[wire.Bot](ctx, c, "/me/bots", nil)
+}
+
+// Bot is a bot and its places.
+func (c *Client) Bot(ctx context.Context, name string) (wire.Bot, error) {
+	return get[wire.Bot](ctx, c, "/bots"+part(name), nil)
+}
+
+// Versions are a bot's versions, the newest first.
+func (c *Client) Versions(ctx context.Context, bot string) iter.Seq2[wire.Version, error] {
+	return pages[wire.Version](ctx, c, "/bots"+part(bot)+"/versions", nil)
+}
+
+// Stages are the stages of a version's submission, without their logs.
+func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.Stage, error) {
+	page, err := get[wire.Page[wire.Stage]](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs", nil)
+	return page.Items, err
+}
+
+// Stage is a stage with its log.
+func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
+	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
+}
+
+// MatchFilter chooses matches; what is empty does not choose.
+type MatchFilter struct {
+	Ladder, Bot, State string
+	Version            int // of the bot
+}
+
+// Matches are the matches that a filter chooses, the newest first.
+func (c *Client) Matches(ctx context.Context, f MatchFilter) iter.Seq2[wire.Match, error] {
+	return pages[wire.Match](ctx, c, "/matches", values("ladder", f.Ladder, "bot", f.Bot, "version", positive(f.Version), "state", f.State))
+}
+
+// Match is a match and what it moved.
+func (c *Client) Match(ctx context.Context, id int64) (wire.Match, error) {
+	return get[wire.Match](ctx, c, "/matches"+number(id), nil)
+}
+
+// Games are the games of a match.
+func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, error] {
+	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
+}
+
+// AskMatch asks for an unrated match.
+func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, error) {
+	return post[wire.Match](ctx, c, "/matches", m)
+}
+
+// Replay is a game's replay, byte for byte as it is kept.
+func (c *Client) Replay(ctx context.Context, game int64) ([]byte, error) {
+	return c.bytes(ctx, "/games"+number(game)+"/replay")
+}
+
+// GameLog is what a bot of one's own wrote on standard error in a game.
+func (c *Client) GameLog(ctx context.Context, game int64, seat int) ([]byte, error) {
+	return c.bytes(ctx, "/games"+number(game)+"/logs"+number(int64(seat)))
+}
+
+func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
+	resp, err := c.do(ctx, request{method: http.MethodGet, path: path})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("server: %s: the answer is not whole: %w: try again", c.URL, err)
+	}
+	return data, nil
+}
+
+// ReplaysAfter gives the replays after a cursor, the oldest first, "" for all,
+// until there are no more yet. A stream that breaks goes on where it broke.
+func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
+	return func(yield func(wire.ReplayLine, error) bool) {
+		failures := 0
+		for {
+			before := cursor
+			err := c.lines(ctx, "/replays", values("after", cursor, "ladder", ladder), func(line wire.ReplayLine) bool {
+				cursor = line.Cursor
+				return yield(line, nil)
+			})
+			switch {
+			case err == errStopped:
+				return
+			case err != nil && (Status(err) != 0 || ctx.Err() != nil):
+				yield(wire.ReplayLine{}, err)
+				return
+			case err != nil:
+				if failures++; cursor != before {
+					failures = 1
+				}
+				if failures > c.Retries {
+					yield(wire.ReplayLine{}, err)
+					return
+				}
+			case cursor == before:
+				return
+			}
+		}
+	}
+}
+
+// MatchReplays gives the replays of a match, by deal and rotation.
+func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.ReplayLine, error] {
+	return func(yield func(wire.ReplayLine, error) bool) {
+		err := c.lines(ctx, "/matches"+number(match)+"/replays", nil, func(line wire.ReplayLine) bool { return yield(line, nil) })
+		if err != nil && err != errStopped {
+			yield(wire.ReplayLine{}, err)
+		}
+	}
+}
+
+// errStopped ends a stream that its consumer wants no more of.
+var errStopped = fmt.Errorf("client: stopped")
+
+// lines reads a stream of replays line by line. A line that did not come whole is
+// not given.
+func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
+	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	in := bufio.NewReaderSize(resp.Body, 64<<10)
+	for {
+		data, err := in.ReadBytes('\n')
+		if err == io.EOF && len(data) == 0 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("server: %s: the replays broke off: %w", c.URL, noEOF(err))
+		}
+		var line wire.ReplayLine
+		if err := json.Unmarshal(data, &line); err != nil {
+			return fmt.Errorf("server: %s: a line of replays cannot be read: %w", c.URL, err)
+		}
+		if !each(line) {
+			return errStopped
+		}
+	}
+}
+
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Submit sends an archive of a bot's folder; bot "" takes the manifest's name.
+// body opens the archive, once for each try.
+func (c *Client) Submit(ctx context.Context, bot, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
+	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot), body: body, kind: kind, once: true})
+}
+
+// Submission is how far a submission has come, without waiting.
+func (c *Client) Submission(ctx context.Context, id int64) (wire.Submission, error) {
+	return get[wire.Submission](ctx, c, "/submissions"+number(id), nil)
+}
+
+// followWait is how long one question may wait for something new.
+const followWait = 30 * time.Second
+
+// Follow gives a submission each time that it has come further, until it is done.
+func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission, error] {
+	return func(yield func(wire.Submission, error) bool) {
+		tag := ""
+		for {
+			s, next, err := c.changed(ctx, id, tag)
+			if err != nil {
+				yield(s, err)
+				return
+			}
+			if next != tag && !yield(s, nil) || next != tag && s.Done {
+				return
+			}
+			tag = next
+		}
+	}
+}
+
+// changed waits for a submission to differ from what an ETag names; "" does not
+// wait. The ETag stays where nothing differs in time.
+func (c *Client) changed(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
+	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
+	if tag != "" {
+		q.query = values("wait", followWait.String())
+		q.header = http.Header{"If-None-Match": {tag}}
+	}
+	resp, err := c.do(ctx, q)
+	if err != nil {
+		return s, "", err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotModified {
+		return s, tag, nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&s); err != nil {
+		return s, "", fmt.Errorf("server: %s: the answer cannot be read: %w", c.URL, err)
+	}
+	return s, resp.Header.Get("ETag"), nil
+}
+
+// Register joins the competition; the answer has the first token's key.
+func (c *Client) Register(ctx context.Context, name, invite string) (wire.Registered, error) {
+	return post[wire.Registered](ctx, c, "/people", wire.Registration{Name: name, Invite: invite})
+}
+
+// Me is the person of the token.
+func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/me", nil) }
+
+// Messages are what one is to know, the oldest first.
+func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
+	return pages[wire.Message](ctx, c, "/me/messages", nil)
+}
+
+// ForgetToken revokes the client's own token.
+func (c *Client) ForgetToken(ctx context.Context) error { return c.forget(ctx, "/me/token") }
+
+// Tokens are one's own tokens.
+func (c *Client) Tokens(ctx context.Context) ([]wire.Token, error) {
+	page, err := get[wire.Page[wire.Token]](ctx, c, "/tokens", nil)
+	return page.Items, err
+}
+
+// AddToken makes a token.
+func (c *Client) AddToken(ctx context.Context, t wire.NewToken) (wire.MadeToken, error) {
+	return post[wire.MadeToken](ctx, c, "/tokens", t)
+}
+
+// RevokeToken ends a token.
+func (c *Client) RevokeToken(ctx context.Context, id int64) error {
+	return c.forget(ctx, "/tokens"+number(id))
+}
+
+// Invites are the invites that may still be used.
+func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
+	page, err := get[wire.Page[wire.Invite]](ctx, c, "/admin/invites", nil)
+	return page.Items, err
+}
+
+// AddInvite invites somebody.
+func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
+	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
+}
+
+// RevokeInvite takes an unused invite back.
+func (c *Client) RevokeInvite(ctx context.Context, id int64) error {
+	return c.forget(ctx, "/admin/invites"+number(id))
+}
+
+// People is everybody, by name.
+func (c *Client) People(ctx context.Context) iter.Seq2[wire.Person, error] {
+	return pages[wire.Person](ctx, c, "/admin/people", nil)
+}
+
+// Block shuts somebody out, or lets them in again.
+func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
+	method := http.MethodDelete
+	if out {
+		method = http.MethodPut
+	}
+	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
+}
+
+// Body is an archive in memory, for Submit.
+func Body(data []byte) func() (io.Reader, int64) {
+	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }
+}

@@ -1,0 +1,285 @@
+// Package client speaks the HTTP API of a competition. Its documents are those of
+// web/api/wire; an error of the server is a *wire.Problem, which reads as a
+// sentence and says what to try.
+//
+// A request is tried again when the server says that it is busy (429, 503), or
+// when the connection to a server that has answered before fails and asking twice
+// does no harm.
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// Client asks one server, as one person where it has a token. It may be used by
+// several goroutines.
+type Client struct {
+	URL   string // of the server, without /api/v1
+	Token string // "" for what anybody may see
+	Agent string // User-Agent
+	// Retries is how often a request is tried again; 0: not.
+	Retries int
+	// Waiting is told of each wait before another try; nil: nobody is.
+	Waiting func(why error, wait time.Duration)
+
+	http    *http.Client
+	reached atomic.Bool // it has answered once: its address is right
+}
+
+// New makes a client of a server's address. One without a scheme is https, or
+// http for the machine itself.
+func New(address, token string) (*Client, error) {
+	full, err := cleanURL(address)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{URL: full, Token: token, Agent: "timba", Retries: 5, http: &http.Client{
+		// A redirect could carry a token or an upload elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+func cleanURL(address string) (string, error) {
+	text := address
+	if !strings.Contains(text, "://") {
+		host, _, _ := strings.Cut(text, "/")
+		name, _, _ := strings.Cut(host, ":")
+		text = "https://" + text
+		if name == "localhost" || name == "127.0.0.1" || strings.HasPrefix(host, "[::1]") {
+			text = "http://" + address
+		}
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("server: %q is not the address of one: try https://HOST or http://HOST:PORT", address)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
+}
+
+// request is one exchange with the server.
+type request struct {
+	method, path string // path behind /api/v1, its parts escaped
+	query        url.Values
+	header       http.Header
+	// body makes the body anew for each try; nil for none.
+	body func() (io.Reader, int64)
+	kind string // of the body
+	// once: asking twice would do it twice.
+	once bool
+}
+
+// do sends a request until it has an answer that is good, or not modified. The
+// caller closes its body.
+func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
+	for try := 0; ; try++ {
+		resp, err := c.send(ctx, q)
+		if err == nil && (resp.StatusCode < 300 || resp.StatusCode == http.StatusNotModified) {
+			c.reached.Store(true)
+			return resp, nil
+		}
+		var wait time.Duration
+		again := false
+		if err != nil {
+			again = !q.once && ctx.Err() == nil && c.reached.Load()
+		} else {
+			c.reached.Store(true)
+			again = resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
+			wait = retryAfter(resp)
+			err = problemOf(resp)
+			resp.Body.Close()
+		}
+		if !again || try >= c.Retries {
+			return nil, err
+		}
+		if wait == 0 {
+			wait = 250 * time.Millisecond << min(try, 6)
+			wait += rand.N(wait / 4)
+		}
+		if wait > maxWait {
+			return nil, err
+		}
+		if c.Waiting != nil {
+			c.Waiting(err, wait)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// maxWait is the longest that a server may make somebody wait without a word.
+const maxWait = 2 * time.Minute
+
+func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
+	address := c.URL + "/api/v1" + q.path
+	if len(q.query) > 0 {
+		address += "?" + q.query.Encode()
+	}
+	var body io.Reader
+	var size int64
+	if q.body != nil {
+		body, size = q.body()
+	}
+	req, err := http.NewRequestWithContext(ctx, q.method, address, body)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if q.header != nil {
+		req.Header = q.header.Clone()
+	}
+	if body != nil {
+		req.ContentLength = size
+		req.Header.Set("Content-Type", q.kind)
+	}
+	req.Header.Set("User-Agent", cmp.Or(c.Agent, "timba"))
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("server: %s cannot be reached: %w: is its address right, and does it run?", c.URL, err)
+	}
+	return resp, nil
+}
+
+// retryAfter is how long the server asks to wait, 0 where it does not say.
+func retryAfter(resp *http.Response) time.Duration {
+	text := resp.Header.Get("Retry-After")
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}
+
+// problemOf reads an answer that is not good.
+func problemOf(resp *http.Response) error {
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	p := new(wire.Problem)
+	if kind == wire.ProblemType && json.Unmarshal(data, p) == nil && p.Title != "" {
+		return p
+	}
+	return &wire.Problem{
+		Title: "not an answer of timba", Status: resp.StatusCode,
+		Detail: fmt.Sprintf("server: %s answered %q, and not as timba does", resp.Request.URL.Host, resp.Status),
+		Hint:   "is this the address of a timba server?",
+	}
+}
+
+// Status is the HTTP status of an error, 0 where the server gave none.
+func Status(err error) int {
+	var p *wire.Problem
+	if errors.As(err, &p) {
+		return p.Status
+	}
+	return 0
+}
+
+// read sends a request and reads the document that answers it.
+func read[T any](ctx context.Context, c *Client, q request) (T, error) {
+	var doc T
+	resp, err := c.do(ctx, q)
+	if err != nil {
+		return doc, err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
+		return doc, fmt.Errorf("server: %s: the answer cannot be read: %w: is this the address of a timba server?", c.URL, err)
+	}
+	return doc, nil
+}
+
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
+	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
+}
+
+// post sends a document that must not be sent twice.
+func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return read[T](ctx, c, request{method: http.MethodPost, path: path, kind: "application/json", once: true,
+		body: func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }})
+}
+
+func (c *Client) forget(ctx context.Context, path string) error {
+	resp, err := c.do(ctx, request{method: http.MethodDelete, path: path})
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// pages gives the items of a list, page after page, until the list or the
+// consumer ends.
+func pages[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		q := url.Values{}
+		for name, values := range query {
+			q[name] = values
+		}
+		for {
+			page, err := get[wire.Page[T]](ctx, c, path, q)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range page.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if page.Next == "" || page.Next == q.Get("cursor") || len(page.Items) == 0 {
+				return
+			}
+			q.Set("cursor", page.Next)
+		}
+	}
+}
+
+// Collect is at most n items of a list, all for n < 1.
+func Collect[T any](list iter.Seq2[T, error], n int) ([]T, error) {
+	items := []T{}
+	for item, err := range list {
+		if err != nil {
+			return items, err
+		}
+		items = append(items, item)
+		if len(items) == n {
+			break
+		}
+	}
+	return items, nil
+}
