@@ -177,20 +177,22 @@ var matchTicks = plot.ConstantTicks{{Value: 1, Label: "1"}, {Value: 2, Label: "2
 func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
 	var mean, edge plotter.XYs
 	for _, point := range c.Points {
+		if point.Spearman.Mean < p.Y.Min {
+			continue
+		}
 		x := float64(point.Matches)
 		mean = append(mean, plotter.XY{X: x, Y: point.Spearman.Mean})
 		edge = append(edge, plotter.XY{X: x, Y: point.Spearman.High})
 	}
 	for _, point := range slices.Backward(c.Points) {
-		edge = append(edge, plotter.XY{X: float64(point.Matches), Y: point.Spearman.Low})
-	}
-	inFrame := func(xys plotter.XYs) plotter.XYs {
-		for i := range xys {
-			xys[i].Y = max(xys[i].Y, p.Y.Min)
+		if point.Spearman.Mean >= p.Y.Min {
+			edge = append(edge, plotter.XY{X: float64(point.Matches), Y: max(point.Spearman.Low, p.Y.Min)})
 		}
-		return xys
 	}
-	band, err := plotter.NewPolygon(inFrame(edge))
+	if len(mean) == 0 {
+		return nil
+	}
+	band, err := plotter.NewPolygon(edge)
 	if err != nil {
 		return err
 	}
@@ -198,7 +200,7 @@ func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
 	pale := hue
 	pale.A = 0x40
 	band.Color = pale
-	line, err := plotter.NewLine(inFrame(mean))
+	line, err := plotter.NewLine(mean)
 	if err != nil {
 		return err
 	}

@@ -135,21 +135,29 @@ func (l *Ladder) opponent(seated []*Player, r *rand.Rand) *Player {
 			continue
 		}
 		distance := math.Abs(p.Elo-first.Elo) + vague*math.Sqrt(max(p.Uncertainty, 0)) + chance*r.Float64()
-		for _, s := range seated {
-			if l.Met != nil {
-				if met := l.Met(s.ID, p.ID); met > 0 {
-					distance += often * float64(met) / max(average, 1e-9) / float64(len(seated))
-				}
-			}
-			if s.Owner == p.Owner && s.Owner != 0 {
-				distance += related
-			}
+		if best == nil || distance < least {
+			distance += l.reluctance(seated, p, average)
 		}
 		if best == nil || distance < least {
 			best, least = p, distance
 		}
 	}
 	return best
+}
+
+// reluctance is by how many Elo a player counts as farther away for having met
+// those seated, or for having the same owner.
+func (l *Ladder) reluctance(seated []*Player, p *Player, average float64) float64 {
+	elos := 0.0
+	for _, s := range seated {
+		if l.Met != nil {
+			elos += often * float64(l.Met(s.ID, p.ID)) / max(average, 1e-9) / float64(len(seated))
+		}
+		if s.Owner == p.Owner && s.Owner != 0 {
+			elos += related
+		}
+	}
+	return elos
 }
 
 func sits(seated []*Player, p *Player) bool {

@@ -119,13 +119,15 @@ func byGame(k float64) rater {
 	}
 }
 
+// move is what Elo with a fixed K does. Such a ladder knows no more of a bot's
+// uncertainty than its matches.
 func (w *world) move(a, b int, k, score float64) {
 	d := k * (score - elo.Expected(w.elo[a]-w.elo[b]))
-	if a != 0 {
-		w.elo[a] += d
-	}
-	if b != 0 {
-		w.elo[b] -= d
+	for i, change := range map[int]float64{a: d, b: -d} {
+		if i != 0 {
+			w.elo[i] += change
+			w.uncertainty[i] = 1 / (1/elo.Newcomer + float64(w.played[i]+1))
+		}
 	}
 }
 

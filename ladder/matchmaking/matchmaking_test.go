@@ -1,0 +1,329 @@
+package matchmaking
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// acquaintances counts who met whom.
+type acquaintances map[[2]int64]int
+
+func (m acquaintances) met(a, b int64) int { return m[[2]int64{min(a, b), max(a, b)}] }
+
+func (m acquaintances) add(slots []int64) {
+	for i, a := range slots {
+		for _, b := range slots[:i] {
+			m[[2]int64{min(a, b), max(a, b)}]++
+		}
+	}
+}
+
+// settled is a ladder of bots 10 Elo apart that have all played a lot.
+func settled(players, slots int) Ladder {
+	l := Ladder{Slots: slots}
+	for i := range players {
+		l.Players = append(l.Players, Player{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
+	}
+	return l
+}
+
+// play lets a ladder play a match at once.
+func play(t interface{ Fatalf(string, ...any) }, l *Ladder, known acquaintances, r *rand.Rand) []int64 {
+	l.Met = known.met
+	slots, ok := Next(*l, r)
+	if !ok {
+		t.Fatalf("no match for %d players and %d slots", len(l.Players), l.Slots)
+	}
+	known.add(slots)
+	for i := range l.Players {
+		p := &l.Players[i]
+		p.Waited++
+		if slices.Contains(slots, p.ID) {
+			p.Waited = 0
+			p.Matches++
+		}
+	}
+	return slots
+}
+
+func checkSlots(t interface{ Fatalf(string, ...any) }, l Ladder, slots []int64) {
+	if len(slots) != l.Slots {
+		t.Fatalf("%d slots are filled, want %d", len(slots), l.Slots)
+	}
+	for i, id := range slots {
+		if slices.Contains(slots[:i], id) {
+			t.Fatalf("version %d plays itself: %v", id, slots)
+		}
+		if !slices.ContainsFunc(l.Players, func(p Player) bool { return p.ID == id }) {
+			t.Fatalf("version %d is not a player of the ladder", id)
+		}
+	}
+}
+
+// Nobody waits for ever: every version on a ladder plays at least once in any
+// 2N matches, where N is the most players that the ladder had meanwhile,
+// whoever comes and goes.
+func TestNobodyWaits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := Ladder{Slots: rapid.IntRange(2, 4).Draw(t, "slots")}
+		start := rapid.IntRange(l.Slots, 25).Draw(t, "players")
+		arrivals := rapid.Float64Range(0, 0.8).Draw(t, "arrivals a match")
+		departures := rapid.Float64Range(0, 0.4).Draw(t, "departures a match")
+		spread := rapid.Float64Range(0, 2000).Draw(t, "spread")
+		r := source(rapid.Uint64().Draw(t, "seed"))
+		next := int64(0)
+		arrive := func(matches int) {
+			next++
+			l.Players = append(l.Players, Player{ID: next, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches})
+		}
+		for range start {
+			arrive(r.IntN(500))
+		}
+		most := map[int64]int{} // players since a version's last match
+		known := acquaintances{}
+		for range 300 {
+			if r.Float64() < arrivals && len(l.Players) < 60 {
+				arrive(0)
+			}
+			if r.Float64() < departures && len(l.Players) > l.Slots {
+				i := r.IntN(len(l.Players))
+				l.Players = slices.Delete(l.Players, i, i+1)
+			}
+			for _, p := range l.Players {
+				most[p.ID] = max(most[p.ID], len(l.Players))
+			}
+			slots := play(t, &l, known, r)
+			checkSlots(t, l, slots)
+			for _, p := range l.Players {
+				if p.Waited >= 2*most[p.ID] {
+					t.Fatalf("version %d has waited for %d matches among at most %d players", p.ID, p.Waited, most[p.ID])
+				}
+				if p.Waited == 0 {
+					most[p.ID] = 0
+				}
+			}
+		}
+	})
+}
+
+// The most uncertain first: among others that do not wait, a newcomer has the
+// next match, and most of the next ten.
+func TestNewcomersFirst(t *testing.T) {
+	r, known := source(1), acquaintances{}
+	l := settled(100, 2)
+	for range 500 {
+		play(t, &l, known, r)
+	}
+	const newcomer = 1000
+	l.Players = append(l.Players, Player{ID: newcomer, Elo: 1000, Uncertainty: 30})
+	if slots := play(t, &l, known, r); !slices.Contains(slots, newcomer) {
+		t.Errorf("versions %v play, not the newcomer", slots)
+	}
+	played := 1
+	for range 100 {
+		if slices.Contains(play(t, &l, known, r), newcomer) {
+			played++
+		}
+	}
+	// The others have two in that time.
+	if played < 6 {
+		t.Errorf("the newcomer plays %d of 101 matches among 100 others", played)
+	}
+}
+
+// Opponents are near in Elo and seldom met, and yet many are possible.
+func TestOpponents(t *testing.T) {
+	r, known := source(2), acquaintances{}
+	l := settled(100, 2)
+	distance, matches := 0.0, 5000
+	for range matches {
+		s := play(t, &l, known, r)
+		distance += math.Abs(float64(s[0]-s[1])) * 10 / float64(matches)
+	}
+	if distance < 40 || distance > 200 { // 333 were they drawn
+		t.Errorf("opponents are %.0f Elo apart", distance)
+	}
+	often := 0
+	for _, n := range known {
+		often = max(often, n)
+	}
+	if often > 20 { // a version has 100 matches
+		t.Errorf("two versions met %d times", often)
+	}
+	// From the same state, nobody can foretell an opponent.
+	opponents := map[int64]int{}
+	l.Players[50].Waited = 1000
+	for range 1000 {
+		slots, _ := Next(l, r)
+		opponents[slots[0]+slots[1]-l.Players[50].ID]++
+	}
+	for id, n := range opponents {
+		if n > 300 {
+			t.Errorf("version %d is the opponent in %d of 1000 choices", id, n)
+		}
+	}
+	if len(opponents) < 8 {
+		t.Errorf("only %d versions can be the opponent", len(opponents))
+	}
+}
+
+// What tells the most is an opponent whose Elo is known.
+func TestKnownOpponents(t *testing.T) {
+	l := Ladder{Slots: 2}
+	for i := range 20 {
+		l.Players = append(l.Players, Player{ID: int64(i), Elo: 1000, Uncertainty: 30})
+	}
+	l.Players[7].Uncertainty = 0
+	for seed := range uint64(20) {
+		if slots, _ := Next(l, source(seed)); !slices.Contains(slots, 7) {
+			t.Errorf("newcomers %v play each other, and not the one whose Elo is known", slots)
+		}
+	}
+}
+
+// Bots of one owner meet only where there is hardly anybody else.
+func TestOwners(t *testing.T) {
+	r, known := source(3), acquaintances{}
+	l := settled(30, 2)
+	for i := range l.Players {
+		if i >= 10 && i < 15 {
+			l.Players[i].Owner = 9
+		}
+	}
+	related := 0
+	for range 1000 {
+		s := play(t, &l, known, r)
+		if s[0] > 10 && s[0] <= 15 && s[1] > 10 && s[1] <= 15 {
+			related++
+		}
+	}
+	if related > 3 {
+		t.Errorf("bots of one owner met %d times in 1000 matches", related)
+	}
+	l.Players = l.Players[10:12]
+	if _, ok := Next(l, r); !ok {
+		t.Error("two bots of one owner, alone on a ladder, have no match")
+	}
+}
+
+func TestSlotsAreShuffled(t *testing.T) {
+	r, l := source(4), settled(4, 4)
+	count := map[int64]int{}
+	const choices = 4000
+	for range choices {
+		slots, _ := Next(l, r)
+		count[slots[0]]++
+	}
+	for id, n := range count {
+		if math.Abs(float64(n)-choices/4) > 5*math.Sqrt(choices*3/16.0) {
+			t.Errorf("version %d has slot 0 in %d of %d matches", id, n, choices)
+		}
+	}
+}
+
+func TestTooFewPlayers(t *testing.T) {
+	for players := range 4 {
+		if slots, ok := Next(settled(players, 4), source(1)); ok {
+			t.Errorf("%d players fill %v", players, slots)
+		}
+	}
+	twice := Ladder{Slots: 2, Players: []Player{{ID: 1}, {ID: 1}}}
+	if slots, ok := Next(twice, source(1)); ok {
+		t.Errorf("version 1 plays itself: %v", slots)
+	}
+	if slots, ok := Next(Ladder{Players: twice.Players}, source(1)); ok {
+		t.Errorf("a ladder without slots has the match %v", slots)
+	}
+}
+
+// A fair share for every ladder: what they cost stays even, and a ladder with
+// too few players waits.
+func TestNextLadder(t *testing.T) {
+	ladders := []Ladder{settled(5, 2), settled(3, 4), settled(4, 4), settled(9, 2)}
+	if i := NextLadder(ladders[1:2]); i != -1 {
+		t.Errorf("ladder %d plays with 3 players for 4 slots", i)
+	}
+	cost := []float64{1, 1, 7, 0.3}
+	total := 0.0
+	for range 5000 {
+		i := NextLadder(ladders)
+		ladders[i].Share += cost[i]
+		total += cost[i]
+	}
+	for i, l := range ladders {
+		want := total / 3
+		if i == 1 {
+			want = 0
+		}
+		if math.Abs(l.Share-want) > 7 {
+			t.Errorf("ladder %d had %.1f of %.1f, want %.1f", i, l.Share, total, want)
+		}
+	}
+}
+
+// Any state gives a valid match or none, and the same from the same source.
+func FuzzNext(f *testing.F) {
+	f.Add(uint64(1), uint8(2), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	f.Add(uint64(2), uint8(4), []byte{255, 0, 255, 0, 255, 0, 128, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9})
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1e300, 1e300}
+	f.Fuzz(func(t *testing.T, seed uint64, slots uint8, data []byte) {
+		l := Ladder{Slots: int(slots % 9)}
+		for len(data) >= 5 {
+			p := Player{ID: int64(data[0]), Owner: int64(data[1] % 4), Elo: 16 * float64(data[2]), Uncertainty: float64(data[3]) / 8,
+				Matches: int(data[4]) - 20, Waited: int(data[1]) * 3, Busy: int(data[3] % 3)}
+			if n := int(data[2]); n < len(odd) {
+				p.Elo, p.Uncertainty = odd[n], odd[len(odd)-1-n]
+			}
+			l.Players = append(l.Players, p)
+			data = data[5:]
+		}
+		l.Met = func(a, b int64) int { return int(a^b) % 7 }
+		first, ok := Next(l, source(seed))
+		if again, _ := Next(l, source(seed)); !slices.Equal(first, again) {
+			t.Fatalf("%v, and %v from the same source", first, again)
+		}
+		ids := map[int64]bool{}
+		for _, p := range l.Players {
+			ids[p.ID] = true
+		}
+		if want := l.Slots >= 2 && len(ids) >= l.Slots; ok != want {
+			t.Fatalf("a match: %v, want %v, of %d versions for %d slots", ok, want, len(ids), l.Slots)
+		}
+		if ok {
+			checkSlots(t, l, first)
+		}
+	})
+}
+
+func TestNextAllocates(t *testing.T) {
+	for _, players := range []int{10, 1000} {
+		l, r := settled(players, 4), source(1)
+		if n := testing.AllocsPerRun(100, func() { Next(l, r) }); n > 2 {
+			t.Errorf("a choice among %d players allocates %v times", players, n)
+		}
+	}
+}
+
+func BenchmarkNext(b *testing.B) {
+	for _, c := range []struct {
+		name           string
+		players, slots int
+	}{{"1000 of two", 1000, 2}, {"1000 of four", 1000, 4}, {"20 of two", 20, 2}} {
+		b.Run(c.name, func(b *testing.B) {
+			l, r, known := settled(c.players, c.slots), source(1), acquaintances{}
+			for range 10 * c.players {
+				play(b, &l, known, r)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Next(l, r)
+			}
+		})
+	}
+}
