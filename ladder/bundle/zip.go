@@ -54,7 +54,8 @@ func (r *reader) tooMany() error {
 func (r *reader) zipList(f *os.File) (*zip.Reader, error) {
 	const end = 68 << 10 // the end of the list, and what is read to find it
 	const perFile = 46 + 128
-	budget := &budget{f, end + int64(r.limits.Files)*int64(perFile+r.limits.Path)}
+	// A section, since offsets that lie may be negative, which is no failure of ours.
+	budget := &budget{io.NewSectionReader(f, 0, r.size), end + int64(r.limits.Files)*int64(perFile+r.limits.Path)}
 	z, err := zip.NewReader(budget, r.size)
 	switch {
 	case errors.Is(err, errBudget):

@@ -1,0 +1,203 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// What a bot may be when it is built.
+const (
+	MaxManifest   = 64 << 10  // bytes
+	MaxBuilt      = 256 << 20 // bytes of all files
+	MaxBuiltFiles = 10_000    // files and folders
+)
+
+// made is a bot while it is made ready.
+type made struct {
+	dir      string // where it stands
+	hash     string // of the files as they were uploaded
+	tree     bundle.Tree
+	manifest program.Manifest
+	known    bool // it stood there, built
+}
+
+// unbundle makes a folder of an upload, in a folder that is one's own.
+func (p *Pipeline) unbundle(sum, work string) (*made, error) {
+	file, err := bundle.Path(p.Dir, sum)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{dir: filepath.Join(work, "source")}
+	if m.tree, err = bundle.Unpack(file, m.dir, bundle.LimitsOf(p.Config.Limits)); err != nil {
+		return nil, err
+	}
+	if m.hash, err = program.HashFolder(m.dir); err != nil {
+		return nil, fmt.Errorf("submission: %w", err)
+	}
+	return m, nil
+}
+
+// build reads the manifest and runs what it says.
+func (s *submission) build(ctx context.Context, log *transcript) (string, error) {
+	if err := s.readManifest(); err != nil {
+		return "", err
+	}
+	m := s.manifest
+	fmt.Fprintf(log, "language: %s\ngames: %s\n", or(m.Language(), "not known"), or(strings.Join(m.Games, ", "), "all"))
+	claimed, unknown := gamesOf(m)
+	if len(unknown) > 0 {
+		fmt.Fprintf(log, "warning: games that there are not: %s\n", some(unknown, 10))
+	}
+	summary, err := s.make(ctx, s.made, log, s.work)
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.command(s.made.dir, m.Run); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
+	err = s.Store.SetBuilt(ctx, s.version.ID, store.Built{
+		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
+	})
+	if err != nil {
+		return "", err
+	}
+	s.version, err = s.Store.Version(ctx, s.version.ID)
+	return summary, err
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
+
+// label is a manifest's version, which may be anything, as a short line.
+func label(version string, t *transcript) string {
+	const most = 40
+	line := firstLine(t.clean(version))
+	if len(line) > most {
+		line = strings.ToValidUTF8(line[:most], "")
+	}
+	return line
+}
+
+// gamesOf are the games that a manifest claims, those that there are and others.
+// Both are nil where it claims all.
+func gamesOf(m program.Manifest) (claimed, unknown []string) {
+	for _, name := range m.Games {
+		if _, err := games.Find(name); err != nil {
+			unknown = append(unknown, name)
+		} else {
+			claimed = append(claimed, name)
+		}
+	}
+	return claimed, unknown
+}
+
+// readManifest reads what the bot's folder says of the bot.
+func (m *made) readManifest() error {
+	path := filepath.Join(m.dir, program.ManifestFile)
+	if info, err := os.Stat(path); err == nil && info.Size() > MaxManifest {
+		return refuse("%s has %s: at most %s are read", program.ManifestFile, bundle.Size(info.Size()), bundle.Size(MaxManifest))
+	}
+	var err error
+	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
+		text := strings.ReplaceAll(err.Error(), m.dir+string(filepath.Separator), "")
+		return refuse("%s", strings.ReplaceAll(text, m.dir, "the bot's folder"))
+	}
+	claimed, unknown := gamesOf(m.manifest)
+	if len(unknown) > 0 && len(claimed) == 0 {
+		_, err := games.Find(unknown[0])
+		return refuse("%s claims no game that there is: %v", program.ManifestFile, err)
+	}
+	return nil
+}
+
+// make builds a bot, unless it stands built under its hash. It then stands in
+// m.dir, in the folder of bots or below work. It moves between its build and its
+// check, so that a bot which keeps the path of its build fails there and not when
+// it is live.
+func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary string, err error) {
+	installed := p.botFolder(m.hash)
+	if _, err := os.Stat(installed); err == nil {
+		m.dir, m.known = installed, true
+		fmt.Fprintln(log, "these files have been built before, and what came of it is used")
+		return "built before", nil
+	}
+	summary = "nothing to build"
+	if words := m.manifest.Build; len(words) > 0 {
+		fmt.Fprintf(log, "build: %s\n\n", strings.Join(words, " "))
+		if err := p.allowed(m.dir, words); err != nil {
+			return "", err
+		}
+		out, err := m.manifest.Make(ctx, m.dir, p.Config.Sandbox)
+		log.Write(out)
+		if err != nil {
+			return "", buildError(ctx, words, out, err)
+		}
+		summary = "built with " + words[0]
+	}
+	if err := checkBuilt(m.dir); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(work, "bot")
+	if err := os.Rename(m.dir, dir); err != nil {
+		return "", fmt.Errorf("submission: %w", err)
+	}
+	m.dir = dir
+	return summary, nil
+}
+
+func buildError(ctx context.Context, words []string, out []byte, err error) error {
+	var failed *program.BuildError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.As(err, &failed):
+		return fmt.Errorf("submission: building: %w", err)
+	}
+	text := fmt.Sprintf("%s: %v", words[0], err)
+	if last := lastLines(string(out), 1); last != nil {
+		text += "; it ended with " + fmt.Sprintf("%q", firstLine(last[0]))
+	}
+	return refuse("%s", text)
+}
+
+// checkBuilt refuses what is too large to be kept.
+func checkBuilt(dir string) error {
+	var bytes int64
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+		files++
+		return err
+	})
+	files-- // the folder itself
+	switch {
+	case err != nil:
+		return fmt.Errorf("submission: %w", err)
+	case bytes > MaxBuilt:
+		return refuse("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.Size(bytes), bundle.Size(MaxBuilt))
+	case files > MaxBuiltFiles:
+		return refuse("the build leaves %d files and folders behind, and at most %d are kept: let it delete what the bot does not need", files, MaxBuiltFiles)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package submission
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/sample-bots/starters"
+)
+
+// Starters of each kind, interpreted and compiled, come through to the ladders.
+func TestStartersGoLive(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"python", "bash", "c", "cpp"} {
+		l, err := starters.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if missing := l.Missing(); len(missing) > 0 {
+			t.Fatalf("%s: this machine lacks %q", name, missing)
+		}
+		dir := filepath.Join(t.TempDir(), "mine")
+		if _, err := l.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		onlyTwoGames(t, filepath.Join(dir, "timba.toml"))
+		v, stages := w.run(w.add("my-"+name, dir))
+		if v.State != ladder.Live || v.Hash == "" || v.Language != l.Title || len(stages) != 4 {
+			t.Errorf("%s: %+v\n%s", name, v, logs(stages))
+			continue
+		}
+		for i, want := range []string{Unpack, Build, Check, Trial} {
+			if s := stages[i]; s.Name != want || !s.OK || s.Summary == "" || s.Log == "" || s.Ended.IsZero() {
+				t.Errorf("%s: stage %d is %+v", name, i, s)
+			}
+			if strings.Contains(stages[i].Log, w.Dir) {
+				t.Errorf("%s: the log of %s tells where the server's folder is:\n%s", name, want, stages[i].Log)
+			}
+		}
+		bot, err := w.Resolve(t.Context(), v)
+		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, filepath.Join(w.Dir, "bots")) || bot.Hold == nil {
+			t.Errorf("%s: it resolves to %+v, %v", name, bot, err)
+		}
+		info, err := os.Stat(filepath.Join(bot.Dir, "timba.toml"))
+		if err != nil || info.Mode().Perm() != 0o444 {
+			t.Errorf("%s: the manifest is %v, %v", name, info.Mode(), err)
+		}
+	}
+	w.clean()
+}
+
+// onlyTwoGames lets a manifest claim the games with ladders alone.
+func onlyTwoGames(t *testing.T, manifest string) {
+	t.Helper()
+	data, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`(?m)^games = .*$`).ReplaceAll(data, []byte(`games = ["brisca", "tebes"]`))
+	if err := os.WriteFile(manifest, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,112 @@
+package submission
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxLog is how many bytes of a stage's log are kept: the first and the last half.
+const MaxLog = 64 << 10
+
+// transcript is the log of a stage while it is written. It keeps what a bot or a
+// compiler has printed as plain text, whatever they print.
+type transcript struct {
+	head, tail []byte
+	lost       int
+	secrets    []string // paths of the server
+}
+
+// hide leaves out paths of the server's own.
+func (t *transcript) hide(paths ...string) { t.secrets = append(t.secrets, paths...) }
+
+func (t *transcript) Write(p []byte) (int, error) {
+	n := len(p)
+	room := MaxLog/2 - len(t.head)
+	if len(t.tail) > 0 || t.lost > 0 {
+		room = 0
+	}
+	room = min(room, n)
+	t.head = append(t.head, p[:room]...)
+	t.tail = append(t.tail, p[room:]...)
+	if over := len(t.tail) - MaxLog/2; over > 0 {
+		t.lost += over
+		t.tail = append(t.tail[:0], t.tail[over:]...)
+	}
+	return n, nil
+}
+
+// String is the log, cut off in the middle when it is too long.
+func (t *transcript) String() string {
+	head, tail := t.head, t.tail
+	if t.lost == 0 {
+		return t.clean(string(head) + string(tail))
+	}
+	if i := strings.LastIndexByte(string(head), '\n'); i >= 0 { // whole lines, where there are some
+		head = head[:i+1]
+	}
+	if i := strings.IndexByte(string(tail), '\n'); i >= 0 && i < len(tail)-1 {
+		tail = tail[i+1:]
+	}
+	lost := t.lost + len(t.head) - len(head) + len(t.tail) - len(tail)
+	return t.clean(string(head)) + fmt.Sprintf("\n[%d bytes are left out here]\n\n", lost) + t.clean(string(tail))
+}
+
+// clean makes plain text of anything: UTF-8 that shows, lines and tabs.
+func (t *transcript) clean(text string) string {
+	for _, s := range t.secrets {
+		text = strings.ReplaceAll(text, s, "")
+	}
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+			b.WriteString(text[i : i+n])
+		default:
+			quoted := strconv.QuoteToASCII(text[i : i+n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// maxSummary is how long a line is that sums a stage up.
+const maxSummary = 400
+
+// firstLine is the beginning of a text, on one line.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(line) > maxSummary {
+		line = strings.ToValidUTF8(line[:maxSummary], "") + "..."
+	}
+	return line
+}
+
+// lastLines is the end of a text.
+func lastLines(text string, n int) []string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return nil
+	}
+	return lines[max(0, len(lines)-n):]
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// some is the beginning of a list.
+func some(words []string, most int) string {
+	if n := len(words) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n)
+	}
+	return strings.Join(words, ", ")
+}

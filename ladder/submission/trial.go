@@ -1,0 +1,198 @@
+package submission
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// TrialDeals is how many deals a bot plays against @random on each ladder, each in
+// all rotations.
+const TrialDeals = 1
+
+// CheckMargin is how late a move may be in the check, which judges what a bot does
+// on a machine that is busy with matches; the trial is by the ladders' own clocks.
+const CheckMargin = time.Second
+
+// check runs the conformance kit, as timba check does, in the sandbox and with the
+// ladders' time for a move.
+func (s *submission) check(ctx context.Context, log *transcript) (string, error) {
+	bot, err := s.bot(s.dir, s.version)
+	if err != nil {
+		return "", err
+	}
+	o := s.Check
+	o.Clock = s.clock()
+	o.Done = func(c check.Check) { c.WriteLine(log) }
+	quick := ""
+	if o.Quick {
+		quick = " --quick"
+	}
+	fmt.Fprintf(log, "the same on your machine: timba check DIR --movetime %d --margin %d --startup %d%s\n\n",
+		o.Clock.Move.Milliseconds(), o.Clock.Margin.Milliseconds(), o.Clock.Startup.Milliseconds(), quick)
+	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games, Language: s.version.Language}, o)
+	if err != nil {
+		return "", err
+	}
+	report.WriteSummary(log)
+	var failed, warned []string
+	for _, c := range report.Checks {
+		switch {
+		case c.Status == check.Failed:
+			failed = append(failed, fmt.Sprintf("%s: %s", c.Name, c.Note))
+		case c.Status == check.Warning:
+			warned = append(warned, c.Name)
+		}
+	}
+	switch {
+	case len(failed) == 1:
+		return "", refuse("%s", failed[0])
+	case len(failed) > 1:
+		return "", refuse("%s; and %s fail, too", failed[0], count(len(failed)-1, "other check", "other checks"))
+	case len(warned) > 0:
+		return fmt.Sprintf("passes, with warnings: %s", strings.Join(warned, ", ")), nil
+	}
+	return fmt.Sprintf("passes all %d checks", len(report.Checks)), nil
+}
+
+// clock is the one that bots are checked by: of the ladders that this one would be
+// on, that with the shortest time for a move.
+func (s *submission) clock() referee.Clock {
+	clock := referee.DefaultClock
+	for _, t := range s.trials() {
+		if t.clock.Move > 0 && t.clock.Move < clock.Move {
+			clock = t.clock
+		}
+	}
+	clock.Margin = CheckMargin
+	return clock
+}
+
+// trialMatch is a match that a bot has to play.
+type trialMatch struct {
+	name    string
+	game    string
+	options map[string]string
+	clock   referee.Clock
+}
+
+// trials are a match for each ladder that the version would be on, and one for
+// each game that it claims beside those.
+func (s *submission) trials() (list []trialMatch) {
+	covered := map[string]bool{}
+	for _, l := range s.Config.Ladders {
+		if s.version.Plays(l.Game) {
+			covered[l.Game] = true
+			list = append(list, trialMatch{l.Name, l.Game, l.Options, l.Clock.Clock})
+		}
+	}
+	for _, g := range games.All() {
+		if s.version.Plays(g.Name()) && !covered[g.Name()] {
+			list = append(list, trialMatch{g.Name(), g.Name(), nil, referee.DefaultClock})
+		}
+	}
+	return list
+}
+
+// trial plays the bot against @random.
+func (s *submission) trial(ctx context.Context, log *transcript) (string, error) {
+	bot, err := s.bot(s.dir, s.version)
+	if err != nil {
+		return "", err
+	}
+	random, err := program.Resolve(ladder.Anchor, new(bytes.Buffer))
+	if err != nil {
+		return "", err
+	}
+	played, list := 0, s.trials()
+	for _, t := range list {
+		n, err := s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)
+		if errors.Is(err, errLate) {
+			fmt.Fprintf(log, "that may be the server's fault: %s is played once more\n\n", t.name)
+			n, err = s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)
+		}
+		if err != nil {
+			return "", err
+		}
+		played += n
+	}
+	return fmt.Sprintf("%s against %s in %s, no fault", count(played, "game", "games"), ladder.Anchor, count(len(list), "match", "matches")), nil
+}
+
+// errLate marks the one fault that a busy machine can be to blame for.
+var errLate = errors.New("late")
+
+// late is a refusal for a move that came too late.
+type late struct{ refusal }
+
+func (*late) Is(target error) bool { return target == errLate }
+
+func (l *late) Unwrap() error { return &l.refusal }
+
+// play plays one match of the trial. The same files get the same deals.
+func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot, log *transcript) (played int, err error) {
+	g, err := games.Find(t.game)
+	if err != nil {
+		return 0, err
+	}
+	variant, err := rules.Settle(g, t.options)
+	if err != nil {
+		return 0, err
+	}
+	tally := referee.NewTally(variant, bots)
+	match := &referee.Match{
+		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Lanes: []int{s.core},
+		Seed: sha256.Sum256([]byte("trial " + s.hash)),
+		Done: func(game *referee.Game) error {
+			tally.Add(game)
+			return firstFault(t.name, game, log)
+		},
+	}
+	if err := match.Play(ctx); err != nil {
+		return 0, err
+	}
+	score := tally.Scores[0]
+	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.name, count(score.Games, "game", "games"), score.Wins, score.Draws, score.Losses)
+	return tally.Games, nil
+}
+
+// errHouse is a failure of our own: a bot of the house with a fault.
+var errHouse = errors.New("the house bot failed")
+
+// logTail is how many lines of a bot's stderr are shown with its fault.
+const logTail = 20
+
+// firstFault refuses a bot for its first fault in a game.
+func firstFault(name string, g *referee.Game, log *transcript) error {
+	for _, f := range g.Faults {
+		if g.Bots[f.Seat] != 0 {
+			return fmt.Errorf("submission: %s: %w: %w", name, errHouse, &f)
+		}
+		where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
+		fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, f.Text)
+		if lines := lastLines(string(g.Logs[f.Seat]), logTail); lines != nil {
+			fmt.Fprintf(log, "\nthe last that the bot wrote on stderr:\n")
+			for _, line := range lines {
+				fmt.Fprintf(log, "  %s\n", line)
+			}
+		}
+		no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, f.Text)}
+		if f.Code == protocol.Timeout {
+			return &late{no}
+		}
+		return &no
+	}
+	return nil
+}
