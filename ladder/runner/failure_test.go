@@ -1,0 +1,228 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+)
+
+// A version that fails again and again is benched, and its owner told why. The
+// others play on.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		script  string
+		matches int
+		says    []string
+	}{
+		{"does not start", "echo 'dead: no such module' >&2; exit 1", benchUnstarted,
+			[]string{"it did not start in its last 2 matches", "startup: ", "dead: no such module", "submit a new version"}},
+		{"fails in each game", script("test $verb = turn && echo 'oh no' >&2 && exit 3"), benchInARow,
+			[]string{"too many faults to finish each of its last 3 matches", "exit: ", "status 3", "oh no"}},
+		{"moves illegally", script("test $verb = turn && move=nonsense"), benchInARow,
+			[]string{"too many faults", "illegal: ", "nonsense", "nothing on stderr"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, tiny)
+			v := w.bot("bad", test.script)
+			r := w.run(1, nil)
+			r.until("it is benched", func(e Event) bool {
+				return e.Kind == VersionMoved && e.Version == v.ID && e.State == ladder.Benched
+			})
+			r.finished(2)
+			r.stop()
+			v, err := w.store.Version(t.Context(), v.ID)
+			w.must(err)
+			if v.State != ladder.Benched {
+				t.Errorf("it is %s", v.State)
+			}
+			played := 0
+			for _, m := range w.matches() {
+				for _, id := range m.Versions {
+					if id == v.ID && m.State == ladder.Finished {
+						played++
+					}
+				}
+			}
+			if played != test.matches {
+				t.Errorf("it was benched after %d matches, want %d", played, test.matches)
+			}
+			messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
+			w.must(err)
+			if len(messages) != 1 {
+				t.Fatalf("its owner has %d messages", len(messages))
+			}
+			for _, text := range append(test.says, "bad, version 1, is benched", "match ", "(tebes)") {
+				if !strings.Contains(messages[0].Text, text) {
+					t.Errorf("the message says nothing of %q:\n%s", text, messages[0].Text)
+				}
+			}
+		})
+	}
+}
+
+// A server that cannot start programs pauses; it benches nobody.
+func TestServerBenchesNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("bad", "exit 1")
+	var sick atomic.Bool
+	sick.Store(true)
+	r := w.run(1, func(o *Options) {
+		o.Check = func(context.Context) error {
+			if sick.Load() {
+				return errors.New("sandbox: no more of them")
+			}
+			return nil
+		}
+	})
+	r.until("it is paused", func(e Event) bool { return e.Kind == Paused })
+	if h := r.Health(); h.OK || !strings.Contains(h.Err().Error(), "sandbox: no more of them") {
+		t.Errorf("the health is %+v", h)
+	}
+	now, err := w.store.Version(t.Context(), v.ID)
+	w.must(err)
+	if now.State != ladder.Live {
+		t.Errorf("the version is %s", now.State)
+	}
+	sick.Store(false)
+	r.until("it goes on", func(e Event) bool { return e.Kind == Resumed })
+	r.finished(1)
+	if h := r.Health(); !h.OK || h.Err() != nil {
+		t.Errorf("the health is %+v", h)
+	}
+	r.stop()
+}
+
+// full is a store whose disk is full for a while.
+type full struct {
+	Store
+	mu       sync.Mutex
+	failures int // to come
+	err      error
+}
+
+func (f *full) fail() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failures > 0 {
+		f.failures--
+		return f.err
+	}
+	return nil
+}
+
+func (f *full) Finish(ctx context.Context, match int64, games []ladder.Game) ([]ladder.Change, error) {
+	if err := f.fail(); err != nil {
+		return nil, err
+	}
+	return f.Store.Finish(ctx, match, games)
+}
+
+// While a finished match cannot be kept nothing else is begun, and it is kept
+// when there is room again: it is not played a second time.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	disk := &full{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
+	r := w.run(1, func(o *Options) { disk.Store, o.Store = o.Store, disk })
+	r.until("it is paused", func(e Event) bool { return e.Kind == Paused })
+	if h := r.Health(); h.Playing != 1 || !strings.Contains(h.Reason, "the disk is full") {
+		t.Errorf("the health is %+v", h)
+	}
+	if n := len(w.matches()); n != 1 {
+		t.Errorf("%d matches were begun, want only the one that is to be kept", n)
+	}
+	r.finished(2)
+	r.stop()
+	for _, m := range w.matches() {
+		if m.State != ladder.Finished || len(m.Attempts) != 1 {
+			t.Errorf("match %d is %s after %d attempts", m.ID, m.State, len(m.Attempts))
+		}
+	}
+}
+
+// A match that cannot be kept for another reason is broken off, and dropped at the
+// third time: it does not hold up the others.
+func TestDrop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	sick := &full{failures: 3, err: errors.New("there are 3 games, not 2")}
+	r := w.run(1, func(o *Options) { sick.Store, o.Store = o.Store, sick })
+	for range 3 {
+		r.until("it is broken off", func(e Event) bool { return e.Kind == MatchBroken })
+	}
+	r.finished(1)
+	r.stop()
+	m := w.matches()[0]
+	if m.State != ladder.Dropped || len(m.Attempts) != 3 {
+		t.Errorf("match %d is %s after %d attempts, want it dropped after 3", m.ID, m.State, len(m.Attempts))
+	}
+	if m.Reason != "the referee failed" || strings.Count(w.logged(), "match dropped") != 1 {
+		t.Errorf("the reason is %q, the log\n%s", m.Reason, w.logged())
+	}
+}
+
+// A version that cannot be had as a program is left alone for a while; it is not
+// benched, and others play.
+func TestMissingProgram(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("gone", script(""))
+	w.mu.Lock()
+	w.broken["gone"] = "its folder is gone"
+	w.mu.Unlock()
+	r := w.run(1, nil)
+	e := r.until("a match of it is broken off", func(e Event) bool { return e.Kind == MatchBroken })
+	if !strings.Contains(e.Text, "its folder is gone") {
+		t.Errorf("the match was broken off for %q", e.Text)
+	}
+	r.finished(2)
+	w.mu.Lock()
+	w.broken["gone"] = ""
+	w.mu.Unlock()
+	r.until("the match is played after all", func(f Event) bool { return f.Kind == MatchFinished && f.Match == e.Match })
+	r.stop()
+	now, err := w.store.Version(t.Context(), v.ID)
+	w.must(err)
+	if now.State != ladder.Live {
+		t.Errorf("the version is %s", now.State)
+	}
+}
+
+// A fault of a house bot is the server's own: nothing comes of such a match.
+func TestHouseFault(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	r := w.run(1, func(o *Options) {
+		resolve := o.Resolve
+		o.Resolve = func(ctx context.Context, v ladder.Version) (b referee.Bot, err error) {
+			b, err = resolve(ctx, v)
+			if v.Bot == "@greedy" {
+				b.Command = []string{"false"}
+			}
+			return b, err
+		}
+	})
+	e := r.until("a match is broken off", func(e Event) bool { return e.Kind == MatchBroken })
+	if !strings.Contains(e.Text, "a house bot failed: @greedy") {
+		t.Errorf("the match was broken off for %q", e.Text)
+	}
+	r.stop()
+	standings, err := w.store.Standings(t.Context(), "tebes")
+	w.must(err)
+	for _, s := range standings {
+		if s.Bot == "@greedy" && s.Matches > 0 {
+			t.Errorf("it has %d matches", s.Matches)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Matches are played one after another on each core, are kept with all that
+// belongs to them, and say what they promised.
+func TestPlay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	registry := prometheus.NewRegistry()
+	r := w.run(2, func(o *Options) { o.Registerer = registry })
+	r.finished(6)
+	r.stop()
+	finished := 0
+	for _, m := range w.matches() {
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s, after a stop that waited for all", m.ID, m.State)
+			continue
+		}
+		finished++
+		if len(m.Attempts) != 1 || m.Attempts[0].Seed == nil {
+			t.Fatalf("match %d has the attempts %v, want one with a seed", m.ID, m.Attempts)
+		}
+		a := m.Attempts[0]
+		if referee.Commitment(rules.Seed(*a.Seed)) != a.Commitment {
+			t.Errorf("match %d: the seed is not what was promised", m.ID)
+		}
+		games, err := w.store.Games(t.Context(), m.ID)
+		w.must(err)
+		if len(games) != 2 {
+			t.Fatalf("match %d has %d games, want 2", m.ID, len(games))
+		}
+		for _, g := range games {
+			data, err := w.store.Replay(t.Context(), g.ID)
+			w.must(err)
+			replay, err := referee.DecodeReplay(data)
+			w.must(err)
+			if replay.Match.Seed == nil || *replay.Match.Seed != *a.Seed || len(replay.Faults) > 0 {
+				t.Errorf("game %d has the seed %v and the faults %v", g.ID, replay.Match.Seed, replay.Faults)
+			}
+		}
+	}
+	if finished < 6 {
+		t.Errorf("%d matches are finished, want 6", finished)
+	}
+	if got := metric(t, registry, "timba_matches_finished_total"); got != float64(finished) {
+		t.Errorf("the metrics count %v matches, want %d", got, finished)
+	}
+	if got := metric(t, registry, "timba_games_total"); got != float64(2*finished) {
+		t.Errorf("the metrics count %v games, want %d", got, 2*finished)
+	}
+	if got := metric(t, registry, "timba_matches_playing"); got != 0 {
+		t.Errorf("the metrics say that %v matches are played after the end", got)
+	}
+	for _, a := range allSeeds(w) {
+		if strings.Contains(w.logged(), a) {
+			t.Error("the log tells a seed")
+		}
+	}
+}
+
+func allSeeds(w *world) (seeds []string) {
+	for _, m := range w.matches() {
+		for _, a := range m.Attempts {
+			if a.Seed != nil {
+				seeds = append(seeds, a.Seed.String())
+			}
+		}
+	}
+	return seeds
+}
+
+// metric is the sum of a metric over its labels.
+func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
+	t.Helper()
+	families, err := from.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.Metric {
+			sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+		return sum
+	}
+	t.Fatalf("there is no metric %s", name)
+	return 0
+}
+
+// A stop without grace breaks running matches off: their seed is public, they
+// wait, and the next runner plays them again with another one.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	slow := w.bot("slow", script("test $verb = turn && sleep 5"))
+	r := w.run(1, func(o *Options) { o.Grace = 0 })
+	e := r.until("the slow one plays", func(e Event) bool {
+		if e.Kind != MatchBegan {
+			return false
+		}
+		m, err := w.store.Match(t.Context(), e.Match)
+		w.must(err)
+		return slices.Contains(m.Versions, slow.ID)
+	})
+	r.stop()
+	m, err := w.store.Match(t.Context(), e.Match)
+	w.must(err)
+	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason != "the server stopped" {
+		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
+	}
+
+}
