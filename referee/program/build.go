@@ -81,6 +81,8 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 		return out.Bytes(), err
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
 		return out.Bytes(), &BuildError{s.Err}
+	case s.Reason == sandbox.Exited:
+		return out.Bytes(), &BuildError{fmt.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
 		return out.Bytes(), fmt.Errorf("%s: %w", s.Step, s.Err)
 	default:
