@@ -168,3 +168,5 @@ func standing(e queries.Entry, ladderName, botName, owner string, number int64) 
 }
 
 func nullFloat(x float64) sql.NullFloat64 { return sql.NullFloat64{Float64: x, Valid: finite(x)} }
+
+func someID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: true} }

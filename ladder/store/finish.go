@@ -52,14 +52,14 @@ func (s *Store) Finish(ctx context.Context, matchID int64, played []ladder.Game)
 type packedGame struct {
 	ladder.Game
 	replay []byte
-	logs   [][]byte // as Logs
+	logs   [][]byte // in the order of Logs
 }
 
 // pack compresses, and puts the games in the order of deals and rotations.
 func (s *Store) pack(played []ladder.Game) []packedGame {
 	out := make([]packedGame, len(played))
 	for i, g := range played {
-		out[i] = packedGame{Game: g, replay: s.codec.packReplay(g.Replay)}
+		out[i] = packedGame{Game: g, replay: s.codec.pack(g.Replay)}
 		for _, l := range g.Logs {
 			out[i].logs = append(out[i].logs, s.codec.pack(l.Text))
 		}
@@ -195,8 +195,7 @@ func (f *finish) keepGames() error {
 				return err
 			}
 		}
-		err = f.q.AddReplay(f.ctx, queries.AddReplayParams{GameID: id, Dictionary: f.store.codec.dictionary(), Size: int64(len(g.Game.Replay)), Data: g.replay})
-		if err != nil {
+		if err := f.q.AddReplay(f.ctx, id, int64(len(g.Replay)), g.replay); err != nil {
 			return err
 		}
 		for i, l := range g.Logs {

@@ -67,7 +67,7 @@ func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	if err != nil {
 		return nil, explain(none(err, noGame(gameID)))
 	}
-	data, err := s.codec.unpackReplay(ctx, r.Dictionary, r.Size, r.Data)
+	data, err := s.codec.unpack(r.Data)
 	if err != nil {
 		return nil, fmt.Errorf("data: the replay of game %d: %w", gameID, err)
 	}
@@ -117,7 +117,7 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 		if err != nil {
 			return explain(err)
 		}
-		data, err := s.codec.unpackReplay(ctx, r.Dictionary, r.Size, r.Data)
+		data, err := s.codec.unpack(r.Data)
 		if err != nil {
 			return fmt.Errorf("data: the replay of game %d: %w", r.ID, err)
 		}

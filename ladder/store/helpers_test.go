@@ -2,8 +2,12 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -134,7 +138,7 @@ func (c *competition) live(person int64, name string) ladder.Version {
 // submitted is a version that is built and not live yet.
 func (c *competition) submitted(person int64, name string) ladder.Version {
 	c.tb.Helper()
-	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: bundleOf(1)}, lots)
+	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
 	check(c.tb, err)
 	check(c.tb, c.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
@@ -218,4 +222,49 @@ func (c *competition) ids(names ...string) (ids []int64) {
 		ids = append(ids, vs[i].ID)
 	}
 	return ids
+}
+
+// keepUpload writes an upload under its hash.
+func keepUpload(tb testing.TB, dir, text string) string {
+	tb.Helper()
+	h := sha256.Sum256([]byte(text))
+	sum := hex.EncodeToString(h[:])
+	check(tb, os.MkdirAll(filepath.Join(dir, bundleFolder), 0o700))
+	check(tb, os.WriteFile(filepath.Join(dir, bundleFolder, sum), []byte(text), 0o600))
+	return sum
+}
+
+// template is an own copy of a busy competition, which is made once.
+func template(tb testing.TB) *competition {
+	tb.Helper()
+	master := makeTemplate(tb)
+	dir := filepath.Join(tb.TempDir(), "data")
+	check(tb, os.CopyFS(dir, os.DirFS(master)))
+	return openStore(tb, dir)
+}
+
+var templateDir struct {
+	sync.Mutex
+	path string
+}
+
+func makeTemplate(tb testing.TB) string {
+	templateDir.Lock()
+	defer templateDir.Unlock()
+	if templateDir.path == "" {
+		c := busy(tb)
+		dir, err := os.MkdirTemp("", "timba-store-")
+		check(tb, err)
+		check(tb, c.Backup(bg, filepath.Join(dir, "data")))
+		templateDir.path = dir
+	}
+	return filepath.Join(templateDir.path, "data")
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if templateDir.path != "" {
+		os.RemoveAll(templateDir.path)
+	}
+	os.Exit(code)
 }

@@ -176,7 +176,7 @@ func (s *Store) prepare(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	s.codec, err = newCodec(ctx, s)
+	s.codec, err = newCodec()
 	return err
 }
 

@@ -2,37 +2,218 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
 
-	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules/games"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Difference is something that is not as the matches say.
+// Difference is something that is not as the matches say it has to be.
 type Difference struct {
-	What string // "match 3, deal 0, rotation 1", "ladder tute-2, version 7"
-	Text string
+	Where string // as in "match 3, deal 0, rotation 1" or "ladder tute-2, version 7"
+	What  string
 }
 
-func (d Difference) String() string { return d.What + ": " + d.Text }
+func (d Difference) String() string { return d.Where + ": " + d.What }
 
-// Verify rebuilds every game from its replay and says what differs.
-func (s *Store) Verify(ctx context.Context, progress io.Writer) (out []Difference, err error) {
-	err = s.ReplaysAfter(ctx, 0, ReplayFilter{}, func(r Replay) error {
-		doc, err := referee.DecodeReplay(r.Data)
-		if err == nil {
-			g, ferr := games.Find(doc.Game)
-			if err = ferr; err == nil {
-				for _, e := range doc.Verify(g) {
-					out = append(out, Difference{fmt.Sprintf("game %d", r.Game), e.Error()})
-				}
-			}
+// Verify computes everything again that follows from something else, and says what
+// differs; nothing does when the list is empty.
+//
+//   - the database by SQLite's own checks, then the uploads by their hashes;
+//   - every game from its replay by the rules, with its seeds and commitments;
+//   - every rating, sum and count of every ladder from its matches in their order,
+//     bit by bit.
+//
+// Matches may go on meanwhile: those that finish later are left for the next time.
+// progress, if not nil, is told how many of the matches and uploads are done. The
+// error says that it could not go on; the list has what was found until then.
+func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
+	v := &verifier{store: s, ctx: ctx, progress: progress}
+	for _, step := range []func() error{v.database, v.bundles, v.unfinished, v.unrated, v.ladders} {
+		if err := step(); err != nil {
+			return v.found, explain(err)
 		}
-		if err != nil {
-			out = append(out, Difference{fmt.Sprintf("game %d", r.Game), err.Error()})
+	}
+	return v.found, nil
+}
+
+// verifier is one run of Verify.
+type verifier struct {
+	store    *Store
+	ctx      context.Context
+	progress func(done, total int64)
+	done     int64
+	total    int64
+	found    []Difference
+}
+
+func (v *verifier) differ(where, format string, args ...any) {
+	v.found = append(v.found, Difference{where, fmt.Sprintf(format, args...)})
+}
+
+func (v *verifier) step(n int) {
+	v.done += int64(n)
+	if v.progress != nil {
+		v.progress(v.done, max(v.total, v.done))
+	}
+}
+
+// database has SQLite look at its pages, indexes, constraints and references. A
+// file that is too damaged for that is a difference, too.
+func (v *verifier) database() error {
+	if err := v.pragma("integrity_check", func(row []any) string {
+		if row[0] == "ok" {
+			return ""
 		}
-		return nil
+		return fmt.Sprint(row[0])
+	}); err != nil {
+		return err
+	}
+	return v.pragma("foreign_key_check", func(row []any) string {
+		return fmt.Sprintf("row %v of %v refers to nothing in %v", row[1], row[0], row[2])
 	})
-	return out, err
+}
+
+func (v *verifier) pragma(name string, what func(row []any) string) error {
+	rows, err := v.store.readers.QueryContext(v.ctx, "PRAGMA "+name)
+	if err != nil {
+		v.differ("database", "%s", explain(err))
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row := make([]any, len(columns))
+	to := make([]any, len(columns))
+	for i := range row {
+		to[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		if text := what(row); text != "" {
+			v.differ("database", "%s", text)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		v.differ("database", "%s", explain(err))
+		return err
+	}
+	return nil
+}
+
+// bundles holds every upload against its name, which is its hash.
+func (v *verifier) bundles() error {
+	hashes, err := v.store.read.Bundles(v.ctx)
+	if err != nil {
+		return err
+	}
+	matches, err := v.store.read.CountFinished(v.ctx)
+	if err != nil {
+		return err
+	}
+	v.total = matches + int64(len(hashes))
+	for _, want := range hashes {
+		got, err := hashOf(v.store.dir, want)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			v.differ("upload "+want, "it is missing")
+		case err != nil:
+			v.differ("upload "+want, "%s", err)
+		case got != want:
+			v.differ("upload "+want, "the file has the SHA-256 %s", got)
+		}
+		v.step(1)
+	}
+	return nil
+}
+
+func hashOf(dir, sum string) (string, error) {
+	path, err := bundle.Path(dir, sum)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// unfinished looks for games of matches that have none.
+func (v *verifier) unfinished() error {
+	ids, err := v.store.read.UnfinishedWithGames(v.ctx)
+	for _, id := range ids {
+		v.differ(fmt.Sprintf("match %d", id), "it is not finished and has games")
+	}
+	return err
+}
+
+// page is how many matches are rebuilt side by side before they are taken in order.
+const page = 128
+
+// unrated rebuilds the matches that are not on a ladder.
+func (v *verifier) unrated() error {
+	for last := int64(0); ; {
+		rows, err := v.store.read.FinishedUnrated(v.ctx, last, page)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if _, err := v.rebuild(rows); err != nil {
+			return err
+		}
+		last = rows[len(rows)-1].ID
+	}
+}
+
+// rebuild rebuilds a page of matches on all processors, in their order.
+func (v *verifier) rebuild(rows []queries.Match) ([]*rebuilt, error) {
+	out := make([]*rebuilt, len(rows))
+	group, ctx := errgroup.WithContext(v.ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range rows {
+		group.Go(func() (err error) {
+			out[i], err = v.store.rebuild(ctx, m)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, r := range out {
+		v.found = slices.Concat(v.found, r.found)
+	}
+	v.step(len(rows))
+	return out, nil
+}
+
+func (v *verifier) ladders() error {
+	rows, err := v.store.read.Ladders(v.ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range rows {
+		if err := v.ladder(l.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -183,20 +183,11 @@ CREATE TABLE game_seats (
   PRIMARY KEY (game_id, seat)
 ) STRICT, WITHOUT ROWID;
 
--- Dictionaries are kept for ever: what was compressed with one needs it.
-CREATE TABLE dictionaries (
-  id      INTEGER PRIMARY KEY,
-  data    BLOB    NOT NULL,
-  created INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE replays (
-  game_id    INTEGER PRIMARY KEY REFERENCES games (id),
-  dictionary INTEGER REFERENCES dictionaries (id),
-  size       INTEGER NOT NULL, -- of the document
-  data       BLOB    NOT NULL  -- zstd
+  game_id INTEGER PRIMARY KEY REFERENCES games (id),
+  size    INTEGER NOT NULL, -- of the document
+  data    BLOB    NOT NULL  -- zstd
 ) STRICT;
-CREATE INDEX replays_dictionary ON replays (dictionary) WHERE dictionary IS NOT NULL;
 
 CREATE TABLE game_logs (
   game_id INTEGER NOT NULL REFERENCES games (id),

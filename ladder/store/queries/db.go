@@ -36,9 +36,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addChangeStmt, err = db.PrepareContext(ctx, addChange); err != nil {
 		return nil, fmt.Errorf("error preparing query AddChange: %w", err)
 	}
-	if q.addDictionaryStmt, err = db.PrepareContext(ctx, addDictionary); err != nil {
-		return nil, fmt.Errorf("error preparing query AddDictionary: %w", err)
-	}
 	if q.addEntryStmt, err = db.PrepareContext(ctx, addEntry); err != nil {
 		return nil, fmt.Errorf("error preparing query AddEntry: %w", err)
 	}
@@ -83,9 +80,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.allEntriesStmt, err = db.PrepareContext(ctx, allEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query AllEntries: %w", err)
-	}
-	if q.allMatchesStmt, err = db.PrepareContext(ctx, allMatches); err != nil {
-		return nil, fmt.Errorf("error preparing query AllMatches: %w", err)
 	}
 	if q.allPairsStmt, err = db.PrepareContext(ctx, allPairs); err != nil {
 		return nil, fmt.Errorf("error preparing query AllPairs: %w", err)
@@ -135,17 +129,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countBundleStmt, err = db.PrepareContext(ctx, countBundle); err != nil {
 		return nil, fmt.Errorf("error preparing query CountBundle: %w", err)
 	}
-	if q.countChangesStmt, err = db.PrepareContext(ctx, countChanges); err != nil {
-		return nil, fmt.Errorf("error preparing query CountChanges: %w", err)
-	}
 	if q.countFailedStmt, err = db.PrepareContext(ctx, countFailed); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFailed: %w", err)
 	}
 	if q.countFinishedStmt, err = db.PrepareContext(ctx, countFinished); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFinished: %w", err)
-	}
-	if q.countGamesStmt, err = db.PrepareContext(ctx, countGames); err != nil {
-		return nil, fmt.Errorf("error preparing query CountGames: %w", err)
 	}
 	if q.countLevelBeforeStmt, err = db.PrepareContext(ctx, countLevelBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query CountLevelBefore: %w", err)
@@ -155,9 +143,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countVersionsSinceStmt, err = db.PrepareContext(ctx, countVersionsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query CountVersionsSince: %w", err)
-	}
-	if q.dictionaryStmt, err = db.PrepareContext(ctx, dictionary); err != nil {
-		return nil, fmt.Errorf("error preparing query Dictionary: %w", err)
 	}
 	if q.dropMatchStmt, err = db.PrepareContext(ctx, dropMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DropMatch: %w", err)
@@ -180,8 +165,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.finishMatchStmt, err = db.PrepareContext(ctx, finishMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishMatch: %w", err)
 	}
-	if q.finishedAfterStmt, err = db.PrepareContext(ctx, finishedAfter); err != nil {
-		return nil, fmt.Errorf("error preparing query FinishedAfter: %w", err)
+	if q.finishedOnLadderStmt, err = db.PrepareContext(ctx, finishedOnLadder); err != nil {
+		return nil, fmt.Errorf("error preparing query FinishedOnLadder: %w", err)
+	}
+	if q.finishedUnratedStmt, err = db.PrepareContext(ctx, finishedUnrated); err != nil {
+		return nil, fmt.Errorf("error preparing query FinishedUnrated: %w", err)
 	}
 	if q.fitStmt, err = db.PrepareContext(ctx, fit); err != nil {
 		return nil, fmt.Errorf("error preparing query Fit: %w", err)
@@ -191,6 +179,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.gamesOfStmt, err = db.PrepareContext(ctx, gamesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query GamesOf: %w", err)
+	}
+	if q.hashesOfStmt, err = db.PrepareContext(ctx, hashesOf); err != nil {
+		return nil, fmt.Errorf("error preparing query HashesOf: %w", err)
 	}
 	if q.historyStmt, err = db.PrepareContext(ctx, history); err != nil {
 		return nil, fmt.Errorf("error preparing query History: %w", err)
@@ -219,9 +210,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastAttemptStmt, err = db.PrepareContext(ctx, lastAttempt); err != nil {
 		return nil, fmt.Errorf("error preparing query LastAttempt: %w", err)
 	}
-	if q.lastDictionaryStmt, err = db.PrepareContext(ctx, lastDictionary); err != nil {
-		return nil, fmt.Errorf("error preparing query LastDictionary: %w", err)
-	}
 	if q.lastEntryOfBotStmt, err = db.PrepareContext(ctx, lastEntryOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEntryOfBot: %w", err)
 	}
@@ -236,9 +224,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.logStmt, err = db.PrepareContext(ctx, log); err != nil {
 		return nil, fmt.Errorf("error preparing query Log: %w", err)
-	}
-	if q.logSizesStmt, err = db.PrepareContext(ctx, logSizes); err != nil {
-		return nil, fmt.Errorf("error preparing query LogSizes: %w", err)
 	}
 	if q.matchStmt, err = db.PrepareContext(ctx, match); err != nil {
 		return nil, fmt.Errorf("error preparing query Match: %w", err)
@@ -363,6 +348,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.tokensOfStmt, err = db.PrepareContext(ctx, tokensOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TokensOf: %w", err)
 	}
+	if q.unfinishedWithGamesStmt, err = db.PrepareContext(ctx, unfinishedWithGames); err != nil {
+		return nil, fmt.Errorf("error preparing query UnfinishedWithGames: %w", err)
+	}
 	if q.updateLadderStmt, err = db.PrepareContext(ctx, updateLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateLadder: %w", err)
 	}
@@ -407,11 +395,6 @@ func (q *Queries) Close() error {
 	if q.addChangeStmt != nil {
 		if cerr := q.addChangeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addChangeStmt: %w", cerr)
-		}
-	}
-	if q.addDictionaryStmt != nil {
-		if cerr := q.addDictionaryStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing addDictionaryStmt: %w", cerr)
 		}
 	}
 	if q.addEntryStmt != nil {
@@ -487,11 +470,6 @@ func (q *Queries) Close() error {
 	if q.allEntriesStmt != nil {
 		if cerr := q.allEntriesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing allEntriesStmt: %w", cerr)
-		}
-	}
-	if q.allMatchesStmt != nil {
-		if cerr := q.allMatchesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing allMatchesStmt: %w", cerr)
 		}
 	}
 	if q.allPairsStmt != nil {
@@ -574,11 +552,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countBundleStmt: %w", cerr)
 		}
 	}
-	if q.countChangesStmt != nil {
-		if cerr := q.countChangesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing countChangesStmt: %w", cerr)
-		}
-	}
 	if q.countFailedStmt != nil {
 		if cerr := q.countFailedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countFailedStmt: %w", cerr)
@@ -587,11 +560,6 @@ func (q *Queries) Close() error {
 	if q.countFinishedStmt != nil {
 		if cerr := q.countFinishedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countFinishedStmt: %w", cerr)
-		}
-	}
-	if q.countGamesStmt != nil {
-		if cerr := q.countGamesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing countGamesStmt: %w", cerr)
 		}
 	}
 	if q.countLevelBeforeStmt != nil {
@@ -607,11 +575,6 @@ func (q *Queries) Close() error {
 	if q.countVersionsSinceStmt != nil {
 		if cerr := q.countVersionsSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countVersionsSinceStmt: %w", cerr)
-		}
-	}
-	if q.dictionaryStmt != nil {
-		if cerr := q.dictionaryStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing dictionaryStmt: %w", cerr)
 		}
 	}
 	if q.dropMatchStmt != nil {
@@ -649,9 +612,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing finishMatchStmt: %w", cerr)
 		}
 	}
-	if q.finishedAfterStmt != nil {
-		if cerr := q.finishedAfterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing finishedAfterStmt: %w", cerr)
+	if q.finishedOnLadderStmt != nil {
+		if cerr := q.finishedOnLadderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing finishedOnLadderStmt: %w", cerr)
+		}
+	}
+	if q.finishedUnratedStmt != nil {
+		if cerr := q.finishedUnratedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing finishedUnratedStmt: %w", cerr)
 		}
 	}
 	if q.fitStmt != nil {
@@ -667,6 +635,11 @@ func (q *Queries) Close() error {
 	if q.gamesOfStmt != nil {
 		if cerr := q.gamesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing gamesOfStmt: %w", cerr)
+		}
+	}
+	if q.hashesOfStmt != nil {
+		if cerr := q.hashesOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing hashesOfStmt: %w", cerr)
 		}
 	}
 	if q.historyStmt != nil {
@@ -714,11 +687,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastAttemptStmt: %w", cerr)
 		}
 	}
-	if q.lastDictionaryStmt != nil {
-		if cerr := q.lastDictionaryStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing lastDictionaryStmt: %w", cerr)
-		}
-	}
 	if q.lastEntryOfBotStmt != nil {
 		if cerr := q.lastEntryOfBotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastEntryOfBotStmt: %w", cerr)
@@ -742,11 +710,6 @@ func (q *Queries) Close() error {
 	if q.logStmt != nil {
 		if cerr := q.logStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing logStmt: %w", cerr)
-		}
-	}
-	if q.logSizesStmt != nil {
-		if cerr := q.logSizesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing logSizesStmt: %w", cerr)
 		}
 	}
 	if q.matchStmt != nil {
@@ -954,6 +917,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing tokensOfStmt: %w", cerr)
 		}
 	}
+	if q.unfinishedWithGamesStmt != nil {
+		if cerr := q.unfinishedWithGamesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unfinishedWithGamesStmt: %w", cerr)
+		}
+	}
 	if q.updateLadderStmt != nil {
 		if cerr := q.updateLadderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateLadderStmt: %w", cerr)
@@ -1032,7 +1000,6 @@ type Queries struct {
 	addAttemptStmt           *sql.Stmt
 	addBotStmt               *sql.Stmt
 	addChangeStmt            *sql.Stmt
-	addDictionaryStmt        *sql.Stmt
 	addEntryStmt             *sql.Stmt
 	addGameStmt              *sql.Stmt
 	addInviteStmt            *sql.Stmt
@@ -1048,7 +1015,6 @@ type Queries struct {
 	addTokenStmt             *sql.Stmt
 	addVersionStmt           *sql.Stmt
 	allEntriesStmt           *sql.Stmt
-	allMatchesStmt           *sql.Stmt
 	allPairsStmt             *sql.Stmt
 	anchorEntriesStmt        *sql.Stmt
 	attemptsOfStmt           *sql.Stmt
@@ -1065,14 +1031,11 @@ type Queries struct {
 	countAskedStmt           *sql.Stmt
 	countBotsStmt            *sql.Stmt
 	countBundleStmt          *sql.Stmt
-	countChangesStmt         *sql.Stmt
 	countFailedStmt          *sql.Stmt
 	countFinishedStmt        *sql.Stmt
-	countGamesStmt           *sql.Stmt
 	countLevelBeforeStmt     *sql.Stmt
 	countMatchesStmt         *sql.Stmt
 	countVersionsSinceStmt   *sql.Stmt
-	dictionaryStmt           *sql.Stmt
 	dropMatchStmt            *sql.Stmt
 	dropStagesStmt           *sql.Stmt
 	endAttemptStmt           *sql.Stmt
@@ -1080,10 +1043,12 @@ type Queries struct {
 	entriesOfBotStmt         *sql.Stmt
 	entryStmt                *sql.Stmt
 	finishMatchStmt          *sql.Stmt
-	finishedAfterStmt        *sql.Stmt
+	finishedOnLadderStmt     *sql.Stmt
+	finishedUnratedStmt      *sql.Stmt
 	fitStmt                  *sql.Stmt
 	gameStmt                 *sql.Stmt
 	gamesOfStmt              *sql.Stmt
+	hashesOfStmt             *sql.Stmt
 	historyStmt              *sql.Stmt
 	houseBotsStmt            *sql.Stmt
 	idleWaitingStmt          *sql.Stmt
@@ -1093,13 +1058,11 @@ type Queries struct {
 	ladderByNameStmt         *sql.Stmt
 	laddersStmt              *sql.Stmt
 	lastAttemptStmt          *sql.Stmt
-	lastDictionaryStmt       *sql.Stmt
 	lastEntryOfBotStmt       *sql.Stmt
 	lastNumberStmt           *sql.Stmt
 	lastVersionsStmt         *sql.Stmt
 	liveVersionStmt          *sql.Stmt
 	logStmt                  *sql.Stmt
-	logSizesStmt             *sql.Stmt
 	matchStmt                *sql.Stmt
 	matchesBeforeStmt        *sql.Stmt
 	matchesInStmt            *sql.Stmt
@@ -1141,6 +1104,7 @@ type Queries struct {
 	stopVersionStmt          *sql.Stmt
 	tokenByPublicStmt        *sql.Stmt
 	tokensOfStmt             *sql.Stmt
+	unfinishedWithGamesStmt  *sql.Stmt
 	updateLadderStmt         *sql.Stmt
 	useInviteStmt            *sql.Stmt
 	useTokenStmt             *sql.Stmt
@@ -1158,7 +1122,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addAttemptStmt:           q.addAttemptStmt,
 		addBotStmt:               q.addBotStmt,
 		addChangeStmt:            q.addChangeStmt,
-		addDictionaryStmt:        q.addDictionaryStmt,
 		addEntryStmt:             q.addEntryStmt,
 		addGameStmt:              q.addGameStmt,
 		addInviteStmt:            q.addInviteStmt,
@@ -1174,7 +1137,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addTokenStmt:             q.addTokenStmt,
 		addVersionStmt:           q.addVersionStmt,
 		allEntriesStmt:           q.allEntriesStmt,
-		allMatchesStmt:           q.allMatchesStmt,
 		allPairsStmt:             q.allPairsStmt,
 		anchorEntriesStmt:        q.anchorEntriesStmt,
 		attemptsOfStmt:           q.attemptsOfStmt,
@@ -1191,14 +1153,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countAskedStmt:           q.countAskedStmt,
 		countBotsStmt:            q.countBotsStmt,
 		countBundleStmt:          q.countBundleStmt,
-		countChangesStmt:         q.countChangesStmt,
 		countFailedStmt:          q.countFailedStmt,
 		countFinishedStmt:        q.countFinishedStmt,
-		countGamesStmt:           q.countGamesStmt,
 		countLevelBeforeStmt:     q.countLevelBeforeStmt,
 		countMatchesStmt:         q.countMatchesStmt,
 		countVersionsSinceStmt:   q.countVersionsSinceStmt,
-		dictionaryStmt:           q.dictionaryStmt,
 		dropMatchStmt:            q.dropMatchStmt,
 		dropStagesStmt:           q.dropStagesStmt,
 		endAttemptStmt:           q.endAttemptStmt,
@@ -1206,10 +1165,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		entriesOfBotStmt:         q.entriesOfBotStmt,
 		entryStmt:                q.entryStmt,
 		finishMatchStmt:          q.finishMatchStmt,
-		finishedAfterStmt:        q.finishedAfterStmt,
+		finishedOnLadderStmt:     q.finishedOnLadderStmt,
+		finishedUnratedStmt:      q.finishedUnratedStmt,
 		fitStmt:                  q.fitStmt,
 		gameStmt:                 q.gameStmt,
 		gamesOfStmt:              q.gamesOfStmt,
+		hashesOfStmt:             q.hashesOfStmt,
 		historyStmt:              q.historyStmt,
 		houseBotsStmt:            q.houseBotsStmt,
 		idleWaitingStmt:          q.idleWaitingStmt,
@@ -1219,13 +1180,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		ladderByNameStmt:         q.ladderByNameStmt,
 		laddersStmt:              q.laddersStmt,
 		lastAttemptStmt:          q.lastAttemptStmt,
-		lastDictionaryStmt:       q.lastDictionaryStmt,
 		lastEntryOfBotStmt:       q.lastEntryOfBotStmt,
 		lastNumberStmt:           q.lastNumberStmt,
 		lastVersionsStmt:         q.lastVersionsStmt,
 		liveVersionStmt:          q.liveVersionStmt,
 		logStmt:                  q.logStmt,
-		logSizesStmt:             q.logSizesStmt,
 		matchStmt:                q.matchStmt,
 		matchesBeforeStmt:        q.matchesBeforeStmt,
 		matchesInStmt:            q.matchesInStmt,
@@ -1267,6 +1226,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		stopVersionStmt:          q.stopVersionStmt,
 		tokenByPublicStmt:        q.tokenByPublicStmt,
 		tokensOfStmt:             q.tokensOfStmt,
+		unfinishedWithGamesStmt:  q.unfinishedWithGamesStmt,
 		updateLadderStmt:         q.updateLadderStmt,
 		useInviteStmt:            q.useInviteStmt,
 		useTokenStmt:             q.useTokenStmt,

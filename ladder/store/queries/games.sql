@@ -5,7 +5,7 @@ INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took) VALUES (?, 
 INSERT INTO game_seats (game_id, seat, slot, rank, points, fault, faults) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: AddReplay :exec
-INSERT INTO replays (game_id, dictionary, size, data) VALUES (?, ?, ?, ?);
+INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?);
 
 -- name: AddLog :exec
 INSERT INTO game_logs (game_id, seat, size, data) VALUES (?, ?, ?, ?);
@@ -29,16 +29,13 @@ SELECT * FROM replays WHERE game_id = ?;
 -- name: Log :one
 SELECT * FROM game_logs WHERE game_id = ? AND seat = ?;
 
--- name: LogSizes :many
-SELECT seat, size FROM game_logs WHERE game_id = ? ORDER BY seat;
-
 -- name: ReplaysAfter :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.id > ? ORDER BY games.id LIMIT ?;
 
 -- name: ReplaysOnLadderAfter :many
-SELECT games.id, games.match_id, ladders.name AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, ladders.name AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?;
 
@@ -51,14 +48,5 @@ WHERE match_slots.bot_id = sqlc.arg(bot_id) AND games.id > sqlc.arg(cursor)
 GROUP BY games.match_id ORDER BY first_game;
 
 -- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, '' AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, '' AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id;
-
--- name: AddDictionary :one
-INSERT INTO dictionaries (data, created) VALUES (?, ?) RETURNING id;
-
--- name: Dictionary :one
-SELECT data FROM dictionaries WHERE id = ?;
-
--- name: LastDictionary :one
-SELECT * FROM dictionaries ORDER BY id DESC LIMIT 1;

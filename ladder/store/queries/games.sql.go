@@ -10,17 +10,6 @@ import (
 	"database/sql"
 )
 
-const addDictionary = `-- name: AddDictionary :one
-INSERT INTO dictionaries (data, created) VALUES (?, ?) RETURNING id
-`
-
-func (q *Queries) AddDictionary(ctx context.Context, data []byte, created int64) (int64, error) {
-	row := q.queryRow(ctx, q.addDictionaryStmt, addDictionary, data, created)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
 const addGame = `-- name: AddGame :one
 INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took) VALUES (?, ?, ?, ?, ?, ?) RETURNING id
 `
@@ -70,23 +59,11 @@ func (q *Queries) AddLog(ctx context.Context, arg AddLogParams) error {
 }
 
 const addReplay = `-- name: AddReplay :exec
-INSERT INTO replays (game_id, dictionary, size, data) VALUES (?, ?, ?, ?)
+INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?)
 `
 
-type AddReplayParams struct {
-	GameID     int64
-	Dictionary sql.NullInt64
-	Size       int64
-	Data       []byte
-}
-
-func (q *Queries) AddReplay(ctx context.Context, arg AddReplayParams) error {
-	_, err := q.exec(ctx, q.addReplayStmt, addReplay,
-		arg.GameID,
-		arg.Dictionary,
-		arg.Size,
-		arg.Data,
-	)
+func (q *Queries) AddReplay(ctx context.Context, gameID int64, size int64, data []byte) error {
+	_, err := q.exec(ctx, q.addReplayStmt, addReplay, gameID, size, data)
 	return err
 }
 
@@ -115,17 +92,6 @@ func (q *Queries) AddSeat(ctx context.Context, arg AddSeatParams) error {
 		arg.Faults,
 	)
 	return err
-}
-
-const dictionary = `-- name: Dictionary :one
-SELECT data FROM dictionaries WHERE id = ?
-`
-
-func (q *Queries) Dictionary(ctx context.Context, id int64) ([]byte, error) {
-	row := q.queryRow(ctx, q.dictionaryStmt, dictionary, id)
-	var data []byte
-	err := row.Scan(&data)
-	return data, err
 }
 
 const game = `-- name: Game :one
@@ -182,17 +148,6 @@ func (q *Queries) GamesOf(ctx context.Context, matchID int64) ([]Game, error) {
 	return items, nil
 }
 
-const lastDictionary = `-- name: LastDictionary :one
-SELECT id, data, created FROM dictionaries ORDER BY id DESC LIMIT 1
-`
-
-func (q *Queries) LastDictionary(ctx context.Context) (Dictionary, error) {
-	row := q.queryRow(ctx, q.lastDictionaryStmt, lastDictionary)
-	var i Dictionary
-	err := row.Scan(&i.ID, &i.Data, &i.Created)
-	return i, err
-}
-
 const log = `-- name: Log :one
 SELECT game_id, seat, size, data FROM game_logs WHERE game_id = ? AND seat = ?
 `
@@ -207,38 +162,6 @@ func (q *Queries) Log(ctx context.Context, gameID int64, seat int64) (GameLog, e
 		&i.Data,
 	)
 	return i, err
-}
-
-const logSizes = `-- name: LogSizes :many
-SELECT seat, size FROM game_logs WHERE game_id = ? ORDER BY seat
-`
-
-type LogSizesRow struct {
-	Seat int64
-	Size int64
-}
-
-func (q *Queries) LogSizes(ctx context.Context, gameID int64) ([]LogSizesRow, error) {
-	rows, err := q.query(ctx, q.logSizesStmt, logSizes, gameID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []LogSizesRow
-	for rows.Next() {
-		var i LogSizesRow
-		if err := rows.Scan(&i.Seat, &i.Size); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const playedByBot = `-- name: PlayedByBot :many
@@ -279,34 +202,28 @@ func (q *Queries) PlayedByBot(ctx context.Context, botID int64, cursor int64, la
 }
 
 const replay = `-- name: Replay :one
-SELECT game_id, dictionary, size, data FROM replays WHERE game_id = ?
+SELECT game_id, size, data FROM replays WHERE game_id = ?
 `
 
 func (q *Queries) Replay(ctx context.Context, gameID int64) (Replay, error) {
 	row := q.queryRow(ctx, q.replayStmt, replay, gameID)
 	var i Replay
-	err := row.Scan(
-		&i.GameID,
-		&i.Dictionary,
-		&i.Size,
-		&i.Data,
-	)
+	err := row.Scan(&i.GameID, &i.Size, &i.Data)
 	return i, err
 }
 
 const replaysAfter = `-- name: ReplaysAfter :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.id > ? ORDER BY games.id LIMIT ?
 `
 
 type ReplaysAfterRow struct {
-	ID         int64
-	MatchID    int64
-	Ladder     string
-	Dictionary sql.NullInt64
-	Size       int64
-	Data       []byte
+	ID      int64
+	MatchID int64
+	Ladder  string
+	Size    int64
+	Data    []byte
 }
 
 func (q *Queries) ReplaysAfter(ctx context.Context, iD int64, limit int64) ([]ReplaysAfterRow, error) {
@@ -322,7 +239,6 @@ func (q *Queries) ReplaysAfter(ctx context.Context, iD int64, limit int64) ([]Re
 			&i.ID,
 			&i.MatchID,
 			&i.Ladder,
-			&i.Dictionary,
 			&i.Size,
 			&i.Data,
 		); err != nil {
@@ -340,17 +256,16 @@ func (q *Queries) ReplaysAfter(ctx context.Context, iD int64, limit int64) ([]Re
 }
 
 const replaysOfMatch = `-- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, '' AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, '' AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id
 `
 
 type ReplaysOfMatchRow struct {
-	ID         int64
-	MatchID    int64
-	Ladder     string
-	Dictionary sql.NullInt64
-	Size       int64
-	Data       []byte
+	ID      int64
+	MatchID int64
+	Ladder  string
+	Size    int64
+	Data    []byte
 }
 
 func (q *Queries) ReplaysOfMatch(ctx context.Context, matchID int64) ([]ReplaysOfMatchRow, error) {
@@ -366,7 +281,6 @@ func (q *Queries) ReplaysOfMatch(ctx context.Context, matchID int64) ([]ReplaysO
 			&i.ID,
 			&i.MatchID,
 			&i.Ladder,
-			&i.Dictionary,
 			&i.Size,
 			&i.Data,
 		); err != nil {
@@ -384,18 +298,17 @@ func (q *Queries) ReplaysOfMatch(ctx context.Context, matchID int64) ([]ReplaysO
 }
 
 const replaysOnLadderAfter = `-- name: ReplaysOnLadderAfter :many
-SELECT games.id, games.match_id, ladders.name AS ladder, replays.dictionary, replays.size, replays.data
+SELECT games.id, games.match_id, ladders.name AS ladder, replays.size, replays.data
 FROM games JOIN replays ON replays.game_id = games.id JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?
 `
 
 type ReplaysOnLadderAfterRow struct {
-	ID         int64
-	MatchID    int64
-	Ladder     string
-	Dictionary sql.NullInt64
-	Size       int64
-	Data       []byte
+	ID      int64
+	MatchID int64
+	Ladder  string
+	Size    int64
+	Data    []byte
 }
 
 func (q *Queries) ReplaysOnLadderAfter(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]ReplaysOnLadderAfterRow, error) {
@@ -411,7 +324,6 @@ func (q *Queries) ReplaysOnLadderAfter(ctx context.Context, ladderID sql.NullInt
 			&i.ID,
 			&i.MatchID,
 			&i.Ladder,
-			&i.Dictionary,
 			&i.Size,
 			&i.Data,
 		); err != nil {

@@ -40,12 +40,6 @@ type Change struct {
 	Uncertainty float64
 }
 
-type Dictionary struct {
-	ID      int64
-	Data    []byte
-	Created int64
-}
-
 type Entry struct {
 	LadderID    int64
 	VersionID   int64
@@ -178,10 +172,9 @@ type Person struct {
 }
 
 type Replay struct {
-	GameID     int64
-	Dictionary sql.NullInt64
-	Size       int64
-	Data       []byte
+	GameID int64
+	Size   int64
+	Data   []byte
 }
 
 type Stage struct {

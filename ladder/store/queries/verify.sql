@@ -1,23 +1,25 @@
 -- Queries that read everything: only to verify a database.
 
--- name: AllMatches :many
-SELECT matches.*, coalesce(ladders.name, '') AS ladder FROM matches LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE matches.id > ? ORDER BY matches.id LIMIT ?;
-
 -- name: AllEntries :many
-SELECT * FROM entries WHERE ladder_id = ? ORDER BY version_id;
+SELECT * FROM entries WHERE ladder_id = ? ORDER BY since, version_id;
 
 -- name: AllPairs :many
 SELECT * FROM pairs WHERE ladder_id = ? ORDER BY a, b;
 
--- name: FinishedAfter :many
-SELECT * FROM matches WHERE ladder_id = ? AND ord > ? ORDER BY ord LIMIT ?;
+-- name: FinishedOnLadder :many
+SELECT * FROM matches WHERE ladder_id = ? AND ord > sqlc.arg(last) AND ord <= sqlc.arg(upto) ORDER BY ord LIMIT sqlc.arg(n);
+
+-- name: FinishedUnrated :many
+SELECT * FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?;
+
+-- name: UnfinishedWithGames :many
+SELECT DISTINCT matches.id FROM matches JOIN games ON games.match_id = matches.id
+WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id;
 
 -- name: CountFinished :one
 SELECT count(*) FROM matches WHERE state = 'finished';
 
--- name: CountGames :one
-SELECT count(*) FROM games;
-
--- name: CountChanges :one
-SELECT count(*) FROM changes WHERE ladder_id = ?;
+-- name: HashesOf :many
+SELECT match_slots.slot, versions.hash, bots.person_id
+FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
+WHERE match_slots.match_id = ? ORDER BY match_slots.slot;

@@ -11,9 +11,11 @@ import (
 )
 
 const allEntries = `-- name: AllEntries :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? ORDER BY version_id
+
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus FROM entries WHERE ladder_id = ? ORDER BY since, version_id
 `
 
+// Queries that read everything: only to verify a database.
 func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, error) {
 	rows, err := q.query(ctx, q.allEntriesStmt, allEntries, ladderID)
 	if err != nil {
@@ -43,70 +45,6 @@ func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, erro
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const allMatches = `-- name: AllMatches :many
-
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, coalesce(ladders.name, '') AS ladder FROM matches LEFT JOIN ladders ON ladders.id = matches.ladder_id
-WHERE matches.id > ? ORDER BY matches.id LIMIT ?
-`
-
-type AllMatchesRow struct {
-	ID       int64
-	LadderID sql.NullInt64
-	Game     string
-	Options  string
-	Clock    string
-	Deals    int64
-	State    string
-	AskedBy  sql.NullInt64
-	Reason   string
-	Created  int64
-	Began    sql.NullInt64
-	Finished sql.NullInt64
-	Ord      sql.NullInt64
-	Took     sql.NullInt64
-	Ladder   string
-}
-
-// Queries that read everything: only to verify a database.
-func (q *Queries) AllMatches(ctx context.Context, iD int64, limit int64) ([]AllMatchesRow, error) {
-	rows, err := q.query(ctx, q.allMatchesStmt, allMatches, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AllMatchesRow
-	for rows.Next() {
-		var i AllMatchesRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.LadderID,
-			&i.Game,
-			&i.Options,
-			&i.Clock,
-			&i.Deals,
-			&i.State,
-			&i.AskedBy,
-			&i.Reason,
-			&i.Created,
-			&i.Began,
-			&i.Finished,
-			&i.Ord,
-			&i.Took,
-			&i.Ladder,
 		); err != nil {
 			return nil, err
 		}
@@ -156,17 +94,6 @@ func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) 
 	return items, nil
 }
 
-const countChanges = `-- name: CountChanges :one
-SELECT count(*) FROM changes WHERE ladder_id = ?
-`
-
-func (q *Queries) CountChanges(ctx context.Context, ladderID int64) (int64, error) {
-	row := q.queryRow(ctx, q.countChangesStmt, countChanges, ladderID)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const countFinished = `-- name: CountFinished :one
 SELECT count(*) FROM matches WHERE state = 'finished'
 `
@@ -178,23 +105,24 @@ func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-const countGames = `-- name: CountGames :one
-SELECT count(*) FROM games
+const finishedOnLadder = `-- name: FinishedOnLadder :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id = ? AND ord > ?2 AND ord <= ?3 ORDER BY ord LIMIT ?4
 `
 
-func (q *Queries) CountGames(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.countGamesStmt, countGames)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+type FinishedOnLadderParams struct {
+	LadderID sql.NullInt64
+	Last     sql.NullInt64
+	Upto     sql.NullInt64
+	N        int64
 }
 
-const finishedAfter = `-- name: FinishedAfter :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id = ? AND ord > ? ORDER BY ord LIMIT ?
-`
-
-func (q *Queries) FinishedAfter(ctx context.Context, ladderID sql.NullInt64, ord sql.NullInt64, limit int64) ([]Match, error) {
-	rows, err := q.query(ctx, q.finishedAfterStmt, finishedAfter, ladderID, ord, limit)
+func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderParams) ([]Match, error) {
+	rows, err := q.query(ctx, q.finishedOnLadderStmt, finishedOnLadder,
+		arg.LadderID,
+		arg.Last,
+		arg.Upto,
+		arg.N,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +149,111 @@ func (q *Queries) FinishedAfter(ctx context.Context, ladderID sql.NullInt64, ord
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const finishedUnrated = `-- name: FinishedUnrated :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
+`
+
+func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
+	rows, err := q.query(ctx, q.finishedUnratedStmt, finishedUnrated, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Match
+	for rows.Next() {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const hashesOf = `-- name: HashesOf :many
+SELECT match_slots.slot, versions.hash, bots.person_id
+FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
+WHERE match_slots.match_id = ? ORDER BY match_slots.slot
+`
+
+type HashesOfRow struct {
+	Slot     int64
+	Hash     string
+	PersonID sql.NullInt64
+}
+
+func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, error) {
+	rows, err := q.query(ctx, q.hashesOfStmt, hashesOf, matchID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []HashesOfRow
+	for rows.Next() {
+		var i HashesOfRow
+		if err := rows.Scan(&i.Slot, &i.Hash, &i.PersonID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unfinishedWithGames = `-- name: UnfinishedWithGames :many
+SELECT DISTINCT matches.id FROM matches JOIN games ON games.match_id = matches.id
+WHERE matches.state IN ('waiting', 'running', 'dropped') ORDER BY matches.id
+`
+
+func (q *Queries) UnfinishedWithGames(ctx context.Context) ([]int64, error) {
+	rows, err := q.query(ctx, q.unfinishedWithGamesStmt, unfinishedWithGames)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

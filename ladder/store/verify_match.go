@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// rebuilt is a finished match made again from its replays.
+type rebuilt struct {
+	row      queries.Match
+	versions []int64
+	variant  rules.Variant
+	games    []ladder.Game // their seats as the replays tell them, or as stored where there is none
+	found    []Difference
+}
+
+func (r *rebuilt) differ(where, format string, args ...any) {
+	r.found = append(r.found, Difference{fmt.Sprintf("match %d%s", r.row.ID, where), fmt.Sprintf(format, args...)})
+}
+
+// rebuild makes a finished match again and notes what differs. The error is of a
+// database that cannot be read at all.
+func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
+	r := &rebuilt{row: row}
+	err := s.view(ctx, func(q *queries.Queries) error {
+		m, err := match(row)
+		if err != nil {
+			r.differ("", "%s", err)
+			return nil
+		}
+		slots, err := q.HashesOf(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		attempts, err := q.AttemptsOf(ctx, []int64{row.ID})
+		if err != nil {
+			return err
+		}
+		if r.games, err = gamesOf(ctx, q, row.ID); err != nil {
+			return err
+		}
+		replays, err := q.ReplaysOfMatch(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		list, err := s.fill(ctx, q, []queries.Match{row})
+		if err != nil {
+			return err
+		}
+		r.versions = list[0].Versions
+		g, err := games.Find(m.Game)
+		if err == nil {
+			r.variant, err = rules.Settle(g, m.Options)
+		}
+		if err != nil {
+			r.differ("", "%s", err)
+			return nil
+		}
+		r.checkGames(m, slots, r.checkAttempts(attempts), s.unpackAll(replays))
+		return nil
+	})
+	return r, err
+}
+
+// unpackAll are the replays of a match by game; those that are damaged are errors.
+func (s *Store) unpackAll(rows []queries.ReplaysOfMatchRow) map[int64]document {
+	out := make(map[int64]document, len(rows))
+	for _, row := range rows {
+		data, err := s.codec.unpack(row.Data)
+		var d document
+		if err == nil && int64(len(data)) != row.Size {
+			err = fmt.Errorf("the replay has %d bytes, and had %d", len(data), row.Size)
+		}
+		if err == nil {
+			d.replay, err = referee.DecodeReplay(data)
+		}
+		d.err = err
+		out[row.ID] = d
+	}
+	return out
+}
+
+type document struct {
+	replay *referee.Replay
+	err    error
+}
+
+// checkAttempts holds seeds against commitments and gives the attempt that counts.
+func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
+	var last queries.Attempt
+	for i, a := range rows {
+		where := fmt.Sprintf(", attempt %d", a.Number)
+		if a.Number != int64(i+1) {
+			r.differ(where, "it is attempt %d of the match", i+1)
+		}
+		if want := referee.Commitment(rules.Seed(hexOf(a.Seed))); want != hexOf(a.Commitment) {
+			r.differ(where, "the commitment is %s where SHA-256 of the seed is %s", hexOf(a.Commitment), want)
+		}
+		if !a.Ended.Valid {
+			r.differ(where, "it has not ended, and the match is finished")
+		}
+		last = a
+	}
+	if len(rows) == 0 {
+		r.differ("", "it is finished and was never begun")
+	}
+	return last
+}
+
+// checkGames rebuilds all games.
+func (r *rebuilt) checkGames(m ladder.Match, slots []queries.HashesOfRow, a queries.Attempt, docs map[int64]document) {
+	if want := m.Deals * len(slots); len(r.games) != want {
+		r.differ("", "it has %d games, not %d deals in %d rotations", len(r.games), m.Deals, len(slots))
+		return
+	}
+	var took time.Duration
+	for i := range r.games {
+		g := &r.games[i]
+		took += g.Took
+		if g.Deal != i/len(slots) || g.Rotation != i%len(slots) {
+			r.differ("", "it lacks deal %d, rotation %d", i/len(slots), i%len(slots))
+			return
+		}
+		where := fmt.Sprintf(", deal %d, rotation %d", g.Deal, g.Rotation)
+		d, ok := docs[g.ID]
+		if !ok {
+			d.err = errors.New("the replay is missing")
+		}
+		if d.err != nil {
+			r.differ(where, "%s", d.err)
+			continue
+		}
+		for _, err := range d.replay.Verify(r.variant.Game()) {
+			r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
+		}
+		r.checkReplay(where, *g, d.replay, slots, a)
+		g.Seats = seatsOf(d.replay, len(slots))
+	}
+	if took.Microseconds() != r.row.Took.Int64 {
+		r.differ("", "it took %d µs where its games took %d", r.row.Took.Int64, took.Microseconds())
+	}
+}
+
+// checkReplay holds a replay against its match: options, clock, seed, who sat there.
+func (r *rebuilt) checkReplay(where string, g ladder.Game, d *referee.Replay, slots []queries.HashesOfRow, a queries.Attempt) {
+	if got := text(d.Options); d.Game != r.row.Game || got != r.row.Options {
+		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, got, r.row.Game, r.row.Options)
+	}
+	if seed := hexOf(a.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
+		r.differ(where, "the replay does not have the seed of attempt %d", a.Number)
+	}
+	if err := seatsAgree(g, d, len(slots)); err != nil {
+		r.differ(where, "%s", err)
+	}
+	for i, s := range d.Seats {
+		slot := slots[(i+d.Match.Rotation)%len(slots)]
+		// A house bot goes on under the hash of a new program.
+		if slot.PersonID.Valid && s.SHA256 != slot.Hash {
+			r.differ(where, "at seat %d ran %s where the version is %s", i, s.SHA256, slot.Hash)
+		}
+	}
+}
+
+// complete tells whether a match has all that ratings need.
+func (r *rebuilt) complete() bool {
+	return r.variant != nil && len(r.versions) > 0 && len(r.games) == int(r.row.Deals)*len(r.versions) &&
+		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players() })
+}
