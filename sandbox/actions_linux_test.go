@@ -15,29 +15,32 @@ import (
 
 func init() {
 	actions = map[string]func([]string){
-		"hello":     func([]string) { fmt.Println("hello") },
-		"exit":      func([]string) { os.Exit(7) },
-		"echo":      func([]string) { io.Copy(os.Stdout, os.Stdin) },
-		"sleep":     func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
-		"fault":     fault,
-		"eat":       func([]string) { eat() },
-		"eat-child": func([]string) { again("eat").Run(); fmt.Println("the child is gone"); time.Sleep(time.Hour) },
-		"eat-many":  eatMany,
-		"spin":      func([]string) { spin() },
-		"spin-two":  func([]string) { again("spin").Start(); spin() },
-		"fork":      forkAll,
-		"fill":      fill,
-		"inodes":    inodes,
-		"open":      openAll,
-		"mount":     func([]string) { unix.Mount("x", "/tmp", "tmpfs", 0, "") },
-		"orphan":    func([]string) { again("sleep").Start(); fmt.Println("left") },
-		"see":       see,
-		"env":       func([]string) { fmt.Println(strings.Join(os.Environ(), "\n")) },
-		"fds":       fds,
-		"build":     build,
-		"count":     count,
-		"signals":   signalInit,
-		"close":     func([]string) { os.Stdout.Close(); time.Sleep(time.Hour) },
+		"hello":      func([]string) { fmt.Println("hello") },
+		"exit":       func([]string) { os.Exit(7) },
+		"echo":       func([]string) { io.Copy(os.Stdout, os.Stdin) },
+		"sleep":      func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
+		"fault":      fault,
+		"eat":        func([]string) { eat() },
+		"eat-child":  func([]string) { again("eat").Run(); fmt.Println("the child is gone"); time.Sleep(time.Hour) },
+		"eat-many":   eatMany,
+		"spin":       func([]string) { spin() },
+		"spin-two":   func([]string) { again("spin").Start(); spin() },
+		"fork":       forkAll,
+		"fill":       fill,
+		"inodes":     inodes,
+		"open":       openAll,
+		"mount":      func([]string) { unix.Mount("x", "/tmp", "tmpfs", 0, "") },
+		"orphan":     func([]string) { again("sleep").Start(); fmt.Println("left") },
+		"see":        see,
+		"env":        func([]string) { fmt.Println(strings.Join(os.Environ(), "\n")) },
+		"fds":        fds,
+		"build":      build,
+		"map-many":   mapMany,
+		"map-some":   mapSome,
+		"open-pairs": openPairs,
+		"count":      count,
+		"signals":    signalInit,
+		"close":      func([]string) { os.Stdout.Close(); time.Sleep(time.Hour) },
 	}
 }
 
@@ -218,4 +221,52 @@ func signalInit([]string) {
 		unix.Kill(-1, sig)
 	}
 	fmt.Println("still here")
+}
+
+// mapMany has processes with more mappings than memory pays for.
+func mapMany([]string) {
+	fmt.Println("mapping")
+	for range 12 {
+		if err := again("map-some").Start(); err != nil {
+			fmt.Println(err)
+		}
+	}
+	time.Sleep(time.Hour)
+}
+
+func mapSome([]string) {
+	const pages = 60_000
+	m, err := unix.Mmap(-1, 0, pages*4096, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON)
+	for i := 0; err == nil && i < pages; i += 2 { // each change makes two mappings of one
+		err = unix.Mprotect(m[i*4096:(i+1)*4096], unix.PROT_NONE)
+	}
+	if err != nil {
+		fmt.Println(err)
+	}
+	time.Sleep(time.Hour)
+}
+
+// openPairs opens what it may of sockets and pipes and tries to have their buffers
+// raised.
+func openPairs([]string) {
+	raised, open := 0, 3
+	for open < 40 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err != nil {
+			fmt.Println(err)
+		}
+		if unix.SetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_SNDBUF, 1<<20) == nil {
+			raised++
+		}
+		var ends [2]int
+		if err := unix.Pipe2(ends[:], 0); err != nil {
+			fmt.Println(err)
+		}
+		if _, err := unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, 1<<20); err == nil {
+			raised++
+		}
+		open = ends[1] + 1
+	}
+	time.Sleep(4 * pollEvery) // it is looked at, and is let live
+	fmt.Println(raised, "raised")
 }

@@ -36,18 +36,19 @@ type bind struct{ Source, Target string }
 
 // config is what an init is told.
 type config struct {
-	Level  Level
-	UID    int // to become; -1: stay, as the root of a user namespace or as oneself
-	Path   string
-	Argv   []string
-	Env    []string
-	Dir    string
-	Build  bool
-	Show   []bind
-	Folder *bind // the program's own
-	Limit  Limit
-	Home   string // what can be written to, with namespaces
-	Group  bool   // a cgroup counts memory
+	Level   Level
+	UID     int // to become; -1: stay, as the root of a user namespace or as oneself
+	Path    string
+	Argv    []string
+	Env     []string
+	Dir     string
+	Build   bool
+	Show    []bind
+	Folder  *bind // the program's own
+	Limit   Limit
+	Home    string  // what can be written to; "" without namespaces
+	Group   bool    // a cgroup counts memory
+	Weights weights // of open files where none does
 	// Extra descriptors, in this order:
 	Enter int      // lists of threads of cgroups
 	Leave []string // what to write to the next ones when the program has started
@@ -100,6 +101,10 @@ type reaper struct {
 	main   int // the program's own process
 	ended  atomic.Bool
 	peak   int64
+	clock  cpuClock // -1 for none
+
+	looks    int
+	mappings map[int]int64 // bytes, by process
 }
 
 func initMain() {
@@ -107,7 +112,7 @@ func initMain() {
 	if err := unix.CloseRange(lifeline, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(report{Reason: NotStarted, Step: "descriptors", Text: err.Error()})
 	}
-	var r reaper
+	r := reaper{clock: -1, mappings: map[int]int64{}}
 	if err := json.NewDecoder(os.NewFile(lifeline, "lifeline")).Decode(&r.config); err != nil {
 		unix.Exit(2) // the referee is gone
 	}
@@ -126,6 +131,9 @@ func initMain() {
 		// For good: the thread ends with the goroutine. It must, since the program
 		// may send signals to whoever is behind the same walls.
 		runtime.LockOSThread()
+		if !r.config.Group && r.config.Limit.CPU > 0 {
+			r.clock = newCPUClock()
+		}
 		pid, err := r.config.run()
 		started <- result{pid, err}
 	}()
@@ -253,6 +261,9 @@ func (r *reaper) end(rep report) {
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
 		rep.CPU = ru.Utime.Nano() + ru.Stime.Nano()
+		if total, ok := r.clock.read(); ok {
+			rep.CPU = int64(total)
+		}
 		rep.Peak = max(atomic.LoadInt64(&r.peak), ru.Maxrss<<10)
 	}
 	finish(rep)
@@ -279,11 +290,13 @@ func (r *reaper) killAll() {
 func (r *reaper) poll() {
 	limit := r.config.Limit
 	for !r.ended.Load() {
-		memory, cpu := r.usage()
+		memory, cpu, threads := r.usage()
 		if memory > atomic.LoadInt64(&r.peak) {
 			atomic.StoreInt64(&r.peak, memory)
 		}
 		switch {
+		case r.config.Level == Weak && threads > limit.Processes:
+			r.end(report{Reason: ProcessLimit})
 		case memory > limit.Memory:
 			r.end(report{Reason: MemoryLimit})
 		case limit.CPU > 0 && cpu > limit.CPU:

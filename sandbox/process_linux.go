@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if len(s.Command) == 0 {
 		return nil, errors.New("there is no command")
 	}
-	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full}
+	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Folder, err = folder(s.Dir); err != nil {
 			return nil, err
@@ -99,18 +100,20 @@ func (s Spec) prepare(level Level) (*config, error) {
 		return nil, err
 	}
 	c.Path = found.path
-	if err := c.showAll(append(found.show, s.ReadOnly...)); err != nil {
+	var more program
+	if found.any {
+		more = interpreters()
+	}
+	if err := c.showAll(slices.Concat(found.show, more.show, s.ReadOnly)); err != nil {
 		return nil, err
 	}
-	c.Home = c.home()
-	switch {
-	case c.Dir != "":
-	case level > Weak:
-		c.Dir = c.Home
-	default:
-		c.Dir = "/"
+	if level > Weak {
+		c.Home = c.home()
 	}
-	c.Env = environment(limit, c.Home, found.bins, s.Env)
+	if c.Dir == "" {
+		c.Dir = cmp.Or(c.Home, "/")
+	}
+	c.Env = environment(limit, c.Home, append(found.bins, more.bins...), s.Env)
 	return c, nil
 }
 
@@ -433,8 +436,8 @@ func (p *Process) judge(r *report) (s Status) {
 		s.Reason = MemoryLimit
 	case cause > 0:
 		s.Reason = Reason(cause - 1)
-	case p.killed.Load() && s.Reason != NotStarted && s.Reason != Exited:
-		s.Reason = Killed
+	case p.killed.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
+		s.Reason = Killed // else it had ended by itself before
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
 	case s.Reason == Signalled && s.Signal == unix.SIGXCPU:

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ type program struct {
 	path string
 	show []string // resolved folders and files, and the paths of links to them
 	bins []string // further folders of PATH
+	any  bool     // it may start others by their names
 }
 
 // basePath is PATH in a sandbox; the folders of programs that stand elsewhere go
@@ -43,13 +45,18 @@ func (p *program) find(word, dir string, depth int) error {
 	}
 	if depth == 0 {
 		p.path = path
-	} else {
-		p.bins = append(p.bins, filepath.Dir(path))
+	}
+	if name := filepath.Base(path); slices.Contains(starters, name) && (depth == 0 || name != "env") {
+		p.any = true
+	}
+	if depth > 0 {
+		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
 	// Each link on the way may be how the program finds its own files, as that of
 	// a Python environment is.
 	for range 16 {
 		p.showPrefix(path, dir)
+		p.showBase(path, dir)
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -112,8 +119,13 @@ func (p *program) findInterpreter(path, dir string, depth int) error {
 	if filepath.Base(fields[0]) != "env" {
 		return nil
 	}
-	for _, word := range fields[1:] {
-		if strings.HasPrefix(word, "-") || strings.Contains(word, "=") {
+	for i := 1; i < len(fields); i++ {
+		word := strings.TrimPrefix(fields[i], "-S")
+		switch {
+		case word == "-u" || word == "-C":
+			i++
+			continue
+		case word == "" || strings.HasPrefix(word, "-") || strings.Contains(word, "="):
 			continue
 		}
 		if err := p.find(word, dir, depth+1); err != nil {
@@ -134,9 +146,8 @@ func within(path string, folders ...string) bool {
 }
 
 // showPrefix shows the installation that a program belongs to: the folder above
-// its bin. Where that is the user's home or a part of it that is shared, as
-// ~/.local is, or a folder that the program's user may not look into, the program
-// alone is shown.
+// its bin. Where that is the user's home or a part of it that is shared, or a
+// folder that the program's user may not look into, the program alone is shown.
 func (p *program) showPrefix(path, dir string) {
 	if within(path, shownFolders...) || within(path, dir) || within(path, p.show...) {
 		return
@@ -145,10 +156,44 @@ func (p *program) showPrefix(path, dir string) {
 	if filepath.Base(prefix) == "bin" {
 		prefix = filepath.Dir(prefix)
 	}
-	if Shared(prefix) || private(prefix) || private(filepath.Dir(path)) {
-		prefix = path
+	hidden := private(prefix) || private(filepath.Dir(path))
+	if !hidden && !Shared(prefix) {
+		p.show = append(p.show, prefix)
+		return
 	}
-	p.show = append(p.show, prefix)
+	p.show = append(p.show, path)
+	if !hidden && filepath.Base(filepath.Dir(path)) == "bin" && inHome(prefix) {
+		for _, part := range []string{"lib", "lib64", "libexec", "conf"} {
+			if info, err := os.Stat(filepath.Join(prefix, part)); err == nil && info.IsDir() {
+				p.show = append(p.show, filepath.Join(prefix, part))
+			}
+		}
+	}
+}
+
+// inHome tells whether a folder stands in the user's home itself. It may be an
+// installation, as ~/miniconda3 is, or shared, as ~/.local is: of both only the
+// parts are shown that programs need.
+func inHome(dir string) bool {
+	home, err := os.UserHomeDir()
+	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
+}
+
+// showBase shows the installation that a Python environment was made from.
+func (p *program) showBase(path, dir string) {
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg"))
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(data)) {
+		key, value, ok := strings.Cut(line, "=")
+		if bin := strings.TrimSpace(value); ok && strings.TrimSpace(key) == "home" && filepath.IsAbs(bin) {
+			p.showPrefix(filepath.Join(bin, filepath.Base(path)), dir)
+			if real, err := filepath.EvalSymlinks(bin); err == nil {
+				p.showPrefix(filepath.Join(real, filepath.Base(path)), dir)
+			}
+		}
+	}
 }
 
 // private tells whether a folder is root's alone, so that the users that programs
@@ -176,14 +221,26 @@ func Shared(dir string) bool {
 func behindShim(path, dir string) (string, error) {
 	name, folder := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(folder)
+	target, _ := os.Readlink(path)
 	switch {
-	case filepath.Base(folder) == "shims": // pyenv, rbenv, nodenv, asdf
+	case within(path, shownFolders...) || within(path, dir):
+		return path, nil
+	case filepath.Base(folder) == "shims": // pyenv, rbenv, nodenv, asdf, mise
 		if real := chosenVersion(root, name, dir); real != "" {
 			return real, nil
 		}
+		if real := tellsItself(path); real != "" {
+			return real, nil
+		}
 		return askManager(strings.TrimPrefix(filepath.Base(root), "."), "which", name)
+	case filepath.Base(target) == "volta-shim":
+		return askManager(filepath.Join(folder, "volta"), "which", name)
 	case filepath.Base(folder) == "bin" && name != "rustup" && isFile(filepath.Join(folder, "rustup")) && sameFile(path, filepath.Join(folder, "rustup")):
 		return askManager(filepath.Join(folder, "rustup"), "which", name)
+	case isScript(path):
+		if real := tellsItself(path); real != "" {
+			return real, nil
+		}
 	}
 	return path, nil
 }
@@ -252,12 +309,10 @@ func sameFile(a, b string) bool {
 // else take from the machine.
 func environment(l Limit, home string, bins, more []string) []string {
 	const mb = 1 << 20
-	slices.Reverse(bins)
 	path := strings.Join(append(slices.Compact(bins), basePath), ":")
 	env := []string{
 		"PATH=" + path,
-		"HOME=" + home,
-		"TMPDIR=" + home,
+		"HOME=" + cmp.Or(home, "/"),
 		"LANG=C.UTF-8",
 		"USER=bot",
 		// Half for the heap: the rest of a JVM is as large. Its counters would go to
@@ -266,6 +321,9 @@ func environment(l Limit, home string, bins, more []string) []string {
 		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
 		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
 		"MALLOC_ARENA_MAX=2",
+	}
+	if home != "" {
+		env = append(env, "TMPDIR="+home)
 	}
 	for _, e := range more {
 		name, _, _ := strings.Cut(e, "=")

@@ -39,8 +39,10 @@ func (c *config) setLimits() error {
 			return err
 		}
 	}
-	if c.Level == Weak && c.UID < 0 { // the number is that of all processes of the user
-		processes += uint64(userThreads())
+	if c.Level == Weak && c.UID < 0 {
+		// The number is that of all processes of the user, which come and go: init
+		// counts the program's own, and this is for what it starts between two looks.
+		processes = uint64(userThreads() + 4*l.Processes)
 	}
 	if err := lowerLimit(unix.RLIMIT_NPROC, processes, processes+room); err != nil {
 		return err

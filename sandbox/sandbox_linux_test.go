@@ -113,6 +113,8 @@ func TestLimits(t *testing.T) {
 		{"open files", "open", nil, smallLimit, Weak, []Reason{Exited}, "too many open files 6"},
 		{"nothing to write to", "fill", []string{"$TMPDIR"}, smallLimit, Weak, []Reason{Exited}, " MiB"},
 		{"a call of an attack", "mount", nil, smallLimit, Weak, []Reason{Forbidden}, ""},
+		{"processes, looked at", "fork", nil, limit(func(l *Limit) { l.Memory, l.Processes = 1<<30, 24 }), Weak, []Reason{Exited, ProcessLimit}, ""},
+		{"many small mappings", "map-many", nil, limit(func(l *Limit) { l.Processes = 400 }), Weak, []Reason{MemoryLimit, Exited}, "mapping"},
 		{"signals to init", "signals", nil, smallLimit, Reduced, []Reason{Exited}, "still here"},
 	} {
 		for _, level := range here(t) {
@@ -246,6 +248,37 @@ func TestKill(t *testing.T) {
 				t.Error(err)
 			}
 			stillRuns(t, level)
+		}
+	}
+}
+
+// TestBuffers: a program may open sockets and pipes, and where no cgroup counts
+// their buffers those stay as they are.
+func TestBuffers(t *testing.T) {
+	for _, level := range here(t) {
+		want := "0 raised"
+		if level == Full {
+			want = "raised"
+		}
+		if s, out := play(t, self(level, "open-pairs")); s.Reason != Exited || s.Code != 0 || !strings.Contains(out, want) {
+			t.Errorf("%s: it %s and said %.300q, want %q in it", level, s, out, want)
+		}
+	}
+}
+
+// TestKillTooLate: what has ended by itself was not killed.
+func TestKillTooLate(t *testing.T) {
+	for _, level := range here(t) {
+		for action, want := range map[string]Reason{"mount": Forbidden, "fault": Signalled, "exit": Exited} {
+			p, _ := launch(t, self(level, action))
+			fds := []unix.PollFd{{Fd: int32(p.PidFD()), Events: unix.POLLIN}}
+			if n, err := unix.Poll(fds, 10_000); n != 1 || err != nil {
+				t.Fatalf("%s at %s has not ended: %v", action, level, err)
+			}
+			p.Kill()
+			if s := p.Wait(); s.Reason != want {
+				t.Errorf("%s at %s: it %s, want %s", action, level, s, want)
+			}
 		}
 	}
 }
@@ -391,11 +424,18 @@ func TestEnvironment(t *testing.T) {
 	if within(exe(), "/tmp") { // where go test builds it
 		home = "/scratch"
 	}
+	temporary := "TMPDIR=" + home + "\n"
+	if Probe().Level == Weak { // nothing can be written
+		home, temporary = "/", ""
+	}
 	_, out := play(t, spec)
+	if temporary == "" && strings.Contains(out, "TMPDIR") {
+		t.Errorf("its folder for temporary files is not there: %s", out)
+	}
 	if strings.Contains(out, "SECRET") {
 		t.Errorf("it has the environment of its user: %s", out)
 	}
-	for _, want := range []string{"LANG=C\n", "BOT=1\n", "HOME=" + home + "\n", "NODE_OPTIONS=--max-old-space-size=76\n", "-Xmx64m"} {
+	for _, want := range []string{"LANG=C\n", "BOT=1\n", "HOME=" + home + "\n", temporary, "NODE_OPTIONS=--max-old-space-size=76\n", "-Xmx64m"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in its environment: %s", want, out)
 		}

@@ -139,6 +139,9 @@ func (c *config) filter(abi int) []bpf.Instruction {
 	for _, call := range oldRefused {
 		p.on(call, retErrno(unix.EPERM))
 	}
+	if !c.Group {
+		c.filterHoldings(&p)
+	}
 	if !c.Build { // compilers lock their caches
 		for _, call := range append(meetings, oldMeetings...) {
 			p.on(call, retErrno(unix.ENOSYS))
@@ -173,6 +176,29 @@ func (c *config) filter(abi int) []bpf.Instruction {
 		retErrno(unix.EPERM), retAllow)
 	p.add(retAllow)
 	return p.code
+}
+
+// filterHoldings keeps the program from having the kernel hold more for it than
+// holdings count: buffers of sockets and pipes are not raised, no page is put into a
+// pipe from where it was mapped, no thread has open files of its own, and rules of
+// Landlock, of which there may be any number, are not made.
+func (c *config) filterHoldings(p *filterProgram) {
+	for _, call := range []uint32{unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET} {
+		p.on(call, retErrno(unix.ENOSYS))
+	}
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_FCNTL, SkipTrue: 4}, argument(1),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.F_SETPIPE_SZ, SkipTrue: 1}, retErrno(unix.EPERM),
+		bpf.LoadAbsolute{Off: offNumber, Size: 4})
+	p.onArgument(unix.SYS_CLOSE_RANGE, 2, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: unix.CLOSE_RANGE_UNSHARE}}, retErrno(unix.EPERM))
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_SETSOCKOPT, SkipTrue: 7}, argument(1),
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SOL_SOCKET, SkipTrue: 4}, argument(2),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SO_SNDBUF, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SO_SNDBUFFORCE, SkipTrue: 1}, retErrno(unix.EPERM), retAllow)
+	const own = unix.CLONE_THREAD | unix.CLONE_FILES
+	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE, SkipTrue: 5}, argument(0),
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: own},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.CLONE_THREAD, SkipTrue: 1}, retErrno(unix.EPERM),
+		bpf.LoadAbsolute{Off: offNumber, Size: 4})
 }
 
 // filterSockets leaves nothing of sockets but connected pairs of streams or

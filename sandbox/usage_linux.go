@@ -3,15 +3,17 @@ package sandbox
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// usage is the memory of all processes of the sandbox, from init's own view, and
-// the CPU time of those that run and those that have ended.
-func (r *reaper) usage() (memory int64, cpu time.Duration) {
+// usage is what the sandbox uses, as far as init can see: the memory of all its
+// processes, with what the kernel may hold for them; their CPU time, of those that
+// have ended, too; and the number of their threads.
+func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
 		cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
@@ -20,20 +22,43 @@ func (r *reaper) usage() (memory int64, cpu time.Duration) {
 	if r.config.Level > Weak {
 		pids = others
 	}
+	r.looks++
+	held := holdings{weights: r.config.Weights, seen: map[string]bool{}}
 	for _, pid := range pids() {
 		folder := "/proc/" + strconv.Itoa(pid)
 		if status, err := os.ReadFile(folder + "/status"); err == nil {
 			// The tables of many small mappings are memory, too.
-			memory += kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:") + kilobytes(status, "\nVmPTE:")
+			memory += (kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:") + kilobytes(status, "\nVmPTE:")) << 10
+			threads += int(kilobytes(status, "\nThreads:"))
 		}
-		if r.config.Limit.CPU > 0 {
+		held.add(folder, r.config.Limit.OpenFiles)
+		if r.looks%4 == 0 { // it takes long, and to make many takes long, too
+			r.mappings[pid] = mappingsOf(folder) * mappingWeight
+		}
+		memory += r.mappings[pid]
+		if r.config.Limit.CPU > 0 && r.clock < 0 {
 			cpu += cpuOf(folder)
 		}
 	}
-	return memory << 10, cpu
+	if r.looks%4 == 0 {
+		r.forget(pids())
+	}
+	if total, ok := r.clock.read(); ok {
+		cpu = total
+	}
+	return memory + held.bytes, cpu, threads
 }
 
-// kilobytes is a number of a status file. Files that are shown to all are not
+// forget forgets the mappings of processes that have ended.
+func (r *reaper) forget(alive []int) {
+	for pid := range r.mappings {
+		if !slices.Contains(alive, pid) {
+			delete(r.mappings, pid)
+		}
+	}
+}
+
+// kilobytes is a number of a status file, in kilobytes where it is a size. Files that are shown to all are not
 // counted: many processes share them.
 func kilobytes(status []byte, key string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(key))

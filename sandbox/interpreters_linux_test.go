@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// realPython is a Python of this machine that needs files of its own.
+func realPython(t *testing.T) string {
+	t.Helper()
+	path, err := locate("python3", "")
+	if err == nil {
+		path, err = behindShim(path, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) string {
+	t.Helper()
+	mkdir(t, filepath.Dir(path))
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// world is a home with a secret, which is the caller's while a test runs.
+func world(t *testing.T) (home, bot string) {
+	t.Helper()
+	base, err := os.MkdirTemp("/var/tmp", "timba-home") // not below /tmp, which is scratch inside
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	if err := os.Chmod(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	home, bot = mkdir(t, base+"/home"), mkdir(t, base+"/bot")
+	write(t, home+"/.ssh/secret", "secret", 0o644)
+	write(t, home+"/.local/share/secret", "secret", 0o644)
+	t.Setenv("HOME", home)
+	return home, bot
+}
+
+// TestInstallations: wherever an interpreter stands, a bot runs by it, and its
+// user's home is not seen.
+func TestInstallations(t *testing.T) {
+	python := realPython(t)
+	link := func(to, from string) {
+		mkdir(t, filepath.Dir(from))
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) {
+		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v: %s", name, args, err, out)
+		}
+	}
+	path := func(dirs ...string) {
+		t.Setenv("PATH", strings.Join(append(dirs, "/usr/local/bin", "/usr/bin", "/bin"), ":"))
+	}
+	// A program of its own with a file that it finds from where it stands.
+	tool := func(prefix string) {
+		write(t, prefix+"/lib/answer", "42\n", 0o644)
+		write(t, prefix+"/bin/tool", "#!/bin/sh\nexec cat \"$(dirname \"$(readlink -f \"$0\")\")/../lib/answer\"\n", 0o755)
+	}
+	const bot = "print(6*7)\n"
+	for _, c := range []struct {
+		name    string
+		make    func(home, dir string)
+		command []string
+	}{
+		{"a version manager's node", func(home, dir string) { // nvm: a folder for each version, first in PATH
+			node, err := exec.LookPath("node")
+			if err != nil {
+				node = python // the layout is what counts
+			}
+			real, err := filepath.EvalSymlinks(node)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := home + "/.nvm/versions/node/v20.0.0"
+			link(real, v+"/bin/node")
+			write(t, v+"/lib/answer", "42\n", 0o644)
+			write(t, v+"/bin/tool", "#!/bin/sh\nnode --version >/dev/null && cat "+v+"/lib/answer\n", 0o755)
+			path(v + "/bin")
+		}, []string{"tool"}},
+		{"pyenv", func(home, dir string) {
+			link(filepath.Dir(filepath.Dir(python)), home+"/.pyenv/versions/3.0.0")
+			write(t, home+"/.pyenv/version", "3.0.0\n", 0o644)
+			write(t, home+"/.pyenv/shims/python3", "#!/bin/sh\nexit 1\n", 0o755)
+			path(home + "/.pyenv/shims")
+		}, []string{"python3", "bot.py"}},
+		{"a shim of another kind", func(home, dir string) {
+			write(t, home+"/tools/shims/python3", "#!/bin/sh\nexec "+python+" \"$@\"\n", 0o755)
+			path(home + "/tools/shims")
+		}, []string{"python3", "bot.py"}},
+		{"a script that starts the real one", func(home, dir string) {
+			write(t, home+"/bin/python3", "#!/bin/sh\nexec "+python+" \"$@\"\n", 0o755)
+			path(home + "/bin")
+		}, []string{"python3", "bot.py"}},
+		{"a Python environment", func(home, dir string) {
+			run(python, "-m", "venv", "--without-pip", home+"/envs/bot")
+			path(home + "/envs/bot/bin")
+		}, []string{"python3", "bot.py"}},
+		{"a Python environment that is a copy", func(home, dir string) {
+			run(python, "-m", "venv", "--without-pip", "--copies", home+"/envs/copy")
+			path(home + "/envs/copy/bin")
+		}, []string{"python3", "bot.py"}},
+		{"an environment in the bot's folder", func(home, dir string) {
+			run(python, "-m", "venv", "--without-pip", dir+"/venv")
+			path()
+		}, []string{"venv/bin/python", "bot.py"}},
+		{"links over installations", func(home, dir string) {
+			base := filepath.Dir(home)
+			tool(base + "/opt/foo")
+			link(base+"/opt/foo/bin/tool", base+"/local/bin/tool")
+			link(base+"/local/bin/tool", base+"/local/alternatives/tool")
+			path(base + "/local/alternatives")
+		}, []string{"tool"}},
+		{"an installation in the home itself", func(home, dir string) {
+			tool(home + "/miniconda3")
+			path(home + "/miniconda3/bin")
+		}, []string{"tool"}},
+		{"env", func(home, dir string) {
+			write(t, dir+"/bot", "#!/usr/bin/env python3\n"+bot, 0o755)
+			path(filepath.Dir(python))
+		}, []string{"./bot"}},
+		{"env with options", func(home, dir string) {
+			write(t, dir+"/bot", "#!/usr/bin/env -S -u FOO A=1 python3 -u\n"+bot, 0o755)
+			path(filepath.Dir(python))
+		}, []string{"./bot"}},
+		{"a command of a shell", func(home, dir string) { path(filepath.Dir(python)) }, []string{"sh", "-c", "python3 bot.py"}},
+		{"a script that starts one", func(home, dir string) {
+			write(t, dir+"/run.sh", "#!/bin/sh\nexec python3 bot.py\n", 0o755)
+			write(t, home+"/tools/shims/python3", "#!/bin/sh\nexec "+python+" \"$@\"\n", 0o755)
+			path(home + "/tools/shims")
+		}, []string{"./run.sh"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home, dir := world(t)
+			write(t, dir+"/bot.py", bot, 0o644)
+			c.make(home, dir)
+			for _, level := range here(t) {
+				s, out := play(t, Spec{Command: c.command, Dir: dir, Most: level})
+				if s.Reason != Exited || s.Code != 0 || out != "42\n" {
+					t.Errorf("at %s it %s (%v) and says %q", level, s, s.Err, out)
+				}
+				secrets := fmt.Sprintf("cat %s/.ssh/secret %s/.local/share/secret; ls %s/.ssh", home, home, home)
+				if _, out := play(t, Spec{Command: []string{"sh", "-c", secrets}, Dir: dir, Most: level}); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
+					t.Errorf("at %s secrets are seen: %s", level, out)
+				}
+			}
+		})
+	}
+}
