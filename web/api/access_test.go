@@ -1,0 +1,261 @@
+package api
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// accessCase is an operation on something of ada's. make gives the request for
+// somebody; a case that changes things makes them anew.
+type accessCase struct {
+	good int // the status for those who may
+	make func(w *world, who string) call
+	// mine: not even an admin sees another's, who is told that it does not exist.
+	mine bool
+}
+
+// archive is a .tar.gz of files.
+func archive(tb testing.TB, files ...string) string {
+	tb.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	t := tar.NewWriter(z)
+	for i := 0; i < len(files); i += 2 {
+		check(tb, t.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))}))
+		_, err := t.Write([]byte(files[i+1]))
+		check(tb, err)
+	}
+	check(tb, t.Close())
+	check(tb, z.Close())
+	return b.String()
+}
+
+// fresh gives names that were not there.
+var fresh = func() func(string) string {
+	n := 0
+	return func(prefix string) string { n++; return prefix + strconv.Itoa(n) }
+}()
+
+func accessCases() map[string]accessCase {
+	plain := func(path string) accessCase {
+		return accessCase{good: 200, make: func(*world, string) call { return call{path: path} }}
+	}
+	withIDs := func(format string, args func(*world) []any) accessCase {
+		return accessCase{good: 200, make: func(w *world, _ string) call { return call{path: fmt.Sprintf(format, args(w)...)} }}
+	}
+	match := func(w *world) []any { return []any{w.rated.ID} }
+	game := func(w *world) []any { return []any{w.gameID} }
+	return map[string]accessCase{
+		"GET /healthz":                                     plain("/healthz"),
+		"GET /metrics":                                     plain("/metrics"),
+		"GET /api/v1/openapi.json":                         plain("/api/v1/openapi.json"),
+		"GET /api/v1/ladders":                              plain("/api/v1/ladders"),
+		"GET /api/v1/ladders/{ladder}":                     plain("/api/v1/ladders/teeko"),
+		"GET /api/v1/ladders/{ladder}/standings":           plain("/api/v1/ladders/teeko/standings?active=false"),
+		"GET /api/v1/ladders/{ladder}/matches":             plain("/api/v1/ladders/teeko/matches"),
+		"GET /api/v1/bots":                                 plain("/api/v1/bots"),
+		"GET /api/v1/bots/{bot}":                           plain("/api/v1/bots/adabot"),
+		"GET /api/v1/bots/{bot}/versions":                  plain("/api/v1/bots/adabot/versions"),
+		"GET /api/v1/bots/{bot}/versions/{n}":              plain("/api/v1/bots/adabot/versions/2"),
+		"GET /api/v1/bots/{bot}/versions/{n}/logs":         plain("/api/v1/bots/adabot/versions/2/logs"),
+		"GET /api/v1/bots/{bot}/versions/{n}/logs/{stage}": plain("/api/v1/bots/adabot/versions/2/logs/build"),
+		"GET /api/v1/bots/{bot}/matches":                   plain("/api/v1/bots/adabot/matches"),
+		"GET /api/v1/bots/{bot}/history":                   plain("/api/v1/bots/adabot/history?ladder=teeko"),
+		"GET /api/v1/matches":                              plain("/api/v1/matches"),
+		"GET /api/v1/matches/{match}":                      withIDs("/api/v1/matches/%d", match),
+		"GET /api/v1/matches/{match}/games":                withIDs("/api/v1/matches/%d/games", match),
+		"GET /api/v1/matches/{match}/replays":              withIDs("/api/v1/matches/%d/replays", match),
+		"GET /api/v1/games/{game}":                         withIDs("/api/v1/games/%d", game),
+		"GET /api/v1/games/{game}/replay":                  withIDs("/api/v1/games/%d/replay", game),
+		"GET /api/v1/games/{game}/logs/{seat}":             withIDs("/api/v1/games/%d/logs/%d", func(w *world) []any { return []any{w.gameID, w.adaSeat} }),
+		"GET /api/v1/replays":                              plain("/api/v1/replays"),
+		"GET /api/v1/submissions/{submission}":             withIDs("/api/v1/submissions/%d", func(w *world) []any { return []any{w.failed.ID} }),
+		"GET /api/v1/me":                                   plain("/api/v1/me"),
+		"GET /api/v1/me/bots":                              plain("/api/v1/me/bots"),
+		"GET /api/v1/me/messages":                          {good: 200, make: func(w *world, who string) call { return call{path: "/api/v1/me/messages"} }},
+		"GET /api/v1/tokens":                               plain("/api/v1/tokens"),
+		"GET /api/v1/admin/invites":                        plain("/api/v1/admin/invites"),
+		"GET /api/v1/admin/people":                         plain("/api/v1/admin/people"),
+		"POST /api/v1/matches": {good: 202, make: func(*world, string) call {
+			return call{path: "/api/v1/matches", body: `{"ladder":"teeko","bots":["adabot","@random"]}`}
+		}},
+		"POST /api/v1/submissions": {good: 202, make: func(w *world, _ string) call {
+			return call{path: "/api/v1/submissions?bot=" + fresh("new"), kind: "application/gzip", body: archive(w.tb, "bot.py", "pass")}
+		}},
+		"POST /api/v1/people": {good: 201, make: func(w *world, _ string) call {
+			code, _, err := w.store.AddInvite(bg, 0, "", time.Time{})
+			check(w.tb, err)
+			return call{path: "/api/v1/people", body: fmt.Sprintf(`{"name":%q,"invite":%q}`, fresh("eve"), code)}
+		}},
+		"DELETE /api/v1/me/token": {good: 204, make: func(w *world, who string) call {
+			name, scope, _ := strings.Cut(who, " ")
+			if who == "" {
+				return call{path: "/api/v1/me/token"}
+			}
+			key, _, err := w.store.AddToken(bg, w.person(name), "", ladder.Scope(scope), time.Time{})
+			check(w.tb, err)
+			return call{path: "/api/v1/me/token", who: "=" + key}
+		}},
+		"POST /api/v1/tokens": {good: 201, make: func(*world, string) call {
+			return call{path: "/api/v1/tokens", body: `{"scope":"read","label":"x"}`}
+		}},
+		"DELETE /api/v1/tokens/{token}": {good: 204, mine: true, make: func(w *world, _ string) call {
+			_, t, err := w.store.AddToken(bg, w.person("ada"), "", ladder.ScopeRead, time.Time{})
+			check(w.tb, err)
+			return call{path: fmt.Sprintf("/api/v1/tokens/%d", t.ID)}
+		}},
+		"POST /api/v1/admin/invites": {good: 201, make: func(*world, string) call {
+			return call{path: "/api/v1/admin/invites", body: `{"name":"zoe"}`}
+		}},
+		"DELETE /api/v1/admin/invites/{invite}": {good: 204, make: func(w *world, _ string) call {
+			_, i, err := w.store.AddInvite(bg, 0, "", time.Time{})
+			check(w.tb, err)
+			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
+		}},
+		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.stranger() + "/block"} }},
+		"DELETE /api/v1/admin/people/{person}/block": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.stranger() + "/block"} }},
+	}
+}
+
+// stranger is a new person.
+func (w *world) stranger() string {
+	name := fresh("stranger")
+	_, err := w.store.AddPerson(bg, name, false)
+	check(w.tb, err)
+	return name
+}
+
+// wanted is the status that the document promises somebody.
+func (o operation) wanted(c accessCase, who, scope string) int {
+	enough := covers(ladder.Scope(scope), ladder.Scope(o.scope))
+	switch {
+	case who == "" && o.scope != "":
+		return http.StatusUnauthorized
+	case who == "" || o.scope == "":
+		return c.good
+	case !enough:
+		return http.StatusForbidden
+	case o.admin && who != "root":
+		return http.StatusForbidden
+	case o.owner && who != "ada" && c.mine:
+		return http.StatusNotFound
+	case o.owner && who != "ada" && (who != "root" || scope != "all"):
+		return http.StatusForbidden
+	}
+	return c.good
+}
+
+// TestAccess: every operation of the document by nobody, the owner, another person
+// and an admin, with tokens of every scope.
+func TestAccess(t *testing.T) {
+	w := newWorld(t, nil)
+	cases := accessCases()
+	for _, o := range operations(t) {
+		c, ok := cases[o.pattern]
+		if !ok {
+			t.Errorf("%s has no case: add one to accessCases", o.pattern)
+			continue
+		}
+		delete(cases, o.pattern)
+		method, _, _ := strings.Cut(o.pattern, " ")
+		try := func(who, scope string) {
+			name := strings.TrimSpace(who + " " + scope)
+			request := c.make(w, name)
+			request.method = method
+			if request.who == "" {
+				request.who = name
+			}
+			rec := w.ask(request)
+			if want := o.wanted(c, who, scope); rec.Code != want {
+				t.Errorf("%s by %q: %d, want %d\n%s", o.pattern, name, rec.Code, want, rec.Body)
+			}
+			private := o.scope != ""
+			if cache := rec.Header().Get("Cache-Control"); private && cache != "no-store" {
+				t.Errorf("%s by %q: Cache-Control %q", o.pattern, name, cache)
+			}
+			if cors := rec.Header().Get("Access-Control-Allow-Origin"); private && cors != "" {
+				t.Errorf("%s by %q: other sites' pages may read it", o.pattern, name)
+			}
+			if rec.Code == 401 && rec.Header().Get("WWW-Authenticate") == "" {
+				t.Errorf("%s by %q: 401 without WWW-Authenticate", o.pattern, name)
+			}
+			if rec.Code >= 400 && strings.Contains(rec.Body.String(), "secret") {
+				t.Errorf("%s by %q: the error tells the secret: %s", o.pattern, name, rec.Body)
+			}
+		}
+		try("", "")
+		for _, who := range []string{"bob", "ada", "root"} {
+			for _, scope := range scopes {
+				try(who, string(scope))
+			}
+		}
+	}
+	for pattern := range cases {
+		t.Errorf("%s is not in the document", pattern)
+	}
+	for name, key := range w.keys {
+		if strings.Contains(w.log.String(), key) {
+			t.Errorf("the log has the token of %s", name)
+		}
+	}
+}
+
+// TestTokens: what is told of a token that does not work.
+func TestTokens(t *testing.T) {
+	w := newWorld(t, nil)
+	add := func(expires time.Time) (string, int64) {
+		key, token, err := w.store.AddToken(bg, w.person("bob"), "", ladder.ScopeRead, expires)
+		check(t, err)
+		return key, token.ID
+	}
+	expired, _ := add(w.clock().Add(time.Hour))
+	w.skip(2 * time.Hour)
+	revoked, id := add(time.Time{})
+	check(t, w.store.RevokeToken(bg, w.person("bob"), id))
+	good, _ := add(time.Time{})
+	wrong := good[:len(good)-1] + string('0'+(good[len(good)-1]+1)%10)
+	for name, c := range map[string]struct {
+		header string
+		status int
+		text   string
+	}{
+		"good":          {"Bearer " + good, 200, `"name":"bob"`},
+		"lower case":    {"bearer " + good, 200, `"name":"bob"`},
+		"expired":       {"Bearer " + expired, 401, "has expired"},
+		"revoked":       {"Bearer " + revoked, 401, "has been revoked"},
+		"wrong secret":  {"Bearer " + wrong, 401, "the token is not valid"},
+		"unknown":       {"Bearer timba_" + strings.Repeat("x", 43), 401, "the token is not valid"},
+		"none":          {"Bearer ", 401, "cannot be read"},
+		"other scheme":  {"Basic YWRhOmFkYQ==", 401, "cannot be read"},
+		"not a token":   {"Bearer x", 401, "the token is not valid"},
+		"two words":     {"Bearer " + good + " x", 401, "the token is not valid"},
+		"public routes": {"Bearer x", 401, "the token is not valid"},
+	} {
+		path := "/api/v1/me"
+		if name == "public routes" { // a wrong token is an error, not nobody
+			path = "/api/v1/ladders"
+		}
+		rec := w.ask(call{method: "GET", path: path, header: map[string]string{"Authorization": c.header}})
+		if rec.Code != c.status || !strings.Contains(rec.Body.String(), c.text) {
+			t.Errorf("%s: %d %s, want %d and %q", name, rec.Code, rec.Body, c.status, c.text)
+		}
+	}
+	w.ask(call{method: "PUT", path: "/api/v1/admin/people/bob/block", who: "root all"})
+	if rec := w.ask(call{method: "GET", path: "/api/v1/me", who: "=" + good}); rec.Code != 403 || !strings.Contains(rec.Body.String(), "blocked") {
+		t.Errorf("blocked: %d %s", rec.Code, rec.Body)
+	}
+	for _, key := range []string{expired, revoked, good} {
+		if strings.Contains(w.log.String(), key) {
+			t.Error("the log has a token")
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+var bg = context.Background()
+
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// world is a competition with a bit of everything: ada owns adabot, whose first
+// version is live and has played a rated and an unrated match, whose second one
+// failed; bob owns nothing; root is an admin. One match runs, one waits.
+type world struct {
+	tb     testing.TB
+	store  *store.Store
+	config *ladder.Config
+	api    *api
+	http   http.Handler
+	log    *lockedBuffer
+	woken  int
+	keys   map[string]string // "ada read" and so on
+	now    time.Time
+	nowMu  sync.Mutex
+
+	live, failed, waits ladder.Version
+	rated               ladder.Match
+	unrated             ladder.Match
+	running             ladder.Match
+	gameID              int64 // of the rated match; adabot wrote a log in seat adaSeat
+	adaSeat             int
+}
+
+// lockedBuffer is a log that handlers of several goroutines write.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+const testConfig = `
+registration = "invite"
+[limits]
+requests = 100000
+anonymous = 100000
+upload = 1
+bots = 1000
+versions = 1000
+unrated = 1000
+[[ladder]]
+name = "teeko"
+title = "Teeko"
+game = "teeko"
+clock = {movetime = 60000}
+deals = 1
+house = ["@random", "@first"]
+[[ladder]]
+name = "tebes"
+game = "tebes"
+options = {size = "4"}
+clock = {movetime = 60000}
+deals = 2
+house = ["@random", "@greedy"]
+`
+
+// newWorld makes one; change may change the options of its API.
+func newWorld(tb testing.TB, change func(*Options)) *world {
+	tb.Helper()
+	config, err := ladder.ParseConfig("test", []byte(testConfig))
+	check(tb, err)
+	w := &world{tb: tb, config: config, log: new(lockedBuffer), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	dir := tb.TempDir()
+	w.store, err = store.Open(dir, store.Options{Server: true, Now: w.clock})
+	check(tb, err)
+	tb.Cleanup(func() { check(tb, w.store.Close()) })
+	w.people()
+	w.bots()
+	w.matches()
+	o := Options{
+		Store: w.store, Dir: dir, Config: config, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
+	}
+	if change != nil {
+		change(&o)
+	}
+	w.api = newAPI(o)
+	w.http = w.api.handler(w.api.routes())
+	return w
+}
+
+// clock goes on by a millisecond each time that somebody looks.
+func (w *world) clock() time.Time {
+	w.nowMu.Lock()
+	defer w.nowMu.Unlock()
+	w.now = w.now.Add(time.Millisecond)
+	return w.now
+}
+
+func (w *world) skip(d time.Duration) {
+	w.nowMu.Lock()
+	defer w.nowMu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+func (w *world) people() {
+	for _, name := range []string{"ada", "bob", "root"} {
+		p, err := w.store.AddPerson(bg, name, name == "root")
+		check(w.tb, err)
+		for _, scope := range scopes {
+			key, _, err := w.store.AddToken(bg, p.ID, "test", scope, time.Time{})
+			check(w.tb, err)
+			w.keys[name+" "+string(scope)] = key
+		}
+	}
+}
+
+func (w *world) person(name string) int64 {
+	p, err := w.store.PersonByName(bg, name)
+	check(w.tb, err)
+	return p.ID
+}
+
+func hashOf(n byte) string { return referee.Commitment(rules.Seed{n}).String() }
+
+func (w *world) bots() {
+	var bots []store.HouseBot
+	for _, b := range house.List() {
+		bots = append(bots, store.HouseBot{Name: "@" + b.Name, Label: "1", Hash: hashOf(0)})
+	}
+	check(w.tb, w.store.SyncHouse(bg, bots))
+	check(w.tb, w.store.SyncLadders(bg, w.config.Ladders))
+	w.live = w.version("adabot")
+	w.staged(w.live, true)
+	check(w.tb, w.store.SetBuilt(bg, w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}}))
+	check(w.tb, w.store.Promote(bg, w.live.ID))
+	w.failed = w.version("adabot")
+	w.staged(w.failed, false)
+	check(w.tb, w.store.Fail(bg, w.failed.ID, "build: exit status 1"))
+	w.waits = w.version("adabot")
+}
+
+// version is one that ada has submitted.
+func (w *world) version(bot string) ladder.Version {
+	w.tb.Helper()
+	v, err := w.store.AddVersion(bg, w.person("ada"), store.NewVersion{Bot: bot, Bundle: hashOf(1)}, w.config.Limits)
+	check(w.tb, err)
+	return v
+}
+
+// staged takes a version through its first stages, the second of which may fail.
+func (w *world) staged(v ladder.Version, ok bool) {
+	w.tb.Helper()
+	check(w.tb, w.store.BeginStage(bg, v.ID, "unpack"))
+	check(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
+	check(w.tb, w.store.BeginStage(bg, v.ID, "build"))
+	check(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
+}
+
+func (w *world) matches() {
+	random := w.houseVersion("@random")
+	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	check(w.tb, err)
+	w.rated = w.finish(m)
+	m, err = w.store.AddMatch(bg, store.NewMatch{
+		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
+	})
+	check(w.tb, err)
+	w.unrated = w.finish(m)
+	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
+	check(w.tb, err)
+	seed := referee.NewSeed()
+	_, err = w.store.BeginAttempt(bg, w.running.ID, referee.Commitment(seed), referee.Hex(seed))
+	check(w.tb, err)
+	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
+	check(w.tb, err)
+	games, err := w.store.Games(bg, w.rated.ID)
+	check(w.tb, err)
+	w.gameID, w.adaSeat = games[0].ID, slices.IndexFunc(games[0].Seats, func(s ladder.GameSeat) bool { return s.Slot == 0 })
+}
+
+func (w *world) houseVersion(name string) int64 {
+	w.tb.Helper()
+	b, err := w.store.Bot(bg, name)
+	check(w.tb, err)
+	vs, err := w.store.Versions(bg, b.ID)
+	check(w.tb, err)
+	return vs[0].ID
+}
+
+// finish plays a match between house bots in the places of its versions.
+func (w *world) finish(m ladder.Match) ladder.Match {
+	w.tb.Helper()
+	seed := referee.NewSeed()
+	_, err := w.store.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	check(w.tb, err)
+	v, err := ladder.LadderConfig{Game: m.Game, Options: m.Options}.Variant()
+	check(w.tb, err)
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock.Clock}
+	for slot := range m.Versions {
+		ver, err := w.store.Version(bg, m.Versions[slot])
+		check(w.tb, err)
+		rm.Bots = append(rm.Bots, referee.Bot{
+			Name: m.Bots[slot], Version: "1", Hash: ver.Hash,
+			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) },
+		})
+	}
+	var games []ladder.Game
+	rm.Done = func(g *referee.Game) error {
+		games = append(games, gameOf(g, seed))
+		return nil
+	}
+	check(w.tb, rm.Play(bg))
+	_, err = w.store.Finish(bg, m.ID, games)
+	check(w.tb, err)
+	m, err = w.store.Match(bg, m.ID)
+	check(w.tb, err)
+	return m
+}
+
+func gameOf(g *referee.Game, seed rules.Seed) ladder.Game {
+	g.Reveal(seed)
+	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves), Took: g.Took, Replay: g.Encode()}
+	for seat, slot := range g.Bots {
+		out.Seats = append(out.Seats, ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]})
+		if slot == 0 {
+			out.Logs = append(out.Logs, ladder.GameLog{Seat: seat, Text: []byte("secret thoughts\n")})
+		}
+	}
+	return out
+}
+
+// call is a request of a test.
+type call struct {
+	method, path string // path with its query
+	who          string // "ada all"; "" for nobody, "=KEY" for that token
+	body         string
+	kind         string // of the body; JSON where it is not said
+	header       map[string]string
+	remote       string // address; a default otherwise
+}
+
+// ask sends a request and holds its answer against the document.
+func (w *world) ask(c call) *httptest.ResponseRecorder {
+	w.tb.Helper()
+	var body io.Reader
+	if c.body != "" {
+		body = strings.NewReader(c.body)
+	}
+	r := httptest.NewRequest(c.method, c.path, body)
+	if c.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.kind != "" {
+		r.Header.Set("Content-Type", c.kind)
+	}
+	if key, ok := strings.CutPrefix(c.who, "="); ok {
+		r.Header.Set("Authorization", "Bearer "+key)
+	} else if c.who != "" {
+		key, ok := w.keys[c.who]
+		if !ok {
+			w.tb.Fatalf("nobody is %q", c.who)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	for name, value := range c.header {
+		r.Header.Set(name, value)
+	}
+	if c.remote != "" {
+		r.RemoteAddr = c.remote
+	}
+	rec := httptest.NewRecorder()
+	w.http.ServeHTTP(rec, r)
+	w.conforms(r, c, rec)
+	return rec
+}
+
+// get is a request that has to come out well, and its document.
+func get[T any](w *world, c call) (doc T) {
+	w.tb.Helper()
+	if c.method == "" {
+		c.method = http.MethodGet
+	}
+	rec := w.ask(c)
+	if rec.Code >= 300 {
+		w.tb.Fatalf("%s %s: %d %s", c.method, c.path, rec.Code, rec.Body)
+	}
+	check(w.tb, json.Unmarshal(rec.Body.Bytes(), &doc))
+	return doc
+}
