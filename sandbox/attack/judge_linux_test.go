@@ -227,7 +227,11 @@ func killed(r *run) outcome {
 		return outcome{bite: true, text: "it does not end"}
 	}
 	o := outcome{text: fmt.Sprintf("ended in %d ms", time.Since(begin).Milliseconds())}
-	if s := r.finish().status; s.Reason != sandbox.Killed {
+	s := r.finish().status
+	if s.Reason == sandbox.Exited && s.Code == exitHeld { // refused before it was killed
+		return o
+	}
+	if s.Reason != sandbox.Killed {
 		o.errors = append(o.errors, fmt.Sprintf("its status is %q: want %q", s.Reason, sandbox.Killed))
 	}
 	return o
