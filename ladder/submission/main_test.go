@@ -57,11 +57,13 @@ func serve(dir, version string) error {
 	return p.Run(context.Background(), id, referee.AnyCore)
 }
 
-// config has two ladders, on which games are short.
+// config has ladders on which games are short. Bots can tell the last one by its
+// clock, by which no check is made.
 func config() *ladder.Config {
 	c, err := ladder.ParseConfig("test", []byte(`
 [limits]
 memory = 128
+versions = 100
 [[ladder]]
 name = "brisca-2"
 game = "brisca"
@@ -72,6 +74,12 @@ name = "tebes-4"
 game = "tebes"
 options = {size = "4"}
 clock = {movetime = 1000, margin = 1000}
+deals = 1
+[[ladder]]
+name = "tebes-slow"
+game = "tebes"
+options = {size = "4"}
+clock = {movetime = 1001, margin = 500}
 deals = 1
 `))
 	if err != nil {

@@ -176,23 +176,24 @@ const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
 func firstFault(name string, g *referee.Game, log *transcript) error {
-	for _, f := range g.Faults {
-		if g.Bots[f.Seat] != 0 {
-			return fmt.Errorf("submission: %s: %w: %w", name, errHouse, &f)
-		}
-		where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
-		fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, f.Text)
-		if lines := lastLines(string(g.Logs[f.Seat]), logTail); lines != nil {
-			fmt.Fprintf(log, "\nthe last that the bot wrote on stderr:\n")
-			for _, line := range lines {
-				fmt.Fprintf(log, "  %s\n", line)
-			}
-		}
-		no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, f.Text)}
-		if f.Code == protocol.Timeout {
-			return &late{no}
-		}
-		return &no
+	if len(g.Faults) == 0 {
+		return nil
 	}
-	return nil
+	f := g.Faults[0]
+	if g.Bots[f.Seat] != 0 {
+		return fmt.Errorf("submission: %s: %w: %w", name, errHouse, &f)
+	}
+	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
+	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, f.Text)
+	if lines := lastLines(string(g.Logs[f.Seat]), logTail); lines != nil {
+		fmt.Fprintf(log, "\nthe last that the bot wrote on stderr:\n")
+		for _, line := range lines {
+			fmt.Fprintf(log, "  %s\n", line)
+		}
+	}
+	no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, f.Text)}
+	if f.Code == protocol.Timeout {
+		return &late{no}
+	}
+	return &no
 }

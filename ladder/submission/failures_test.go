@@ -1,0 +1,180 @@
+package submission
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+const tebesOnly = "games = [\"tebes\"]\nrun = [\"sh\", \"bot.sh\"]\n"
+
+// onSlow does something in a match on tebes-slow, which is where the trial ends up
+// when all checks have been passed.
+func onSlow(do string) string { return `case $line in *" 1001 "*) ` + do + ` ;; esac` }
+
+// What fails does so in its stage, tells its owner why, and leaves the version
+// before it on the ladders.
+func TestFailures(t *testing.T) {
+	w := newWorld(t)
+	w.buildTime = 5 * time.Second
+	calls, port := listen(t)
+	outside := filepath.Join(t.TempDir(), "outside")
+	if err := os.Chmod(filepath.Dir(outside), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	good := map[string]string{"timba.toml": "version = \"1.0\"\n" + tebesOnly, "bot.sh": shell("")}
+	first, stages := w.run(w.add("fighter", folder(t, good)))
+	if first.State != ladder.Live || first.Label != "1.0" {
+		t.Fatalf("the first version is %+v\n%s", first, logs(stages))
+	}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		data  []byte   // instead of files
+		stage string   // that fails
+		words []string // of the reason
+		log   []string // words of the stage's log
+	}{
+		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leads out"}, log: []string{"failed: archive:"}},
+		{name: "cut off", data: zipWith(t, "bot.sh")[:60], stage: Unpack, words: []string{"archive"}},
+		{name: "nothing new", files: good, stage: Unpack, words: []string{"nothing has changed", "version 1"}, log: []string{"bot.sh"}},
+
+		{name: "no bot", files: map[string]string{"README.md": ""}, stage: Build, words: []string{"neither a timba.toml nor a main file"}},
+		{name: "unknown key", files: map[string]string{"timba.toml": "rum = 1\n" + tebesOnly}, stage: Build, words: []string{`no key "rum"`}},
+		{name: "no TOML", files: map[string]string{"timba.toml": "run = ["}, stage: Build, words: []string{"timba.toml", "line 1"}},
+		{name: "endless manifest", files: map[string]string{"timba.toml": tebesOnly + "# " + strings.Repeat("x", MaxManifest)}, stage: Build, words: []string{"at most 64 KiB"}},
+		{name: "games of others", files: map[string]string{"timba.toml": "games = [\"chess\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{"claims no game", `"chess"`}},
+		{name: "not installed", files: map[string]string{"timba.toml": `run = ["no-such-program"]`}, stage: Build, words: []string{"no-such-program", "install it, or change run"}},
+		{name: "no compiler", files: map[string]string{"timba.toml": "build = [\"no-such-compiler\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"no-such-compiler"}},
+		{name: "broken source", files: map[string]string{"bot.c": "int main(void) {\n  return x;\n}\n"}, stage: Build,
+			words: []string{"cc", "exit status 1"}, log: []string{"bot.c:2", "error:", "x"}},
+		{name: "build without end", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 600\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build,
+			words: []string{"not over after 5"}, log: []string{"begun"}},
+		{name: "build by network", files: map[string]string{"timba.toml": fmt.Sprintf("build = [\"bash\", \"-c\", \"echo hello > /dev/tcp/127.0.0.1/%d\"]\n", port) + tebesOnly, "bot.sh": ""}, stage: Build,
+			words: []string{"bash", "exit status 1"}, log: []string{"/dev/tcp"}},
+		{name: "build of much", files: map[string]string{"timba.toml": "build = [\"truncate\", \"-s\", \"257M\", \"big\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"257 MiB", "at most 256 MiB"}},
+		{name: "build that prints much", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"yes noise | head -c 3000000; echo the end; exit 1\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build,
+			words: []string{"exit status 1"}, log: []string{"noise", "are left out here"}},
+		{name: "others' files", files: map[string]string{"timba.toml": `run = ["../../timba.db"]`}, stage: Build, words: []string{`"../../timba.db"`, "neither in the bot's folder"}},
+		{name: "others' files by a script", files: map[string]string{"timba.toml": `run = ["./bot"]`, "bot+x": "#!" + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
+		{name: "others' files by a build", files: map[string]string{"timba.toml": "build = [\"./b\"]\n" + tebesOnly, "b+x": "#!/usr/bin/env -S " + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
+
+		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
+			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
+		{name: "escapes", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": "echo x > " + outside + "; printf '\\033[31mred\\r\\377' >&2; exit 1"}, stage: Check, words: []string{"start"}, log: []string{"red"}},
+		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 1000 --margin 1000"}},
+		{name: "memory", files: map[string]string{"timba.toml": "games = [\"tebes\"]\nrun = [\"python3\", \"bot.py\"]\n", "bot.py": "x = []\nwhile True: x.append(b'x' * 10_000_000)\n"}, stage: Check, words: []string{"memory"}},
+
+		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
+			words: []string{"tebes-slow, deal 0, rotation 0, seat 0, ply 0", "illegal", "xyzzy"}, log: []string{"tebes-4", "stderr", "about to cheat"}},
+		{name: "late in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("sleep 2"))}, stage: Trial,
+			words: []string{"tebes-slow", "timeout", "1001 ms"}, log: []string{"played once more"}},
+		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w.t = t
+			var v ladder.Version
+			if c.data != nil {
+				v = w.addData("fighter", c.data)
+			} else {
+				v = w.add("fighter", folder(t, c.files))
+			}
+			v, stages := w.run(v)
+			if v.State != ladder.Failed || len(stages) == 0 {
+				t.Fatalf("it is %+v\n%s", v, logs(stages))
+			}
+			last := stages[len(stages)-1]
+			if last.Name != c.stage || last.OK || !strings.HasPrefix(v.Reason, c.stage+": ") || !strings.HasSuffix(v.Reason, last.Summary) {
+				t.Errorf("%s failed for %q:\n%s", last.Name, v.Reason, logs(stages))
+			}
+			for _, word := range c.words {
+				if !strings.Contains(v.Reason, word) {
+					t.Errorf("%q says nothing of %q:\n%s", v.Reason, word, last.Log)
+				}
+			}
+			for _, word := range c.log {
+				if !strings.Contains(last.Log, word) {
+					t.Errorf("the log says nothing of %q:\n%s", word, last.Log)
+				}
+			}
+			if strings.ContainsAny(last.Log, "\x1b\xff\r") || strings.Contains(v.Reason+last.Log, w.Dir+"/tmp") {
+				t.Errorf("the log is not for its owner:\n%q", last.Log)
+			}
+			w.told(v)
+			w.clean()
+			if now, _ := w.version(first.ID); now.State != ladder.Live {
+				t.Errorf("the first version is %s", now.State)
+			}
+		})
+	}
+	if n := calls.Load(); n > 0 {
+		t.Errorf("a build has reached the network %d times", n)
+	}
+	if _, err := os.Stat(outside); err == nil {
+		t.Error("a bot has written outside of its sandbox")
+	}
+	if found, err := os.ReadDir(filepath.Join(w.Dir, "bots")); err != nil || len(found) != 1 {
+		t.Errorf("bots that failed are kept: %v, %v", found, err)
+	}
+}
+
+// told wants a message to the owner with the reason.
+func (w *world) told(v ladder.Version) {
+	w.t.Helper()
+	messages, err := w.Store.Messages(w.t.Context(), w.person.ID, 0, 1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, m := range messages {
+		if m.Version == v.ID && strings.Contains(m.Text, v.Reason) {
+			return
+		}
+	}
+	w.t.Errorf("the owner is told nothing of %q", v.Reason)
+}
+
+func zipWith(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, name := range names {
+		if _, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// listen counts who comes to a port of this machine.
+func listen(t *testing.T) (calls *atomic.Int64, port int) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close() })
+	return calls, l.Addr().(*net.TCPAddr).Port
+}

@@ -1,0 +1,233 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+var built = map[string]string{
+	"timba.toml": "build = [\"sh\", \"-c\", \"mkdir lib; echo built > lib/out; cp bot.sh bot; chmod +x bot\"]\ngames = [\"tebes\"]\nrun = [\"./bot\"]\n",
+	"bot.sh":     "#!/bin/sh\n" + shell(""),
+}
+
+// tree is what is in a folder, with modes.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		rel, _ := filepath.Rel(dir, path)
+		found[rel] = info.Mode().String()
+		if d.Type().IsRegular() {
+			data, _ := os.ReadFile(path)
+			found[rel] += " " + string(data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Two bots with the same files share a folder, which has the hash that the files
+// have on their author's machine, and which is made again when somebody deletes it.
+func TestSharedAndRestored(t *testing.T) {
+	w := newWorld(t)
+	dir := folder(t, built)
+	one, stages := w.run(w.add("one", dir))
+	if one.State != ladder.Live {
+		t.Fatalf("%+v\n%s", one, logs(stages))
+	}
+	two, stages := w.run(w.add("two", dir))
+	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary != "built before" {
+		t.Errorf("the second is %+v\n%s", two, logs(stages))
+	}
+	if hash, err := program.HashFolder(dir); err != nil || hash != one.Hash {
+		t.Errorf("the hash is %s, at home it is %s, %v", one.Hash, hash, err)
+	}
+	first, err := w.Resolve(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := w.Resolve(t.Context(), two)
+	if err != nil || first.Dir != second.Dir || first.Name == second.Name {
+		t.Errorf("they are %+v and %+v, %v", first, second, err)
+	}
+	want := tree(t, first.Dir)
+	if want["bot"] == "" || want["lib/out"] != "-r--r--r-- built\n" || want["bot"][:10] != "-r-xr-xr-x" {
+		t.Errorf("there are %q", want)
+	}
+	for range 2 { // deleted, and there
+		if err := os.RemoveAll(first.Dir); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for _, v := range []ladder.Version{one, two, one, two} {
+			wg.Go(func() {
+				if bot, err := w.Resolve(t.Context(), v); err != nil || bot.Dir != first.Dir {
+					t.Errorf("%+v, %v", bot, err)
+				}
+			})
+		}
+		wg.Wait()
+		if diff := cmp.Diff(want, tree(t, first.Dir)); diff != "" {
+			t.Errorf("restored it is another: %s", diff)
+		}
+	}
+	w.clean()
+	plays(t, first)
+}
+
+// plays wants a bot to play a game without fault.
+func plays(t *testing.T, bot referee.Bot) {
+	t.Helper()
+	c := config().Ladders[1]
+	v, err := c.Variant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	random, err := program.Resolve("@random", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	games := 0
+	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {
+		games++
+		if len(g.Faults) > 0 {
+			t.Errorf("%+v", g.Faults)
+		}
+		return nil
+	}}
+	if err := m.Play(t.Context()); err != nil || games != 2 {
+		t.Errorf("%d games: %v", games, err)
+	}
+}
+
+// What cannot be restored is an error that says why, and leaves nothing.
+func TestRestoreErrors(t *testing.T) {
+	w := newWorld(t)
+	v, _ := w.run(w.add("one", folder(t, built)))
+	path, err := bundle.Path(w.Dir, v.Bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := bundle.Pack(folder(t, map[string]string{"bot.sh": "another"}), bundle.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.RemoveAll(w.botFolder(v.Hash))
+	for name, c := range map[string]struct {
+		spoil func() error
+		want  string
+	}{
+		"another upload": {func() error { return os.WriteFile(path, packed.Data, 0o600) }, "not " + v.Hash},
+		"cut off":        {func() error { return os.WriteFile(path, packed.Data[:50], 0o600) }, "cut off"},
+		"gone":           {func() error { return os.Remove(path) }, "no such file"},
+	} {
+		if err := c.spoil(); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		_, err := w.Resolve(t.Context(), v)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "version 1 of one") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(w.botFolder(v.Hash)); err == nil {
+			t.Errorf("%s: something is there", name)
+		}
+		w.clean()
+	}
+}
+
+func TestResolveHouse(t *testing.T) {
+	w := newWorld(t)
+	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := w.Store.Bot(t.Context(), "@random")
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, err := w.Store.Versions(t.Context(), b.ID)
+	if err != nil || len(versions) != 1 {
+		t.Fatalf("%+v, %v", versions, err)
+	}
+	bot, err := w.Resolve(t.Context(), versions[0])
+	if err != nil || bot.Hold != nil || len(bot.Command) != 3 || bot.Command[2] != "random" {
+		t.Errorf("%+v, %v", bot, err)
+	}
+	if _, err := w.Resolve(t.Context(), ladder.Version{Bot: "x", BotID: 7, Number: 1, Hash: "../../etc"}); err == nil {
+		t.Error("a version without a hash is resolved")
+	}
+}
+
+// A failure of our own is nobody's fault: the version stays on its way and comes
+// through when the failure is over.
+func TestOwnFailure(t *testing.T) {
+	w := newWorld(t)
+	v := w.add("one", folder(t, built))
+	path, err := bundle.Path(w.Dir, v.Bundle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+"x"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(t.Context(), v.ID, referee.AnyCore); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	now, stages := w.version(v.ID)
+	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary, "will try again") || strings.Contains(stages[0].Log, w.Dir) {
+		t.Errorf("it is %+v\n%s", now, logs(stages))
+	}
+	w.clean()
+	if err := os.Rename(path+"x", path); err != nil {
+		t.Fatal(err)
+	}
+	if now, stages := w.run(v); now.State != ladder.Live {
+		t.Errorf("it is %+v\n%s", now, logs(stages))
+	}
+	if err := w.Run(context.Background(), 999, referee.AnyCore); ladder.CodeOf(err) != ladder.NotFound {
+		t.Errorf("no such version: %v", err)
+	}
+}
+
+// A program is named by a name, or by a path in the bot's folder or the system's.
+func TestAllowed(t *testing.T) {
+	p := &Pipeline{}
+	dir := folder(t, map[string]string{
+		"bot+x": "\x7fELF", "sh+x": "#!/bin/sh\n", "env+x": "#!/usr/bin/env python3\n", "own+x": "#! ./bot -x\n", "spaces+x": "#!  \t/bin/sh\t-e\n", "empty": "#!\n",
+		"evil1+x": "#!/root/x\n", "evil2+x": "#!/usr/bin/env /root/x\n", "evil3+x": "#!/usr/bin/env -S A=b ../../x\n", "evil4+x": "#!./evil1\n", "evil5+x": "#!/usr/../root/x\n", "evil6+x": "#!/usr",
+		"loop+x": "#!./loop\n", "sub/evil+x": "#!../x\n",
+	})
+	for word, want := range map[string]bool{
+		"python3": true, "./bot": true, "sub/../bot": true, "./sh": true, "./env": true, "./own": true, "./spaces": true, "./empty": true, "./none": true,
+		"/bin/sh": true, "/usr/bin/python3": true, dir + "/bot": true,
+		"../x": false, "./../x": false, "sub/../../x": false, "/root/x": false, "/etc/passwd": false, "/usr/../etc/passwd": false, "/usr": false, "/usrx/y": false, dir: false, dir + "x/y": false, "/": false, "a\x00/b": false, "..": true,
+		"./evil1": false, "./evil2": false, "./evil3": false, "./evil4": false, "./evil5": false, "./evil6": false, "./loop": false, "sub/evil": false,
+	} {
+		err := p.allowed(dir, []string{word})
+		var no *refusal
+		if (err == nil) != want || err != nil && !errors.As(err, &no) {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+}

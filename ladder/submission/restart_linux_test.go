@@ -1,0 +1,117 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// slowly is a bot that takes its time in every stage after the first.
+var slowly = map[string]string{
+	"timba.toml": "build = [\"sh\", \"-c\", \"sleep 0.3; echo built > out\"]\n" + tebesOnly,
+	"bot.sh":     shell(onSlow("sleep 0.05")),
+}
+
+// A server that is killed in any stage leaves nothing that keeps the next one from
+// taking the version through.
+func TestKilledInEveryStage(t *testing.T) {
+	w := newWorld(t)
+	v := w.add("phoenix", folder(t, slowly))
+	if err := w.Store.Close(); err != nil { // the folder is for one server at a time
+		t.Fatal(err)
+	}
+	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
+		server := exec.Command(os.Args[0], "server", w.Dir, fmt.Sprint(v.ID))
+		server.Stderr = os.Stderr
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		awaitState(t, w.Dir, v.ID, state)
+		server.Process.Kill()
+		server.Wait()
+	}
+	s, err := store.Open(w.Dir, store.Options{Server: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w.Store = s
+	if found, err := filepath.Glob(filepath.Join(w.Dir, "bots", "*")); err != nil || len(found) > 0 {
+		t.Errorf("there are bots already: %v, %v", found, err)
+	}
+	pending, err := s.Pending(t.Context())
+	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
+		t.Errorf("%+v are on their way, %v", pending, err)
+	}
+	v, stages := w.run(v)
+	if v.State != ladder.Live || len(stages) != 4 {
+		t.Errorf("it is %+v\n%s", v, logs(stages))
+	}
+}
+
+// awaitState looks, from outside of the server, until a version has come so far.
+func awaitState(t *testing.T, dir string, id int64, state ladder.State) {
+	t.Helper()
+	s, err := store.Open(dir, store.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	awaitStateIn(t, s, id, state)
+}
+
+func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		v, err := s.Version(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v.State {
+		case state:
+			return
+		case ladder.Live, ladder.Failed:
+			t.Fatalf("it was never %s, and is %+v", state, v)
+		}
+	}
+}
+
+// A context that ends releases the version: it is on its way as before, and begins
+// again.
+func TestCalledOff(t *testing.T) {
+	w := newWorld(t)
+	v := w.add("patience", folder(t, slowly))
+	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- w.Run(ctx, v.ID, referee.AnyCore) }()
+		awaitStateIn(t, w.Store, v.ID, state)
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("in %s: %v", state, err)
+		}
+		if v, _ := w.version(v.ID); v.State != state {
+			t.Errorf("called off in %s it is %s", state, v.State)
+		}
+		w.clean()
+	}
+	v, stages := w.run(v)
+	if v.State != ladder.Live || len(stages) != 4 {
+		t.Errorf("it is %+v\n%s", v, logs(stages))
+	}
+	// A version that has arrived stays where it is.
+	if again, stages := w.run(v); again.State != ladder.Live || !again.Began.Equal(v.Began) || len(stages) != 4 {
+		t.Errorf("run again it is %+v", again)
+	}
+}
