@@ -89,7 +89,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newBench(), newDoctor(),
-		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newReplays(), newTokens(), newAdmin(),
+		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newReplays(), newTokens(), newAdmin(), newServe(),
 	)
 	return root
 }

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// serverKills is how often TestServeKilled kills; the variable TIMBA_KILLS says
+// another number.
+const serverKills = 8
+
+// TestServeKilled: a ladder of twenty bots, three of them people's in real
+// languages, whose server is killed again and again at random moments. Each time
+// nothing of it is left but its folder, and that is whole: every match is there
+// once or not at all, what was told to be finished is, and stays as it was; the
+// ratings are what the matches make of them, bit by bit. What was broken off is
+// played again.
+func TestServeKilled(t *testing.T) {
+	kills := serverKills
+	if text := os.Getenv("TIMBA_KILLS"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("TIMBA_KILLS: %v", err)
+		}
+		kills = n
+	}
+	a := newArena(t, quickLadders())
+	a.submitStarters(t, "python", "perl", "bash")
+
+	finished := map[int64]ladder.Match{} // as they were when they were first seen
+	broken := map[int64]bool{}           // rated matches that were being played at a kill
+	var slowest time.Duration
+	for range kills {
+		moment := time.After(time.Duration(rand.Int64N(int64(2 * time.Second))))
+		s, out := a.launch(t)
+		go func() {
+			for out.Scan() {
+			}
+		}()
+		<-moment
+		took := a.kill(t, s)
+		slowest = max(slowest, took)
+		a.sound(t)
+		all := a.matches(t)
+		for _, id := range finishedIn(s.log()) {
+			if all[id].State != ladder.Finished {
+				t.Errorf("match %d was told to be finished and is %q", id, all[id].State)
+			}
+		}
+		for id, was := range finished {
+			if diff := cmp.Diff(was, all[id]); diff != "" {
+				t.Errorf("match %d is not what it was (-was +is):\n%s", id, diff)
+			}
+		}
+		for id, m := range all {
+			switch m.State {
+			case ladder.Finished:
+				finished[id] = m
+			case ladder.Running, ladder.Waiting:
+				broken[id] = true
+			case ladder.Dropped:
+				t.Errorf("match %d was dropped: %s", id, m.Reason)
+			}
+		}
+	}
+	if len(broken) == 0 || len(finished) == 0 {
+		t.Errorf("the kills broke off %d matches, %d were finished", len(broken), len(finished))
+	}
+	// A last server plays all of them again.
+	s := a.serve(t)
+	until(t, "what was broken off is finished", func() bool {
+		again := map[int64]bool{}
+		for _, id := range finishedIn(s.log()) {
+			again[id] = true
+		}
+		for id := range broken {
+			if _, before := finished[id]; !before && !again[id] {
+				return false
+			}
+		}
+		return true
+	})
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.exits(t, exitGood)
+	a.sound(t)
+	all := a.matches(t)
+	for id := range broken {
+		if m := all[id]; m.State != ladder.Finished {
+			t.Errorf("match %d was broken off and is %s at the end", id, m.State)
+		}
+	}
+	for id, m := range all {
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s after a stop that waits", id, m.State)
+		}
+	}
+	t.Logf("%d kills: %d matches broken off, all played again; %d matches finished; nothing was left of a server after %v at most",
+		kills, len(broken), len(all), slowest)
+}
+
+// submitStarters makes a first server, and people's bots live on it.
+func (a *arena) submitStarters(t *testing.T, languages ...string) {
+	t.Helper()
+	s := a.serve(t)
+	a.timba(t, s.token, "login", s.url, "--token-file", "-")
+	for _, name := range languages {
+		dir := filepath.Join(a.home, name)
+		a.timba(t, "", "init", name, dir)
+		if out := a.timba(t, "", "submit", dir); !strings.Contains(out, " is live") {
+			t.Fatalf("the %s starter is not live:\n%s", name, out)
+		}
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.exits(t, exitGood)
+}
+
+// kill ends a server as nothing else does, and wants nothing that it has started
+// to be there a moment later. It tells how long that took.
+func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
+	t.Helper()
+	world := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}
+	world.all = []*mayhem{{Cmd: s.Cmd, family: family(s.Process.Pid)}}
+	began := time.Now()
+	s.Process.Kill()
+	s.Wait()
+	var left []string
+	for deadline := began.Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if left = world.left(t); len(left) == 0 || time.Now().After(deadline) {
+			break
+		}
+	}
+	took = time.Since(began)
+	if len(left) > 0 {
+		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
+	}
+	return took
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// arena is the folder of a competition, whose server comes and goes.
+type arena struct {
+	dir  string
+	home string // of the account of whoever uses it, and of the starters
+}
+
+// quickLadders is a configuration of many short matches: 17 house bots, so that
+// three of people make 20.
+func quickLadders() string {
+	var bots []string
+	for _, name := range []string{"@random", "@first", "@greedy"} {
+		bots = append(bots, strconv.Quote(name))
+	}
+	for noise := 5; noise <= 70; noise += 5 {
+		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", noise)))
+	}
+	var b strings.Builder
+	for _, l := range []string{
+		"name = \"brisca\"\ngame = \"brisca\"",
+		"name = \"tebes\"\ngame = \"tebes\"\noptions = {size = \"4\"}",
+		"name = \"teams\"\ngame = \"brisca\"\noptions = {players = \"4\", teams = \"yes\"}",
+	} {
+		// The clock is long: the machine is busy with other tests, and who is late
+		// is at fault.
+		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
+	}
+	return b.String()
+}
+
+func newArena(t *testing.T, config string) *arena {
+	t.Helper()
+	a := &arena{dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
+	if err := os.Mkdir(a.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// served is a running server.
+type served struct {
+	*exec.Cmd
+	url   string
+	token string // of the first start
+	mu    sync.Mutex
+	text  bytes.Buffer // stderr
+	ended chan struct{}
+}
+
+func (s *served) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+// log is what it has written on stderr so far.
+func (s *served) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// launch starts a server and does not wait for it.
+func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.Scanner) {
+	t.Helper()
+	s = &served{ended: make(chan struct{})}
+	s.Cmd = exec.Command("timba", append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0"}, args...)...)
+	s.Stderr = s
+	out, err := s.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Process.Kill() })
+	return s, bufio.NewScanner(out)
+}
+
+// serve starts a server and waits until it serves.
+func (a *arena) serve(t *testing.T, args ...string) *served {
+	t.Helper()
+	s, out := a.launch(t, args...)
+	for s.url == "" {
+		if !out.Scan() {
+			s.Wait()
+			t.Fatalf("the server does not start: %v\n%s", s.ProcessState, s.log())
+		}
+		if _, token, ok := strings.Cut(out.Text(), "admin token, shown only now: "); ok {
+			s.token = token
+		}
+		if _, url, ok := strings.Cut(out.Text(), " on http://"); ok {
+			s.url = "http://" + url
+		}
+	}
+	go func() {
+		defer close(s.ended)
+		for out.Scan() {
+		}
+		s.Wait()
+	}()
+	return s
+}
+
+// timba runs a command of somebody who uses the server, and wants it to end well.
+func (a *arena) timba(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("timba", args...)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+a.home, "HOME="+a.home)
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+var finishedLine = regexp.MustCompile(`msg="match finished" match=(\d+)`)
+
+// finishedIn are the matches that a server has told to be finished.
+func finishedIn(log string) (ids []int64) {
+	for _, m := range finishedLine.FindAllStringSubmatch(log, -1) {
+		id, _ := strconv.ParseInt(m[1], 10, 64)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// exits waits for the end of a server and wants its status.
+func (s *served) exits(t *testing.T, status int) {
+	t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(time.Minute):
+		t.Fatalf("the server does not end:\n%s", s.log())
+	}
+	if got := s.ProcessState.ExitCode(); got != status {
+		t.Fatalf("%v, want status %d\n%s", s.ProcessState, status, s.log())
+	}
+}
+
+// look opens the folder beside or after the server.
+func (a *arena) look(t *testing.T, do func(*store.Store)) {
+	t.Helper()
+	s, err := store.Open(a.dir, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sound wants the database to be whole, and every rating to be the one that its
+// matches make, bit by bit.
+func (a *arena) sound(t *testing.T) {
+	t.Helper()
+	a.look(t, func(s *store.Store) {
+		found, err := s.Verify(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range found {
+			t.Errorf("verify: %s", d)
+		}
+	})
+}
+
+// matches are all that there are, by number.
+func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
+	t.Helper()
+	all := map[int64]ladder.Match{}
+	a.look(t, func(s *store.Store) {
+		list, err := s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list {
+			all[m.ID] = m
+		}
+	})
+	return all
+}
