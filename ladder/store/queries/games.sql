@@ -48,5 +48,6 @@ WHERE match_slots.bot_id = sqlc.arg(bot_id) AND games.id > sqlc.arg(cursor)
 GROUP BY games.match_id ORDER BY first_game;
 
 -- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, '' AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id;
+SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.match_id = ? ORDER BY games.id;

@@ -256,8 +256,9 @@ func (q *Queries) ReplaysAfter(ctx context.Context, iD int64, limit int64) ([]Re
 }
 
 const replaysOfMatch = `-- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, '' AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id
+SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.match_id = ? ORDER BY games.id
 `
 
 type ReplaysOfMatchRow struct {
