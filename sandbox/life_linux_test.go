@@ -148,31 +148,6 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// BenchmarkStart is the time from the start of a program to its end, in a sandbox
-// of each level and without one.
-func BenchmarkStart(b *testing.B) {
-	b.Run("bare", func(b *testing.B) {
-		for b.Loop() {
-			if err := exec.Command("/bin/true").Run(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	for level := Probe().Level; level > Weak; level-- {
-		b.Run(level.String(), func(b *testing.B) {
-			for b.Loop() {
-				p, err := Start(Spec{Command: []string{"/bin/true"}, Most: level})
-				if err != nil {
-					b.Fatal(err)
-				}
-				if s := p.Wait(); s.Reason != Exited {
-					b.Fatal(s)
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkTurn is the time of a line there and back.
 func BenchmarkTurn(b *testing.B) {
 	turn := func(b *testing.B, in, out *os.File) {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
@@ -166,8 +167,11 @@ func (c *config) filter(abi int) []bpf.Instruction {
 	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
 	c.filterSockets(&p)
 	p.onArgument(unix.SYS_IOCTL, 1, equal(unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS), retErrno(unix.EPERM))
+	// Not to init, nor to this thread of it, which is behind the same walls as the
+	// program until it has ended.
+	init := equal(1, uint32(os.Getpid()), uint32(unix.Gettid()))
 	for _, call := range signals {
-		p.onArgument(call, 0, equal(1), retErrno(unix.EPERM)) // not to init
+		p.onArgument(call, 0, init, retErrno(unix.EPERM))
 	}
 	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PERSONALITY, SkipTrue: 6}, argument(0),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 3},

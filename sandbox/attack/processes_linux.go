@@ -21,7 +21,7 @@ const swarm = 250
 const greed = 900 * time.Millisecond
 
 var processes = []attack{
-	{Name: "fork-bomb", Help: "250 processes at once, each of which forks", Run: forkBomb, Ends: endProcesses | endCrash},
+	{Name: "fork-bomb", Help: "250 processes at once, each of which forks", Run: forkBomb, Ends: endProcesses | endMemory | endCrash},
 	{Name: "thread-bomb", Help: "250 threads at once", Run: threadBomb, Ends: endProcesses | endCrash},
 	{Name: "daemon", Help: "a process in a session of its own lives on after the bot's end", Run: daemon, Setup: setup{Judge: bySurvivor}},
 	{Name: "orphan-pipe", Help: "a process that keeps the bot's pipes open lives on after the bot's end", Run: orphan, Setup: setup{Judge: bySurvivor}},

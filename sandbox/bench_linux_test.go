@@ -1,0 +1,191 @@
+package sandbox
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// greetings are programs that say a line, by what runs them.
+var greetings = []struct {
+	name    string
+	command []string
+	source  string // with command to build it to ./bot
+}{
+	{"true", []string{"/bin/echo", "1"}, ""},
+	{"C", []string{"cc", "-O2", "-o", "bot", "bot.c"}, "#include <stdio.h>\nint main(void) { puts(\"1\"); }\n"},
+	{"Go", []string{"go", "build", "-o", "bot", "bot.go"}, "package main\nimport \"fmt\"\nfunc main() { fmt.Println(1) }\n"},
+	{"lua", []string{"lua", "-e", "print(1)"}, ""},
+	{"perl", []string{"perl", "-e", `print "1\n"`}, ""},
+	{"bash", []string{"bash", "-c", "echo 1"}, ""},
+	{"php", []string{"php", "-r", `echo "1\n";`}, ""},
+	{"python", []string{"python3", "-c", "print(1)"}, ""},
+	{"ruby", []string{"ruby", "-e", "puts 1"}, ""},
+	{"node", []string{"node", "-e", "console.log(1)"}, ""},
+	{"java", []string{"java", "-cp", ".", "Bot"}, "class Bot { public static void main(String[] a) { System.out.println(1); } }\n"},
+}
+
+// medians are the times of one thing done in several ways by turns, so that what
+// else the machine does hits all of them alike.
+type medians map[string][]time.Duration
+
+func (m medians) add(way string, d time.Duration) { m[way] = append(m[way], d) }
+
+func (m medians) of(way string) float64 {
+	slices.Sort(m[way])
+	return float64(m[way][len(m[way])/2]) / float64(time.Millisecond)
+}
+
+func (m medians) report(b *testing.B) {
+	b.ReportMetric(0, "ns/op") // that of all ways together tells nothing
+	for way := range m {
+		b.ReportMetric(m.of(way), way+"-ms")
+		if way != "bare" {
+			b.ReportMetric(m.of(way)-m.of("bare"), way+"-more-ms")
+		}
+	}
+}
+
+// firstLine is the time until a program has said a line; "bare" or a level's name
+// tells how it runs.
+func firstLine(b *testing.B, way string, spec Spec) time.Duration {
+	r, w, err := os.Pipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer r.Close()
+	begin := time.Now()
+	end, err := startAny(way, spec, w)
+	w.Close()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
+		b.Fatalf("%s, %v: %v", way, spec.Command, err)
+	}
+	d := time.Since(begin)
+	end()
+	return d
+}
+
+func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
+	if way != "bare" {
+		level, err := ParseLevel(way)
+		if err != nil {
+			return nil, err
+		}
+		spec.Most, spec.Stdout = level, out
+		p, err := Start(spec)
+		return func() { p.Wait() }, err
+	}
+	path, err := locate(spec.Command[0], spec.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = behindShim(path, spec.Dir); err != nil { // as it is held, without a version manager
+		return nil, err
+	}
+	cmd := exec.Command(path, spec.Command[1:]...)
+	cmd.Dir, cmd.Stdout = spec.Dir, out
+	return func() { cmd.Wait() }, cmd.Start()
+}
+
+func ways() []string {
+	all := []string{"bare"}
+	for l := Probe().Level; l > Weak; l-- {
+		all = append(all, l.String())
+	}
+	return all
+}
+
+// BenchmarkStart is the time from a program's start to its first line, held and
+// not, for each language that this machine has.
+func BenchmarkStart(b *testing.B) {
+	for _, g := range greetings {
+		b.Run(g.name, func(b *testing.B) {
+			if _, err := exec.LookPath(g.command[0]); err != nil {
+				b.Skipf("there is no %s here", g.command[0])
+			}
+			spec := Spec{Command: g.command}
+			if g.source != "" {
+				spec = buildGreeting(b, g.command, g.source)
+			}
+			m := medians{}
+			for b.Loop() {
+				for _, way := range ways() {
+					m.add(way, firstLine(b, way, spec))
+				}
+			}
+			m.report(b)
+		})
+	}
+}
+
+func buildGreeting(b *testing.B, command []string, source string) Spec {
+	dir := b.TempDir()
+	name := filepath.Base(command[len(command)-1])
+	if name == "Bot" {
+		name = "Bot.java"
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	build, run := command, []string{"./bot"}
+	if name == "Bot.java" {
+		build, run = []string{"javac", name}, command
+	}
+	cmd := exec.Command(build[0], build[1:]...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %v: %s", build, err, out)
+	}
+	return Spec{Command: run, Dir: dir}
+}
+
+// BenchmarkEnd is the time from a program's start to its end with all that was
+// made for it.
+func BenchmarkEnd(b *testing.B) {
+	m := medians{}
+	for b.Loop() {
+		for _, way := range ways() {
+			begin := time.Now()
+			end, err := startAny(way, Spec{Command: []string{"/bin/true"}}, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			end()
+			m.add(way, time.Since(begin))
+		}
+	}
+	m.report(b)
+}
+
+// BenchmarkTwelve is the time from the start of twelve Python programs at once to
+// the last one's first line.
+func BenchmarkTwelve(b *testing.B) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		b.Skip("there is no python3 here")
+	}
+	m := medians{}
+	for b.Loop() {
+		for _, way := range ways() {
+			begin := time.Now()
+			var all sync.WaitGroup
+			for range 12 {
+				all.Go(func() { firstLine(b, way, Spec{Command: []string{"python3", "-c", "print(1)"}}) })
+			}
+			all.Wait()
+			m.add(way, time.Since(begin))
+		}
+	}
+	m.report(b)
+	for _, way := range ways()[1:] {
+		b.ReportMetric(m.of(way)/m.of("bare"), fmt.Sprint(way, "-times"))
+	}
+}
