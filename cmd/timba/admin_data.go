@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -75,28 +74,23 @@ func (f *adminFlags) newVerify() *cobra.Command {
 }
 
 func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
-	var progress io.Writer = cmd.ErrOrStderr()
-	if f.json {
-		progress = io.Discard
-	}
-	found, err := s.Verify(cmd.Context(), progress)
-	if errors.Is(err, context.Canceled) {
-		return errNoVerdict
-	}
-	if err != nil {
-		return err
-	}
+	bar := newProgress(cmd.ErrOrStderr(), "matches")
+	found, err := s.Verify(cmd.Context(), func(done, total int64) {
+		bar.ChangeMax64(total)
+		bar.Set64(done)
+	})
+	bar.Clear()
 	w := cmd.OutOrStdout()
 	if f.json {
 		type difference struct {
-			What string `json:"what"`
-			Text string `json:"text"`
+			Where string `json:"where"`
+			What  string `json:"what"`
 		}
 		doc := struct {
 			Differences []difference `json:"differences"`
 		}{[]difference{}}
 		for _, d := range found {
-			doc.Differences = append(doc.Differences, difference{d.What, d.Text})
+			doc.Differences = append(doc.Differences, difference{d.Where, d.What})
 		}
 		if err := writeJSON(w, doc); err != nil {
 			return err
@@ -107,7 +101,12 @@ func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
 		}
 		fmt.Fprintf(w, "%s found\n", count(len(found), "difference"))
 	}
-	if len(found) > 0 {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errNoVerdict
+	case err != nil:
+		return err
+	case len(found) > 0:
 		return errFault
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"path"
@@ -202,15 +203,30 @@ func (a *api) enter(rt route) http.Handler {
 }
 
 // NewServer serves a handler with times that end slow clients. Bodies and answers
-// have times of their own; see middleware.go.
+// have times of their own; see middleware.go. Requests that only wait are answered
+// when it is shut down.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
+	closing, shut := context.WithCancel(context.Background())
+	s := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context {
+			return context.WithValue(context.Background(), closingKey{}, closing.Done())
+		},
 	}
+	s.RegisterOnShutdown(shut)
+	return s
+}
+
+type closingKey struct{}
+
+// closing is closed when the server shuts down; nil where it never does.
+func closing(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
+	return c
 }
 
 func (a *api) health(w http.ResponseWriter, r *http.Request) error {

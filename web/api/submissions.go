@@ -197,6 +197,8 @@ func (a *api) awaited(r *http.Request, doc wire.Submission, wait time.Duration) 
 			return nil, "", r.Context().Err()
 		case <-over:
 			return data, tag, nil
+		case <-closing(r.Context()):
+			return data, tag, nil
 		case <-tick.C:
 		}
 		if doc, err = a.ownSubmission(r, doc.ID); err != nil {
