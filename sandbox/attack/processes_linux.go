@@ -240,12 +240,13 @@ func ioprio(*target) (string, error) {
 }
 
 func raise(*target) (string, error) {
+	// That of message queues: others have a bound that not even root may pass.
 	var r unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &r); err != nil {
+	if err := unix.Getrlimit(unix.RLIMIT_MSGQUEUE, &r); err != nil {
 		return "", err
 	}
 	r.Max++
-	return fmt.Sprint(r.Max, " open files"), unix.Setrlimit(unix.RLIMIT_NOFILE, &r)
+	return fmt.Sprint(r.Max, " bytes of message queues"), unix.Setrlimit(unix.RLIMIT_MSGQUEUE, &r)
 }
 
 // raiseSoft raises what is below its hard limit.
