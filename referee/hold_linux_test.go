@@ -27,7 +27,8 @@ func init() {
 // ponder plays the first move of every list and thinks all the time.
 func ponder(string) error {
 	go func() {
-		for {
+		for n := 0; n >= 0; {
+			n ^= 1
 		}
 	}()
 	return house.Run("first", os.Stdin, os.Stdout)

@@ -52,7 +52,7 @@ func newBench() *cobra.Command {
 			return benchRestart(cmd.Context(), w, cmd.ErrOrStderr(), duration)
 		},
 	}
-	cmd.AddCommand(newBenchDuplicates(), newBenchLadder())
+	cmd.AddCommand(newBenchDuplicates(), newBenchLadder(), newBenchSandbox())
 	cmd.Flags().DurationVar(&duration, "time", time.Second, "about how long each figure is measured")
 	return cmd
 }

@@ -20,7 +20,8 @@ type checkFlags struct {
 	games                     []string
 	seed                      string
 	movetime, margin, startup int
-	quick, json               bool
+	quick, json, outside      bool
+	hold                      holdFlags
 	time                      time.Duration
 }
 
@@ -32,7 +33,7 @@ func newCheck() *cobra.Command {
 		Long: "Starts a bot and puts it through all that SPEC.md says of bots: the greeting, every\n" +
 			"game with every option, dozens of games in one process, lines and keys that it does\n" +
 			"not know, the clock, the goodbye. What fails is shown with the last lines of both\n" +
-			"sides and with what to change.\n\n" +
+			"sides and with what to change. The bot is held as in a match.\n\n" +
 			"A BOT is a house bot (@random), a folder with a timba.toml or a recognised main file\n" +
 			"(bot.py, bot.c, ...), or a command in quotes.\n\n" +
 			"Exit status: 0 the bot passes (there may be warnings), 1 it fails, 2 wrong usage or a\n" +
@@ -56,6 +57,8 @@ func newCheck() *cobra.Command {
 	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of the bot to its ready")
 	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, not every two of them together")
 	flags.DurationVar(&f.time, "time", check.Defaults().Time, "begin no more games after this time")
+	f.hold.add(cmd)
+	flags.BoolVar(&f.outside, "outside", false, "see whether a bot that fails in the sandbox works outside, with all your rights")
 	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
 	return cmd
 }
@@ -65,10 +68,15 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
-	p, err := program.Resolve(bot, cmd.ErrOrStderr())
+	held, err := f.hold.choose(cmd, []string{bot})
 	if err != nil {
 		return err
 	}
+	p, err := program.ResolveHeld(cmd.Context(), bot, cmd.ErrOrStderr(), f.hold.buildLevel(held))
+	if err != nil {
+		return err
+	}
+	p.Hold = held
 	// Where it is set it hides that a bot in Python does not flush, and would lose on
 	// other machines.
 	os.Unsetenv("PYTHONUNBUFFERED")
@@ -104,7 +112,7 @@ func (f *checkFlags) options() (check.Options, error) {
 	o := check.Defaults()
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	o.Clock = referee.Clock{Move: ms(f.movetime), Margin: ms(f.margin), Startup: ms(f.startup)}
-	o.Quick, o.Time = f.quick, f.time
+	o.Quick, o.Outside, o.Time = f.quick, f.outside, f.time
 	if err := o.Clock.Check(); err != nil {
 		return o, err
 	}

@@ -53,6 +53,7 @@ func newPlay() *cobra.Command {
 	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds that a bot has for each move")
 	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
 	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of a bot to its ready")
+	f.hold.add(cmd)
 	flags.BoolVar(&f.timed, "timed", false, "the clock is yours as well")
 	flags.StringVar(&f.out, "out", "", "keep the replay in this `file` (default: in your cache)")
 	return cmd
@@ -116,7 +117,11 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	for i := range v.Players() - 1 {
 		all = append(all, bots[i%len(bots)])
 	}
-	programs, err := program.ResolveAll(all, cmd.ErrOrStderr())
+	held, err := f.hold.choose(cmd, all)
+	if err != nil {
+		return nil, err
+	}
+	programs, err := program.ResolveAllHeld(cmd.Context(), all, cmd.ErrOrStderr(), f.hold.buildLevel(held))
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +129,9 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	for _, p := range programs {
 		if !p.Plays(v.Game().Name()) {
 			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, v.Game().Name(), p.Games)
+		}
+		if !p.House {
+			p.Hold = held
 		}
 		seats = append(seats, p.Bot)
 	}

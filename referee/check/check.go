@@ -27,6 +27,7 @@ type Options struct {
 	Quick    bool          // every option once instead of every two together, fewer games
 	Time     time.Duration // no more games are begun after it
 	Patience time.Duration // how long a late bot is waited for, to learn why it is
+	Outside  bool          // see whether a bot that fails when held works with all rights
 	Pause    time.Duration // how long it is watched for lines that nobody asked for
 	// Done is called with each check when it is finished, Progress while games
 	// are played; either may be nil.
@@ -42,6 +43,7 @@ func Defaults() Options {
 // The names of the checks, in their order. The games, by their names, stand before
 // Many.
 const (
+	Sandbox  = "sandbox"
 	Manifest = "manifest"
 	Start    = "start"
 	First    = "first game"
@@ -121,13 +123,22 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 func (k *kit) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock}
+	if !k.program.House {
+		if err := k.check(Sandbox, k.sandboxed); err != nil {
+			return err
+		}
+	}
 	if k.program.Games != nil {
 		if err := k.check(Manifest, k.manifest); err != nil {
 			return err
 		}
 	}
 	for _, c := range []step{{Start, k.start}, {First, k.firstGame}} {
-		if err := k.check(c.name, c.run); err != nil {
+		compared := func() (string, []string, error) {
+			note, warnings, err := c.run()
+			return note, warnings, k.compare(err)
+		}
+		if err := k.check(c.name, compared); err != nil {
 			return err
 		}
 		if k.report.Find(c.name).Status == Failed {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,6 +46,13 @@ func (s *session) blame(err error, want string) error {
 	}
 	failure := s.fail(text, "")
 	failure.Change, failure.exit = s.exitAdvice(f.Text, failure.Stderr), true
+	if s.kit.program.Hold != nil {
+		did, change := s.runInto(f, failure.Stderr)
+		if did != "" {
+			failure.Text += ": it " + did
+		}
+		failure.Change = cmp.Or(change, failure.Change)
+	}
 	return failure
 }
 

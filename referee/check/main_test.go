@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // misbehave is the program of sample-bots/misbehave.
@@ -16,9 +17,11 @@ var misbehave string
 // TestMain lets the test binary be a bot in real processes: one of the house's, or
 // a beginner's.
 func TestMain(m *testing.M) {
+	sandbox.MaybeInit()
 	be := map[string]func(string) error{
 		"bot":      func(name string) error { return house.Run(name, os.Stdin, os.Stdout) },
 		"beginner": runBeginner,
+		"hiker":    runHiker,
 	}
 	if len(os.Args) == 3 && be[os.Args[1]] != nil {
 		if err := be[os.Args[1]](os.Args[2]); err != nil {

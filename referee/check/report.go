@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Status is how a check went.
@@ -69,6 +70,7 @@ type Clock struct {
 type Report struct {
 	Bot     Bot         `json:"bot"`
 	Clock   Clock       `json:"clock"`
+	Sandbox string      `json:"sandbox"` // the level that the bot was held at: NONE, WEAK, REDUCED or FULL
 	Seed    referee.Hex `json:"seed"`
 	Verdict Status      `json:"verdict"` // the worst of the checks: ok, warning or fail
 	Checks  []Check     `json:"checks"`
@@ -87,11 +89,16 @@ type Times struct {
 }
 
 func newReport(p program.Program, o Options) *Report {
+	level := sandbox.None
+	if p.Hold != nil {
+		level = p.Hold.Level
+	}
 	return &Report{
 		Bot: Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
 		Clock: Clock{
 			Movetime: o.Clock.Move.Milliseconds(), Margin: o.Clock.Margin.Milliseconds(), Startup: o.Clock.Startup.Milliseconds(),
 		},
+		Sandbox: level.String(),
 		Seed:    referee.Hex(o.Seed),
 		Verdict: OK,
 		Checks:  []Check{},
