@@ -72,25 +72,23 @@ type report struct {
 // itself again would be something else.
 var called atomic.Bool
 
+// An init does not wait for main: what other packages of a large program set up
+// before that takes as long as all the walls.
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == initName {
 		// So that the thread that gives up its rights is another one: it can end,
 		// which the first thread of a process cannot.
 		runtime.LockOSThread()
+		initMain()
 	}
 }
 
-// MaybeInit is called first thing in main, and in TestMain: when the process was
-// started as a sandbox's init it never returns.
+// MaybeInit is called first thing in main, and in TestMain: it says that this
+// program may be started again as a sandbox's init, and where it was started to
+// look out of a sandbox it never returns.
 func MaybeInit() {
 	called.Store(true)
-	if len(os.Args) == 0 {
-		return
-	}
-	switch os.Args[0] {
-	case initName:
-		initMain()
-	case probeName:
+	if len(os.Args) > 0 && os.Args[0] == probeName {
 		probeMain()
 	}
 }
