@@ -76,6 +76,13 @@ func (p *program) find(word, dir string, depth int) error {
 	return nil
 }
 
+// Program is the file that a command's first word is in a sandbox: behind the shim
+// of a version manager, for one. dir is where a relative path starts from.
+func Program(word, dir string) (path string, err error) {
+	p, err := findProgram(word, dir)
+	return p.path, err
+}
+
 // locate gives the absolute path of a command's first word.
 func locate(word, dir string) (string, error) {
 	if strings.Contains(word, "/") {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/timba-arena/timba/sandbox"
@@ -40,11 +41,13 @@ func (m Manifest) Make(ctx context.Context, dir string, level sandbox.Level) ([]
 // level is None.
 func runBuild(ctx context.Context, dir string, build []string, level sandbox.Level) ([]byte, error) {
 	if level == sandbox.None {
-		cmd := exec.CommandContext(ctx, build[0], build[1:]...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), sandbox.Mark())
-		cmd.WaitDelay = time.Second // for what it has started and left behind
-		out, err := cmd.CombinedOutput()
+		out, err := runBare(ctx, dir, build)
+		// A file that was just copied is busy while another process, which is being
+		// started at that moment, has it open still.
+		for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 50; try++ {
+			time.Sleep(10 * time.Millisecond)
+			out, err = runBare(ctx, dir, build)
+		}
 		if err != nil {
 			err = cmp.Or(ctx.Err(), error(&BuildError{err}))
 		}
@@ -88,4 +91,13 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	default:
 		return out.Bytes(), &BuildError{errors.New("the build " + s.String())}
 	}
+}
+
+// runBare runs a build with all the user's rights.
+func runBare(ctx context.Context, dir string, build []string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, build[0], build[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), sandbox.Mark())
+	cmd.WaitDelay = time.Second // for what it has started and left behind
+	return cmd.CombinedOutput()
 }
