@@ -13,7 +13,8 @@ import (
 //
 // A deal between two teams of s is one result, though it makes s² duels, all of
 // the same score. Each is counted as 1/s² of a deal, so that together they weigh
-// as one deal and the fit's intervals do not take one result for several.
+// as one deal. These pairs say who did well against whom; ratings of members of
+// teams need the partners, too, and are fitted by rating.FitBouts.
 func Counts(deals []rating.Deal, sides []int) ([]rating.Pair, error) {
 	size := make(map[int]float64)
 	for _, side := range sides {

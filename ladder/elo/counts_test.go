@@ -1,0 +1,47 @@
+package elo
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+func TestCounts(t *testing.T) {
+	two := []rating.Deal{deal(0.75), deal(1), deal(0)}
+	team := func(s float64) rating.Deal {
+		return rating.Deal{{A: 0, B: 1, Score: s, Games: 4}, {A: 0, B: 3, Score: s, Games: 4}, {A: 1, B: 2, Score: 1 - s, Games: 4}, {A: 2, B: 3, Score: s, Games: 4}}
+	}
+	for _, c := range []struct {
+		name  string
+		deals []rating.Deal
+		sides []int
+		want  []rating.Pair
+	}{
+		{"two", two, []int{0, 1}, []rating.Pair{{A: 0, B: 1, Deals: 3, Score: 1.75, Squares: 1.5625}}},
+		{"three", []rating.Deal{{{A: 2, B: 0, Score: 1, Games: 3}, {A: 1, B: 0, Score: 0.5, Games: 3}, {A: 1, B: 2, Score: 0, Games: 3}}}, []int{0, 1, 2},
+			[]rating.Pair{{A: 0, B: 1, Deals: 1, Score: 0.5, Squares: 0.25}, {A: 0, B: 2, Deals: 1}, {A: 1, B: 2, Deals: 1}}},
+		// Four duels of the same result weigh as one.
+		{"teams of two", []rating.Deal{team(0.75), team(1)}, []int{0, 1, 0, 1}, []rating.Pair{
+			{A: 0, B: 1, Deals: 0.5, Score: 0.4375, Squares: 0.390625}, {A: 0, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625},
+			{A: 1, B: 2, Deals: 0.5, Score: 0.0625, Squares: 0.015625}, {A: 2, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625}}},
+	} {
+		got, err := Counts(c.deals, c.sides)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+	}
+	for want, bad := range map[string][]rating.Deal{
+		"elo: deal 0: score NaN is not from 0 to 1":                                             {deal(math.NaN())},
+		"elo: deal 1 has nothing of slots 0 and 1: a finished deal has every pair of opponents": {deal(1), {}},
+	} {
+		if _, err := Counts(bad, []int{0, 1}); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

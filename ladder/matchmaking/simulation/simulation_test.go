@@ -1,0 +1,145 @@
+package simulation
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+// The simulated game varies as the real one that docs/ladder.md names, and
+// scores as the difference in Elo says.
+func TestGame(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n = 200_000
+	for _, diff := range []float64{0, 50, -200, 600} {
+		var deals, games, square, gameSquare float64
+		s := skill(diff)
+		for range n {
+			d, g := deal(r, s), single(r, s)
+			deals, games, square, gameSquare = deals+d, games+g, square+d*d, gameSquare+g*g
+		}
+		want := rating.Score(diff)
+		if math.Abs(deals/n-want) > 0.003 || math.Abs(games/n-want) > 0.005 {
+			t.Errorf("%v Elo: deals score %.4f and games %.4f, want %.4f", diff, deals/n, games/n, want)
+		}
+		if diff != 0 {
+			continue
+		}
+		if v := square/n - deals/n*deals/n; math.Abs(v-0.094) > 0.002 {
+			t.Errorf("a deal's variance is %.4f", v)
+		}
+		if v := gameSquare/n - games/n*games/n; math.Abs(v-0.226) > 0.002 {
+			t.Errorf("a game's variance is %.4f", v)
+		}
+	}
+}
+
+func method(t *testing.T, name string) Method {
+	t.Helper()
+	for _, m := range Methods() {
+		if m.Name == name {
+			return m
+		}
+	}
+	t.Fatalf("there is no method %q", name)
+	return Method{}
+}
+
+// What the ladder promises, on a smaller one: ours finds the order in a fraction
+// of the matches, and nearly as soon as the fit of all results.
+func TestOursIsFaster(t *testing.T) {
+	c := Config{Bots: 80, Deals: 10, Matches: 35, Runs: 3, Seed: 1}
+	reaches := map[string]float64{}
+	for _, name := range []string{"timba", "timba's Elo, random pairing", "Elo K=32 a match, random pairing", "Elo K=128 a match, random pairing", "Elo K=20 a game, random pairing"} {
+		curves, err := Converge(context.Background(), c, method(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, curve := range curves {
+			reaches[curve.Name] = curve.Reaches(0.98)
+			t.Logf("%s: 0.98 after %.1f matches", curve.Name, curve.Reaches(0.98))
+		}
+	}
+	ours := reaches["timba"]
+	for name, factor := range map[string]float64{
+		"timba's Elo, random pairing": 1.3, "Elo K=32 a match, random pairing": 3, "Elo K=128 a match, random pairing": 1.8, "Elo K=20 a game, random pairing": 1.8,
+	} {
+		if reaches[name] < factor*ours {
+			t.Errorf("%s takes %.1f matches, timba %.1f", name, reaches[name], ours)
+		}
+	}
+	if fit := reaches["timba, fit"]; ours > 1.5*fit {
+		t.Errorf("timba takes %.1f matches, the fit %.1f", ours, fit)
+	}
+}
+
+// A newcomer is placed in a few matches, and does not move the others.
+func TestNewcomers(t *testing.T) {
+	n, err := Arrive(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("within 25 Elo after %v matches, %.1f matches of the ladder for each of the first; shift %+.1f", n.Within(25), n.Wait, n.Shift)
+	if n.Within(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerPlay] > 25 {
+		t.Errorf("median errors %.0f, shift %+.1f", n.Median, n.Shift)
+	}
+}
+
+// The same seed gives the same figures, whichever processor takes a run.
+func TestDeterministic(t *testing.T) {
+	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
+	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
+		first, err := Converge(context.Background(), c, method(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := Converge(context.Background(), c, method(t, name))
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestReaches(t *testing.T) {
+	curve := func(values ...float64) Curve {
+		var c Curve
+		for i, v := range values {
+			c.Points = append(c.Points, Point{Matches: i + 1, Spearman: Band{Mean: v}})
+		}
+		return c
+	}
+	for _, c := range []struct {
+		curve Curve
+		want  float64
+	}{
+		{curve(0.5, 0.8, 1), 2.5}, {curve(0.95, 0.96), 1}, {curve(0.5, 0.6), math.Inf(1)}, {curve(0.95, 0.8, 0.9), 3}, {curve(1, 0.8), math.Inf(1)},
+	} {
+		if got := c.curve.Reaches(0.9); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v reaches 0.9 after %v, want %v", c.curve.Points, got, c.want)
+		}
+	}
+}
+
+func TestRanks(t *testing.T) {
+	if diff := cmp.Diff([]float64{1, 3.5, 2, 3.5, 5}, ranks([]float64{-1, 4, 0, 4, 9})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConfigRefuses(t *testing.T) {
+	for want, c := range map[string]Config{
+		"simulation: bots cannot be 3: try 4 to 5000":     {Bots: 3, Deals: 1, Matches: 1, Runs: 1},
+		"simulation: deals cannot be 0: try 1 to 1000":    {Bots: 9, Matches: 1, Runs: 1},
+		"simulation: matches cannot be -1: try 1 to 1000": {Bots: 9, Deals: 1, Matches: -1, Runs: 1},
+		"simulation: runs cannot be 1001: try 1 to 1000":  {Bots: 9, Deals: 1, Matches: 1, Runs: 1001},
+	} {
+		if err := c.Check(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
