@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
@@ -72,6 +74,8 @@ type server struct {
 	log      *slog.Logger
 	store    *store.Store
 	listener net.Listener
+	// beside goes on while the server runs, and ends it by an error; nil for nothing.
+	beside func(context.Context, *runner.Runner) error
 }
 
 func (f *serveFlags) run(cmd *cobra.Command) (err error) {

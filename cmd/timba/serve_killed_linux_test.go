@@ -14,27 +14,26 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// serverKills is how often TestServeKilled kills; the variable TIMBA_KILLS says
-// another number.
+// serverKills is how often TestServeKilled kills. TIMBA_KILLS says another number,
+// and lets people have three bots, not one.
 const serverKills = 8
 
-// TestServeKilled: a ladder of twenty bots, three of them people's in real
-// languages, whose server is killed again and again at random moments. Each time
+// TestServeKilled: a ladder of twenty bots, some of them people's, whose server is killed again and again at random moments. Each time
 // nothing of it is left but its folder, and that is whole: every match is there
 // once or not at all, what was told to be finished is, and stays as it was; the
 // ratings are what the matches make of them, bit by bit. What was broken off is
 // played again.
 func TestServeKilled(t *testing.T) {
-	kills := serverKills
+	kills, people := serverKills, []string{"python"}
 	if text := os.Getenv("TIMBA_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			t.Fatalf("TIMBA_KILLS: %v", err)
 		}
-		kills = n
+		kills, people = n, []string{"python", "perl", "bash"}
 	}
-	a := newArena(t, quickLadders())
-	a.submitStarters(t, "python", "perl", "bash")
+	a := newArena(t, quickLadders(20-len(people)))
+	a.submitStarters(t, people...)
 
 	finished := map[int64]ladder.Match{} // as they were when they were first seen
 	broken := map[int64]bool{}           // rated matches that were being played at a kill
@@ -131,8 +130,7 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 // to be there a moment later. It tells how long that took.
 func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
 	t.Helper()
-	world := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}
-	world.all = []*mayhem{{Cmd: s.Cmd, family: family(s.Process.Pid)}}
+	world := a.world(t, s)
 	began := time.Now()
 	s.Process.Kill()
 	s.Wait()
@@ -147,4 +145,12 @@ func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
 		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
 	}
 	return took
+}
+
+// world is what there is of a running server, to be looked for when it has ended.
+func (a *arena) world(t *testing.T, s *served) *mess {
+	t.Helper()
+	w := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}
+	w.all = []*mayhem{{Cmd: s.Cmd, family: family(s.Process.Pid)}}
+	return w
 }

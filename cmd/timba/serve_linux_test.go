@@ -24,15 +24,15 @@ type arena struct {
 	home string // of the account of whoever uses it, and of the starters
 }
 
-// quickLadders is a configuration of many short matches: 17 house bots, so that
-// three of people make 20.
-func quickLadders() string {
+// quickLadders is a configuration of many short matches between so many house
+// bots.
+func quickLadders(house int) string {
 	var bots []string
 	for _, name := range []string{"@random", "@first", "@greedy"} {
 		bots = append(bots, strconv.Quote(name))
 	}
-	for noise := 5; noise <= 70; noise += 5 {
-		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", noise)))
+	for noise := 1; len(bots) < house; noise++ {
+		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", 5*noise)))
 	}
 	var b strings.Builder
 	for _, l := range []string{

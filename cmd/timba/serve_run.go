@@ -199,8 +199,12 @@ func (s *server) serve(ctx context.Context) error {
 	})
 	web := api.NewServer(handler, s.log)
 	s.log.Info("serving", "data", s.dir, "listen", s.listener.Addr().String(), "workers", len(s.cores), "sandbox", s.level.String(), "version", version())
+	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Run(ctx) })
+	if s.beside != nil {
+		group.Go(func() error { return s.beside(ctx, r) })
+	}
 	group.Go(func() error {
 		if err := web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serving: %w", err)
@@ -229,13 +233,22 @@ func (s *server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Ladders:    s.config.Ladders,
 		Resolve:    pipeline.Resolve,
 		Submit:     pipeline.Run,
-		Hold:       referee.Hold{Level: s.config.Sandbox, Limit: s.config.Limits.Hold(), Still: s.level == sandbox.Full},
+		Hold:       s.hold(),
 		Cores:      s.cores,
 		Grace:      s.grace,
 		Check:      s.check,
 		Registerer: registry,
 		Log:        s.log,
 	})
+}
+
+// hold is how bots are held; nil for a competition that no stranger can enter, on
+// a machine without a sandbox.
+func (s *server) hold() *referee.Hold {
+	if s.config.Sandbox == sandbox.None {
+		return nil
+	}
+	return &referee.Hold{Level: s.config.Sandbox, Limit: s.config.Limits.Hold(), Still: s.level == sandbox.Full}
 }
 
 // room is how much the disk must take before the server goes on after a failure.
@@ -252,6 +265,9 @@ func (s *server) check(ctx context.Context) error {
 	_, err = f.Write(make([]byte, room))
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return dataError(err)
+	}
+	if s.config.Sandbox == sandbox.None {
+		return nil
 	}
 	exe, err := os.Executable()
 	if err != nil {

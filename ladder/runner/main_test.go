@@ -154,7 +154,7 @@ func (w *world) run(cores int, change func(*Options)) *run {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
-		Hold:       referee.Hold{Limit: w.config.Limits.Hold()},
+		Hold:       &referee.Hold{Limit: w.config.Limits.Hold()},
 		Grace:      time.Minute,
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),

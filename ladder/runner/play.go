@@ -130,9 +130,8 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, versionError{id, err}
 		}
-		if !v.House() {
-			hold := r.Hold
-			bot.Hold = &hold
+		if bot.Hold = nil; !v.House() {
+			bot.Hold = r.Hold
 		}
 		bot.Name = uniqueName(v, taken)
 		p.versions = append(p.versions, v)

@@ -34,8 +34,9 @@ type Options struct {
 	// meanwhile. An error is a failure of the server's own: the version is tried
 	// again. nil: there are no submissions.
 	Submit func(ctx context.Context, version int64, core int) error
-	// Hold is how bots are held that are not of the house.
-	Hold referee.Hold
+	// Hold is how bots are held that are not of the house; nil: not at all, which
+	// is for bots that nobody submitted from outside.
+	Hold *referee.Hold
 	// Cores are where matches are played, one at a time on each; referee.AnyCore
 	// where this system does not bind programs to cores.
 	Cores []int

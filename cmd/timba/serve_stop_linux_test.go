@@ -1,0 +1,311 @@
+package main
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// longLadder has matches of some seconds.
+const longLadder = `[[ladder]]
+name = "brisca"
+game = "brisca"
+deals = 300
+clock = {movetime = 10000, startup = 60000}
+`
+
+// playing waits until matches are being played.
+func (s *served) playing(t *testing.T) {
+	t.Helper()
+	until(t, "a match is played", func() bool { return strings.Contains(s.log(), "match begins") })
+}
+
+// SIGTERM lets running matches finish, when there is time; else they are broken
+// off, and wait.
+func TestServeStop(t *testing.T) {
+	for _, test := range []struct {
+		name, grace string
+		state       ladder.MatchState // of the matches that run
+	}{
+		{"time to finish", "5m", ladder.Finished},
+		{"no time", "0s", ladder.Waiting},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := newArena(t, longLadder)
+			s := a.serve(t, "--log-level", "debug", "--grace", test.grace)
+			s.playing(t)
+			if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			s.exits(t, exitGood)
+			all := a.matches(t)
+			for id, m := range all {
+				if m.State != test.state {
+					t.Errorf("match %d is %s, want %s\n%s", id, m.State, test.state, s.log())
+				}
+				for _, attempt := range m.Attempts {
+					if attempt.Seed == nil || test.state == ladder.Waiting && attempt.Reason != "the server stopped" {
+						t.Errorf("match %d has the attempt %+v", id, attempt)
+					}
+				}
+			}
+			if len(all) == 0 {
+				t.Error("there are no matches")
+			}
+			a.sound(t)
+		})
+	}
+}
+
+// A second signal ends the server at once, and leaves no more behind than kill -9.
+func TestServeStopTwice(t *testing.T) {
+	a := newArena(t, longLadder)
+	s := a.serve(t, "--log-level", "debug", "--grace", "1h")
+	s.playing(t)
+	world := a.world(t, s)
+	until(t, "it has ended", func() bool {
+		s.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-s.ended:
+			return true
+		default:
+			return false
+		}
+	})
+	if status := s.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+		t.Errorf("it ended with %v", s.ProcessState)
+	}
+	until(t, "nothing of the server is left", func() bool { return len(world.left(t)) == 0 })
+	a.sound(t)
+}
+
+// get asks a server, and gives the status and what it says.
+func (s *served) get(t *testing.T, path string) (int, string) {
+	t.Helper()
+	response, err := http.Get(s.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// What the server says of itself: that it is well, its figures, and no secrets.
+func TestServeTells(t *testing.T) {
+	a := newArena(t, quickLadders(3))
+	s := a.serve(t, "--log-level", "debug", "--log-format", "json", "--workers", "1")
+	until(t, "a match is finished", func() bool { return strings.Contains(s.log(), `"msg":"match finished"`) })
+	if status, body := s.get(t, "/healthz"); status != http.StatusOK {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	_, figures := s.get(t, "/metrics")
+	for _, line := range []string{`timba_matches_finished_total{ladder="`, "timba_workers 1\n", "timba_paused 0\n", "go_goroutines "} {
+		if !strings.Contains(figures, line) {
+			t.Errorf("/metrics has no %s:\n%s", line, figures)
+		}
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.exits(t, exitGood)
+	if !strings.HasPrefix(s.token, "timba_") || strings.Contains(s.log(), "timba_") {
+		t.Errorf("the token is %d bytes long, and the log:\n%s", len(s.token), s.log())
+	}
+	again := a.serve(t)
+	if again.token != "" {
+		t.Error("the second start shows a token, too")
+	}
+	other := exec.Command("timba", "serve", "--data", a.dir, "--listen", "127.0.0.1:0")
+	out, err := other.CombinedOutput()
+	refusedLine(t, string(out), err, "data: folder", "is in use by another server")
+}
+
+// refusedLine wants a command to have ended with status 2 and one line.
+func refusedLine(t *testing.T, out string, err error, texts ...string) {
+	t.Helper()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitError || strings.Count(out, "\n") != 1 {
+		t.Errorf("%v, want status %d and one line:\n%s", err, exitError, out)
+	}
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("it says nothing of %q:\n%s", text, out)
+		}
+	}
+}
+
+// tmpfs mounts a small disk over a folder.
+func tmpfs(t *testing.T, dir, options string) {
+	t.Helper()
+	if err := unix.Mount("test", dir, "tmpfs", 0, options); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+}
+
+// TestServeRefuses: where the server cannot be, it says so in one line.
+func TestServeRefuses(t *testing.T) {
+	serve := func(a *arena, args ...string) (string, error) {
+		out, err := exec.Command("timba", append([]string{"serve", "--data", a.dir}, args...)...).CombinedOutput()
+		return string(out), err
+	}
+	t.Run("read-only folder", func(t *testing.T) {
+		a := newArena(t, "")
+		if os.Geteuid() == 0 { // whom no permission stops
+			tmpfs(t, a.dir, "")
+			if err := unix.Mount("", a.dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.Chmod(a.dir, 0o500); err != nil {
+			t.Fatal(err)
+		}
+		out, err := serve(a, "--listen", "127.0.0.1:0")
+		refusedLine(t, out, err, "data: folder", a.dir)
+	})
+	t.Run("port in use", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		out, err := serve(newArena(t, ""), "--listen", l.Addr().String())
+		refusedLine(t, out, err, "listen: "+l.Addr().String()+" is in use", "choose another with --listen")
+	})
+	t.Run("newer database", func(t *testing.T) {
+		a := newArena(t, quickLadders(3))
+		s := a.serve(t)
+		s.Process.Signal(os.Interrupt)
+		s.exits(t, exitGood)
+		path := filepath.Join(a.dir, "timba.db")
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)"); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := serve(a, "--listen", "127.0.0.1:0")
+		refusedLine(t, out, err, "newer")
+		if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+			t.Errorf("the database has changed (%v)", err)
+		}
+	})
+}
+
+// TestServeFullDisk: a disk that is full, and a limit of the size of files, while
+// matches are played: the server says so, pauses, loses nothing and goes on when
+// there is room.
+func TestServeFullDisk(t *testing.T) {
+	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
+	if os.Geteuid() == 0 {
+		ways["full disk"] = fillDisk
+	}
+	for name, fill := range ways {
+		t.Run(name, func(t *testing.T) {
+			a := newArena(t, quickLadders(5))
+			if name == "full disk" {
+				tmpfs(t, a.dir, "size=24m")
+				if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(quickLadders(5)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s := a.serve(t)
+			until(t, "a match is finished", func() bool { return len(finishedIn(s.log())) > 0 })
+			undo := fill(t, a, s)
+			until(t, "it is paused", func() bool {
+				status, body := s.get(t, "/healthz")
+				return status == http.StatusServiceUnavailable && strings.Contains(body, "nothing is played since")
+			})
+			undo()
+			told := len(finishedIn(s.log()))
+			until(t, "it goes on", func() bool {
+				status, _ := s.get(t, "/healthz")
+				return status == http.StatusOK && len(finishedIn(s.log())) > told+3
+			})
+			if err := s.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			s.exits(t, exitGood)
+			a.sound(t)
+			all := a.matches(t)
+			for _, id := range finishedIn(s.log()) {
+				if all[id].State != ladder.Finished {
+					t.Errorf("match %d was told to be finished and is %q", id, all[id].State)
+				}
+			}
+			for id, m := range all {
+				if m.State != ladder.Finished {
+					t.Errorf("match %d is %s: %s\n%s", id, m.State, m.Reason, s.log())
+				}
+			}
+			if !strings.Contains(s.log(), "the server cannot play: paused") || !strings.Contains(s.log(), "the server can play again") {
+				t.Errorf("the log says nothing of it:\n%s", s.log())
+			}
+		})
+	}
+}
+
+// fillDisk writes until nothing goes any more.
+func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
+	t.Helper()
+	path := filepath.Join(a.dir, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := make([]byte, 4096)
+	for err == nil {
+		_, err = f.Write(block)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	f.Close()
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// limitFiles lets the server write no file any further.
+func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
+	t.Helper()
+	var was unix.Rlimit
+	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, nil, &was); err != nil {
+		t.Fatal(err)
+	}
+	small := unix.Rlimit{Cur: 4096, Max: was.Max}
+	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &small, nil); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &was, nil); err != nil {
+			t.Error(fmt.Errorf("giving the limit back: %w", err))
+		}
+	}
+}
