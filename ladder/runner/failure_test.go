@@ -86,7 +86,7 @@ func TestServerBenchesNobody(t *testing.T) {
 		}
 	})
 	r.until("it is paused", func(e Event) bool { return e.Kind == Paused })
-	if h := r.Health(); h.OK || !strings.Contains(h.Err().Error(), "sandbox: no more of them") {
+	if h := r.Health(); h.OK || h.Reason != "sandbox: no more of them" || ladder.CodeOf(h.Err()) != ladder.Unavailable {
 		t.Errorf("the health is %+v", h)
 	}
 	now, err := w.store.Version(t.Context(), v.ID)

@@ -2,10 +2,10 @@ package runner
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
+
+	"github.com/timba-arena/timba/ladder"
 )
 
 // Health is what /healthz tells of the runner.
@@ -19,13 +19,14 @@ type Health struct {
 	Stopped bool // no more matches are begun: the server stops
 }
 
-// Err is why nothing is played, nil when all is well.
+// Err says that nothing is played, nil when all is well. Anybody may read it: the
+// reason, which may name files of the server, is in its log.
 func (h Health) Err() error {
 	switch {
 	case h.Stopped:
-		return errors.New("the server stops")
+		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
 	case !h.OK:
-		return fmt.Errorf("nothing is played since %s: %s", h.Since.UTC().Format(time.RFC3339), h.Reason)
+		return ladder.Errorf(ladder.Unavailable, "its log says why", "nothing is played since %s", h.Since.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
