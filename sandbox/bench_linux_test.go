@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -92,7 +93,10 @@ func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
 		return nil, err
 	}
 	cmd := exec.Command(path, spec.Command[1:]...)
-	cmd.Dir, cmd.Stdout = spec.Dir, out
+	// Alike in what takes time, or gives it: a session has its own share of a busy
+	// machine, and certificates that the environment names are read by node.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Dir, cmd.Stdout, cmd.Env = spec.Dir, out, environment(DefaultLimit, "/tmp", nil, nil)
 	return func() { cmd.Wait() }, cmd.Start()
 }
 
