@@ -35,9 +35,11 @@ func TestKilledInEveryStage(t *testing.T) {
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
 		}
-		awaitState(t, w.Dir, v.ID, state)
+		over := make(chan error, 1)
+		go func() { over <- server.Wait() }()
+		awaitState(t, w.Dir, v.ID, state, over)
 		server.Process.Kill()
-		server.Wait()
+		<-over
 	}
 	s, err := store.Open(w.Dir, store.Options{Server: true})
 	if err != nil {
@@ -59,30 +61,33 @@ func TestKilledInEveryStage(t *testing.T) {
 }
 
 // awaitState looks, from outside of the server, until a version has come so far.
-func awaitState(t *testing.T, dir string, id int64, state ladder.State) {
+func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-chan error) {
 	t.Helper()
 	s, err := store.Open(dir, store.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	awaitStateIn(t, s, id, state)
+	awaitStateIn(t, s, id, state, over)
 }
 
-func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State) {
+// awaitStateIn fails when that which takes the version there is over before.
+func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, over <-chan error) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for range tick.C {
+	for {
+		select {
+		case err := <-over:
+			t.Fatalf("it was never %s: %v", state, err)
+		case <-tick.C:
+		}
 		v, err := s.Version(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch v.State {
-		case state:
+		if v.State == state {
 			return
-		case ladder.Live, ladder.Failed:
-			t.Fatalf("it was never %s, and is %+v", state, v)
 		}
 	}
 }
@@ -96,7 +101,7 @@ func TestCalledOff(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- w.Run(ctx, v.ID, referee.AnyCore) }()
-		awaitStateIn(t, w.Store, v.ID, state)
+		awaitStateIn(t, w.Store, v.ID, state, ended)
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("in %s: %v", state, err)

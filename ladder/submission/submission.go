@@ -23,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // How long the stages may take.
@@ -55,8 +56,12 @@ func New(s *store.Store, dir string, c *ladder.Config) *Pipeline {
 	return &Pipeline{Store: s, Dir: dir, Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler), buildTime: BuildTime}
 }
 
-// hold is how strangers' bots are held.
+// hold is how strangers' bots are held; nil where the sandbox is off, which no
+// configuration file can say.
 func (p *Pipeline) hold() *referee.Hold {
+	if p.Config.Sandbox == sandbox.None {
+		return nil
+	}
 	return &referee.Hold{Level: p.Config.Sandbox, Limit: p.Config.Limits.Hold()}
 }
 

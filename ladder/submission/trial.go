@@ -34,7 +34,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	o := s.Check
-	o.Clock = s.clock()
+	o.Clock, o.Outside = s.clock(), false // a stranger's bot is never run unheld
 	o.Done = func(c check.Check) { c.WriteLine(log) }
 	quick := ""
 	if o.Quick {
