@@ -234,6 +234,7 @@ func (s *server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Resolve:    pipeline.Resolve,
 		Submit:     pipeline.Run,
 		Hold:       s.hold(),
+		Pause:      s.config.Pause,
 		Cores:      s.cores,
 		Grace:      s.grace,
 		Check:      s.check,
