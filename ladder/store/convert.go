@@ -30,7 +30,7 @@ func nullMoment(us sql.NullInt64) time.Time {
 	return moment(us.Int64)
 }
 
-func flag(b bool) int64 {
+func oneIf(b bool) int64 {
 	if b {
 		return 1
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -139,6 +140,7 @@ func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.L
 		if err != nil {
 			return err
 		}
+		slices.SortFunc(entries, func(a, b queries.ActiveEntriesRow) int { return cmp.Compare(a.VersionID, b.VersionID) })
 		index := make(map[int64]int, len(entries))
 		for i, e := range entries {
 			index[e.VersionID] = i
@@ -218,7 +220,7 @@ func (s *Store) standings(ctx context.Context, name string, active bool) (out []
 		if err != nil {
 			return err
 		}
-		rows, err := q.Standings(ctx, l.ID, flag(active))
+		rows, err := q.Standings(ctx, l.ID, oneIf(active))
 		if err != nil {
 			return err
 		}

@@ -219,7 +219,7 @@ func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Matc
 	if err != nil {
 		return err
 	}
-	err = q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: flag(failed), MatchID: m.ID, Number: last.Number})
+	err = q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (s *Store) addPerson(ctx context.Context, q *queries.Queries, name string, 
 	if err := ladder.CheckName("person", name); err != nil {
 		return ladder.Person{}, err
 	}
-	p, err := q.AddPerson(ctx, name, flag(admin), stamp(s.now()))
+	p, err := q.AddPerson(ctx, name, oneIf(admin), stamp(s.now()))
 	if duplicate(err) {
 		return ladder.Person{}, conflict("choose another name", "person %q exists", name)
 	}

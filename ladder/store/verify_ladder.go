@@ -227,4 +227,3 @@ func (c *recount) compare() {
 		c.differ(c.where(), "versions %d and %d have matches and no counts", key[0], key[1])
 	}
 }
-

@@ -84,7 +84,7 @@ func (s *Store) BeginStage(ctx context.Context, versionID int64, name string) er
 func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(q *queries.Queries) error {
 		n, err := q.EndStage(ctx, queries.EndStageParams{
-			Ok: flag(stage.OK), Ended: nullStamp(s.now()), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
+			Ok: oneIf(stage.OK), Ended: nullStamp(s.now()), Summary: stage.Summary, Log: s.codec.pack([]byte(stage.Log)), VersionID: versionID, Name: stage.Name,
 		})
 		if err == nil && n == 0 {
 			return notFound("begin it first", "version %d: stage %q does not exist", versionID, stage.Name)
@@ -151,7 +151,7 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: versionID}); err != nil {
 			return err
 		}
-		return s.settle(ctx, q)
+		return s.settleBot(ctx, q, row.Version.BotID)
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
 			return err
 		}
-		if err := s.settle(ctx, q); err != nil {
+		if err := s.settleBot(ctx, q, v.BotID); err != nil {
 			return err
 		}
 		return s.tell(ctx, q, row, reason)
@@ -178,9 +178,8 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 	return benched && err == nil, err
 }
 
-// settle brings the ladders in line with the versions' states: every live version
-// has an entry where its game is played, and entries are active or not. Matches
-// that wait for who plays no more are dropped.
+// settle brings the ladders in line with the versions' states, when the ladders or
+// the house bots have changed.
 func (s *Store) settle(ctx context.Context, q *queries.Queries) error {
 	rows, err := q.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
@@ -190,31 +189,62 @@ func (s *Store) settle(ctx context.Context, q *queries.Queries) error {
 	if err != nil {
 		return err
 	}
-	ladders, err := q.Ladders(ctx)
-	if err != nil {
-		return err
-	}
-	for _, l := range ladders {
-		if l.Active == 0 {
-			continue
-		}
-		c, err := ladderConfig(l)
-		if err != nil {
+	for _, v := range live {
+		if err := s.enterAll(ctx, q, v); err != nil {
 			return err
-		}
-		for _, v := range live {
-			if !v.Plays(l.Game) || v.House() && !slices.Contains(c.House, v.Bot) {
-				continue
-			}
-			if err := s.enter(ctx, q, l, v); err != nil {
-				return err
-			}
 		}
 	}
 	if err := q.SettleEntries(ctx); err != nil {
 		return err
 	}
 	return s.dropIdle(ctx, q)
+}
+
+// settleBot is settle after a change to one bot.
+func (s *Store) settleBot(ctx context.Context, q *queries.Queries, botID int64) error {
+	live, err := s.live(ctx, q, botID)
+	if err != nil {
+		return err
+	}
+	if live.ID != 0 {
+		row, err := q.VersionByID(ctx, live.ID)
+		if err != nil {
+			return err
+		}
+		v, err := version(row)
+		if err != nil {
+			return err
+		}
+		if err := s.enterAll(ctx, q, v); err != nil {
+			return err
+		}
+	}
+	if err := q.SettleBot(ctx, botID); err != nil {
+		return err
+	}
+	return s.dropIdle(ctx, q)
+}
+
+// enterAll puts a live version on every ladder that is played and whose game it
+// plays; a house bot only where the ladder wants it.
+func (s *Store) enterAll(ctx context.Context, q *queries.Queries, v ladder.Version) error {
+	ladders, err := q.Ladders(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range ladders {
+		c, err := ladderConfig(l)
+		if err != nil {
+			return err
+		}
+		if l.Active == 0 || !v.Plays(l.Game) || v.House() && !slices.Contains(c.House, v.Bot) {
+			continue
+		}
+		if err := s.enter(ctx, q, l, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter puts a live version on a ladder, unless it is there.

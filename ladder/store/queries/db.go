@@ -84,9 +84,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.allPairsStmt, err = db.PrepareContext(ctx, allPairs); err != nil {
 		return nil, fmt.Errorf("error preparing query AllPairs: %w", err)
 	}
-	if q.anchorEntriesStmt, err = db.PrepareContext(ctx, anchorEntries); err != nil {
-		return nil, fmt.Errorf("error preparing query AnchorEntries: %w", err)
-	}
 	if q.attemptsOfStmt, err = db.PrepareContext(ctx, attemptsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AttemptsOf: %w", err)
 	}
@@ -111,6 +108,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.botsOfAfterStmt, err = db.PrepareContext(ctx, botsOfAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query BotsOfAfter: %w", err)
 	}
+	if q.boutsOfStmt, err = db.PrepareContext(ctx, boutsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BoutsOf: %w", err)
+	}
 	if q.bundlesStmt, err = db.PrepareContext(ctx, bundles); err != nil {
 		return nil, fmt.Errorf("error preparing query Bundles: %w", err)
 	}
@@ -134,9 +134,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countFinishedStmt, err = db.PrepareContext(ctx, countFinished); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFinished: %w", err)
-	}
-	if q.countLevelBeforeStmt, err = db.PrepareContext(ctx, countLevelBefore); err != nil {
-		return nil, fmt.Errorf("error preparing query CountLevelBefore: %w", err)
 	}
 	if q.countMatchesStmt, err = db.PrepareContext(ctx, countMatches); err != nil {
 		return nil, fmt.Errorf("error preparing query CountMatches: %w", err)
@@ -327,6 +324,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setStateStmt, err = db.PrepareContext(ctx, setState); err != nil {
 		return nil, fmt.Errorf("error preparing query SetState: %w", err)
 	}
+	if q.settleBotStmt, err = db.PrepareContext(ctx, settleBot); err != nil {
+		return nil, fmt.Errorf("error preparing query SettleBot: %w", err)
+	}
 	if q.settleEntriesStmt, err = db.PrepareContext(ctx, settleEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleEntries: %w", err)
 	}
@@ -338,9 +338,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.standingsStmt, err = db.PrepareContext(ctx, standings); err != nil {
 		return nil, fmt.Errorf("error preparing query Standings: %w", err)
-	}
-	if q.stopVersionStmt, err = db.PrepareContext(ctx, stopVersion); err != nil {
-		return nil, fmt.Errorf("error preparing query StopVersion: %w", err)
 	}
 	if q.tokenByPublicStmt, err = db.PrepareContext(ctx, tokenByPublic); err != nil {
 		return nil, fmt.Errorf("error preparing query TokenByPublic: %w", err)
@@ -477,11 +474,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing allPairsStmt: %w", cerr)
 		}
 	}
-	if q.anchorEntriesStmt != nil {
-		if cerr := q.anchorEntriesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing anchorEntriesStmt: %w", cerr)
-		}
-	}
 	if q.attemptsOfStmt != nil {
 		if cerr := q.attemptsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attemptsOfStmt: %w", cerr)
@@ -522,6 +514,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing botsOfAfterStmt: %w", cerr)
 		}
 	}
+	if q.boutsOfStmt != nil {
+		if cerr := q.boutsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boutsOfStmt: %w", cerr)
+		}
+	}
 	if q.bundlesStmt != nil {
 		if cerr := q.bundlesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing bundlesStmt: %w", cerr)
@@ -560,11 +557,6 @@ func (q *Queries) Close() error {
 	if q.countFinishedStmt != nil {
 		if cerr := q.countFinishedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countFinishedStmt: %w", cerr)
-		}
-	}
-	if q.countLevelBeforeStmt != nil {
-		if cerr := q.countLevelBeforeStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing countLevelBeforeStmt: %w", cerr)
 		}
 	}
 	if q.countMatchesStmt != nil {
@@ -882,6 +874,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setStateStmt: %w", cerr)
 		}
 	}
+	if q.settleBotStmt != nil {
+		if cerr := q.settleBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing settleBotStmt: %w", cerr)
+		}
+	}
 	if q.settleEntriesStmt != nil {
 		if cerr := q.settleEntriesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing settleEntriesStmt: %w", cerr)
@@ -900,11 +897,6 @@ func (q *Queries) Close() error {
 	if q.standingsStmt != nil {
 		if cerr := q.standingsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing standingsStmt: %w", cerr)
-		}
-	}
-	if q.stopVersionStmt != nil {
-		if cerr := q.stopVersionStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing stopVersionStmt: %w", cerr)
 		}
 	}
 	if q.tokenByPublicStmt != nil {
@@ -1016,7 +1008,6 @@ type Queries struct {
 	addVersionStmt           *sql.Stmt
 	allEntriesStmt           *sql.Stmt
 	allPairsStmt             *sql.Stmt
-	anchorEntriesStmt        *sql.Stmt
 	attemptsOfStmt           *sql.Stmt
 	beginMatchStmt           *sql.Stmt
 	beginStageStmt           *sql.Stmt
@@ -1025,6 +1016,7 @@ type Queries struct {
 	botByNameStmt            *sql.Stmt
 	botsAfterStmt            *sql.Stmt
 	botsOfAfterStmt          *sql.Stmt
+	boutsOfStmt              *sql.Stmt
 	bundlesStmt              *sql.Stmt
 	changesOfStmt            *sql.Stmt
 	countAboveStmt           *sql.Stmt
@@ -1033,7 +1025,6 @@ type Queries struct {
 	countBundleStmt          *sql.Stmt
 	countFailedStmt          *sql.Stmt
 	countFinishedStmt        *sql.Stmt
-	countLevelBeforeStmt     *sql.Stmt
 	countMatchesStmt         *sql.Stmt
 	countVersionsSinceStmt   *sql.Stmt
 	dropMatchStmt            *sql.Stmt
@@ -1097,11 +1088,11 @@ type Queries struct {
 	setFitStmt               *sql.Stmt
 	setHashStmt              *sql.Stmt
 	setStateStmt             *sql.Stmt
+	settleBotStmt            *sql.Stmt
 	settleEntriesStmt        *sql.Stmt
 	slotsOfStmt              *sql.Stmt
 	stagesStmt               *sql.Stmt
 	standingsStmt            *sql.Stmt
-	stopVersionStmt          *sql.Stmt
 	tokenByPublicStmt        *sql.Stmt
 	tokensOfStmt             *sql.Stmt
 	unfinishedWithGamesStmt  *sql.Stmt
@@ -1138,7 +1129,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addVersionStmt:           q.addVersionStmt,
 		allEntriesStmt:           q.allEntriesStmt,
 		allPairsStmt:             q.allPairsStmt,
-		anchorEntriesStmt:        q.anchorEntriesStmt,
 		attemptsOfStmt:           q.attemptsOfStmt,
 		beginMatchStmt:           q.beginMatchStmt,
 		beginStageStmt:           q.beginStageStmt,
@@ -1147,6 +1137,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		botByNameStmt:            q.botByNameStmt,
 		botsAfterStmt:            q.botsAfterStmt,
 		botsOfAfterStmt:          q.botsOfAfterStmt,
+		boutsOfStmt:              q.boutsOfStmt,
 		bundlesStmt:              q.bundlesStmt,
 		changesOfStmt:            q.changesOfStmt,
 		countAboveStmt:           q.countAboveStmt,
@@ -1155,7 +1146,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countBundleStmt:          q.countBundleStmt,
 		countFailedStmt:          q.countFailedStmt,
 		countFinishedStmt:        q.countFinishedStmt,
-		countLevelBeforeStmt:     q.countLevelBeforeStmt,
 		countMatchesStmt:         q.countMatchesStmt,
 		countVersionsSinceStmt:   q.countVersionsSinceStmt,
 		dropMatchStmt:            q.dropMatchStmt,
@@ -1219,11 +1209,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setFitStmt:               q.setFitStmt,
 		setHashStmt:              q.setHashStmt,
 		setStateStmt:             q.setStateStmt,
+		settleBotStmt:            q.settleBotStmt,
 		settleEntriesStmt:        q.settleEntriesStmt,
 		slotsOfStmt:              q.slotsOfStmt,
 		stagesStmt:               q.stagesStmt,
 		standingsStmt:            q.standingsStmt,
-		stopVersionStmt:          q.stopVersionStmt,
 		tokenByPublicStmt:        q.tokenByPublicStmt,
 		tokensOfStmt:             q.tokensOfStmt,
 		unfinishedWithGamesStmt:  q.unfinishedWithGamesStmt,

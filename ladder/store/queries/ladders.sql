@@ -49,19 +49,28 @@ WHERE active <> (
   WHERE versions.id = entries.version_id
 );
 
--- name: StopVersion :exec
-UPDATE entries SET active = 0 WHERE version_id = ?;
+-- name: SettleBot :exec
+UPDATE entries SET active = NOT active
+WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
+  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  FROM versions
+  JOIN bots ON bots.id = versions.bot_id
+  JOIN ladders ON ladders.id = entries.ladder_id
+  LEFT JOIN people ON people.id = bots.person_id
+  WHERE versions.id = entries.version_id
+);
 
 -- name: ActiveEntries :many
 SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, coalesce(bots.person_id, 0) AS person_id
 FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
-WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id;
+WHERE entries.ladder_id = ? AND entries.active = 1;
 
 -- name: OpenOnLadder :many
 -- The slots of rated matches of a ladder that are not over.
 SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running') ORDER BY matches.id, match_slots.slot;
+WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running');
 
 -- name: MetAbove :many
 SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
@@ -76,7 +85,7 @@ JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
 WHERE entries.ladder_id = ? AND entries.active = ?
-ORDER BY entries.elo DESC, entries.version_id;
+ORDER BY entries.elo DESC, entries.version_id DESC;
 
 -- name: EntriesOfBot :many
 SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
@@ -91,14 +100,8 @@ ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC
 -- name: CountAbove :one
 SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?;
 
--- name: CountLevelBefore :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo = ? AND version_id < ?;
-
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
-
--- name: AnchorEntries :many
-SELECT version_id FROM entries WHERE ladder_id = ? AND held = 1 ORDER BY version_id;
 
 -- name: SetFit :exec
 UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?;
@@ -127,3 +130,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 -- Every step-th match of a version, and its last one.
 SELECT * FROM changes WHERE ladder_id = sqlc.arg(ladder_id) AND version_id = sqlc.arg(version_id)
   AND number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY number;
+
+-- name: BoutsOf :many
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, matches.deals
+FROM changes JOIN matches ON matches.id = changes.match_id
+WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot;

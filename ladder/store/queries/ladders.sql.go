@@ -13,7 +13,7 @@ import (
 const activeEntries = `-- name: ActiveEntries :many
 SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, coalesce(bots.person_id, 0) AS person_id
 FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
-WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id
+WHERE entries.ladder_id = ? AND entries.active = 1
 `
 
 type ActiveEntriesRow struct {
@@ -194,23 +194,39 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 	return err
 }
 
-const anchorEntries = `-- name: AnchorEntries :many
-SELECT version_id FROM entries WHERE ladder_id = ? AND held = 1 ORDER BY version_id
+const boutsOf = `-- name: BoutsOf :many
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, matches.deals
+FROM changes JOIN matches ON matches.id = changes.match_id
+WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot
 `
 
-func (q *Queries) AnchorEntries(ctx context.Context, ladderID int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.anchorEntriesStmt, anchorEntries, ladderID)
+type BoutsOfRow struct {
+	MatchID   int64
+	Slot      int64
+	VersionID int64
+	Score     float64
+	Deals     int64
+}
+
+func (q *Queries) BoutsOf(ctx context.Context, ladderID int64) ([]BoutsOfRow, error) {
+	rows, err := q.query(ctx, q.boutsOfStmt, boutsOf, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []int64
+	var items []BoutsOfRow
 	for rows.Next() {
-		var version_id int64
-		if err := rows.Scan(&version_id); err != nil {
+		var i BoutsOfRow
+		if err := rows.Scan(
+			&i.MatchID,
+			&i.Slot,
+			&i.VersionID,
+			&i.Score,
+			&i.Deals,
+		); err != nil {
 			return nil, err
 		}
-		items = append(items, version_id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -227,17 +243,6 @@ SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo > ?
 
 func (q *Queries) CountAbove(ctx context.Context, ladderID int64, elo float64) (int64, error) {
 	row := q.queryRow(ctx, q.countAboveStmt, countAbove, ladderID, elo)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countLevelBefore = `-- name: CountLevelBefore :one
-SELECT count(*) FROM entries WHERE ladder_id = ? AND active = 1 AND elo = ? AND version_id < ?
-`
-
-func (q *Queries) CountLevelBefore(ctx context.Context, ladderID int64, elo float64, versionID int64) (int64, error) {
-	row := q.queryRow(ctx, q.countLevelBeforeStmt, countLevelBefore, ladderID, elo, versionID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -634,7 +639,7 @@ func (q *Queries) NextOrder(ctx context.Context, id int64) (int64, error) {
 const openOnLadder = `-- name: OpenOnLadder :many
 SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
-WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running') ORDER BY matches.id, match_slots.slot
+WHERE matches.ladder_id = ? AND matches.state IN ('waiting', 'running')
 `
 
 type OpenOnLadderRow struct {
@@ -748,6 +753,24 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 	return err
 }
 
+const settleBot = `-- name: SettleBot :exec
+UPDATE entries SET active = NOT active
+WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
+  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  FROM versions
+  JOIN bots ON bots.id = versions.bot_id
+  JOIN ladders ON ladders.id = entries.ladder_id
+  LEFT JOIN people ON people.id = bots.person_id
+  WHERE versions.id = entries.version_id
+)
+`
+
+func (q *Queries) SettleBot(ctx context.Context, botID int64) error {
+	_, err := q.exec(ctx, q.settleBotStmt, settleBot, botID)
+	return err
+}
+
 const settleEntries = `-- name: SettleEntries :exec
 UPDATE entries SET active = NOT active
 WHERE active <> (
@@ -775,7 +798,7 @@ JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
 WHERE entries.ladder_id = ? AND entries.active = ?
-ORDER BY entries.elo DESC, entries.version_id
+ORDER BY entries.elo DESC, entries.version_id DESC
 `
 
 type StandingsRow struct {
@@ -829,15 +852,6 @@ func (q *Queries) Standings(ctx context.Context, ladderID int64, active int64) (
 		return nil, err
 	}
 	return items, nil
-}
-
-const stopVersion = `-- name: StopVersion :exec
-UPDATE entries SET active = 0 WHERE version_id = ?
-`
-
-func (q *Queries) StopVersion(ctx context.Context, versionID int64) error {
-	_, err := q.exec(ctx, q.stopVersionStmt, stopVersion, versionID)
-	return err
 }
 
 const updateLadder = `-- name: UpdateLadder :exec

@@ -1,0 +1,345 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// The benchmarks run on a competition of this size, which is made once, in about a
+// minute, and is as consistent as a played one: Verify finds nothing.
+const (
+	benchMatches = 100_000
+	benchBots    = 500
+	benchPool    = 20 // matches a ladder that are really played, and kept again and again
+)
+
+// crowd is a competition with many bots and a pool of played matches.
+type crowd struct {
+	*competition
+	ladders []ladder.LadderConfig
+	bots    []string
+	live    []int64
+	botOf   map[int64]int64 // by version
+	pool    map[string][]pooled
+	rand    *rand.Rand
+}
+
+type pooled struct {
+	seed  rules.Seed
+	games []packedGame
+}
+
+// newCrowd makes the bots, half of them with a second version, and plays the pool.
+func newCrowd(tb testing.TB, bots, pool int) *crowd {
+	tb.Helper()
+	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooled{}, rand: rand.New(rand.NewPCG(1, 1))}
+	c.ladders = ladder.DefaultConfig().Ladders
+	for i := range c.ladders {
+		c.ladders[i].Deals = 1
+		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
+	}
+	check(tb, c.SyncHouse(bg, []HouseBot{{"@random", "1", bundleOf(2)}, {"@first", "1", bundleOf(2)}, {"@greedy", "1", bundleOf(2)}}))
+	check(tb, c.SyncLadders(bg, c.ladders))
+	// Nothing of what is made here has to outlive the machine.
+	_, err := c.writer.Exec("PRAGMA synchronous = off")
+	check(tb, err)
+	for i := range bots {
+		name := fmt.Sprintf("bot-%d", i)
+		p, err := c.AddPerson(bg, fmt.Sprintf("person-%d", i), false)
+		check(tb, err)
+		c.bots = append(c.bots, name)
+		for range 1 + i%2 {
+			v := c.submitted(p.ID, name)
+			check(tb, c.Promote(bg, v.ID))
+			if len(c.live) == i {
+				c.live = append(c.live, v.ID)
+			}
+			c.live[i] = v.ID
+		}
+	}
+	c.live = append(c.live, c.ids("@random", "@first", "@greedy")...)
+	c.botOf = map[int64]int64{}
+	for _, id := range c.live {
+		v, err := c.Version(bg, id)
+		check(tb, err)
+		c.botOf[id] = v.BotID
+	}
+	for _, l := range c.ladders {
+		for range pool {
+			c.pool[l.Name] = append(c.pool[l.Name], c.play(l))
+		}
+	}
+	return c
+}
+
+func (c *crowd) play(l ladder.LadderConfig) pooled {
+	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
+	for slot := range l.Bots {
+		m.Versions, m.Bots, m.Numbers = append(m.Versions, c.rand.Int64N(3)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
+	}
+	seed := referee.NewSeed()
+	return pooled{seed, c.pack(playMatch(c.tb, m, seed))}
+}
+
+// fill finishes so many matches, many in one transaction.
+func (c *crowd) fill(n int) {
+	c.tb.Helper()
+	const batch = 500
+	for ; n > 0; n -= batch {
+		check(c.tb, c.update(bg, func(q *queries.Queries) error {
+			for range min(n, batch) {
+				l := c.ladders[c.rand.IntN(len(c.ladders))]
+				if err := c.finishPooled(q, l, c.draw(l.Bots), c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+}
+
+// draw draws bots that are near each other in the list.
+func (c *crowd) draw(n int) (ids []int64) {
+	at := c.rand.IntN(len(c.live))
+	for len(ids) < n {
+		if id := c.live[(at+c.rand.IntN(40))%len(c.live)]; !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// finishPooled is AddMatch, BeginAttempt and Finish with a match of the pool.
+func (c *crowd) finishPooled(q *queries.Queries, l ladder.LadderConfig, ids []int64, p pooled) error {
+	f := &finish{store: c.Store, ctx: bg, q: q, now: c.now(), games: p.games, versions: ids}
+	params, err := c.newMatch(bg, q, NewMatch{Ladder: l.Name, Versions: ids})
+	if err != nil {
+		return err
+	}
+	params.Created = stamp(f.now)
+	if f.match, err = q.AddMatch(bg, params); err != nil {
+		return err
+	}
+	for slot, id := range ids {
+		if err := q.AddSlot(bg, queries.AddSlotParams{MatchID: f.match.ID, Slot: int64(slot), VersionID: id, BotID: c.botOf[id]}); err != nil {
+			return err
+		}
+	}
+	commitment := referee.Commitment(p.seed)
+	f.attempt = queries.Attempt{Number: 1}
+	err = q.AddAttempt(bg, queries.AddAttemptParams{MatchID: f.match.ID, Number: 1, Commitment: commitment[:], Seed: p.seed[:], Began: stamp(f.now)})
+	if err != nil {
+		return err
+	}
+	if err := q.BeginMatch(bg, nullStamp(f.now), f.match.ID); err != nil {
+		return err
+	}
+	if f.variant, err = l.Variant(); err != nil {
+		return err
+	}
+	if err := f.keepGames(); err != nil {
+		return err
+	}
+	if _, err := f.rate(); err != nil {
+		return err
+	}
+	return f.end()
+}
+
+// finishOne keeps a match as the runner does, in three transactions, and times
+// the last one.
+func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
+	c.tb.Helper()
+	l := c.ladders[r.IntN(len(c.ladders))]
+	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
+	var ids []int64
+	for _, i := range r.Perm(len(c.live))[:l.Bots] {
+		ids = append(ids, c.live[i])
+	}
+	m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids})
+	check(c.tb, err)
+	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
+	check(c.tb, err)
+	var played []ladder.Game
+	for _, g := range p.games {
+		played = append(played, g.Game)
+	}
+	began := time.Now()
+	_, err = c.Finish(bg, m.ID, played)
+	took = time.Since(began)
+	check(c.tb, err)
+	return took
+}
+
+// The filler makes what Finish makes: nothing differs.
+func TestCrowdIsSound(t *testing.T) {
+	c := newCrowd(t, 20, 1)
+	c.fill(60)
+	for range 5 {
+		c.finishOne(c.rand)
+	}
+	found, err := c.Verify(bg, nil)
+	check(t, err)
+	for _, d := range found {
+		t.Errorf("verify: %s", d)
+	}
+}
+
+// bigCrowd is the competition of the benchmarks; it lives until the end of the
+// first that uses it, so they are one.
+func bigCrowd(b *testing.B) *crowd {
+	began := time.Now()
+	c := newCrowd(b, benchBots, benchPool)
+	c.fill(benchMatches)
+	_, err := c.writer.Exec("PRAGMA synchronous = full")
+	check(b, err)
+	b.Logf("%d matches in %v", benchMatches, time.Since(began).Round(time.Second))
+	return c
+}
+
+// BenchmarkStore is how long readers wait, while a writer finishes one match after
+// the other; the metric is the 95th percentile in milliseconds.
+func BenchmarkStore(b *testing.B) {
+	c := bigCrowd(b)
+	first, last := int64(1), lastGame(c)
+	for _, x := range []struct {
+		name string
+		read func(r *rand.Rand)
+	}{
+		{"standings", func(r *rand.Rand) {
+			_, err := c.Standings(bg, c.ladders[r.IntN(len(c.ladders))].Name)
+			check(b, err)
+		}},
+		{"bot", func(r *rand.Rand) { c.botPage(b, c.bots[r.IntN(len(c.bots))]) }},
+		{"replay", func(r *rand.Rand) {
+			_, err := c.Replay(bg, first+r.Int64N(last-first+1))
+			check(b, err)
+		}},
+		{"ladder state", func(r *rand.Rand) {
+			s, err := c.LadderState(bg, c.ladders[r.IntN(len(c.ladders))].Name)
+			check(b, err)
+			for _, p := range s.Players {
+				s.Met(s.Players[0].ID, p.ID)
+			}
+		}},
+	} {
+		b.Run(x.name, func(b *testing.B) {
+			stop := c.writing()
+			r := rand.New(rand.NewPCG(3, 4))
+			var took []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				x.read(r)
+				took = append(took, time.Since(began))
+			}
+			written := stop()
+			report(b, took)
+			b.ReportMetric(written, "writes/s")
+		})
+	}
+	b.Run("finish", func(b *testing.B) {
+		r := rand.New(rand.NewPCG(5, 6))
+		var took []time.Duration
+		for b.Loop() {
+			took = append(took, c.finishOne(r))
+		}
+		report(b, took)
+	})
+}
+
+// botPage reads what a bot's page shows.
+func (c *crowd) botPage(b *testing.B, name string) {
+	bot, err := c.Bot(bg, name)
+	check(b, err)
+	versions, err := c.Versions(bg, bot.ID)
+	check(b, err)
+	places, err := c.StandingsOf(bg, bot.ID)
+	check(b, err)
+	matches, err := c.Matches(bg, MatchFilter{Bot: name, Limit: 50})
+	check(b, err)
+	if len(matches) != 50 || len(places) == 0 {
+		b.Fatalf("%s has %d versions, %d places and %d matches", name, len(versions), len(places), len(matches))
+	}
+	for _, p := range places {
+		if p.VersionID == versions[0].ID {
+			_, err := c.History(bg, p.Ladder, p.VersionID, 200)
+			check(b, err)
+		}
+	}
+}
+
+// writing finishes matches until stop, which tells how many a second.
+func (c *crowd) writing() (stop func() float64) {
+	end := make(chan struct{})
+	var group sync.WaitGroup
+	n, began := 0, time.Now()
+	group.Go(func() {
+		r := rand.New(rand.NewPCG(7, uint64(time.Now().UnixNano())))
+		for {
+			select {
+			case <-end:
+				return
+			default:
+				c.finishOne(r)
+				n++
+			}
+		}
+	})
+	return func() float64 {
+		close(end)
+		group.Wait()
+		return float64(n) / time.Since(began).Seconds()
+	}
+}
+
+func report(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1e3, "p95-ms")
+}
+
+func lastGame(c *crowd) (id int64) {
+	check(c.tb, c.readers.QueryRow("SELECT max(id) FROM games").Scan(&id))
+	return id
+}
+
+// BenchmarkFit is the fit of 1,000 versions over 1,000,000 games: 50,000 matches
+// of 10 deals, of which the ladder's counts are what a fit reads.
+func BenchmarkFit(b *testing.B) {
+	c := newCrowd(b, 1000, 1)
+	r := rand.New(rand.NewPCG(8, 9))
+	check(b, c.update(bg, func(q *queries.Queries) error {
+		l, err := q.LadderByName(bg, "tute-2")
+		if err != nil {
+			return err
+		}
+		for range 50_000 {
+			i := r.IntN(1000)
+			j := (i + 1 + r.IntN(50)) % 1000
+			p := rating.Pair{A: 0, B: 1}
+			for range 10 {
+				score := float64(r.IntN(3)) / 2
+				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
+			}
+			if err := q.AddPair(bg, pairRow(l.ID, c.live[i], c.live[j], p)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for b.Loop() {
+		ids, pairs, _, err := c.Pairs(bg, "tute-2")
+		check(b, err)
+		_, err = rating.FitPairs(len(ids), pairs, rating.Options{})
+		check(b, err)
+	}
+}

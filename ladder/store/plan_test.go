@@ -1,0 +1,100 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files anew")
+
+var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
+
+// statements are the queries as they are generated, by name.
+func statements(t *testing.T) map[string]string {
+	files, err := filepath.Glob("queries/*.sql.go")
+	check(t, err)
+	out := map[string]string{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		check(t, err)
+		for _, m := range generated.FindAllStringSubmatch(string(text), -1) {
+			out[m[1]] = m[2]
+		}
+	}
+	if len(out) < 50 {
+		t.Fatalf("only %d statements are found", len(out))
+	}
+	return out
+}
+
+// scanned are the statements that may read a whole table, and why.
+var scanned = map[string]string{
+	"People":        "an operator's list",
+	"Invites":       "an operator's list",
+	"Ladders":       "a dozen rows",
+	"SettleEntries": "once at the start of a server",
+	"Bundles":       "for backup and verify",
+}
+
+// How every statement finds its rows: none reads a whole table, but for those
+// named, and what is shown page by page is not sorted for it.
+func TestQueryPlans(t *testing.T) {
+	c := newCompetition(t)
+	all := statements(t)
+	names := make([]string, 0, len(all))
+	for name := range all {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var plans strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&plans, "%s\n", name)
+		for _, line := range plan(t, c, all[name]) {
+			fmt.Fprintf(&plans, "    %s\n", line)
+			if strings.HasPrefix(line, "SCAN ") && !strings.Contains(line, "VIRTUAL TABLE") && !strings.HasPrefix(line, "SCAN CONSTANT") && scanned[name] == "" {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+	const golden = "testdata/plans.txt"
+	if *updateGolden {
+		check(t, os.MkdirAll("testdata", 0o755))
+		check(t, os.WriteFile(golden, []byte(plans.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	check(t, err)
+	if diff := cmp.Diff(string(want), plans.String()); diff != "" {
+		t.Errorf("the plans differ from %s (-update writes it): %s", golden, diff)
+	}
+}
+
+func plan(t *testing.T, c *competition, sql string) (lines []string) {
+	args := map[string]bool{} // ?1 may come twice, ? is another each time
+	for i, arg := range regexp.MustCompile(`\?\d*`).FindAllString(sql, -1) {
+		if arg == "?" {
+			arg = fmt.Sprint("position ", i)
+		}
+		args[arg] = true
+	}
+	rows, err := c.writer.Query("EXPLAIN QUERY PLAN "+sql, make([]any, len(args))...)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		check(t, rows.Scan(&id, &parent, &unused, &detail))
+		lines = append(lines, detail)
+	}
+	check(t, rows.Err())
+	return lines
+}
