@@ -36,6 +36,9 @@ func newBenchLadder() *cobra.Command {
 			if err := c.Check(); err != nil {
 				return err
 			}
+			if err := checkPlot(plotFile); err != nil {
+				return err
+			}
 			w := cmd.OutOrStdout()
 			if asJSON {
 				w = io.Discard
@@ -141,10 +144,6 @@ var plotted = []struct {
 // plotLadder draws the rank correlation by matches a bot, with the band from the
 // least to the greatest run.
 func plotLadder(r *simulationReport, file string) error {
-	kind := strings.TrimPrefix(filepath.Ext(file), ".")
-	if !slices.Contains([]string{"svg", "png", "pdf"}, kind) {
-		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
-	}
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)
 	p.X.Label.Text, p.Y.Label.Text = "matches a bot", "rank correlation with the true strength"
@@ -163,7 +162,7 @@ func plotLadder(r *simulationReport, file string) error {
 			return err
 		}
 	}
-	canvas, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, kind)
+	canvas, err := p.WriterTo(18*vg.Centimeter, 12*vg.Centimeter, plotKind(file))
 	if err != nil {
 		return err
 	}
@@ -207,6 +206,16 @@ func drawCurve(p *plot.Plot, c simulation.Curve, hue color.NRGBA) error {
 	line.Color, line.Width = hue, vg.Points(1.5)
 	p.Add(band, line)
 	p.Legend.Add(c.Name, line)
+	return nil
+}
+
+func plotKind(file string) string { return strings.TrimPrefix(filepath.Ext(file), ".") }
+
+// checkPlot refuses a file of another kind than a plot can have; "" is no plot.
+func checkPlot(file string) error {
+	if file != "" && !slices.Contains([]string{"svg", "png", "pdf"}, plotKind(file)) {
+		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
+	}
 	return nil
 }
 

@@ -127,6 +127,9 @@ func lookAt(truth, elos []float64) look {
 		kendall:  stat.Kendall(truth, elos, nil),
 		scale:    stat.Mean(elos, nil) - stat.Mean(truth, nil),
 	}
+	if math.IsNaN(l.spearman) { // all are equal, as before the first match
+		l.spearman = 0
+	}
 	for i, x := range elos {
 		d := x - truth[i] - l.scale
 		l.err += d * d
