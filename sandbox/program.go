@@ -31,7 +31,8 @@ const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // starts from.
 func findProgram(word, dir string) (program, error) {
 	var p program
-	return p, p.find(word, dir, 0)
+	err := p.find(word, dir, 0)
+	return p, err
 }
 
 // find adds a program and, for a script, its interpreter.
