@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -122,38 +123,66 @@ func (r *Runner) fitLoop(ctx context.Context) {
 // fit computes the ratings of a ladder from all its matches, whatever their order,
 // relative to the anchor.
 func (r *Runner) fit(ctx context.Context, name string) error {
-	versions, pairs, upto, err := r.Store.Pairs(ctx, name)
-	if err != nil || len(pairs) == 0 {
+	results, err := r.results(ctx, name)
+	if err != nil || results.empty() {
 		return err
 	}
 	began := time.Now()
 	anchors := map[int64]bool{}
-	for _, id := range versions {
+	for _, id := range results.versions {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
 			return err
 		}
 		anchors[id] = v.Bot == ladder.Anchor
 	}
-	estimates, err := estimate(versions, pairs, anchors)
+	estimates, err := results.estimate(anchors)
 	if err != nil {
 		return err
 	}
-	if err := r.Store.SaveFit(ctx, name, upto, estimates); err != nil {
+	if err := r.Store.SaveFit(ctx, name, results.upto, estimates); err != nil {
 		return fmt.Errorf("keeping it: %w", err)
 	}
 	took := time.Since(began)
 	r.metrics.fits.WithLabelValues(name).Observe(took.Seconds())
-	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(versions), "matches", upto, "seconds", took.Seconds())
+	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
 	r.hub.publish(Event{Kind: FitSaved, At: r.Now(), Ladder: name})
 	return nil
 }
 
-// estimate fits versions; all versions of the anchor are one bot, which is held.
-func estimate(versions []int64, pairs []rating.Pair, anchors map[int64]bool) (map[int64]rating.Estimate, error) {
-	bots, number := 0, make([]int, len(versions))
+// results are a ladder's matches for a fit, versions by number: counts by pair, or
+// where teams play the matches themselves.
+type results struct {
+	versions []int64
+	pairs    []rating.Pair
+	bouts    []rating.Bout
+	upto     int64
+}
+
+func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
+
+func (r *Runner) results(ctx context.Context, name string) (out results, err error) {
+	i := slices.IndexFunc(r.Ladders, func(l ladder.LadderConfig) bool { return l.Name == name })
+	if i < 0 {
+		return out, fmt.Errorf("ladder %q is not configured", name)
+	}
+	sides, err := r.Ladders[i].Sides()
+	if err != nil {
+		return out, err
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(sides))); len(distinct) < len(sides) {
+		out.versions, out.bouts, out.upto, err = r.Store.Bouts(ctx, name, sides)
+		return out, err
+	}
+	out.versions, out.pairs, out.upto, err = r.Store.Pairs(ctx, name)
+	return out, err
+}
+
+// estimate fits the versions; all versions of the anchor are one bot, which is held.
+func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, error) {
+	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1
-	for i, id := range versions {
+	for i, id := range r.versions {
 		if anchors[id] && anchor >= 0 {
 			number[i] = anchor
 			continue
@@ -164,28 +193,50 @@ func estimate(versions []int64, pairs []rating.Pair, anchors map[int64]bool) (ma
 		number[i] = bots
 		bots++
 	}
+	var o rating.Options
+	if anchor >= 0 {
+		o.Anchor = &rating.Anchor{Bot: anchor, Elo: ladder.AnchorElo}
+	}
+	fitted, err := r.fit(bots, number, o)
+	if err != nil {
+		return nil, err
+	}
+	estimates := make(map[int64]rating.Estimate, len(r.versions))
+	for i, id := range r.versions {
+		estimates[id] = fitted[number[i]]
+	}
+	return estimates, nil
+}
+
+func (r results) fit(bots int, number []int, o rating.Options) ([]rating.Estimate, error) {
+	if len(r.bouts) > 0 {
+		return rating.FitBouts(bots, renumbered(r.bouts, number), o)
+	}
 	var met []rating.Pair
-	for _, p := range pairs {
+	for _, p := range r.pairs {
 		p.A, p.B = number[p.A], number[p.B]
 		if p.A != p.B { // two versions of the anchor
 			met = append(met, p)
 		}
 	}
-	var o rating.Options
-	if anchor >= 0 {
-		o.Anchor = &rating.Anchor{Bot: anchor, Elo: ladder.AnchorElo}
-	}
 	fit, err := rating.FitPairs(bots, met, o)
 	if err != nil {
 		return nil, err
 	}
-	intervals, err := fit.Intervals()
-	if err != nil {
-		return nil, err
+	return fit.Intervals()
+}
+
+func renumbered(bouts []rating.Bout, number []int) []rating.Bout {
+	team := func(members []int) (out []int) {
+		for _, m := range members {
+			out = append(out, number[m])
+		}
+		return out
 	}
-	estimates := make(map[int64]rating.Estimate, len(versions))
-	for i, id := range versions {
-		estimates[id] = intervals[number[i]]
+	out := make([]rating.Bout, len(bouts))
+	for i, b := range bouts {
+		out[i] = b
+		out[i].A, out[i].B = team(b.A), team(b.B)
 	}
-	return estimates, nil
+	return out
 }

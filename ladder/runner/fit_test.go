@@ -51,7 +51,7 @@ func TestEstimate(t *testing.T) {
 		{A: 0, B: 1, Deals: 100, Score: 25, Squares: 25}, {A: 1, B: 2, Deals: 100, Score: 75, Squares: 75},
 		{A: 0, B: 2, Deals: 50, Score: 50, Squares: 50}, {A: 1, B: 3, Deals: 100, Score: 50, Squares: 50},
 	}
-	got, err := estimate(versions, pairs, anchors)
+	got, err := results{versions: versions, pairs: pairs}.estimate(anchors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,5 +62,28 @@ func TestEstimate(t *testing.T) {
 	}
 	if got[4] != got[17] {
 		t.Errorf("the versions of the anchor have %+v and %+v", got[4], got[17])
+	}
+}
+
+// Where teams play, the partners count.
+func TestEstimateTeams(t *testing.T) {
+	versions := []int64{4, 9, 17, 20, 21}
+	anchors := map[int64]bool{4: true, 17: true}
+	// 9 is strong and all others are even: with 9 a team scores by half of its lead.
+	s := rating.Score(100)
+	r := results{versions: versions}
+	for range 20 {
+		r.bouts = append(r.bouts,
+			rating.Bout{A: []int{0, 1}, B: []int{3, 4}, Deals: 10, Score: 10 * s}, rating.Bout{A: []int{3, 1}, B: []int{4, 2}, Deals: 10, Score: 10 * s},
+			rating.Bout{A: []int{4, 1}, B: []int{2, 3}, Deals: 10, Score: 10 * s})
+	}
+	got, err := r.estimate(anchors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1200, 20: 1000, 21: 1000} {
+		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
+			t.Errorf("version %d: %+v, want about %.0f", id, e, want)
+		}
 	}
 }

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// The matches of teams come as they were played: who was whose partner, and the
+// first team's score over the deals.
+func TestBouts(t *testing.T) {
+	c := newCompetition(t)
+	const name = "brisca-4-teams"
+	sides := []int{0, 1, 0, 1}
+	four := c.ids("@random", "@first", "@greedy")
+	owner, err := c.AddPerson(bg, "ada", false)
+	check(t, err)
+	four = append(four, c.live(owner.ID, "lovelace").ID)
+	var want [][]int64
+	var scores []float64
+	for i := range 4 {
+		m, changes := c.finished(name, four...)
+		want = append(want, m.Versions)
+		scores = append(scores, changes[0].Score*float64(m.Deals))
+		four = append(four[1:], four[0])
+		if i == 1 {
+			four[0], four[1] = four[1], four[0]
+		}
+	}
+	ids, bouts, upto, err := c.Bouts(bg, name, sides)
+	check(t, err)
+	if len(bouts) != len(want) || upto != int64(len(want)) || !slices.IsSorted(ids) || len(ids) != 4 {
+		t.Fatalf("%d bouts of versions %v up to match %d, want %d of 4", len(bouts), ids, upto, len(want))
+	}
+	for i, b := range bouts {
+		got := []int64{ids[b.A[0]], ids[b.B[0]], ids[b.A[1]], ids[b.B[1]]}
+		if !slices.Equal(got, want[i]) || b.Deals != 1 || math.Abs(b.Score-scores[i]) > 1e-12 {
+			t.Errorf("bout %d is of %v with %v in %v deals, want %v with %v", i, got, b.Score, b.Deals, want[i], scores[i])
+		}
+	}
+	if _, _, _, err := c.Bouts(bg, name, []int{0, 1, 2}); err == nil {
+		t.Error("matches of four slots pass for three")
+	}
+	if ids, bouts, _, err := c.Bouts(bg, "tute-4", sides); err != nil || len(ids)+len(bouts) > 0 {
+		t.Errorf("a ladder without matches has %v, %v and %v", ids, bouts, err)
+	}
+}
