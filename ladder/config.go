@@ -40,10 +40,16 @@ func DefaultTOML() []byte { return []byte(defaultTOML) }
 type Config struct {
 	Registration string // "invite" or "open"
 	Workers      int    // matches at the same time, at least 1
-	Sandbox      sandbox.Level
-	Limits       Limits
-	Ladders      []LadderConfig // in the order in which they are shown
+	// Pause is the time between two matches of a ladder on which every version has
+	// had Settled of them: they tell little by then, and all of it is kept for ever.
+	Pause   time.Duration
+	Sandbox sandbox.Level
+	Limits  Limits
+	Ladders []LadderConfig // in the order in which they are shown
 }
+
+// Settled is how many matches of a version tell nearly all that there is to know.
+const Settled = 100
 
 // Open tells whether anybody may open an account.
 func (c *Config) Open() bool { return c.Registration == "open" }
@@ -137,6 +143,7 @@ type (
 	configFile struct {
 		Registration string       `toml:"registration"`
 		Workers      int          `toml:"workers"`
+		Pause        int64        `toml:"pause"` // seconds
 		Sandbox      string       `toml:"sandbox"`
 		Limits       limitsFile   `toml:"limits"`
 		Ladders      []ladderFile `toml:"ladder"`
@@ -220,7 +227,7 @@ func ParseConfig(name string, data []byte) (*Config, error) {
 func keysBeside(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "sandbox", "limits", "ladder"}
+		return []string{"registration", "workers", "pause", "sandbox", "limits", "ladder"}
 	case unknown[0] == "limits":
 		var keys []string
 		for _, l := range new(limitsFile).list(new(Limits)) {
@@ -233,7 +240,10 @@ func keysBeside(unknown toml.Key) []string {
 	return []string{"name", "title", "game", "options", "clock", "deals", "bots", "house"}
 }
 
-const maxWorkers = 1024
+const (
+	maxWorkers = 1024
+	maxPause   = 24 * 60 * 60
+)
 
 func (f *configFile) settle() (*Config, error) {
 	c := &Config{Registration: f.Registration, Workers: f.Workers}
@@ -246,6 +256,10 @@ func (f *configFile) settle() (*Config, error) {
 	if c.Workers == 0 {
 		c.Workers = runtime.NumCPU()
 	}
+	if f.Pause < 0 || f.Pause > maxPause {
+		return nil, fmt.Errorf("pause cannot be %d: try 0 to %d seconds", f.Pause, maxPause)
+	}
+	c.Pause = time.Duration(f.Pause) * time.Second
 	switch f.Sandbox {
 	case "reduced":
 		c.Sandbox = sandbox.Reduced

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -85,6 +86,7 @@ func TestConfigOnTopOfDefaults(t *testing.T) {
 	c, err := ParseConfig("c", []byte(`
 registration = "open"
 workers = 3
+pause = 5
 sandbox = "full"
 [limits]
 upload = 1
@@ -100,7 +102,7 @@ house = ["@random", "@greedy"]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Open() || c.Workers != 3 || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
+	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Ladders) != 1 {
@@ -130,11 +132,12 @@ func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ name, toml, want string }{
 		{"syntax", "workers =", `c: toml: line 1`},
 		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
-		{"unknown", "worker = 2", `c: there is no key "worker": try registration, workers, sandbox, limits, ladder`},
+		{"unknown", "worker = 2", `c: there is no key "worker": try registration, workers, pause, sandbox, limits, ladder`},
 		{"unknown limit", "[limits]\nram = 2", `c: there is no key "limits.ram": try memory, processes, upload, `},
 		{"unknown of a ladder", ladder("deal = 2"), `c: there is no key "ladder.deal": try name, title, game, options, clock, deals, bots, house`},
 		{"unknown of a clock", strings.Replace(ladder(""), "movetime", "move", 1), `c: there is no key "ladder.clock.move": try movetime, bank`},
 		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},
+		{"pause", "pause = 90000", `c: pause cannot be 90000: try 0 to 86400 seconds`},
 		{"workers", "workers = -1", `c: workers cannot be -1: try 0, for one a processor, or up to 1024`},
 		{"sandbox", `sandbox = "off"`, `c: sandbox cannot be "off": try reduced or full; strangers' bots are not run with less`},
 		{"limit", "[limits]\nmemory = 1", `c: limits.memory cannot be 1: try 16 to 1048576`},

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
@@ -104,6 +106,7 @@ func (r *Runner) may(m *ladder.Match) bool {
 func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 	now := r.Now()
 	r.costs.fade(now)
+	r.quiet = time.Time{}
 	var states []matchmaking.Ladder
 	var configs []*ladder.LadderConfig
 	for i := range r.Ladders {
@@ -117,6 +120,9 @@ func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 		}
 		s.Slots, s.Share = l.Bots, r.costs.spent[l.Name]
 		s.Players = r.rested(s.Players)
+		if r.pauses(l.Name, s.Players, now) {
+			continue
+		}
 		states, configs = append(states, s), append(configs, l)
 	}
 	for len(states) > 0 {
@@ -125,12 +131,29 @@ func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 			return nil, nil
 		}
 		if slots, ok := matchmaking.Next(states[i], r.rand); ok {
+			r.last[configs[i].Name] = now
 			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: configs[i].Name, Versions: slots})
 			return &m, err
 		}
 		states, configs = append(states[:i], states[i+1:]...), append(configs[:i], configs[i+1:]...)
 	}
 	return nil, nil
+}
+
+// pauses tells whether a ladder has nothing new to tell and had a match lately.
+func (r *Runner) pauses(name string, players []matchmaking.Player, now time.Time) bool {
+	last, played := r.last[name]
+	if !played || slices.ContainsFunc(players, func(p matchmaking.Player) bool { return p.Matches < ladder.Settled }) {
+		return false
+	}
+	until := last.Add(r.Pause)
+	if !now.Before(until) {
+		return false
+	}
+	if r.quiet.IsZero() || until.Before(r.quiet) {
+		r.quiet = until
+	}
+	return true
 }
 
 // rested are the players without those whose program cannot be had now.

@@ -37,6 +37,9 @@ type Options struct {
 	// Hold is how bots are held that are not of the house; nil: not at all, which
 	// is for bots that nobody submitted from outside.
 	Hold *referee.Hold
+	// Pause is the time between two matches of a ladder whose versions all have had
+	// ladder.Settled of them; 0: none.
+	Pause time.Duration
 	// Cores are where matches are played, one at a time on each; referee.AnyCore
 	// where this system does not bind programs to cores.
 	Cores []int
@@ -68,6 +71,8 @@ type Runner struct {
 	turns      turns
 	costs      costs
 	submitting bool
+	last       map[string]time.Time // by ladder, when its last match was begun
+	quiet      time.Time            // when the first ladder that pauses goes on; zero: none does
 }
 
 // New checks the options and makes a Runner.
@@ -94,6 +99,7 @@ func New(o Options) (*Runner, error) {
 		rand:    rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		taken:   map[int64]bool{},
 		rests:   rests{},
+		last:    map[string]time.Time{},
 		turns:   newTurns(),
 		costs:   newCosts(),
 	}
@@ -133,13 +139,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	var over <-chan time.Time // the grace
 	stop := ctx.Done()
 	for {
+		now := r.Now()
 		if ctx.Err() == nil {
 			free = r.begin(ctx, playing, free, ended)
 		}
 		if ctx.Err() != nil && len(free) == len(r.Cores) {
 			return nil
 		}
-		timer := r.timer()
+		timer := r.timer(now)
 		select {
 		case <-stop:
 			r.health.stopped()
@@ -250,15 +257,19 @@ func (r *Runner) ended(o outcome) {
 	}
 }
 
-// timer fires when a pause or a rest is over; nil when there is none.
-func (r *Runner) timer() <-chan time.Time {
-	now := r.Now()
+// timer fires when a pause or a rest is over that held something up; nil when
+// there is none. now is from before it was looked for: what has ended since then
+// counts.
+func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := r.rests.next(now)
+	if r.quiet.After(now) && (next.IsZero() || r.quiet.Before(next)) {
+		next = r.quiet
+	}
 	if h := r.health.state(); !h.OK && !h.Stopped {
 		next = h.Until
 	}
 	if next.IsZero() {
 		return nil
 	}
-	return time.After(max(next.Sub(now), time.Millisecond))
+	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }

@@ -95,8 +95,11 @@ func (c *costs) began(name string) (charged float64) {
 	return charged
 }
 
-// ended puts what a match took in place of what was charged.
+// ended puts what a match took in place of what was charged; 0 for one that was
+// not begun.
 func (c *costs) ended(name string, charged float64, took time.Duration) {
 	c.spent[name] = max(0, c.spent[name]-charged) + took.Seconds()
-	c.recent[name] = took.Seconds()
+	if took > 0 {
+		c.recent[name] = took.Seconds()
+	}
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 )
@@ -108,4 +110,27 @@ func TestSubmissions(t *testing.T) {
 	if tries != 2 {
 		t.Errorf("the first one was tried %d times, want twice", tries)
 	}
+}
+
+// A ladder that has nothing new to tell plays once in a pause; a newcomer ends
+// that at once.
+func TestPause(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Now()
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Pause: time.Minute})
+	w.must(err)
+	old, fresh := matchmaking.Player{Matches: ladder.Settled}, matchmaking.Player{Matches: ladder.Settled - 1}
+	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
+		t.Helper()
+		r.quiet = time.Time{}
+		if got := r.pauses("tebes", players, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
+			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, r.quiet.Sub(now), want)
+		}
+	}
+	check(0, false, old, old) // its first match since the start
+	r.last["tebes"] = now
+	check(time.Second, true, old, old)
+	check(time.Second, false, old, fresh)
+	check(time.Minute, false, old, old)
 }
