@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -58,6 +59,9 @@ func problemOf(err error) wire.Problem {
 	switch {
 	case errors.As(err, &e):
 		code, detail, hint = e.Code, e.Text, e.Hint
+		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {
+			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
+		}
 	case errors.As(err, &tooLarge):
 		code, detail, hint = ladder.TooLarge, "the body is larger than "+sizeText(tooLarge.Limit), ""
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

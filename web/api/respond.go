@@ -141,6 +141,7 @@ type slowReader struct {
 	r     io.Reader
 	rc    *http.ResponseController
 	began time.Time
+	grace time.Duration
 	n     int64
 }
 
@@ -150,7 +151,7 @@ const (
 )
 
 func (s *slowReader) Read(p []byte) (int, error) {
-	s.rc.SetReadDeadline(s.began.Add(bodyGrace + time.Duration(s.n)*time.Second/bodyRate))
+	s.rc.SetReadDeadline(s.began.Add(s.grace + time.Duration(s.n)*time.Second/bodyRate))
 	n, err := s.r.Read(p)
 	s.n += int64(n)
 	return n, err

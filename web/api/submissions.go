@@ -45,7 +45,7 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer a.uploads.leave()
-	body := &slowReader{r: r.Body, rc: http.NewResponseController(w), began: time.Now()}
+	body := &slowReader{r: r.Body, rc: http.NewResponseController(w), began: time.Now(), grace: bodyGrace}
 	saved, err := bundle.Save(body, a.Dir, limits)
 	if err != nil {
 		return err

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -320,4 +323,20 @@ func get[T any](w *world, c call) (doc T) {
 	}
 	check(w.tb, json.Unmarshal(rec.Body.Bytes(), &doc))
 	return doc
+}
+
+// decoded is the body of an answer that is compressed.
+func decoded(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) string {
+	tb.Helper()
+	var r io.Reader
+	var err error
+	if encoding == "zstd" {
+		r, err = zstd.NewReader(rec.Body)
+	} else {
+		r, err = gzip.NewReader(rec.Body)
+	}
+	check(tb, err)
+	data, err := io.ReadAll(r)
+	check(tb, err)
+	return string(data)
 }

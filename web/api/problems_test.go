@@ -1,0 +1,296 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// TestProblems: everything that goes wrong has the one shape, and says what to try.
+func TestProblems(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, c := range []struct {
+		call
+		status int
+		code   string
+		text   string // part of the detail or the hint
+	}{
+		{call{method: "GET", path: "/"}, 404, "not-found", `there is nothing at "/"`},
+		{call{method: "GET", path: "/api/v1/"}, 404, "not-found", "openapi.json tells"},
+		{call{method: "GET", path: "/api/v1/ladders/"}, 404, "not-found", "there is nothing at"},
+		{call{method: "GET", path: "/api/v1//ladders"}, 404, "not-found", "there is nothing at"},
+		{call{method: "GET", path: "/api/v1/x/../ladders"}, 404, "not-found", "there is nothing at"},
+		{call{method: "POST", path: "/api/v1/ladders"}, 405, "method-not-allowed", "try GET, HEAD"},
+		{call{method: "DELETE", path: "/api/v1/matches/1"}, 405, "method-not-allowed", "DELETE does not go"},
+		{call{method: "BREW", path: "/api/v1/matches"}, 405, "method-not-allowed", "BREW does not go"},
+		{call{method: "GET", path: "/api/v1/ladders/chess"}, 404, "not-found", `ladder "chess" does not exist`},
+		{call{method: "GET", path: "/api/v1/bots/nobody"}, 404, "not-found", `bot "nobody" does not exist`},
+		{call{method: "GET", path: "/api/v1/bots/adabot/versions/99"}, 404, "not-found", "has no version 99"},
+		{call{method: "GET", path: "/api/v1/bots/adabot/versions/one"}, 404, "not-found", `no version "one"`},
+		{call{method: "GET", path: "/api/v1/matches/0"}, 404, "not-found", `no match "0"`},
+		{call{method: "GET", path: "/api/v1/matches/99999999999999999999"}, 404, "not-found", "no match"},
+		{call{method: "GET", path: "/api/v1/games/12345"}, 404, "not-found", "game 12345 does not exist"},
+		{call{method: "GET", path: "/api/v1/submissions/12345", who: "ada all"}, 404, "not-found", "submission 12345 does not exist"},
+		{call{method: "GET", path: "/api/v1/bots/adabot/versions/1/logs/sleep", who: "ada all"}, 404, "not-found", "unpack, build, check, trial"},
+		{call{method: "GET", path: "/api/v1/matches?limit=0"}, 400, "invalid", `limit cannot be "0"`},
+		{call{method: "GET", path: "/api/v1/matches?limit=501"}, 400, "invalid", "try 1 to 500"},
+		{call{method: "GET", path: "/api/v1/matches?limit=5&limit=6"}, 400, "invalid", "is there 2 times"},
+		{call{method: "GET", path: "/api/v1/matches?lader=teeko"}, 400, "invalid", `no parameter "lader"`},
+		{call{method: "GET", path: "/api/v1/ladders?x=y"}, 400, "invalid", "takes none"},
+		{call{method: "GET", path: "/api/v1/matches?state=lost"}, 400, "invalid", "waiting, running, finished, dropped"},
+		{call{method: "GET", path: "/api/v1/matches?cursor=bot-1"}, 400, "invalid", `cursor cannot be "bot-1"`},
+		{call{method: "GET", path: "/api/v1/matches?cursor=match-x"}, 400, "invalid", `cursor cannot be "match-x"`},
+		{call{method: "GET", path: "/api/v1/matches?version=1"}, 400, "invalid", "goes with a bot"},
+		{call{method: "GET", path: "/api/v1/matches?bot=%01"}, 400, "invalid", "not plain text"},
+		{call{method: "GET", path: "/api/v1/matches?a;b"}, 400, "invalid", "the query cannot be read"},
+		{call{method: "GET", path: "/api/v1/bots?house=maybe"}, 400, "invalid", "try true or false"},
+		{call{method: "GET", path: "/api/v1/bots/adabot/history"}, 400, "invalid", "ladder is missing"},
+		{call{method: "GET", path: "/api/v1/bots/@greedy/history?ladder=teeko"}, 404, "not-found", "has not played"},
+		{call{method: "GET", path: "/api/v1/submissions/1?wait=2h", who: "ada all"}, 400, "invalid", `wait cannot be "2h"`},
+		{call{method: "GET", path: "/api/v1/replays", header: map[string]string{"Accept": "text/html"}}, 406, "not-acceptable", "application/x-ndjson"},
+		{call{method: "POST", path: "/api/v1/matches", who: "ada all", body: "{}", kind: "text/plain"}, 415, "media-type", `cannot be "text/plain"`},
+		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: "x", kind: "text/html"}, 415, "media-type", "application/gzip"},
+		{call{method: "POST", path: "/api/v1/people", body: `{"name":"` + strings.Repeat("x", maxDocument) + `"}`}, 413, "too-large", "larger than 64 KiB"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=big", who: "ada all", body: strings.Repeat("x", 1<<20+1), kind: "application/zip"}, 413, "too-large", "more than the 1 MiB"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=odd", who: "ada all", body: "neither", kind: "application/zip"}, 400, "invalid", "archive:"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=A%20B", who: "ada all", body: "x", kind: "application/zip"}, 400, "invalid", `name cannot be "A B"`},
+		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "bob all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "somebody else's"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "still being looked at"},
+		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 400, "invalid", "the bot has no name"},
+		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"root"}`}, 400, "invalid", `scope cannot be`},
+		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"read","expires":"2020-01-01T00:00:00Z"}`}, 400, "invalid", "2020-01-01"},
+		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"read","expires":"tomorrow"}`}, 400, "invalid", "2026-01-31T12:00:00Z"},
+		{call{method: "POST", path: "/api/v1/admin/invites", who: "root all", body: `{"expires":"2020-01-01T00:00:00Z"}`}, 400, "invalid", "cannot expire"},
+		{call{method: "PUT", path: "/api/v1/admin/people/nobody/block", who: "root all"}, 404, "not-found", `person "nobody" does not exist`},
+	} {
+		rec := w.ask(c.call)
+		var p wire.Problem
+		if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
+			t.Errorf("%s %s: %d %q is no problem document: %s", c.method, clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
+			continue
+		}
+		if rec.Code != c.status || p.Status != c.status || p.Type != "urn:timba:problem:"+c.code || p.Title == "" || p.Instance != rec.Header().Get("X-Request-Id") {
+			t.Errorf("%s %s: %d %+v, want %d %s", c.method, clip(c.path), rec.Code, p, c.status, c.code)
+		}
+		if !strings.Contains(p.Detail+": "+p.Hint, c.text) {
+			t.Errorf("%s %s: %q, want %q", c.method, clip(c.path), p.Detail+": "+p.Hint, c.text)
+		}
+		if c.status == 405 && rec.Header().Get("Allow") == "" {
+			t.Errorf("%s %s: 405 without Allow", c.method, c.path)
+		}
+	}
+}
+
+// TestKinds: every code of package ladder has a status.
+func TestKinds(t *testing.T) {
+	for _, code := range []ladder.Code{
+		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
+	} {
+		if p := problemOf(ladder.Errorf(code, "hint", "text")); p.Status == 500 || p.Detail != "text" || p.Hint != "hint" {
+			t.Errorf("%s: %+v", code, p)
+		}
+	}
+	if p := problemOf(errors.New("open /secret: no")); p.Status != 500 || strings.Contains(p.Detail+p.Hint, "secret") {
+		t.Errorf("%+v", p)
+	}
+	broken := fmt.Errorf("disk /secret/timba.db is full")
+	if p := problemOf(ladder.Errorf(ladder.Unavailable, "", "data: %w", broken)); p.Status != 503 || strings.Contains(p.Detail, "secret") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestPanics: a panic is logged with its stack, answered without it, and the
+// server goes on.
+func TestPanics(t *testing.T) {
+	w := newWorld(t, nil)
+	routes := append(w.api.routes(),
+		route{"GET /panic", "", false, func(http.ResponseWriter, *http.Request) error { panic("of secret things") }},
+		route{"GET /late", "", false, func(w http.ResponseWriter, r *http.Request) error {
+			w.WriteHeader(200)
+			return errors.New("in the middle")
+		}})
+	w.http = w.api.handler(routes)
+	rec := w.ask(call{method: "GET", path: "/panic"})
+	if rec.Code != 500 || strings.Contains(rec.Body.String(), "secret") || strings.Contains(rec.Body.String(), "goroutine") {
+		t.Errorf("%d %s", rec.Code, rec.Body)
+	}
+	if log := w.log.String(); !strings.Contains(log, "of secret things") || !strings.Contains(log, "problems_test.go") {
+		t.Errorf("the log does not tell where: %s", log)
+	}
+	func() {
+		defer func() {
+			if recover() != http.ErrAbortHandler {
+				t.Error("an answer that broke off ends as if it were whole")
+			}
+		}()
+		w.ask(call{method: "GET", path: "/late"})
+	}()
+	if rec := w.ask(call{method: "GET", path: "/healthz"}); rec.Code != 200 {
+		t.Errorf("after a panic: %d", rec.Code)
+	}
+}
+
+// TestHeaders: what other sites' pages may do, and what browsers keep.
+func TestHeaders(t *testing.T) {
+	w := newWorld(t, nil)
+	rec := w.ask(call{method: "OPTIONS", path: "/api/v1/matches"})
+	if rec.Code != 204 || rec.Header().Get("Access-Control-Allow-Origin") != "*" || rec.Header().Get("Access-Control-Allow-Methods") != "GET, HEAD" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	if allowed := rec.Header().Get("Access-Control-Allow-Headers"); allowed != "" {
+		t.Errorf("other sites' pages may send %s", allowed)
+	}
+	rec = w.ask(call{method: "GET", path: "/api/v1/matches"})
+	h := rec.Header()
+	if h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || h.Get("Cache-Control") != "no-cache" {
+		t.Errorf("%v", h)
+	}
+	rec = w.ask(call{method: "HEAD", path: "/api/v1/matches"})
+	if rec.Code != 200 || rec.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	w.ask(call{method: "GET", path: "/api/v1/matches?bot=queries-are-private"})
+	if strings.Contains(w.log.String(), "queries-are-private") {
+		t.Error("the log has a query")
+	}
+}
+
+// TestLimits: so many a minute for an address and for a token, and again later.
+func TestLimits(t *testing.T) {
+	w := newWorld(t, func(o *Options) {
+		o.Config.Limits.Anonymous, o.Config.Limits.Requests, o.Registrations = 3, 5, 2
+		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	})
+	status := func(c call) int {
+		c.method = "GET"
+		if c.path == "" {
+			c.path = "/api/v1/ladders"
+		}
+		rec := w.ask(c)
+		if rec.Code == 429 {
+			if n, err := strconv.Atoi(rec.Header().Get("Retry-After")); err != nil || n < 1 || n > 60 {
+				t.Errorf("Retry-After %q", rec.Header().Get("Retry-After"))
+			}
+		}
+		if rec.Header().Get("RateLimit") == "" || rec.Header().Get("RateLimit-Policy") == "" {
+			t.Errorf("%d without RateLimit: %v", rec.Code, rec.Header())
+		}
+		return rec.Code
+	}
+	times := func(n int, c call) (codes []int) {
+		for range n {
+			codes = append(codes, status(c))
+		}
+		return codes
+	}
+	expect := func(name string, got []int, want ...int) {
+		t.Helper()
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	expect("an address", times(4, call{remote: "192.0.2.1:1"}), 200, 200, 200, 429)
+	expect("another address", times(1, call{remote: "192.0.2.2:1"}), 200)
+	expect("a token from a full address", times(6, call{remote: "192.0.2.1:1", who: "ada read"}), 200, 200, 200, 200, 200, 429)
+	expect("another token", times(1, call{remote: "192.0.2.1:1", who: "bob read"}), 200)
+	expect("IPv6 by its /64", append(times(3, call{remote: "[2001:db8::1]:1"}), times(1, call{remote: "[2001:db8::ffff:2]:1"})...), 200, 200, 200, 429)
+	expect("another /64", times(1, call{remote: "[2001:db8:0:1::1]:1"}), 200)
+	forged := call{remote: "192.0.2.9:1", header: map[string]string{"X-Forwarded-For": "198.51.100.1"}}
+	expect("a header of anybody's", append(times(3, forged), times(1, call{remote: "192.0.2.9:1"})...), 200, 200, 200, 429)
+	proxied := func(chain string) call {
+		return call{remote: "10.0.0.1:1", header: map[string]string{"X-Forwarded-For": chain}}
+	}
+	expect("behind a proxy", times(4, proxied("198.51.100.7")), 200, 200, 200, 429)
+	expect("behind a proxy, forged in front", times(1, proxied("203.0.113.1, 198.51.100.7")), 429)
+	expect("behind two proxies", times(1, proxied("198.51.100.7, 10.0.0.2")), 429)
+	expect("somebody else behind it", times(1, proxied("198.51.100.8")), 200)
+	guess := call{remote: "192.0.2.20:1", who: "=timba_" + strings.Repeat("x", 43)}
+	expect("guesses", times(4, guess), 401, 401, 401, 429)
+	var joins []int
+	for range 3 {
+		joins = append(joins, w.ask(call{method: "POST", path: "/api/v1/people", body: `{"name":"x","invite":"y"}`, remote: "192.0.2.30:1"}).Code)
+	}
+	expect("joining", joins, 401, 401, 429)
+	w.skip(21 * time.Second)
+	expect("after a third of a minute", times(2, call{remote: "192.0.2.1:1"}), 200, 429)
+}
+
+// TestSlots: what holds the server for long is bounded, and says so.
+func TestSlots(t *testing.T) {
+	w := newWorld(t, nil)
+	for range maxStreams {
+		check(t, w.api.streams.enter("streams"))
+	}
+	rec := w.ask(call{method: "GET", path: "/api/v1/replays"})
+	if rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
+		t.Errorf("%d %v", rec.Code, rec.Header())
+	}
+	w.api.streams.leave()
+	if rec := w.ask(call{method: "GET", path: "/api/v1/replays"}); rec.Code != 200 {
+		t.Errorf("%d", rec.Code)
+	}
+}
+
+// TestEncodings: answers are compressed as the client likes, and are the same.
+func TestEncodings(t *testing.T) {
+	w := newWorld(t, nil)
+	path := fmt.Sprintf("/api/v1/games/%d/replay", w.gameID)
+	for _, encoding := range []string{"gzip", "zstd"} {
+		rec := w.ask(call{method: "GET", path: path, header: map[string]string{"Accept-Encoding": encoding}})
+		if rec.Header().Get("Content-Encoding") != encoding || !strings.Contains(rec.Header().Get("Vary"), "Accept-Encoding") {
+			t.Errorf("%s: %v", encoding, rec.Header())
+		}
+		want, err := w.store.Replay(bg, w.gameID)
+		check(t, err)
+		if got := decoded(t, encoding, rec); got != string(want) {
+			t.Errorf("%s: another document", encoding)
+		}
+	}
+}
+
+// TestSlowBodies: who sends too slowly is ended, and who sends steadily is not. The
+// connection is real, the times are shortened.
+func TestSlowBodies(t *testing.T) {
+	w := newWorld(t, nil)
+	grace := 50 * time.Millisecond
+	routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+		body := &slowReader{r: r.Body, rc: http.NewResponseController(rw), began: time.Now(), grace: grace}
+		n, err := io.Copy(io.Discard, body)
+		return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
+	}})
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler))
+	server.Start()
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	check(t, err)
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly a bit")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
+	check(t, err)
+	data, _ := io.ReadAll(resp.Body)
+	if !strings.Contains(string(data), `"ended":true,"n":10`) {
+		t.Errorf("%d %s", resp.StatusCode, data)
+	}
+	steady, err := http.Post(server.URL+"/slow", "text/plain", strings.NewReader(strings.Repeat("x", 1<<20)))
+	check(t, err)
+	defer steady.Body.Close()
+	data, _ = io.ReadAll(steady.Body)
+	if !strings.Contains(string(data), `"ended":false,"n":1048576`) {
+		t.Errorf("steady: %s", data)
+	}
+}
