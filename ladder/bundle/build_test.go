@@ -224,17 +224,25 @@ func many(n int) (entries []ent) {
 	return entries
 }
 
-// manyMillion is a tar archive of a million empty files, which is never whole in
-// memory.
-func manyMillion() []byte {
-	var out bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	for i := range 1_000_000 {
-		z.Write(tarHeader(fmt.Sprintf("f%d", i), tar.TypeReg, 0))
+// tarOfMillion is a tar archive of a million empty files, some thousand times the
+// same thousand: a gzip file may have many members.
+func tarOfMillion() []byte {
+	var block []byte
+	for i := range 1000 {
+		block = append(block, tarHeader(fmt.Sprintf("f%d", i), tar.TypeReg, 0)...)
 	}
-	z.Write(make([]byte, 1024))
-	z.Close()
-	return out.Bytes()
+	return append(bytes.Repeat(gz(block), 1000), gz(make([]byte, 1024))...)
+}
+
+// zipOfMillion is a zip archive with a list of a million files; its end can count
+// 65,535 at most.
+func zipOfMillion() []byte {
+	one := zipRaw(1_000_000&0xffff, raw{name: "a"})
+	list, end := len(one)-22-46-1, len(one)-22
+	out := append(append([]byte{}, one[:list]...), bytes.Repeat(one[list:end], 1_000_000)...)
+	out = append(out, one[end:]...)
+	binary.LittleEndian.PutUint32(out[len(out)-10:], 1_000_000*47)
+	return out
 }
 
 // store writes an archive into a folder of its own.

@@ -92,7 +92,7 @@ var hostile = []struct {
 	{name: "too much", entries: []ent{{name: "a", body: noise(100 << 10)}, {name: "b", body: noise(200 << 10)}}, limits: func(l *Limits) { l.Unpacked = 256 << 10; l.Upload = 1 << 20 }, code: ladder.TooLarge, words: []string{`"b"`, "more than 256 KiB"}},
 	{name: "upload too large", entries: []ent{{name: "a", body: noise(300 << 10)}}, code: ladder.TooLarge, words: []string{"at most 256 KiB"}},
 	{name: "ratio", entries: []ent{{name: "zeros", body: strings.Repeat("\x00", 2<<20)}}, code: ladder.TooLarge, words: []string{"50 times"}},
-	{name: "a million files", make: manyMillion, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "a million files", make: tarOfMillion, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
 
 	// Tar.
 	{name: "size of exabytes", make: func() []byte { return gz(tarHeader("big", tar.TypeReg, 1<<62)) }, code: ladder.TooLarge, words: []string{`"big"`, "more than 2 MiB"}},
@@ -129,8 +129,8 @@ var hostile = []struct {
 		return zipRaw(-1, raw{name: "a", body: []byte(noise(1000))}, raw{name: "b", body: []byte(noise(1000)), at: &zero})
 	}, words: []string{`"a"`, `"b"`, "overlap"}},
 	{name: "overlap", make: overlap, words: []string{"overlap"}},
-	{name: "list of a million", make: func() []byte { return zipRaw(1_000_000&0xffff, make([]raw, 300_000)...) }, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
-	{name: "list of few that has many", make: func() []byte { return zipRaw(1, make([]raw, 30_000)...) }, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "list of a million", make: zipOfMillion, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
+	{name: "list of few that has many", make: func() []byte { return zipRaw(1, make([]raw, 10_000)...) }, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
 	{name: "list of many that has few", make: func() []byte { return zipRaw(40, raw{name: "a"}) }, words: []string{"cut off"}},
 	{name: "encrypted", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), flags: 1}) }, words: []string{`"a"`, "encrypted"}},
 	{name: "method of nobody", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), method: 12}) }, words: []string{`"a"`, "method 12"}},

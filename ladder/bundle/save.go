@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 
 	"github.com/timba-arena/timba/ladder"
@@ -28,6 +29,16 @@ type Saved struct {
 // The errors of the sender are of the codes Invalid and TooLarge; Unavailable is
 // the machine's.
 func Save(r io.Reader, dir string, l Limits) (Saved, error) {
+	return Take(r, dir, l, func(Saved) error { return nil }, nil)
+}
+
+// taking keeps what one upload leaves alone from being what another one needs.
+var taking sync.Mutex
+
+// Take is Save of an upload that add makes somebody's. When add fails the upload is
+// gone, unless needed tells that there is somebody whose it was before: else
+// people could fill the disk with what is refused.
+func Take(r io.Reader, dir string, l Limits, add func(Saved) error, needed func(sum string) (bool, error)) (Saved, error) {
 	tmp, to := filepath.Join(dir, tmpDir), filepath.Join(dir, bundlesDir)
 	for _, d := range []string{tmp, to} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -43,12 +54,21 @@ func Save(r io.Reader, dir string, l Limits) (Saved, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return Saved{}, err
 	}
+	taking.Lock()
+	defer taking.Unlock()
 	// It may be there: then this is the same, and whole for sure.
-	if err := os.Rename(f.Name(), filepath.Join(to, saved.SHA256)); err != nil {
+	kept := filepath.Join(to, saved.SHA256)
+	if err := os.Rename(f.Name(), kept); err != nil {
 		return Saved{}, notKept(err)
 	}
 	if err := syncFolder(to); err != nil {
 		return Saved{}, notKept(err)
+	}
+	if err := add(saved); err != nil {
+		if others, unknown := needed(saved.SHA256); unknown == nil && !others {
+			os.Remove(kept)
+		}
+		return Saved{}, err
 	}
 	return saved, nil
 }

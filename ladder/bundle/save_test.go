@@ -108,3 +108,39 @@ func TestSaveTogether(t *testing.T) {
 		t.Errorf("there are %d files", len(found))
 	}
 }
+
+// What is refused after it has come in is gone, but for what others have.
+func TestTake(t *testing.T) {
+	data := tgz(ent{name: "bot.py"})
+	refused := errors.New("too many")
+	for _, c := range []struct {
+		name    string
+		add     error
+		needed  bool
+		unknown error
+		kept    bool
+	}{
+		{"taken", nil, false, nil, true},
+		{"refused", refused, false, nil, false},
+		{"refused, but others have it", refused, true, nil, true},
+		{"refused, and nobody knows", refused, false, errors.New("no database"), true},
+	} {
+		dir := t.TempDir()
+		var sum string
+		_, err := Take(bytes.NewReader(data), dir, small, func(s Saved) error {
+			sum = s.SHA256
+			if path, err := Path(dir, sum); err != nil {
+				return err
+			} else if _, err := os.Stat(path); err != nil { // it is there before it is anybody's
+				return err
+			}
+			return c.add
+		}, func(s string) (bool, error) { return c.needed && s == sum, c.unknown })
+		if !errors.Is(err, c.add) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if found := listing(t, dir); (len(found) == 3) != c.kept {
+			t.Errorf("%s: there is %v", c.name, found)
+		}
+	}
+}
