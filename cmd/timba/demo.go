@@ -157,6 +157,7 @@ func (f *demoFlags) server(cmd *cobra.Command) (*server, error) {
 		l := &s.config.Ladders[i]
 		l.Clock.Move, l.Clock.Margin, l.Deals = demoMove, demoMargin, min(l.Deals, demoDeals)
 	}
+	s.config.Pause = 0
 	// All starters belong to one person, who sends them at once.
 	limits := &s.config.Limits
 	limits.Bots, limits.Versions, limits.Requests = 1000, 1000, 100_000
