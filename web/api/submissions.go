@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -46,17 +47,20 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer a.uploads.leave()
 	body := &slowReader{r: r.Body, rc: http.NewResponseController(w), began: time.Now(), grace: bodyGrace}
-	saved, err := bundle.Save(body, a.Dir, limits)
-	if err != nil {
-		return err
-	}
-	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
-	if name == "" {
-		if name, err = a.manifestName(saved.SHA256, limits); err != nil {
-			return err
+	var v ladder.Version
+	_, err := bundle.Take(body, a.Dir, limits, func(saved bundle.Saved) (err error) {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+		if name == "" {
+			if name, err = a.manifestName(saved.SHA256, limits); err != nil {
+				return err
+			}
 		}
-	}
-	v, err := a.Store.AddVersion(r.Context(), infoOf(r).person.ID, store.NewVersion{Bot: name, Bundle: saved.SHA256}, a.Config.Limits)
+		v, err = a.Store.AddVersion(r.Context(), infoOf(r).person.ID, store.NewVersion{Bot: name, Bundle: saved.SHA256}, a.Config.Limits)
+		return err
+	}, func(sum string) (bool, error) {
+		sums, err := a.Store.Bundles(context.WithoutCancel(r.Context()))
+		return slices.Contains(sums, sum), err
+	})
 	if err != nil {
 		return err
 	}
