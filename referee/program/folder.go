@@ -23,6 +23,9 @@ import (
 // ManifestFile is what a bot's folder says about the bot.
 const ManifestFile = "timba.toml"
 
+// MaxManifest is how many bytes it may have: a stranger may have written it.
+const MaxManifest = 64 << 10
+
 // Manifest is the content of ManifestFile.
 type Manifest struct {
 	Name    string   `toml:"name"`
@@ -72,6 +75,9 @@ func languageOf(words []string) string {
 func ReadManifest(folder string) (Manifest, error) {
 	path := filepath.Join(folder, ManifestFile)
 	var m Manifest
+	if info, err := os.Stat(path); err == nil && info.Size() > MaxManifest {
+		return m, fmt.Errorf("%s has %d bytes: at most %d are read", path, info.Size(), MaxManifest)
+	}
 	meta, err := toml.DecodeFile(path, &m)
 	if os.IsNotExist(err) {
 		return recognise(folder)

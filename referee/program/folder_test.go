@@ -44,6 +44,7 @@ func TestManifestErrors(t *testing.T) {
 		{`run = []`, []string{"run is missing"}},
 		{`run = "python3 bot.py"`, []string{"run"}},
 		{`run = ["x"`, []string{"line 1"}},
+		{`run = ["x"] #` + strings.Repeat("x", MaxManifest), []string{"65549 bytes", "at most 65536"}},
 		{`name = 7` + "\n" + `run = ["x"]`, []string{"name"}},
 	} {
 		dir := folder(t, "mine", map[string]string{"timba.toml": c.text})
