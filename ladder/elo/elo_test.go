@@ -2,6 +2,7 @@ package elo
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -163,8 +164,9 @@ func TestMatchProperties(t *testing.T) {
 		}
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
-			if math.IsNaN(m.After) || math.Abs(m.After-m.Before) > full*float64(len(players)) {
-				t.Fatalf("slot %d moves from %v to %v", i, m.Before, m.After)
+			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
+			if !(m.K >= 0 && m.K <= full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.After) {
+				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.Before, m.After, m.K)
 			}
 			if players[i].Held && m.After != m.Before {
 				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
@@ -177,6 +179,14 @@ func TestMatchProperties(t *testing.T) {
 		half := float64(len(players)) / 2
 		if math.Abs(scores-half) > 1e-9 || math.Abs(expected-half) > 1e-9 {
 			t.Fatalf("scores add up to %v and expected ones to %v, want %v", scores, expected, half)
+		}
+		// A match never takes two sides past the lead that would have made the
+		// score the expected one.
+		if len(players) == 2 {
+			m := moves[0]
+			if after := Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Held {
+				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.Expected, after)
+			}
 		}
 		// The other slot order and the duels turned round tell the same.
 		n := len(players)

@@ -67,6 +67,9 @@ func Methods() []Method {
 		{Name: "timba", Arrivals: true, pair: published, rate: byUncertainty, fit: true},
 		{Name: "timba's Elo, random pairing", Arrivals: true, pair: random, rate: byUncertainty, fit: true},
 	}
+	methods = append(methods,
+		Method{Name: "TrueSkill a game, random pairing", Arrivals: true, pair: random, rate: trueSkill},
+		Method{Name: "TrueSkill a game, timba's pairing", pair: published, rate: trueSkill})
 	for _, k := range []float64{20, 32, 64, 128, 256} {
 		name := fmt.Sprintf("Elo K=%v a match, ", k)
 		methods = append(methods,

@@ -143,3 +143,29 @@ func TestConfigRefuses(t *testing.T) {
 		}
 	}
 }
+
+// The mean and variance of a normal lead that is cut to a win, a tie or a loss,
+// against those of a drawn sample.
+func TestSurprise(t *testing.T) {
+	const lead, margin, n = 0.4, 0.3, 400_000
+	r := rand.New(rand.NewPCG(3, 3))
+	var count, sum, square [3]float64
+	for range n {
+		x := lead + r.NormFloat64()
+		score := 1
+		if x > margin {
+			score = 2
+		} else if x < -margin {
+			score = 0
+		}
+		x -= lead
+		count[score], sum[score], square[score] = count[score]+1, sum[score]+x, square[score]+x*x
+	}
+	for i, score := range []float64{0, 0.5, 1} {
+		v, w := surprise(lead, margin, score)
+		mean := sum[i] / count[i]
+		if variance := square[i]/count[i] - mean*mean; math.Abs(v-mean) > 0.01 || math.Abs(1-w-variance) > 0.01 {
+			t.Errorf("score %v: shift %.3f and variance %.3f, want %.3f and %.3f", score, v, 1-w, mean, variance)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package simulation
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// TrueSkill for two (Herbrich, Minka and Graepel 2007), which other sites rate
+// bots with, after every game. Its constants stand to each other as the paper
+// has them, on the scale of Elo: beta is the deviation of a performance, at which
+// the curve is nearest to Elo's.
+const (
+	performance = 209.0           // beta
+	unknown     = 2 * performance // sigma of a newcomer
+	drift       = unknown / 100   // tau
+	drawMargin  = 0.1257 * math.Sqrt2 * performance
+)
+
+// trueSkill plays as many games as a match has, on a deal each. The variance is
+// kept as the uncertainty of package elo, in the unit of a match's noise.
+func trueSkill(w *world, a, b int) {
+	s := skill(w.truth[a] - w.truth[b])
+	va, vb := w.uncertainty[a]*unit, w.uncertainty[b]*unit
+	if w.played[a] == 0 && a != 0 {
+		va = unknown * unknown
+	}
+	if w.played[b] == 0 && b != 0 {
+		vb = unknown * unknown
+	}
+	for range 2 * w.deals {
+		va, vb = va+drift*drift, vb+drift*drift
+		if a == 0 {
+			va = 0
+		}
+		if b == 0 {
+			vb = 0
+		}
+		c2 := 2*performance*performance + va + vb
+		c := math.Sqrt(c2)
+		shift, shrink := surprise((w.elo[a]-w.elo[b])/c, drawMargin/c, single(w.r, s))
+		w.elo[a] += va / c * shift
+		w.elo[b] -= vb / c * shift
+		va *= 1 - va/c2*shrink
+		vb *= 1 - vb/c2*shrink
+	}
+	w.uncertainty[a], w.uncertainty[b] = va/unit, vb/unit
+}
+
+// unit is the variance of a match's noise in Elo: that of a mean of ten deals.
+const unit = 67.0 * 67.0
+
+// surprise is the mean and the loss of variance of a lead of t, cut to what a
+// score says of it: v and w of the paper.
+func surprise(t, margin, score float64) (v, w float64) {
+	n := distuv.UnitNormal
+	switch score {
+	case 0:
+		v, w = surprise(-t, margin, 1)
+		return -v, w
+	case 1:
+		x := t - margin
+		v = n.Prob(x) / max(n.CDF(x), 1e-12)
+		return v, v * (v + x)
+	}
+	p := max(n.CDF(margin-t)-n.CDF(-margin-t), 1e-12)
+	v = (n.Prob(-margin-t) - n.Prob(margin-t)) / p
+	return v, v*v + ((margin-t)*n.Prob(margin-t)+(margin+t)*n.Prob(margin+t))/p
+}
