@@ -17,7 +17,6 @@ import (
 
 // What a bot may be when it is built.
 const (
-	MaxManifest   = 64 << 10  // bytes
 	MaxBuilt      = 256 << 20 // bytes of all files
 	MaxBuiltFiles = 10_000    // files and folders
 )
@@ -108,10 +107,6 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 
 // readManifest reads what the bot's folder says of the bot.
 func (m *made) readManifest() error {
-	path := filepath.Join(m.dir, program.ManifestFile)
-	if info, err := os.Stat(path); err == nil && info.Size() > MaxManifest {
-		return refuse("%s has %s: at most %s are read", program.ManifestFile, bundle.Size(info.Size()), bundle.Size(MaxManifest))
-	}
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
 		text := strings.ReplaceAll(err.Error(), m.dir+string(filepath.Separator), "")

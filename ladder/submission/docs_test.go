@@ -9,6 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -40,7 +41,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"files and folders":                number(archive.Files),
 		"names in a path":                  number(archive.Depth),
 		"bytes of a path":                  number(archive.Path),
-		"`timba.toml`":                     bundle.Size(MaxManifest),
+		"`timba.toml`":                     bundle.Size(program.MaxManifest),
 		"build: time":                      short(BuildTime),
 		"build: CPU time":                  short(sandbox.BuildLimit.CPU),
 		"build: memory":                    mib(sandbox.BuildLimit.Memory),

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/program"
 )
 
 const tebesOnly = "games = [\"tebes\"]\nrun = [\"sh\", \"bot.sh\"]\n"
@@ -53,7 +54,7 @@ func TestFailures(t *testing.T) {
 		{name: "no bot", files: map[string]string{"README.md": ""}, stage: Build, words: []string{"neither a timba.toml nor a main file"}},
 		{name: "unknown key", files: map[string]string{"timba.toml": "rum = 1\n" + tebesOnly}, stage: Build, words: []string{`no key "rum"`}},
 		{name: "no TOML", files: map[string]string{"timba.toml": "run = ["}, stage: Build, words: []string{"timba.toml", "line 1"}},
-		{name: "endless manifest", files: map[string]string{"timba.toml": tebesOnly + "# " + strings.Repeat("x", MaxManifest)}, stage: Build, words: []string{"at most 64 KiB"}},
+		{name: "endless manifest", files: map[string]string{"timba.toml": tebesOnly + "# " + strings.Repeat("x", program.MaxManifest)}, stage: Build, words: []string{"at most 65536"}},
 		{name: "games of others", files: map[string]string{"timba.toml": "games = [\"chess\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{"claims no game", `"chess"`}},
 		{name: "not installed", files: map[string]string{"timba.toml": `run = ["no-such-program"]`}, stage: Build, words: []string{"no-such-program", "install it, or change run"}},
 		{name: "no compiler", files: map[string]string{"timba.toml": "build = [\"no-such-compiler\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"no-such-compiler"}},

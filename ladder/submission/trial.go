@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // TrialDeals is how many deals a bot plays against @random on each ladder, each in
@@ -111,6 +112,9 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
 		return "", err
+	}
+	if bot.Hold != nil { // in a match it is stopped between its turns where that can be
+		bot.Hold.Still = sandbox.Probe().Level == sandbox.Full
 	}
 	random, err := program.Resolve(ladder.Anchor, new(bytes.Buffer))
 	if err != nil {
