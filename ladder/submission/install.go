@@ -162,16 +162,19 @@ var programFolders = []string{"/bin", "/sbin", "/usr", "/opt", "/lib", "/lib32",
 // could have any folder of the server shown. The same goes for the first line of a
 // script.
 func (p *Pipeline) allowed(dir string, command []string) error {
-	word := command[0]
+	words := command[:1]
 	for range 4 {
-		path, err := allowedPath(dir, word)
-		if err != nil {
-			return err
+		var next []string
+		for _, word := range words {
+			path, err := p.allowedPath(dir, word)
+			if err != nil {
+				return err
+			}
+			if path != "" {
+				next = append(next, interpreters(path)...)
+			}
 		}
-		if path == "" {
-			return nil
-		}
-		if word = interpreter(path); word == "" {
+		if words = next; len(words) == 0 {
 			return nil
 		}
 	}
@@ -180,7 +183,7 @@ func (p *Pipeline) allowed(dir string, command []string) error {
 
 // allowedPath checks a program's name. It gives the path of one in the bot's own
 // folder, "" for others.
-func allowedPath(dir, word string) (string, error) {
+func (p *Pipeline) allowedPath(dir, word string) (string, error) {
 	if strings.ContainsRune(word, 0) {
 		return "", refuse("the program %q is no name of a file", word)
 	}
@@ -192,41 +195,50 @@ func allowedPath(dir, word string) (string, error) {
 		path = filepath.Join(dir, path)
 	}
 	path = filepath.Clean(path)
-	in := func(folder string) bool { return strings.HasPrefix(path, folder+"/") }
 	switch {
-	case in(dir):
+	case inside(path, dir):
 		return path, nil
-	case filepath.IsAbs(word) && slices.ContainsFunc(programFolders, in):
+	case path == word && slices.ContainsFunc(programFolders, func(f string) bool { return inside(path, f) }) && !p.near(path):
 		return "", nil
 	}
 	return "", refuse("the program %q is neither in the bot's folder nor in %s: name it without a path, as in python3", word, strings.Join(programFolders, ", "))
 }
 
-// interpreter is what the first line of a script starts, "" for what is no script.
-func interpreter(path string) string {
+func inside(path, folder string) bool { return strings.HasPrefix(path, folder+"/") }
+
+// near tells whether the installation that a program belongs to is in the data
+// folder, or the other way round.
+func (p *Pipeline) near(path string) bool {
+	folder := filepath.Dir(path)
+	if filepath.Base(folder) == "bin" {
+		folder = filepath.Dir(folder)
+	}
+	return inside(path, p.Dir) || inside(p.Dir+"/", folder)
+}
+
+// interpreters are the programs that the first line of a script names, none for
+// what is no script.
+func interpreters(path string) []string {
 	f, err := os.Open(path)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	head := make([]byte, 256)
 	n, _ := f.Read(head)
 	line, ok := strings.CutPrefix(string(head[:n]), "#!")
 	if !ok {
-		return ""
+		return nil
 	}
 	line, _, _ = strings.Cut(line, "\n")
 	words := strings.Fields(line)
-	if len(words) == 0 {
-		return ""
-	}
-	if filepath.Base(words[0]) != "env" {
-		return words[0]
+	if len(words) == 0 || filepath.Base(words[0]) != "env" {
+		return words[:min(1, len(words))]
 	}
 	for _, word := range words[1:] {
 		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-			return word
+			return []string{words[0], word}
 		}
 	}
-	return ""
+	return words[:1]
 }

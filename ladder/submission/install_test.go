@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 var built = map[string]string{
@@ -212,22 +213,38 @@ func TestOwnFailure(t *testing.T) {
 
 // A program is named by a name, or by a path in the bot's folder or the system's.
 func TestAllowed(t *testing.T) {
-	p := &Pipeline{}
+	p := &Pipeline{Dir: "/opt/timba/data"}
 	dir := folder(t, map[string]string{
 		"bot+x": "\x7fELF", "sh+x": "#!/bin/sh\n", "env+x": "#!/usr/bin/env python3\n", "own+x": "#! ./bot -x\n", "spaces+x": "#!  \t/bin/sh\t-e\n", "empty": "#!\n",
 		"evil1+x": "#!/root/x\n", "evil2+x": "#!/usr/bin/env /root/x\n", "evil3+x": "#!/usr/bin/env -S A=b ../../x\n", "evil4+x": "#!./evil1\n", "evil5+x": "#!/usr/../root/x\n", "evil6+x": "#!/usr",
+		"evil7+x": "#!/root/env sh\n", "evil8+x": "#!/usr/bin/env -S -u /root/x sh\n", "evil9+x": "#!/opt/timba/data/bots/x/bot\n",
 		"loop+x": "#!./loop\n", "sub/evil+x": "#!../x\n",
 	})
 	for word, want := range map[string]bool{
 		"python3": true, "./bot": true, "sub/../bot": true, "./sh": true, "./env": true, "./own": true, "./spaces": true, "./empty": true, "./none": true,
 		"/bin/sh": true, "/usr/bin/python3": true, dir + "/bot": true,
 		"../x": false, "./../x": false, "sub/../../x": false, "/root/x": false, "/etc/passwd": false, "/usr/../etc/passwd": false, "/usr": false, "/usrx/y": false, dir: false, dir + "x/y": false, "/": false, "a\x00/b": false, "..": true,
-		"./evil1": false, "./evil2": false, "./evil3": false, "./evil4": false, "./evil5": false, "./evil6": false, "./loop": false, "sub/evil": false,
+		"./evil1": false, "./evil2": false, "./evil3": false, "./evil4": false, "./evil5": false, "./evil6": false, "./evil7": false, "./evil8": false, "./evil9": false,
+		"/opt/go/bin/go": true, "/opt/timba/data/timba.db": false, "/opt/timba/bin/x": false, "/opt/timba/x": false, "/opt/x": false, "/opt/other/x": true, "/usr/bin/../bin/sh": false, "/usr//bin/sh": false, "./loop": false, "sub/evil": false,
 	} {
 		err := p.allowed(dir, []string{word})
 		var no *refusal
 		if (err == nil) != want || err != nil && !errors.As(err, &no) {
 			t.Errorf("%q: %v", word, err)
 		}
+	}
+}
+
+// Where the operator lets nobody in whom they do not trust, and runs bots unheld,
+// a version comes through just so.
+func TestUnheld(t *testing.T) {
+	w := newWorld(t)
+	w.Config.Sandbox = sandbox.None
+	v, stages := w.run(w.add("one", folder(t, built)))
+	if v.State != ladder.Live {
+		t.Fatalf("%+v\n%s", v, logs(stages))
+	}
+	if bot, err := w.Resolve(t.Context(), v); err != nil || bot.Hold != nil {
+		t.Errorf("%+v, %v", bot, err)
 	}
 }
