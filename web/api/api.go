@@ -192,12 +192,14 @@ func (a *api) enter(rt route) http.Handler {
 		if rt.scope == "" {
 			w.Header().Set("Cache-Control", "no-cache")
 		}
-		err := a.admit(w, r, rt)
+		in := infoOf(r)
+		in.inner = &recorder{ResponseWriter: w}
+		err := a.admit(in.inner, r, rt)
 		if err == nil {
-			err = rt.serve(w, r)
+			err = rt.serve(in.inner, r)
 		}
 		if err != nil {
-			a.fail(w, r, err)
+			a.fail(in.inner, r, err)
 		}
 	})
 }

@@ -22,12 +22,18 @@ type info struct {
 	route   string // the pattern, "" for none
 	person  ladder.Person
 	token   ladder.Token // ID 0: nobody has said who they are
-	w       *recorder
+	w       *recorder // what goes out, compressed
+	inner   *recorder // what the route writes; nil before there is one
 }
 
 type infoKey struct{}
 
 func infoOf(r *http.Request) *info { return r.Context().Value(infoKey{}).(*info) }
+
+// begun tells whether an answer has begun, be it only in the compressor's buffer.
+func (in *info) begun() bool {
+	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
+}
 
 // recorder sees what is answered.
 type recorder struct {
@@ -81,7 +87,7 @@ func (a *api) wrap(next http.Handler) http.Handler {
 				a.Log.LogAttrs(r.Context(), slog.LevelError, "panic", slog.String("request", in.id),
 					slog.String("panic", fmt.Sprint(failure)), slog.String("stack", string(debug.Stack())))
 				failure = nil
-				if in.w.status != 0 {
+				if in.begun() {
 					failure = http.ErrAbortHandler
 				} else {
 					a.fail(in.w, r, fmt.Errorf("panic"))

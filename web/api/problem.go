@@ -83,7 +83,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusInternalServerError || errors.Unwrap(asLadder(err)) != nil {
 		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", info.id), slog.Any("error", cause(err)))
 	}
-	if info.w.status != 0 {
+	if info.begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is not whole
 	}
 	h := w.Header()
