@@ -39,7 +39,7 @@ func newAdmin() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "work on this data `DIR` in place of a server")
-	cmd.AddCommand(f.newInvite(), f.newInvites(), f.newPeople(), f.newBlock(true), f.newBlock(false), f.newBackup(), f.newVerify())
+	cmd.AddCommand(f.newInvite(), f.newInvites(), f.newPeople(), f.newBlock(true), f.newBlock(false), f.newToken(), f.newBackup(), f.newVerify())
 	return cmd
 }
 

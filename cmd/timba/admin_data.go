@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -26,34 +27,50 @@ func (f *adminFlags) onData(do func(*store.Store) error) error {
 
 func (f *adminFlags) newBackup() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "backup FILE",
-		Short: "Copy the database to a new file while the server runs",
-		Long: "Writes a copy of the database, as it is at one moment, to a file that does not exist yet, while\n" +
-			"matches go on. The uploads in DIR/bundles are never changed: copy that folder after it, by any tool.",
-		Example: "  timba admin backup --data /var/lib/timba backup/timba.db && cp -rn /var/lib/timba/bundles backup/",
+		Use:   "backup FOLDER",
+		Short: "Copy all of a competition to a new folder while its server runs",
+		Long: "Makes a folder with the database as it is at one moment, the uploads and the configuration, while\n" +
+			"matches go on. It is a data folder itself: timba admin verify looks into it, and timba serve goes on\n" +
+			"from there. It is there whole or not at all.",
+		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-11-21",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.onData(func(s *store.Store) error {
 				if err := s.Backup(cmd.Context(), args[0]); err != nil {
 					return err
 				}
-				info, err := os.Stat(args[0])
+				size, err := folderSize(args[0])
 				if err != nil {
 					return fmt.Errorf("backup: %w", err)
 				}
 				if f.json {
 					return writeJSON(cmd.OutOrStdout(), struct {
-						File  string `json:"file"`
-						Bytes int64  `json:"bytes"`
-					}{args[0], info.Size()})
+						Folder string `json:"folder"`
+						Bytes  int64  `json:"bytes"`
+					}{args[0], size})
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s, %s\n", args[0], bundle.Size(info.Size()))
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s, %s\n", args[0], bundle.Size(size))
 				return err
 			})
 		},
 	}
 	jsonFlag(cmd, &f.json)
 	return cmd
+}
+
+// folderSize adds up the files of a folder.
+func folderSize(dir string) (size int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
 }
 
 func (f *adminFlags) newVerify() *cobra.Command {

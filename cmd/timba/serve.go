@@ -109,6 +109,9 @@ func (f *serveFlags) settle(s *server) error {
 	if s.dir, err = filepath.Abs(f.data); err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
+	if info, err := os.Stat(s.dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("data: %s is no folder: name one", s.dir)
+	}
 	path := f.config
 	if path == "" {
 		path = filepath.Join(s.dir, ladder.ConfigFile)

@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/ladder"
@@ -307,5 +309,58 @@ func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 		if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &was, nil); err != nil {
 			t.Error(fmt.Errorf("giving the limit back: %w", err))
 		}
+	}
+}
+
+// TestServeRestore: docs/operating.md, "Backup and restore": a backup of a server
+// that plays is whole, and makes a competition that goes on where it was, people's
+// bots built again from their uploads. The token of the old one is good there, and
+// the operator can make another.
+func TestServeRestore(t *testing.T) {
+	a := newArena(t, quickLadders(3))
+	s := a.serve(t)
+	a.timba(t, s.token, "login", s.url, "--token-file", "-")
+	dir := filepath.Join(a.home, "newcomer")
+	a.timba(t, "", "init", "bash", dir)
+	a.timba(t, "", "submit", dir)
+	told := len(finishedIn(s.log()))
+	until(t, "matches go on", func() bool { return len(finishedIn(s.log())) > told+5 })
+	b := &arena{dir: filepath.Join(t.TempDir(), "restored"), home: a.home}
+	a.timba(t, "", "admin", "backup", "--data", a.dir, b.dir)
+	if out := a.timba(t, "", "admin", "verify", "--data", b.dir); !strings.Contains(out, "0 differences found") {
+		t.Errorf("verify says\n%s", out)
+	}
+	before := b.matches(t)
+	again := b.serve(t)
+	if again.token != "" {
+		t.Error("it makes another admin")
+	}
+	newcomer := func(m ladder.Match) bool { return m.State == ladder.Finished && slices.Contains(m.Bots, "newcomer") }
+	seen := 0
+	until(t, "the newcomer plays", func() bool {
+		ids := finishedIn(again.log())
+		if len(ids) == seen {
+			return false
+		}
+		seen = len(ids)
+		all := b.matches(t)
+		return slices.ContainsFunc(ids, func(id int64) bool { return newcomer(all[id]) })
+	})
+	b.timba(t, s.token, "login", again.url, "--token-file", "-")
+	other := b.timba(t, "", "admin", "token", "--data", b.dir, "admin")
+	b.timba(t, other, "login", again.url, "--token-file", "-")
+	if err := again.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	again.exits(t, exitGood)
+	b.sound(t)
+	for id, m := range before {
+		if m.State != ladder.Finished {
+			continue
+		}
+		if diff := cmp.Diff(m, b.matches(t)[id]); diff != "" {
+			t.Errorf("match %d is not what it was (-was +is):\n%s", id, diff)
+		}
+		break
 	}
 }
