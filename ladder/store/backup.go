@@ -23,7 +23,7 @@ const partial = ".partial"
 //
 // The folder is there whole or not at all.
 func (s *Store) Backup(ctx context.Context, dir string) (err error) {
-	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(dir); err == nil {
 		return conflict("name a folder that does not exist", "backup: %q exists", dir)
 	}
 	tmp := dir + partial

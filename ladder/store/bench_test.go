@@ -50,9 +50,6 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	}
 	check(tb, c.SyncHouse(bg, []HouseBot{{"@random", "1", bundleOf(2)}, {"@first", "1", bundleOf(2)}, {"@greedy", "1", bundleOf(2)}}))
 	check(tb, c.SyncLadders(bg, c.ladders))
-	// Nothing of what is made here has to outlive the machine.
-	_, err := c.writer.Exec("PRAGMA synchronous = off")
-	check(tb, err)
 	for i := range bots {
 		name := fmt.Sprintf("bot-%d", i)
 		p, err := c.AddPerson(bg, fmt.Sprintf("person-%d", i), false)

@@ -96,7 +96,7 @@ type competition struct {
 func openStore(tb testing.TB, dir string) *competition {
 	tb.Helper()
 	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true, noSync: true})
 	check(tb, err)
 	c.Store = s
 	tb.Cleanup(func() { s.Close() })

@@ -1,23 +1,529 @@
 package store
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
 
-// A match of every shape is kept and can be read again.
-func TestFinish(t *testing.T) {
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// What is kept of a match of every shape is what was played, to the byte.
+func TestFinishKeepsAll(t *testing.T) {
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
 	c.live(p.ID, "anna-bot")
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	for name, versions := range map[string][]int64{"tebes-4": ids[:2], "brisca-4-teams": ids, "tute-4": ids} {
-		m, changes := c.finished(name, versions...)
-		if len(changes) != len(versions) || m.Order != 1 {
-			t.Errorf("%s: %+v moved %+v", name, m, changes)
+		m, seed := c.begun(name, versions...)
+		played := playMatch(t, m, seed)
+		played[0].Logs = []ladder.GameLog{{Seat: 1, Text: []byte("thinking\n")}}
+		slices.Reverse(played) // any order will do
+		changes, err := c.Finish(bg, m.ID, played)
+		check(t, err)
+		slices.Reverse(played)
+
+		m, err = c.Match(bg, m.ID)
+		check(t, err)
+		if m.State != ladder.Finished || m.Order != 1 || !slices.Equal(m.Versions, versions) || m.Ladder != name || !m.Rated {
+			t.Errorf("%s: the match is %+v", name, m)
+		}
+		if a := m.Attempts; len(a) != 1 || a[0].Seed == nil || *a[0].Seed != referee.Hex(seed) || a[0].Commitment != referee.Commitment(seed) {
+			t.Errorf("%s: attempts are %+v", name, m.Attempts)
+		}
+		if diff := cmp.Diff(changes, m.Changes); diff != "" || len(changes) != len(versions) {
+			t.Errorf("%s: changes: %s", name, diff)
 		}
 		games, err := c.Games(bg, m.ID)
 		check(t, err)
-		if len(games) != m.Deals*len(versions) {
-			t.Errorf("%s: there are %d games", name, len(games))
+		if len(games) != len(played) {
+			t.Fatalf("%s: there are %d games, not %d", name, len(games), len(played))
 		}
+		for i, g := range games {
+			replay, err := c.Replay(bg, g.ID)
+			check(t, err)
+			if string(replay) != string(played[i].Replay) {
+				t.Errorf("%s: the replay of game %d differs", name, i)
+			}
+			one, err := c.Game(bg, g.ID)
+			check(t, err)
+			if diff := cmp.Diff(g, one); diff != "" {
+				t.Errorf("%s: game %d: %s", name, i, diff)
+			}
+			want := played[i]
+			want.ID, want.MatchID, want.Took, want.Replay, want.Logs = g.ID, m.ID, g.Took, nil, nil
+			if diff := cmp.Diff(want, g); diff != "" {
+				t.Errorf("%s: game %d: %s", name, i, diff)
+			}
+		}
+		log, err := c.Log(bg, games[0].ID, 1)
+		check(t, err)
+		none, err := c.Log(bg, games[0].ID, 0)
+		check(t, err)
+		if string(log) != "thinking\n" || none != nil {
+			t.Errorf("%s: logs are %q and %q", name, log, none)
+		}
+	}
+	wantSound(t, c.Store)
+}
+
+// Games that are not those of the attempt are refused, and nothing is kept.
+func TestFinishRefuses(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	m, stale := c.begun("tebes-4", ids...)
+	old := playMatch(t, m, stale)
+	_, err := c.Break(bg, m.ID, "the referee failed", true)
+	check(t, err)
+	seed := c.attempt(m)
+	played := playMatch(t, m, seed)
+	for _, x := range []struct {
+		name, want string
+		games      func([]ladder.Game) []ladder.Game
+	}{
+		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]ladder.Game) []ladder.Game { return old }},
+		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []ladder.Game) []ladder.Game { return g[1:] }},
+		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []ladder.Game) []ladder.Game { g[1] = g[0]; return g }},
+		{"no replay", "match 1: deal 1, rotation 1: replay: not a replay document: EOF", func(g []ladder.Game) []ladder.Game { g[3].Replay = nil; return g }},
+		{"other points", "match 1: deal 0, rotation 1: seat 0 is ", func(g []ladder.Game) []ladder.Game {
+			g[1].Seats = slices.Clone(g[1].Seats)
+			g[1].Seats[0].Points += 5
+			return g
+		}},
+		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 is ", func(g []ladder.Game) []ladder.Game {
+			g[0].Seats = slices.Clone(g[0].Seats)
+			g[0].Seats[1].Rank = 0
+			return g
+		}},
+		{"other plies", "match 1: deal 0, rotation 0: there are ", func(g []ladder.Game) []ladder.Game { g[0].Plies++; return g }},
+	} {
+		_, err := c.Finish(bg, m.ID, x.games(slices.Clone(played)))
+		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
+			t.Errorf("%s: says %v, want %s", x.name, err, x.want)
+		}
+	}
+	if n := count(t, c, "games") + count(t, c, "changes") + count(t, c, "pairs"); n != 0 {
+		t.Errorf("%d rows were kept", n)
+	}
+	_, err = c.Finish(bg, m.ID, played)
+	check(t, err)
+	_, err = c.Finish(bg, m.ID, played)
+	wantError(t, err, ladder.Conflict, "match 1 is finished, not running")
+	_, err = c.Finish(bg, 77, played)
+	wantError(t, err, ladder.NotFound, "match 77 does not exist")
+	wantSound(t, c.Store)
+}
+
+func count(t *testing.T, c *competition, table string) (n int) {
+	t.Helper()
+	check(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	return n
+}
+
+// Whatever finishes at the same time and in whatever order, with new versions in
+// between, the ratings are bit by bit those of the matches taken in their order:
+// Verify computes them so.
+func TestFinishConcurrently(t *testing.T) {
+	pool := map[string][]pooledMatch{}
+	for _, l := range testLadders(t) {
+		for range 4 {
+			m := asMatch(l)
+			seed := referee.NewSeed()
+			pool[l.Name] = append(pool[l.Name], pooledMatch{seed, playMatch(t, m, seed)})
+		}
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		c := newCompetition(t)
+		defer c.Close()
+		p, err := c.AddPerson(bg, "anna", false)
+		check(t, err)
+		c.live(p.ID, "anna-bot")
+		ids := c.ids("@random", "@first", "@greedy", "anna-bot")
+		var jobs []func() error
+		for range rapid.IntRange(2, 12).Draw(rt, "matches") {
+			l := rapid.SampledFrom(testLadders(t)).Draw(rt, "ladder")
+			x := rapid.SampledFrom(pool[l.Name]).Draw(rt, "played")
+			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
+			m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: versions})
+			check(t, err)
+			_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(x.seed), referee.Hex(x.seed))
+			check(t, err)
+			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, x.games); return err })
+		}
+		matches := len(jobs)
+		next := c.submitted(p.ID, "anna-bot")
+		jobs = append(jobs, func() error { return c.Promote(bg, next.ID) })
+		jobs = rapid.Permutation(jobs).Draw(rt, "order")
+		var group errgroup.Group
+		group.SetLimit(rapid.IntRange(1, 6).Draw(rt, "workers"))
+		for _, job := range jobs {
+			group.Go(job)
+		}
+		check(t, group.Wait())
+		wantSound(t, c.Store)
+		total := 0
+		for _, l := range testLadders(t) {
+			info, err := c.Ladder(bg, l.Name)
+			check(t, err)
+			total += int(info.Finished)
+		}
+		if total != matches {
+			t.Fatalf("%d matches have an order, not %d", total, matches)
+		}
+	})
+}
+
+type pooledMatch struct {
+	seed  rules.Seed
+	games []ladder.Game
+}
+
+// asMatch is a match of a ladder between nobody in particular, to be played.
+func asMatch(l ladder.LadderConfig) ladder.Match {
+	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
+	for slot := range l.Bots {
+		m.Versions, m.Bots, m.Numbers = append(m.Versions, int64(slot)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
+	}
+	return m
+}
+
+// An attempt that fails lets the match wait, the third ends it; a stop of the
+// server never does. Seeds are public only after.
+func TestAttempts(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	m, _ := c.begun("tebes-4", ids...)
+	for range 5 {
+		n, err := c.ReleaseRunning(bg)
+		check(t, err)
+		if n != 1 {
+			t.Fatalf("%d matches were released", n)
+		}
+		c.attempt(m)
+	}
+	for i := 1; i <= 3; i++ {
+		dropped, err := c.Break(bg, m.ID, "the referee failed", true)
+		check(t, err)
+		if dropped != (i == 3) {
+			t.Fatalf("failure %d: dropped is %v", i, dropped)
+		}
+		if !dropped {
+			c.attempt(m)
+		}
+	}
+	m, err := c.Match(bg, m.ID)
+	check(t, err)
+	if m.State != ladder.Dropped || m.Reason != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
+		t.Errorf("the match is %+v", m)
+	}
+	_, err = c.Break(bg, m.ID, "", true)
+	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
+	_, err = c.BeginAttempt(bg, m.ID, referee.Hex{}, referee.Hex{})
+	wantError(t, err, ladder.Invalid, "match 1: the commitment is not the seed's")
+	seed := referee.NewSeed()
+	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	wantError(t, err, ladder.Conflict, "match 1 is dropped, not waiting")
+}
+
+// No public method gives the seed of an attempt that runs: it is nowhere in what
+// any of them returns.
+func TestRunningSeedsAreSecret(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	m, seed := c.begun("tebes-4", ids...)
+	hidden := referee.Hex(seed).String()
+	raw := fmt.Sprint([32]byte(seed))
+	see := func(what string, v any, err error) {
+		t.Helper()
+		check(t, err)
+		for _, form := range []string{text(v), fmt.Sprintf("%+v", v), fmt.Sprint(v)} {
+			if strings.Contains(form, hidden) || strings.Contains(form, raw) {
+				t.Errorf("%s shows the seed", what)
+			}
+		}
+	}
+	look := func() {
+		one, err := c.Match(bg, m.ID)
+		see("Match", one, err)
+		if len(one.Attempts) == 0 || one.Attempts[len(one.Attempts)-1].Seed != nil {
+			t.Errorf("attempts are %+v", one.Attempts)
+		}
+		for _, f := range []MatchFilter{{}, {Ladder: "tebes-4"}, {Bot: "@first"}, {Version: ids[0]}, {State: ladder.Running}, {Ladder: "tebes-4", State: ladder.Running}} {
+			list, err := c.Matches(bg, f)
+			see("Matches", list, err)
+			if len(list) != 1 {
+				t.Errorf("%+v finds %d matches", f, len(list))
+			}
+		}
+		games, err := c.Games(bg, m.ID)
+		see("Games", games, err)
+		changes, err := c.Changes(bg, m.ID)
+		see("Changes", changes, err)
+	}
+	look()
+	if _, err := c.Break(bg, m.ID, "", false); err != nil {
+		t.Fatal(err)
+	}
+	one, err := c.Match(bg, m.ID)
+	check(t, err)
+	if s := one.Attempts[0].Seed; s == nil || s.String() != hidden {
+		t.Errorf("after the attempt the seed is %v", s)
+	}
+	seed = c.attempt(m)
+	hidden, raw = referee.Hex(seed).String(), fmt.Sprint([32]byte(seed))
+	look()
+}
+
+// A rated match that waits for a version which plays no more is dropped, one that
+// runs still counts.
+func TestVersionsChangeWhileMatchesWait(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	v := c.live(p.ID, "anna-bot")
+	other := c.ids("@first")[0]
+	waiting, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
+	check(t, err)
+	running, seed := c.begun("tebes-4", v.ID, other)
+	broken, _ := c.begun("tebes-4", other, v.ID)
+	next := c.live(p.ID, "anna-bot")
+	m, err := c.Match(bg, waiting.ID)
+	check(t, err)
+	if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
+		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
+	}
+	_, err = c.Finish(bg, running.ID, playMatch(t, running, seed))
+	check(t, err)
+	if dropped, err := c.Break(bg, broken.ID, "the server stopped", false); err != nil || !dropped {
+		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
+	}
+	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
+	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot does not play on that ladder")
+	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{next.ID, next.ID}})
+	wantError(t, err, ladder.Invalid, "match: version 2 of anna-bot cannot play against itself: name different versions")
+	wantSound(t, c.Store)
+}
+
+// A new version starts from its predecessor's Elo, as it is at that moment.
+func TestPredecessor(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	v := c.live(p.ID, "anna-bot")
+	c.finished("tebes-4", v.ID, c.ids("@first")[0])
+	find := func(id int64) ladder.Standing {
+		places, err := c.StandingsOf(bg, v.BotID)
+		check(t, err)
+		for _, s := range places {
+			if s.VersionID == id && s.Ladder == "tebes-4" {
+				return s
+			}
+		}
+		t.Fatalf("version %d has no place", id)
+		return ladder.Standing{}
+	}
+	old := find(v.ID)
+	if old.Elo == 1000 || old.Matches != 1 || !old.Active || old.Rank == 0 {
+		t.Fatalf("the first version has %+v", old)
+	}
+	next := c.live(p.ID, "anna-bot")
+	s := find(next.ID)
+	if s.Elo != old.Elo || s.Matches != 0 || !s.Active {
+		t.Errorf("the second version has %+v", s)
+	}
+	if s := find(v.ID); s.Active || s.Rank != 0 || s.Elo != old.Elo {
+		t.Errorf("the first version then has %+v", s)
+	}
+	before, err := c.Version(bg, v.ID)
+	check(t, err)
+	if before.State != ladder.Resting || before.Ended.IsZero() {
+		t.Errorf("the first version is %+v", before)
+	}
+}
+
+// The anchor stays where it is held, whatever it wins.
+func TestAnchorIsHeld(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	for range 3 {
+		c.finished("tebes-4", ids...)
+	}
+	list, err := c.Standings(bg, "tebes-4")
+	check(t, err)
+	i := slices.IndexFunc(list, func(s ladder.Standing) bool { return s.Bot == ladder.Anchor })
+	if list[i].Elo != 1000 || list[i].Matches != 3 || list[i].Games != 12 || list[i].Wins+list[i].Draws+list[i].Losses != 12 {
+		t.Errorf("the anchor has %+v", list[i])
+	}
+}
+
+// What matchmaking is told: who plays, how long they waited, whom they met, with
+// the matches that are not over.
+func TestLadderState(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	c.finished("tebes-4", ids[0], ids[1])
+	c.finished("tebes-4", ids[0], ids[1])
+	c.begun("tebes-4", ids[0], ids[2])
+	s, err := c.LadderState(bg, "tebes-4")
+	check(t, err)
+	if s.Name != "tebes-4" || s.Slots != 2 || len(s.Players) != 3 {
+		t.Fatalf("got %+v", s)
+	}
+	for i, want := range []struct{ matches, waited, busy int }{{2, 0, 1}, {2, 0, 0}, {0, 2, 1}} {
+		p := s.Players[slices.IndexFunc(s.Players, func(p matchmaking.Player) bool { return p.ID == ids[i] })]
+		if p.Matches != want.matches || p.Waited != want.waited || p.Busy != want.busy {
+			t.Errorf("player %d is %+v, want %+v", i, p, want)
+		}
+	}
+	if s.Met(ids[0], ids[1]) != 2 || s.Met(ids[1], ids[0]) != 2 || s.Met(ids[2], ids[0]) != 1 || s.Met(ids[1], ids[2]) != 0 {
+		t.Errorf("met: %d %d %d %d", s.Met(ids[0], ids[1]), s.Met(ids[1], ids[0]), s.Met(ids[2], ids[0]), s.Met(ids[1], ids[2]))
+	}
+}
+
+// Partners have not met as opponents.
+func TestLadderStateOfTeams(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	c.live(p.ID, "anna-bot")
+	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
+	c.finished("brisca-4-teams", ids...)
+	c.begun("brisca-4-teams", ids...)
+	s, err := c.LadderState(bg, "brisca-4-teams")
+	check(t, err)
+	if s.Met(ids[0], ids[2]) != 0 || s.Met(ids[0], ids[1]) != 2 || s.Met(ids[3], ids[2]) != 2 {
+		t.Errorf("met: %d %d %d", s.Met(ids[0], ids[2]), s.Met(ids[0], ids[1]), s.Met(ids[3], ids[2]))
+	}
+}
+
+// A history of any length is thinned to what was asked for, its end kept.
+func TestHistory(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	for range 7 {
+		c.finished("tebes-4", ids...)
+	}
+	for limit, want := range map[int][]int{0: {1, 2, 3, 4, 5, 6, 7}, 7: {1, 2, 3, 4, 5, 6, 7}, 4: {1, 3, 5, 7}, 3: {1, 4, 7}, 2: {3, 7}, 1: {7}} {
+		list, err := c.History(bg, "tebes-4", ids[1], limit)
+		check(t, err)
+		var got []int
+		for _, x := range list {
+			got = append(got, x.Number)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("limit %d gives %v, want %v", limit, got, want)
+		}
+	}
+}
+
+// Replays come in the order in which they were kept, from any cursor on, and each
+// filter leaves out just the others.
+func TestReplaysAfter(t *testing.T) {
+	c := template(t)
+	type seen struct {
+		game, match int64
+		ladder      string
+	}
+	read := func(cursor int64, f ReplayFilter) (out []seen) {
+		check(t, c.ReplaysAfter(bg, cursor, f, func(r Replay) error {
+			out = append(out, seen{r.Game, r.Match, r.Ladder})
+			_, err := referee.DecodeReplay(r.Data)
+			return err
+		}))
+		return out
+	}
+	all := read(0, ReplayFilter{})
+	if len(all) != count(t, c, "games") {
+		t.Fatalf("%d replays of %d games", len(all), count(t, c, "games"))
+	}
+	for cursor := range int64(len(all) + 1) {
+		for _, f := range []ReplayFilter{{}, {Ladder: "tebes-4"}, {Bot: "anna-bot"}, {Bot: "anna-bot", Ladder: "tebes-4"}, {Match: all[0].match}} {
+			var want []seen
+			for _, s := range all {
+				m, err := c.Match(bg, s.match)
+				check(t, err)
+				if s.game > cursor && (f.Ladder == "" || s.ladder == f.Ladder) && (f.Bot == "" || slices.Contains(m.Bots, f.Bot)) && (f.Match == 0 || f.Match == s.match) {
+					want = append(want, s)
+				}
+			}
+			if got := read(cursor, f); !slices.Equal(got, want) {
+				t.Errorf("after %d with %+v: %v, want %v", cursor, f, got, want)
+			}
+		}
+	}
+	err := c.ReplaysAfter(bg, 0, ReplayFilter{Ladder: "mus"}, nil)
+	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: timba standings lists them`)
+}
+
+// A ladder that leaves the configuration keeps its history; its game never changes.
+func TestSyncLadders(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	c.finished("tebes-4", ids...)
+	ladders := testLadders(t)
+	check(t, c.SyncLadders(bg, ladders[1:]))
+	info, err := c.Ladder(bg, "tebes-4")
+	check(t, err)
+	if info.Active || info.Finished != 1 {
+		t.Errorf("a retired ladder is %+v", info)
+	}
+	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
+	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is not played any more`)
+	rest, err := c.Resting(bg, "tebes-4")
+	check(t, err)
+	if len(rest) != 3 {
+		t.Errorf("%d versions rest there", len(rest))
+	}
+	check(t, c.SyncLadders(bg, ladders))
+	c.finished("tebes-4", ids...)
+	ladders[0].Options = map[string]string{"size": "6"}
+	err = c.SyncLadders(bg, ladders)
+	if ladder.CodeOf(err) != ladder.Conflict || !strings.HasPrefix(err.Error(), `ladder "tebes-4" has matches of tebes {"board":"standard"`) {
+		t.Errorf("a changed game says %v", err)
+	}
+	ladders[0] = testLadders(t)[0]
+	ladders[0].House = []string{"@random", "@greedy"}
+	check(t, c.SyncLadders(bg, ladders))
+	list, err := c.Standings(bg, "tebes-4")
+	check(t, err)
+	if len(list) != 2 {
+		t.Errorf("without @first the standings are %+v", list)
+	}
+	wantSound(t, c.Store)
+}
+
+// A house bot with another label has a new version, with another program around
+// it the same; one that is gone rests.
+func TestSyncHouse(t *testing.T) {
+	c := newCompetition(t)
+	first := c.ids("@random", "@first", "@greedy")
+	check(t, c.SyncHouse(bg, []HouseBot{{"@random", "1", bundleOf(7)}, {"@first", "2", bundleOf(7)}}))
+	now := c.ids("@random", "@first")
+	if now[0] != first[0] || now[1] == first[1] {
+		t.Errorf("the versions were %v and are %v", first, now)
+	}
+	v, err := c.Version(bg, now[0])
+	check(t, err)
+	if v.Hash != bundleOf(7) || v.Number != 1 {
+		t.Errorf("@random is %+v", v)
+	}
+	v, err = c.Version(bg, first[2])
+	check(t, err)
+	if v.State != ladder.Resting {
+		t.Errorf("@greedy is %+v", v)
+	}
+	list, err := c.Standings(bg, "tebes-4")
+	check(t, err)
+	if len(list) != 2 {
+		t.Errorf("the standings are %+v", list)
 	}
 }

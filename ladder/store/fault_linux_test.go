@@ -1,0 +1,92 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// smallDisk is a folder on a file system of its own; "" where this user may not
+// mount one.
+func smallDisk(t *testing.T, size string) string {
+	dir := t.TempDir()
+	if err := syscall.Mount("timba-test", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Logf("no file system of its own can be mounted (%v): only the limit of pages is tested", err)
+		return ""
+	}
+	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+// A disk that fills up: a match is refused as a whole, what was there stays, and
+// when there is room again the same match is kept.
+func TestFullDisk(t *testing.T) {
+	disk := smallDisk(t, "8m")
+	if disk == "" {
+		return
+	}
+	c := openStore(t, filepath.Join(disk, "data"))
+	c.begin()
+	ids := c.ids("@random", "@first")
+	c.finished("tebes-4", ids...)
+	m, seed := c.begun("tebes-4", ids...)
+	played := playMatch(t, m, seed)
+	ballast := filepath.Join(disk, "ballast")
+	fillUp(t, ballast)
+	_, err := c.Finish(bg, m.ID, played)
+	if ladder.CodeOf(err) != ladder.Unavailable {
+		t.Errorf("says %v", err)
+	}
+	if err := c.Backup(bg, filepath.Join(disk, "backup")); ladder.CodeOf(err) != ladder.Unavailable {
+		t.Errorf("the backup says %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(disk, "backup"+partial)); err == nil {
+		t.Error("the backup has left something")
+	}
+	wantSound(t, c.Store)
+	if n := count(t, c, "changes"); n != 2 {
+		t.Errorf("%d changes are kept, not those of the match before", n)
+	}
+	check(t, os.Remove(ballast))
+	_, err = c.Finish(bg, m.ID, played)
+	check(t, err)
+	wantSound(t, c.Store)
+}
+
+func fillUp(t *testing.T, path string) {
+	f, err := os.Create(path)
+	check(t, err)
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+}
+
+// A disk that is read-only from one moment on: writing says so, reading goes on,
+// and nothing is lost when it can be written again.
+func TestReadOnlyDisk(t *testing.T) {
+	disk := smallDisk(t, "32m")
+	if disk == "" {
+		return
+	}
+	dir := filepath.Join(disk, "data")
+	c := openStore(t, dir)
+	c.begin()
+	ids := c.ids("@random", "@first")
+	c.finished("tebes-4", ids...)
+	check(t, c.Close())
+	check(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	_, err := Open(dir, Options{Server: true})
+	wantUnavailable(t, err, "data: the database cannot be opened: ")
+	_, err = Open(dir, Options{})
+	wantUnavailable(t, err, "data: the database cannot be opened: ")
+	check(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT, ""))
+	c = openStore(t, dir)
+	wantSound(t, c.Store)
+	c.finished("tebes-4", ids...)
+}

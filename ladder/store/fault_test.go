@@ -1,0 +1,223 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+func wantUnavailable(t *testing.T, err error, text string) {
+	t.Helper()
+	if ladder.CodeOf(err) != ladder.Unavailable || !strings.Contains(err.Error(), text) {
+		t.Errorf("says %v (%q), want %s", err, ladder.CodeOf(err), text)
+	}
+}
+
+// A database that cannot grow refuses a match as a whole and keeps it as soon as
+// there is room.
+func TestFullDatabase(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	m, seed := c.begun("tebes-4", ids...)
+	played := playMatch(t, m, seed)
+	noise := make([]byte, 50_000)
+	rand.Read(noise)
+	played[1].Logs = []ladder.GameLog{{Seat: 0, Text: noise}} // so that it takes many pages
+	var pages, free int
+	check(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
+	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
+		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
+		check(t, err)
+		_, err = c.Finish(bg, m.ID, played)
+		if err == nil {
+			break
+		}
+		wantUnavailable(t, err, "data: the disk is full: ")
+		if !strings.HasSuffix(err.Error(), ": make room on it") {
+			t.Errorf("says %v", err)
+		}
+		wantSound(t, c.Store)
+		if n := count(t, c, "games"); n != 0 {
+			t.Fatalf("%d games were kept", n)
+		}
+	}
+	if free == 0 {
+		t.Error("there was room from the start")
+	}
+	wantSound(t, c.Store)
+}
+
+// A folder has one server; commands beside it work, and the lock goes with it.
+func TestOneServer(t *testing.T) {
+	c := newCompetition(t)
+	_, err := Open(c.Dir(), Options{Server: true})
+	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: folder %q is in use by another server: stop that server, or name another folder", c.Dir()))
+	beside, err := Open(c.Dir(), Options{})
+	check(t, err)
+	_, err = beside.AddPerson(bg, "anna", false)
+	check(t, err)
+	if _, err := c.PersonByName(bg, "anna"); err != nil {
+		t.Error(err)
+	}
+	check(t, beside.Close())
+	check(t, c.Close())
+	next := openStore(t, c.Dir())
+	_, err = next.PersonByName(bg, "anna")
+	check(t, err)
+}
+
+// A database of a newer program is not touched.
+func TestNewerSchema(t *testing.T) {
+	c := newCompetition(t)
+	_, err := c.writer.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
+	check(t, err)
+	check(t, c.Close())
+	for _, o := range []Options{{Server: true}, {}, {ReadOnly: true}} {
+		_, err = Open(c.Dir(), o)
+		wantUnavailable(t, err, fmt.Sprintf("data: the database in %q has schema 99, and this timba knows none above ", c.Dir()))
+	}
+}
+
+// A folder without a database is nobody's but a server's to fill.
+func TestNoDatabase(t *testing.T) {
+	dir := t.TempDir()
+	for _, o := range []Options{{}, {ReadOnly: true}} {
+		_, err := Open(dir, o)
+		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: folder %q has no timba.db: name the folder of a server, or start one there with timba serve --data %s", dir, dir))
+	}
+	file := filepath.Join(dir, "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+	_, err := Open(filepath.Join(file, "data"), Options{Server: true})
+	wantUnavailable(t, err, "cannot be made: ")
+	check(t, os.WriteFile(filepath.Join(dir, databaseFile), []byte(strings.Repeat("this is no database", 500)), 0o600))
+	_, err = Open(dir, Options{Server: true})
+	wantUnavailable(t, err, "data: the database is damaged: ")
+}
+
+// Characters that mean something in an address do not in a folder's name.
+func TestFolderNames(t *testing.T) {
+	for _, name := range []string{"a b", "100%", "what?", "#1", "ñandú", "%41", "a&b=c"} {
+		dir := filepath.Join(t.TempDir(), name)
+		c := openStore(t, dir)
+		c.begin()
+		check(t, c.Close())
+		if _, err := os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	c := template(t)
+	s, err := Open(c.Dir(), Options{ReadOnly: true})
+	check(t, err)
+	defer s.Close()
+	_, err = s.AddPerson(bg, "anna", false)
+	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: folder %q is open read-only: open it without read-only", c.Dir()))
+	wantSound(t, s)
+}
+
+// The pragmas hold on every connection.
+func TestPragmas(t *testing.T) {
+	c, err := Open(t.TempDir(), Options{Server: true})
+	check(t, err)
+	defer c.Close()
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
+		var got string
+		check(t, c.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
+		if got != want {
+			t.Errorf("the writer's %s is %s, not %s", pragma, got, want)
+		}
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			conn, err := c.readers.Conn(bg)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			if _, err := conn.ExecContext(bg, "DELETE FROM people"); err == nil {
+				t.Error("a reader can write")
+			}
+		})
+	}
+	group.Wait()
+}
+
+// A backup taken while matches are finished is a whole data folder: it verifies,
+// and a server goes on from it.
+func TestBackupWhileWriting(t *testing.T) {
+	c := template(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	check(t, os.WriteFile(filepath.Join(c.Dir(), ladder.ConfigFile), []byte("workers = 1\n"), 0o600))
+	ctx, stop := context.WithCancel(bg)
+	began := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+			if i == 1 {
+				close(began)
+			}
+		}
+	})
+	<-began
+	dir := filepath.Join(t.TempDir(), "backup")
+	check(t, c.Backup(bg, dir))
+	stop()
+	group.Wait()
+	if data, err := os.ReadFile(filepath.Join(dir, ladder.ConfigFile)); err != nil || string(data) != "workers = 1\n" {
+		t.Errorf("the configuration is %q, %v", data, err)
+	}
+	ro, err := Open(dir, Options{ReadOnly: true})
+	check(t, err)
+	wantSound(t, ro)
+	check(t, ro.Close())
+	restored := openStore(t, dir)
+	restored.begin() // releases what ran when the backup was taken
+	restored.finished("tebes-4", restored.ids("@random", "@first")...)
+	wantSound(t, restored.Store)
+	wantSound(t, c.Store)
+
+	err = c.Backup(bg, dir)
+	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a folder that does not exist", dir))
+}
+
+// A backup that cannot be finished leaves nothing.
+func TestBackupFails(t *testing.T) {
+	c := template(t)
+	parent := t.TempDir()
+	empty := func() {
+		t.Helper()
+		left, err := os.ReadDir(parent)
+		check(t, err)
+		if len(left) > 0 {
+			t.Errorf("left %v", left)
+		}
+	}
+	dead, cancel := context.WithCancel(bg)
+	cancel()
+	if err := c.Backup(dead, filepath.Join(parent, "backup")); !errors.Is(err, context.Canceled) {
+		t.Errorf("says %v", err)
+	}
+	empty()
+	hashes, err := c.Bundles(bg)
+	check(t, err)
+	check(t, os.Remove(filepath.Join(c.Dir(), bundleFolder, hashes[0])))
+	err = c.Backup(bg, filepath.Join(parent, "backup"))
+	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: timba admin verify lists all that is missing")
+	empty()
+	file := filepath.Join(parent, "file")
+	check(t, os.WriteFile(file, nil, 0o600))
+	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup")), "backup: ")
+}

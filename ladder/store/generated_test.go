@@ -1,0 +1,36 @@
+package store
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// The generated code is that of the queries and the schema as they are: their hash
+// is kept beside it. `go generate` writes both anew.
+func TestGeneratedCodeIsFresh(t *testing.T) {
+	h := sha256.New()
+	for _, pattern := range []string{"sqlc.yaml", "migrations/*.sql", "queries/*.sql", "queries/*.go"} {
+		files, err := filepath.Glob(pattern)
+		check(t, err)
+		slices.Sort(files)
+		for _, f := range files {
+			data, err := os.ReadFile(f)
+			check(t, err)
+			fmt.Fprintf(h, "%s %d\n%s", filepath.ToSlash(f), len(data), data)
+		}
+	}
+	const path = "testdata/generated.sha256"
+	got := fmt.Sprintf("%x\n", h.Sum(nil))
+	if *updateGolden {
+		check(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	check(t, err)
+	if got != string(want) {
+		t.Errorf("the queries or the code made of them have changed by hand: run go generate ./ladder/store")
+	}
+}

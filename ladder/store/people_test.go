@@ -1,0 +1,292 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+func TestTokens(t *testing.T) {
+	c := openStore(t, t.TempDir())
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	text, tok, err := c.AddToken(bg, p.ID, "laptop", ladder.ScopeSubmit, time.Time{})
+	check(t, err)
+	who, got, err := c.Authenticate(bg, text)
+	check(t, err)
+	if who != p || got.ID != tok.ID || got.Scope != ladder.ScopeSubmit || got.Used.IsZero() {
+		t.Errorf("%s is %+v with %+v", text, who, got)
+	}
+	list, err := c.Tokens(bg, p.ID)
+	check(t, err)
+	used := list[0].Used
+	if used.IsZero() {
+		t.Error("the use is not noted")
+	}
+	_, _, err = c.Authenticate(bg, text)
+	check(t, err)
+	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.Equal(used) {
+		t.Error("a use within the minute is noted again")
+	}
+	c.clock.skip(time.Hour)
+	_, _, err = c.Authenticate(bg, text)
+	check(t, err)
+	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.After(used) {
+		t.Error("a use an hour later is not noted")
+	}
+	// Nothing that is kept is the token.
+	for _, table := range []string{"tokens", "people", "invites"} {
+		rows, err := c.readers.Query("SELECT * FROM " + table)
+		check(t, err)
+		columns, _ := rows.Columns()
+		for rows.Next() {
+			values := make([]any, len(columns))
+			to := make([]any, len(columns))
+			for i := range values {
+				to[i] = &values[i]
+			}
+			check(t, rows.Scan(to...))
+			for i, v := range values {
+				if s, ok := v.(string); ok && strings.Contains(s, text[len(tokenPrefix)+publicLength:]) {
+					t.Errorf("%s.%s has the secret", table, columns[i])
+				}
+			}
+		}
+		check(t, rows.Err())
+		rows.Close()
+	}
+}
+
+func TestTokensRefused(t *testing.T) {
+	c := openStore(t, t.TempDir())
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	other, err := c.AddPerson(bg, "berta", false)
+	check(t, err)
+	good, tok, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
+	check(t, err)
+	short, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
+	check(t, err)
+	if _, _, err := c.Authenticate(bg, short); err != nil {
+		t.Error(err)
+	}
+	c.clock.skip(2 * time.Hour)
+	forged := good[:len(good)-1] + "0"
+	if forged == good {
+		forged = good[:len(good)-1] + "1"
+	}
+	refuse := func(name, token string, code ladder.Code, text string) {
+		t.Helper()
+		who, _, err := c.Authenticate(bg, token)
+		wantError(t, err, code, text)
+		if who.ID != 0 {
+			t.Errorf("%s: it is %+v all the same", name, who)
+		}
+	}
+	const invalid = "the token is not valid: timba login takes a new one"
+	refuse("nothing", "", ladder.Unauthorized, invalid)
+	refuse("another kind", "invite_"+good[len(tokenPrefix):], ladder.Unauthorized, invalid)
+	refuse("another secret", forged, ladder.Unauthorized, invalid)
+	refuse("unknown", newKey(tokenPrefix).text, ladder.Unauthorized, invalid)
+	refuse("long", good+"x", ladder.Unauthorized, invalid)
+	refuse("expired", short, ladder.Unauthorized, "the token has expired: timba login takes a new one")
+	wantError(t, c.RevokeToken(bg, other.ID, tok.ID), ladder.NotFound, "token 1 does not exist")
+	if _, _, err := c.Authenticate(bg, good); err != nil {
+		t.Error(err)
+	}
+	check(t, c.BlockPerson(bg, p.ID, true))
+	refuse("blocked", good, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
+	check(t, c.BlockPerson(bg, p.ID, false))
+	check(t, c.RevokeToken(bg, p.ID, tok.ID))
+	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: timba login takes a new one")
+	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
+	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
+	_, _, err = c.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
+	wantError(t, err, ladder.NotFound, "person 99 does not exist")
+}
+
+// An invite is good for one person, however many come at the same time.
+func TestRegister(t *testing.T) {
+	c := openStore(t, t.TempDir())
+	code, _, err := c.AddInvite(bg, 0, "", time.Time{})
+	check(t, err)
+	names := []string{"anna", "berta", "carla", "dora"}
+	errs := make([]error, len(names))
+	var group sync.WaitGroup
+	for i, n := range names {
+		group.Go(func() { _, _, errs[i] = c.Register(bg, code, n, false) })
+	}
+	group.Wait()
+	in := 0
+	for _, err := range errs {
+		if err == nil {
+			in++
+		} else {
+			wantError(t, err, ladder.Unauthorized, "the invite has been used: ask the operator for a new one: timba admin invite")
+		}
+	}
+	if in != 1 {
+		t.Errorf("%d came in by one invite", in)
+	}
+	if list, _ := c.People(bg); len(list) != 1 {
+		t.Errorf("there are %d people", len(list))
+	}
+	bound, _, err := c.AddInvite(bg, 0, "emma", c.clock.now().Add(time.Hour))
+	check(t, err)
+	_, _, err = c.Register(bg, bound, "frida", false)
+	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
+	_, _, err = c.Register(bg, "", "frida", false)
+	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
+	_, _, err = c.Register(bg, bound+"x", "emma", true)
+	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
+	emma, token, err := c.Register(bg, bound, "emma", false)
+	check(t, err)
+	if who, _, err := c.Authenticate(bg, token); err != nil || who.ID != emma.ID {
+		t.Errorf("her token is %+v's, %v", who, err)
+	}
+	_, _, err = c.Register(bg, "", "frida", true)
+	check(t, err)
+	_, _, err = c.Register(bg, "", "frida", true)
+	wantError(t, err, ladder.Conflict, `person "frida" exists: choose another name`)
+	_, _, err = c.Register(bg, "", "Frida!", true)
+	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try lower-case letters, digits and single - _ . between them, at most 32 in all`)
+	late, _, err := c.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
+	check(t, err)
+	c.clock.skip(time.Hour)
+	_, _, err = c.Register(bg, late, "gerda", false)
+	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for a new one: timba admin invite")
+}
+
+// A version's way through its stages, and what it may not do.
+func TestVersionStages(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	q, err := c.AddPerson(bg, "berta", false)
+	check(t, err)
+	v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	check(t, err)
+	if v.State != ladder.Queued || v.Number != 1 || v.Bot != "anna-bot" {
+		t.Errorf("got %+v", v)
+	}
+	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot": version 1 is still being looked at: wait until that is over`)
+	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is somebody else's: choose another name`)
+	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, lots)
+	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters, digits and single - _ . between them, at most 32 in all`)
+	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, lots)
+	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
+	wantError(t, c.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
+
+	check(t, c.BeginStage(bg, v.ID, "unpack"))
+	check(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: "3 files"}))
+	check(t, c.SetState(bg, v.ID, ladder.Building))
+	check(t, c.BeginStage(bg, v.ID, "build"))
+	pending, err := c.Pending(bg)
+	check(t, err)
+	if len(pending) != 1 || pending[0].State != ladder.Building {
+		t.Errorf("pending are %+v", pending)
+	}
+	stages, err := c.Stages(bg, v.ID)
+	check(t, err)
+	if len(stages) != 2 || stages[0].Log != "3 files\n" || !stages[0].OK || stages[0].Ended.IsZero() || !stages[1].Ended.IsZero() {
+		t.Errorf("stages are %+v", stages)
+	}
+	check(t, c.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
+	if stages, _ := c.Stages(bg, v.ID); len(stages) != 0 {
+		t.Errorf("stages are %+v", stages)
+	}
+	wantError(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
+	check(t, c.Fail(bg, v.ID, "it does not start"))
+	wantError(t, c.Fail(bg, v.ID, "again"), ladder.Conflict, "version 1 of anna-bot is failed already")
+	messages, err := c.Messages(bg, p.ID, 0, 10)
+	check(t, err)
+	if len(messages) != 1 || messages[0].Text != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
+		t.Errorf("messages are %+v", messages)
+	}
+	wantError(t, c.SetState(bg, v.ID, ladder.Live), ladder.Invalid, fmt.Sprintf(`version %d: state cannot be set to "live": Fail, Promote and Bench lead there`, v.ID))
+}
+
+func TestLimitsOfAPerson(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	few := ladder.Limits{Bots: 2, Versions: 3}
+	add := func(name string) error {
+		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(1)}, few)
+		if err == nil {
+			check(t, c.Fail(bg, v.ID, "no"))
+		}
+		return err
+	}
+	check(t, add("one"))
+	check(t, add("two"))
+	wantError(t, add("three"), ladder.TooMany, `2 bots are the limit, and "three" would be one more: submit a new version of one of them`)
+	check(t, add("two"))
+	wantError(t, add("one"), ladder.TooMany, "3 versions within a day are the limit: try again tomorrow")
+	c.clock.skip(25 * time.Hour)
+	check(t, add("one"))
+}
+
+// What a blocked person's bots play ends; it goes on when they are let in again.
+func TestBlockedPeopleDoNotPlay(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	v := c.live(p.ID, "anna-bot")
+	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.ids("@first")[0]}})
+	check(t, err)
+	active := func() int {
+		list, err := c.Standings(bg, "tebes-4")
+		check(t, err)
+		return len(list)
+	}
+	before := active()
+	check(t, c.BlockPerson(bg, p.ID, true))
+	if m, _ := c.Match(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
+		t.Errorf("the match is %s, %d play", m.State, active())
+	}
+	check(t, c.BlockPerson(bg, p.ID, false))
+	if active() != before {
+		t.Errorf("%d play, not %d", active(), before)
+	}
+	wantError(t, c.BlockPerson(bg, 99, true), ladder.NotFound, "person 99 does not exist")
+}
+
+func TestUnratedMatches(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	l := testLadders(t)[0]
+	ids := c.ids("@random", "@first")
+	ask := func(change func(*NewMatch)) error {
+		n := NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: ids, AskedBy: p.ID, Open: 2}
+		change(&n)
+		_, err := c.AddMatch(bg, n)
+		return err
+	}
+	wantError(t, ask(func(n *NewMatch) { n.Game = "mus" }), ladder.Invalid, `match: game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`)
+	wantError(t, ask(func(n *NewMatch) { n.Options = map[string]string{"size": "9"} }), ladder.Invalid, `match: tebes: option size cannot be "9": try 6 or 4`)
+	wantError(t, ask(func(n *NewMatch) { n.Deals = 101 }), ladder.Invalid, "match: deals cannot be 101: try 1 to 100")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: bots cannot be 1 in a game of 2 seats: try 2")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
+	wantError(t, ask(func(n *NewMatch) { n.Clock = ladder.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
+	fresh := c.submitted(p.ID, "anna-bot")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, resting or benched")
+	if n := count(t, c, "matches"); n != 0 {
+		t.Errorf("%d refused matches are there", n)
+	}
+	check(t, ask(func(*NewMatch) {}))
+	check(t, ask(func(*NewMatch) {}))
+	wantError(t, ask(func(*NewMatch) {}), ladder.TooMany, "2 unrated matches at a time are the limit: wait until one is over")
+	waiting, err := c.Waiting(bg, 10)
+	check(t, err)
+	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {
+		t.Errorf("waiting are %+v", waiting)
+	}
+}
