@@ -51,7 +51,10 @@ func Take(r io.Reader, dir string, l Limits, add func(Saved) error, needed func(
 	}
 	defer os.Remove(f.Name()) // fails when it has been renamed
 	saved, err := receive(f, r, l)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if closing := f.Close(); err == nil && closing != nil {
+		err = notKept(closing)
+	}
+	if err != nil {
 		return Saved{}, err
 	}
 	taking.Lock()
