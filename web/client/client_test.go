@@ -1,0 +1,249 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+var bg = context.Background()
+
+// serve is a server that answers as the test says. What the real one answers is
+// tested in web/api and by the scripts of cmd/timba.
+func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Request)) *Client {
+	t.Helper()
+	var n atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(n.Add(1), w, r) }))
+	t.Cleanup(s.Close)
+	c, err := New(s.URL, "timba_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Waiting = func(why error, wait time.Duration) { t.Logf("waits %v: %v", wait, why) }
+	return c
+}
+
+func problem(w http.ResponseWriter, status int, detail, hint string) {
+	w.Header().Set("Content-Type", wire.ProblemType)
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(wire.Problem{Type: "urn:timba:problem:x", Title: "title", Status: status, Detail: detail, Hint: hint})
+}
+
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://timba.example.org":         "https://timba.example.org",
+		"https://timba.example.org/":        "https://timba.example.org",
+		"timba.example.org":                 "https://timba.example.org",
+		"localhost:8080":                    "http://localhost:8080",
+		"127.0.0.1:8080":                    "http://127.0.0.1:8080",
+		"[::1]:8080":                        "http://[::1]:8080",
+		"http://h:1/api/v1/":                "http://h:1",
+		"https://h/under/it":                "https://h/under/it",
+		"ftp://h":                           "",
+		"":                                  "",
+		"https://":                          "",
+		"https://user:password@h":           "",
+		"https://h?token=timba_x":           "",
+		"http://[::1":                       "",
+		"https://timba.example.org#chapter": "",
+	} {
+		c, err := New(address, "")
+		if want == "" {
+			if err == nil || !strings.Contains(err.Error(), "is not the address of one") {
+				t.Errorf("%q: %v, %v", address, c, err)
+			}
+			continue
+		}
+		if err != nil || c.URL != want {
+			t.Errorf("%q: %v, %v, want %s", address, c, err, want)
+		}
+	}
+}
+
+// TestRetries: what is asked again, and what is not.
+func TestRetries(t *testing.T) {
+	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer timba_secret" {
+			t.Error("the token is missing")
+		}
+		switch n {
+		case 1:
+			w.Header().Set("Retry-After", "0")
+			problem(w, 503, "busy", "")
+		case 2:
+			w.Header().Set("Retry-After", "0")
+			problem(w, 429, "too many", "")
+		case 3:
+			panic(http.ErrAbortHandler) // the connection breaks
+		default:
+			fmt.Fprint(w, `{"name":"ada","token":{"scope":"read"}}`)
+		}
+	})
+	if me, err := c.Me(bg); err != nil || me.Name != "ada" {
+		t.Errorf("%+v, %v", me, err)
+	}
+
+	tries := int64(0)
+	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		tries = n
+		problem(w, 409, "the name is taken", "choose another")
+	})
+	_, err := c.Register(bg, "ada", "")
+	if tries != 1 || Status(err) != 409 || err.Error() != "the name is taken: choose another" {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+
+	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		tries = n
+		if n == 1 {
+			fmt.Fprint(w, `{"items":[]}`)
+			return
+		}
+		panic(http.ErrAbortHandler)
+	})
+	if _, err := c.Ladders(bg); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.AskMatch(bg, wire.AskedMatch{}); err == nil || tries != 2 {
+		t.Errorf("a match was asked for %d times: %v", tries-1, err)
+	}
+
+	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		tries = n
+		w.Header().Set("Retry-After", "86400")
+		problem(w, 429, "20 versions within a day are the limit", "try again tomorrow")
+	})
+	if _, err = c.Me(bg); Status(err) != 429 || tries != 1 {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+}
+
+// TestStrangers: what does not answer as timba does is named.
+func TestStrangers(t *testing.T) {
+	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "<html>nginx</html>", http.StatusBadGateway)
+	})
+	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), `"502 Bad Gateway"`) || !strings.Contains(err.Error(), "is this the address") {
+		t.Error(err)
+	}
+	c = serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") })
+	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		t.Error(err)
+	}
+	c = serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "https://elsewhere.example.org/", http.StatusFound)
+	})
+	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "302") {
+		t.Error(err)
+	}
+	nobody, err := New("http://127.0.0.1:1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nobody.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Error(err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(bg)
+	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "100")
+		problem(w, 503, "busy", "")
+	})
+	c.Waiting = func(error, time.Duration) { cancel() }
+	if _, err := c.Me(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestPages(t *testing.T) {
+	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("cursor") {
+		case "":
+			fmt.Fprint(w, `{"items":[{"name":"a"},{"name":"b"}],"next":"bot-2"}`)
+		case "bot-2":
+			fmt.Fprint(w, `{"items":[{"name":"c"}],"next":"bot-3"}`)
+		default:
+			fmt.Fprint(w, `{"items":[],"next":"bot-3"}`)
+		}
+	})
+	for n, want := range map[int]int{0: 3, 1: 1, 2: 2, 9: 3} {
+		if got, err := Collect(c.Bots(bg, ""), n); err != nil || len(got) != want {
+			t.Errorf("%d: %v, %v", n, got, err)
+		}
+	}
+}
+
+// TestReplaysAfter: a stream that breaks in a line goes on behind the last whole
+// one, and nothing comes twice.
+func TestReplaysAfter(t *testing.T) {
+	const all = 7
+	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		from := 0
+		fmt.Sscanf(r.URL.Query().Get("after"), "replay-%d", &from)
+		for i := from + 1; i <= min(from+3, all); i++ {
+			line := fmt.Sprintf(`{"cursor":"replay-%d","game":%d,"match":1,"replay":{"a":"<>&"}}`+"\n", i, i)
+			if n%2 == 1 && i == from+2 {
+				io.WriteString(w, line[:20])
+				http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+			io.WriteString(w, line)
+		}
+	})
+	var got []int64
+	for line, err := range c.ReplaysAfter(bg, "replay-1", "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(line.Replay) != `{"a":"<>&"}` {
+			t.Errorf("replay %s", line.Replay)
+		}
+		got = append(got, line.Game)
+	}
+	if fmt.Sprint(got) != "[2 3 4 5 6 7]" {
+		t.Errorf("games %v", got)
+	}
+}
+
+// TestFollow: each state once, until it is done.
+func TestFollow(t *testing.T) {
+	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		tag := fmt.Sprintf(`"%d"`, n)
+		switch n {
+		case 2:
+			if r.Header.Get("If-None-Match") != `"1"` || r.URL.Query().Get("wait") == "" {
+				t.Errorf("%v %v", r.Header, r.URL)
+			}
+			w.WriteHeader(http.StatusNotModified)
+			return
+		case 4:
+			w.Header().Set("ETag", tag)
+			fmt.Fprint(w, `{"id":1,"done":true,"stages":[],"version":{"state":"live"}}`)
+			return
+		}
+		w.Header().Set("ETag", tag)
+		fmt.Fprint(w, `{"id":1,"done":false,"stages":[],"version":{"state":"building"}}`)
+	})
+	var states []string
+	for s, err := range c.Follow(bg, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, s.Version.State)
+	}
+	if fmt.Sprint(states) != "[building building live]" {
+		t.Errorf("%v", states)
+	}
+}
