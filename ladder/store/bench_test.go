@@ -80,12 +80,14 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 }
 
 func (c *crowd) play(l ladder.LadderConfig) pooled {
-	m := ladder.Match{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}
-	for slot := range l.Bots {
-		m.Versions, m.Bots, m.Numbers = append(m.Versions, c.rand.Int64N(3)), append(m.Bots, fmt.Sprintf("bot-%d", slot)), append(m.Numbers, 1)
+	m := asMatch(l)
+	for slot := range m.Versions {
+		m.Versions[slot] = c.rand.Int64N(3)
 	}
 	seed := referee.NewSeed()
-	return pooled{seed, c.pack(playMatch(c.tb, m, seed))}
+	games, err := c.pack(playMatch(c.tb, m, seed))
+	check(c.tb, err)
+	return pooled{seed, games}
 }
 
 // fill finishes so many matches, many in one transaction.

@@ -22,10 +22,12 @@ import (
 // what an older attempt left cannot get in. SQLite has one writer, so matches
 // that finish at the same time have an order, which is theirs for ever.
 func (s *Store) Finish(ctx context.Context, matchID int64, played []ladder.Game) ([]ladder.Change, error) {
-	packed := s.pack(played) // outside the transaction: it takes a while
+	packed, err := s.pack(played) // outside the transaction: it takes a while
+	if err != nil {
+		return nil, fmt.Errorf("match %d: %w", matchID, err)
+	}
 	var changes []ladder.Change
-	err := s.update(ctx, func(q *queries.Queries) error {
-		changes = nil
+	err = s.update(ctx, func(q *queries.Queries) error {
 		m, err := s.matchIn(ctx, q, matchID, ladder.Running)
 		if err != nil {
 			return err
@@ -51,21 +53,26 @@ func (s *Store) Finish(ctx context.Context, matchID int64, played []ladder.Game)
 // packedGame is a game with its documents compressed.
 type packedGame struct {
 	ladder.Game
+	doc    *referee.Replay
 	replay []byte
 	logs   [][]byte // in the order of Logs
 }
 
 // pack compresses, and puts the games in the order of deals and rotations.
-func (s *Store) pack(played []ladder.Game) []packedGame {
+func (s *Store) pack(played []ladder.Game) ([]packedGame, error) {
 	out := make([]packedGame, len(played))
 	for i, g := range played {
-		out[i] = packedGame{Game: g, replay: s.codec.pack(g.Replay)}
+		doc, err := referee.DecodeReplay(g.Replay)
+		if err != nil {
+			return nil, fmt.Errorf("deal %d, rotation %d: %w", g.Deal, g.Rotation, err)
+		}
+		out[i] = packedGame{Game: g, doc: doc, replay: s.codec.pack(g.Replay)}
 		for _, l := range g.Logs {
 			out[i].logs = append(out[i].logs, s.codec.pack(l.Text))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b packedGame) int { return cmp.Or(a.Deal-b.Deal, a.Rotation-b.Rotation) })
-	return out
+	return out, nil
 }
 
 // finish is one run of Finish.
@@ -112,7 +119,7 @@ func (f *finish) check() (err error) {
 		if g.Deal != i/len(f.versions) || g.Rotation != i%len(f.versions) {
 			return fmt.Errorf("deal %d, rotation %d is there where deal %d, rotation %d is due", g.Deal, g.Rotation, i/len(f.versions), i%len(f.versions))
 		}
-		if err := f.checkGame(g.Game, m); err != nil {
+		if err := f.checkGame(g, m); err != nil {
 			return fmt.Errorf("deal %d, rotation %d: %w", g.Deal, g.Rotation, err)
 		}
 	}
@@ -120,11 +127,8 @@ func (f *finish) check() (err error) {
 }
 
 // checkGame holds a game against its replay and the match.
-func (f *finish) checkGame(g ladder.Game, m ladder.Match) error {
-	r, err := referee.DecodeReplay(g.Replay)
-	if err != nil {
-		return err
-	}
+func (f *finish) checkGame(g packedGame, m ladder.Match) error {
+	r := g.doc
 	if _, err := r.Settle(f.variant.Game()); err != nil {
 		return err
 	}
@@ -135,7 +139,7 @@ func (f *finish) checkGame(g ladder.Game, m ladder.Match) error {
 	case text(r.Options) != f.match.Options:
 		return fmt.Errorf("the replay's options are %v, the match's %v", r.Options, m.Options)
 	}
-	return seatsAgree(g, r, len(f.versions))
+	return seatsAgree(g.Game, r, len(f.versions))
 }
 
 // seatsAgree says in what the figures of a game are not those of its replay.

@@ -262,6 +262,9 @@ func makeTemplate(tb testing.TB) string {
 }
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashName); dir != "" {
+		finishUntilKilled(dir)
+	}
 	code := m.Run()
 	if templateDir.path != "" {
 		os.RemoveAll(templateDir.path)

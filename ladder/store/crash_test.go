@@ -1,0 +1,92 @@
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// crashName makes this program one that finishes matches in a folder until it is
+// killed, and says each on stdout.
+const crashName = "TIMBA_STORE_CRASH"
+
+func finishUntilKilled(dir string) {
+	tb := dying{}
+	c := &competition{tb: tb, clock: newClock()}
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
+	check(tb, err)
+	c.Store = s
+	c.begin()
+	ids := c.ids("@random", "@first", "@greedy")
+	for i := 0; ; i++ {
+		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+		fmt.Println(m.ID)
+	}
+}
+
+// dying is a testing.TB that ends the program.
+type dying struct{ testing.TB }
+
+func (dying) Helper() {}
+
+func (dying) Fatal(args ...any) {
+	fmt.Fprintln(os.Stderr, args...)
+	os.Exit(3)
+}
+
+// A process killed at any moment leaves every match that it has told of, and no
+// part of any other.
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	told := 0
+	for range 5 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashName+"="+dir)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		last := int64(0)
+		for n := 1 + rand.IntN(4); n > 0 && lines.Scan(); n-- {
+			last, err = strconv.ParseInt(lines.Text(), 10, 64)
+			check(t, err)
+			told++
+		}
+		check(t, cmd.Process.Kill())
+		for lines.Scan() {
+			told++
+		}
+		cmd.Wait()
+		if last == 0 {
+			t.Fatalf("nothing was finished: %s", stderr.String())
+		}
+		c := openStore(t, dir)
+		m, err := c.Match(bg, last)
+		check(t, err)
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s", last, m.State)
+		}
+		if n := countFinished(t, c); n < told {
+			t.Errorf("%d matches were finished, and %d are", told, n)
+		} else {
+			told = n
+		}
+		wantSound(t, c.Store)
+		check(t, c.Close())
+	}
+}
+
+func countFinished(t *testing.T, c *competition) (n int) {
+	t.Helper()
+	check(t, c.readers.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
+	return n
+}
