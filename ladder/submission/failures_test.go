@@ -70,6 +70,8 @@ func TestFailures(t *testing.T) {
 		{name: "others' files", files: map[string]string{"timba.toml": `run = ["../../timba.db"]`}, stage: Build, words: []string{`"../../timba.db"`, "neither in the bot's folder"}},
 		{name: "others' files by a script", files: map[string]string{"timba.toml": `run = ["./bot"]`, "bot+x": "#!" + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
 		{name: "others' files by a build", files: map[string]string{"timba.toml": "build = [\"./b\"]\n" + tebesOnly, "b+x": "#!/usr/bin/env -S " + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
+		{name: "others' files by a Python of its own", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo home = " + w.Dir + " > pyvenv.cfg\"]\nrun = [\"./bin/run\"]", "bin/run+x": "#!/bin/sh\n"}, stage: Build,
+			words: []string{"neither in the bot's folder"}},
 
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},

@@ -170,9 +170,14 @@ func (p *Pipeline) allowed(dir string, command []string) error {
 			if err != nil {
 				return err
 			}
-			if path != "" {
-				next = append(next, interpreters(path)...)
+			if path == "" {
+				continue
 			}
+			found, err := interpreters(path)
+			if err != nil {
+				return err
+			}
+			next = append(next, found...)
 		}
 		if words = next; len(words) == 0 {
 			return nil
@@ -216,29 +221,40 @@ func (p *Pipeline) near(path string) bool {
 	return inside(path, p.Dir) || inside(p.Dir+"/", folder)
 }
 
-// interpreters are the programs that the first line of a script names, none for
-// what is no script.
-func interpreters(path string) []string {
+// interpreters are the programs that a file in the bot's folder leads to, as its
+// first line or the Python environment around it has them; none for a program that
+// stands for itself.
+func interpreters(path string) (words []string, err error) {
+	environment := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
+	if info, err := os.Stat(environment); err == nil && info.Size() > program.MaxManifest {
+		return nil, refuse("pyvenv.cfg has %d bytes: at most %d are read", info.Size(), program.MaxManifest)
+	}
+	if cfg, err := os.ReadFile(environment); err == nil {
+		for line := range strings.Lines(string(cfg)) {
+			if key, value, _ := strings.Cut(line, "="); strings.TrimSpace(key) == "home" {
+				words = append(words, filepath.Join(strings.TrimSpace(value), filepath.Base(path)))
+			}
+		}
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil
+		return words, nil // it cannot be run either
 	}
 	defer f.Close()
 	head := make([]byte, 256)
 	n, _ := f.Read(head)
 	line, ok := strings.CutPrefix(string(head[:n]), "#!")
 	if !ok {
-		return nil
+		return words, nil
 	}
 	line, _, _ = strings.Cut(line, "\n")
-	words := strings.Fields(line)
-	if len(words) == 0 || filepath.Base(words[0]) != "env" {
-		return words[:min(1, len(words))]
-	}
-	for _, word := range words[1:] {
-		if !strings.HasPrefix(word, "-") && !strings.Contains(word, "=") {
-			return []string{words[0], word}
+	for i, word := range strings.Fields(line) {
+		// What env starts is one of the words after it: all of them are looked at, as
+		// its options have many forms.
+		word = strings.TrimPrefix(word, "-S")
+		if i == 0 || strings.Contains(word, "/") && !strings.Contains(word, "=") {
+			words = append(words, word)
 		}
 	}
-	return words[:1]
+	return words, nil
 }

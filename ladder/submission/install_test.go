@@ -218,13 +218,15 @@ func TestAllowed(t *testing.T) {
 		"bot+x": "\x7fELF", "sh+x": "#!/bin/sh\n", "env+x": "#!/usr/bin/env python3\n", "own+x": "#! ./bot -x\n", "spaces+x": "#!  \t/bin/sh\t-e\n", "empty": "#!\n",
 		"evil1+x": "#!/root/x\n", "evil2+x": "#!/usr/bin/env /root/x\n", "evil3+x": "#!/usr/bin/env -S A=b ../../x\n", "evil4+x": "#!./evil1\n", "evil5+x": "#!/usr/../root/x\n", "evil6+x": "#!/usr",
 		"evil7+x": "#!/root/env sh\n", "evil8+x": "#!/usr/bin/env -S -u /root/x sh\n", "evil9+x": "#!/opt/timba/data/bots/x/bot\n",
+		"evil10+x": "#!/usr/bin/env -S/root/x sh\n", "evil11+x": "#!/usr/bin/env --unset /root/x sh\n",
+		"venv/bin/x+x": "", "venv/pyvenv.cfg": "home = /root/secret\n", "good/bin/x+x": "", "good/pyvenv.cfg": "home = /usr/bin\nversion = 3\n",
 		"loop+x": "#!./loop\n", "sub/evil+x": "#!../x\n",
 	})
 	for word, want := range map[string]bool{
 		"python3": true, "./bot": true, "sub/../bot": true, "./sh": true, "./env": true, "./own": true, "./spaces": true, "./empty": true, "./none": true,
 		"/bin/sh": true, "/usr/bin/python3": true, dir + "/bot": true,
 		"../x": false, "./../x": false, "sub/../../x": false, "/root/x": false, "/etc/passwd": false, "/usr/../etc/passwd": false, "/usr": false, "/usrx/y": false, dir: false, dir + "x/y": false, "/": false, "a\x00/b": false, "..": true,
-		"./evil1": false, "./evil2": false, "./evil3": false, "./evil4": false, "./evil5": false, "./evil6": false, "./evil7": false, "./evil8": false, "./evil9": false,
+		"./evil1": false, "./evil2": false, "./evil3": false, "./evil4": false, "./evil5": false, "./evil6": false, "./evil7": false, "./evil8": false, "./evil9": false, "./evil10": false, "./evil11": false, "venv/bin/x": false, "good/bin/x": true,
 		"/opt/go/bin/go": true, "/opt/timba/data/timba.db": false, "/opt/timba/bin/x": false, "/opt/timba/x": false, "/opt/x": false, "/opt/other/x": true, "/usr/bin/../bin/sh": false, "/usr//bin/sh": false, "./loop": false, "sub/evil": false,
 	} {
 		err := p.allowed(dir, []string{word})
