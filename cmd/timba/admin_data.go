@@ -28,18 +28,18 @@ func (f *adminFlags) onData(do func(*store.Store) error) error {
 func (f *adminFlags) newBackup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FOLDER",
-		Short: "Copy all of a competition to a new folder while its server runs",
-		Long: "Makes a folder with the database as it is at one moment, the uploads and the configuration, while\n" +
-			"matches go on. It is a data folder itself: timba admin verify looks into it, and timba serve goes on\n" +
-			"from there. It is there whole or not at all.",
-		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-11-21",
+		Short: "Copy all that a server needs to a new folder, while it runs",
+		Long: "Writes the database as it is at one moment, the uploads and the configuration to a folder that\n" +
+			"does not exist yet, while matches go on. It is a data folder itself: to restore, copy it back;\n" +
+			"timba admin verify looks into it. docs/operating.md tells more.",
+		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.onData(func(s *store.Store) error {
 				if err := s.Backup(cmd.Context(), args[0]); err != nil {
 					return err
 				}
-				size, err := folderSize(args[0])
+				size, err := sizeOf(args[0])
 				if err != nil {
 					return fmt.Errorf("backup: %w", err)
 				}
@@ -58,19 +58,19 @@ func (f *adminFlags) newBackup() *cobra.Command {
 	return cmd
 }
 
-// folderSize adds up the files of a folder.
-func folderSize(dir string) (size int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// sizeOf is the bytes of all files in a folder.
+func sizeOf(folder string) (n int64, err error) {
+	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
 		if err == nil {
-			size += info.Size()
+			n += info.Size()
 		}
 		return err
 	})
-	return size, err
+	return n, err
 }
 
 func (f *adminFlags) newVerify() *cobra.Command {
