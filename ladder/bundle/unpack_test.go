@@ -111,11 +111,11 @@ func TestLimitsAreExact(t *testing.T) {
 		{"files and folders", append(many(48), ent{name: "d/x"}), append(many(49), ent{name: "d/x"})},
 		{"depth", []ent{{name: "1/2/3/4/5"}, {name: "x"}}, []ent{{name: "1/2/3/4/5/6"}, {name: "x"}}},
 		{"path", []ent{{name: strings.Repeat("x", 100)}}, []ent{{name: strings.Repeat("x", 101)}}},
-		{"unpacked", []ent{{name: "a", body: half(1 << 20)}, {name: "b", body: half(1 << 20)}}, []ent{{name: "a", body: half(1 << 20)}, {name: "b", body: half(1<<20 + 1)}}},
+		{"unpacked", []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64 << 10)}}, []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64<<10 + 1)}}},
 	} {
 		for kind, pack := range map[string]func(...ent) []byte{"tar.gz": tgz, "zip": zipOf} {
 			l := small
-			l.Upload = 4 << 20
+			l.Unpacked = 128 << 10
 			file, into := store(t, pack(c.good...))
 			os.Mkdir(filepath.Dir(into), 0o755)
 			if _, err := Unpack(file, into, l); err != nil {
