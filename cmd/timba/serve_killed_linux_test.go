@@ -38,14 +38,17 @@ func TestServeKilled(t *testing.T) {
 	finished := map[int64]ladder.Match{} // as they were when they were first seen
 	broken := map[int64]bool{}           // rated matches that were being played at a kill
 	var slowest time.Duration
-	for range kills {
-		moment := time.After(time.Duration(rand.Int64N(int64(2 * time.Second))))
-		s, out := a.launch(t)
+	for kill := range kills {
+		s, out := a.launch(t, "--log-level", "debug")
 		go func() {
 			for out.Scan() {
 			}
 		}()
-		<-moment
+		// Every other one is killed while it starts, perhaps; the rest while they play.
+		if kill%2 > 0 {
+			until(t, "matches begin", func() bool { return strings.Contains(s.log(), "match begins") })
+		}
+		<-time.After(time.Duration(rand.Int64N(int64(time.Second))))
 		took := a.kill(t, s)
 		slowest = max(slowest, took)
 		a.sound(t)

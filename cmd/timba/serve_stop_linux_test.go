@@ -321,7 +321,7 @@ func TestServeRestore(t *testing.T) {
 	s := a.serve(t)
 	a.timba(t, s.token, "login", s.url, "--token-file", "-")
 	dir := filepath.Join(a.home, "newcomer")
-	a.timba(t, "", "init", "bash", dir)
+	a.timba(t, "", "init", "python", dir)
 	a.timba(t, "", "submit", dir)
 	told := len(finishedIn(s.log()))
 	until(t, "matches go on", func() bool { return len(finishedIn(s.log())) > told+5 })
