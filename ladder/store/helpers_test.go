@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -265,6 +266,8 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(crashName); dir != "" {
 		finishUntilKilled(dir)
 	}
+	// A check here is a whole competition: fewer are enough, unless more are asked for.
+	flag.Set("rapid.checks", "12")
 	code := m.Run()
 	if templateDir.path != "" {
 		os.RemoveAll(templateDir.path)

@@ -445,7 +445,7 @@ func TestReplaysAfter(t *testing.T) {
 	if len(all) != count(t, c, "games") {
 		t.Fatalf("%d replays of %d games", len(all), count(t, c, "games"))
 	}
-	for cursor := range int64(len(all) + 1) {
+	for cursor := int64(0); cursor <= int64(len(all)); cursor += 3 {
 		for _, f := range []ReplayFilter{{}, {Ladder: "tebes-4"}, {Bot: "anna-bot"}, {Bot: "anna-bot", Ladder: "tebes-4"}, {Match: all[0].match}} {
 			var want []seen
 			for _, s := range all {
