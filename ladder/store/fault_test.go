@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -123,6 +124,24 @@ func TestReadOnly(t *testing.T) {
 	_, err = s.AddPerson(bg, "anna", false)
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: folder %q is open read-only: open it without read-only", c.Dir()))
 	wantSound(t, s)
+}
+
+// Others of the machine do not read the database, whatever the folder's rights.
+func TestRights(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		return // rights are the folder's there
+	}
+	dir := t.TempDir()
+	check(t, os.Chmod(dir, 0o755))
+	c := openStore(t, dir)
+	c.begin()
+	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		check(t, err)
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has the rights %v", name, info.Mode())
+		}
+	}
 }
 
 // The pragmas hold on every connection.

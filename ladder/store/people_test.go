@@ -105,6 +105,8 @@ func TestTokensRefused(t *testing.T) {
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: timba login takes a new one")
 	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
 	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
+	_, _, err = c.AddToken(bg, p.ID, "a\nb", ladder.ScopeAll, time.Time{})
+	wantError(t, err, ladder.Invalid, `token: label cannot be "a\nb": try one line of at most 80 bytes`)
 	_, _, err = c.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
 	wantError(t, err, ladder.NotFound, "person 99 does not exist")
 }

@@ -103,7 +103,16 @@ func (s *Store) prepareFolder(path string, o Options) error {
 				return unavailable("name a folder that can be written to, or mend it", "data: folder %q cannot be made: %w", s.dir, err)
 			}
 		}
-		return s.takeLock()
+		if err := s.takeLock(); err != nil {
+			return err
+		}
+		// It has the seeds of matches to come: nobody else is to read it, whatever
+		// the rights of the folder. SQLite gives its other files the same rights.
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return unavailable("look at the folder, its owner and its rights", "data: the database cannot be opened: %w", err)
+		}
+		return f.Close()
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return ladder.Errorf(ladder.NotFound, "name the folder of a server, or start one there with timba serve --data "+s.dir,

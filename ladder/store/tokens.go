@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -78,8 +79,8 @@ func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64
 	default:
 		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
 	}
-	if len(label) > maxTokenLabel {
-		return "", ladder.Token{}, invalid("try at most 80 bytes", "token: label cannot be %q", label)
+	if len(label) > maxTokenLabel || strings.ContainsFunc(label, unicode.IsControl) {
+		return "", ladder.Token{}, invalid("try one line of at most 80 bytes", "token: label cannot be %q", label)
 	}
 	if !expires.IsZero() && !expires.After(s.now()) {
 		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
