@@ -22,8 +22,8 @@ type info struct {
 	route   string // the pattern, "" for none
 	person  ladder.Person
 	token   ladder.Token // ID 0: nobody has said who they are
-	w       *recorder // what goes out, compressed
-	inner   *recorder // what the route writes; nil before there is one
+	w       *recorder    // what goes out, compressed
+	inner   *recorder    // what the route writes; nil before there is one
 }
 
 type infoKey struct{}

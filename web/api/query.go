@@ -116,11 +116,9 @@ const (
 // limit is how many items a page has at most.
 func (q *query) limit() int { return int(q.number("limit", 1, maxLimit, defaultLimit)) }
 
-// cursor is the place in a list that "next" of the page before named: the key of
-// its last item, "" for the beginning. A list's kind keeps the cursor of one list
-// from being taken for that of another.
-func (q *query) cursor(kind string) string { return q.cursorNamed("cursor", kind) }
-
+// cursorNamed is the place in a list that "next" of the page before named: the key
+// of its last item, "" for the beginning. A list's kind keeps the cursor of one
+// list from being taken for that of another.
 func (q *query) cursorNamed(name, kind string) string {
 	text := q.text(name)
 	if text == "" {

@@ -1,0 +1,99 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// inFlight waits until a request waits in the server.
+func (w *world) inFlight() {
+	for len(w.api.waits) == 0 {
+		runtime.Gosched()
+	}
+}
+
+// TestWaiting: an answer comes when there is something to tell.
+func TestWaiting(t *testing.T) {
+	w := newWorld(t, nil)
+	path := fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID)
+	first := w.ask(call{method: "GET", path: path, who: "ada read"})
+	tag := map[string]string{"If-None-Match": first.Header().Get("ETag")}
+
+	rec := w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read", header: tag})
+	if rec.Code != http.StatusNotModified {
+		t.Errorf("nothing is new: %d", rec.Code)
+	}
+	rec = w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read"})
+	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":false`) {
+		t.Errorf("the time is over: %d %s", rec.Code, rec.Body)
+	}
+
+	answers := make(chan *httptest.ResponseRecorder)
+	begin := func(header map[string]string) {
+		go func() {
+			answers <- w.ask(call{method: "GET", path: path + "?wait=60s", who: "ada read", header: header})
+		}()
+		w.inFlight()
+	}
+	begin(tag)
+	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
+		t.Errorf("something is new: %d %s", rec.Code, rec.Body)
+	}
+	begin(nil)
+	check(t, w.store.Fail(bg, w.waits.ID, "no"))
+	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
+		t.Errorf("it is done: %d %s", rec.Code, rec.Body)
+	}
+	if got := get[wire.Submission](w, call{path: path + "?wait=60s", who: "ada read"}); !got.Done || got.Version.Reason != "no" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestShutdown: a server that stops does not wait for those who wait.
+func TestShutdown(t *testing.T) {
+	w := newWorld(t, nil)
+	server := NewServer(w.http, slog.New(slog.DiscardHandler))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(t, err)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	answered := make(chan int, 1)
+	go func() {
+		r, err := http.NewRequest("GET", fmt.Sprintf("http://%s/api/v1/submissions/%d?wait=60s", listener.Addr(), w.waits.ID), nil)
+		if err == nil {
+			r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
+			var resp *http.Response
+			if resp, err = http.DefaultClient.Do(r); err == nil {
+				resp.Body.Close()
+				answered <- resp.StatusCode
+			}
+		}
+		if err != nil {
+			t.Error(err)
+			answered <- 0
+		}
+	}()
+	w.inFlight()
+	ctx, cancel := context.WithTimeout(bg, 30*time.Second)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		t.Errorf("it waits: %v", err)
+	}
+	if got := <-answered; got != 200 {
+		t.Errorf("status %d", got)
+	}
+	if err := <-served; err != http.ErrServerClosed {
+		t.Error(err)
+	}
+}
