@@ -117,7 +117,7 @@ func TestInstallations(t *testing.T) {
 		}, []string{"python3", "bot.py"}},
 		{"an environment in the bot's folder", func(home, dir string) {
 			run(python, "-m", "venv", "--without-pip", dir+"/venv")
-			path()
+			path(filepath.Dir(python))
 		}, []string{"venv/bin/python", "bot.py"}},
 		{"links over installations", func(home, dir string) {
 			base := filepath.Dir(home)
@@ -158,6 +158,56 @@ func TestInstallations(t *testing.T) {
 				if _, out := play(t, Spec{Command: []string{"sh", "-c", secrets}, Dir: dir, Most: level}); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
 					t.Errorf("at %s secrets are seen: %s", level, out)
 				}
+			}
+		})
+	}
+}
+
+// TestFilesOfTheBotLeadNowhereElse: what a bot's own files name is shown when it is
+// a program of the machine; nothing else is, though it be there and can be read.
+func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
+	const show = "#!/bin/sh\ncat \"$1\"\n"
+	for _, c := range []struct {
+		name string
+		make func(home, dir string)
+	}{
+		{"a first line", func(home, dir string) {
+			write(t, home+"/tools/bin/show", show, 0o755)
+			write(t, dir+"/bot", "#!"+home+"/tools/bin/show\n", 0o755)
+		}},
+		{"a first line that is not what env takes it for", func(home, dir string) {
+			write(t, dir+"/bot", "#!/usr/bin/env -S --unset "+home+"/.ssh/secret /bin/sh\n", 0o755)
+		}},
+		{"a first line by a way back", func(home, dir string) {
+			write(t, home+"/tools/bin/show", show, 0o755)
+			write(t, dir+"/bot", "#!/usr/.."+home+"/tools/bin/show\n", 0o755)
+		}},
+		{"a link", func(home, dir string) {
+			write(t, home+"/tools/bin/show", show, 0o755)
+			if err := os.Symlink(home+"/tools/bin/show", dir+"/bot"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a link of a folder", func(home, dir string) {
+			write(t, home+"/tools/bin/show", show, 0o755)
+			if err := os.Symlink(home+"/tools/bin", dir+"/bin"); err != nil {
+				t.Fatal(err)
+			}
+			write(t, dir+"/bot", "#!"+dir+"/bin/show\n", 0o755)
+		}},
+		{"a Python environment", func(home, dir string) {
+			write(t, dir+"/pyvenv.cfg", "home = "+home+"/.ssh\n", 0o644)
+			write(t, dir+"/bin/run", "#!/bin/sh\ncat "+home+"/.ssh/secret\n", 0o755)
+			write(t, dir+"/bot", "#!"+dir+"/bin/run\n", 0o755)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home, dir := world(t)
+			t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+			c.make(home, dir)
+			_, err := findProgram("./bot", dir)
+			if err == nil || !strings.Contains(err.Error(), "leads to") {
+				t.Fatalf("the error is %v", err)
 			}
 		})
 	}

@@ -47,6 +47,13 @@ func (p *program) find(word, dir string, depth int) error {
 	if depth == 0 {
 		p.path = path
 	}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		err = mayLead(path, real, dir)
+	}
+	if err != nil {
+		return err
+	}
 	if name := filepath.Base(path); slices.Contains(starters, name) && (depth == 0 || name != "env") {
 		p.any = true
 	}
@@ -57,7 +64,9 @@ func (p *program) find(word, dir string, depth int) error {
 	// a Python environment is.
 	for range 16 {
 		p.showPrefix(path, dir)
-		p.showBase(path, dir)
+		if err := p.showBase(path, dir); err != nil {
+			return err
+		}
 		target, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -65,14 +74,14 @@ func (p *program) find(word, dir string, depth int) error {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}
+		if err := mayLead(path, target, dir); err != nil {
+			return err
+		}
 		path = target
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		p.showPrefix(real, dir)
-		path = real
-	}
+	p.showPrefix(real, dir)
 	if depth < 4 {
-		return p.findInterpreter(path, dir, depth)
+		return p.findInterpreter(real, dir, depth)
 	}
 	return nil
 }
@@ -121,8 +130,8 @@ func (p *program) findInterpreter(path, dir string, depth int) error {
 	if !ok || len(fields) == 0 {
 		return nil
 	}
-	if err := p.find(fields[0], dir, depth+1); err != nil {
-		return fmt.Errorf("%s: its first line: %w", path, err)
+	if err := p.findNamed(path, fields[0], dir, depth); err != nil {
+		return err
 	}
 	if filepath.Base(fields[0]) != "env" {
 		return nil
@@ -136,10 +145,24 @@ func (p *program) findInterpreter(path, dir string, depth int) error {
 		case word == "" || strings.HasPrefix(word, "-") || strings.Contains(word, "="):
 			continue
 		}
-		if err := p.find(word, dir, depth+1); err != nil {
-			return fmt.Errorf("%s: its first line: %w", path, err)
+		return p.findNamed(path, word, dir, depth)
+	}
+	return nil
+}
+
+// findNamed adds what a script's first line names.
+func (p *program) findNamed(script, word, dir string, depth int) error {
+	if strings.Contains(word, "/") {
+		to := word
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(dir, to)
 		}
-		break
+		if err := mayLead(script, to, dir); err != nil {
+			return err
+		}
+	}
+	if err := p.find(word, dir, depth+1); err != nil {
+		return fmt.Errorf("%s: its first line: %w", script, err)
 	}
 	return nil
 }
@@ -188,20 +211,31 @@ func inHome(dir string) bool {
 }
 
 // showBase shows the installation that a Python environment was made from.
-func (p *program) showBase(path, dir string) {
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg"))
+func (p *program) showBase(path, dir string) error {
+	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
+	data, err := os.ReadFile(config)
 	if err != nil {
-		return
+		return nil // it is no environment
 	}
 	for line := range strings.Lines(string(data)) {
 		key, value, ok := strings.Cut(line, "=")
-		if bin := strings.TrimSpace(value); ok && strings.TrimSpace(key) == "home" && filepath.IsAbs(bin) {
-			p.showPrefix(filepath.Join(bin, filepath.Base(path)), dir)
-			if real, err := filepath.EvalSymlinks(bin); err == nil {
-				p.showPrefix(filepath.Join(real, filepath.Base(path)), dir)
+		bin := strings.TrimSpace(value)
+		if !ok || strings.TrimSpace(key) != "home" || !filepath.IsAbs(bin) {
+			continue
+		}
+		folders := []string{bin}
+		if real, err := filepath.EvalSymlinks(bin); err == nil {
+			folders = append(folders, real)
+		}
+		for _, folder := range folders {
+			base := filepath.Join(folder, filepath.Base(path))
+			if err := mayLead(config, base, dir); err != nil {
+				return err
 			}
+			p.showPrefix(base, dir)
 		}
 	}
+	return nil
 }
 
 // private tells whether a folder is root's alone, so that the users that programs

@@ -91,11 +91,35 @@ func ReadManifest(folder string) (Manifest, error) {
 	if len(m.Run) == 0 {
 		return m, fmt.Errorf("%s: run is missing: say how to start the bot, as in run = [\"python3\", \"bot.py\"]", path)
 	}
+	for _, c := range []struct {
+		key     string
+		command []string
+	}{{"build", m.Build}, {"run", m.Run}} {
+		if err := checkPlace(folder, c.command); err != nil {
+			return m, fmt.Errorf("%s: %s: %w", path, c.key, err)
+		}
+	}
 	if m.Name == "" {
 		m.Name = filepath.Base(folder)
 	}
 	m.language = languageOf(append(slices.Clone(m.Build), m.Run...))
 	return m, nil
+}
+
+// checkPlace refuses a command that neither is in the bot's folder nor stands where
+// this machine's programs do: the folder around a program is shown to the bot.
+func checkPlace(folder string, command []string) error {
+	if len(command) == 0 || !strings.Contains(command[0], "/") {
+		return nil
+	}
+	word := command[0]
+	if inside := filepath.IsLocal(word); inside || filepath.IsAbs(word) && sandbox.Known(word) {
+		return nil
+	}
+	if rel, err := filepath.Rel(folder, word); err == nil && filepath.IsLocal(rel) {
+		return nil
+	}
+	return fmt.Errorf("%q is neither in the bot's folder nor where this machine has its programs: name a program without a path, as in python3, or put it into the folder", word)
 }
 
 func recognise(folder string) (Manifest, error) {
