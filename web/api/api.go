@@ -70,9 +70,6 @@ type route struct {
 	serve   func(http.ResponseWriter, *http.Request) error
 }
 
-// name is the route for people.
-func (rt route) name() string { return rt.pattern }
-
 // routes is all there is. Where the owner of a thing alone may see it, the
 // handler asks info.mustOwn.
 func (a *api) routes() []route {

@@ -25,7 +25,7 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 			return err
 		}
 		if rt.scope != "" {
-			return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", rt.name(), rt.scope)
+			return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", rt.pattern, rt.scope)
 		}
 		return nil
 	}
@@ -61,9 +61,9 @@ func (a *api) authenticate(r *http.Request, header string) error {
 func demand(in *info, rt route) error {
 	switch {
 	case !covers(in.token.Scope, rt.scope):
-		return ladder.Errorf(ladder.Forbidden, "use a token of scope "+string(rt.scope), "%s needs the scope %q, this token has %q", rt.name(), rt.scope, in.token.Scope)
+		return ladder.Errorf(ladder.Forbidden, "use a token of scope "+string(rt.scope), "%s needs the scope %q, this token has %q", rt.pattern, rt.scope, in.token.Scope)
 	case rt.admin && !in.person.Admin:
-		return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", rt.name())
+		return ladder.Errorf(ladder.Forbidden, "", "%s is for admins", rt.pattern)
 	}
 	return nil
 }

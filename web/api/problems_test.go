@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +93,13 @@ func TestProblems(t *testing.T) {
 		}
 		if c.status == 405 && rec.Header().Get("Allow") == "" {
 			t.Errorf("%s %s: 405 without Allow", c.method, c.path)
+		}
+	}
+	for _, folder := range []string{"bundles", "tmp"} {
+		left, err := os.ReadDir(filepath.Join(w.api.Dir, folder))
+		check(t, err)
+		if len(left) > 0 {
+			t.Errorf("uploads that were refused have left %v in %s", left, folder)
 		}
 	}
 }
