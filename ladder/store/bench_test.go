@@ -194,8 +194,8 @@ func TestCrowdIsSound(t *testing.T) {
 	}
 }
 
-// bigCrowd is the competition of the benchmarks; it lives until the end of the
-// first that uses it, so they are one.
+// bigCrowd is the competition of BenchmarkStore, whose parts share it. From here on
+// a commit waits for the disk, as it does for a server.
 func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
 	c := newCrowd(b, benchBots, benchPool)

@@ -102,6 +102,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"unrated", "UPDATE game_seats SET rank = 3 - rank WHERE game_id IN (SELECT games.id FROM games JOIN matches ON matches.id = match_id WHERE matches.ladder_id IS NULL)", "match ", "seat 0 is "},
 	} {
 		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
 			c := template(t)
 			if _, err := c.writer.Exec(d.sql); err != nil {
 				t.Fatal(err)
@@ -147,7 +148,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	check(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20 {
+	for range 12 {
 		broken := append([]byte{}, whole...)
 		at := 4096 * (1 + r.IntN(len(whole)/4096-1))
 		for i := range 4096 {

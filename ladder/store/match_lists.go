@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Waiting are the matches that wait, the oldest first, at most limit.
+func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.OldestIn(ctx, string(ladder.Waiting), int64(limit))
+		if err != nil {
+			return err
+		}
+		out, err = s.fill(ctx, q, rows)
+		return err
+	})
+	return out, err
+}
+
+// MatchFilter says which matches; the zero value: the last ones of all.
+type MatchFilter struct {
+	Ladder  string
+	Bot     string
+	Version int64
+	State   ladder.MatchState
+	Before  int64 // only those with a smaller ID; 0 for all
+	Limit   int   // 0 for 50
+}
+
+// Matches lists matches, the last one first.
+func (s *Store) Matches(ctx context.Context, f MatchFilter) (out []ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := s.find(ctx, q, f)
+		if err != nil {
+			return err
+		}
+		out, err = s.fill(ctx, q, rows)
+		return err
+	})
+	return out, err
+}
+
+func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]queries.Match, error) {
+	before, limit, state := f.Before, int64(f.Limit), string(f.State)
+	if before <= 0 {
+		before = noLimit
+	}
+	if limit <= 0 {
+		limit = 50
+	}
+	var on any // the ladder's ID, or nil
+	var ladderID int64
+	if f.Ladder != "" {
+		l, err := s.ladder(ctx, q, f.Ladder)
+		if err != nil {
+			return nil, err
+		}
+		ladderID, on = l.ID, l.ID
+	}
+	switch {
+	case f.Version != 0:
+		return q.MatchesOfVersion(ctx, queries.MatchesOfVersionParams{VersionID: f.Version, Before: before, LadderID: on, State: state, N: limit})
+	case f.Bot != "":
+		b, err := q.BotByName(ctx, f.Bot)
+		if err != nil {
+			return nil, none(err, noBot(f.Bot))
+		}
+		return q.MatchesOfBot(ctx, queries.MatchesOfBotParams{BotID: b.ID, Before: before, LadderID: on, State: state, N: limit})
+	case f.Ladder != "" && state != "":
+		return q.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
+	case f.Ladder != "":
+		return q.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
+	case state != "":
+		return q.MatchesIn(ctx, state, before, limit)
+	}
+	return q.MatchesBefore(ctx, before, limit)
+}
+
+// Match is one match.
+func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		m, err := q.Match(ctx, id)
+		if err != nil {
+			return none(err, noMatch(id))
+		}
+		list, err := s.fill(ctx, q, []queries.Match{m})
+		if err == nil {
+			out = list[0]
+		}
+		return err
+	})
+	return out, err
+}
+
+// fill makes matches of rows, with their slots, attempts and changes.
+func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Match) ([]ladder.Match, error) {
+	out := make([]ladder.Match, len(rows))
+	ids := make([]int64, len(rows))
+	index := make(map[int64]*ladder.Match, len(rows))
+	ladders := map[int64]string{}
+	for i, r := range rows {
+		m, err := match(r)
+		if err != nil {
+			return nil, err
+		}
+		if id := r.LadderID.Int64; r.LadderID.Valid {
+			if ladders[id] == "" {
+				l, err := q.LadderByID(ctx, id)
+				if err != nil {
+					return nil, err
+				}
+				ladders[id] = l.Name
+			}
+			m.Ladder = ladders[id]
+		}
+		out[i], ids[i], index[r.ID] = m, r.ID, &out[i]
+	}
+	if len(rows) == 0 {
+		return out, nil
+	}
+	slots, err := q.SlotsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slots {
+		m := index[r.MatchID]
+		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
+	}
+	attempts, err := q.AttemptsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range attempts {
+		m := index[r.MatchID]
+		m.Attempts = append(m.Attempts, attempt(r))
+	}
+	changes, err := q.ChangesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range changes {
+		m := index[r.MatchID]
+		m.Changes = append(m.Changes, change(r, m.Ladder, m.Deals))
+	}
+	return out, nil
+}
+
+// Changes are what a finished rated match moved, by slot.
+func (s *Store) Changes(ctx context.Context, matchID int64) ([]ladder.Change, error) {
+	m, err := s.Match(ctx, matchID)
+	return m.Changes, err
+}
+
+// History is how the Elo of a version on a ladder went: at most limit of its
+// changes, evenly spaced, the last one among them; 0 for all.
+func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		e, err := q.Entry(ctx, l.ID, versionID)
+		if err != nil {
+			return none(err, notFound("", "version %d has not played on ladder %q", versionID, name))
+		}
+		step := int64(1)
+		if limit > 0 {
+			step = max(1, (e.Matches+int64(limit)-1)/int64(limit))
+		}
+		rows, err := q.History(ctx, queries.HistoryParams{LadderID: l.ID, VersionID: versionID, Step: step, Phase: e.Matches % step})
+		for _, r := range rows {
+			out = append(out, change(r, name, int(l.Deals)))
+		}
+		return err
+	})
+	return out, err
+}
