@@ -93,18 +93,18 @@ func TestRetries(t *testing.T) {
 		t.Errorf("%+v, %v", me, err)
 	}
 
-	tries := int64(0)
+	var tries atomic.Int64 // of the last client
 	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
-		tries = n
+		tries.Store(n)
 		problem(w, 409, "the name is taken", "choose another")
 	})
 	_, err := c.Register(bg, "ada", "")
-	if tries != 1 || Status(err) != 409 || err.Error() != "the name is taken: choose another" {
-		t.Errorf("%d tries, %v", tries, err)
+	if tries.Load() != 1 || Status(err) != 409 || err.Error() != "the name is taken: choose another" {
+		t.Errorf("%d tries, %v", tries.Load(), err)
 	}
 
 	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
-		tries = n
+		tries.Store(n)
 		if n == 1 {
 			fmt.Fprint(w, `{"items":[]}`)
 			return
@@ -114,17 +114,17 @@ func TestRetries(t *testing.T) {
 	if _, err := c.Ladders(bg); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.AskMatch(bg, wire.AskedMatch{}); err == nil || tries != 2 {
-		t.Errorf("a match was asked for %d times: %v", tries-1, err)
+	if _, err = c.AskMatch(bg, wire.AskedMatch{}); err == nil || tries.Load() != 2 {
+		t.Errorf("a match was asked for %d times: %v", tries.Load()-1, err)
 	}
 
 	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
-		tries = n
+		tries.Store(n)
 		w.Header().Set("Retry-After", "86400")
 		problem(w, 429, "20 versions within a day are the limit", "try again tomorrow")
 	})
-	if _, err = c.Me(bg); Status(err) != 429 || tries != 1 {
-		t.Errorf("%d tries, %v", tries, err)
+	if _, err = c.Me(bg); Status(err) != 429 || tries.Load() != 1 {
+		t.Errorf("%d tries, %v", tries.Load(), err)
 	}
 }
 
