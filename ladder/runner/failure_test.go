@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
@@ -224,5 +225,72 @@ func TestHouseFault(t *testing.T) {
 		if s.Bot == "@greedy" && s.Matches > 0 {
 			t.Errorf("it has %d matches", s.Matches)
 		}
+	}
+}
+
+// While the machine itself cannot play, the attempts that it spoils do not count: a
+// match is not dropped for that, however often it happens.
+func TestSickServerDropsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	const spoilt = maxFailures
+	var asked, resolved atomic.Int32
+	r := w.run(1, func(o *Options) {
+		o.Check = func(context.Context) error {
+			// Asked after each spoilt attempt, and before the next one is begun.
+			if n := asked.Add(1); n < 2*spoilt && n%2 == 1 {
+				return errors.New("sandbox: no more of them")
+			}
+			return nil
+		}
+		resolve := o.Resolve
+		o.Resolve = func(ctx context.Context, v ladder.Version) (b referee.Bot, err error) {
+			if b, err = resolve(ctx, v); resolved.Add(1) <= 2*spoilt {
+				b.Command = []string{"/dev/null/nothing"}
+			}
+			return b, err
+		}
+	})
+	r.finished(1)
+	r.stop()
+	all := w.matches()
+	if n := len(all[0].Attempts); n <= maxFailures {
+		t.Errorf("the first match has %d attempts, want more than are counted", n)
+	}
+	for _, m := range all {
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s: %s", m.ID, m.State, m.Reason)
+		}
+	}
+}
+
+// maxFailures is after how many failed attempts the store drops a match.
+const maxFailures = 3
+
+// When nothing can be played, nothing is begun again and again: what failed rests.
+func TestNothingHammers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	r := w.run(1, func(o *Options) {
+		o.Resolve = func(context.Context, ladder.Version) (b referee.Bot, err error) {
+			return referee.Bot{Command: []string{"/dev/null/nothing"}}, nil
+		}
+	})
+	attempts := 0
+	late := time.After(3 * time.Second)
+	for on := true; on; {
+		select {
+		case e := <-r.events:
+			if e.Kind == MatchBegan {
+				attempts++
+			}
+		case <-late:
+			on = false
+		}
+	}
+	r.stop()
+	// Three house bots, each of which fails at once, after one second and after three.
+	if attempts > 12 {
+		t.Errorf("in three seconds matches were begun %d times", attempts)
 	}
 }

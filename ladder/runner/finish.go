@@ -72,14 +72,13 @@ func (r *Runner) breakOff(ctx context.Context, o *outcome, why error) {
 		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &server):
 		reason, label, failed = "the server could not play", "server", false
-		r.pause(why)
-		o.again = append(o.again, matchName(m.ID))
+		r.pause(why) // the match comes first after it
 	case errors.As(why, &version):
 		reason, label = why.Error(), "version"
 		o.again = append(o.again, matchName(m.ID), versionName(version.version))
 	case errors.As(why, &own):
 		reason, label = why.Error(), "house"
-		o.again = append(o.again, matchName(m.ID))
+		o.again = append(o.again, matchName(m.ID), versionName(own.version))
 	default:
 		reason, label = "the referee failed", "referee"
 		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +36,9 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 	}
 	if err == nil {
 		o.fine = append(o.fine, matchName(m.ID), ladderName(m.Ladder))
+		for _, v := range m.Versions {
+			o.fine = append(o.fine, versionName(v))
+		}
 		return
 	}
 	r.breakOff(ctx, o, err)
@@ -53,8 +55,11 @@ type played struct {
 // Whose failure it was that a match has no result. None is a bot's: bots' faults
 // are part of the result.
 type (
-	houseError   struct{ referee.FaultAt } // a bot that is part of this program
-	versionError struct {                  // a version that cannot be had as a program
+	houseError struct { // a bot that is part of this program
+		version int64
+		referee.FaultAt
+	}
+	versionError struct { // a version that cannot be had as a program
 		version int64
 		err     error
 	}
@@ -94,7 +99,7 @@ func (r *Runner) playGames(ctx context.Context, p *played, core int) error {
 		},
 	}
 	err = match.Play(ctx)
-	if err == nil || ctx.Err() != nil || errors.As(err, new(houseError)) {
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	if broken := r.Check(ctx); broken != nil {
@@ -109,7 +114,9 @@ func (p *played) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
 		if p.versions[slot].House() {
-			return houseError{referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}}
+			return houseError{p.versions[slot].ID, referee.FaultAt{
+				Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f,
+			}}
 		}
 	}
 	cutInfo(&g.Replay)
