@@ -24,11 +24,8 @@ import (
 // ConfigFile is the name of the configuration in the data folder.
 const ConfigFile = "timba.toml"
 
-// Anchor is the house bot that all ratings are relative to, AnchorElo its rating.
-const (
-	Anchor    = "@random"
-	AnchorElo = 1000.0
-)
+// Anchor is the house bot that all ratings are relative to; elo.AnchorElo is its rating.
+const Anchor = "@random"
 
 //go:embed ladders.toml
 var defaultTOML string

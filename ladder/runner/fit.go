@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
@@ -195,7 +196,7 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, er
 	}
 	var o rating.Options
 	if anchor >= 0 {
-		o.Anchor = &rating.Anchor{Bot: anchor, Elo: ladder.AnchorElo}
+		o.Anchor = &rating.Anchor{Bot: anchor, Elo: elo.AnchorElo}
 	}
 	fitted, err := r.fit(bots, number, o)
 	if err != nil {
