@@ -3,6 +3,7 @@ package simulation
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -25,8 +26,9 @@ const (
 const maxDiff = 4000
 
 // curve is the skill at which the expected score is that of a difference of
-// 0, 1, 2... Elo.
-var curve = func() []float64 {
+// 0, 1, 2... Elo. It is made when it is asked for: every start of the program, and
+// of every sandbox, would wait for it.
+var curve = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
 	score := func(skill float64) float64 { return (n.CDF(skill-tie) + n.CDF(skill+tie)) / 2 }
 	skills := make([]float64, maxDiff+2)
@@ -43,13 +45,14 @@ var curve = func() []float64 {
 		skills[elo], low = a, a
 	}
 	return skills
-}()
+})
 
 // skill is the difference of skill with the expected score of diff Elo.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
-	s := curve[i] + (x-float64(i))*(curve[i+1]-curve[i])
+	skills := curve()
+	s := skills[i] + (x-float64(i))*(skills[i+1]-skills[i])
 	return math.Copysign(s, diff)
 }
 
