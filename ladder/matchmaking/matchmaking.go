@@ -44,8 +44,7 @@ type Player struct {
 // Ladder is one ladder as it is now.
 type Ladder struct {
 	Name    string
-	Slots   int     // versions in a match, at least 2
-	Share   float64 // what it has cost lately, in any unit that all ladders share
+	Slots   int // versions in a match, at least 2
 	Players []Player
 	// Met counts the matches of two versions on the ladder as opponents, those
 	// being played included. nil: nobody has met.
@@ -54,20 +53,6 @@ type Ladder struct {
 
 // enough tells whether a match can be made up at all.
 func (l *Ladder) enough() bool { return l.Slots >= 2 && len(l.Players) >= l.Slots }
-
-// NextLadder is the index of the ladder whose turn it is: that which has cost
-// the least, of those with players for a match, and the first of equals. It is
-// -1 where no ladder has enough players.
-func NextLadder(ladders []Ladder) int {
-	best := -1
-	for i := range ladders {
-		l := &ladders[i]
-		if l.enough() && (best < 0 || l.Share < ladders[best].Share) {
-			best = i
-		}
-	}
-	return best
-}
 
 // Next chooses the versions of the ladder's next match by slot; ok is false when
 // there are too few.

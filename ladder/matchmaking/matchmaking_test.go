@@ -242,31 +242,6 @@ func TestTooFewPlayers(t *testing.T) {
 	}
 }
 
-// A fair share for every ladder: what they cost stays even, and a ladder with
-// too few players waits.
-func TestNextLadder(t *testing.T) {
-	ladders := []Ladder{settled(5, 2), settled(3, 4), settled(4, 4), settled(9, 2)}
-	if i := NextLadder(ladders[1:2]); i != -1 {
-		t.Errorf("ladder %d plays with 3 players for 4 slots", i)
-	}
-	cost := []float64{1, 1, 7, 0.3}
-	total := 0.0
-	for range 5000 {
-		i := NextLadder(ladders)
-		ladders[i].Share += cost[i]
-		total += cost[i]
-	}
-	for i, l := range ladders {
-		want := total / 3
-		if i == 1 {
-			want = 0
-		}
-		if math.Abs(l.Share-want) > 7 {
-			t.Errorf("ladder %d had %.1f of %.1f, want %.1f", i, l.Share, total, want)
-		}
-	}
-}
-
 // Any state gives a valid match or none, and the same from the same source.
 func FuzzNext(f *testing.F) {
 	f.Add(uint64(1), uint8(2), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})

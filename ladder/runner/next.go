@@ -107,35 +107,23 @@ func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 	now := r.Now()
 	r.costs.fade(now)
 	r.quiet = time.Time{}
-	var states []matchmaking.Ladder
-	var configs []*ladder.LadderConfig
-	for i := range r.Ladders {
-		l := &r.Ladders[i]
+	for _, l := range r.costs.order(r.Ladders) {
 		if r.rests.resting(ladderName(l.Name), now) {
 			continue
 		}
-		s, err := r.Store.LadderState(ctx, l.Name)
+		state, err := r.Store.LadderState(ctx, l.Name)
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", l.Name, err)
 		}
-		s.Slots, s.Share = l.Bots, r.costs.spent[l.Name]
-		s.Players = r.rested(s.Players)
-		if r.pauses(l.Name, s.Players, now) {
+		state.Slots, state.Players = l.Bots, r.rested(state.Players)
+		if r.pauses(l.Name, state.Players, now) {
 			continue
 		}
-		states, configs = append(states, s), append(configs, l)
-	}
-	for len(states) > 0 {
-		i := matchmaking.NextLadder(states)
-		if i < 0 {
-			return nil, nil
-		}
-		if slots, ok := matchmaking.Next(states[i], r.rand); ok {
-			r.last[configs[i].Name] = now
-			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: configs[i].Name, Versions: slots})
+		if slots, ok := matchmaking.Next(state, r.rand); ok {
+			r.last[l.Name] = now
+			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: l.Name, Versions: slots})
 			return &m, err
 		}
-		states, configs = append(states[:i], states[i+1:]...), append(configs[:i], configs[i+1:]...)
 	}
 	return nil, nil
 }

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -72,6 +74,14 @@ type costs struct {
 
 func newCosts() costs {
 	return costs{spent: map[string]float64{}, recent: map[string]float64{}}
+}
+
+// order are the ladders by whose turn it is: that which has cost the least comes
+// first, of equals the first.
+func (c *costs) order(ladders []ladder.LadderConfig) []ladder.LadderConfig {
+	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.LadderConfig) int {
+		return cmp.Compare(c.spent[a.Name], c.spent[b.Name])
+	})
 }
 
 // fade lets the past count less.

@@ -74,12 +74,10 @@ func TestCosts(t *testing.T) {
 	c, now := newCosts(), time.Now()
 	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
 	played := map[string]time.Duration{}
+	ladders := []ladder.LadderConfig{{Name: "slow"}, {Name: "quick"}}
 	for range 220 {
 		c.fade(now)
-		name := "slow"
-		if c.spent["quick"] <= c.spent["slow"] {
-			name = "quick"
-		}
+		name := c.order(ladders)[0].Name
 		charged := c.began(name)
 		now = now.Add(took[name])
 		c.fade(now)

@@ -117,7 +117,7 @@ func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (qu
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
-// LadderState is what matchmaking needs of a ladder, but for Share. Met loads the
+// LadderState is what matchmaking needs of a ladder. Met loads the
 // acquaintances of its first argument and remembers them; it is for one goroutine.
 func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.Ladder, err error) {
 	open := map[[2]int64]int{}
