@@ -144,7 +144,11 @@ func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error
 
 func printMatch(w io.Writer, m wire.Match) {
 	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), count(m.Deals, "deal"), clockText(m.Clock.Clock))
-	fmt.Fprintf(w, "%s, asked for %s\n", m.State, since(m.Created))
+	made := "made"
+	if m.AskedBy != "" {
+		made = "asked for by " + m.AskedBy
+	}
+	fmt.Fprintf(w, "%s, %s %s\n", m.State, made, since(m.Created))
 	if m.Reason != "" {
 		fmt.Fprintln(w, m.Reason)
 	}
