@@ -142,7 +142,11 @@ func (f *demoFlags) folder() (remove func() error, err error) {
 		return nil, fmt.Errorf("data: %w: name a folder with --data", err)
 	}
 	dir := f.serve.data
-	return func() error { return os.RemoveAll(dir) }, nil
+	sandbox.Guard(dir)
+	return func() error {
+		defer sandbox.Unguard(dir)
+		return os.RemoveAll(dir)
+	}, nil
 }
 
 // server is that of `timba serve`, with a configuration of its own.
