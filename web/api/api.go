@@ -143,9 +143,9 @@ func newAPI(o Options) *api {
 	return &api{
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
-		anonymous: newBuckets[netip.Addr]("address", o.Config.Limits.Anonymous, o.Now),
-		byToken:   newBuckets[int64]("token", o.Config.Limits.Requests, o.Now),
-		joining:   newBuckets[netip.Addr]("registrations", cmp.Or(o.Registrations, 10), o.Now),
+		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
+		byToken:   newBuckets[int64]("token", "requests a minute for one token", o.Config.Limits.Requests, o.Now),
+		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
 		uploads:   make(slots, maxUploads),
 		streams:   make(slots, maxStreams),
 		waits:     make(slots, maxWaits),
@@ -169,7 +169,7 @@ func (a *api) handler(routes []route) http.Handler {
 		_, pattern := mux.Handler(r)
 		// ServeMux would redirect to the clean path, by a page in HTML.
 		if pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			if err := a.unknown(w, r, mux); err != nil {
+			if err := a.unknown(w, r, mux, pattern); err != nil {
 				a.fail(w, r, err)
 			}
 			return

@@ -15,7 +15,8 @@ import (
 // likes. It remembers the keys that asked last; one that is forgotten has been
 // silent for longer than many others.
 type buckets[K comparable] struct {
-	name   string
+	name   string // in the headers
+	what   string // is limited, for people
 	minute int
 	now    func() time.Time
 	keys   *lru.Cache[K, *rate.Limiter]
@@ -24,12 +25,12 @@ type buckets[K comparable] struct {
 // maxKeys bounds the memory of a limit: some 200 bytes a key.
 const maxKeys = 1 << 16
 
-func newBuckets[K comparable](name string, minute int, now func() time.Time) *buckets[K] {
+func newBuckets[K comparable](name, what string, minute int, now func() time.Time) *buckets[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
 		panic(err) // only for a size below 1
 	}
-	return &buckets[K]{name: name, minute: minute, now: now, keys: keys}
+	return &buckets[K]{name: name, what: what, minute: minute, now: now, keys: keys}
 }
 
 // take counts a request and says how much is left, in the headers too.
@@ -53,7 +54,7 @@ func (b *buckets[K]) take(w http.ResponseWriter, key K) error {
 		return nil
 	}
 	return retryError{ladder.Errorf(ladder.TooMany, fmt.Sprintf("wait %d s", max(1, int((wait+time.Second-1)/time.Second))),
-		"there is a limit of %d requests a minute for one %s", b.minute, b.name), wait}
+		"there is a limit of %d %s", b.minute, b.what), wait}
 }
 
 // slots bounds how many do something at once.

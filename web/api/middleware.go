@@ -134,10 +134,13 @@ func share(h http.Header) {
 }
 
 // unknown answers where no route is: 404, 405, or what a browser asks before it
-// asks. ServeMux knows which methods an address has.
-func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler) error {
+// asks. ServeMux knows which methods an address has; it is asked only where it has
+// no route, since it would serve that.
+func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, pattern string) error {
 	probe := &allowProbe{header: http.Header{}}
-	mux.ServeHTTP(probe, r)
+	if pattern == "" {
+		mux.ServeHTTP(probe, r)
+	}
 	allow := probe.header.Get("Allow")
 	if allow == "" {
 		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json tells what there is", "there is nothing at %q", clip(r.URL.Path))

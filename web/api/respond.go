@@ -122,7 +122,14 @@ func jsonFault(err error) string {
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &kind):
-		return strconv.Quote(kind.Field) + " cannot be a " + kind.Value
+		what, article := "the body", "a "
+		if kind.Field != "" {
+			what = strconv.Quote(kind.Field)
+		}
+		if strings.HasPrefix(kind.Value, "array") || strings.HasPrefix(kind.Value, "object") {
+			article = "an "
+		}
+		return what + " cannot be " + article + kind.Value
 	case errors.As(err, &syntax):
 		return "it is not JSON at byte " + strconv.FormatInt(syntax.Offset, 10)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
