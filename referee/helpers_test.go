@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -220,4 +221,10 @@ func codeOf(err error) protocol.Code {
 		return f.Code
 	}
 	return protocol.Code(err.Error())
+}
+
+// raced tells whether the race detector is in this test binary.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -295,13 +296,14 @@ type held struct {
 
 // holds are the ways to run bots that this machine has: at each level and, at the
 // best one if that can be, stopped between turns; if bare is true also without a
-// sandbox. A machine that holds nothing has only that.
+// sandbox. A machine that holds nothing has only that. What the levels below FULL
+// allow of memory is too little for the race detector.
 func holds(t testing.TB, bare bool) (list []held) {
 	t.Helper()
-	if bare {
-		list = append(list, held{"bare", nil})
-	}
 	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
+		if level < sandbox.Full && raced() {
+			break
+		}
 		h := Hold{Level: level, Most: level, Limit: sandbox.DefaultLimit}
 		list = append(list, held{level.String(), &h})
 		if level == sandbox.Full {
@@ -309,6 +311,9 @@ func holds(t testing.TB, bare bool) (list []held) {
 			still.Still = true
 			list = append(list, held{"FULL, stopped between turns", &still})
 		}
+	}
+	if bare || len(list) == 0 {
+		list = slices.Insert(list, 0, held{"bare", nil})
 	}
 	return list
 }

@@ -160,7 +160,8 @@ func TestNotStarted(t *testing.T) {
 // A manifest that names a game that is not there is warned of.
 func TestManifest(t *testing.T) {
 	dir := t.TempDir()
-	text := fmt.Sprintf("name = \"mine\"\nrun = [%q, \"bot\", \"first\"]\ngames = [\"teeko\", \"chess\"]\n", os.Args[0])
+	copySelf(t, dir+"/me")
+	const text = "name = \"mine\"\nrun = [\"./me\", \"bot\", \"first\"]\ngames = [\"teeko\", \"chess\"]\n"
 	if err := os.WriteFile(filepath.Join(dir, "timba.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -81,7 +83,6 @@ func TestSandbox(t *testing.T) {
 	if err := os.WriteFile(os.Getenv("HOME")+"/book", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	exe := copySelf(t)
 	const outside = "works outside the sandbox but not inside: "
 	cases := map[string]struct{ text, change string }{
 		"write":                               {outside + `the process exited with status 1 instead of sending "ready": it tried to write ./log.txt`, "write to the folder that $TMPDIR names"},
@@ -93,6 +94,9 @@ func TestSandbox(t *testing.T) {
 		"processes":                           {outside, "start fewer, or allow more with --processes; this time it was given 24"},
 	}
 	for level := sandbox.Probe().Level; level > sandbox.Weak; level-- {
+		if level < sandbox.Full && raced() {
+			break
+		}
 		hold := &referee.Hold{Level: level, Most: level, Limit: sandbox.DefaultLimit}
 		hold.Limit.Memory, hold.Limit.Processes = 128<<20, 24
 		for way, want := range cases {
@@ -100,7 +104,8 @@ func TestSandbox(t *testing.T) {
 			if err := os.Chmod(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			manifest := fmt.Sprintf("name = \"hiker\"\nrun = [%q, \"hiker\", %q]\n", exe, way)
+			copySelf(t, dir+"/hiker")
+			manifest := fmt.Sprintf("name = \"hiker\"\nrun = [\"./hiker\", \"hiker\", %q]\n", way)
 			if err := os.WriteFile(dir+"/timba.toml", []byte(manifest), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +135,7 @@ func TestSandbox(t *testing.T) {
 }
 
 // copySelf puts the test binary where users without rights find it.
-func copySelf(t *testing.T) string {
+func copySelf(t *testing.T, path string) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -140,9 +145,14 @@ func copySelf(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := t.TempDir() + "/hiker"
 	if err := os.WriteFile(path, data, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return path
+}
+
+// raced tells whether the race detector is in this test binary: what the levels
+// below FULL allow of memory is too little for it.
+func raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
