@@ -76,9 +76,11 @@ func (c *config) keepBuild() error {
 // maxDepth is how deep a built folder may be.
 const maxDepth = 64
 
+var errDeep = fmt.Errorf("folders are nested more than %d deep", maxDepth)
+
 func keepFolder(src, dst, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("folders are nested more than %d deep", maxDepth)
+		return errDeep
 	}
 	d := os.NewFile(uintptr(must(unix.Dup(src))), "folder")
 	names, err := d.Readdirnames(-1)
@@ -98,6 +100,9 @@ func keepFolder(src, dst, depth int) error {
 			err = keepFile(src, dst, name, st.Mode)
 		default:
 			continue
+		}
+		if err == errDeep { // all their names would be no help
+			return err
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", strconv.Quote(name), err)

@@ -84,6 +84,8 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 		return out.Bytes(), err
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
 		return out.Bytes(), &BuildError{s.Err}
+	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
+		return out.Bytes(), &BuildError{fmt.Errorf("what it leaves behind cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited:
 		return out.Bytes(), &BuildError{fmt.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
@@ -91,6 +93,16 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	default:
 		return out.Bytes(), &BuildError{errors.New("the build " + s.String())}
 	}
+}
+
+// machineFailed tells whether an error of files is the machine's, whatever the files.
+func machineFailed(err error) bool {
+	for _, of := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // runBare runs a build with all the user's rights.
