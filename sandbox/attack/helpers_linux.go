@@ -42,7 +42,8 @@ func echo(*target, []string) {
 }
 
 // victim is a process to be robbed: the marker is in its environment, in its
-// memory and in a file that it holds open. It tells where.
+// memory and in a file that it holds open. It tells where, and answers as long as it
+// lives.
 func victim(t *target, _ []string) {
 	page, err := unix.Mmap(-1, 0, unix.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
@@ -57,7 +58,12 @@ func victim(t *target, _ []string) {
 		Victim: os.Getpid(), Address: uint64(uintptr(unsafe.Pointer(&page[0]))), FD: fd,
 	})
 	var b [1]byte
-	os.Stdin.Read(b[:])
+	for {
+		if n, err := os.Stdin.Read(b[:]); n == 0 || err != nil {
+			return
+		}
+		os.Stdout.Write(b[:])
+	}
 }
 
 // middle runs an attack as its child, so that the attack has a parent of its own

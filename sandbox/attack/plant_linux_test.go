@@ -29,7 +29,8 @@ type plant struct {
 	keep  []io.Closer
 
 	victim *exec.Cmd
-	hold   io.Closer // the victim ends with it
+	ask    io.WriteCloser // the victim ends with it
+	answer *os.File
 	mounts string
 }
 
@@ -250,21 +251,22 @@ func (p *plant) startVictim() error {
 	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&told); err != nil {
 		return fmt.Errorf("the victim: %w", err)
 	}
-	p.victim, p.hold = c, in
+	p.victim, p.ask, p.answer = c, in, out.(*os.File)
 	p.target.Victim, p.Address, p.FD = told.Victim, told.Address, told.FD
 	return nil
 }
 
 func (p *plant) endVictim() {
 	if p.victim != nil {
-		p.hold.Close()
+		p.ask.Close()
 		p.victim.Process.Kill()
 		p.victim.Wait()
 		p.victim = nil
 	}
 }
 
-// victimWell tells that the victim is there, not stopped and untraced.
+// victimWell tells that the victim is there, not stopped and untraced. It has to
+// answer, too: one that has been sent a signal may not have died of it yet.
 func (p *plant) victimWell() bool {
 	data, err := os.ReadFile(proc(p.target.Victim, "status"))
 	status := string(data)
@@ -276,7 +278,13 @@ func (p *plant) victimWell() bool {
 			return false
 		}
 	}
-	return true
+	var b [1]byte
+	if _, err := p.ask.Write(b[:]); err != nil {
+		return false
+	}
+	p.answer.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_, err = p.answer.Read(b[:])
+	return err == nil
 }
 
 // close takes everything away, and tells what cannot be.
