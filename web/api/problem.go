@@ -80,7 +80,8 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	info := infoOf(r)
 	p := problemOf(err)
 	p.Instance = info.id
-	if p.Status == http.StatusInternalServerError || errors.Unwrap(asLadder(err)) != nil {
+	ours := p.Status == http.StatusInternalServerError || p.Status == http.StatusServiceUnavailable && errors.Unwrap(asLadder(err)) != nil
+	if ours {
 		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", info.id), slog.Any("error", cause(err)))
 	}
 	if info.begun() {
@@ -130,6 +131,9 @@ func asLadder(err error) error {
 func cause(err error) error {
 	var e *ladder.Error
 	if errors.As(err, &e) && e.Err != nil {
+		if strings.Contains(e.Text, e.Err.Error()) {
+			return errors.New(e.Text)
+		}
 		return errors.Join(errors.New(e.Text), e.Err)
 	}
 	return err
