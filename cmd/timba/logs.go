@@ -3,9 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/client"
 )
 
@@ -60,7 +63,11 @@ func (f *logsFlags) ofGame(cmd *cobra.Command, c *client.Client) error {
 			Log  string `json:"log"`
 		}{f.game, f.seat, string(data)})
 	}
-	_, err = cmd.OutOrStdout().Write(data)
+	out := cmd.OutOrStdout()
+	if screen, ok := out.(*os.File); ok && term.IsTerminal(int(screen.Fd())) {
+		data = []byte(ladder.Plain(string(data))) // a stranger's bot must not speak to the terminal
+	}
+	_, err = out.Write(data)
 	return err
 }
 

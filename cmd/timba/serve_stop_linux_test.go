@@ -35,21 +35,23 @@ func (s *served) playing(t *testing.T) {
 	until(t, "a match is played", func() bool { return strings.Contains(s.log(), "match begins") })
 }
 
-// SIGTERM lets running matches finish, when there is time; else they are broken
-// off, and wait.
+// SIGTERM, or a terminal that is closed, lets running matches finish, when there is
+// time; else they are broken off, and wait.
 func TestServeStop(t *testing.T) {
 	for _, test := range []struct {
 		name, grace string
+		signal      syscall.Signal
 		state       ladder.MatchState // of the matches that run
 	}{
-		{"time to finish", "5m", ladder.Finished},
-		{"no time", "0s", ladder.Waiting},
+		{"time to finish", "5m", syscall.SIGTERM, ladder.Finished},
+		{"no time", "0s", syscall.SIGTERM, ladder.Waiting},
+		{"no terminal", "0s", syscall.SIGHUP, ladder.Waiting},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newArena(t, longLadder)
 			s := a.serve(t, "--log-level", "debug", "--grace", test.grace)
 			s.playing(t)
-			if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := s.Process.Signal(test.signal); err != nil {
 				t.Fatal(err)
 			}
 			s.exits(t, exitGood)

@@ -118,5 +118,5 @@ func lastLines(log []byte) string {
 	if len(end) > shownBytes {
 		end = end[len(end)-shownBytes:]
 	}
-	return strings.ToValidUTF8(string(end), "?")
+	return ladder.Plain(string(end))
 }

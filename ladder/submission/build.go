@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder/bundle"
@@ -92,13 +93,13 @@ func label(version string, t *transcript) string {
 	return line
 }
 
-// gamesOf are the games that a manifest claims, those that there are and others.
+// gamesOf are the games that a manifest claims, those that there are, each once, and others.
 // Both are nil where it claims all.
 func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	for _, name := range m.Games {
 		if _, err := games.Find(name); err != nil {
 			unknown = append(unknown, name)
-		} else {
+		} else if !slices.Contains(claimed, name) {
 			claimed = append(claimed, name)
 		}
 	}

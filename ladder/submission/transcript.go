@@ -2,10 +2,9 @@ package submission
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/timba-arena/timba/ladder"
 )
 
 // MaxLog is how many bytes of a stage's log are kept: the first and the last half.
@@ -59,20 +58,7 @@ func (t *transcript) clean(text string) string {
 	for _, s := range t.secrets {
 		text = strings.ReplaceAll(text, s, "")
 	}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
-			b.WriteString(text[i : i+n])
-		default:
-			quoted := strconv.QuoteToASCII(text[i : i+n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		i += n
-	}
-	return b.String()
+	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // maxSummary is how long a line is that sums a stage up.

@@ -2,12 +2,15 @@ package submission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/referee/program"
 )
 
 func TestTranscript(t *testing.T) {
@@ -59,4 +62,11 @@ func TestTranscriptProperty(t *testing.T) {
 			t.Fatal("it is not plain text")
 		}
 	})
+}
+
+func TestGamesOf(t *testing.T) {
+	claimed, unknown := gamesOf(program.Manifest{Games: []string{"teeko", "chess", "brisca", "teeko"}})
+	if !slices.Equal(claimed, []string{"teeko", "brisca"}) || !slices.Equal(unknown, []string{"chess"}) {
+		t.Errorf("claimed are %q, unknown %q", claimed, unknown)
+	}
 }

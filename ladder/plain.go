@@ -1,0 +1,26 @@
+package ladder
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Plain makes text that a terminal may show of what a bot or a compiler has
+// printed: UTF-8 that shows, lines and tabs; all else is quoted as Go does.
+func Plain(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r) && (r != utf8.RuneError || n > 1):
+			b.WriteString(text[i : i+n])
+		default:
+			quoted := strconv.QuoteToASCII(text[i : i+n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		i += n
+	}
+	return b.String()
+}

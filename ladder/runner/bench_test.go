@@ -1,0 +1,21 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+)
+
+// An owner reads the end of what a bot wrote, and a terminal nothing of its own.
+func TestLastLines(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{"one\ntwo\n\n", "one\ntwo"},
+		{"1\n2\n3\n4\n5\n6\n", "2\n3\n4\n5\n6"},
+		{"\x1b]0;title\a\xff", `\x1b]0;title\a\xff`},
+		{strings.Repeat("x", 2*shownBytes), strings.Repeat("x", shownBytes)},
+	} {
+		if got := lastLines([]byte(c.in)); got != c.want {
+			t.Errorf("of %q it shows %q, want %q", c.in, got, c.want)
+		}
+	}
+}
