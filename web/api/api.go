@@ -50,9 +50,9 @@ type api struct {
 	anonymous *buckets[netip.Addr]
 	byToken   *buckets[int64]
 	joining   *buckets[netip.Addr]
-	uploads   slots
-	streams   slots
-	waits     slots
+	uploads   *slots[int64] // by person
+	streams   *slots[netip.Addr]
+	waits     *slots[int64] // by person
 }
 
 // How many of what holds a connection or the disk for long may go on at once.
@@ -146,9 +146,9 @@ func newAPI(o Options) *api {
 		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
 		byToken:   newBuckets[int64]("token", "requests a minute for one token", o.Config.Limits.Requests, o.Now),
 		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
-		uploads:   make(slots, maxUploads),
-		streams:   make(slots, maxStreams),
-		waits:     make(slots, maxWaits),
+		uploads:   newSlots[int64](maxUploads),
+		streams:   newSlots[netip.Addr](maxStreams),
+		waits:     newSlots[int64](maxWaits),
 	}
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -57,17 +58,40 @@ func (b *buckets[K]) take(w http.ResponseWriter, key K) error {
 		"there is a limit of %d %s", b.minute, b.what), wait}
 }
 
-// slots bounds how many do something at once.
-type slots chan struct{}
-
-// enter takes a slot, or says that there is none; leave gives it back.
-func (s slots) enter(what string) error {
-	select {
-	case s <- struct{}{}:
-		return nil
-	default:
-		return retryError{ladder.Errorf(ladder.Unavailable, "try again in some seconds", "there are %d %s already", cap(s), what), 5 * time.Second}
-	}
+// slots bounds how many do something at once, and lets nobody have more than half
+// of it: K is who.
+type slots[K comparable] struct {
+	mu    sync.Mutex
+	most  int
+	all   int
+	taken map[K]int
 }
 
-func (s slots) leave() { <-s }
+func newSlots[K comparable](most int) *slots[K] { return &slots[K]{most: most, taken: map[K]int{}} }
+
+// enter takes a slot, or says that there is none; leave gives it back.
+func (s *slots[K]) enter(who K, what string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := ""
+	switch {
+	case s.all == s.most:
+		text = fmt.Sprintf("there are %d %s already", s.most, what)
+	case s.taken[who] == s.most/2:
+		text = fmt.Sprintf("there are %d %s of yours already", s.most/2, what)
+	default:
+		s.all++
+		s.taken[who]++
+		return nil
+	}
+	return retryError{ladder.Errorf(ladder.Unavailable, "try again in some seconds", "%s", text), 5 * time.Second}
+}
+
+func (s *slots[K]) leave(who K) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.taken[who]--; s.taken[who] == 0 {
+		delete(s.taken, who)
+	}
+}

@@ -245,17 +245,26 @@ func TestLimits(t *testing.T) {
 // TestSlots: what holds the server for long is bounded, and says so.
 func TestSlots(t *testing.T) {
 	w := newWorld(t, nil)
-	for range maxStreams {
-		check(t, w.api.streams.enter("streams"))
+	ask := func(from string, want int, words string) {
+		t.Helper()
+		rec := w.ask(call{method: "GET", path: "/api/v1/replays", remote: from + ":1"})
+		if rec.Code != want || want == 503 && rec.Header().Get("Retry-After") != "5" || !strings.Contains(rec.Body.String(), words) {
+			t.Errorf("%s: %d %v %s", from, rec.Code, rec.Header(), rec.Body)
+		}
 	}
-	rec := w.ask(call{method: "GET", path: "/api/v1/replays"})
-	if rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
-		t.Errorf("%d %v", rec.Code, rec.Header())
+	one, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	for range maxStreams / 2 {
+		check(t, w.api.streams.enter(one, "streams"))
 	}
-	w.api.streams.leave()
-	if rec := w.ask(call{method: "GET", path: "/api/v1/replays"}); rec.Code != 200 {
-		t.Errorf("%d", rec.Code)
+	ask("192.0.2.1", 503, "of yours already")
+	ask("192.0.2.2", 200, "")
+	for range maxStreams / 2 {
+		check(t, w.api.streams.enter(other, "streams"))
 	}
+	ask("192.0.2.3", 503, "there are 8 streams of replays already")
+	w.api.streams.leave(one)
+	ask("192.0.2.3", 200, "")
+	ask("192.0.2.1", 200, "")
 }
 
 // TestEncodings: answers are compressed as the client likes, and are the same.

@@ -89,10 +89,10 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 // stream writes a line for each replay. The header waits for the first one, so
 // that what is wrong from the start is told as a problem.
 func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
-	if err := a.streams.enter("streams of replays"); err != nil {
+	if err := a.streams.enter(infoOf(r).address, "streams of replays"); err != nil {
 		return err
 	}
-	defer a.streams.leave()
+	defer a.streams.leave(infoOf(r).address)
 	out := newStream(w)
 	n := 0
 	err := a.Store.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
@@ -129,10 +129,10 @@ func replayLine(r store.Replay) ([]byte, error) {
 
 // zipped writes an archive with the documents of a match byte for byte.
 func (a *api) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
-	if err := a.streams.enter("streams of replays"); err != nil {
+	if err := a.streams.enter(infoOf(r).address, "streams of replays"); err != nil {
 		return err
 	}
-	defer a.streams.leave()
+	defer a.streams.leave(infoOf(r).address)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", "attachment; filename=match-"+strconv.FormatInt(m.ID, 10)+".zip")
 	z := zip.NewWriter(newStream(w))

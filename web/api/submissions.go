@@ -42,10 +42,11 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
 			"archive: it has %s, more than the %s that are allowed", bundle.Size(r.ContentLength), bundle.Size(limits.Upload))
 	}
-	if err := a.uploads.enter("uploads"); err != nil {
+	person := infoOf(r).person.ID
+	if err := a.uploads.enter(person, "uploads"); err != nil {
 		return err
 	}
-	defer a.uploads.leave()
+	defer a.uploads.leave(person)
 	body := &slowReader{r: r.Body, rc: http.NewResponseController(w), began: time.Now(), grace: bodyGrace}
 	var v ladder.Version
 	_, err := bundle.Take(body, a.Dir, limits, func(saved bundle.Saved) (err error) {
@@ -55,7 +56,7 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		v, err = a.Store.AddVersion(r.Context(), infoOf(r).person.ID, store.NewVersion{Bot: name, Bundle: saved.SHA256}, a.Config.Limits)
+		v, err = a.Store.AddVersion(r.Context(), person, store.NewVersion{Bot: name, Bundle: saved.SHA256}, a.Config.Limits)
 		return err
 	}, func(sum string) (bool, error) {
 		sums, err := a.Store.Bundles(context.WithoutCancel(r.Context()))
@@ -188,10 +189,11 @@ func (a *api) awaited(r *http.Request, doc wire.Submission, wait time.Duration) 
 	if wait == 0 || settled() {
 		return data, tag, nil
 	}
-	if err := a.waits.enter("requests that wait"); err != nil {
+	person := infoOf(r).person.ID
+	if err := a.waits.enter(person, "requests that wait"); err != nil {
 		return nil, "", err
 	}
-	defer a.waits.leave()
+	defer a.waits.leave(person)
 	over := time.After(wait)
 	tick := time.NewTicker(waitStep)
 	defer tick.Stop()

@@ -17,8 +17,11 @@ import (
 
 // inFlight waits until a request waits in the server.
 func (w *world) inFlight() {
-	for len(w.api.waits) == 0 {
-		runtime.Gosched()
+	s := w.api.waits
+	for waiting := 0; waiting == 0; runtime.Gosched() {
+		s.mu.Lock()
+		waiting = s.all
+		s.mu.Unlock()
 	}
 }
 
