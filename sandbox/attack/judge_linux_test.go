@@ -74,8 +74,8 @@ func judgeWord(a *attack, r *run, free bool) outcome {
 			ended = nil
 			if word == "" && lines != nil {
 				// What it said last may still be in the pipe; a process that keeps
-				// it open is no reason to wait.
-				late = time.After(grace)
+				// it open is no reason to wait for long.
+				late = time.After(soon)
 			} else {
 				lines = nil
 			}
