@@ -77,6 +77,7 @@ func TestProblems(t *testing.T) {
 		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "bob all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "somebody else's"},
 		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "still being looked at"},
 		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 400, "invalid", "the bot has no name"},
+		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "timba.toml", "name = mine"), kind: "application/gzip"}, 400, "invalid", "the bot has no name: timba.toml: "},
 		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"root"}`}, 400, "invalid", `scope cannot be`},
 		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"read","expires":"2020-01-01T00:00:00Z"}`}, 400, "invalid", "2020-01-01"},
 		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"read","expires":"tomorrow"}`}, 400, "invalid", "2026-01-31T12:00:00Z"},

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -93,6 +94,9 @@ func (a *api) manifestName(sum string, limits bundle.Limits) (string, error) {
 	m, err := program.ReadManifest(dir)
 	if err == nil && m.Name != unnamed {
 		return m.Name, ladder.CheckName("bot", m.Name)
+	}
+	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
+		return "", ladder.Errorf(ladder.Invalid, "mend it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return "", ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
 }
