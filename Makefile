@@ -1,11 +1,16 @@
-.PHONY: test lint build
+.PHONY: check test lint build
 
-# All tests, with their own set-up.
+# The quick check of a change: a minute.
+check:
+	script/check
+
+# All tests, with their own set-up: what decides.
 test:
 	script/test
 
 lint:
 	script/lint
 
+# Static, which starts a quarter faster.
 build:
-	go build -o timba ./cmd/timba
+	CGO_ENABLED=0 go build -o timba ./cmd/timba

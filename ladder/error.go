@@ -3,32 +3,36 @@ package ladder
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Code is the kind of an error that a user can do something about.
 type Code string
 
 const (
-	Invalid      Code = "invalid"      // what was asked makes no sense
-	NotFound     Code = "not-found"    // no such thing
+	Invalid      Code = "invalid"      // the request makes no sense
+	NotFound     Code = "not-found"    // it does not exist
 	Conflict     Code = "conflict"     // the name is taken, or it is too late
 	Unauthorized Code = "unauthorized" // no token, or one that is not valid
-	Forbidden    Code = "forbidden"    // a valid token of somebody who may not
-	TooLarge     Code = "too-large"    // over a limit of size
+	Forbidden    Code = "forbidden"    // a valid token without the permission
+	TooLarge     Code = "too-large"    // over a size limit
 	TooMany      Code = "too-many"     // over a limit of number or rate
-	Unavailable  Code = "unavailable"  // the machine cannot now: a full disk, a stopping server
+	Unavailable  Code = "unavailable"  // the machine cannot do it now: a full disk, a stopping server
 )
 
-// Error is an error for a user: its text names the thing and the value seen,
-// its hint what to try.
+// Error is an error for a user: its text names the subject and the offending value,
+// its hint says what to try.
 type Error struct {
 	Code Code
 	Text string
-	Hint string // "" where there is nothing to try
+	Hint string // "" for none
 	Err  error  // the cause, for the log; not shown
+	// Retry is the time after which to try again, of TooMany and Unavailable; 0: not
+	// known.
+	Retry time.Duration
 }
 
-// Errorf makes an error for a user.
+// Errorf returns an error for a user.
 func Errorf(code Code, hint, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Text: err.Error(), Hint: hint, Err: errors.Unwrap(err)}
@@ -41,10 +45,10 @@ func (e *Error) Error() string {
 	return e.Text + ": " + e.Hint
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf is the code of an error for users; "" for our own failures.
+// CodeOf returns the code of an error for users; "" for an internal failure.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {

@@ -1,15 +1,15 @@
-// Package ladder is the nouns of a competition: people own bots, a bot has
+// Package ladder has the types of a competition: people own bots, a bot has
 // versions, versions play matches on ladders, and every match moves ratings.
-// What keeps them is ladder/store; what plays them is ladder/runner. Nothing
-// here knows of HTTP.
+// Package ladder/store stores them, and ladder/runner plays the matches. Nothing
+// here depends on HTTP.
 package ladder
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Person is somebody who owns bots.
@@ -21,18 +21,17 @@ type Person struct {
 	Blocked time.Time // zero: not blocked
 }
 
-// Scope is what a token is good for. Scopes are ordered: each may do what those
-// before it may.
+// Scope is what a token permits. Scopes are ordered: each includes those before it.
 type Scope string
 
 const (
-	ScopeRead   Scope = "read"   // one's own logs and messages
+	ScopeRead   Scope = "read"   // the person's own logs and messages
 	ScopeSubmit Scope = "submit" // versions and unrated matches
-	ScopeAll    Scope = "all"    // tokens as well; for an admin all that an admin may
+	ScopeAll    Scope = "all"    // tokens as well; for an admin, administration
 )
 
-// Token is a key that a person has. The token itself is shown once and never
-// kept: the store has its SHA-256.
+// Token is an access token of a person. Its text is shown once and never stored:
+// the store has its SHA-256.
 type Token struct {
 	ID       int64
 	PersonID int64
@@ -41,7 +40,7 @@ type Token struct {
 	Created  time.Time
 	Used     time.Time // to the minute; zero: never
 	Expires  time.Time // zero: never
-	Revoked  time.Time // zero: valid
+	Revoked  time.Time // zero: not revoked
 }
 
 // Bot is a name under which versions play, one at a time.
@@ -50,12 +49,14 @@ type Bot struct {
 	PersonID int64 // 0: a house bot
 	Name     string
 	Created  time.Time
+	// Withdrawn is since when its owner keeps it from playing; zero: it plays.
+	Withdrawn time.Time
 }
 
-// House tells whether a bot is part of the program.
+// House reports whether the bot is a house bot, which is part of the program.
 func (b Bot) House() bool { return b.PersonID == 0 }
 
-// State is how far a version has come.
+// State is the state of a version.
 type State string
 
 const (
@@ -63,10 +64,10 @@ const (
 	Building State = "building" // unpacked; its build command runs
 	Checking State = "checking" // the conformance kit runs
 	Trial    State = "trial"    // plays @random, once for each game that it claims
-	Live     State = "live"     // on the ladders; at most one version of a bot is
-	Resting  State = "resting"  // a later version is live; its games stay
-	Failed   State = "failed"   // a stage said no; the version before it goes on
-	Benched  State = "benched"  // repeated faults; a new version puts the bot back
+	Live     State = "live"     // on the ladders; at most one version of each bot
+	Resting  State = "resting"  // another version is live, or the bot is withdrawn; its games stay
+	Failed   State = "failed"   // a stage failed; the previous version stays live
+	Benched  State = "benched"  // off the ladders for repeated faults, until the bot has a new version
 )
 
 // Version is one submission of a bot.
@@ -74,24 +75,25 @@ type Version struct {
 	ID       int64
 	BotID    int64
 	Bot      string // its name
+	Owner    int64  // the person whose bot it is; 0: a house bot
 	Number   int    // from 1
-	Label    string // the manifest's own version, "" without
-	Bundle   string // SHA-256 of what was uploaded, in hexadecimal
-	Hash     string // SHA-256 of what runs, in hexadecimal; "" before the build
+	Label    string // the version in the manifest, "" for none
+	Bundle   string // SHA-256 of the upload, in hexadecimal
+	Hash     string // SHA-256 of the built files, in hexadecimal; "" before the build
 	Language string
-	Games    []string // that it claims to play; nil: all
-	Command  []string // in its folder; for a house bot its name, such as "@greedy"
+	Games    []string // claimed games; nil: all
+	Command  []string // in its directory; for a house bot its name, such as "@greedy"
 	State    State
 	Reason   string // why it failed or was benched
 	Created  time.Time
-	Began    time.Time // went live; zero: not yet
-	Ended    time.Time // rested, failed or benched; zero: not yet
+	Began    time.Time // when it last went live; zero: not yet
+	Ended    time.Time // when it was replaced, failed or benched; zero: not yet
 }
 
-// House tells whether a version is of a bot that is part of the program.
+// House reports whether the version is of a house bot.
 func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
 
-// Plays tells whether a version claims to play a game.
+// Plays reports whether the version claims to play a game.
 func (v Version) Plays(game string) bool {
 	for _, g := range v.Games {
 		if g == game {
@@ -101,24 +103,24 @@ func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0
 }
 
-// Stage is one step of a submission and what it printed.
+// Stage is one step of a submission, with its log.
 type Stage struct {
 	Name    string // "unpack", "build", "check", "trial"
 	OK      bool
 	Began   time.Time
-	Ended   time.Time // zero: still at it
-	Log     string    // plain text, cut off in the middle when it is too long
+	Ended   time.Time // zero: still running
+	Log     string    // plain text, shortened in the middle when it is too long
 	Summary string    // one line
 }
 
-// MatchState is how far a match has come.
+// MatchState is the state of a match.
 type MatchState string
 
 const (
-	Waiting  MatchState = "waiting" // asked for, not begun
+	Waiting  MatchState = "waiting" // not begun, or interrupted
 	Running  MatchState = "running"
 	Finished MatchState = "finished"
-	Dropped  MatchState = "dropped" // given up: a bot in it is gone, or the referee failed each time
+	Dropped  MatchState = "dropped" // given up: cancelled, a version no longer plays, or the referee failed repeatedly
 )
 
 // Match is some deals between versions, each deal in all rotations.
@@ -127,35 +129,60 @@ type Match struct {
 	Ladder   string // "" for an unrated match
 	Rated    bool
 	Game     string
-	Options  map[string]string // every one
-	Clock    Clock
+	Options  map[string]string // all options
+	Clock    clock.Clock
 	Deals    int
+	Distinct int      // deals that counted, of a finished rated match: those that repeat no earlier games
 	Versions []int64  // by slot: they take the seats in turn, starting with rotation 0
-	Bots     []string // the names of their bots
-	Numbers  []int    // their numbers
+	Bots     []string // by slot, the names of their bots
+	Numbers  []int    // by slot, the versions' numbers
 	State    MatchState
-	AskedBy  int64 // the person who asked for an unrated one; 0: nobody
+	AskedBy  int64 // the person who requested an unrated match; 0: nobody
 	Reason   string
 	Created  time.Time
 	Began    time.Time
 	Finished time.Time
-	// Order counts the finished matches of a ladder from 1: the order in which
-	// they moved the ratings. 0 for others.
+	// Order is the position among the finished matches of the ladder, from 1: the
+	// order in which they moved the ratings. 0 for others.
 	Order int64
-	// Attempts are the times it was begun; the last one is that which counts.
+	// Attempts has every start of the match; the last one counts.
 	Attempts []Attempt
 	Changes  []Change // by slot, of a finished rated match
 }
 
+// Variant returns the match's game with its options resolved.
+func (m Match) Variant() (rules.Variant, error) {
+	return Ladder{Game: m.Game, Options: m.Options}.Variant()
+}
+
+// House tells of each slot whether a house bot plays there.
+func (m Match) House() []bool {
+	house := make([]bool, len(m.Bots))
+	for i, name := range m.Bots {
+		house[i] = strings.HasPrefix(name, "@")
+	}
+	return house
+}
+
+// Spent returns how long the attempts took that are over.
+func (m Match) Spent() (sum time.Duration) {
+	for _, a := range m.Attempts {
+		if !a.Ended.IsZero() {
+			sum += a.Ended.Sub(a.Began)
+		}
+	}
+	return sum
+}
+
 // Attempt is one start of a match. Its commitment is public before the first
-// deal, its seed when the attempt is over, be it finished or broken off.
+// deal, its seed after the attempt, whether finished or interrupted.
 type Attempt struct {
 	Number     int // from 1
-	Commitment referee.Hex
-	Seed       *referee.Hex // nil while it runs
+	Commitment rules.Hex
+	Seed       *rules.Hex // nil while it runs
 	Began      time.Time
 	Ended      time.Time
-	Reason     string // why it was broken off, "" where it was not
+	Reason     string // why it was interrupted, "" if it was not
 }
 
 // Game is a finished game of a match.
@@ -167,42 +194,37 @@ type Game struct {
 	Plies    int
 	Took     time.Duration
 	Seats    []GameSeat
-	Replay   []byte // the document of SPEC.md, "Replays"; nil in lists
-	Logs     []GameLog
+	// Fingerprint is what the game has in common with those that tell the same;
+	// zero where it is not known.
+	Fingerprint [16]byte
 }
 
 // GameSeat is one seat of a game.
 type GameSeat struct {
 	Seat   int
-	Slot   int // which of the match's versions
+	Slot   int // index into the match's versions
 	Rank   int
 	Points float64
-	Fault  string // the code of its first fault, "" without
+	Fault  string // the code of its first fault, "" for none
 	Faults int
 }
 
-// GameLog is what a bot wrote on stderr in a game, at most what the referee keeps.
-type GameLog struct {
-	Seat int
-	Text []byte
-}
-
-// Change is what a finished match did to the rating of one of its versions.
+// Change is the change of one version's rating by a finished match.
 type Change struct {
 	MatchID   int64
 	Ladder    string
 	VersionID int64
 	Slot      int
-	Number    int // of the version's matches on the ladder, from 1
+	Number    int // position among the version's matches on the ladder, from 1
 	Before    float64
 	After     float64
 	K         float64
 	Score     float64 // of its side, mean over the deals and opposing sides, 0 to 1
-	Expected  float64 // before the match
-	// Uncertainty of the rating after the match, of which the next K is made;
-	// see package elo.
+	Expected  float64 // expected score before the match
+	// Uncertainty is that of the rating after the match, from which the next K is
+	// computed; see package elo.
 	Uncertainty float64
-	Deals       int
+	Deals       int // that counted
 }
 
 // Standing is a version's place on a ladder.
@@ -214,62 +236,35 @@ type Standing struct {
 	Version   int
 	Owner     string // "" for a house bot
 	Elo       float64
-	Matches   int // those that moved the Elo of this version
+	Matches   int // rated matches of this version
 	Games     int
-	Wins      int // games with the first rank alone
-	Draws     int // games with the first rank shared
+	Wins      int // games with an unshared first rank
+	Draws     int // games with a shared first rank
 	Losses    int
 	Faults    int
-	// Fit is the maximum-likelihood rating over all matches, and half the width
-	// of its 95 % interval; nil before the first fit.
+	// Fit is the maximum-likelihood rating over all matches, PlusMinus half the
+	// width of its 95 % interval; nil before the first fit.
 	Fit       *float64
 	PlusMinus *float64
-	Active    bool // plays on; false for a version that rests or is benched
+	Active    bool // false for a version that is resting or benched
 	Last      time.Time
 }
 
-// Invite is a key with which one person can open an account.
+// Invite is a code with which one person can open an account.
 type Invite struct {
 	ID       int64
-	Name     string // that the account must have, "" for any
-	By       int64  // the person who gave it; 0: the operator
+	Name     string // the required name of the account, "" for any
+	By       int64  // the person who issued it; 0: the operator
 	Created  time.Time
 	Expires  time.Time // zero: never
-	PersonID int64     // who came by it; 0: nobody yet
+	PersonID int64     // the person who used it; 0: nobody yet
 }
 
-// Message is something that an owner is to know: a failed stage, a benched bot.
+// Message is a notice for a bot's owner, such as a failed stage or a benched version.
 type Message struct {
 	ID       int64
 	PersonID int64
 	Version  int64
 	Text     string
 	Created  time.Time
-}
-
-// Clock is the referee's clock with a JSON form in milliseconds.
-type Clock struct{ referee.Clock }
-
-type clockJSON struct {
-	Move    int64 `json:"movetime,omitempty"`
-	Bank    int64 `json:"bank,omitempty"`
-	Inc     int64 `json:"inc,omitempty"`
-	Margin  int64 `json:"margin"`
-	Startup int64 `json:"startup"`
-}
-
-// MarshalJSON writes milliseconds.
-func (c Clock) MarshalJSON() ([]byte, error) {
-	return json.Marshal(clockJSON{c.Move.Milliseconds(), c.Bank.Milliseconds(), c.Inc.Milliseconds(), c.Margin.Milliseconds(), c.Startup.Milliseconds()})
-}
-
-// UnmarshalJSON reads milliseconds.
-func (c *Clock) UnmarshalJSON(data []byte) error {
-	var j clockJSON
-	if err := json.Unmarshal(data, &j); err != nil {
-		return err
-	}
-	ms := func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
-	c.Clock = referee.Clock{Move: ms(j.Move), Bank: ms(j.Bank), Inc: ms(j.Inc), Margin: ms(j.Margin), Startup: ms(j.Startup)}
-	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Plain makes text that a terminal may show of what a bot or a compiler has
-// printed: UTF-8 that shows, lines and tabs; all else is quoted as Go does.
+// Plain returns output of a bot or a compiler as text that is safe on a terminal:
+// printable UTF-8, line feeds and tabs; everything else is escaped as in Go.
 func Plain(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {

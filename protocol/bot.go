@@ -2,12 +2,14 @@ package protocol
 
 import (
 	"fmt"
+
+	"github.com/timba-arena/timba/protocol/words"
 )
 
-// BotVerb is what a bot's line is.
+// BotVerb is the verb of a bot's line.
 type BotVerb uint8
 
-// The lines of a bot.
+// The verbs of a bot.
 const (
 	Ready BotVerb = iota + 1
 	Move
@@ -15,7 +17,7 @@ const (
 	Comment
 )
 
-// String is the verb as it is written.
+// String returns the verb as it is written.
 func (v BotVerb) String() string {
 	switch v {
 	case Ready:
@@ -33,59 +35,109 @@ func (v BotVerb) String() string {
 // BotLine is a line of a bot.
 type BotLine struct {
 	Verb          BotVerb
-	Name, Version string // of ready, "" where not told
+	Name, Version string // of ready, "" if missing
 	Move          []byte // of move; aliases the line
-	Text          []byte // of info, all after the verb; of a comment, all of it; aliases the line
+	Text          []byte // of info, everything after the verb; of a comment, the whole line; aliases the line
 }
 
-// whereDebugBelongs ends the text of every garbled fault.
-const whereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
+// Flaw is why a line is not one that a bot may write.
+type Flaw string
 
-// ParseBot reads a line of a bot, without its LF; one CR at its end is dropped.
-// The error is the text of a Garbled fault. Nothing is allocated for move, info
-// and comment lines.
+// The flaws.
+const (
+	TooLong    Flaw = "line-too-long"
+	NotASCII   Flaw = "not-ascii"
+	BadSpacing Flaw = "bad-spacing"
+	BadMove    Flaw = "bad-move"
+	BadInfo    Flaw = "bad-info"
+	BadReady   Flaw = "bad-ready"
+	NoSuchLine Flaw = "no-such-line"
+)
+
+// LineError is the error of ParseBot.
+type LineError struct {
+	Flaw Flaw
+	Line string // cut by Clip
+	At   int    // of NotASCII: the position of the first such byte, from 1
+	Byte byte   // of NotASCII: that byte
+}
+
+// WhereDebugBelongs is the end of the text of every flaw.
+const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
+
+// Error returns a text with the line and what a bot may write.
+func (e *LineError) Error() string { return e.Seen() + "; " + WhereDebugBelongs }
+
+// Seen returns a text with the line and what is wrong with it.
+func (e *LineError) Seen() string {
+	text := Quote([]byte(e.Line)) + " " + e.Flaw.What()
+	if e.Flaw == NotASCII {
+		text += fmt.Sprintf(": byte %d is 0x%02x", e.At, e.Byte)
+	}
+	return text
+}
+
+// What returns what is wrong with a line, to follow the line in a text.
+func (f Flaw) What() string {
+	switch f {
+	case TooLong:
+		return fmt.Sprintf("is longer than %d bytes", MaxLine)
+	case NotASCII:
+		return "is not printable ASCII"
+	case BadSpacing:
+		return "has a space too many: tokens are separated by one space, with none before or after"
+	case BadMove:
+		return "is not a move: print move and one of the listed moves, as in move 12c"
+	case BadInfo:
+		return "is not an info: print key=value pairs after it, as in info score=0.5 depth=3"
+	case BadReady:
+		return "is not a ready: print at most a name and a version after it, without spaces in them"
+	}
+	return "is no line of the protocol: a bot prints ready, move or info"
+}
+
+// ParseBot parses a line of a bot, without its LF; it ignores one CR at the end. The error
+// is a *LineError. Move, info and comment lines do not allocate.
 func ParseBot(line []byte) (BotLine, error) {
 	line = dropCR(line)
 	if len(line) > MaxLine {
-		return BotLine{}, garbled(line, fmt.Sprintf("is longer than %d bytes", MaxLine))
+		return BotLine{}, garbled(line, TooLong)
 	}
 	if i := unprintable(line); i >= 0 {
-		return BotLine{}, garbled(line, fmt.Sprintf("is not printable ASCII: byte %d is 0x%02x", i+1, line[i]))
+		return BotLine{}, &LineError{NotASCII, Clip(line), i + 1, line[i]}
 	}
 	if len(line) > 0 && line[0] == '#' {
 		return BotLine{Verb: Comment, Text: line}, nil
 	}
 	if badSpacing(line) {
-		return BotLine{}, garbled(line, "has a space too many: tokens are separated by one space, with none before or after")
+		return BotLine{}, garbled(line, BadSpacing)
 	}
-	verb, rest := cut(line)
+	verb, rest := words.Cut(line)
 	switch string(verb) {
 	case "move":
 		if rest == nil || Words(rest).Len() != 1 {
-			return BotLine{}, garbled(line, "is not a move: print move and one of the listed moves, as in move 12c")
+			return BotLine{}, garbled(line, BadMove)
 		}
 		return BotLine{Verb: Move, Move: rest}, nil
 	case "info":
-		if !Pairs(rest).areFine() {
-			return BotLine{}, garbled(line, "is not an info: print key=value pairs after it, as in info score=0.5 depth=3")
+		if !Pairs(rest).Valid() {
+			return BotLine{}, garbled(line, BadInfo)
 		}
 		return BotLine{Verb: Info, Text: rest}, nil
 	case "ready":
 		if Words(rest).Len() > 2 {
-			return BotLine{}, garbled(line, "is not a ready: print at most a name and a version after it, without spaces in them")
+			return BotLine{}, garbled(line, BadReady)
 		}
-		name, version := cut(rest)
+		name, version := words.Cut(rest)
 		return BotLine{Verb: Ready, Name: string(name), Version: string(version)}, nil
 	}
-	return BotLine{}, garbled(line, "is no line of the protocol: a bot prints ready, move or info")
+	return BotLine{}, garbled(line, NoSuchLine)
 }
 
-func garbled(line []byte, what string) error {
-	return fmt.Errorf("%s %s; %s", Quote(line), what, whereDebugBelongs)
-}
+func garbled(line []byte, flaw Flaw) error { return &LineError{Flaw: flaw, Line: Clip(line)} }
 
-// AppendReady appends a bot's answer to the greeting; name and version may be
-// empty, a version without a name is left out.
+// AppendReady appends a bot's answer to the greeting. Name and version may be empty; a
+// version without a name is left out.
 func AppendReady(dst []byte, name, version string) []byte {
 	dst = append(dst, "ready"...)
 	if name != "" {
@@ -104,7 +156,7 @@ func AppendMove(dst, move []byte) []byte {
 	return append(dst, '\n')
 }
 
-// AppendInfo appends what a bot thought: "key=value key=value".
+// AppendInfo appends an info line; info is "key=value key=value".
 func AppendInfo(dst, pairs []byte) []byte {
 	dst = append(dst, "info"...)
 	if len(pairs) > 0 {

@@ -2,10 +2,10 @@ package protocol
 
 import "strconv"
 
-// The referee's lines. Each function appends a whole line with its LF unless it
-// says otherwise, and allocates nothing while dst has room.
+// The referee's lines. Each function appends a whole line with its LF, unless it says
+// otherwise, and does not allocate if dst has room.
 
-// The beginnings of lines whose rest a game writes.
+// The beginnings of lines that a game completes.
 const (
 	EventPrefix = "event "
 	ViewPrefix  = "view "
@@ -39,8 +39,8 @@ func AppendTurn(dst []byte, ply, ms int) []byte {
 	return strconv.AppendInt(dst, int64(ms), 10)
 }
 
-// AppendFault appends why a seat forfeits. The text is made printable ASCII,
-// other bytes becoming "?", loses the spaces at its ends, and is cut so that the
+// AppendFault appends the line for a seat's fault. In the text, bytes that are not
+// printable ASCII become "?", spaces at the ends are removed, and it is cut so that the
 // line fits MaxLine.
 func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	start := len(dst)
@@ -72,10 +72,10 @@ func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	return append(dst, '\n')
 }
 
-// ellipsis ends a text that was cut.
+// ellipsis is the end of a text that was cut.
 const ellipsis = "..."
 
-// AppendEnd appends a game's result by seat.
+// AppendEnd appends the line with a game's result, by seat.
 func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	dst = append(dst, "end ranks="...)
 	for i, r := range ranks {
@@ -94,5 +94,5 @@ func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	return append(dst, '\n')
 }
 
-// AppendBye appends the line after which a bot exits.
+// AppendBye appends the line after which a bot must exit.
 func AppendBye(dst []byte) []byte { return append(dst, "bye\n"...) }

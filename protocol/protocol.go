@@ -1,6 +1,6 @@
-// Package protocol is the line protocol between the referee and a bot: it
-// parses and formats every line, and has a loop for bots written in Go. It
-// knows no processes and no games.
+// Package protocol is the line protocol between the referee and a bot: it parses and
+// formats every line, and has a loop for bots written in Go. It does not depend on
+// processes or games.
 //
 // A line is printable ASCII, its tokens separated by one space, ended by LF.
 // SPEC.md, "Shape", is the contract.
@@ -12,50 +12,59 @@ import (
 )
 
 const (
-	// Version is the protocol's version, told in the greeting.
+	// Version is the protocol's version, as in the greeting.
 	Version = 1
-	// MaxLine is the most bytes of a line, without its LF and the CR before it.
+	// MaxLine is the maximum length of a line in bytes, without its LF and the CR before it.
 	MaxLine = 4096
-	// MaxOutput is the most bytes that a bot may write between two turns.
+	// MaxOutput is the maximum number of bytes that a bot may write between two turns.
 	MaxOutput = 64 << 10
-	// MaxSeed is the largest seed that a bot is given: a whole number that every
-	// language can hold, JavaScript's included.
+	// MaxSeed is the largest seed of a bot: every language can represent it exactly, even
+	// JavaScript.
 	MaxSeed = 1<<53 - 1
 )
 
-// Code is the kind of a fault.
+// Code is the code of a fault.
 type Code string
 
-// The ways to fail.
+// The codes.
 const (
-	Startup   Code = "startup"   // no ready in time, or it could not be started or exited first
+	Startup   Code = "startup"   // no ready in time: not started, too slow, or exited
 	Timeout   Code = "timeout"   // no answer within the turn's time
 	Illegal   Code = "illegal"   // the move is not in the list
-	Garbled   Code = "garbled"   // a line that the protocol does not have
+	Garbled   Code = "garbled"   // a line that is not part of the protocol
 	Exit      Code = "exit"      // the process ended
 	Output    Code = "output"    // more than MaxOutput
 	Memory    Code = "memory"    // the memory limit was hit
 	Processes Code = "processes" // the limit on processes was hit
-	Forbidden Code = "forbidden" // something that the sandbox does not allow
+	Forbidden Code = "forbidden" // a system call that the sandbox does not allow
 )
 
-// Codes lists every code.
+// Codes is every code.
 var Codes = []Code{Startup, Timeout, Illegal, Garbled, Exit, Output, Memory, Processes, Forbidden}
 
-// quoted is the most bytes of a line that an error quotes.
+// quoted is the maximum number of bytes of a line that an error quotes.
 const quoted = 80
 
-// Quote quotes a line for an error: printable ASCII, cut to a sensible length
-// with "..." after the closing quote.
+// Quote quotes a line for an error as printable ASCII. A long line is cut, with "..." after
+// the closing quote.
 func Quote(line []byte) string {
 	if len(line) > quoted {
-		return strconv.QuoteToASCII(string(line[:quoted])) + "..."
+		return strconv.QuoteToASCII(string(line[:quoted])) + ellipsis
 	}
 	return strconv.QuoteToASCII(string(line))
 }
 
-// unprintable is the index of the first byte outside 0x20..0x7e, -1 if there is
-// none. It looks at eight bytes at a time: every line of every game passes here.
+// Clip returns the part of a line that Quote quotes, followed by "..." if the line is
+// longer. Quote returns the same for both.
+func Clip(line []byte) string {
+	if len(line) > quoted {
+		return string(line[:quoted]) + ellipsis
+	}
+	return string(line)
+}
+
+// unprintable returns the index of the first byte outside 0x20..0x7e, -1 if there is none.
+// It checks eight bytes at a time, because it is called for every line.
 func unprintable(line []byte) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	i := 0
@@ -75,7 +84,7 @@ func unprintable(line []byte) int {
 	return -1
 }
 
-// badSpacing tells whether tokens are separated by anything but one space.
+// badSpacing reports whether tokens are separated by anything but one space.
 func badSpacing(line []byte) bool {
 	if len(line) == 0 {
 		return false
@@ -90,7 +99,7 @@ func badSpacing(line []byte) bool {
 	return last == ' '
 }
 
-// dropCR is the line without one CR at its end.
+// dropCR returns the line without one CR at its end.
 func dropCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

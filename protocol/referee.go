@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/timba-arena/timba/protocol/words"
 )
 
-// RefVerb is what a line of the referee is.
+// RefVerb is the verb of a line of the referee.
 type RefVerb uint8
 
-// The lines of the referee. RefUnknown is a verb of a later version: a bot ignores it.
+// The verbs of the referee. RefUnknown is a verb of a later version, which a bot ignores.
 const (
 	RefUnknown RefVerb = iota
 	RefTimba
@@ -23,7 +25,7 @@ const (
 	RefBye
 )
 
-// String is the verb as it is written.
+// String returns the verb as it is written.
 func (v RefVerb) String() string {
 	if int(v) < len(refVerbs) {
 		return refVerbs[v]
@@ -33,7 +35,7 @@ func (v RefVerb) String() string {
 
 var refVerbs = [...]string{"?", "timba", "game", "event", "view", "turn", "fault", "end", "bye"}
 
-// RefLine is a line of the referee. All that is text aliases the line.
+// RefLine is a line of the referee. Its texts alias the line.
 type RefLine struct {
 	Verb    RefVerb
 	Version int       // of timba
@@ -49,14 +51,14 @@ type RefLine struct {
 	Points  []float64 // of end, by seat
 }
 
-// ParseReferee reads a line of the referee, without its LF; one CR at its end
-// is dropped. A verb that it does not know is no error. Only end lines allocate.
+// ParseReferee parses a line of the referee, without its LF; it ignores one CR at the end.
+// An unknown verb is not an error. Only end lines allocate.
 func ParseReferee(line []byte) (RefLine, error) {
 	line = dropCR(line)
 	if i := unprintable(line); i >= 0 {
 		return RefLine{}, fmt.Errorf("%s is not printable ASCII: byte %d is 0x%02x", Quote(line), i+1, line[i])
 	}
-	verb, rest := cut(line)
+	verb, rest := words.Cut(line)
 	if len(verb) == 0 {
 		return RefLine{}, fmt.Errorf("%s has no verb", Quote(line))
 	}
@@ -67,21 +69,21 @@ func ParseReferee(line []byte) (RefLine, error) {
 	switch string(verb) {
 	case "timba":
 		l.Verb = RefTimba
-		l.Version, ok = parseInt(rest)
+		l.Version, ok = words.ParseInt(rest)
 		ok = ok && l.Version > 0
 	case "game":
 		l.Verb = RefGame
-		l.Name, rest = cut(rest)
+		l.Name, rest = words.Cut(rest)
 		l.Pairs = rest
-		ok = len(l.Name) > 0 && l.Pairs.areFine()
+		ok = len(l.Name) > 0 && l.Pairs.Valid()
 	case "event":
 		l.Verb = RefEvent
-		l.Name, rest = cut(rest)
+		l.Name, rest = words.Cut(rest)
 		l.Args = rest
 		ok = len(l.Name) > 0
 	case "view":
 		l.Verb, l.Pairs = RefView, rest
-		ok = l.Pairs.areFine()
+		ok = l.Pairs.Valid()
 	case "turn":
 		ok = l.parseTurn(rest)
 	case "fault":
@@ -98,26 +100,26 @@ func ParseReferee(line []byte) (RefLine, error) {
 	return l, nil
 }
 
-// parseTurn reads "PLY MS MOVE..."; a turn lists at least one move.
+// parseTurn parses "PLY MS MOVE..."; a turn lists at least one move.
 func (l *RefLine) parseTurn(rest []byte) bool {
-	ply, rest := cut(rest)
-	ms, rest := cut(rest)
+	ply, rest := words.Cut(rest)
+	ms, rest := words.Cut(rest)
 	var ok1, ok2 bool
 	l.Verb = RefTurn
-	l.Ply, ok1 = parseInt(ply)
-	l.MS, ok2 = parseInt(ms)
+	l.Ply, ok1 = words.ParseInt(ply)
+	l.MS, ok2 = words.ParseInt(ms)
 	l.Moves = rest
 	return ok1 && ok2 && l.Ply >= 0 && l.MS >= 0 && len(rest) > 0
 }
 
-// parseFault reads "SEAT CODE TEXT...", of which the text may be missing. A
-// code of a later version is kept as it is.
+// parseFault parses "SEAT CODE TEXT..."; the text may be missing. A code of a later
+// version is kept.
 func (l *RefLine) parseFault(rest []byte) bool {
-	seat, rest := cut(rest)
-	code, text := cut(rest)
+	seat, rest := words.Cut(rest)
+	code, text := words.Cut(rest)
 	var ok bool
 	l.Verb = RefFault
-	l.Seat, ok = parseInt(seat)
+	l.Seat, ok = words.ParseInt(seat)
 	l.Text = text
 	if i := slices.IndexFunc(Codes, func(c Code) bool { return string(code) == string(c) }); i >= 0 {
 		l.Code = Codes[i]
@@ -128,17 +130,17 @@ func (l *RefLine) parseFault(rest []byte) bool {
 	return ok && l.Seat >= 0 && len(code) > 0 && !spaced
 }
 
-// parseEnd reads "ranks=R0,R1 points=P0,P1", as many of the one as of the other,
-// and lets other keys be.
+// parseEnd parses "ranks=R0,R1 points=P0,P1", with as many ranks as points, and ignores
+// other keys.
 func (l *RefLine) parseEnd(rest []byte) bool {
 	l.Verb, l.Pairs = RefEnd, rest
 	ranks, ok1 := l.Pairs.Lookup("ranks")
 	points, ok2 := l.Pairs.Lookup("points")
-	if !ok1 || !ok2 || !l.Pairs.areFine() {
+	if !ok1 || !ok2 || !l.Pairs.Valid() {
 		return false
 	}
 	for r := range bytes.SplitSeq(ranks, []byte{','}) {
-		n, ok := parseInt(r)
+		n, ok := words.ParseInt(r)
 		if !ok || n < 1 {
 			return false
 		}
@@ -154,7 +156,7 @@ func (l *RefLine) parseEnd(rest []byte) bool {
 	return len(l.Ranks) == len(l.Points)
 }
 
-// parsePoints reads a plain decimal number: no exponent, no infinity, no hex.
+// parsePoints parses a plain decimal number: no exponent, no infinity, no hex.
 func parsePoints(b []byte) (float64, bool) {
 	for _, c := range b {
 		if c != '-' && c != '.' && (c < '0' || c > '9') {

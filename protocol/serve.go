@@ -9,25 +9,26 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Game is what the referee says when a game begins. A new game has a new
-// Game, so that a bot can tell games apart by the pointer.
+// Game is the content of a "game" line. Each game has a new Game, so that a bot can
+// distinguish games by the pointer.
 type Game struct {
 	Name     string
-	Number   int // games that this process has begun, from 1
+	Number   int // number of the game in this process, from 1
 	Settings Pairs
-	Seat     int    // this bot's, from 0
+	Seat     int    // this bot's seat, from 0
 	Players  int    // in the game
-	Seed     uint64 // this bot's own for this game, up to MaxSeed
+	Seed     uint64 // this bot's seed for this game, up to MaxSeed
 }
 
-// Turn is the request for a move. Everything in it aliases buffers that are
-// used again after the answer.
+// Turn is the request for a move. It aliases buffers that are reused after the answer.
 type Turn struct {
 	Game  *Game
 	Ply   int
-	Time  time.Duration // what this bot has for its answer, or for the whole game with a bank
+	Time  time.Duration // the time for the answer; with a bank, for the rest of the game
 	View  Pairs         // all that this seat may know
 	Moves Words         // every legal move
 
@@ -40,7 +41,7 @@ func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 		start := 0
 		for i, c := range t.events {
 			if c == '\n' {
-				verb, args := cut(t.events[start:i])
+				verb, args := words.Cut(t.events[start:i])
 				if !yield(verb, args) {
 					return
 				}
@@ -50,7 +51,7 @@ func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 	}
 }
 
-// Answer is a move of Moves and, if not empty, what the bot thought of it, as
+// Answer is a move of Moves and, if not empty, the content of an info line,
 // "key=value key=value".
 type Answer struct{ Move, Info []byte }
 
@@ -60,17 +61,17 @@ type client struct {
 	ready []byte
 	think func(*Turn) Answer
 	turn  Turn
-	view  []byte // what turn.View aliases, with room to grow
-	buf   []byte // the answer being written
+	view  []byte // the buffer of turn.View
+	buf   []byte // the buffer of the answer
 	games int
 }
 
-// maxRefLine is the most bytes that Serve takes for a line of the referee.
+// maxRefLine is the maximum length of a line of the referee in bytes.
 const maxRefLine = 64 << 10
 
-// Serve plays on in and out until bye or the end of the input, asking think for
-// every move. Name and version are words for the answer to the greeting; either
-// may be empty. Verbs that it does not know are ignored. Each answer is one write.
+// Serve plays on in and out until "bye" or the end of the input, and calls think for every
+// move. Name and version are words for the answer to the greeting; either may be empty.
+// Unknown verbs are ignored. Each answer is one write.
 func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) Answer) error {
 	c := client{out: out, ready: AppendReady(nil, name, version), think: think}
 	if _, err := ParseBot(c.ready[:len(c.ready)-1]); err != nil {
@@ -81,7 +82,7 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err == io.EOF {
-			return nil // the referee is gone: what is left is no whole line
+			return nil // the referee has ended in the middle of a line
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			return fmt.Errorf("%s is longer than %d bytes", Quote(line), maxRefLine)
@@ -95,7 +96,7 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 	}
 }
 
-// take does what a line asks for, and tells whether it was the last one.
+// take handles a line, and reports whether it was the last one.
 func (c *client) take(line []byte) (done bool, err error) {
 	l, err := ParseReferee(line)
 	if err != nil {
@@ -104,7 +105,7 @@ func (c *client) take(line []byte) (done bool, err error) {
 	switch l.Verb {
 	case RefTimba:
 		if l.Version != Version {
-			return false, fmt.Errorf("protocol version %d is not spoken here: this bot has version %d", l.Version, Version)
+			return false, fmt.Errorf("protocol version %d is not supported: this bot has version %d", l.Version, Version)
 		}
 		_, err = c.out.Write(c.ready)
 	case RefGame:
@@ -142,7 +143,7 @@ func (c *client) answer(l RefLine) error {
 	t.Time = time.Duration(min(l.MS, int(math.MaxInt64/time.Millisecond))) * time.Millisecond
 	a := c.think(t)
 	if len(a.Move) == 0 {
-		return fmt.Errorf("no move was found at ply %d", t.Ply)
+		return fmt.Errorf("the bot returned no move at ply %d", t.Ply)
 	}
 	c.buf = c.buf[:0]
 	if len(a.Info) > 0 {

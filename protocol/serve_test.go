@@ -81,9 +81,9 @@ func TestServeErrors(t *testing.T) {
 	}{
 		{"end of input", "timba 1\n", "a", first, ""},
 		{"half a line", "timba 1\nturn 0 10", "a", first, ""},
-		{"another version", "timba 2\n", "a", first, "protocol version 2 is not spoken here: this bot has version 1"},
+		{"another version", "timba 2\n", "a", first, "protocol version 2 is not supported: this bot has version 1"},
 		{"not a turn", "turn 1\n", "a", first, `"turn 1" is not a turn line of protocol version 1`},
-		{"no move", "turn 4 10 x\n", "a", func(*Turn) Answer { return Answer{} }, "no move was found at ply 4"},
+		{"no move", "turn 4 10 x\n", "a", func(*Turn) Answer { return Answer{} }, "the bot returned no move at ply 4"},
 		{"a name of two words", "", "a b c", first, `name "a b c" and version "" must be words of printable ASCII`},
 	} {
 		err := Serve(strings.NewReader(c.in), io.Discard, c.bot, "", c.think)

@@ -1,40 +1,42 @@
 package referee
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Bot is a program to play with: what is needed to start it and to say later
-// what it was.
+// Bot is a program that plays: how to start it, and how reports identify it.
 type Bot struct {
-	Name    string   // as tables show it; no two bots of a match share one
-	Version string   // as its manifest says; else what it says itself
+	Name    string   // as in tables; unique in a match
+	Version string   // from its manifest, else from its "ready"
 	Command []string // the program and its arguments
-	Dir     string   // where it runs; "" for here
+	Dir     string   // its working directory; "" for the current one
 	Hash    string   // SHA-256 of what runs, in hexadecimal
 
-	// Hold is how a sandbox holds it; nil: it has all the rights of the referee.
-	Hold *Hold
+	// Sandbox is how it is sandboxed; nil: it has all the rights of the referee.
+	Sandbox *Sandbox
 
-	// Serve, if not nil, plays in place of a process: a person, or a bot that is
-	// part of the program. It reads the referee's lines and writes its own, as a
-	// process does on stdin and stdout, until the lines end.
+	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
+	// this program. It reads the referee's lines and writes its own, as a process does
+	// on stdin and stdout, until the input ends.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed turns last as long as they take. The times told are those of the
-	// match's clock all the same.
+	// Untimed turns have no limit. The turn lines still have the times of the match's
+	// clock.
 	Untimed bool
 }
 
 // tagName is the variable that marks all processes of a bot.
 const tagName = "TIMBA_BOT"
 
-// command prepares the process. It finds a folder of its own for files that it
-// need not keep in TMPDIR.
+// command prepares the process. Its TMPDIR is a separate temporary directory.
 func (b Bot) command(scratch, tag string) *exec.Cmd {
 	cmd := exec.Command(b.Command[0], b.Command[1:]...)
 	cmd.Dir = b.Dir
@@ -42,18 +44,25 @@ func (b Bot) command(scratch, tag string) *exec.Cmd {
 	return cmd
 }
 
-// makeScratch makes a folder for the temporary files of a bot, which goes with
-// dropScratch, or when this program is killed.
+// notStarted returns the fault of a bot that could not be started; why is the system's
+// reason.
+func notStarted(b Bot, why string) *Fault {
+	return fault.New(fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))})
+}
+
+// makeScratch makes a directory for the temporary files of a bot. dropScratch removes it,
+// or the guardian if this program is killed: it is registered before it is made.
 func makeScratch() (string, error) {
-	dir, err := os.MkdirTemp("", "timba-")
-	if err != nil {
-		return "", fmt.Errorf("referee: a folder for temporary files: %w", err)
-	}
+	dir := filepath.Join(os.TempDir(), "timba-"+rand.Text())
 	sandbox.Guard(dir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		sandbox.Unguard(dir)
+		return "", fmt.Errorf("referee: making a directory for temporary files: %w", err)
+	}
 	return dir, nil
 }
 
 func dropScratch(dir string) {
-	os.RemoveAll(dir) // what cannot be removed stays in the system's folder for such
+	os.RemoveAll(dir) // errors leave the rest in the system's temporary directory
 	sandbox.Unguard(dir)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// thinker is a bot on pipes that takes its time for each of its turns, counted
+// thinker returns a bot on pipes that takes its time for each of its turns, counted
 // from 0, and keeps the milliseconds that it is told.
 func thinker(ctx context.Context, think func(turn int) time.Duration, told *[]int) *process {
 	return piped(ctx, func(in io.Reader, out, _ io.Writer) {

@@ -52,10 +52,10 @@ func TestClocksTold(t *testing.T) {
 		{Clock{Bank: 60_000 * ms, Inc: 100 * ms}, "game g bank=60000 inc=100\n", `{"bank":60000,"inc":100,"margin":0}`},
 		{Clock{Bank: 1 * ms, Margin: 7 * ms}, "game g bank=1 inc=0\n", `{"bank":1,"inc":0,"margin":7}`},
 	} {
-		if got := string(protocol.AppendGame(nil, "g", c.clock.pairs()...)); got != c.game {
+		if got := string(protocol.AppendGame(nil, "g", c.clock.Pairs()...)); got != c.game {
 			t.Errorf("%+v is told as %q, want %q", c.clock, got, c.game)
 		}
-		got, err := json.Marshal(c.clock.replay())
+		got, err := json.Marshal(c.clock.InReplay())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestClocksSpent(t *testing.T) {
 		{"an empty bank", Clock{Bank: 100 * ms, Margin: 50 * ms}, []time.Duration{130 * ms, 20 * ms}, []time.Duration{100 * ms, 0, 0}},
 		{"exact", Clock{Bank: 100 * ms}, []time.Duration{1500 * time.Microsecond}, []time.Duration{100 * ms, 98_500 * time.Microsecond}},
 	} {
-		timer := c.clock.timer()
+		timer := newTimer(c.clock)
 		got := []time.Duration{timer.left()}
 		for _, d := range c.spent {
 			timer.spend(d)

@@ -6,45 +6,45 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// conn is the referee's end of the lines to and from one bot. It is used by one
-// goroutine. The errors of Send and Line are *Fault when the bot is to blame;
-// any other error is the referee's own failure.
+// conn is the referee's end of the lines to and from one bot, for one goroutine. The
+// errors of Send and Line are *Fault if it is the bot's fault; any other error is the
+// referee's own failure.
 type conn interface {
-	// Wake lets a bot run that is stopped while it is not its turn; Send does so by
-	// itself, in the bot's time.
+	// Wake resumes a bot that is stopped while it is not its turn. Send does that, too,
+	// in the bot's time.
 	Wake() error
-	// Send writes whole lines. A bot that does not read them by the deadline is
-	// to blame.
+	// Send writes whole lines. It is the bot's fault if it does not read them by the
+	// deadline.
 	Send(lines []byte, deadline time.Time) error
-	// Line reads the next line, without its LF, valid until the next call; at is
-	// when it was read. errLate: there was none by the deadline. A deadline in
-	// the past asks for what is there already.
+	// Line reads the next line, without its LF, valid until the next call; at is when it
+	// was read. The error is errLate if none came by the deadline. With a deadline in
+	// the past, Line returns only what is there already.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
-	// Answered tells that a turn is over, from where output counts anew.
+	// Answered ends a turn: the count of output starts again at 0.
 	Answered()
-	// Stderr takes what the bot has written on stderr since the last call.
+	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
-	// Usage is what the bot has used so far, in all its processes; after Close of
-	// all its life. Nothing where that is not known.
+	// Usage returns what all processes of the bot have used so far; after Close, in
+	// total. It is zero if unknown.
 	Usage() sandbox.Usage
-	// Close ends the bot: with a grace it may go by itself first. Nothing of it
-	// is left afterwards.
+	// Close ends the bot and all its processes. Within the grace it may exit by itself.
 	Close(grace time.Duration)
 }
 
-// errLate is why Line has no line.
+// errLate is the error of Line when no line came in time.
 var errLate = errors.New("no line in time")
 
-// MaxLog is how many bytes of a seat's stderr and comments are kept of a game; a
-// note of stderrCut follows where there were more.
+// MaxLog is how many bytes of a seat's stderr and comments are kept for a game;
+// stderrCut follows if there were more.
 const MaxLog = 256 << 10
 
 const stderrCut = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
-// keepStderr appends what fits.
+// keepStderr appends data to a log, up to MaxLog bytes.
 func keepStderr(log, data []byte) []byte {
 	if len(log) > MaxLog { // the note is there
 		return log
@@ -55,17 +55,16 @@ func keepStderr(log, data []byte) []byte {
 	return append(append(log, data[:MaxLog-len(log)]...), stderrCut...)
 }
 
-// lineBuffer cuts what a bot writes into lines and holds it to the protocol's
-// limits.
+// lineBuffer splits a bot's output into lines and checks the protocol's limits.
 type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // unread bytes are buf[r:w]
 	scanned int // buf[r:scanned] has no LF
-	count   int // bytes of the lines cut off since the last turn was answered
+	count   int // bytes of lines returned since the last turn was answered
 }
 
-// room is where to read more bytes to; added tells how many there were. There
-// always is some while next has no line.
+// room returns the space to read more bytes into; call added with their number. It is
+// never empty while next has no line.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -78,11 +77,11 @@ func (b *lineBuffer) room() []byte {
 
 func (b *lineBuffer) added(n int) { b.w += n }
 
-// answered tells that a turn is over.
+// answered ends a turn.
 func (b *lineBuffer) answered() { b.count = 0 }
 
-// next cuts off a line; ok tells whether there was a whole one. What it gives
-// depends on the bytes alone, not on the pieces in which they came.
+// next returns the next line; ok is whether there was a whole one. The result depends only
+// on the bytes, not on the pieces in which they came.
 func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	if i := bytes.IndexByte(b.buf[b.scanned:b.w], '\n'); i >= 0 {
 		end := b.scanned + i
@@ -95,24 +94,20 @@ func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	return nil, false, b.judge(b.rest(), b.count+b.w-b.r)
 }
 
-// judge holds a line, or what there is of one, to the limits, whichever it breaks
-// first; count is the bytes up to its end.
+// judge checks a line, or the beginning of one, and returns the limit that it breaks
+// first; count is the number of bytes up to its end.
 func (b *lineBuffer) judge(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)
 	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
 	if long && count-n+limit+1 <= protocol.MaxOutput {
-		return tooLong(line)
+		return fault.New(fault.TooLong(line))
 	}
 	if count > protocol.MaxOutput {
-		return faultf(protocol.Output, "more than %d KiB on stdout between two turns: write logs to stderr", protocol.MaxOutput>>10)
+		return fault.New(fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10})
 	}
 	return nil
 }
 
-// rest is an unfinished line.
+// rest returns the unfinished line.
 func (b *lineBuffer) rest() []byte { return b.buf[b.r:b.w] }
-
-func tooLong(line []byte) *Fault {
-	return faultf(protocol.Garbled, "%s is longer than %d bytes: end every line with LF and write logs to stderr", protocol.Quote(line), protocol.MaxLine)
-}

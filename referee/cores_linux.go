@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Cores lists the cores that this process may use.
+// Cores returns the cores that this process may use.
 func Cores() []int {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -21,7 +21,7 @@ func Cores() []int {
 	return cores
 }
 
-// pin binds the calling thread, and the processes that it will start, to a core.
+// pin binds the calling thread, and the processes that it starts later, to a core.
 func pin(core int) error {
 	if core == AnyCore {
 		return nil

@@ -2,7 +2,7 @@
 
 package referee
 
-// Cores is empty where threads cannot be bound to cores.
+// Cores returns nothing: threads cannot be bound to cores here.
 func Cores() []int { return nil }
 
 func pin(int) error { return nil }

@@ -11,7 +11,7 @@ import (
 )
 
 // Seeds made from seeds: same match seed, same bots, same games, byte for byte but
-// for the milliseconds, with real processes, whatever the number of lanes and
+// for the milliseconds, with real processes, whatever the number of workers and
 // whoever fails.
 func TestSeedsAndDealsSameGames(t *testing.T) {
 	random, greedy := testBot(t, "house", "random"), testBot(t, "house", "greedy")
@@ -22,12 +22,12 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 		"illegal": misbehave(t, "--fault", "illegal"),
 	}
 	for _, g := range games.All() {
-		v, err := rules.Settle(g, nil)
+		v, err := rules.Resolve(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		bots := [][]string{greedy, random}
-		if v4, err := rules.Settle(g, map[string]string{"players": "4"}); err == nil {
+		if v4, err := rules.Resolve(g, map[string]string{"players": "4"}); err == nil {
 			v, bots = v4, append(bots, random, greedy)
 		}
 		for name, bad := range failing {
@@ -39,10 +39,10 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 				}
 				var first []string
 				faults := 0
-				for _, lanes := range []int{1, 2, 4} {
+				for _, workers := range []int{1, 2, 4} {
 					m := &Match{Variant: v, Bots: real(commands...), Deals: 3, Seed: rules.Seed{31: 77}, Clock: patient}
-					for range lanes {
-						m.Lanes = append(m.Lanes, AnyCore)
+					for range workers {
+						m.Workers = append(m.Workers, AnyCore)
 					}
 					var replays []string
 					for _, g := range playAll(t, m) {
@@ -52,7 +52,7 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 					if first == nil {
 						first = replays
 					} else if diff := cmp.Diff(first, replays); diff != "" {
-						t.Fatalf("%d lanes: (-first +again)\n%s", lanes, diff)
+						t.Fatalf("%d workers: (-first +again)\n%s", workers, diff)
 					}
 				}
 				left()
@@ -64,15 +64,15 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 	}
 }
 
-// The lanes that are bound to cores play the same.
+// The workers that are bound to cores play the same.
 func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
 	cores := Cores()
 	if len(cores) == 0 {
 		t.Fatal("there are no cores")
 	}
 	var first []string
-	for _, lanes := range [][]int{nil, {cores[0]}, {cores[0], cores[len(cores)-1]}} {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Lanes: lanes}
+	for _, workers := range [][]int{nil, {cores[0]}, {cores[0], cores[len(cores)-1]}} {
+		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "house", "greedy"), testBot(t, "house", "random")), Deals: 3, Clock: patient, Workers: workers}
 		var replays []string
 		for _, g := range playAll(t, m) {
 			replays = append(replays, timeless(g))
@@ -80,13 +80,13 @@ func TestSeedsAndDealsSameGamesOnCores(t *testing.T) {
 		if first == nil {
 			first = replays
 		} else if diff := cmp.Diff(first, replays); diff != "" {
-			t.Fatalf("lanes %v: (-first +again)\n%s", lanes, diff)
+			t.Fatalf("workers %v: (-first +again)\n%s", workers, diff)
 		}
 	}
 	if got := Cores(); fmt.Sprint(got) != fmt.Sprint(cores) {
 		t.Errorf("afterwards this process is bound to %v, before it was to %v", got, cores)
 	}
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Lanes: []int{1 << 9}, start: starter{}.start}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{1 << 9}, start: starter{}.start}
 	if err := m.Play(t.Context()); err == nil {
 		t.Error("a core that is not there was bound to")
 	}

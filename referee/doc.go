@@ -1,4 +1,4 @@
-// Package referee plays matches between bots: it starts their processes, speaks
-// the protocol with them, keeps their clocks, validates every move against the
-// rules, names every fault and its culprit, and keeps a replay of each game.
+// Package referee plays matches between bots: it starts their processes, speaks the
+// protocol with them, keeps their clocks, validates every move against the rules, reports
+// every fault and its culprit, and makes a replay of each game.
 package referee

@@ -8,23 +8,24 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Process is one process of a bot that somebody talks to outside of a match, as
-// the checks of bots do: in and out go the lines that they like, under the limits
-// that hold in a match. It belongs to one goroutine, which keeps to its thread
-// (runtime.LockOSThread) from Start to Close: on Linux the process dies with it.
+// Process is one process of a bot outside a match, as for the checks of bots. The caller
+// sends and reads any lines, under the limits of a match. One goroutine must use it, and
+// stay on its thread (runtime.LockOSThread) from Start to Close: on Linux the process ends
+// with the thread.
 type Process struct {
 	*process
-	closed bool  // its input
-	ended  error // how it has
+	closed bool  // whether its input is closed
+	ended  error // how it ended
 }
 
-// ErrLate is why a process has no line by the deadline.
+// ErrLate is the error of Process.Line when no line came by the deadline.
 var ErrLate = errLate
 
-// Start runs a bot. The error is a *Fault when the bot is to blame.
+// Start runs a bot. The error is a *Fault if it is the bot's fault.
 func Start(ctx context.Context, b Bot) (*Process, error) {
 	scratch, err := makeScratch()
 	if err != nil {
@@ -38,8 +39,8 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	return &Process{process: c.(*process)}, nil
 }
 
-// Send writes whole lines, or pieces of some. A bot that does not read them by
-// the deadline is to blame; one that has ended is so when the next line is read.
+// Send writes lines, or pieces of lines. The error is a *Fault if the bot does not read
+// them by the deadline. If the bot has ended, the next Line reports it.
 func (p *Process) Send(lines []byte, deadline time.Time) error {
 	if p.closed {
 		return fmt.Errorf("referee: the input of the bot is closed")
@@ -47,9 +48,9 @@ func (p *Process) Send(lines []byte, deadline time.Time) error {
 	return p.process.Send(lines, deadline)
 }
 
-// Line reads the next line of the bot, without its LF, valid until the next call,
-// and when it was read. The error is ErrLate when there is none by the deadline,
-// and a *Fault when the process has ended or a limit is broken.
+// Line returns the next line of the bot, without its LF, valid until the next call, and
+// when it was read. The error is ErrLate if none came by the deadline, and a *Fault if the
+// process has ended or broken a limit.
 func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
 	if p.ended != nil {
 		return nil, time.Now(), p.ended
@@ -62,11 +63,10 @@ func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
 	return line, at, err
 }
 
-// Rest is what the bot has written of a line that it has not ended, valid until
-// the next call of Line.
+// Rest returns the bot's unfinished line, valid until the next call of Line.
 func (p *Process) Rest() []byte { return p.lines.rest() }
 
-// CloseInput lets the bot see the end of its input. It may still write.
+// CloseInput closes the bot's input. The bot may still write.
 func (p *Process) CloseInput() {
 	if !p.closed {
 		p.closed = true
@@ -74,27 +74,24 @@ func (p *Process) CloseInput() {
 	}
 }
 
-// End is how a process has ended.
+// End is how a process ended.
 type End struct {
-	Text   string // as a fault says it: "the process exited with status 0"
-	Clean  bool   // by itself, with status 0
-	Behind int    // processes that it had started and that were left then; known on Linux
+	Reason fault.Reason // as in a fault
+	Behind int          // processes that it left running; only known on Linux
 }
 
-// Wait waits until the process has ended; ok is false when it has not by the
-// deadline. What it still writes on stdout is lost.
+// Clean reports whether the process exited with status 0.
+func (e End) Clean() bool { return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 }
+
+// Wait waits until the process has ended; ok is false if it has not by the deadline. Its
+// further output on stdout is discarded.
 func (p *Process) Wait(deadline time.Time) (end End, ok bool) { return p.awaitEnd(deadline) }
 
-// Close ends the process and all that it has started.
+// Close ends the process and all processes that it has started.
 func (p *Process) Close() { p.process.Close(0) }
 
-// AppendGame adds the line that begins a game for a seat, which is told the seed
-// of its own randomness.
+// AppendGame appends the line that begins a game for a seat; seed is for the bot's own
+// randomness.
 func AppendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []byte {
 	return appendGame(dst, v, c, seat, seed)
-}
-
-// AppendOthersFault adds the line that tells a seat of another's fault.
-func AppendOthersFault(dst []byte, culprit int, code protocol.Code) []byte {
-	return protocol.AppendFault(dst, culprit, code, brief(code))
 }

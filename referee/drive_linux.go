@@ -6,12 +6,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
 func (p *process) closeInput() {
-	unix.Close(p.in)
-	p.in = -1 // poll passes over it
+	unix.Close(p.stdin)
+	p.stdin = -1 // poll ignores it
 }
 
 func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
@@ -19,18 +19,12 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	if !p.exited {
 		return End{}, false
 	}
-	if p.held == nil { // a sandbox ends all by itself
+	if p.sandbox == nil { // a sandbox ends all its processes
 		end.Behind = len(tagged(p.tag))
 	}
 	var f *Fault
-	if errors.As(p.gone("ended"), &f) {
-		end.Text = f.Text
+	if errors.As(p.gone(fault.OutputClosed), &f) {
+		end.Reason = f.Reason
 	}
-	if p.held != nil {
-		s := p.held.Wait()
-		end.Clean = s.Reason == sandbox.Exited && s.Code == 0
-		return end, true
-	}
-	end.Clean = p.cmd.ProcessState != nil && p.cmd.ProcessState.Success()
 	return end, true
 }

@@ -7,7 +7,7 @@ import "time"
 func (p *process) closeInput() { p.in.Close() }
 
 func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
-	go func() { // what it still writes must not hold it
+	go func() { // discards output, so that the process does not block
 		for range p.read {
 		}
 	}()
@@ -15,7 +15,7 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	defer timer.Stop()
 	select {
 	case <-p.done:
-		return End{Text: "the process ended: " + p.cmd.ProcessState.String(), Clean: p.cmd.ProcessState.Success()}, true
+		return End{Reason: exitReason(p.cmd.ProcessState)}, true
 	case <-timer.C:
 		return End{}, false
 	}

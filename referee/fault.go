@@ -1,88 +1,78 @@
 package referee
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Fault is how a seat came to forfeit a game.
-type Fault struct {
-	Seat int           `json:"seat"`
-	Ply  int           `json:"ply"` // moves made before it
-	Code protocol.Code `json:"code"`
-	Text string        `json:"text"`
-}
+// Fault is why a seat forfeited a game.
+type Fault = fault.Fault
 
-// Error makes a fault an error while it is on its way to the game.
-func (f *Fault) Error() string {
-	return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text)
-}
-
-func faultf(code protocol.Code, format string, args ...any) *Fault {
-	return &Fault{Code: code, Text: fmt.Sprintf(format, args...)}
-}
-
-// Beginnings and ends of texts that tell where a fault came from: no other text
-// has them, since what a bot wrote is quoted in the middle.
-const (
-	beforeReady     = `before "ready": `
-	notStarted      = "could not be started: "
-	moveBeforeReady = ` came before "ready": answer the line "timba 1" with "ready" first`
-	moveUnasked     = " came when no move was asked for: answer each turn line once, within its time"
-)
-
-// BeforeGame tells whether a fault came before its bot was told of the game.
-func (f *Fault) BeforeGame() bool {
-	return f.Code == protocol.Startup || strings.HasPrefix(f.Text, beforeReady) || strings.HasSuffix(f.Text, moveBeforeReady)
-}
-
-// Disqualified tells whether a bot was out of the game for its earlier faults.
-func (f *Fault) Disqualified() bool { return f.Text == disqualified().Text }
-
-// unstarted tells whether the fault's bot had no process.
-func (f *Fault) unstarted() bool {
-	return strings.HasPrefix(f.Text, notStarted) || f.Disqualified()
-}
-
-// unasked tells whether it is certain that no turn was sent before the fault.
-func (f *Fault) unasked() bool { return strings.HasSuffix(f.Text, moveUnasked) }
-
-// brief is what others are told of a fault.
-func brief(code protocol.Code) string {
-	switch code {
-	case protocol.Startup:
-		return "the bot did not start"
-	case protocol.Timeout:
-		return "the bot did not answer in time"
-	case protocol.Illegal:
-		return "the bot made a move that is not in its list"
-	case protocol.Garbled:
-		return "the bot wrote a line that the protocol does not have"
-	case protocol.Exit:
-		return "the bot's process ended"
-	case protocol.Output:
-		return "the bot wrote too much"
-	}
-	return "the bot broke a limit of the sandbox"
-}
-
-// MaxFaults is how many faults a bot may have in a match: from the deal after
-// that on it is not started any more.
+// MaxFaults is how many faults disqualify a bot from a match: it is not started in the
+// deals after the last one.
 const MaxFaults = 3
 
 func disqualified() *Fault {
-	return faultf(protocol.Startup, "forfeits the rest of the match after %d faults", MaxFaults)
+	return fault.New(fault.Reason{Kind: fault.Disqualified, Limit: MaxFaults})
 }
 
-// timedOut does not tell what was left of a bank: a text that depends on times
-// would make each replay of the same game another.
-func timedOut(c Clock) *Fault {
-	limit := "the rest of its bank"
-	if c.Bank == 0 {
-		limit = fmt.Sprintf("%d ms", c.Move.Milliseconds())
+// Late returns the reason of a move that did not come in time. It does not have the rest
+// of a bank: with measured times, replays of the same game would differ.
+func Late(c Clock) fault.Reason {
+	if c.Bank != 0 {
+		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
 	}
-	return faultf(protocol.Timeout, "no move within %s and the margin of %d ms: think for less than the milliseconds that the turn line gives, and flush the output after every line",
-		limit, c.Margin.Milliseconds())
+	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
+}
+
+// notReading returns the fault of a bot that does not read its pipe.
+func notReading() *Fault { return fault.New(fault.Reason{Kind: fault.NotReading}) }
+
+// AppendOthersFault appends the line for another seat's fault. It has only the brief
+// text, since the full one may reveal the culprit's cards.
+func AppendOthersFault(dst []byte, culprit int, code protocol.Code) []byte {
+	return protocol.AppendFault(dst, culprit, code, fault.Brief(code))
+}
+
+// appendFault appends the line for a fault; only the culprit gets the full text.
+func appendFault(dst []byte, seat int, f *Fault) []byte {
+	if seat != f.Seat {
+		return AppendOthersFault(dst, f.Seat, f.Code)
+	}
+	return protocol.AppendFault(dst, f.Seat, f.Code, f.Text)
+}
+
+// Circumstances returns what a replay, and the seat's log of that game, contain about one
+// of its faults, for advice. They are incomplete if there is an error.
+func (r *Replay) Circumstances(g rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
+	c := fault.Circumstances{
+		Ply: f.Ply, Movetime: r.Clock.Movetime, Games: r.Match.Deal + 1,
+		Stderr: strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' }),
+	}
+	list := func(s rules.State) (moves []string) {
+		for _, m := range s.Legal(nil) {
+			moves = append(moves, string(s.MoveText(nil, m)))
+		}
+		return moves
+	}
+	v, err := r.Resolve(g)
+	if err != nil {
+		return c, err
+	}
+	for s, err := range r.Walk(v, nil) {
+		if err != nil {
+			return c, err
+		}
+		if m := s.Record; m != nil && s.State.Ply() < f.Ply && m.Seat == f.Seat && !m.StandIn {
+			c.Turns++
+			c.Before, c.Longest = list(s.State), max(c.Longest, m.MS)
+		}
+		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
+			c.Legal = list(s.State)
+		}
+	}
+	return c, nil
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -54,9 +55,9 @@ var moods = map[string]func(first string) (lines string, err error){
 	"late":       func(string) (string, error) { return "", nil },
 	"illegal":    func(string) (string, error) { return "move banana", nil },
 	"garbled":    func(string) (string, error) { return `before "ready": came when no move was asked for: `, nil },
-	"exit":       func(string) (string, error) { return "", faultf(protocol.Exit, "the process ended") },
-	"output":     func(string) (string, error) { return "", faultf(protocol.Output, "too much") },
-	"memory":     func(string) (string, error) { return "", faultf(protocol.Memory, "too much") },
+	"exit":       func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.Exited, Status: 1}) },
+	"output":     func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.TooMuchOutput, Limit: 64}) },
+	"memory":     func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.OutOfMemory, Limit: 512}) },
 	"twice":      func(first string) (string, error) { return "move " + first + "\nmove " + first, nil },
 	"stray line": func(first string) (string, error) { return "move " + first + "\nhello", nil },
 }
@@ -66,8 +67,10 @@ var entrances = map[string]func() (lines string, err error){
 	"no ready":   func() (string, error) { return "", nil },
 	"banner":     func() (string, error) { return "welcome", nil },
 	"early move": func() (string, error) { return "move 1o", nil },
-	"crash":      func() (string, error) { return "", faultf(protocol.Exit, "the process ended") },
-	"long line":  func() (string, error) { return "", faultf(protocol.Garbled, "\"x\"... is longer") },
+	"crash":      func() (string, error) { return "", fault.New(fault.Reason{Kind: fault.Exited, Status: 1}) },
+	"long line": func() (string, error) {
+		return "", fault.New(fault.TooLong(bytes.Repeat([]byte("x"), protocol.MaxLine+1)))
+	},
 }
 
 // drawMoody makes a bot that fails at some turn, or not at all.
@@ -170,7 +173,7 @@ func (tp *tape) check(t interface {
 		key := fmt.Sprintf("%d/%d/%d", g.Match.Deal, g.Match.Rotation, seat)
 		want := tp.sent[key]
 		fault := slices.IndexFunc(g.Faults, func(f Fault) bool { return f.Seat == seat })
-		if fault >= 0 && g.Faults[fault].unstarted() {
+		if fault >= 0 && g.Faults[fault].Unstarted() {
 			if got != "" { // what was sent went to a process that an earlier game had left
 				t.Errorf("%s: rebuilt %q for a bot that was not started", key, got)
 			}
@@ -226,7 +229,7 @@ func TestReplaysTraffic(t *testing.T) {
 				}).Draw(t, "clock")
 				m.start = func(_ context.Context, _ Bot, scratch, _ string) (conn, error) {
 					if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
-						return nil, faultf(protocol.Startup, notStarted+"no such file")
+						return nil, notStarted(Bot{Command: []string{"bot"}}, "no such file")
 					}
 					c := drawMoody(t)
 					c.scratch = scratch
@@ -297,9 +300,9 @@ func TestReplaysTrafficOfBrokenReplays(t *testing.T) {
 		want  string
 	}{
 		"seat":  {2, func(*Replay) {}, "replay: seat 2 does not exist: the game has seats 0 to 1"},
-		"clock": {0, func(r *Replay) { r.Clock.Movetime = -1 }, "replay: clock: there is no time of -1 ms"},
+		"clock": {0, func(r *Replay) { r.Clock.Movetime = -1 }, "replay: clock: a time cannot be -1 ms"},
 		"fault": {0, func(r *Replay) { r.Faults = []Fault{{Seat: 1, Ply: 0, Code: protocol.Illegal}} }, "replay: fault 0: it is not the turn of seat 1"},
-		"far":   {0, func(r *Replay) { r.Faults = []Fault{{Seat: 9, Ply: 0, Code: protocol.Startup}} }, "replay: fault 0: there is no seat 9"},
+		"far":   {0, func(r *Replay) { r.Faults = []Fault{{Seat: 9, Ply: 0, Code: protocol.Startup}} }, "replay: fault 0: seat 9 does not exist"},
 		"moves": {0, func(r *Replay) { r.Moves = r.Moves[1:] }, "replay: move 0, "},
 	} {
 		r := g.Replay

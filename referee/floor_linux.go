@@ -12,10 +12,9 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Floor is the least that a turn can cost: a bare loop that writes the blocks of
-// a recorded match to the same bot and reads a line for each that asks for one,
-// without clocks, rules or checks, on one core. It runs the script's games for
-// at least a number of games and gives the time of a turn.
+// Floor returns the lowest possible time of a turn: a bare loop writes the blocks of a
+// recorded match to the same bot and reads a line for each turn, without clocks, rules or
+// checks, on one core. It repeats the recorded games until it has played the given number.
 func Floor(b Bot, core int, script []Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
@@ -53,7 +52,7 @@ func floor(b Bot, script []Traffic, games int) (time.Duration, error) {
 		}
 		last = max(last, t.Deal)
 	}
-	// The greetings come first and are not part of it, nor are the goodbyes.
+	// Neither greetings nor goodbyes are measured.
 	var blocks []Traffic
 	for _, t := range script {
 		if bytes.Equal(t.Lines, protocol.AppendGreeting(nil)) {

@@ -76,11 +76,11 @@ func FuzzTranscript(f *testing.F) {
 // come from the rules alone.
 func TestReplaysOfNothing(t *testing.T) {
 	for _, g := range games.All() {
-		v, err := rules.Settle(g, nil)
+		v, err := rules.Resolve(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := Replay{Timba: 1, Game: g.Name(), Options: settingsMap(v.Settings()), Seats: make([]ReplaySeat, v.Players())}
+		r := Replay{Timba: 1, Game: g.Name(), Options: v.Settings().Map(), Seats: make([]ReplaySeat, v.Players())}
 		if len(r.Verify(g)) == 0 {
 			t.Errorf("%s: a replay without moves verifies", g.Name())
 		}

@@ -10,20 +10,21 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Game is a finished game: its replay, and what the bots wrote and used beside it.
+// Game is a finished game: its replay, and what the bots logged and used.
 type Game struct {
 	Replay
-	Bots  []int           // by seat, which of the match's bots sat there
-	Logs  [][]byte        // by seat, stderr and comments, MaxLog bytes at most and a note
-	Usage []sandbox.Usage // by seat, when Match.Meter is set: CPU time of this game, memory and processes at most so far
+	Bots  []int           // by seat, the index of the bot in the match
+	Logs  [][]byte        // by seat, stderr and comments, at most MaxLog bytes and a note
+	Usage []sandbox.Usage // by seat, if Match.Meter is set: CPU time of this game, peak memory and processes so far
 	Took  time.Duration
 }
 
-// Traffic is one block of lines as it went through a pipe.
+// Traffic is one block of lines that went through a pipe.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool
@@ -31,8 +32,8 @@ type Traffic struct {
 	Lines                []byte        // each with its LF; valid during the call
 }
 
-// table is one rotation of a match: the same bots in the same seats for all its
-// deals, each seat a process that no other rotation uses.
+// table is one rotation of a match: the same bots in the same seats for all deals. Each
+// seat has a process that no other rotation uses.
 type table struct {
 	match    *Match
 	ctx      context.Context
@@ -46,22 +47,22 @@ type chair struct {
 	conn    conn // nil while no process runs
 	version string
 	started time.Time
-	out     []byte        // lines that go out with the next turn, or at the game's end
-	log     []byte        // comments and the stderr of ended processes, of this game
-	owed    error         // a fault found after the last turn, for the next one
+	out     []byte        // lines to send with the next turn, or at the end of the game
+	log     []byte        // comments and the stderr of ended processes, in this game
+	owed    error         // a fault found after the last turn, to report at the next one
 	used    sandbox.Usage // by ended processes, in this game
 	cpu     time.Duration // of the running process, in earlier games
 }
 
-// keep adds to the seat's log of this game, as far as it has room.
+// keep appends to the seat's log of this game, up to its limit.
 func (c *chair) keep(parts ...[]byte) {
 	for _, p := range parts {
 		c.log = keepStderr(c.log, p)
 	}
 }
 
-// meter is what the seat has used in this game; last when its process ends, or
-// the game does.
+// meter returns what the seat has used in this game; last is for the end of its process
+// or of the game.
 func (c *chair) meter() sandbox.Usage {
 	u := c.used
 	if c.conn != nil {
@@ -78,12 +79,12 @@ var lf = []byte{'\n'}
 func newTable(ctx context.Context, m *Match, rotation int) *table {
 	t := &table{match: m, ctx: ctx, rotation: rotation}
 	for seat := range m.Variant.Players() {
-		t.chairs = append(t.chairs, &chair{bot: m.botAt(seat, rotation)})
+		t.chairs = append(t.chairs, &chair{bot: rules.BotAt(seat, rotation, len(m.Bots))})
 	}
 	return t
 }
 
-// game is one game while it is played.
+// game is a game in progress.
 type game struct {
 	*table
 	deal     int
@@ -98,12 +99,11 @@ type game struct {
 	legal    []rules.Move
 	turn     turnLine
 	info     []string
-	unplayed bool // decided before anybody was told that it began
+	unplayed bool // decided before any bot was sent the "game" line
 }
 
-// play plays one deal. The error is the referee's own failure or the context's;
-// the processes are not to be used again after it. out marks the bots that have
-// forfeited the rest of the match.
+// play plays one deal. The error is the referee's own failure or the context's; after it
+// the processes must not be used again. out marks the disqualified bots.
 func (t *table) play(deal int, out []bool) (result *Game, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -118,6 +118,11 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		if err := g.ctx.Err(); err != nil {
 			return nil, err
 		}
+		if g.match.Yield != nil {
+			if err := g.match.Yield(g.ctx); err != nil {
+				return nil, err
+			}
+		}
 		seat := g.state.Turn()
 		if seat == rules.Over {
 			break
@@ -126,7 +131,7 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		var move rules.Move
 		if g.forfeits.has(seat) {
 			move = g.standIn.choose(g.legal)
-			g.record(ReplayMove{Seat: seat, Move: string(g.state.MoveText(nil, move)), StandIn: true})
+			g.replay.Moves = append(g.replay.Moves, ReplayMove{Seat: seat, Move: string(g.state.MoveText(nil, move)), StandIn: true})
 		} else if move, err = g.ask(seat); err != nil {
 			if err := g.fail(seat, err); err != nil {
 				return nil, err
@@ -155,17 +160,17 @@ func (t *table) newGame(deal int) *game {
 	g.replay = Replay{
 		Timba:      protocol.Version,
 		Game:       m.Variant.Game().Name(),
-		Options:    settingsMap(m.Variant.Settings()),
+		Options:    m.Variant.Settings().Map(),
 		Seed:       Hex(g.seed),
 		Commitment: Commitment(m.Seed),
 		Match:      ReplayMatch{Deal: deal, Rotation: t.rotation},
-		Clock:      m.Clock.replay(),
+		Clock:      m.Clock.InReplay(),
 		Moves:      []ReplayMove{},
 		Faults:     []Fault{},
 	}
 	for seat, c := range t.chairs {
 		b := m.Bots[c.bot]
-		g.timers = append(g.timers, m.Clock.timer())
+		g.timers = append(g.timers, newTimer(m.Clock))
 		g.replay.Seats = append(g.replay.Seats, ReplaySeat{
 			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed,
 		})
@@ -174,8 +179,8 @@ func (t *table) newGame(deal int) *game {
 	return g
 }
 
-// seatAll starts the processes that do not run yet, all at once, then greets
-// them in the order of their seats and begins the game.
+// seatAll starts the missing processes, all at once, then greets them in the order of
+// their seats and begins the game.
 func (g *game) seatAll(out []bool) error {
 	for seat, c := range g.chairs {
 		if out[c.bot] {
@@ -217,7 +222,7 @@ func (g *game) seatAll(out []bool) error {
 		return nil
 	}
 	for seat, c := range g.chairs {
-		// Faults of the start are queued already: the game comes before them.
+		// The lines of faults at the start are queued already: the "game" line comes before them.
 		begin := appendGame(nil, g.match.Variant, g.match.Clock, seat, g.replay.Seats[seat].Seed)
 		c.out = append(begin, c.out...)
 	}
@@ -226,7 +231,7 @@ func (g *game) seatAll(out []bool) error {
 	return nil
 }
 
-// tags number the processes of this run of the program.
+// tags numbers the processes that this program starts.
 var tags atomic.Uint64
 
 func (g *game) launch(seat int) error {
@@ -248,7 +253,7 @@ func (g *game) launch(seat int) error {
 	return startup(c.conn.Send(greeting, c.started.Add(g.match.Clock.Startup)))
 }
 
-// greet waits for the "ready" of a process just launched.
+// greet waits for the "ready" of a new process.
 func (g *game) greet(seat int) error {
 	c := g.chairs[seat]
 	now := time.Now()
@@ -256,7 +261,7 @@ func (g *game) greet(seat int) error {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
-			return faultf(protocol.Startup, "no \"ready\" within %d ms: answer the line \"timba %d\" with \"ready\" and flush the output", g.match.Clock.Startup.Milliseconds(), protocol.Version)
+			return fault.New(fault.Reason{Kind: fault.NoReady, Limit: g.match.Clock.Startup.Milliseconds()})
 		}
 		if err != nil {
 			return startup(err)
@@ -266,35 +271,36 @@ func (g *game) greet(seat int) error {
 		msg, err := protocol.ParseBot(line)
 		switch {
 		case err != nil:
-			return startup(faultf(protocol.Garbled, "%s", err))
+			return startup(fault.New(fault.OfLine(err)))
 		case msg.Verb == protocol.Ready:
 			c.version = msg.Version
 			c.conn.Answered()
 			return nil
 		case msg.Verb == protocol.Move:
-			return faultf(protocol.Garbled, "%s"+moveBeforeReady, protocol.Quote(line))
+			return aboutLine(fault.MoveBeforeReady, line)
 		case msg.Verb == protocol.Comment:
 			c.keep(msg.Text, lf)
 		}
 	}
 }
 
-// startup makes of a fault one of the start: a process that ended, or does not
-// read, has not started.
+// aboutLine returns the fault of a line at the wrong time.
+func aboutLine(k fault.Kind, line []byte) *Fault {
+	return fault.New(fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))})
+}
+
+// startup makes a fault one before "ready".
 func startup(err error) error {
 	var f *Fault
 	if !errors.As(err, &f) {
 		return err
 	}
-	code := f.Code
-	if code == protocol.Exit || code == protocol.Timeout {
-		code = protocol.Startup
-	}
-	return faultf(code, beforeReady+"%s", f.Text)
+	r := f.Reason
+	r.BeforeReady = true
+	return fault.New(r)
 }
 
-// ask sends a seat all that it has not been sent yet and its turn, and waits for
-// its move.
+// ask sends a seat its queued lines and its turn, and waits for its move.
 func (g *game) ask(seat int) (rules.Move, error) {
 	c, timer := g.chairs[seat], &g.timers[seat]
 	g.info = nil
@@ -318,7 +324,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) || err == nil && at.After(deadline) {
-			return 0, timedOut(g.match.Clock)
+			return 0, fault.New(Late(g.match.Clock))
 		}
 		if err != nil {
 			return 0, err
@@ -338,13 +344,13 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		if i < 0 {
 			return 0, g.illegal(msg.Move)
 		}
-		g.record(ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
+		g.replay.Moves = append(g.replay.Moves, ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
 		return g.legal[i], nil
 	}
 }
 
-// early reads what a bot has written since its last turn: comments and infos are
-// welcome, a move is not.
+// early reads what a bot has written since its last turn: comments and infos are allowed,
+// a move is not.
 func (g *game) early(seat int, now time.Time) error {
 	if owed := g.chairs[seat].owed; owed != nil {
 		return owed
@@ -362,17 +368,17 @@ func (g *game) early(seat int, now time.Time) error {
 			return err
 		}
 		if msg.Verb == protocol.Move {
-			return faultf(protocol.Garbled, "%s"+moveUnasked, protocol.Quote(line))
+			return aboutLine(fault.MoveUnasked, line)
 		}
 	}
 }
 
-// read takes a line of a bot in a game; infos and comments are kept here.
+// read reads a line of a bot in a game, and records infos and comments.
 func (g *game) read(seat int, at time.Time, line []byte) (protocol.BotLine, error) {
 	g.trace(seat, true, at, line)
 	msg, err := protocol.ParseBot(line)
 	if err != nil {
-		return msg, faultf(protocol.Garbled, "%s", err)
+		return msg, fault.New(fault.OfLine(err))
 	}
 	switch msg.Verb {
 	case protocol.Info:
@@ -381,7 +387,7 @@ func (g *game) read(seat int, at time.Time, line []byte) (protocol.BotLine, erro
 		c := g.chairs[seat]
 		c.keep(c.conn.Stderr(), msg.Text, lf)
 	case protocol.Ready:
-		return msg, faultf(protocol.Garbled, "%s came in the middle of a game: only the line \"timba %d\" asks for it", protocol.Quote(line), protocol.Version)
+		return msg, aboutLine(fault.ReadyAgain, line)
 	}
 	return msg, nil
 }
@@ -401,12 +407,10 @@ func (g *game) illegal(text []byte) error {
 	} else if err := g.state.Check(m); err != nil {
 		why = err.Error()
 	}
-	return faultf(protocol.Illegal, "%q: %s: answer with one of the moves that the turn line lists", text, why)
+	return fault.New(fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(text), Detail: why})
 }
 
-func (g *game) record(m ReplayMove) { g.replay.Moves = append(g.replay.Moves, m) }
-
-// tellEvents queues the events of a move for all who can see them.
+// tellEvents queues the events of a move for all seats that see them.
 func (g *game) tellEvents() {
 	for seat, c := range g.chairs {
 		if c.conn != nil {
@@ -416,8 +420,8 @@ func (g *game) tellEvents() {
 	g.events.Reset()
 }
 
-// fail takes an error that came of a seat: a fault forfeits the game for it and
-// ends its process; any other error is given back.
+// fail handles an error of a seat: a fault forfeits the game and ends the process; any
+// other error is returned.
 func (g *game) fail(seat int, err error) error {
 	var f *Fault
 	if !errors.As(err, &f) {
@@ -427,13 +431,13 @@ func (g *game) fail(seat int, err error) error {
 	if c := g.chairs[seat]; c.conn != nil {
 		now := time.Now()
 		g.trace(seat, false, now, c.out)
-		c.conn.Send(c.out, now) // it may be dead or deaf by now
+		c.conn.Send(c.out, now) // the bot may have ended, or not read
 		g.stop(seat, 0)
 	}
 	return nil
 }
 
-// fault notes why a seat forfeits and queues the news for everybody.
+// fault records why a seat forfeits, and queues the line for all seats.
 func (g *game) fault(seat int, f *Fault) {
 	f.Seat, f.Ply = seat, g.state.Ply()
 	g.replay.Faults = append(g.replay.Faults, *f)
@@ -443,7 +447,7 @@ func (g *game) fault(seat int, f *Fault) {
 	}
 }
 
-// stop ends a seat's process and keeps what it said.
+// stop ends a seat's process and keeps its stderr.
 func (t *table) stop(seat int, grace time.Duration) {
 	c := t.chairs[seat]
 	if c.conn == nil {
@@ -456,7 +460,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 	c.out = c.out[:0]
 }
 
-// end tells the result and gives the finished game.
+// end queues the result and returns the finished game.
 func (g *game) end() (*Game, error) {
 	result := g.forfeits.rank(g.state.Result())
 	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
@@ -486,8 +490,7 @@ func isFault(err error) bool {
 	return errors.As(err, &f)
 }
 
-// trace shows lines to whoever wants to see every pipe. A line of a bot comes
-// without its LF.
+// trace passes lines to Match.Trace. A line of a bot comes without its LF.
 func (g *game) trace(seat int, fromBot bool, at time.Time, lines []byte) {
 	if g.match.Trace == nil {
 		return
@@ -498,14 +501,13 @@ func (g *game) trace(seat int, fromBot bool, at time.Time, lines []byte) {
 	g.match.Trace(Traffic{g.deal, g.rotation, seat, fromBot, at.Sub(g.began), lines})
 }
 
-// closeAll says goodbye to all bots of some tables and leaves nothing behind. No
-// bot waits for another to go.
+// closeAll sends "bye" to all bots of some tables and ends them, all at the same time.
 func closeAll(grace time.Duration, tables ...*table) {
 	bye := protocol.AppendBye(nil)
 	for _, t := range tables {
 		for _, c := range t.chairs {
 			if c.conn != nil {
-				c.conn.Send(bye, time.Now()) // one that cannot take it is ended all the same
+				c.conn.Send(bye, time.Now()) // the bot is ended even if this fails
 			}
 		}
 	}
@@ -517,12 +519,12 @@ func closeAll(grace time.Duration, tables ...*table) {
 	}
 }
 
-// untimed is longer than anybody waits.
+// untimed is longer than anyone waits.
 const untimed = 365 * 24 * time.Hour
 
 const (
-	// byeGrace is what a bot has to exit by itself after "bye".
+	// byeGrace is how long a bot has to exit after "bye".
 	byeGrace = time.Second
-	// stopGrace is the same when the match is called off.
+	// stopGrace is how long it has if the match is cancelled.
 	stopGrace = 100 * time.Millisecond
 )

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
 // full is a conn whose pipe is full when a game has ended.
@@ -17,7 +18,7 @@ type full struct{ conn }
 
 func (c full) Send(lines []byte, deadline time.Time) error {
 	if bytes.Contains(lines, []byte("end ranks=")) {
-		return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
+		return notReading()
 	}
 	return c.conn.Send(lines, deadline)
 }
@@ -103,15 +104,14 @@ func TestLinesFromTheReferee(t *testing.T) {
 			}
 		}
 	}
-	fault := g.Faults[0]
-	if want := "fault 1 illegal " + fault.Text; told[1][len(told[1])-1] != want {
+	if want := "fault 1 illegal " + g.Faults[0].Text; told[1][len(told[1])-1] != want {
 		t.Errorf("the culprit is told %q at last, want %q", told[1][len(told[1])-1], want)
 	}
 	if strings.Count(order(told[1]), "en ") != 0 || strings.Count(order(told[1]), "by ") != 0 {
 		t.Errorf("the culprit is told %s: it gets no end", order(told[1]))
 	}
 	for _, seat := range []int{0, 2} {
-		if want := "fault 1 illegal " + brief(protocol.Illegal); !slices.Contains(told[seat], want) {
+		if want := "fault 1 illegal " + fault.Brief(protocol.Illegal); !slices.Contains(told[seat], want) {
 			t.Errorf("seat %d is not told %q", seat, want)
 		}
 		if got := order(told[seat]); !strings.HasSuffix(got, "en by ") || strings.Count(got, "fa ") != 1 {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -14,24 +13,13 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// variant settles a game's options from "key=value key=value".
-func variant(t testing.TB, game, options string) rules.Variant {
-	t.Helper()
-	g, err := games.Find(game)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Settle(g, protocol.Pairs(options).Map())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+// variant is a game with options from "key=value key=value".
+var variant = refereetest.Variant
 
 // fake is a variant of which only seats and sides matter.
 type fake struct {
@@ -42,7 +30,7 @@ type fake struct {
 func (f fake) Players() int      { return len(f.side) }
 func (f fake) Side(seat int) int { return f.side[seat] }
 
-// alone is a fake where each seat plays for itself.
+// alone returns a fake where each seat plays for itself.
 func alone(players int) fake {
 	var f fake
 	for seat := range players {
@@ -119,7 +107,7 @@ func (s starter) start(ctx context.Context, b Bot, scratch, tag string) (conn, e
 	return &talker{answer: firstMove, scratch: scratch}, nil
 }
 
-// named are bots without processes.
+// named returns bots without processes.
 func named(n int) (bots []Bot) {
 	for i := range n {
 		bots = append(bots, Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
@@ -174,7 +162,7 @@ func playAll(t testing.TB, m *Match) []*Game {
 	return r.games
 }
 
-// oneGame is a match's deal in rotation 0.
+// oneGame returns a match's deal in rotation 0.
 func oneGame(t testing.TB, m *Match) *Game {
 	t.Helper()
 	m.Deals = 1
@@ -189,7 +177,7 @@ func oneGame(t testing.TB, m *Match) *Game {
 	return all[0]
 }
 
-// timeless is a replay's text without what may differ from run to run.
+// timeless returns a replay's text without what may differ from run to run.
 func timeless(g *Game) string {
 	r := g.Replay
 	r.Moves = slices.Clone(r.Moves)
@@ -200,18 +188,9 @@ func timeless(g *Game) string {
 }
 
 // until waits for a condition.
-func until(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in ten seconds: %s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
+var until = refereetest.Until
 
-// codeOf is the code of a fault, "" of no error, the error's text of others.
+// codeOf returns the code of a fault, "" of no error, the error's text of others.
 func codeOf(err error) protocol.Code {
 	var f *Fault
 	switch {
@@ -223,8 +202,5 @@ func codeOf(err error) protocol.Code {
 	return protocol.Code(err.Error())
 }
 
-// raced tells whether the race detector is in this test binary.
-func raced() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}
+// raced reports whether the race detector is in this test binary.
+var raced = refereetest.Raced

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,11 +12,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // nothingLeft begins a count of what a match may leave behind: processes,
-// descriptors, goroutines and temporary folders. The function that it gives
+// descriptors, goroutines and temporary directories. The function that it gives
 // waits for all of it to be gone.
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
@@ -46,7 +46,7 @@ func openFiles(t testing.TB) int {
 	return len(entries)
 }
 
-// botProcesses are the processes that carry a tag of this test's, or are its
+// botProcesses returns the processes that carry a tag of this test's, or are its
 // children, the dead that nobody has waited for included.
 func botProcesses(t testing.TB) (found []string) {
 	t.Helper()
@@ -73,13 +73,13 @@ func botProcesses(t testing.TB) (found []string) {
 	return found
 }
 
-// misbehave is the command of the bot with every way to fail.
+// misbehave returns the command of the bot with every way to fail.
 func misbehave(t testing.TB, args ...string) []string {
 	t.Helper()
 	return built(t, buildMisbehave, args)
 }
 
-// testBot is the command of the tests' own bot.
+// testBot returns the command of the tests' own bot.
 func testBot(t testing.TB, args ...string) []string {
 	t.Helper()
 	return built(t, buildTestBot, args)
@@ -99,21 +99,12 @@ func built(t testing.TB, build func() (string, error), args []string) []string {
 	return append([]string{path}, args...)
 }
 
-// build builds a package once. Without the race detector, since that makes
-// programs slow to start.
+// build builds a package once.
 func build(pkg string) func() (string, error) {
-	return sync.OnceValues(func() (string, error) {
-		path := filepath.Join(builds, filepath.Base(pkg))
-		cmd := exec.Command("go", "build", "-o", path, pkg)
-		cmd.Env = append(os.Environ(), "TMPDIR="+builds)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%w: %s", err, out)
-		}
-		return path, nil
-	})
+	return sync.OnceValues(func() (string, error) { return refereetest.Build(builds, pkg) })
 }
 
-// real are bots with processes.
+// real returns bots with processes.
 func real(commands ...[]string) []Bot {
 	bots := named(len(commands))
 	for i, c := range commands {

@@ -20,7 +20,7 @@ import (
 )
 
 // Three faults: a bot that had them in earlier deals is not started any more, and
-// the match is the same whatever the number of lanes.
+// the match is the same whatever the number of workers.
 func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 	for _, c := range []struct {
 		options string
@@ -33,14 +33,14 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 		{"players=4 teams=yes", 2, []string{"exit exit", "exit exit", "out+out out+out"}},
 	} {
 		var first []string
-		for lanes := 1; lanes <= 4; lanes++ {
+		for workers := 1; workers <= 4; workers++ {
 			left := nothingLeft(t)
 			v := variant(t, "brisca", c.options)
 			bots := named(c.bots)
 			bots[1].Command = misbehave(t, "--fault", "exit-3", "--at=2")
-			m := &Match{Variant: v, Bots: bots, Deals: len(c.want), Seed: rules.Seed{2}, Clock: patient, Lanes: make([]int, lanes), start: starter{}.start}
-			for i := range m.Lanes {
-				m.Lanes[i] = AnyCore
+			m := &Match{Variant: v, Bots: bots, Deals: len(c.want), Seed: rules.Seed{2}, Clock: patient, Workers: make([]int, workers), start: starter{}.start}
+			for i := range m.Workers {
+				m.Workers[i] = AnyCore
 			}
 			var got, replays []string
 			for _, g := range playAll(t, m) {
@@ -60,18 +60,18 @@ func TestLimitsAndFaultsThreeFaults(t *testing.T) {
 			}
 			left()
 			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("%s, %d bots, %d lanes: (-want +got)\n%s", c.options, c.bots, lanes, diff)
+				t.Errorf("%s, %d bots, %d workers: (-want +got)\n%s", c.options, c.bots, workers, diff)
 			}
-			if lanes == 1 {
+			if workers == 1 {
 				first = replays
 			} else if diff := cmp.Diff(first, replays); diff != "" {
-				t.Errorf("%s, %d bots, %d lanes: (-one lane +these)\n%s", c.options, c.bots, lanes, diff)
+				t.Errorf("%s, %d bots, %d workers: (-one worker +these)\n%s", c.options, c.bots, workers, diff)
 			}
 		}
 	}
 }
 
-// After bye a bot has a second to exit: all bots of a lane have the same one.
+// After bye a bot has a second to exit: all bots of a worker have the same one.
 func TestLimitsAndFaultsBye(t *testing.T) {
 	left := nothingLeft(t)
 	stubborn := misbehave(t, "--fault", "ignore-bye")
@@ -105,7 +105,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 			bad := misbehave(t, "--fault", fault, "--at=3")
 			m := &Match{
 				Variant: variant(t, "teeko", "limit=0"), Bots: real(bad, misbehave(t, "--fault", "crlf")), Deals: 1000,
-				Seed: rules.Seed{4}, Clock: patient, Lanes: []int{AnyCore, AnyCore},
+				Seed: rules.Seed{4}, Clock: patient, Workers: []int{AnyCore, AnyCore},
 			}
 			from := 9 // plies, enough for what is no fault to have happened
 			if slices.Contains([]string{"silent", "late", "slow-drip", "close-stdout"}, fault) {
@@ -114,7 +114,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 			m.Trace = func(tr Traffic) {
 				for line := range strings.Lines(string(tr.Lines)) {
 					l, err := protocol.ParseReferee([]byte(strings.TrimSuffix(line, "\n")))
-					due := err == nil && l.Verb == protocol.RefTurn && m.botAt(tr.Seat, tr.Rotation) == 0 && l.Ply >= from
+					due := err == nil && l.Verb == protocol.RefTurn && rules.BotAt(tr.Seat, tr.Rotation, len(m.Bots)) == 0 && l.Ply >= from
 					if now := time.Now(); (due || fault == "no-ready") && off.CompareAndSwap(nil, &now) {
 						cancel()
 					}
@@ -165,7 +165,7 @@ func TestLimitsAndFaultsNotStarted(t *testing.T) {
 	left()
 }
 
-// A bot finds its own folder for temporary files, empty, and it is gone afterwards;
+// A bot finds its own directory for temporary files, empty, and it is gone afterwards;
 // what it does not do is stay because it has left its process group.
 func TestDuplicateDealsScratch(t *testing.T) {
 	for _, mode := range []string{"litter", "regroup"} {

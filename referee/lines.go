@@ -9,11 +9,10 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// The lines that a seat is sent, as the referee writes them while it plays and
-// Traffic writes them again from a replay.
+// The lines for a seat, which the referee writes during a game, and Traffic from a replay.
 
-// appendGame adds the line that begins a game for a seat, which is told the seed
-// of its own randomness.
+// appendGame appends the line that begins a game for a seat; seed is for the bot's own
+// randomness.
 func appendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.Pair
 	settings := v.Settings()
@@ -26,16 +25,16 @@ func appendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []b
 	pairs = append(pairs,
 		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
 		protocol.Pair{Name: "seed", Value: strconv.FormatUint(seed, 10)})
-	return protocol.AppendGame(dst, v.Game().Name(), append(pairs, c.pairs()...)...)
+	return protocol.AppendGame(dst, v.Game().Name(), append(pairs, c.Pairs()...)...)
 }
 
-// turnLine is where the legal moves stand in a turn's line.
+// turnLine is the text of the legal moves in a turn line.
 type turnLine struct {
 	text   []byte // what starts points into
 	starts []int  // one a legal move, and one past the last
 }
 
-// append adds the view and the turn of a seat that has some time left.
+// append appends the view and the turn of a seat with its remaining time.
 func (t *turnLine) append(dst []byte, s rules.State, seat int, left time.Duration, legal []rules.Move) []byte {
 	dst = append(dst, protocol.ViewPrefix...)
 	dst = append(s.View(dst, seat), '\n')
@@ -51,7 +50,7 @@ func (t *turnLine) append(dst []byte, s rules.State, seat int, left time.Duratio
 	return t.text
 }
 
-// find is which of the legal moves is written so, -1 if none is.
+// find returns the index of the legal move with this text, -1 if there is none.
 func (t *turnLine) find(move []byte) int {
 	for i, start := range t.starts[:len(t.starts)-1] {
 		if bytes.Equal(move, t.text[start:t.starts[i+1]-1]) {
@@ -59,14 +58,4 @@ func (t *turnLine) find(move []byte) int {
 		}
 	}
 	return -1
-}
-
-// appendFault tells a seat of a fault: the culprit all of it, the others only
-// its kind, since the text may tell of the culprit's cards.
-func appendFault(dst []byte, seat int, f *Fault) []byte {
-	text := f.Text
-	if seat != f.Seat {
-		text = brief(f.Code)
-	}
-	return protocol.AppendFault(dst, f.Seat, f.Code, text)
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -20,11 +20,11 @@ type local struct {
 	why     error         // what it returned
 	closed  chan struct{}
 	lines   lineBuffer
-	unread  []byte // of what came out, not in lines yet
+	unread  []byte // output that is not split into lines yet
 	scratch string
 }
 
-// begin starts a bot, be it a process or not.
+// begin starts a bot, as a process or with Serve.
 func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	if b.Serve == nil {
 		return start(ctx, b, scratch, tag)
@@ -44,7 +44,7 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	return l, nil
 }
 
-// Wake has nothing to do: nobody is stopped here.
+// Wake does nothing: such a bot is never stopped.
 func (l *local) Wake() error { return nil }
 
 func (l *local) Send(lines []byte, _ time.Time) error {
@@ -92,26 +92,25 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// gone is why there will be no line any more: the match was called off, or the
-// bot has ended by itself.
+// gone returns why no more lines can come: the match was cancelled, or the bot has ended.
 func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
 	if l.why != nil {
-		return faultf(protocol.Exit, "ended: %s", l.why)
+		return fault.New(fault.Reason{Kind: fault.Failed, Detail: l.why.Error()})
 	}
-	return faultf(protocol.Exit, "ended while the game went on")
+	return fault.New(fault.Reason{Kind: fault.Returned})
 }
 
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
 
-// Usage of what is part of this process cannot be told from its own.
+// Usage returns nothing: the bot is part of this process.
 func (l *local) Usage() sandbox.Usage { return sandbox.Usage{} }
 
-// Close does not wait past the grace for what cannot be ended from outside, such
-// as somebody who is asked for a line.
+// Close waits for Serve at most for the grace: it cannot be ended from outside, for
+// example while it asks a person for a line.
 func (l *local) Close(grace time.Duration) {
 	l.in.close()
 	if grace > 0 {
@@ -126,7 +125,7 @@ func (l *local) Close(grace time.Duration) {
 	dropScratch(l.scratch)
 }
 
-// outbox is where Serve writes to.
+// outbox is the writer that Serve writes to.
 type outbox struct{ *local }
 
 func (o outbox) Write(p []byte) (int, error) {
@@ -138,7 +137,7 @@ func (o outbox) Write(p []byte) (int, error) {
 	}
 }
 
-// inbox is what Serve reads from: a pipe that takes everything at once.
+// inbox is the reader that Serve reads from: a pipe with an unlimited buffer.
 type inbox struct {
 	mu      sync.Mutex
 	changed *sync.Cond

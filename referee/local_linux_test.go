@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// inside is a bot that plays inside of the program.
+// inside returns a bot that plays inside of the program.
 func inside(name string, serve func(io.Reader, io.Writer) error) Bot {
 	return Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: serve}
 }
@@ -69,7 +69,7 @@ func TestLocalBotsFaults(t *testing.T) {
 	}
 }
 
-// atTurn is ready, and writes something at its first turn; then it ends.
+// atTurn returns ready, and writes something at its first turn; then it ends.
 func atTurn(in io.Reader, out io.Writer, text string) error {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {

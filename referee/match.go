@@ -14,50 +14,51 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Match is a series of deals between the same bots. Each deal is played once for
-// every rotation of the bots over the seats, so that the luck of the deal
-// cancels; each rotation has processes of its own, so that none meets a deal
-// twice.
+// Match is a series of deals between the same bots. Each deal is played once for every
+// rotation of the bots over the seats, so that the luck of the deal cancels out. Each
+// rotation has separate processes, so that no process sees a deal twice.
 type Match struct {
 	Variant rules.Variant
-	Bots    []Bot // they take the seats in turn
+	Bots    []Bot // rotated over the seats
 	Deals   int
-	From    []int // by rotation, how many deals were played earlier; nil for none
+	From    []int // by rotation, how many deals were played before a resume; nil for none
 	Seed    rules.Seed
 	Clock   Clock
-	// Lanes are the threads that play at the same time, each with the core that
-	// it and its bots share, or AnyCore. More lanes than rotations stay empty.
-	Lanes []int
-	// Faulted lists, by bot, the deals played earlier in which it had a fault,
-	// once for each fault.
+	// Workers has an entry for each thread that plays games: the core of the worker and
+	// its bots, or AnyCore. Workers in excess of the rotations have nothing to do.
+	Workers []int
+	// Together is how many rotations have processes at the same time; 0 for all. The
+	// others wait until those have played all deals: what a bot did in the rotations
+	// before then counts as if their deals came earlier.
+	Together int
+	// Faulted has, by bot, the deal of each fault before a resume.
 	Faulted [][]int
 
-	Meter bool // measure what bots use: Game.Usage, at some 0.1 ms a seat and game
+	Meter bool // set Game.Usage, at a cost of about 0.1 ms for each seat and game
 
-	// Done is called with each finished game, one call at a time. Games of
-	// different rotations finish in any order, those of one in order of deals.
-	// An error ends the match.
+	// Done is called with each finished game, one call at a time. Games of one rotation
+	// finish in order of deals, different rotations in any order. An error ends the
+	// match.
 	Done func(*Game) error
-	// Void is called when a game is void for a failure of the referee's own and
-	// will be played again.
+	// Yield, if set, is called before every turn, while no clock runs. The match waits
+	// until it returns; an error ends the match. Called from all workers.
+	Yield func(context.Context) error
+	// Void is called if a game is void because the referee failed. It is played again.
 	Void func(deal, rotation int, err error)
-	// Trace, if set, sees every line; called from all lanes.
+	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)
 
-	// start is begin but for tests.
+	// start is begin, except in tests.
 	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
 }
 
-// AnyCore is a lane that is bound to no core.
+// AnyCore is the core of a worker that is not bound to a core.
 const AnyCore = -1
 
-// Rotations is how often each deal is played.
+// Rotations returns the number of rotations, which is how often each deal is played.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
-// botAt is which bot sits at a seat in a rotation.
-func (m *Match) botAt(seat, rotation int) int { return (seat + rotation) % len(m.Bots) }
-
-// Check refuses a match that cannot be played.
+// Check returns an error if the match cannot be played.
 func (m *Match) Check() error {
 	if len(m.Bots) == 0 {
 		return fmt.Errorf("match: there are no bots: name at least one")
@@ -69,7 +70,7 @@ func (m *Match) Check() error {
 		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
 	}
 	if m.From != nil && len(m.From) != m.Rotations() || len(m.Faulted) > len(m.Bots) {
-		return fmt.Errorf("match: what was played earlier is of %d rotations and %d bots, not of %d", len(m.From), len(m.Faulted), len(m.Bots))
+		return fmt.Errorf("match: the earlier games have %d rotations and %d bots, not %d", len(m.From), len(m.Faulted), len(m.Bots))
 	}
 	for i, b := range m.Bots {
 		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
@@ -79,9 +80,9 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// Play plays all games. It returns when none of the bots' processes is left. The
-// error is the context's, Done's, or a failure of the referee's own that came
-// back each time a game was played again.
+// Play plays all games, and returns when all of the bots' processes have ended. The error
+// is the context's, Done's, or a failure of the referee that repeated each time a game
+// was played again.
 func (m *Match) Play(ctx context.Context) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -90,27 +91,42 @@ func (m *Match) Play(ctx context.Context) error {
 		m.start = begin
 	}
 	s := newSchedule(m)
-	group, ctx := errgroup.WithContext(ctx)
-	lanes := m.Lanes
-	if len(lanes) == 0 {
-		lanes = []int{AnyCore}
+	together := m.Rotations()
+	if m.Together > 0 {
+		together = min(together, m.Together)
 	}
-	lanes = lanes[:min(len(lanes), m.Rotations())]
+	for first := 0; first < m.Rotations(); first += together {
+		s.begin(first, min(first+together, m.Rotations()))
+		if err := m.playRotations(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// playRotations plays the rotations that the schedule is at.
+func (m *Match) playRotations(ctx context.Context, s *schedule) error {
+	group, ctx := errgroup.WithContext(ctx)
+	workers := m.Workers
+	if len(workers) == 0 {
+		workers = []int{AnyCore}
+	}
+	workers = workers[:min(len(workers), s.last-s.first)]
 	stop := context.AfterFunc(ctx, s.wake)
 	defer stop()
-	for i, core := range lanes {
+	for i, core := range workers {
 		var rotations []int
-		for r := i; r < m.Rotations(); r += len(lanes) {
+		for r := s.first + i; r < s.last; r += len(workers) {
 			rotations = append(rotations, r)
 		}
-		group.Go(func() error { return m.lane(ctx, s, rotations, core) })
+		group.Go(func() error { return m.worker(ctx, s, rotations, core) })
 	}
 	return group.Wait()
 }
 
-// lane plays some of the rotations on one thread, which its bots die with.
-func (m *Match) lane(ctx context.Context, s *schedule, rotations []int, core int) error {
-	runtime.LockOSThread() // for good: the thread ends with the goroutine
+// worker plays some of the rotations on one thread, with which its bots end.
+func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int) error {
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := pin(core); err != nil {
 		return err
 	}
@@ -139,7 +155,7 @@ func (m *Match) lane(ctx context.Context, s *schedule, rotations []int, core int
 				break
 			}
 			closeAll(stopGrace, tables[rotation])
-			delete(tables, rotation) // what is left of it has met the deal
+			delete(tables, rotation) // its processes have seen the deal
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -153,24 +169,26 @@ func (m *Match) lane(ctx context.Context, s *schedule, rotations []int, core int
 	}
 }
 
-// maxTries is how often a game is played that the referee fails at.
+// maxTries is how often a void game is tried in total.
 const maxTries = 3
 
-// schedule hands out the games of a match in an order that makes its results the
-// same whatever the number of lanes: a bot is out of a deal when it had
-// MaxFaults faults in the deals before, in all rotations, so a rotation that is
-// ahead waits while that can still change.
+// schedule assigns the games of a match, in an order that makes the results independent of
+// the number of workers: a bot is disqualified from a deal if it had MaxFaults faults in
+// the earlier deals of all rotations, so a rotation that is ahead waits while that can
+// still change.
 type schedule struct {
 	match   *Match
 	mu      sync.Mutex
 	changed *sync.Cond
-	coming  []int   // by rotation, the next deal that nobody plays yet
-	played  []int   // by rotation, deals finished (all before it are)
-	faulted [][]int // by bot, the deals in which it had faults, one entry a fault
+	first   int     // of the rotations that are played together
+	last    int     // behind them
+	coming  []int   // by rotation, the next deal to assign
+	played  []int   // by rotation, the number of finished deals
+	faulted [][]int // by bot, the deal of each fault
 }
 
 func newSchedule(m *Match) *schedule {
-	s := &schedule{match: m, faulted: make([][]int, len(m.Bots))}
+	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]int, len(m.Bots))}
 	s.changed = sync.NewCond(&s.mu)
 	for rotation := range m.Rotations() {
 		from := 0
@@ -186,14 +204,28 @@ func newSchedule(m *Match) *schedule {
 	return s
 }
 
+// begin goes on to the rotations from first up to last.
+func (s *schedule) begin(first, last int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first > 0 {
+		for _, deals := range s.faulted {
+			for i := range deals {
+				deals[i] = -1 // before any deal of theirs
+			}
+		}
+	}
+	s.first, s.last = first, last
+}
+
 func (s *schedule) wake() { // under the lock, so that no waiter misses it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.changed.Broadcast()
 }
 
-// next gives the earliest game of some rotations, with the bots that are out of
-// it; the rotation is -1 when all are handed out.
+// next returns the earliest game of some rotations, with the bots that are disqualified
+// from it; the rotation is -1 if all are assigned.
 func (s *schedule) next(ctx context.Context, rotations []int) (rotation, deal int, out []bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,11 +246,11 @@ func (s *schedule) next(ctx context.Context, rotations []int) (rotation, deal in
 	}
 }
 
-// out tells which bots are out of a deal; ok is false while games that are still
-// to be finished could change that.
+// out returns which bots are disqualified from a deal; ok is false while unfinished games
+// can change that.
 func (s *schedule) out(deal int) (out []bool, ok bool) {
 	open := 0
-	for _, n := range s.played {
+	for _, n := range s.played[s.first:s.last] {
 		open += max(0, deal-n)
 	}
 	out = make([]bool, len(s.faulted))
@@ -237,7 +269,7 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 	return out, true
 }
 
-// seatsOf is the most seats that a bot can have in a game.
+// seatsOf returns the maximum number of seats of a bot in a game.
 func (s *schedule) seatsOf(bot int) int {
 	n := len(s.match.Bots)
 	return (s.match.Variant.Players() + n - 1) / n
@@ -264,5 +296,5 @@ func (s *schedule) void(deal, rotation int, err error) {
 	s.match.Void(deal, rotation, err)
 }
 
-// IsCancelled tells whether a match ended because it was called off.
+// IsCancelled reports whether a match ended because it was cancelled.
 func IsCancelled(err error) bool { return errors.Is(err, context.Canceled) }

@@ -56,7 +56,7 @@ func TestMeter(t *testing.T) {
 	for _, h := range holds(t, true) {
 		t.Run(h.name, func(t *testing.T) {
 			bots := real([]string{self(t), "hungry", "3"}, nil)
-			bots[0].Dir, bots[0].Hold = builds, h.hold
+			bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
 			m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient, Deals: 3, From: []int{0, 3}, Meter: true}
 			m.start = starter{}.start
 			for _, g := range playAll(t, m) {

@@ -76,7 +76,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace
 	return table.play(0, make([]bool, len(m.Bots)))
 }
 
-// record is what the house bot writes, cut into its answers.
+// record returns what the house bot writes, cut into its answers.
 func (s scene) record(t testing.TB) (r script.Script) {
 	t.Helper()
 	bot := func(ctx context.Context) conn {
@@ -131,7 +131,7 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err e
 	}
 }
 
-// onPipes is a conn to a script. Where the script leaves the referee waiting, its
+// onPipes returns a conn to a script. Where the script leaves the referee waiting, its
 // time is up when there is nothing more to come.
 func (s scene) onPipes(sc script.Script) func(context.Context) conn {
 	want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
@@ -166,13 +166,17 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	left := nothingLeft(t)
 	ends := map[protocol.Code]int{}
 	var mu sync.Mutex
+	scripts := 10_000
+	if testing.Short() {
+		scripts = 1000
+	}
 	t.Run("parts", func(t *testing.T) {
 		const parts = 10
 		for part := range uint64(parts) {
 			t.Run(fmt.Sprint(part), func(t *testing.T) {
 				t.Parallel()
 				rng := rand.New(rand.NewPCG(part, 1))
-				for range 10_000 / parts {
+				for range scripts / parts {
 					s := all[rng.IntN(len(all))]
 					code := protocol.Code("none")
 					if f := s.through(t, mutate(rng, s.true)); f != nil {
@@ -187,7 +191,7 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	})
 	left()
 	for _, code := range []protocol.Code{"none", protocol.Startup, protocol.Timeout, protocol.Illegal, protocol.Garbled, protocol.Exit, protocol.Output} {
-		if ends[code] < 100 {
+		if ends[code] < scripts/100 {
 			t.Errorf("%s comes of %d scripts only: %v", code, ends[code], ends)
 		}
 	}
@@ -197,6 +201,9 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 // The same with real processes; their time is a real one too, so that those who
 // say nothing do so at their first turn.
 func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes for many mutated scripts: the others are on pipes")
+	}
 	all := scenes(t)
 	testBot(t)
 	dir := t.TempDir()
@@ -233,7 +240,7 @@ func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 	t.Log(ends, silent)
 }
 
-// exits tells whether a script ends with its greeting.
+// exits reports whether a script ends with its greeting.
 func exits(s script.Script) bool { return len(s.Pieces) == 0 || s.Pieces[0].Exit }
 
 // mutate changes a script in one or two places, early ones rather than late ones.

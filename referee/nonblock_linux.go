@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readNow and writeNow are the system calls on descriptors that do not block:
-// since they never sleep, the scheduler is not told of them, which every turn
-// would pay for three times.
+// readNow and writeNow are system calls on non-blocking descriptors. They never sleep, so
+// they bypass the scheduler, which would cost time three times in every turn.
 
 func readNow(fd int, to []byte) (int, syscall.Errno) {
 	n, _, errno := syscall.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(to))), uintptr(len(to)))

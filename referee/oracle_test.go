@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// foretell says what must come of a script at a seat, restated from SPEC.md,
+// foretell reports what must come of a script at a seat, restated from SPEC.md,
 // "Limits and faults", and the rules alone; all others play the first move of
 // their lists. Only seat, ply and code of the fault are set; nil is none.
 func foretell(v rules.Variant, game rules.Seed, seat int, s script.Script) *Fault {

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// forfeits keeps the sides that have forfeited, in the order of their faults.
+// forfeits has the sides that have forfeited, in the order of their faults.
 type forfeits struct {
 	variant rules.Variant
 	order   []int
@@ -20,15 +20,15 @@ func (f *forfeits) add(seat int) {
 	}
 }
 
-// decided tells whether the game ends here: one of two sides has forfeited, or
-// all of more have.
+// decided reports whether forfeits end the game: one of two sides has forfeited, or all of
+// more than two.
 func (f *forfeits) decided() bool {
 	n := rules.Sides(f.variant)
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
-// rank puts the sides that have forfeited last, the later the better; the
-// others are ranked as the game ranks them. Points stay as they are.
+// rank puts the sides that have forfeited last, a later forfeit before an earlier one. The
+// game ranks the others. Points do not change.
 func (f *forfeits) rank(r rules.Result) rules.Result {
 	if len(f.order) == 0 {
 		return r

@@ -120,21 +120,21 @@ func TestTally(t *testing.T) {
 			game(1, []int{1, 0}, []int{1, 1}, []float64{60, 60}),
 			game(0, []int{0, 1}, []int{1, 2}, []float64{0, 12}, exit),
 		}, []Score{
-			{Games: 3, Wins: 2, Draws: 1, Points: 130},
-			{Games: 3, Losses: 2, Draws: 1, Points: 122, Faults: 1},
+			{Record: rules.Record{Games: 3, Wins: 2, Draws: 1}, Points: 130},
+			{Record: rules.Record{Games: 3, Losses: 2, Draws: 1}, Points: 122, Faults: 1},
 		}},
-		{"two bots in three seats: one counts for both its sides", alone(3), 2, []*Game{
+		{"two bots in three seats: one game each, by the best seat", alone(3), 2, []*Game{
 			game(0, []int{0, 1, 0}, []int{1, 2, 3}, []float64{60, 50, 10}),
 			game(1, []int{1, 0, 1}, []int{1, 3, 1}, []float64{50, 20, 50}),
 		}, []Score{
-			{Games: 3, Wins: 1, Losses: 2, Points: 90},
-			{Games: 3, Losses: 1, Draws: 2, Points: 150},
+			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 90},
+			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 150},
 		}},
 		{"teams: both seats are one side, and its win is no draw", fake{side: []int{0, 1, 0, 1}}, 2, []*Game{
 			game(0, []int{0, 1, 0, 1}, []int{1, 2, 1, 2}, []float64{40, 30, 30, 20}),
 		}, []Score{
-			{Games: 1, Wins: 1, Points: 70},
-			{Games: 1, Losses: 1, Points: 50},
+			{Record: rules.Record{Games: 1, Wins: 1}, Points: 70},
+			{Record: rules.Record{Games: 1, Losses: 1}, Points: 50},
 		}},
 	} {
 		tally := NewTally(c.v, named(c.bots))

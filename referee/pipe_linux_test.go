@@ -11,12 +11,12 @@ import (
 	"github.com/timba-arena/timba/referee/internal/script"
 )
 
-// piped is a process without a process: the same code on real pipes, with a
+// piped returns a process without a process: the same code on real pipes, with a
 // function at their other end. It has ended when the function returns.
 func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *process {
 	p := &process{ctx: ctx, cmd: nil}
 	var theirs [4]*os.File
-	for i, mine := range []*int{&p.in, &p.out, &p.err, &p.pidfd} {
+	for i, mine := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
 		var fds [2]int
 		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 			panic(err)

@@ -14,36 +14,36 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot as a child process on Linux. The goroutine that starts it is
-// locked to its thread and does all reading and writing itself: it sleeps in one
-// poll on stdout, stderr and the process's own descriptor, so that a turn costs
-// two switches between processes and the exit of a bot is seen at once.
+// process is a bot as a child process on Linux. The goroutine that starts it is locked to
+// its thread and does all reading and writing itself: it sleeps in one poll on stdout,
+// stderr and the pidfd, so that a turn costs two process switches and the exit of a bot is
+// noticed immediately.
 type process struct {
-	ctx     context.Context
-	cmd     *exec.Cmd
-	in, out int // non-blocking; -1 when closed
-	err     int
-	pidfd   int
-	watch   int // epoll on out, err, pidfd and in; 0 until it is needed
-	lines   lineBuffer
-	log     []byte
-	deaf    bool // it has closed its stdin
-	exited  bool
-	tag     string // in the environment of all that the bot starts
-	scratch string
+	ctx context.Context
+	cmd *exec.Cmd
+	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
+	stdin, stdout, stderr int
+	pidfd                 int
+	watch                 int // epoll on stdout, stderr, pidfd and stdin; 0 until needed
+	lines                 lineBuffer
+	log                   []byte
+	deaf                  bool // the bot has closed its stdin
+	exited                bool
+	tag                   string // in the environment of all processes that the bot starts
+	scratch               string
 
-	bot   Bot // of a sandbox, as are those below
-	held  *sandbox.Process
-	still bool // stopped while it is not its turn
+	bot     Bot // this and the following only for a sandbox
+	sandbox *sandbox.Process
+	freezes bool // stopped while it is not its turn
 }
 
-// start runs a bot. Its end of life is bound to the calling thread's.
+// start runs a bot. The bot ends with the calling thread.
 func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-	p := &process{ctx: ctx, in: -1, out: -1, err: -1, pidfd: -1, tag: tag, scratch: scratch}
+	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, tag: tag, scratch: scratch}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
@@ -58,7 +58,7 @@ func (p *process) start(b Bot) error {
 			f.Close() // nil is fine
 		}
 	}()
-	for i, mine := range []*int{&p.in, &p.out, &p.err} {
+	for i, mine := range []*int{&p.stdin, &p.stdout, &p.stderr} {
 		var fds [2]int
 		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
@@ -73,8 +73,8 @@ func (p *process) start(b Bot) error {
 			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
 		}
 	}
-	if b.Hold != nil {
-		return p.startHeld(b, theirs)
+	if b.Sandbox != nil {
+		return p.startSandboxed(b, theirs)
 	}
 	p.cmd = b.command(p.scratch, p.tag)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
@@ -91,7 +91,7 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 		return err
 	}
 	for len(lines) > 0 {
-		n, errno := writeNow(p.in, lines)
+		n, errno := writeNow(p.stdin, lines)
 		switch errno {
 		case 0:
 			lines = lines[n:]
@@ -101,7 +101,7 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 			}
 		case unix.EINTR:
 		case unix.EPIPE:
-			p.deaf = true // Line tells, after what it has still written
+			p.deaf = true // Line reports it, after the remaining output
 			return nil
 		default:
 			return fmt.Errorf("referee: writing to a bot: %w", errno)
@@ -122,12 +122,12 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			}
 			now = time.Now()
 		}
-		n, errno := readNow(p.out, p.lines.room())
+		n, errno := readNow(p.stdout, p.lines.room())
 		switch {
 		case errno == unix.EINTR:
 		case errno == unix.EAGAIN:
 			if p.exited || p.deaf {
-				return nil, now, p.gone("closed its input")
+				return nil, now, p.gone(fault.InputClosed)
 			}
 			if !now.Before(deadline) {
 				return nil, now, errLate
@@ -138,17 +138,16 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case errno != 0:
 			return nil, now, fmt.Errorf("referee: reading from a bot: %w", errno)
 		case n == 0:
-			return nil, now, p.gone("closed its output")
+			return nil, now, p.gone(fault.OutputClosed)
 		default:
 			p.lines.added(n)
 		}
 	}
 }
 
-// await sleeps until the bot has written on stdout, it has written on stderr
-// (which is read here), it has exited, a slice of time has passed or the time is
-// up, whichever comes first. It is the one sleep of every turn, so the
-// descriptors are registered once.
+// await sleeps until the bot has written to stdout or stderr (which is read here), it has
+// exited, a slice of time has passed or the time is up. It is the only sleep of every
+// turn, so the descriptors are registered once.
 func (p *process) await(left time.Duration) error {
 	if p.watch == 0 {
 		if err := p.register(); err != nil {
@@ -163,24 +162,24 @@ func (p *process) await(left time.Duration) error {
 	}
 	for _, e := range events[:max(0, n)] {
 		switch int(e.Fd) {
-		case p.err:
+		case p.stderr:
 			p.drain()
 		case p.pidfd:
 			p.exited = true
-		case p.in:
+		case p.stdin:
 			p.inputClosed()
 		}
 	}
 	return nil
 }
 
-// inputClosed takes it that nobody reads what a bot is sent any more. That is a
-// fault now when lines were sent that it has not read: while a process is started
-// there is for a moment another one that could read them, so that the write had no
-// error. Else the bot may still answer, and fails when it is written to.
+// inputClosed handles that nobody reads the bot's input any more. It is a fault now if the
+// bot has not read lines that were sent: while a process is being started, another one
+// briefly has the pipe open, so the write did not fail. Otherwise the bot may still
+// answer, and the next write fails.
 func (p *process) inputClosed() {
-	unix.EpollCtl(p.watch, unix.EPOLL_CTL_DEL, p.in, nil) // it would be told again and again
-	if n, err := unix.IoctlGetInt(p.in, unix.TIOCINQ); err == nil && n > 0 {
+	unix.EpollCtl(p.watch, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
+	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
 		p.deaf = true
 	}
 }
@@ -189,7 +188,7 @@ func (p *process) register() (err error) {
 	if p.watch, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
 		return fmt.Errorf("referee: watching a bot: %w", err)
 	}
-	for _, fd := range []int{p.out, p.err, p.pidfd} {
+	for _, fd := range []int{p.stdout, p.stderr, p.pidfd} {
 		if fd < 0 {
 			continue
 		}
@@ -197,8 +196,8 @@ func (p *process) register() (err error) {
 			return err
 		}
 	}
-	if p.in >= 0 {
-		return p.watchFor(p.in, 0) // its end is told all the same
+	if p.stdin >= 0 {
+		return p.watchFor(p.stdin, 0) // its end is still reported
 	}
 	return nil
 }
@@ -210,12 +209,12 @@ func (p *process) watchFor(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom sleeps like await until a bot that does not read can be written to.
-// One that never can is to blame.
+// awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
+// that does not happen in time.
 func (p *process) awaitRoom(left time.Duration) error {
 	fds := [3]unix.PollFd{
-		{Fd: int32(p.in), Events: unix.POLLOUT},
-		{Fd: int32(p.err), Events: unix.POLLIN},
+		{Fd: int32(p.stdin), Events: unix.POLLOUT},
+		{Fd: int32(p.stderr), Events: unix.POLLIN},
 		{Fd: int32(p.pidfd), Events: unix.POLLIN},
 	}
 	slice := min(max(0, left), stopSlice)
@@ -227,7 +226,7 @@ func (p *process) awaitRoom(left time.Duration) error {
 	if fds[1].Revents != 0 {
 		p.drain()
 	}
-	if fds[2].Revents != 0 { // Line tells, after what it has still written
+	if fds[2].Revents != 0 { // Line reports it, after the remaining output
 		p.exited, p.deaf = true, true
 		return nil
 	}
@@ -235,20 +234,20 @@ func (p *process) awaitRoom(left time.Duration) error {
 		return err
 	}
 	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
-		return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
+		return notReading()
 	}
 	return nil
 }
 
-// stopSlice is how long a wait may take to notice that the match is called off.
+// stopSlice is how long a wait may take to notice that the match is cancelled.
 const stopSlice = 100 * time.Millisecond
 
-// drain reads what is on stderr now, at most a few pipes full, so that a flood
-// cannot keep the referee here.
+// drain reads what is on stderr now, limited to a few times the size of a pipe, so that a
+// flood cannot keep the referee busy.
 func (p *process) drain() {
 	var buf [4 << 10]byte
 	for range 64 {
-		n, err := unix.Read(p.err, buf[:])
+		n, err := unix.Read(p.stderr, buf[:])
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -256,49 +255,53 @@ func (p *process) drain() {
 			return
 		}
 		if err != nil || n == 0 { // the bot has closed it
-			unix.Close(p.err)
-			p.err = -1
+			unix.Close(p.stderr)
+			p.stderr = -1
 			return
 		}
 		p.log = keepStderr(p.log, buf[:n])
 	}
 }
 
-// gone is the fault of a bot whose pipe has ended. It may be about to exit, so
-// it gets a moment to say how.
-func (p *process) gone(how string) error {
+// gone returns the fault of a bot that has closed a pipe: how it ended, or the kind how if it
+// still runs. The bot may be about to exit, so gone waits a moment.
+func (p *process) gone(how fault.Kind) error {
 	moment := 100 * time.Millisecond
-	if p.held != nil {
-		moment = time.Second // its end is that of all its processes
+	if p.sandbox != nil {
+		moment = time.Second // a sandbox ends after all its processes
 	}
 	p.awaitExit(time.Now().Add(moment))
 	if !p.exited {
-		return faultf(protocol.Exit, "%s while it was running", how)
+		return fault.New(fault.Reason{Kind: how})
 	}
-	if p.held != nil {
-		return p.heldEnd()
+	if p.sandbox != nil {
+		return p.sandboxedEnd()
 	}
-	text := "the process ended"
-	if p.kill(); p.cmd != nil {
-		p.cmd.Wait() // the error is how it ended, as the state tells
-		text = exitText(p.cmd.ProcessState)
+	p.kill()
+	if p.cmd == nil { // a test without a process
+		return p.exitFault(fault.Reason{Kind: fault.Stopped})
 	}
-	return p.exitFault(text)
+	p.cmd.Wait() // the error is in ProcessState, too
+	var signal syscall.Signal
+	if w, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		signal = w.Signal()
+	}
+	return p.exitFault(exitReason(p.cmd.ProcessState.ExitCode(), signal))
 }
 
-// exitFault is the fault of a process that has ended.
-func (p *process) exitFault(text string) error {
-	if rest := p.lines.rest(); len(rest) > 0 {
-		return faultf(protocol.Exit, "%s, after the unfinished line %q", text, rest[:min(len(rest), 80)])
-	}
-	return faultf(protocol.Exit, "%s", text)
+// exitFault returns the fault of a process that has ended.
+func (p *process) exitFault(r fault.Reason) error {
+	rest := p.lines.rest()
+	r.Unfinished = fault.Raw(rest[:min(len(rest), 80)])
+	return fault.New(r)
 }
 
-func exitText(s *os.ProcessState) string {
-	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		return fmt.Sprintf("the process was killed by signal %d (%s)", int(w.Signal()), unix.SignalName(w.Signal()))
+// exitReason returns how a process ended: by the signal, if that is not 0.
+func exitReason(status int, signal syscall.Signal) fault.Reason {
+	if signal != 0 {
+		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
 	}
-	return fmt.Sprintf("the process exited with status %d", s.ExitCode())
+	return fault.Reason{Kind: fault.Exited, Status: status}
 }
 
 func (p *process) Answered() {
@@ -307,7 +310,7 @@ func (p *process) Answered() {
 }
 
 func (p *process) Stderr() []byte {
-	if p.err >= 0 {
+	if p.stderr >= 0 {
 		p.drain()
 	}
 	log := p.log
@@ -317,8 +320,8 @@ func (p *process) Stderr() []byte {
 
 func (p *process) Usage() sandbox.Usage {
 	switch {
-	case p.held != nil:
-		return p.held.Usage()
+	case p.sandbox != nil:
+		return p.sandbox.Usage()
 	case p.cmd == nil:
 		return sandbox.Usage{}
 	case p.cmd.ProcessState == nil:
@@ -332,7 +335,7 @@ func (p *process) Usage() sandbox.Usage {
 	return u
 }
 
-// awaitExit waits for the process to end, reading what it still writes.
+// awaitExit waits for the process to end, and reads its remaining output.
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for !p.exited {
@@ -343,27 +346,27 @@ func (p *process) awaitExit(deadline time.Time) {
 		if p.await(left) != nil {
 			return
 		}
-		if n, err := unix.Read(p.out, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 			p.closeOut()
 		}
 	}
 }
 
-// closeOut forgets stdout: poll passes over negative descriptors.
+// closeOut closes stdout. Poll ignores negative descriptors.
 func (p *process) closeOut() {
-	if p.out >= 0 {
-		unix.Close(p.out)
+	if p.stdout >= 0 {
+		unix.Close(p.stdout)
 	}
-	p.out = -1
+	p.stdout = -1
 }
 
 func (p *process) Close(grace time.Duration) {
-	if p.held != nil {
+	if p.sandbox != nil {
 		if grace > 0 {
 			p.awaitExit(time.Now().Add(grace))
 		}
-		p.held.Kill()
-		p.held.Wait() // how it ended does not matter any more
+		p.sandbox.Kill()
+		p.sandbox.Wait() // how it ended does not matter any more
 	}
 	if p.cmd != nil {
 		if grace > 0 {
@@ -375,14 +378,14 @@ func (p *process) Close(grace time.Duration) {
 		}
 		sweep(p.tag)
 	}
-	if p.err >= 0 {
+	if p.stderr >= 0 {
 		p.drain()
 	}
 	if p.watch > 0 {
 		unix.Close(p.watch)
 		p.watch = 0
 	}
-	for _, fd := range []*int{&p.in, &p.out, &p.err, &p.pidfd} {
+	for _, fd := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
 		if *fd >= 0 {
 			unix.Close(*fd)
 			*fd = -1
@@ -391,8 +394,8 @@ func (p *process) Close(grace time.Duration) {
 	dropScratch(p.scratch)
 }
 
-// kill ends the process group, and the process by itself in case that it has
-// left its group. It is not yet waited for, so its number is nobody else's.
+// kill ends the process group, and the process itself in case it has left its group. It
+// has not been waited for, so its number is not reused.
 func (p *process) kill() {
 	if p.cmd != nil && p.cmd.ProcessState == nil {
 		unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
@@ -400,9 +403,8 @@ func (p *process) kill() {
 	}
 }
 
-// sweep ends what a bot has started and moved out of its process group: every
-// process with the tag in its environment. What hides from this is the
-// sandbox's to hold.
+// sweep ends processes that the bot has started and that have left its process group, by
+// the tag in their environment. Only a sandbox catches processes that hide from this.
 func sweep(tag string) {
 	for range 50 {
 		found := false
@@ -427,7 +429,7 @@ func tagged(tag string) (pids []int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// Of a process that has ended and not been waited for it is empty.
+		// It is empty for a process that has ended but was not waited for.
 		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
 		if err == nil && bytes.Contains(env, want) {
 			pids = append(pids, pid)
@@ -436,12 +438,12 @@ func tagged(tag string) (pids []int) {
 	return pids
 }
 
-// startError tells a bot's fault from the referee's own trouble.
+// startError returns a *Fault if the bot caused the error, else the referee's own error.
 func startError(b Bot, err error) error {
 	for _, own := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EAGAIN} {
 		if errors.Is(err, own) {
 			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
 		}
 	}
-	return faultf(protocol.Startup, notStarted+"%s: try %q by hand", strings.TrimPrefix(err.Error(), "fork/exec "), strings.Join(b.Command, " "))
+	return notStarted(b, strings.TrimPrefix(err.Error(), "fork/exec "))
 }

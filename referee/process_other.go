@@ -9,32 +9,32 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot as a child process where there is no poll on processes:
-// goroutines read its pipes.
+// process is a bot as a child process on systems without poll on processes: goroutines
+// read its pipes.
 type process struct {
 	ctx     context.Context
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	sent    chan error
-	read    chan []byte   // what came on stdout; closed at its end
+	read    chan []byte   // output on stdout; closed at its end
 	done    chan struct{} // closed when the process has ended
 	lines   lineBuffer
-	pending []byte // read but not yet in lines
+	pending []byte // read but not split into lines yet
 	mu      sync.Mutex
 	log     []byte
 	scratch string
 }
 
 func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-	if b.Hold != nil {
+	if b.Sandbox != nil {
 		return nil, fmt.Errorf("referee: starting %s: this system has no sandbox", b.Name)
 	}
 	p := &process{ctx: ctx, cmd: b.command(scratch, tag), read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
@@ -47,12 +47,12 @@ func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
 	}
 	p.in, p.cmd.Stdout, p.cmd.Stderr = stdin, out, stderrOf{p}
-	p.cmd.WaitDelay = 100 * time.Millisecond // a child that holds stderr does not keep us
+	p.cmd.WaitDelay = 100 * time.Millisecond // a child with stderr open must not block Wait
 	if err := p.cmd.Start(); err != nil {
 		stdout.Close()
 		out.Close()
 		dropScratch(scratch)
-		return nil, faultf(protocol.Startup, notStarted+"%s: try %q by hand", err, strings.Join(b.Command, " "))
+		return nil, notStarted(b, err.Error())
 	}
 	out.Close()
 	go func() {
@@ -79,7 +79,7 @@ func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	return p, nil
 }
 
-// stderrOf is where a process writes its log.
+// stderrOf collects the stderr of a process.
 type stderrOf struct{ p *process }
 
 func (w stderrOf) Write(data []byte) (int, error) {
@@ -89,7 +89,7 @@ func (w stderrOf) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Wake has nothing to do: no bot is stopped here.
+// Wake does nothing: no bot is ever stopped here.
 func (p *process) Wake() error { return nil }
 
 func (p *process) Send(lines []byte, deadline time.Time) error {
@@ -104,13 +104,13 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 	select {
 	case err := <-sent:
 		if err != nil {
-			return p.gone("closed its input")
+			return p.gone(fault.InputClosed)
 		}
 		return nil
 	case <-p.ctx.Done():
 		return p.ctx.Err()
 	case <-timer.C:
-		return faultf(protocol.Timeout, "did not read its input in time: the pipe is full")
+		return notReading()
 	}
 }
 
@@ -130,7 +130,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		case data, open := <-p.read:
 			now = time.Now()
 			if !open {
-				return nil, now, p.gone("closed its output")
+				return nil, now, p.gone(fault.OutputClosed)
 			}
 			p.pending = data
 		case <-p.ctx.Done():
@@ -141,14 +141,22 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// gone is the fault of a bot whose pipe has ended.
-func (p *process) gone(how string) error {
+// gone returns the fault of a bot whose pipe has ended: how, if it runs on.
+func (p *process) gone(how fault.Kind) error {
 	select {
 	case <-p.done:
-		return faultf(protocol.Exit, "the process ended: %s", p.cmd.ProcessState)
+		return fault.New(exitReason(p.cmd.ProcessState))
 	case <-time.After(100 * time.Millisecond):
-		return faultf(protocol.Exit, "%s while it was running", how)
+		return fault.New(fault.Reason{Kind: how})
 	}
+}
+
+// exitReason returns how a process ended.
+func exitReason(s *os.ProcessState) fault.Reason {
+	if s.ExitCode() < 0 {
+		return fault.Reason{Kind: fault.Ended, Detail: s.String()}
+	}
+	return fault.Reason{Kind: fault.Exited, Status: s.ExitCode()}
 }
 
 func (p *process) Answered() { p.lines.answered() }
@@ -161,7 +169,7 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
-// Usage is known when the process has ended, and of the CPU time only.
+// Usage returns the CPU time of a process that has ended, and nothing else.
 func (p *process) Usage() sandbox.Usage {
 	select {
 	case <-p.done:
@@ -173,7 +181,7 @@ func (p *process) Usage() sandbox.Usage {
 }
 
 func (p *process) Close(grace time.Duration) {
-	go func() { // let the reader go
+	go func() { // unblock the reader
 		for range p.read {
 		}
 	}()

@@ -2,8 +2,8 @@ package referee
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,27 +12,11 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Hex is bytes that JSON holds as hexadecimal digits: a seed or a hash.
-type Hex [32]byte
+// Hex is bytes, in JSON as hexadecimal digits.
+type Hex = rules.Hex
 
-// MarshalText writes 64 digits.
-func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
-
-// UnmarshalText reads 64 digits, in lower case as they are written.
-func (h *Hex) UnmarshalText(text []byte) error {
-	if len(text) == 2*len(h) && bytes.Equal(text, bytes.ToLower(text)) {
-		if _, err := hex.Decode(h[:], text); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is not 64 hexadecimal digits in lower case", text)
-}
-
-func (h Hex) String() string { return hex.EncodeToString(h[:]) }
-
-// Replay is one game, complete: from game, options, seed and moves the rules
-// rebuild every position. SPEC.md, "Replays", is its contract and
-// replay.schema.json its schema.
+// Replay is one complete game: the rules rebuild every position from game, options, seed
+// and moves. SPEC.md, "Replays", is its contract, and replay.schema.json its schema.
 type Replay struct {
 	Timba      int               `json:"timba"` // version of the protocol
 	Game       string            `json:"game"`
@@ -40,7 +24,7 @@ type Replay struct {
 	Seed       Hex               `json:"seed"`
 	Commitment Hex               `json:"commitment"` // SHA-256 of the match's seed
 	Match      ReplayMatch       `json:"match"`
-	Clock      ReplayClock       `json:"clock"`
+	Clock      ClockMS           `json:"clock"` // no start-up; inc where bank is, be it 0
 	Seats      []ReplaySeat      `json:"seats"`
 	Moves      []ReplayMove      `json:"moves"`
 	Faults     []Fault           `json:"faults"`
@@ -48,23 +32,20 @@ type Replay struct {
 	Points     []float64         `json:"points"`
 }
 
-// ReplayMatch is the game's place in its match; the seed stays away until the
-// match is over.
+// ReplayMatch is the game's place in its match. The seed is missing until the match is
+// over.
 type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
 	Rotation int  `json:"rotation"`
 }
 
-// ReplayClock is a Clock in milliseconds.
-type ReplayClock struct {
-	Movetime int64  `json:"movetime,omitempty"`
-	Bank     int64  `json:"bank,omitempty"`
-	Inc      *int64 `json:"inc,omitempty"` // set where Bank is, be it 0
-	Margin   int64  `json:"margin"`
+// Compare orders the games of a match by deal, then by rotation.
+func (m ReplayMatch) Compare(o ReplayMatch) int {
+	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }
 
-// ReplaySeat is who sat there.
+// ReplaySeat is the bot at a seat.
 type ReplaySeat struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -73,16 +54,17 @@ type ReplaySeat struct {
 	Untimed bool   `json:"untimed,omitempty"`
 }
 
-// ReplayMove is a move; one of the stand-in has no time.
+// ReplayMove is a move. A move of the stand-in has no time.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
 	MS      float64  `json:"ms,omitempty"`   // at least 0.001
-	Info    []string `json:"info,omitempty"` // what the bot said it thought, a line each
+	Info    []string `json:"info,omitempty"` // the info lines of the bot, without the verb
 	StandIn bool     `json:"standin,omitempty"`
 }
 
-// Encode writes the document for people as well: a line a field, a line a move.
+// Encode returns the document in a form that people can read, too: a line for each field
+// and each move.
 func (r *Replay) Encode() []byte {
 	var b bytes.Buffer
 	line := func(name string, value any, last bool) {
@@ -123,18 +105,19 @@ func list[T any](b *bytes.Buffer, name string, items []T) {
 	b.WriteString("],\n")
 }
 
-// compact is a value's JSON without the escapes that only HTML needs.
+// compact returns a value's JSON without HTML escapes.
 func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("referee: a replay holds what JSON cannot: " + err.Error()) // no field can
+		panic("referee: a replay cannot be encoded: " + err.Error()) // no field can
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay reads a replay; unknown fields are refused.
+// DecodeReplay decodes a replay. Unknown fields are an error. Faults without a reason, as
+// in older replays, get the reason from their text.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -143,27 +126,26 @@ func DecodeReplay(data []byte) (*Replay, error) {
 		return nil, fmt.Errorf("replay: not a replay document: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("replay: there is more after the end of the document")
+		return nil, fmt.Errorf("replay: the document is followed by more data")
+	}
+	if r.Clock.Startup != 0 {
+		return nil, fmt.Errorf("replay: not a replay document: the clock has a start-up time")
 	}
 	if r.Timba != protocol.Version {
-		return nil, fmt.Errorf("replay: version %d is not known: this program reads version %d", r.Timba, protocol.Version)
+		return nil, fmt.Errorf("replay: version %d is unknown: this program reads version %d", r.Timba, protocol.Version)
+	}
+	for i := range r.Faults {
+		r.Faults[i].Recover()
 	}
 	return r, nil
 }
 
-// Commitment is what is published of a match's seed before the match.
+// Commitment returns the SHA-256 of a match's seed, which is published before the
+// match.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
-// Reveal puts the match's seed in, once the match is over.
+// Reveal sets the match's seed, when the match is over.
 func (r *Replay) Reveal(match rules.Seed) {
 	seed := Hex(match)
 	r.Match.Seed = &seed
-}
-
-func settingsMap(s rules.Settings) map[string]string {
-	m := make(map[string]string, len(s))
-	for _, o := range s {
-		m[o.Name] = o.Value
-	}
-	return m
 }

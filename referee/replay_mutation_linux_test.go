@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -17,7 +18,7 @@ import (
 // game that is as good.
 func unchecked(r *Replay) string {
 	g := Game{Replay: *r}
-	g.Clock = ReplayClock{}
+	g.Clock = ClockMS{}
 	g.Seats = append([]ReplaySeat(nil), r.Seats...)
 	for i := range g.Seats {
 		g.Seats[i] = ReplaySeat{Seed: g.Seats[i].Seed}
@@ -79,7 +80,8 @@ func TestReplaysMutated(t *testing.T) {
 			continue
 		}
 		good++
-		if r.Match.Seed == nil { // its place in the match is not known any more
+		rules.FillOpening(g, r.Options) // a replay without the option says that it is 0
+		if r.Match.Seed == nil {        // its place in the match is not known any more
 			r.Match = true.Match
 			r.Commitment = true.Commitment
 			for i := range r.Seats {

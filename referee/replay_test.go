@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -46,7 +48,7 @@ func valid(t interface {
 	}
 }
 
-// failing is a talker that plays well until its fault at a ply: it answers the
+// failing returns a talker that plays well until its fault at a ply: it answers the
 // first turn from there on with a text, or not at all.
 func failing(ply int, text string) func() *talker {
 	return func() *talker {
@@ -59,7 +61,7 @@ func failing(ply int, text string) func() *talker {
 	}
 }
 
-// threeHanded is a game of three in which seat 1 and then seat 0 forfeit.
+// threeHanded returns a game of three in which seat 1 and then seat 0 forfeit.
 func threeHanded(t testing.TB) *Game {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Seed: rules.Seed{3}, Clock: patient}
 	m.start = starter{"bot1": failing(6, "move 0x"), "bot0": failing(15, "oh")}.start
@@ -73,7 +75,7 @@ func TestReplaysAreValid(t *testing.T) {
 			"honest": nil, "illegal": failing(5, "move 0x"), "silent": failing(0, ""), "garbled": failing(9, "é <&>\x7f"),
 		} {
 			t.Run(g.Name()+"/"+name, func(t *testing.T) {
-				v, err := rules.Settle(g, nil)
+				v, err := rules.Resolve(g, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -113,9 +115,9 @@ func TestReplaysRoundTrip(t *testing.T) {
 			r.Match.Seed = &seed
 		}
 		if inc := rapid.Int64Range(-1, 1000).Draw(t, "inc"); inc < 0 {
-			r.Clock = ReplayClock{Movetime: 1000, Margin: 50}
+			r.Clock = ClockMS{Movetime: 1000, Margin: 50}
 		} else {
-			r.Clock = ReplayClock{Bank: 60_000, Inc: &inc}
+			r.Clock = ClockMS{Bank: 60_000, Inc: &inc}
 		}
 		seat := rapid.IntRange(0, 11)
 		for range rapid.IntRange(2, 12).Draw(t, "seats") {
@@ -158,26 +160,26 @@ func TestReplaysTampered(t *testing.T) {
 		want   []string // what the errors contain, in order
 	}{
 		{"nothing", func(*Replay) {}, nil},
-		{"game", func(r *Replay) { r.Game = "tute" }, []string{`replay: it is of "tute", not of "brisca"`}},
+		{"game", func(r *Replay) { r.Game = "tute" }, []string{`replay: the game is "tute", not "brisca"`}},
 		{"an option's value", func(r *Replay) { r.Options["players"] = "5" }, []string{`option players cannot be "5": try 2 to 4`}},
 		{"an option's spelling", func(r *Replay) { r.Options["players"] = "03" }, []string{"options are map["}},
 		{"an option that is not there", func(r *Replay) { delete(r.Options, "exchange") }, []string{"options are map["}},
-		{"an unknown option", func(r *Replay) { r.Options["colour"] = "red" }, []string{`there is no option "colour"`}},
+		{"an unknown option", func(r *Replay) { r.Options["colour"] = "red" }, []string{`unknown option "colour"`}},
 		{"an option that counts", func(r *Replay) { r.Options["players"] = "2" }, []string{"3 seats in a game for 2 players"}},
 		{"a seat left out", func(r *Replay) { r.Seats = r.Seats[:2] }, []string{"2 seats in a game for 3 players"}},
 		{"seed", func(r *Replay) { r.Seed.UnmarshalText([]byte(other)) }, []string{"seed is " + other + " where deal 0 of the match has ", "is not in"}},
 		{"commitment", func(r *Replay) { r.Commitment.UnmarshalText([]byte(other)) }, []string{"commitment is " + other + " where SHA-256 of the match's seed is "}},
 		{"match seed", func(r *Replay) { r.Match.Seed.UnmarshalText([]byte(other)) }, []string{"commitment is ", "seed is ", "the bot at seat 0 ", "the bot at seat 1 ", "the bot at seat 2 "}},
 		{"deal", func(r *Replay) { r.Match.Deal = 1 }, []string{"where deal 1 of the match has ", "the bot at seat 0 ", "the bot at seat 1 ", "the bot at seat 2 "}},
-		{"negative deal", func(r *Replay) { r.Match.Deal = -1 }, []string{"there is no deal -1", "where deal -1 ", "seat 0", "seat 1", "seat 2"}},
+		{"negative deal", func(r *Replay) { r.Match.Deal = -1 }, []string{"deal -1 does not exist", "where deal -1 ", "seat 0", "seat 1", "seat 2"}},
 		{"rotation", func(r *Replay) { r.Match.Rotation = 2 }, []string{"the bot at seat 0 ", "the bot at seat 1 ", "the bot at seat 2 "}},
-		{"rotation that there is not", func(r *Replay) { r.Match.Rotation = 3 }, []string{"there is no rotation 3", "seat 0", "seat 1", "seat 2"}},
+		{"rotation that there is not", func(r *Replay) { r.Match.Rotation = 3 }, []string{"rotation 3 does not exist", "seat 0", "seat 1", "seat 2"}},
 		{"a bot's seed", func(r *Replay) { r.Seats[2].Seed++ }, []string{"the bot at seat 2 had the seed "}},
-		{"clock without a time", func(r *Replay) { r.Clock.Movetime = 0 }, []string{"clock: it has either movetime or bank"}},
-		{"clock with two times", func(r *Replay) { r.Clock.Bank, r.Clock.Inc = 1, new(int64) }, []string{"clock: it has either movetime or bank"}},
+		{"clock without a time", func(r *Replay) { r.Clock.Movetime = 0 }, []string{"clock: exactly one of movetime and bank must be set"}},
+		{"clock with two times", func(r *Replay) { r.Clock.Bank, r.Clock.Inc = 1, new(int64) }, []string{"clock: exactly one of movetime and bank must be set"}},
 		{"clock with inc", func(r *Replay) { r.Clock.Inc = new(int64) }, []string{"clock: bank and inc go together"}},
-		{"clock of years", func(r *Replay) { r.Clock.Movetime = math.MaxInt64 }, []string{"clock: there is no time of 9223372036854775807 ms"}},
-		{"negative margin", func(r *Replay) { r.Clock.Margin = -1 }, []string{"clock: there is no time of -1 ms"}},
+		{"clock of years", func(r *Replay) { r.Clock.Movetime = math.MaxInt64 }, []string{"clock: a time cannot be 9223372036854775807 ms"}},
+		{"negative margin", func(r *Replay) { r.Clock.Margin = -1 }, []string{"clock: a time cannot be -1 ms"}},
 		{"a move", func(r *Replay) { r.Moves[2].Move = r.Moves[0].Move }, []string{"move 2 of seat 2: "}},
 		{"a move's spelling", func(r *Replay) { r.Moves[2].Move = "0" + r.Moves[2].Move }, []string{"move 2 of seat 2: "}},
 		{"a move of no game", func(r *Replay) { r.Moves[2].Move = "\xff\x00 " }, []string{"move 2 of seat 2: "}},
@@ -188,7 +190,7 @@ func TestReplaysTampered(t *testing.T) {
 		{"the last move left out", func(r *Replay) { r.Moves = r.Moves[:len(r.Moves)-1] }, []string{"the game is not over after the last move", "points are"}},
 		{"a move after the end", func(r *Replay) { r.Moves = append(r.Moves, r.Moves[0]) }, []string{"the game is over before it"}},
 		{"a time below 0", func(r *Replay) { r.Moves[2].MS = -1 }, []string{"move 2: it took -1 ms"}},
-		{"no time", func(r *Replay) { r.Moves[2].MS = 0 }, []string{"move 2: it took 0 ms, and every move takes some time"}},
+		{"no time", func(r *Replay) { r.Moves[2].MS = 0 }, []string{"move 2: it took 0 ms: every move takes more than 0 ms"}},
 		{"a time that is too long", func(r *Replay) { r.Moves[2].MS = 1e300 }, []string{"move 2: it took 1e+300 ms where seat 2 had "}},
 		{"a hash", func(r *Replay) { r.Seats[1].SHA256 = "zz" }, []string{`the hash of seat 1: "zz" is not 64 hexadecimal digits in lower case`}},
 		{"a fault's code, of the start", func(r *Replay) { r.Faults[0].Code = protocol.Startup }, []string{"fault 0: a bot does not start at ply 6, but before the first move"}},
@@ -196,12 +198,12 @@ func TestReplaysTampered(t *testing.T) {
 		{"no stand-in", func(r *Replay) { r.Moves[standInAt(r)].StandIn = false }, []string{"has forfeited, so the stand-in plays for it"}},
 		{"a fault left out", func(r *Replay) { r.Faults = r.Faults[1:] }, []string{"move 6: seat 1 has not forfeited, so the stand-in does not play for it", "...", "ranks are"}},
 		{"a fault's seat", func(r *Replay) { r.Faults[0].Seat = 2 }, []string{"fault 0: it is not the turn of seat 2", "..."}},
-		{"a fault's seat, below 0", func(r *Replay) { r.Faults[0].Seat = -1 }, []string{"fault 0: there is no seat -1", "..."}},
-		{"a fault's seat, far off", func(r *Replay) { r.Faults[0].Seat = math.MaxInt }, []string{"fault 0: there is no seat 9223372036854775807", "..."}},
+		{"a fault's seat, below 0", func(r *Replay) { r.Faults[0].Seat = -1 }, []string{"fault 0: seat -1 does not exist", "..."}},
+		{"a fault's seat, far off", func(r *Replay) { r.Faults[0].Seat = math.MaxInt }, []string{"fault 0: seat 9223372036854775807 does not exist", "..."}},
 		{"a fault's ply", func(r *Replay) { r.Faults[1].Ply++ }, []string{"..."}},
 		{"a fault's ply, below 0", func(r *Replay) { r.Faults[1].Ply = math.MinInt }, []string{"fault 1 is at ply -9223372036854775808, out of order", "..."}},
 		{"a fault's ply, far off", func(r *Replay) { r.Faults[1].Ply = math.MaxInt }, []string{"...", "fault 1 is at ply 9223372036854775807, after the last move"}},
-		{"a fault's code", func(r *Replay) { r.Faults[0].Code = "tired" }, []string{`fault 0: there is no code "tired"`}},
+		{"a fault's code", func(r *Replay) { r.Faults[0].Code = "tired" }, []string{`fault 0: the code "tired" is unknown`}},
 		{"a fault twice", func(r *Replay) { r.Faults = slices.Insert(r.Faults, 1, r.Faults[0]) }, []string{"fault 1: seat 1 has forfeited before"}},
 		{"ranks", func(r *Replay) { r.Ranks = []int{1, 2, 3} }, []string{"ranks are [1 2 3] where the rules give [2 3 1]"}},
 		{"no ranks", func(r *Replay) { r.Ranks = nil }, []string{"ranks are [] where the rules give [2 3 1]"}},
@@ -225,12 +227,12 @@ func TestReplaysTampered(t *testing.T) {
 	}
 }
 
-// standInAt is the first move of the stand-in.
+// standInAt returns the first move of the stand-in.
 func standInAt(r *Replay) int {
 	return slices.IndexFunc(r.Moves, func(m ReplayMove) bool { return m.StandIn })
 }
 
-// matches tells whether each text contains its pattern; "..." is one or more of
+// matches reports whether each text contains its pattern; "..." is one or more of
 // any.
 func matches(want, got []string) bool {
 	for i, w := range want {
@@ -294,16 +296,17 @@ func TestReplaysDecodeRefuses(t *testing.T) {
 	}{
 		{"nothing wrong", "", "", ""},
 		{"an unknown member", `"game"`, `"gmae"`, `unknown field "gmae"`},
-		{"another version", `"timba": 1`, `"timba": 2`, "version 2 is not known: this program reads version 1"},
-		{"no version", ` "timba": 1,`, "", "version 0 is not known"},
-		{"a brace after it", "", "}", "there is more after the end of the document"},
-		{"a bracket after it", "", "]", "there is more after the end of the document"},
-		{"another after it", "", game, "there is more after the end of the document"},
+		{"another version", `"timba": 1`, `"timba": 2`, "version 2 is unknown: this program reads version 1"},
+		{"no version", ` "timba": 1,`, "", "version 0 is unknown"},
+		{"a brace after it", "", "}", "the document is followed by more data"},
+		{"a bracket after it", "", "]", "the document is followed by more data"},
+		{"another after it", "", game, "the document is followed by more data"},
 		{"cut short", `"faults"`, "", "not a replay document"},
 		{"a short seed", `"seed": "`, `"seed": "a`, "is not 64 hexadecimal digits"},
 		{"a long seed", `"seed": "`, `"seed": "` + strings.Repeat("0", 1000), "is not 64 hexadecimal digits"},
 		{"a seed in upper case", seed, strings.ToUpper(seed), "in lower case"},
 		{"a seed of other letters", `"seed": "`, `"seed": "x`, "is not 64 hexadecimal digits"},
+		{"a start-up time", `"margin":`, `"startup":10000,"margin":`, "the clock has a start-up time"},
 		{"a huge number", `"ply":`, `"ply":99999999999999999999`, "not a replay document"},
 		{"a word for a number", `"seat":0`, `"seat":"0"`, "not a replay document"},
 	} {
@@ -323,7 +326,7 @@ func TestReplaysText(t *testing.T) {
 	inc := int64(0)
 	r := Replay{
 		Timba: 1, Game: "teeko", Options: map[string]string{"start": "drop", "limit": "200"},
-		Match: ReplayMatch{Deal: 3}, Clock: ReplayClock{Bank: 1000, Inc: &inc, Margin: 50},
+		Match: ReplayMatch{Deal: 3}, Clock: ClockMS{Bank: 1000, Inc: &inc, Margin: 50},
 		Seats:  []ReplaySeat{{Name: "a<b>&c", Version: "1", SHA256: "00"}, {Name: "d"}},
 		Moves:  []ReplayMove{{Seat: 0, Move: "7", MS: 0.25, Info: []string{"pv=<7>"}}, {Seat: 1, Move: "8", StandIn: true}},
 		Faults: []Fault{}, Ranks: []int{1, 2}, Points: []float64{0.5, -1},
@@ -352,5 +355,28 @@ func TestReplaysText(t *testing.T) {
 `
 	if diff := cmp.Diff(want, string(r.Encode())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A replay from before faults had reasons tells the same ones.
+func TestReplaysOlder(t *testing.T) {
+	r := &Replay{Timba: protocol.Version, Faults: []Fault{
+		*fault.New(fault.Reason{Kind: fault.Exited, BeforeReady: true, Status: 3}),
+		*fault.New(fault.Reason{Kind: fault.MoveUnasked, Line: "move 1o"}),
+		*disqualified(),
+	}}
+	old := regexp.MustCompile(`"reason":\{.*?\},`).ReplaceAll(r.Encode(), nil)
+	if bytes.Contains(old, []byte("kind")) {
+		t.Fatalf("there are reasons left:\n%s", old)
+	}
+	again, err := DecodeReplay(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(r.Faults, again.Faults); diff != "" {
+		t.Error(diff)
+	}
+	if f := again.Faults; !f[0].BeforeGame() || f[0].Unstarted() || !f[1].Unasked() || !f[2].Unstarted() {
+		t.Errorf("what follows from the reasons of %+v is wrong", f)
 	}
 }

@@ -49,19 +49,19 @@ func (p plan) outs(m *Match) map[string][]bool {
 			key := fmt.Sprintf("%d/%d", deal, rotation)
 			outs[key] = out
 			for _, seat := range p[key] {
-				faults[m.botAt(seat, rotation)]++
+				faults[rules.BotAt(seat, rotation, len(m.Bots))]++
 			}
 		}
 	}
 	return outs
 }
 
-// finish is a game as the plan has it.
+// finish returns a game as the plan has it.
 func (p plan) finish(m *Match, deal, rotation int) *Game {
 	g := &Game{}
 	g.Match = ReplayMatch{Deal: deal, Rotation: rotation}
 	for seat := range m.Variant.Players() {
-		g.Bots = append(g.Bots, m.botAt(seat, rotation))
+		g.Bots = append(g.Bots, rules.BotAt(seat, rotation, len(m.Bots)))
 	}
 	for _, seat := range p[fmt.Sprintf("%d/%d", deal, rotation)] {
 		g.Faults = append(g.Faults, Fault{Seat: seat, Code: protocol.Exit})
@@ -78,28 +78,28 @@ func drawMatch(t *rapid.T) *Match {
 	}
 }
 
-// Three faults: who is out of which deal is the same in whatever order the lanes
-// take and finish games, and some lane can always go on.
+// Three faults: who is out of which deal is the same in whatever order the workers
+// take and finish games, and some worker can always go on.
 func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatch(t)
 		p := drawPlan(t, m)
 		want := p.outs(m)
 		s := newSchedule(m)
-		type lane struct {
+		type worker struct {
 			rotations      []int
 			playing        bool
 			deal, rotation int
 		}
-		lanes := make([]*lane, rapid.IntRange(1, m.Rotations()).Draw(t, "lanes"))
-		for i := range lanes {
-			lanes[i] = &lane{}
-			for r := i; r < m.Rotations(); r += len(lanes) {
-				lanes[i].rotations = append(lanes[i].rotations, r)
+		workers := make([]*worker, rapid.IntRange(1, m.Rotations()).Draw(t, "workers"))
+		for i := range workers {
+			workers[i] = &worker{}
+			for r := i; r < m.Rotations(); r += len(workers) {
+				workers[i].rotations = append(workers[i].rotations, r)
 			}
 		}
-		// A lane can go on if it plays, or if next would not wait.
-		ready := func(l *lane) bool {
+		// A worker can go on if it plays, or if next would not wait.
+		ready := func(l *worker) bool {
 			if l.playing {
 				return true
 			}
@@ -112,11 +112,11 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 		}
 		games := 0
 		for {
-			able := slices.DeleteFunc(slices.Clone(lanes), func(l *lane) bool { return !ready(l) })
+			able := slices.DeleteFunc(slices.Clone(workers), func(l *worker) bool { return !ready(l) })
 			if len(able) == 0 {
 				break
 			}
-			l := able[rapid.IntRange(0, len(able)-1).Draw(t, "lane")]
+			l := able[rapid.IntRange(0, len(able)-1).Draw(t, "worker")]
 			if l.playing {
 				if err := s.done(p.finish(m, l.deal, l.rotation)); err != nil {
 					t.Fatal(err)
@@ -135,7 +135,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 			l.playing, l.deal, l.rotation = true, deal, rotation
 		}
 		if games != m.Deals*m.Rotations() {
-			t.Fatalf("all lanes wait after %d of %d games", games, m.Deals*m.Rotations())
+			t.Fatalf("all workers wait after %d of %d games", games, m.Deals*m.Rotations())
 		}
 	})
 }
@@ -160,7 +160,7 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 			}
 		}
 		s := newSchedule(m)
-		n := rapid.IntRange(1, m.Rotations()).Draw(t, "lanes")
+		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
 		var group sync.WaitGroup
 		wrong := make(chan string, m.Deals*m.Rotations())
 		for i := range n {
@@ -194,7 +194,7 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 	})
 }
 
-// A lane that waits goes when the match is called off.
+// A worker that waits goes when the match is called off.
 func TestScheduleCalledOff(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
 	s := newSchedule(m)
@@ -231,8 +231,8 @@ func TestMatchCheck(t *testing.T) {
 		{"negative deals", func(m *Match) { m.Deals = -3 }, "match: deals cannot be -3: try 1 or more"},
 		{"a name twice", func(m *Match) { m.Bots[2].Name = "bot0" }, `match: two bots have the name "bot0": give each its own`},
 		{"a clock of nothing", func(m *Match) { m.Clock = Clock{} }, "clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms"},
-		{"from another match", func(m *Match) { m.From = []int{1} }, "match: what was played earlier is of 1 rotations and 0 bots, not of 3"},
-		{"faults of another match", func(m *Match) { m.Faulted = make([][]int, 4) }, "match: what was played earlier is of 0 rotations and 4 bots, not of 3"},
+		{"from another match", func(m *Match) { m.From = []int{1} }, "match: the earlier games have 1 rotations and 0 bots, not 3"},
+		{"faults of another match", func(m *Match) { m.Faulted = make([][]int, 4) }, "match: the earlier games have 0 rotations and 4 bots, not 3"},
 	} {
 		m := good()
 		c.change(m)
@@ -285,7 +285,7 @@ func TestDuplicateDeals(t *testing.T) {
 				return c
 			}
 		}
-		m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{9}, Clock: patient, Lanes: []int{AnyCore, AnyCore}, start: hook.start}
+		m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{9}, Clock: patient, Workers: []int{AnyCore, AnyCore}, start: hook.start}
 		all := playAll(t, m)
 		if len(all) != m.Deals*c.bots {
 			t.Errorf("%+v: %d games", c, len(all))
@@ -322,7 +322,7 @@ func TestDuplicateDeals(t *testing.T) {
 func TestMatchDoneFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Lanes: []int{AnyCore, AnyCore}, start: starter{}.start}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Workers: []int{AnyCore, AnyCore}, start: starter{}.start}
 	m.Done = func(*Game) error { n++; return full }
 	if err := m.Play(t.Context()); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)

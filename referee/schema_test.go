@@ -2,15 +2,20 @@ package referee_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -24,7 +29,7 @@ func replaySchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// specReplay is the example in SPEC.md, "Replays".
+// specReplay returns the example in SPEC.md, "Replays".
 func specReplay(t *testing.T) string {
 	t.Helper()
 	section := specSection(t, "Replays")
@@ -72,7 +77,8 @@ func TestReplaysSchema(t *testing.T) {
 		clock  = `{"movetime": 1000, "margin": 50}`
 		move   = `{"seat": 0, "move": "9-13", "ms": 0.041, "info": ["score=3 depth=2"]}`
 		points = `"points": [0, 0]`
-		fault  = `{"seat": 1, "ply": 1, "code": "exit", "text": "the process exited with status 1"}`
+		reason = `"reason": {"kind": "exited", "status": 1}, `
+		fault  = `{"seat": 1, "ply": 1, "code": "exit", ` + reason + `"text": "the process exited with status 1"}`
 		hash   = `9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`
 	)
 	reveal := regexp.MustCompile(`\s*"seed": "0{64}",`).FindString(specReplay(t))
@@ -86,6 +92,7 @@ func TestReplaysSchema(t *testing.T) {
 		{"move of the stand-in", move, `{"seat": 0, "move": "8-9", "standin": true}`, true},
 		{"move without info", move, `{"seat": 0, "move": "8-9", "ms": 12}`, true},
 		{"no move, no fault", move, "", true},
+		{"fault of an older replay", reason, "", true},
 		{"halves and losses", points, `"points": [0.5, -20]`, true},
 
 		{"unknown member", points, points + `, "date": "today"`, false},
@@ -113,6 +120,9 @@ func TestReplaysSchema(t *testing.T) {
 		{"move of seat 12", move, `{"seat": 12, "move": "8-9", "ms": 1}`, false},
 		{"negative time", move, `{"seat": 0, "move": "8-9", "ms": -1}`, false},
 		{"unknown code", fault, strings.Replace(fault, "exit", "crash", 1), false},
+		{"unknown kind of a reason", reason, strings.Replace(reason, "exited", "left", 1), false},
+		{"reason without a kind", reason, strings.Replace(reason, `"kind": "exited", `, "", 1), false},
+		{"unknown parameter", reason, strings.Replace(reason, "status", "state", 1), false},
 		{"fault without a ply", fault, strings.Replace(fault, `"ply": 1, `, "", 1), false},
 		{"rank 0", `"ranks": [1, 2]`, `"ranks": [0, 1]`, false},
 		{"negative deal", `"deal": 0`, `"deal": -1`, false},
@@ -127,6 +137,56 @@ func TestReplaysSchema(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// The schema, SPEC.md and the program know the same reasons, and each has the
+// parameters that SPEC.md lists.
+func TestReplaysFaultReasons(t *testing.T) {
+	data, err := os.ReadFile("replay.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Defs struct {
+			Reason struct {
+				Properties map[string]struct{ Enum []fault.Kind }
+			}
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(data, &schema); err != nil {
+		t.Fatal(err)
+	}
+	properties := schema.Defs.Reason.Properties
+	if got := properties["kind"].Enum; !slices.Equal(got, fault.Kinds()) {
+		t.Errorf("the schema has the kinds %q, the program %q", got, fault.Kinds())
+	}
+	for f := range reflect.TypeFor[fault.Reason]().Fields() {
+		name := f.Tag.Get("json")
+		if _, ok := properties[name]; !ok {
+			t.Errorf("the schema has no %s", name)
+		}
+		delete(properties, name)
+	}
+	if len(properties) > 0 {
+		t.Errorf("only the schema has %v", properties)
+	}
+	section := specSection(t, "Limits and faults")
+	var want strings.Builder
+	for _, k := range fault.Kinds() {
+		fmt.Fprintf(&want, "%s %s %q\n", k, k.Code(), k.Parameters())
+	}
+	var got strings.Builder
+	word := regexp.MustCompile("`(\\w+)`")
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| `([a-z]+)` \\| ([^|]*)\\| ").FindAllStringSubmatch(section, -1) {
+		var names []string
+		for _, m := range word.FindAllStringSubmatch(row[3], -1) {
+			names = append(names, m[1])
+		}
+		fmt.Fprintf(&got, "%s %s %q\n", row[1], row[2], names)
+	}
+	if diff := cmp.Diff(want.String(), got.String()); diff != "" {
+		t.Errorf("SPEC.md has other reasons (-program +SPEC.md):\n%s", diff)
 	}
 }
 

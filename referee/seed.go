@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// ParseSeed reads a seed: 64 hexadecimal digits, or a decimal number below 2^64,
-// which stands for the 32 bytes that are that number, big-endian.
+// ParseSeed parses a seed: 64 hexadecimal digits, or a decimal number below 2^64, which
+// is the big-endian value of the 32 bytes.
 func ParseSeed(text string) (rules.Seed, error) {
 	var seed rules.Seed
 	if len(text) == 2*len(seed) {
@@ -25,7 +25,7 @@ func ParseSeed(text string) (rules.Seed, error) {
 	return seed, fmt.Errorf("seed: %q is neither 64 hexadecimal digits nor a decimal number below 2^64", text)
 }
 
-// NewSeed is a seed that nobody can guess.
+// NewSeed returns a random seed.
 func NewSeed() (seed rules.Seed) {
 	rand.Read(seed[:]) // never fails
 	return seed
@@ -37,14 +37,15 @@ func dealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
 
-// botSeed is a bot's own seed: 53 bits, so that any language's numbers hold it.
+// botSeed returns a bot's own seed. It has 53 bits, so that the numbers of every language
+// can represent it.
 func botSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// standIn plays for seats that have forfeited: the first of the listed moves
-// after a shuffle by a stream of the game's own.
+// standIn plays for seats that have forfeited: it shuffles the listed moves by a separate
+// stream of the game, and plays the first.
 type standIn struct {
 	stream rules.Stream
 	moves  []rules.Move

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -35,7 +36,7 @@ func readSpec(t *testing.T) string {
 	return string(data)
 }
 
-// specSection is the text of a section of SPEC.md without its heading.
+// specSection returns the text of a section of SPEC.md without its heading.
 func specSection(t *testing.T, name string) string {
 	t.Helper()
 	_, text, ok := strings.Cut(readSpec(t), "\n## "+name+"\n")
@@ -52,9 +53,12 @@ func TestShapeSections(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(readSpec(t), -1) {
 		got = append(got, m[1])
 	}
-	want := []string{"Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
-		"Seeds and deals", "Duplicate deals", "Replays", "Exit status", "Perft", "Games", "Cards",
-		"Brisca", "Tute", "La Podrida", "Tebes", "Teeko", "Transcripts"}
+	want := []string{"A bot in ten minutes", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
+		"Seeds and deals", "Openings", "Duplicate deals", "Replays", "The manifest", "Exit status", "Perft", "Games", "Cards"}
+	for _, g := range games.All() {
+		want = append(want, g.Display().Title)
+	}
+	want = append(want, "Transcripts")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -91,6 +95,35 @@ func TestSeedsAndDealsWorkedExample(t *testing.T) {
 	want("bot's seed", "\n"+strconv.FormatUint(ownSeed(rules.Seed{}, 0), 10)+", the seed that seat 0 is told.\n")
 	commitment := sha256.Sum256(make([]byte, 32))
 	want("commitment", "\n"+hex.EncodeToString(commitment[:])+"  -\n")
+}
+
+// The opening of the worked example, with its draws.
+func TestOpeningsWorkedExample(t *testing.T) {
+	text := specSection(t, "Openings")
+	stream := rules.NewStream(rules.Seed{})
+	s := refereetest.Variant(t, "teeko", "start=drop opening=3").Deal(&stream)
+	var log rules.Log
+	s.Start(&log)
+	if events := string(log.Events(nil, 0, "event ")); !strings.Contains(text, "```\n"+events+"```\n") {
+		t.Errorf("SPEC.md does not have the events %q", events)
+	}
+	draws, bare := rules.NewStream(rules.Seed{}), refereetest.Variant(t, "teeko", "start=drop").Deal(nil)
+	for ply := range 3 {
+		legal := bare.Legal(nil)
+		v := draws.Uint32()
+		k := int(v) % len(legal)
+		row := fmt.Sprintf("\n| %d | %d | %d | %d | `%s` |\n", ply, len(legal), v, k, bare.MoveText(nil, legal[k]))
+		if !strings.Contains(text, row) {
+			t.Errorf("SPEC.md does not have %q", row)
+		}
+		bare.Apply(legal[k], nil)
+	}
+	if bare.Turn() != s.Turn() || string(bare.View(nil, 0)) != string(s.View(nil, 0)) {
+		t.Errorf("the moves lead to %s, the seed to %s", bare.View(nil, 0), s.View(nil, 0))
+	}
+	if standard := fmt.Sprintf("`opening=%d`", rules.DefaultOpening); !strings.Contains(text, standard) {
+		t.Errorf("SPEC.md does not have the default %s", standard)
+	}
 }
 
 // The deals of the other games for the zero seed: what the rules deal, put into
@@ -137,7 +170,7 @@ func TestSeedsAndDealsTable(t *testing.T) {
 		}},
 	} {
 		t.Run(c.game, func(t *testing.T) {
-			v := settle(t, c.game, c.options)
+			v := refereetest.Variant(t, c.game, c.options)
 			stream := rules.NewStream(rules.Seed{})
 			if row := c.row(v, v.Deal(&stream)); !strings.Contains(text, row) {
 				t.Errorf("SPEC.md does not have %q", row)
@@ -146,17 +179,17 @@ func TestSeedsAndDealsTable(t *testing.T) {
 	}
 }
 
-// key is a value of seat 0's view.
+// key returns a value of seat 0's view.
 func key(s rules.State, name string) string { return protocol.Pairs(s.View(nil, 0)).Get(name) }
 
-// dealt is the hands of the first deal.
+// dealt returns the hands of the first deal.
 func dealt(v rules.Variant, s rules.State) []string {
 	var log rules.Log
 	s.Start(&log)
 	return hands(v, &log)
 }
 
-// hands is what each seat is told of a deal.
+// hands returns what each seat is told of a deal.
 func hands(v rules.Variant, log *rules.Log) (hands []string) {
 	for seat := range v.Players() {
 		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.Events(nil, seat, ""))
@@ -173,6 +206,13 @@ func TestShapeTenLines(t *testing.T) {
 	}
 	if n := strings.Count(m[1], "\n"); n > 10 {
 		t.Errorf("the ten-line bot has %d lines", n)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), m[0]) {
+		t.Errorf("README.md has another bot than\n%s", m[1])
 	}
 }
 
@@ -213,18 +253,20 @@ func TestTranscripts(t *testing.T) {
 	}
 	slices.Sort(want)
 	slices.Sort(seen)
+	seen = slices.Compact(seen) // a game may have more than one
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("games without a transcript of their own, or not in order: %s", diff)
 	}
 }
 
-// sections are where SPEC.md describes a game; Tute builds on Brisca.
-var sections = map[string][]string{
-	"brisca":  {"Brisca"},
-	"tute":    {"Tute", "Brisca"},
-	"podrida": {"La Podrida"},
-	"tebes":   {"Tebes"},
-	"teeko":   {"Teeko"},
+// sectionsOf returns where SPEC.md describes a game, its own first; Tute builds on
+// Brisca.
+func sectionsOf(g rules.Game) []string {
+	sections := []string{g.Display().Title}
+	if sections[0] == "Tute" {
+		sections = append(sections, "Brisca")
+	}
+	return sections
 }
 
 // The option tables of the games have every option with its values.
@@ -232,7 +274,7 @@ func TestGamesOptions(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| (`[a-z0-9`, ]+`) \\| ([^|]*) \\|")
 	for _, g := range games.All() {
 		values := map[string]string{}
-		for _, m := range row.FindAllStringSubmatch(specSection(t, sections[g.Name()][0]), -1) {
+		for _, m := range row.FindAllStringSubmatch(specSection(t, g.Display().Title), -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
 				name = strings.Trim(name, "`")
 				if _, ok := values[name]; !ok { // the options come first
@@ -256,7 +298,7 @@ func TestGamesOptions(t *testing.T) {
 func TestGamesEventsAndViews(t *testing.T) {
 	for _, g := range games.All() {
 		var text string
-		for _, name := range sections[g.Name()] {
+		for _, name := range sectionsOf(g) {
 			text += specSection(t, name)
 		}
 		seen := map[string]bool{}
@@ -324,7 +366,7 @@ func newTranscript(t *testing.T, header []string) *transcript {
 			options = append(options, word)
 		}
 	}
-	tr.v = settle(t, header[0], strings.Join(options, " "))
+	tr.v = refereetest.Variant(t, header[0], strings.Join(options, " "))
 	game := tr.match.Derive("deal/0")
 	stream := rules.NewStream(game)
 	tr.s = tr.v.Deal(&stream)
@@ -410,7 +452,7 @@ func (tr *transcript) answer(seat int, line []byte) {
 	}
 }
 
-// gamePairs are the keys of a game line, in the order of SPEC.md, "Lines from
+// gamePairs returns the keys of a game line, in the order of SPEC.md, "Lines from
 // the referee".
 func gamePairs(v rules.Variant, seat int, seed uint64) []protocol.Pair {
 	var pairs []protocol.Pair
@@ -426,21 +468,7 @@ func gamePairs(v rules.Variant, seat int, seed uint64) []protocol.Pair {
 		protocol.Pair{Name: "movetime", Value: "1000"})
 }
 
-// settle makes a variant from "key=value key=value".
-func settle(t *testing.T, game, options string) rules.Variant {
-	t.Helper()
-	g, err := games.Find(game)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Settle(g, protocol.Pairs(options).Map())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-// ownSeed is the seed of a seat's bot in deal 0, rotation 0, restated.
+// ownSeed returns the seed of a seat's bot in deal 0, rotation 0, restated.
 func ownSeed(match rules.Seed, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/0/0/%d", seat))
 	return binary.BigEndian.Uint64(s[:8]) >> 11

@@ -7,17 +7,15 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Score is what a bot has made of the games so far. A game counts once for each
-// side that the bot plays for in it.
+// Score is a bot's result in the games so far.
 type Score struct {
 	Name, Version, Hash string
-	Games               int
-	Wins, Draws, Losses int     // a win is the first rank alone, a draw the first rank shared
-	Points              float64 // of all its seats
-	Faults              int
+	rules.Record
+	Points float64 // of all its seats
+	Faults int
 }
 
-// FaultAt is a fault and the game that it happened in.
+// FaultAt is a fault and its game.
 type FaultAt struct {
 	Deal, Rotation int
 	Bot            int
@@ -25,7 +23,7 @@ type FaultAt struct {
 	Fault
 }
 
-// String names the culprit, the place and what was seen.
+// String returns the culprit, the place and the text of the fault.
 func (f FaultAt) String() string {
 	return fmt.Sprintf("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.Text)
 }
@@ -39,7 +37,7 @@ type Tally struct {
 	Plies   int
 }
 
-// NewTally starts at nothing.
+// NewTally returns an empty tally.
 func NewTally(v rules.Variant, bots []Bot) *Tally {
 	t := &Tally{variant: v}
 	for _, b := range bots {
@@ -48,38 +46,19 @@ func NewTally(v rules.Variant, bots []Bot) *Tally {
 	return t
 }
 
-// Add takes a finished game.
+// Add adds a finished game.
 func (t *Tally) Add(g *Game) {
 	t.Games++
 	t.Plies += len(g.Moves)
-	firsts := map[int]bool{} // the sides on the first rank
-	for seat, rank := range g.Ranks {
-		if rank == 1 {
-			firsts[t.variant.Side(seat)] = true
-		}
-	}
-	type entry struct{ bot, side int }
-	counted := map[entry]bool{}
 	for seat, bot := range g.Bots {
 		s := &t.Scores[bot]
 		s.Points += g.Points[seat]
 		if s.Version == "" {
 			s.Version = g.Seats[seat].Version
 		}
-		e := entry{bot, t.variant.Side(seat)}
-		if counted[e] {
-			continue
-		}
-		counted[e] = true
-		s.Games++
-		switch {
-		case g.Ranks[seat] > 1:
-			s.Losses++
-		case len(firsts) > 1:
-			s.Draws++
-		default:
-			s.Wins++
-		}
+	}
+	for bot, record := range rules.Records(t.variant, g.Bots, g.Ranks) {
+		t.Scores[bot].Record.Add(record)
 	}
 	for _, f := range g.Faults {
 		bot := g.Bots[f.Seat]

@@ -93,7 +93,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	}
 }
 
-// emptyTemp checks that no temporary folder is left.
+// emptyTemp checks that no temporary directory is left.
 func emptyTemp(t testing.TB) {
 	t.Helper()
 	entries, err := os.ReadDir(os.TempDir())
@@ -101,7 +101,7 @@ func emptyTemp(t testing.TB) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		t.Errorf("the folder %s is left", e.Name())
+		t.Errorf("the directory %s is left", e.Name())
 	}
 }
 
@@ -207,7 +207,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 func TestMatchCalledOff(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
-	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Lanes: []int{AnyCore, AnyCore}}
+	m := &Match{Variant: variant(t, "teeko", "limit=0"), Bots: named(2), Deals: 1, Clock: patient, Workers: []int{AnyCore, AnyCore}}
 	m.start = starter{"bot0": func() *talker {
 		return &talker{answer: func(l protocol.RefLine) string {
 			if l.Ply >= 20 {

@@ -3,8 +3,8 @@ package samples
 
 import _ "embed"
 
-// EchoC is the source, in C, of a bot that answers at once with the first move
-// of the list: what a turn costs with it is the referee's cost.
+// EchoC is the C source of a bot that answers at once with the first legal move: the time of its
+// turns is that of the referee.
 //
 //go:embed echo/echo.c
 var EchoC []byte

@@ -16,7 +16,7 @@ import (
 func init() {
 	actions = map[string]func([]string){
 		"hello":      func([]string) { fmt.Println("hello") },
-		"exit":       func([]string) { os.Exit(7) },
+		"exit":       func([]string) { unix.Exit(7) },
 		"echo":       func([]string) { io.Copy(os.Stdout, os.Stdin) },
 		"sleep":      func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
 		"fault":      fault,
@@ -44,7 +44,7 @@ func init() {
 	}
 }
 
-// again is this program with another action.
+// again runs this program with another action.
 func again(action string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"do", action}, args...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -105,13 +105,13 @@ func forkAll([]string) {
 	for n := range 1000 {
 		if err := again("sleep").Start(); err != nil {
 			fmt.Println("refused after", n)
-			os.Exit(1)
+			unix.Exit(1)
 		}
 	}
 	fmt.Println("never refused")
 }
 
-// fill writes to files of a folder until that fails, and tells how.
+// fill writes to files of a directory until that fails, and tells how.
 func fill(args []string) {
 	data := make([]byte, 1<<20)
 	total := 0
@@ -189,14 +189,14 @@ func build(args []string) {
 		err = os.WriteFile("source", []byte("changed"), 0o644)
 	}
 	if err == nil {
-		err = os.Remove("trap") // a link in the folder outside: it must not be followed
+		err = os.Remove("trap") // a link in the directory outside: it must not be followed
 	}
 	if err == nil {
 		err = os.WriteFile("trap", []byte("overwritten"), 0o644)
 	}
 	if err != nil {
 		fmt.Println(err)
-		os.Exit(1)
+		unix.Exit(1)
 	}
 }
 

@@ -53,7 +53,7 @@ func (m medians) report(b *testing.B) {
 	}
 }
 
-// firstLine is the time until a program has said a line; "bare" or a level's name
+// firstLine returns the time until a program has said a line; "bare" or a level's name
 // tells how it runs.
 func firstLine(b *testing.B, way string, spec Spec) time.Duration {
 	r, w, err := os.Pipe()

@@ -7,15 +7,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-// copyTree copies the files, folders and links of a folder that nobody else
-// changes into an empty one, for a user; uid is -1 for oneself.
-func copyTree(from, to string, uid int) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+// copyTree copies the files, directories and links of a directory that nobody else
+// changes into an empty one owned by uid; -1 is the caller. It returns the paths of the
+// copies below to, directories before their contents.
+func copyTree(from, to string, uid int) (copied []string, err error) {
+	err = filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -40,11 +42,15 @@ func copyTree(from, to string, uid int) error {
 		default: // a socket or a device: nothing to build from
 			return nil
 		}
+		if rel != "." {
+			copied = append(copied, rel)
+		}
 		if err == nil && uid >= 0 {
 			err = os.Lchown(dst, uid, uid)
 		}
 		return err
 	})
+	return copied, err
 }
 
 func copyFile(from, to string, mode fs.FileMode) error {
@@ -61,28 +67,51 @@ func copyFile(from, to string, mode fs.FileMode) error {
 	return errors.Join(err, dst.Close())
 }
 
-// keepBuild copies what has been built back to where the folder came from. All
-// processes of the sandbox have ended; the names in the folder are still theirs,
-// so no link is followed, neither there nor here, and none is made.
+// keepBuild copies the output of a build back to the original directory. All processes
+// of the sandbox have ended, but they chose the names, so links are neither followed
+// on either side nor copied.
 func (c *config) keepBuild() error {
-	src, err := unix.Open(c.Folder.Target, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	src, err := unix.Open(c.Own.Target, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.Folder.Target, err)
+		return fmt.Errorf("%s: %w", c.Own.Target, err)
 	}
 	defer unix.Close(src)
-	return keepFolder(src, c.into, 0)
+	if err := c.dropRemoved(src); err != nil {
+		return err
+	}
+	return keepDir(src, c.into, 0)
 }
 
-// maxDepth is how deep a built folder may be.
+// dropRemoved removes from the original directory what the build has removed from its
+// copy. What was not copied stays.
+func (c *config) dropRemoved(src int) error {
+	for _, path := range slices.Backward(c.copied) { // contents before their directory
+		var st unix.Stat_t
+		err := unix.Fstatat(src, path, &st, unix.AT_SYMLINK_NOFOLLOW)
+		if !errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		err = unix.Unlinkat(c.into, path, 0)
+		if errors.Is(err, unix.EISDIR) {
+			err = unix.Unlinkat(c.into, path, unix.AT_REMOVEDIR)
+		}
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTEMPTY) {
+			return fmt.Errorf("%s: %w", strconv.Quote(path), err)
+		}
+	}
+	return nil
+}
+
+// maxDepth is the greatest depth of a built directory.
 const maxDepth = 64
 
-var errDeep = fmt.Errorf("folders are nested more than %d deep", maxDepth)
+var errDeep = fmt.Errorf("directories are nested more than %d deep", maxDepth)
 
-func keepFolder(src, dst, depth int) error {
+func keepDir(src, dst, depth int) error {
 	if depth > maxDepth {
 		return errDeep
 	}
-	d := os.NewFile(uintptr(must(unix.Dup(src))), "folder")
+	d := os.NewFile(uintptr(must(unix.Dup(src))), "directory")
 	names, err := d.Readdirnames(-1)
 	d.Close()
 	if err != nil {
@@ -95,13 +124,13 @@ func keepFolder(src, dst, depth int) error {
 		}
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFDIR:
-			err = keepSubfolder(src, dst, name, depth)
+			err = keepSubdir(src, dst, name, depth)
 		case unix.S_IFREG:
 			err = keepFile(src, dst, name, st.Mode)
 		default:
 			continue
 		}
-		if err == errDeep { // all their names would be no help
+		if err == errDeep { // without the long path
 			return err
 		}
 		if err != nil {
@@ -111,16 +140,16 @@ func keepFolder(src, dst, depth int) error {
 	return nil
 }
 
-// must is for a copy of a descriptor; there is room, as they are few.
+// must returns a copied descriptor, -1 after an error; the copies are too few to fail.
 func must(fd int, err error) int {
 	if err != nil {
-		return -1 // what is done with it fails
+		return -1 // its use fails
 	}
 	unix.CloseOnExec(fd)
 	return fd
 }
 
-func keepSubfolder(src, dst int, name string, depth int) error {
+func keepSubdir(src, dst int, name string, depth int) error {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	if err := unix.Mkdirat(dst, name, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
 		return err
@@ -135,7 +164,7 @@ func keepSubfolder(src, dst int, name string, depth int) error {
 		return err
 	}
 	defer unix.Close(to)
-	return keepFolder(from, to, depth+1)
+	return keepDir(from, to, depth+1)
 }
 
 func keepFile(src, dst int, name string, mode uint32) error {

@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// groupsV1 are cgroups of version 1, for root: each controller has a tree of its
-// own.
+// groupsV1 makes cgroups of version 1, for root: each controller has its own tree.
 type groupsV1 struct{ base map[string]string }
 
-// The controllers of version 1, those that there must be first.
+// The controllers of version 1, the required ones first.
 var (
 	needV1   = []string{"memory", "pids"}
 	likeV1   = []string{"freezer", "cpuacct"}
-	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, where it is, counts swap too
+	memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"} // the second, if it exists, includes swap
 )
 
 func openV1(base map[string]string) (groups, error) {
 	g := groupsV1{map[string]string{}}
 	for _, c := range needV1 {
 		if base[c] == "" {
-			return nil, fmt.Errorf("cgroup v1 has no controller %q", c)
+			return nil, fmt.Errorf("cgroup v1 does not have the controller %q", c)
 		}
 	}
 	for _, c := range append(needV1, likeV1...) {
@@ -62,14 +61,14 @@ func (g groupsV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is a folder in each tree. Threads of one process may be in different
-// ones, and each enters itself: to move a process takes the kernel some 5 ms.
+// groupV1 is a directory in each tree. Threads of one process may be in different ones,
+// and each thread enters itself: moving a process takes the kernel about 5 ms.
 type groupV1 struct {
 	dirs  map[string]string
 	tasks []*os.File
 	most  *os.File // the limit of processes
-	room  string   // what it is to be
-	state *os.File // where the freezer is told
+	room  string   // its value
+	state *os.File // the file that controls the freezer
 }
 
 func (c *groupV1) file(controller, name string) string {
@@ -117,7 +116,7 @@ func (c *groupV1) thaw() *os.File { return c.state }
 
 func (c *groupV1) freeze(on bool) error {
 	if c.state == nil {
-		return errors.New("cgroup v1 has no controller \"freezer\"")
+		return errors.New("cgroup v1 does not have the controller \"freezer\"")
 	}
 	text := "THAWED"
 	if on {
@@ -127,7 +126,7 @@ func (c *groupV1) freeze(on bool) error {
 	return err
 }
 
-// kill makes that a kill arrives: who is frozen does not even die.
+// kill thaws the group: frozen processes do not even react to SIGKILL.
 func (c *groupV1) kill() {
 	if c.state != nil {
 		c.freeze(false)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// groupsV2 are cgroups of version 2 below a folder that has no processes of its
-// own, so that its controllers can be handed on.
+// groupsV2 makes cgroups of version 2 below a directory without processes, so that its
+// controllers can be delegated.
 type groupsV2 struct{ base string }
 
 func prepareV2(base string) (groups, error) {
@@ -24,15 +24,15 @@ func prepareV2(base string) (groups, error) {
 	return g, probe.close()
 }
 
-// groupV2 is a folder with the limits and two leaves: one for the program, which
-// can be frozen, and one for init, which must not be.
+// groupV2 is a directory with the limits and two leaves: one for the program, which can
+// be frozen, and one for init, which must not be.
 type groupV2 struct {
 	dir  string
 	bot  *os.File // the leaf itself
 	out  *os.File // the other leaf's list of processes
 	most *os.File // the limit of processes of the program's leaf
-	room string   // what it is to be
-	cold *os.File // where the freezer is told
+	room string   // its value
+	cold *os.File // the file that controls the freezer
 }
 
 func (g groupsV2) create(l Limit) (group, error) {
@@ -75,7 +75,7 @@ func (c *groupV2) make(l Limit) error {
 func (c *groupV2) cloneInto() int    { return int(c.bot.Fd()) }
 func (c *groupV2) enter() []*os.File { return nil }
 func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
-func (c *groupV2) thaw() *os.File    { return nil } // who is frozen dies when killed
+func (c *groupV2) thaw() *os.File    { return nil } // SIGKILL ends frozen processes, too
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
 func (c *groupV2) refused() bool     { return event(c.file("bot/pids.events"), "max") > 0 }

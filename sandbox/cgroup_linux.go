@@ -13,29 +13,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// group counts and holds all processes of one sandbox together.
+// group counts and limits all processes of one sandbox together.
 type group interface {
-	// cloneInto is a cgroup that init is born in; -1 for none. Then there are lists
-	// of threads where the one that starts the program enters itself, and into the
-	// first of which, that of memory, init does, too.
+	// cloneInto returns a descriptor of the cgroup that init is started in, or -1. In that
+	// case the thread that starts the program enters the cgroups itself, and init
+	// enters the first, that of memory, too.
 	cloneInto() int
 	enter() []*os.File
-	// leave is what init writes when it has started the program, to stay out of a
-	// freeze and of the count of processes; thaw, nil for none, is where it ends a
-	// freeze.
+	// leave returns what init writes after it has started the program, to be neither
+	// frozen nor counted as a process; thaw returns the file by which it ends a
+	// freeze, or nil.
 	leave() []note
 	thaw() *os.File
 	freeze(on bool) error
-	kill() // as far as the cgroup itself can
-	// outOfMemory tells whether a process was ended for its memory, refused
-	// whether one was not started for its number.
+	kill() // by means of the cgroup, if it has any
+	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
+	// whether it refused to start one at the limit of processes.
 	outOfMemory() bool
 	refused() bool
 	usage() Usage
 	close() error
 }
 
-// note is something to write to an open file.
+// note is a text to write to an open file.
 type note struct {
 	file *os.File
 	text string
@@ -46,22 +46,22 @@ type groups interface {
 	create(Limit) (group, error)
 }
 
-// initMemory is what init may need beside the program.
+// initMemory is what init needs besides the program, in bytes.
 const initMemory = 8 << 20
 
-// groupPrefix begins the names of all cgroup folders.
+// groupPrefix begins the names of all cgroup directories.
 const groupPrefix = "timba-"
 
 var groupCount atomic.Int64
 
-// groupName tells whose folder it is, for those who sweep.
+// groupName names a directory after its owner, for sweep.
 func groupName() string {
 	pid := os.Getpid()
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startOf(pid), groupCount.Add(1))
 }
 
-// startOf is when a process was started, in ticks since the machine was; "" when
-// there is none of that number.
+// startOf returns when a process was started, in ticks since boot; "" if it does not
+// exist.
 func startOf(pid int) string {
 	f := statFields("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -70,8 +70,8 @@ func startOf(pid int) string {
 	return string(f[19])
 }
 
-// sweep removes what is left in a folder of referees that are no more. What
-// they ran has ended with them.
+// sweep removes the cgroups in a directory that ended referees left. Their bots ended
+// with them.
 func sweep(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -97,8 +97,8 @@ func abandoned(name string) bool {
 	return err == nil && startOf(pid) != parts[1]
 }
 
-// removeGroup removes a cgroup and those in it. The last process of one may
-// still be on its way out, for a moment.
+// removeGroup removes a cgroup and those below it. It retries, because the last process
+// may take a moment to disappear.
 func removeGroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,7 +121,7 @@ func removeGroup(dir string) error {
 	}
 }
 
-// writeFile writes to a file that is there: cgroups make theirs.
+// writeFile writes to an existing file.
 func writeFile(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -131,7 +131,7 @@ func writeFile(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// number reads a file of one number; 0 where there is none.
+// number reads a file with one number; 0 if it does not exist.
 func number(path string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -141,7 +141,7 @@ func number(path string) int64 {
 	return n
 }
 
-// event reads a number from a file of lines with a name and a number.
+// event returns the number of a name, from a file of lines "NAME NUMBER".
 func event(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -156,7 +156,7 @@ func event(path, name string) int64 {
 	return 0
 }
 
-// openGroups finds out which cgroups this process may use.
+// openGroups returns the cgroups that this process may use.
 func openGroups() (groups, error) {
 	v1, unified, err := ownGroups()
 	switch {
@@ -170,7 +170,7 @@ func openGroups() (groups, error) {
 	return openV2(unified)
 }
 
-// ownGroups gives the folders of this process's own cgroups, as parseGroups does.
+// ownGroups returns the directories of this process's own cgroups, as parseGroups does.
 func ownGroups() (v1 map[string]string, unified string, err error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -184,8 +184,8 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups finds the folders of this process's own cgroups: by controller for
-// version 1, and that of version 2.
+// parseGroups returns the directories of this process's own cgroups: by controller for
+// version 1, and the one of version 2.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
 	paths := map[string]string{} // controller, or "" for version 2, to path
@@ -221,7 +221,7 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// below is where a path of a hierarchy is, of which a part, from root on, is
+// below returns the directory of a path of a hierarchy, of which the part below root is
 // mounted at a point.
 func below(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuClock counts the CPU time of a thread and of all that descends from it, of
-// those that have ended, too, whether or not anybody waited for them: what the
-// accounts of processes forget. -1 where the kernel gives no such clock, as it
-// does not to ordinary users where kernel.perf_event_paranoid is above 2.
+// cpuClock counts the CPU time of a thread and its descendants, including ended ones
+// that nobody waited for, which the counters of processes miss. It is -1 if the kernel
+// refuses such a clock, as for ordinary users if kernel.perf_event_paranoid is above 2.
 type cpuClock int
 
 // newCPUClock starts a clock for this thread and what it starts from now on.
@@ -19,7 +18,7 @@ func newCPUClock() cpuClock {
 		Type:   unix.PERF_TYPE_SOFTWARE,
 		Config: unix.PERF_COUNT_SW_TASK_CLOCK,
 		Size:   unix.PERF_ATTR_SIZE_VER0,
-		Bits:   unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv, // else it would take more rights; a clock counts both
+		Bits:   unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv, // including them would need more rights; a clock counts both anyway
 	}
 	fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
@@ -28,7 +27,7 @@ func newCPUClock() cpuClock {
 	return cpuClock(fd)
 }
 
-// read tells the time that was used so far.
+// read returns the time used so far.
 func (c cpuClock) read() (time.Duration, bool) {
 	var buf [8]byte
 	if c < 0 {

@@ -17,22 +17,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Version 2 of cgroups is one tree, and who runs the machine divides it. A part
-// of it is ours when its controllers are handed on to us: by systemd, which is
-// asked for it, or by a container.
+// Cgroups of version 2 are one tree. timba may use a part of it if the part's
+// controllers are delegated: by systemd, on request, or by a container.
 
-// The controllers of version 2, those that there must be first. With cpu each
-// program gets an equal share of the processors.
+// The controllers of version 2, the required ones first. With cpu each program gets an
+// equal share of the processors.
 var (
 	needV2 = []string{"memory", "pids"}
 	likeV2 = []string{"cpu"}
 )
 
-// leafV2 is where the processes go that a divided cgroup had itself: the kernel
-// allows either processes or controllers for the cgroups below.
+// leafV2 is the cgroup that a divided cgroup's own processes move to: the kernel allows
+// a cgroup either processes or controllers for the cgroups below it.
 const leafV2 = "timba"
 
-// openV2 finds a folder for groups, of which own is the cgroup of this process.
+// openV2 finds a directory for groups; own is the cgroup of this process.
 func openV2(own string) (groups, error) {
 	if base := baseV2(own, isDelegated); base != "" {
 		return divide(base)
@@ -40,25 +39,25 @@ func openV2(own string) (groups, error) {
 	if booted() {
 		base, err := delegated()
 		if err != nil {
-			return nil, fmt.Errorf("systemd delegates no cgroup: %w", err)
+			return nil, fmt.Errorf("systemd does not delegate a cgroup: %w", err)
 		}
 		return divide(base)
 	}
 	return divide(own)
 }
 
-// baseV2 is the folder that is ours to divide already; "" for none.
+// baseV2 returns the directory that is delegated to this process already, or "".
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
 	case filepath.Base(own) == leafV2 && lacks(above, handsOn, needV2) == "" && writable(above):
-		return above // another timba has divided it, of which we may be a child
+		return above // another timba, such as the parent of this one, has divided it
 	case isDelegated(own) && writable(own):
 		return own
 	case isDelegated(above) && writable(above):
 		return above // systemd's DelegateSubgroup
 	case lacks(own, handsOn, needV2) == "" && writable(own):
-		return own // the root of the tree: no other has both processes and this
+		return own // the root of the tree: only that has both processes and this
 	}
 	return ""
 }
@@ -67,8 +66,8 @@ func writable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// isDelegated tells whether systemd has marked a cgroup as its unit's own affair.
-// Before version 251 only root could read the mark.
+// isDelegated reports whether systemd has marked a cgroup as delegated. Before version
+// 251 only root could read the mark.
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		var value [8]byte
@@ -79,23 +78,23 @@ func isDelegated(dir string) bool {
 	return false
 }
 
-// booted tells whether systemd runs this machine.
+// booted reports whether systemd runs this machine.
 func booted() bool {
 	info, err := os.Lstat("/run/systemd/system")
 	return err == nil && info.IsDir()
 }
 
-// The lists of controllers: what a cgroup has, and what it hands on to those
-// below it.
+// The lists of controllers: those that a cgroup has, and those that it enables for the
+// cgroups below it.
 const (
 	has     = "cgroup.controllers"
 	handsOn = "cgroup.subtree_control"
 )
 
-// lacks is the first controller that a cgroup's list does not have; "" when it
-// has all.
+// lacks returns the first controller that a cgroup's list does not have, "" if it has
+// all.
 func lacks(dir, list string, controllers []string) string {
-	data, _ := os.ReadFile(filepath.Join(dir, list)) // without it nothing is there
+	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
 	have := " " + strings.TrimSpace(string(data)) + " "
 	for _, c := range controllers {
 		if !strings.Contains(have, " "+c+" ") {
@@ -105,14 +104,14 @@ func lacks(dir, list string, controllers []string) string {
 	return ""
 }
 
-// controllerError is about a controller that is not handed down to a cgroup.
+// controllerError says that a cgroup does not have a controller.
 type controllerError struct{ dir, name string }
 
 func (e *controllerError) Error() string {
-	return fmt.Sprintf("%s has no controller %q", e.dir, e.name)
+	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divide makes groups below a folder, whose processes make room for them.
+// divide makes groups below a directory, after moving its processes to a leaf.
 func divide(dir string) (groups, error) {
 	if missing := lacks(dir, has, needV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -121,18 +120,18 @@ func divide(dir string) (groups, error) {
 		return nil, err
 	}
 	for _, c := range likeV2 {
-		handOn(dir, []string{c}) // done without where it is not there
+		handOn(dir, []string{c}) // optional
 	}
 	return prepareV2(dir)
 }
 
-// handOn hands controllers on to the cgroups below a folder. Its processes, of
-// which this may be one, are moved out of the way when they are in it.
+// handOn enables controllers for the cgroups below a directory. If necessary, it first
+// moves the processes of the directory, perhaps this one, to a leaf.
 func handOn(dir string, controllers []string) error {
 	if lacks(dir, handsOn, controllers) == "" {
 		return nil
 	}
-	for range 10 { // a process may be born while they are moved
+	for range 10 { // a new process may start meanwhile
 		err := writeFile(filepath.Join(dir, handsOn), "+"+strings.Join(controllers, " +"))
 		if !errors.Is(err, unix.EBUSY) {
 			return err
@@ -141,7 +140,7 @@ func handOn(dir string, controllers []string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%s: processes are born faster than they can be moved out of it", dir)
+	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
 // vacate moves every process of a cgroup into a leaf.
@@ -162,17 +161,17 @@ func vacate(dir string) error {
 	return nil
 }
 
-// noManagerError says that no systemd runs for a user.
+// noManagerError says that no systemd runs for the user.
 type noManagerError struct{ err error }
 
 func (e *noManagerError) Error() string {
-	return fmt.Sprintf("none runs for user %d: %v", os.Geteuid(), e.err)
+	return fmt.Sprintf("no systemd runs for user %d: %v", os.Geteuid(), e.err)
 }
 
 func (e *noManagerError) Unwrap() error { return e.err }
 
-// delegated has systemd move this process into a scope that is ours to divide,
-// and gives its folder. It takes some 200 ms, once.
+// delegated asks systemd to move this process into a delegated scope, and returns the
+// scope's directory. It takes about 200 ms.
 func delegated() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -186,7 +185,7 @@ func delegated() (string, error) {
 		dbus.PropDescription("timba's bots"),
 		dbus.PropPids(uint32(os.Getpid())),
 		{Name: "Delegate", Value: godbus.MakeVariant(true)},
-		// The bots of many matches may be more than systemd's default for a unit.
+		// The bots of many matches may exceed systemd's default for a unit.
 		{Name: "TasksMax", Value: godbus.MakeVariant(uint64(math.MaxUint64))},
 		{Name: "CollectMode", Value: godbus.MakeVariant("inactive-or-failed")},
 	}
@@ -207,15 +206,15 @@ func delegated() (string, error) {
 		return "", err
 	}
 	if filepath.Base(unified) != name {
-		return "", fmt.Errorf("%s: this process is still in %s", name, unified)
+		return "", fmt.Errorf("%s was started, but this process is still in %s", name, unified)
 	}
 	return unified, nil
 }
 
-// manager connects to the systemd that runs this user's units: for root the
-// machine's, for others one of their own. Its bus is looked for where it always
-// is: a variable of the environment may be another user's, or none after su. The
-// last one is systemd's own socket, for machines without a bus of users.
+// manager connects to the systemd that runs this user's units: for root the machine's,
+// for others their own. It uses the standard address of the bus, because the variable
+// in the environment may be another user's, or missing, after su. The last address is
+// systemd's own socket, for machines without a bus for users.
 func manager(ctx context.Context) (*dbus.Conn, error) {
 	if os.Geteuid() == 0 {
 		return dbus.NewWithContext(ctx)

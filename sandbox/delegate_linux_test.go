@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// TestBaseV2: which folder of a tree of version 2 is ours to divide. Each case is
-// the folders with what they hand on, a star for those that systemd has marked
+// TestBaseV2: which directory of a tree of version 2 is ours to divide. Each case is
+// the directories with what they hand on, a star for those that systemd has marked
 // and a dash for those that may not be written to.
 func TestBaseV2(t *testing.T) {
 	if os.Geteuid() == 0 {
-		t.Log("root may write to every folder: the cases of a dash are left out")
+		t.Log("root may write to every directory: the cases of a dash are left out")
 	}
 	for _, c := range []struct{ name, tree, own, want string }{
 		{"a login session", "user.slice:memory pids user.slice/session-2.scope:", "user.slice/session-2.scope", ""},
@@ -47,7 +47,7 @@ func TestBaseV2(t *testing.T) {
 	}
 }
 
-// layOut makes folders as a tree of cgroups has them.
+// layOut makes directories as a tree of cgroups has them.
 func layOut(t *testing.T, tree string) (top string, marked []string) {
 	t.Helper()
 	top = t.TempDir()
@@ -145,7 +145,7 @@ func TestVacate(t *testing.T) {
 }
 
 // TestOpenAgain: a second look, as that of a program that timba starts, finds the
-// same folder, not one below it or another scope.
+// same directory, not one below it or another scope.
 func TestOpenAgain(t *testing.T) {
 	first, err := machine.groups()
 	if err != nil {

@@ -18,27 +18,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a program of ours leaves when it is ended by SIGKILL a guardian clears away:
-// a process of its own, which is told what there is and outlives the program for
-// as long as that takes. One that is gone, too, leaves only what the next start
-// sweeps up.
+// A guardian is a separate process that cleans up after this program if it is ended by
+// SIGKILL: it receives a message for everything to clean up, and briefly outlives the
+// program. If it is killed, too, the next start removes the cgroups.
 
 // guardianName is the name under which this program is started as a guardian.
 const guardianName = "timba-sandbox-guardian"
 
-// The kinds of what is cleared away; each message is a kind or drop, what it is
-// about and a zero byte.
+// The kinds of what is cleaned up. A message is a kind, or guardDrop and a kind, then the
+// name and a zero byte.
 const (
-	guardFolder = '+' // a temporary folder
+	guardDir    = '+' // a temporary directory
 	guardMark   = 'm' // a variable in the environment of processes, with its value
-	guardGroups = 'g' // what the paths of cgroups begin with
-	guardDrop   = '-' // nothing of that kind and name any more: both follow
+	guardGroups = 'g' // the common prefix of the paths of cgroups
+	guardDrop   = '-' // forget the kind and name that follow
 )
 
-// ward is a guardian as its program sees it.
+// ward is the program's connection to its guardian.
 type ward struct {
 	mu    sync.Mutex
-	pipe  int // -1 while there is none
+	pipe  int // -1 while no guardian runs
 	pid   int
 	known map[string]bool // messages
 }
@@ -51,17 +50,18 @@ func init() {
 
 var guardian = ward{pipe: -1, known: map[string]bool{}}
 
-// Guard has a temporary folder removed when this program ends without Unguard.
-func Guard(folder string) { guardian.add(string(guardFolder) + folder) }
+// Guard makes the guardian remove a temporary directory if this program ends before
+// Unguard.
+func Guard(dir string) { guardian.add(string(guardDir) + dir) }
 
-// Unguard is for a folder that is removed already, or that stays.
-func Unguard(folder string) { guardian.drop(string(guardFolder) + folder) }
+// Unguard undoes Guard, for a directory that is removed or kept.
+func Unguard(dir string) { guardian.drop(string(guardDir) + dir) }
 
-// Mark is a variable for the environment of processes without a sandbox: those
-// that have it end with this program at the latest.
+// Mark returns a variable for the environment of processes without a sandbox. The
+// guardian ends processes that have it when this program ends.
 func Mark() string { return mark() }
 
-// groups has the cgroups of this program below a folder removed.
+// groups makes the guardian remove the cgroups of this program below a directory.
 func (w *ward) groups(base string) {
 	pid := os.Getpid()
 	w.add(fmt.Sprintf("%c%s/%s%d-%s-", guardGroups, base, groupPrefix, pid, startOf(pid)))
@@ -83,7 +83,7 @@ func (w *ward) add(message string) {
 	if w.tell(message) {
 		return
 	}
-	if w.start() == nil { // it hears of everything again
+	if w.start() == nil { // send everything to the new guardian
 		for m := range w.known {
 			w.tell(m)
 		}
@@ -99,7 +99,7 @@ func (w *ward) drop(message string) {
 	}
 }
 
-// tell does without a guardian that does not listen.
+// tell sends a message, and gives up a guardian that does not read it.
 func (w *ward) tell(message string) bool {
 	if w.pipe < 0 {
 		return false
@@ -138,9 +138,9 @@ func (w *ward) start() error {
 	return unix.SetNonblock(w.pipe, true)
 }
 
-// guardianMain listens until its program has ended, and clears up after it.
+// guardianMain reads messages until the program has ended, and cleans up after it.
 func guardianMain() {
-	// Only the end of the program is its own; see initMain for why not Ignore.
+	// Only the end of the program ends it; see ignoreSignals for why not signal.Ignore.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
 	in := bufio.NewReader(os.NewFile(lifeline, "wards"))
@@ -156,7 +156,7 @@ func guardianMain() {
 			known[message] = true
 		}
 	}
-	for range 1000 { // what cannot be removed in ten seconds stays
+	for range 1000 { // gives up after ten seconds
 		for message := range known {
 			if clearAway(message[0], message[1:]) {
 				delete(known, message)
@@ -170,10 +170,10 @@ func guardianMain() {
 	unix.Exit(0)
 }
 
-// clearAway takes away what there is of a kind and tells whether nothing was left.
+// clearAway removes a thing of a kind and reports whether nothing was left.
 func clearAway(kind byte, what string) (done bool) {
 	switch kind {
-	case guardFolder:
+	case guardDir:
 		os.RemoveAll(what)
 		_, err := os.Lstat(what)
 		return errors.Is(err, os.ErrNotExist)
@@ -185,8 +185,7 @@ func clearAway(kind byte, what string) (done bool) {
 	return true
 }
 
-// killMarked ends the processes that have a variable and tells whether there were
-// any.
+// killMarked ends the processes that have a variable and reports whether there were any.
 func killMarked(mark string) (found bool) {
 	want := []byte("\x00" + mark + "\x00")
 	for _, pid := range processes("/proc") {
@@ -199,8 +198,8 @@ func killMarked(mark string) (found bool) {
 	return found
 }
 
-// clearGroups ends what runs in cgroups and removes them, and tells whether there
-// were any.
+// clearGroups ends the processes in cgroups, removes them, and reports whether there were
+// any.
 func clearGroups(prefix string) (found bool) {
 	dirs, err := filepath.Glob(strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(prefix) + "*")
 	if err != nil {

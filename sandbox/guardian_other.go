@@ -7,12 +7,11 @@ import (
 	"os"
 )
 
-// Guard would have a temporary folder removed when this program is killed; there
-// is no guardian here.
+// Guard does nothing: only Linux has a guardian.
 func Guard(string) {}
 
-// Unguard is for a folder that is removed already, or that stays.
+// Unguard does nothing.
 func Unguard(string) {}
 
-// Mark is a variable for the environment of processes without a sandbox.
+// Mark returns a variable for the environment of processes without a sandbox.
 func Mark() string { return fmt.Sprintf("TIMBA_RUN=%d", os.Getpid()) }

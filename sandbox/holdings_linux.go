@@ -10,41 +10,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory that the kernel holds for a program is no process's, and only a cgroup
-// counts it. Without one, what the program has opened counts as much as the kernel
-// may hold for it; a filter of system calls keeps it from having that raised.
+// Memory that the kernel uses for a program belongs to no process, and only a cgroup
+// counts it. Without one, every open file counts with the largest size that the kernel
+// may use for it; the filter of system calls denies raising that.
 
-// weights are the bytes that the kernel may hold for one open file of a kind.
+// weights is how many bytes the kernel may use for one open file, by kind.
 type weights struct{ Socket, Pipe, Poll, Other int64 }
 
-// mappingWeight is what the kernel holds for one mapping of memory.
+// mappingWeight is how many bytes the kernel uses for one mapping of memory.
 const mappingWeight = 256
 
-// weigh gives the weights on this machine.
+// weigh returns the weights on this machine.
 func weigh(l Limit) weights {
 	buffer := number("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {
 		buffer = 212992
 	}
 	return weights{
-		Socket: buffer + buffer/2, // the last packet may go beyond the buffer, by half of it
+		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
 		Pipe:   16 * int64(os.Getpagesize()),
 		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
 		Other:  512,
 	}
 }
 
-// holdings add up what is held for processes. Files that they share count once.
+// holdings adds up what the kernel uses for processes. Files that they share count once.
 type holdings struct {
 	weights weights
 	seen    map[string]bool
 	bytes   int64
 }
 
-// add adds a process, by its folder in /proc. One that hides what it has opened
-// counts as if it were all that it may open, and the heaviest.
-func (h *holdings) add(folder string, most int) {
-	d, err := os.Open(folder + "/fd")
+// add adds a process, by its directory in /proc. If its open files are hidden, it counts
+// as if it had opened as many as allowed, all of the heaviest kind.
+func (h *holdings) add(dir string, most int) {
+	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
 		h.bytes += int64(most) * h.weights.Socket
 	}
@@ -83,9 +83,9 @@ func (h *holdings) file(link string) {
 	}
 }
 
-// mappingsOf counts a process's mappings of memory; 0 when it is gone.
-func mappingsOf(folder string) (n int64) {
-	f, err := os.Open(folder + "/maps")
+// mappingsOf counts a process's mappings of memory; 0 if it has ended.
+func mappingsOf(dir string) (n int64) {
+	f, err := os.Open(dir + "/maps")
 	if err != nil {
 		return 0
 	}

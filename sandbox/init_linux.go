@@ -21,43 +21,44 @@ const (
 	probeName = "timba-sandbox-probe"
 )
 
-// The descriptors that an init finds.
+// The descriptors that an init inherits.
 const (
-	lifeline   = 3 // a socket: config in, report out; its end is the end of all
+	lifeline   = 3 // a socket: config in, report out; when it closes, all ends
 	firstExtra = 4
 )
 
-// aside is what init writes when it can no longer be frozen. It is white space to
-// the report that comes after it.
+// aside is what init writes when it can no longer be frozen. It is white space before the
+// report that follows.
 const aside = '\n'
 
 // bind is a path to show.
 type bind struct{ Source, Target string }
 
-// config is what an init is told.
+// config is the configuration of an init.
 type config struct {
 	Level   Level
-	UID     int // to become; -1: stay, as the root of a user namespace or as oneself
+	UID     int // to change to; -1: keep, as the root of a user namespace or as the caller
 	Path    string
 	Argv    []string
 	Env     []string
 	Dir     string
 	Build   bool
 	Show    []bind
-	Folder  *bind // the program's own
+	Own     *bind // the program's directory
 	Limit   Limit
-	Home    string  // what can be written to; "" without namespaces
+	Home    string  // the writable directory; "" without namespaces
 	Group   bool    // a cgroup counts memory
-	Weights weights // of open files where none does
+	Weights weights // of open files, if no cgroup counts memory
 	// Extra descriptors, in this order:
 	Enter int      // lists of threads of cgroups
 	Leave []string // what to write to the next ones when the program has started
 	Thaw  bool     // the last one thaws the program
 
-	into int // the folder outside that what is built goes back to
+	into   int      // the directory outside that a build is copied back to
+	copied []string // the paths below it that the build had at its beginning
 }
 
-// report is what an init tells at its end.
+// report is what an init sends at its end.
 type report struct {
 	Reason Reason
 	Wait   uint32 // wait status
@@ -68,24 +69,24 @@ type report struct {
 	Text   string
 }
 
-// called tells whether this program calls MaybeInit, without which starting
-// itself again would be something else.
+// called reports whether this program has called MaybeInit; otherwise it cannot serve as
+// an init when it is started again.
 var called atomic.Bool
 
-// An init does not wait for main: what other packages of a large program set up
-// before that takes as long as all the walls.
+// An init does not wait for main: initializing the other packages of a large program
+// takes as long as setting up the sandbox.
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == initName {
-		// So that the thread that gives up its rights is another one: it can end,
+		// Another thread gives up its rights, because it can end,
 		// which the first thread of a process cannot.
 		runtime.LockOSThread()
 		initMain()
 	}
 }
 
-// MaybeInit is called first thing in main, and in TestMain: it says that this
-// program may be started again as a sandbox's init, and where it was started to
-// look out of a sandbox it never returns.
+// MaybeInit must be called first in main and in TestMain: it allows starting this program
+// again as a sandbox's init. It does not return in a process that was started to test a
+// sandbox.
 func MaybeInit() {
 	called.Store(true)
 	if len(os.Args) > 0 && os.Args[0] == probeName {
@@ -93,7 +94,7 @@ func MaybeInit() {
 	}
 }
 
-// reaper is an init at work.
+// reaper is a running init.
 type reaper struct {
 	config config
 	main   int // the program's own process
@@ -106,7 +107,7 @@ type reaper struct {
 }
 
 func initMain() {
-	// What was inherited by accident must not reach the program.
+	// The program must not inherit other descriptors.
 	if err := unix.CloseRange(lifeline, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		finish(report{Reason: NotStarted, Step: "descriptors", Text: err.Error()})
 	}
@@ -126,8 +127,8 @@ func initMain() {
 	}
 	started := make(chan result)
 	go func() {
-		// For good: the thread ends with the goroutine. It must, since the program
-		// may send signals to whoever is behind the same walls.
+		// Never unlocked: the thread ends with the goroutine. It must, since the program
+		// may send signals to threads with the same restrictions.
 		runtime.LockOSThread()
 		if !r.config.Group && r.config.Limit.CPU > 0 {
 			r.clock = newCPUClock()
@@ -149,17 +150,16 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals makes that no signal of the program's ends us, without ignoring
-// any, which the program would inherit.
+// ignoreSignals protects init from the program's signals, without ignoring any: the
+// program would inherit that.
 func ignoreSignals(level Level) {
 	if level == Weak {
-		// One that is caught does not. Nobody reads the channel: what does not fit is
-		// dropped.
+		// A caught signal does not end init. Nobody reads the channel.
 		signal.Notify(make(chan os.Signal, 1))
 		return
 	}
-	// The kernel drops what the first process of a namespace does not catch, and
-	// the Go runtime catches all to end itself. (Notify takes it 5 ms for all.)
+	// The kernel drops signals that the first process of a namespace does not catch, and
+	// the Go runtime catches all of them to end. (Notify takes 5 ms for all.)
 	for sig := uintptr(1); sig < 65; sig++ {
 		var none [4]uint64                                         // SIG_DFL, no flags
 		if sig != uintptr(unix.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
@@ -168,8 +168,8 @@ func ignoreSignals(level Level) {
 	}
 }
 
-// enterGroups moves this thread into the first n cgroups that init was given, and
-// with it whatever it starts.
+// enterGroups moves this thread, and everything that it starts, into the first n cgroups
+// of the configuration.
 func enterGroups(n int) error {
 	for fd := firstExtra; fd < firstExtra+n; fd++ {
 		if _, err := unix.Write(fd, []byte("0")); err != nil {
@@ -179,9 +179,9 @@ func enterGroups(n int) error {
 	return nil
 }
 
-// stepAside leaves the cgroup that is frozen with the program, so that the end
-// of the lifeline is noticed, and lets go of the program's pipes, so that their
-// end is.
+// stepAside leaves the cgroup that is frozen with the program, so that init notices the
+// end of the lifeline, and closes the program's pipes, so that the referee notices
+// their end.
 func (r *reaper) stepAside() {
 	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
 		unix.Close(fd)
@@ -202,11 +202,11 @@ func (r *reaper) stepAside() {
 	if r.config.Leave != nil {
 		unix.Write(lifeline, []byte{aside})
 	}
-	// The program must not look into us, nor stop us.
+	// The program must neither inspect nor stop init.
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
 
-// watchLifeline ends everything when the referee is gone or wants it.
+// watchLifeline ends everything when the referee has ended or requests it.
 func (r *reaper) watchLifeline() {
 	var buf [1]byte
 	for {
@@ -222,14 +222,14 @@ func (r *reaper) watchLifeline() {
 	r.end(report{Reason: Killed})
 }
 
-// thaw lets the program die: in a v1 freezer not even SIGKILL arrives.
+// thaw ends a freeze, so that the program can end: in a v1 freezer not even SIGKILL arrives.
 func (r *reaper) thaw() {
 	if r.config.Thaw {
 		unix.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
 	}
 }
 
-// reap waits for the program, and for all whose parents have ended.
+// reap waits for the program, and for all processes whose parents have ended.
 func (r *reaper) reap() {
 	for {
 		var ws unix.WaitStatus
@@ -244,8 +244,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// end ends what is left, keeps what was built and tells. Who comes second waits
-// for the end.
+// end ends the remaining processes, copies a build back and sends the report. A second
+// caller waits for the end of this process.
 func (r *reaper) end(rep report) {
 	if r.ended.Swap(true) {
 		select {}
@@ -284,7 +284,7 @@ func (r *reaper) killAll() {
 	}
 }
 
-// poll holds the limits that no cgroup holds.
+// poll enforces the limits that no cgroup enforces.
 func (r *reaper) poll() {
 	limit := r.config.Limit
 	for !r.ended.Load() {
@@ -304,10 +304,10 @@ func (r *reaper) poll() {
 	}
 }
 
-// pollEvery is how often limits are looked at that nothing else holds.
+// pollEvery is how often poll checks the limits.
 const pollEvery = 50 * time.Millisecond
 
-// failure is a report of what went wrong before the program ran.
+// failure returns the report of an error before the program ran.
 func failure(err error) report {
 	rep := report{Reason: NotStarted, Step: "start", Text: err.Error()}
 	var s *StepError
@@ -321,15 +321,15 @@ func failure(err error) report {
 	return rep
 }
 
-// finish tells the referee and is the end of this process.
+// finish sends the report and ends this process.
 func finish(rep report) {
 	if data, err := json.Marshal(rep); err == nil {
 		unix.Write(lifeline, data)
 	}
-	unix.Exit(0) // at once, with all of the pid namespace
+	unix.Exit(0) // immediately, with the whole pid namespace
 }
 
-// run makes the walls around this thread and starts the program from it.
+// run restricts this thread and starts the program from it.
 func (c *config) run() (pid int, err error) {
 	if err := enterGroups(c.Enter); err != nil {
 		return 0, err
@@ -370,12 +370,12 @@ func (c *config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// oomScore is how likely the kernel is to end a process when the machine is out
-// of memory.
+// oomScore is the file with how likely the kernel is to end a process when the machine
+// runs out of memory.
 type oomScore struct{ file *os.File }
 
-// raiseOOM makes that the program goes before the referee does: it inherits our
-// score. A machine without /proc goes without.
+// raiseOOM makes the kernel end the program before the referee: it inherits our score.
+// Without /proc it does nothing.
 func raiseOOM() oomScore {
 	f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
 	if err != nil {
@@ -385,7 +385,7 @@ func raiseOOM() oomScore {
 	return oomScore{f}
 }
 
-// lower makes that the program goes before us; only root may go below 0.
+// lower makes the kernel end the program before init; only root may go below 0.
 func (o oomScore) lower() {
 	if o.file == nil {
 		return

@@ -3,34 +3,34 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// starters are programs that start others by their names, and so do the scripts
-// that are run by them.
+// starters are programs that start others by name, as do their scripts.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
-// wellKnown are programs that those start: where they stand outside the system's
-// folders, their installations are shown, too.
+// wellKnown are programs that starters may start: if they are outside the system's
+// directories, the sandbox shows their installations, too.
 var wellKnown = []string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// installed keeps what a PATH and a home come to.
+// installed caches the result of interpreters for a PATH and a home.
 var installed struct {
 	sync.Mutex
 	by map[string]program
 }
 
-// interpreters are those that are well known: what is to be shown for them, and
-// their folders. One that is not there or broken is left out.
+// interpreters returns the paths to show for the well-known interpreters, and their
+// directories. It leaves out missing and broken ones.
 func interpreters() program {
 	home, _ := os.UserHomeDir()
 	key := os.Getenv("PATH") + "\x00" + home
@@ -42,7 +42,7 @@ func interpreters() program {
 	var all program
 	for _, name := range wellKnown {
 		path, err := locate(name, "")
-		if err != nil || within(path, shownFolders...) && standsThere(path) {
+		if err != nil || within(path, shownDirs...) && standsThere(path) {
 			continue
 		}
 		var p program
@@ -58,14 +58,14 @@ func interpreters() program {
 	return all
 }
 
-// standsThere tells whether a program in the system's folders is no link that
+// standsThere reports whether a program in the system's directories is not a link that
 // leads out of them.
 func standsThere(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && within(real, shownFolders...)
+	return err == nil && within(real, shownDirs...)
 }
 
-// questions have an interpreter tell where it is.
+// questions are arguments with which an interpreter prints its path.
 var questions = map[string][]string{
 	"python": {"-c", "import sys; print(sys.executable)"},
 	"pypy":   {"-c", "import sys; print(sys.executable)"},
@@ -77,8 +77,7 @@ var questions = map[string][]string{
 	"php":    {"-r", "echo PHP_BINARY;"},
 }
 
-// tellsItself asks an interpreter behind a script for its path; "" when it does
-// not tell.
+// tellsItself asks an interpreter that a script starts for its path; "" if that fails.
 func tellsItself(path string) string {
 	ask := questions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if ask == nil {
@@ -88,20 +87,8 @@ func tellsItself(path string) string {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, path, ask...).Output()
 	real := string(bytes.TrimSpace(out))
-	if err != nil || !filepath.IsAbs(real) || !isFile(real) || isScript(real) {
+	if err != nil || !filepath.IsAbs(real) || !isFile(real) || interpreter.IsScript(real) {
 		return ""
 	}
 	return real
-}
-
-// isScript tells whether a file is run by what its first line names.
-func isScript(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var begin [2]byte
-	_, err = io.ReadFull(f, begin[:])
-	return err == nil && string(begin[:]) == "#!"
 }

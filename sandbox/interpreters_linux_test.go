@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// realPython is a Python of this machine that needs files of its own.
+// realPython returns a Python of this machine that needs files of its own.
 func realPython(t *testing.T) string {
 	t.Helper()
 	path, err := locate("python3", "")
@@ -31,7 +31,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 	return path
 }
 
-// world is a home with a secret, which is the caller's while a test runs.
+// world returns a home with a secret, which is the caller's while a test runs.
 func world(t *testing.T) (home, bot string) {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "timba-home") // not below /tmp, which is scratch inside
@@ -73,12 +73,15 @@ func TestInstallations(t *testing.T) {
 		write(t, prefix+"/bin/tool", "#!/bin/sh\nexec cat \"$(dirname \"$(readlink -f \"$0\")\")/../lib/answer\"\n", 0o755)
 	}
 	const bot = "print(6*7)\n"
+	const samePython = `import math, subprocess, sys
+other = subprocess.run(["python3", "-c", "import math, sys; print(sys.executable)"], capture_output=True, text=True).stdout.strip()
+print(42 if other == sys.executable else (other, sys.executable))`
 	for _, c := range []struct {
 		name    string
 		make    func(home, dir string)
 		command []string
 	}{
-		{"a version manager's node", func(home, dir string) { // nvm: a folder for each version, first in PATH
+		{"a version manager's node", func(home, dir string) { // nvm: a directory for each version, first in PATH
 			node, err := exec.LookPath("node")
 			if err != nil {
 				node = python // the layout is what counts
@@ -99,6 +102,12 @@ func TestInstallations(t *testing.T) {
 			write(t, home+"/.pyenv/shims/python3", "#!/bin/sh\nexit 1\n", 0o755)
 			path(home + "/.pyenv/shims")
 		}, []string{"python3", "bot.py"}},
+		{"pyenv, and the Python that it starts by name", func(home, dir string) {
+			link(filepath.Dir(filepath.Dir(python)), home+"/.pyenv/versions/3.0.0")
+			write(t, home+"/.pyenv/version", "3.0.0\n", 0o644)
+			write(t, home+"/.pyenv/shims/python3", "#!/bin/sh\nexit 1\n", 0o755)
+			path(home + "/.pyenv/shims")
+		}, []string{"python3", "-c", samePython}},
 		{"a shim of another kind", func(home, dir string) {
 			write(t, home+"/tools/shims/python3", "#!/bin/sh\nexec "+python+" \"$@\"\n", 0o755)
 			path(home + "/tools/shims")
@@ -115,7 +124,7 @@ func TestInstallations(t *testing.T) {
 			run(python, "-m", "venv", "--without-pip", "--copies", home+"/envs/copy")
 			path(home + "/envs/copy/bin")
 		}, []string{"python3", "bot.py"}},
-		{"an environment in the bot's folder", func(home, dir string) {
+		{"an environment in the bot's directory", func(home, dir string) {
 			run(python, "-m", "venv", "--without-pip", dir+"/venv")
 			path(filepath.Dir(python))
 		}, []string{"venv/bin/python", "bot.py"}},
@@ -188,7 +197,7 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"a link of a folder", func(home, dir string) {
+		{"a link of a directory", func(home, dir string) {
 			write(t, home+"/tools/bin/show", show, 0o755)
 			if err := os.Symlink(home+"/tools/bin", dir+"/bin"); err != nil {
 				t.Fatal(err)

@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ruleset is a Landlock ruleset that is not yet in force.
+// ruleset is a Landlock ruleset that is not enforced yet.
 type ruleset struct {
 	fd      int
 	abi     int
 	handled uint64
 }
 
-// What rules allow.
+// Sets of rights.
 const (
 	landlockRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	landlockFiles = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
-		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // the rights that a file can have
-	landlockWrite = 1<<16 - 1 // all, less the devices
+		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // the rights that apply to files
+	landlockWrite = 1<<16 - 1 // all but making devices
 )
 
-// landlockABI is the version of Landlock; an error where there is none.
+// landlockABI returns the version of Landlock, or an error if the kernel has none.
 func landlockABI() (int, error) {
 	const version = 1 << 0
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, version)
@@ -35,9 +35,9 @@ func landlockABI() (int, error) {
 	return int(abi), nil
 }
 
-// landlock prepares the second wall, which in a sandbox without namespaces is
-// the only one for files. Where there is a root of its own, a kernel without
-// Landlock is not an error.
+// landlock prepares the second protection of files, which is the only one in a sandbox
+// without namespaces. In a sandbox with namespaces, a kernel without Landlock is not an
+// error.
 func (c *config) landlock() (ruleset, error) {
 	abi, err := landlockABI()
 	if err != nil {
@@ -56,18 +56,17 @@ func (c *config) landlock() (ruleset, error) {
 	if c.Level > Weak {
 		err = errors.Join(err, r.allow("/", landlockRead), r.allow(c.Home, landlockWrite), r.allow("/dev/shm", landlockWrite))
 		if c.Build {
-			err = errors.Join(err, r.allow(c.Folder.Target, landlockWrite))
+			err = errors.Join(err, r.allow(c.Own.Target, landlockWrite))
 		}
 		return r, err
 	}
 	return r, errors.Join(err, c.allowWeak(r))
 }
 
-// allowWeak allows to read what a sandbox with namespaces would show. Nothing can
-// be written.
+// allowWeak allows reading what a sandbox with namespaces would show, and no writing.
 func (c *config) allowWeak(r ruleset) error {
-	// In /proc what tells of other processes is open to those who may trace them,
-	// which Landlock does not let the program do; their command lines are seen.
+	// Most files of other processes in /proc need the right to trace them, which
+	// Landlock denies; their command lines are visible.
 	paths := append([]string{"/proc", "/sys/devices/system/cpu", "/sys/kernel/mm/transparent_hugepage"}, systemPaths...)
 	for _, pattern := range systemPatterns {
 		found, err := filepath.Glob(pattern)
@@ -82,8 +81,8 @@ func (c *config) allowWeak(r ruleset) error {
 		}
 	}
 	show := c.Show
-	if c.Folder != nil {
-		show = append(show, *c.Folder)
+	if c.Own != nil {
+		show = append(show, *c.Own)
 	}
 	for _, b := range show {
 		if err := r.allow(b.Source, landlockRead); err != nil {
@@ -93,7 +92,7 @@ func (c *config) allowWeak(r ruleset) error {
 	return nil
 }
 
-// landlockHandled are the rights that a version knows of.
+// landlockHandled returns the rights that a version handles.
 func landlockHandled(abi int) uint64 {
 	handled := uint64(1)<<13 - 1
 	for _, f := range []struct {
@@ -114,7 +113,7 @@ func createRuleset(abi int, handled uint64) (int, error) {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 		size += unsafe.Sizeof(attr.Handled_access_net)
 	}
-	if abi >= 6 { // neither abstract sockets nor signals to others
+	if abi >= 6 { // denies abstract sockets, and signals to others
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 		size += unsafe.Sizeof(attr.Scoped)
 	}
@@ -125,7 +124,7 @@ func createRuleset(abi int, handled uint64) (int, error) {
 	return int(fd), nil
 }
 
-// allow allows something below a path.
+// allow grants rights below a path.
 func (r ruleset) allow(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -149,7 +148,7 @@ func (r ruleset) allow(path string, rights uint64) error {
 	return nil
 }
 
-// enforce puts this thread and all that it starts under the rules.
+// enforce applies the rules to this thread and everything that it starts.
 func (r ruleset) enforce() error {
 	if r.fd < 0 {
 		return nil

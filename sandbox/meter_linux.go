@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Usage is what the sandbox has used so far: after Wait as its Status has it.
-// Without a cgroup it is that of the processes that run now.
+// Usage returns what the sandbox has used so far; after Wait, that of its Status. Without
+// a cgroup it covers only the running processes.
 func (p *Process) Usage() Usage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -22,7 +22,7 @@ func (p *Process) Usage() Usage {
 	return usageBelow(p.init.Pid)
 }
 
-// usageBelow is what the processes below one use, without itself.
+// usageBelow returns what the descendants of a process use.
 func usageBelow(pid int) (u Usage) {
 	for _, child := range childrenOf(pid) {
 		u.add(UsageOf(child))
@@ -30,32 +30,31 @@ func usageBelow(pid int) (u Usage) {
 	return u
 }
 
-// UsageOf is what a process and all below it have used: the CPU time of those
-// that run and of those that were waited for, and the sum of the most memory that
-// each of those that run has had at a time, in which what several share counts
-// several times.
+// UsageOf returns what a process and its descendants have used: the CPU time of the
+// running ones and of those that were waited for, and the sum of the running ones' peak
+// memory, in which shared memory counts several times.
 func UsageOf(pid int) Usage {
-	folder := "/proc/" + strconv.Itoa(pid)
-	u := Usage{CPU: cpuOf(folder), Processes: 1}
-	if status, err := os.ReadFile(folder + "/status"); err == nil {
+	dir := "/proc/" + strconv.Itoa(pid)
+	u := Usage{CPU: cpuOf(dir), Processes: 1}
+	if status, err := os.ReadFile(dir + "/status"); err == nil {
 		u.Memory = kilobytes(status, "\nVmHWM:") << 10
 	}
 	u.add(usageBelow(pid))
 	return u
 }
 
-// add adds what another has used at the same time.
+// add adds the usage of a process that runs at the same time.
 func (u *Usage) add(o Usage) {
 	u.Memory += o.Memory
 	u.CPU += o.CPU
 	u.Processes += o.Processes
 }
 
-// childrenOf are the processes that a process has started, all its threads'.
+// childrenOf returns the children of all threads of a process.
 func childrenOf(pid int) (pids []int) {
-	folder := "/proc/" + strconv.Itoa(pid) + "/task/"
-	for _, tid := range processes(folder) {
-		list, err := os.ReadFile(folder + strconv.Itoa(tid) + "/children")
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	for _, tid := range processes(dir) {
+		list, err := os.ReadFile(dir + strconv.Itoa(tid) + "/children")
 		if err != nil {
 			continue
 		}

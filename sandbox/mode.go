@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// The modes that a user asks for, beside the names of levels. Auto takes what
-// there is, On refuses what is weaker than Reduced, Off does without.
+// The modes that a user can choose, besides the names of levels. Auto is the best level
+// available, On requires Reduced, Off is no sandbox.
 const (
 	Auto = "auto"
 	On   = "on"
 	Off  = "off"
 )
 
-// Choose gives the level that a mode, or the name of a level that is needed at
-// least, leads to on this machine, with a notice for the user where there is
-// something to know.
+// Choose returns the level for a mode, or for the name of the lowest acceptable level, on
+// this machine, with a notice for the user, if any.
 func Choose(mode string) (level Level, notice string, err error) {
 	if mode == Off || strings.EqualFold(mode, None.String()) {
 		return None, "", nil
@@ -26,12 +25,12 @@ func Choose(mode string) (level Level, notice string, err error) {
 	}
 	r := Probe()
 	if r.Level < least {
-		return None, "", fmt.Errorf("%w; timba doctor tells more, and --sandbox=off does without", r.refuse(r.Level, least))
+		return None, "", fmt.Errorf("%w; timba doctor shows more, and --sandbox=off uses no sandbox", r.refuse(r.Level, least))
 	}
 	return r.Level, r.notice(), nil
 }
 
-// CheckMode refuses what is no mode.
+// CheckMode returns an error unless mode is a mode or a level.
 func CheckMode(mode string) error {
 	if mode == Off {
 		return nil
@@ -54,23 +53,23 @@ func leastOf(mode string) (Level, error) {
 	return level, nil
 }
 
-// notice tells a level, and what it leaves open.
+// notice returns a text about the level, with what it does not block.
 func (r Report) notice() string {
 	switch r.Level {
 	case Full:
 		return "sandbox: FULL"
 	case None:
-		return "sandbox: NONE: bots run with all your rights, so play only programs that you trust; timba doctor tells why"
+		return "sandbox: NONE: bots run with all your rights, so use only programs that you trust; timba doctor shows why"
 	}
-	return fmt.Sprintf("sandbox: %s: docs/sandbox.md tells what that leaves open, timba doctor what would help", r.Level)
+	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// refuse tells why a level cannot be reached.
+// refuse returns why a level cannot be reached.
 func (r Report) refuse(got, want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {
-			return step(l.Name, fmt.Errorf("this machine holds %s where %s is needed: %w: %s", got, max(want, Weak), l.Err, l.Fix))
+			return step(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %w: %s", got, max(want, Weak), l.Err, l.Fix))
 		}
 	}
-	return step("level", fmt.Errorf("%s was chosen where %s is needed", got, want))
+	return step("level", fmt.Errorf("level %s was chosen, but %s is required", got, want))
 }

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemPaths are shown in every sandbox where they exist: programs, libraries
-// and what those look up. Links stay links.
+// systemPaths are shown in every sandbox if they exist: programs, libraries and their
+// configuration. Links stay links.
 var systemPaths = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64",
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/ssl/openssl.cnf", // node ends when it is refused
+	"/etc/ssl/openssl.cnf", // without it Node exits
 	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
 }
 
-// systemPatterns are those of more than one version.
+// systemPatterns are further paths, as patterns.
 var systemPatterns = []string{"/etc/java*", "/etc/python*"}
 
-// Where the parts of the new root stand while it is built: below a folder that
-// covers nothing that is to be shown, since the old root is moved aside first.
+// The parts of the new root while it is built. They cover nothing that is to be shown,
+// since the old root is moved aside first.
 const (
 	stage     = "/tmp"
 	oldRoot   = "/old"
@@ -33,25 +33,24 @@ const (
 	stagedDir = "/staged"
 )
 
-// buildRoot gives this process a root of its own with nothing in it but what is
-// to be shown. It takes two pivots: the first makes room, so that a folder of
-// the old root may be shown at any path, even below /tmp; the second leaves
-// everything else behind.
+// buildRoot gives this process a separate root with only what is to be shown. It pivots
+// twice: first to move the old root aside, so that its directories can be shown at any
+// path, even below /tmp; then to leave everything else behind.
 func (c *config) buildRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return step("mounts", fmt.Errorf("making them private: %w", err))
 	}
 	if c.Build {
-		fd, err := unix.Open(c.Folder.Source, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := unix.Open(c.Own.Source, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
-			return step("mounts", fmt.Errorf("%s: %w", c.Folder.Source, err))
+			return step("mounts", fmt.Errorf("%s: %w", c.Own.Source, err))
 		}
 		c.into = fd
 	}
 	if err := makeStage(); err != nil {
 		return step("mounts", err)
 	}
-	for _, part := range []func() error{c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showFolders} {
+	for _, part := range []func() error{c.showSystem, c.makeScratch, c.makeDevices, c.makeEtc, c.showDirs} {
 		if err := part(); err != nil {
 			return step("mounts", err)
 		}
@@ -86,8 +85,8 @@ func makeStage() error {
 	return nil
 }
 
-// enterRoot leaves the old root behind: it lies on top of the new one for a
-// moment and is taken away.
+// enterRoot leaves the old root behind: it is stacked on the new one for a moment, and
+// then unmounted.
 func enterRoot() error {
 	if err := unix.Chdir(newRoot); err != nil {
 		return err
@@ -142,14 +141,14 @@ func copyLink(from, to string) error {
 	return os.Symlink(target, to)
 }
 
-// show binds a file or folder of the old root read-only, with all mounted in it.
+// show binds a file or directory of the old root read-only, with all mounts below it.
 func show(from, to string) error {
 	return bindMount(from, to, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }
 
 func bindMount(from, to string, attr uint64) error {
-	// A copy of the mount is changed before it is put anywhere: unlike a remount
-	// this reaches the mounts below it.
+	// A copy of the mount is changed before it is attached: unlike a remount,
+	// this includes the mounts below it.
 	fd, err := unix.OpenTree(unix.AT_FDCWD, from, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
 		return fmt.Errorf("%s: open_tree: %w", strings.TrimPrefix(from, oldRoot), err)
@@ -167,8 +166,7 @@ func bindMount(from, to string, attr uint64) error {
 	return nil
 }
 
-// mountPoint makes the file or folder that something of the same kind is to be
-// mounted on.
+// mountPoint makes a file or directory to mount something of the same kind on.
 func mountPoint(fd int, to string) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -191,8 +189,8 @@ func setMount(path string, attr uint64) error {
 	return unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: attr})
 }
 
-// makeScratch makes one tmpfs for /tmp (or what home says) and /dev/shm, so that its limits count for
-// both together. Without a cap of inodes, empty files would fill the memory.
+// makeScratch makes one tmpfs for the home and /dev/shm, so that they share its limits.
+// Without a limit of inodes, empty files would fill the memory.
 func (c *config) makeScratch() error {
 	l := c.Limit
 	options := fmt.Sprintf("size=%d,nr_inodes=%d,mode=755", l.Disk, l.Inodes)
@@ -213,11 +211,11 @@ func (c *config) makeScratch() error {
 	return nil
 }
 
-// devices are all that a program finds in /dev.
+// devices are the files in a sandbox's /dev.
 var devices = []string{"null", "full", "random", "urandom", "zero"}
 
-// devices leaves out /dev/zero where no cgroup counts memory: what is mapped
-// from it and shared is no process's.
+// devices leaves out /dev/zero if no cgroup counts memory: a shared mapping of it belongs
+// to no process.
 func (c *config) devices() []string {
 	if c.Group {
 		return devices
@@ -240,7 +238,7 @@ func (c *config) makeDevices() error {
 	return nil
 }
 
-// makeEtc tells the program who it is, and nothing of who else there is.
+// makeEtc makes files of /etc that name only the program's own user.
 func (c *config) makeEtc() error {
 	id := max(0, c.UID)
 	for name, text := range map[string]string{
@@ -259,47 +257,47 @@ func (c *config) makeEtc() error {
 	return nil
 }
 
-// showFolders shows what the caller asked for, and the program's own folder.
-func (c *config) showFolders() error {
+// showDirs shows the paths of the configuration and the program's own directory.
+func (c *config) showDirs() error {
 	for _, b := range c.Show {
 		if err := show(oldRoot+b.Source, newRoot+b.Target); err != nil {
 			return err
 		}
 	}
-	if c.Folder == nil {
+	if c.Own == nil {
 		return nil
 	}
-	from, to := oldRoot+c.Folder.Source, newRoot+c.Folder.Target
+	from, to := oldRoot+c.Own.Source, newRoot+c.Own.Target
 	if c.Build {
-		return c.copyFolder(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		return c.copyDir(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
 	if c.UID >= 0 && !readable(from) {
-		// The program's user may not look into it, whatever stands inside.
-		return c.copyFolder(from, to, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		// The program's user may not read it, whatever it contains.
+		return c.copyDir(from, to, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
 	return show(from, to)
 }
 
-// readable tells whether everybody may read a folder.
+// readable reports whether everybody may read a directory.
 func readable(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyFolder shows a copy that belongs to the program's user.
-func (c *config) copyFolder(from, to string, attr uint64) error {
+// copyDir shows a copy that belongs to the program's user.
+func (c *config) copyDir(from, to string, attr uint64) error {
 	options := fmt.Sprintf("size=%d,nr_inodes=%d,mode=755", c.Limit.Disk, c.Limit.Inodes)
 	if err := unix.Mount("timba", stagedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
 		return fmt.Errorf("a tmpfs of %s: %w", options, err)
 	}
-	if err := copyTree(from, stagedDir, c.UID); err != nil {
-		return fmt.Errorf("copying %s: %w", c.Folder.Source, err)
+	var err error
+	if c.copied, err = copyTree(from, stagedDir, c.UID); err != nil {
+		return fmt.Errorf("copying %s: %w", c.Own.Source, err)
 	}
 	return bindMount(stagedDir, to, attr)
 }
 
-// mountProc shows the sandbox's own processes, those of others (init's) hidden,
-// and nothing of it can be written.
+// mountProc mounts a read-only /proc with the sandbox's own processes, except init.
 func mountProc() error {
 	if err := os.MkdirAll(newRoot+"/proc", 0o755); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine is what was found out about this machine, once.
+// machine is the cached result of Probe.
 var machine struct {
 	groups func() (groups, error)
 	report func() Report
@@ -26,8 +26,8 @@ func init() {
 	machine.report = sync.OnceValue(probe)
 }
 
-// Probe tells what this machine can hold: not by its version or by who asks, but
-// by running a sandbox of each level and looking out of it. The answer is kept.
+// Probe returns what this machine can do: not from its version or its user, but by
+// running a sandbox of each level and testing it from inside. The result is cached.
 func Probe() Report { return machine.report() }
 
 func probe() Report {
@@ -57,7 +57,7 @@ func probe() Report {
 		if weak == nil {
 			r.Level = Weak
 		} else {
-			r.Layers = append(r.Layers, layer("weak", weak, "run timba as a user of its own, in a container or a virtual machine"))
+			r.Layers = append(r.Layers, layer("weak", weak, "run timba as a separate user, in a container or a virtual machine"))
 		}
 	}
 	return r
@@ -84,14 +84,14 @@ func seccompError() error {
 
 func landlockLayer() Layer {
 	_, err := landlockABI()
-	return layer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it files have one wall, not two")
+	return layer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it only mount namespaces protect files")
 }
 
 func fixNamespaces(err error) string {
 	var s *StepError
 	switch {
 	case errors.As(err, &s) && s.Step == "proc":
-		return "parts of /proc are masked, as container engines do: start the container with --security-opt systempaths=unconfined, or run timba outside"
+		return "container engines mask parts of /proc: start the container with --security-opt systempaths=unconfined, or run timba outside it"
 	case errors.Is(err, unix.ENOSPC):
 		return "sysctl user.max_user_namespaces=10000"
 	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
@@ -99,7 +99,7 @@ func fixNamespaces(err error) string {
 	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL):
 		return "a kernel of 5.12 or newer with user, pid, net, ipc, uts and cgroup namespaces"
 	}
-	return "run timba on a machine of its own"
+	return "run timba on a separate machine"
 }
 
 func fixGroups(err error) string {
@@ -107,18 +107,19 @@ func fixGroups(err error) string {
 	var missing *controllerError
 	switch v1, _, _ := ownGroups(); {
 	case errors.As(err, &none):
-		return "loginctl enable-linger " + userName() + ", which gives this user a systemd at once; a service: Delegate=yes in its unit; or run timba as root"
+		return "loginctl enable-linger " + userName() + ", which starts a systemd for this user; for a service, set Delegate=yes in its unit; or run timba as root"
 	case errors.As(err, &missing):
-		return "Delegate=yes in the unit that timba runs in, for sessions by systemctl edit user@.service; where /sys/fs/cgroup/cgroup.controllers does not have it either, the kernel's command line needs cgroup_enable=" + missing.name
+		return "set Delegate=yes in the unit that timba runs in (for sessions: systemctl edit user@.service); if /sys/fs/cgroup/cgroup.controllers does not list it either, add this to the kernel's command line: cgroup_enable=" + missing.name
 	case os.Geteuid() == 0:
 		return "mount a cgroup file system that root may write to, with the controllers memory and pids; in a container: --cgroupns=private and a writable /sys/fs/cgroup"
 	case v1["memory"] != "":
-		return "cgroups of version 1 are root's: start the machine with systemd.unified_cgroup_hierarchy=1 on the kernel's command line, or run timba as root"
+		return "only root can use cgroups of version 1: start the machine with systemd.unified_cgroup_hierarchy=1 on the kernel's command line, or run timba as root"
 	}
 	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
 }
 
-// userName is who runs this process, whatever the environment says after su.
+// userName returns the user of this process. It ignores the environment, which may be
+// wrong after su.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username
@@ -126,7 +127,7 @@ func userName() string {
 	return strconv.Itoa(os.Getuid())
 }
 
-// tryLevel runs this program in a sandbox, where it looks around.
+// tryLevel runs this program in a sandbox, where it tests the level.
 func tryLevel(level Level) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -147,16 +148,16 @@ func tryLevel(level Level) error {
 	case s.Reason == NotStarted:
 		return step(s.Step, s.Err)
 	case s.Reason != Exited || s.Code != 0:
-		return fmt.Errorf("a look out of a sandbox %s: %s", s, bytes.TrimSpace(said))
+		return fmt.Errorf("testing a sandbox %s: %s", s, bytes.TrimSpace(said))
 	}
 	return nil
 }
 
-// levelName is the variable that tells a probe what it is in.
+// levelName is the variable with the level that a probe runs at.
 const levelName = "TIMBA_SANDBOX_LEVEL"
 
-// probeMain looks around in a sandbox, or attacks it. It exits with 0 when the
-// walls stand.
+// probeMain tests the sandbox that it runs in, or attacks it. It exits with 0 if the
+// sandbox works.
 func probeMain() {
 	if name := os.Getenv(trialName); name != "" {
 		trialMain(name)
@@ -172,7 +173,7 @@ func probeMain() {
 	unix.Exit(0)
 }
 
-// lookAtStatus reads what the kernel says of this process.
+// lookAtStatus checks what the kernel reports about this process.
 func lookAtStatus(level Level) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -191,7 +192,7 @@ func lookAtStatus(level Level) error {
 	return nil
 }
 
-// lookAtFiles tries to write where nothing may be written.
+// lookAtFiles tries to write where that is forbidden, and looks for hidden directories.
 func lookAtFiles(level Level) error {
 	for _, dir := range []string{"/", "/usr", "/etc", "/var/tmp", "/home"} {
 		f, err := os.OpenFile(dir+"/timba-sandbox-probe", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
@@ -206,7 +207,7 @@ func lookAtFiles(level Level) error {
 	}
 	for _, dir := range []string{"/home", "/root", "/var", "/sys", "/etc/shadow"} {
 		if _, err := os.Lstat(dir); err == nil {
-			return fmt.Errorf("%s is seen", dir)
+			return fmt.Errorf("%s is visible", dir)
 		}
 	}
 	return os.WriteFile(os.TempDir()+"/probe", []byte("scratch"), 0o600)
@@ -216,7 +217,7 @@ func lookAtNetwork(Level) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	if err == nil {
 		unix.Close(fd)
-		return errors.New("there is a socket of the internet")
+		return errors.New("a socket can be opened")
 	}
 	return nil
 }

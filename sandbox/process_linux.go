@@ -16,11 +16,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a sandbox that runs.
+// Process is a running sandbox.
 type Process struct {
 	init   *os.Process
 	pidfd  int
-	line   int // our end of the lifeline
+	line   int // this end of the lifeline
 	group  group
 	level  Level
 	uid    int
@@ -35,9 +35,9 @@ type Process struct {
 	status Status
 }
 
-// Start runs a program in a sandbox: with all layers that this machine has, and
-// an error below the level that is demanded. The program is started when Start
-// returns or soon after; Wait tells when it could not be.
+// Start runs a program in a sandbox with all layers that this machine has. It returns an
+// error if the level is below s.Level. The program is started when Start returns or
+// soon after; Wait reports if that failed.
 func Start(s Spec) (*Process, error) {
 	r := Probe()
 	level := r.Level
@@ -55,7 +55,7 @@ func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "")
 // startAs starts a program under another name.
 func startAs(s Spec, level Level, name string) (*Process, error) {
 	if !called.Load() {
-		return nil, step("start", errors.New("this program does not call sandbox.MaybeInit first thing in main"))
+		return nil, step("start", errors.New("this program does not call sandbox.MaybeInit first in main"))
 	}
 	c, err := s.prepare(level)
 	if err != nil {
@@ -76,24 +76,24 @@ func startAs(s Spec, level Level, name string) (*Process, error) {
 	return p, nil
 }
 
-// prepare settles what an init is told, all but who it is to be.
+// prepare makes the configuration of an init, except its user.
 func (s Spec) prepare(level Level) (*config, error) {
 	limit, err := s.Limit.check()
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Command) == 0 {
-		return nil, errors.New("there is no command")
+		return nil, errors.New("the command is empty")
 	}
 	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
-		if c.Folder, err = folder(s.Dir); err != nil {
+		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
 		}
-		c.Dir = c.Folder.Target
+		c.Dir = c.Own.Target
 	}
-	if s.Build && (c.Folder == nil || level == Weak) {
-		return nil, errors.New("a build needs a folder, and namespaces to hold its copy")
+	if s.Build && (c.Own == nil || level == Weak) {
+		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
 	found, err := findProgram(s.Command[0], s.Dir)
 	if err != nil {
@@ -117,13 +117,13 @@ func (s Spec) prepare(level Level) (*config, error) {
 	return c, nil
 }
 
-// home is the folder for what a program writes: /tmp, unless something is shown
-// below that. Rules of Landlock reach down from a folder through all mounts, and
-// a named pipe in the program's own folder could be written to.
+// home returns the writable directory: /tmp, unless something is shown below it. Rules of
+// Landlock apply to all mounts below a directory, so the program could write to a named
+// pipe in its own directory.
 func (c *config) home() string {
 	show := c.Show
-	if c.Folder != nil {
-		show = append(show, *c.Folder)
+	if c.Own != nil {
+		show = append(show, *c.Own)
 	}
 	for _, b := range show {
 		if within(b.Target, "/tmp") {
@@ -133,8 +133,8 @@ func (c *config) home() string {
 	return "/tmp"
 }
 
-// folder is a folder at its own path, and where it really is.
-func folder(dir string) (*bind, error) {
+// ownDir returns a program's directory by its own path and by its path without links.
+func ownDir(dir string) (*bind, error) {
 	target, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -148,18 +148,17 @@ func folder(dir string) (*bind, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder", dir)
+		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	for _, path := range []string{source, target} {
 		if path == "/" || within("/proc", path) || within(path, "/proc", "/dev", "/sys") {
-			return nil, fmt.Errorf("%s cannot be a program's folder: put the program in one of its own", path)
+			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
 	return &bind{source, target}, nil
 }
 
-// showAll settles which paths are bound: outer ones first, and none that is seen
-// already.
+// showAll returns the paths to bind: outer ones first, and none that is visible already.
 func (c *config) showAll(paths []string) error {
 	for _, path := range paths {
 		target, err := filepath.Abs(path)
@@ -175,12 +174,12 @@ func (c *config) showAll(paths []string) error {
 	slices.SortStableFunc(c.Show, func(a, b bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
 	c.Show = slices.DeleteFunc(c.Show, func(b bind) bool {
-		covered := c.Level > Weak && within(b.Target, append(seen, shownFolders...)...)
+		covered := c.Level > Weak && within(b.Target, append(seen, shownDirs...)...)
 		seen = append(seen, b.Target)
 		return covered
 	})
-	if f := c.Folder; f != nil && !c.Build && within(f.Target, append(seen, shownFolders...)...) {
-		c.Folder = nil
+	if f := c.Own; f != nil && !c.Build && within(f.Target, append(seen, shownDirs...)...) {
+		c.Own = nil
 	}
 	return nil
 }
@@ -252,28 +251,27 @@ func (p *Process) start(s Spec, c *config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv keeps an init small: one thread at a time, and no garbage worth
-// collecting.
+// initEnv keeps an init small: one running thread and no garbage collection.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 
-// tell sends an init what it waits for.
+// tell sends an init its configuration.
 func (p *Process) tell(c *config) error {
 	data, err := json.Marshal(c)
 	for err == nil && len(data) > 0 {
 		var n int
-		// Not to be ended by SIGPIPE when init is gone already.
+		// Without SIGPIPE if init has ended.
 		if n, err = unix.SendmsgN(p.line, data, nil, nil, unix.MSG_NOSIGNAL); errors.Is(err, unix.EINTR) {
 			err = nil
 		}
 		data = data[max(0, n):]
 	}
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
-		return nil // Wait tells why
+		return nil // Wait reports why
 	}
 	return err
 }
 
-// PidFD is a descriptor that becomes readable when the sandbox has ended; valid
+// PidFD returns a descriptor that becomes readable when the sandbox has ended; valid
 // until Wait.
 func (p *Process) PidFD() int { return p.pidfd }
 
@@ -290,7 +288,7 @@ func (p *Process) kill() {
 		return
 	}
 	if p.level == Weak {
-		if p.line >= 0 { // init knows whom to end
+		if p.line >= 0 { // init ends the processes
 			unix.Shutdown(p.line, unix.SHUT_WR)
 		}
 		return
@@ -303,16 +301,16 @@ func (p *Process) kill() {
 	}
 }
 
-// end is kill for a reason of the sandbox's own.
+// end is kill with a reason, for a limit of the sandbox.
 func (p *Process) end(r Reason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
-// Freeze stops all processes until Thaw; an error where there is no cgroup.
+// Freeze stops all processes until Thaw. It returns an error without a cgroup.
 func (p *Process) Freeze() error { return p.freeze(true) }
 
-// Thaw lets them go on.
+// Thaw resumes the processes.
 func (p *Process) Thaw() error { return p.freeze(false) }
 
 func (p *Process) freeze(on bool) error {
@@ -325,7 +323,7 @@ func (p *Process) freeze(on bool) error {
 		return nil
 	}
 	if on && !p.aside {
-		// An init that was frozen, too, would not notice the end of the referee.
+		// A frozen init would not notice the end of the referee.
 		if err := p.awaitAside(); err != nil {
 			return step("freeze", err)
 		}
@@ -345,15 +343,15 @@ func (p *Process) awaitAside() error {
 		case err != nil:
 			return err
 		case n == 0:
-			return errors.New("the sandbox is not ready for it")
+			return errors.New("the sandbox has not started yet")
 		default:
 			return nil
 		}
 	}
 }
 
-// Wait waits for the program's end, ends what it has left, frees everything and
-// tells how it ended. It can be called again.
+// Wait waits for the program's end, ends its remaining processes, frees everything and
+// returns how the program ended. It can be called again.
 func (p *Process) Wait() Status {
 	p.once.Do(p.wait)
 	return p.status
@@ -361,10 +359,10 @@ func (p *Process) Wait() Status {
 
 func (p *Process) wait() {
 	if p.init != nil {
-		p.init.Wait() // how init itself ended tells nothing
+		p.init.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
-	p.status = p.judge(p.lastWords())
+	p.status = p.judge(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
@@ -389,8 +387,8 @@ func (p *Process) wait() {
 	}
 }
 
-// lastWords is init's report; nil when it was ended before it could make one.
-func (p *Process) lastWords() *report {
+// lastReport returns init's report; nil if init was ended before it sent one.
+func (p *Process) lastReport() *report {
 	var data []byte
 	var buf [4096]byte
 	for p.line >= 0 {
@@ -410,8 +408,8 @@ func (p *Process) lastWords() *report {
 	return &r
 }
 
-// judge finds the reason of an end: what a limit did shows as a signal or an
-// error of the program.
+// judge sets the reason of an end: the effect of a limit looks like a signal or an error
+// of the program.
 func (p *Process) judge(r *report) (s Status) {
 	switch {
 	case r == nil:
@@ -424,6 +422,8 @@ func (p *Process) judge(r *report) (s Status) {
 		}
 	case r.Reason == NotStarted:
 		s.Reason, s.Step, s.Err = NotStarted, r.Step, r.err()
+	case r.Reason == ProcessLimit: // init counted too many, and killed them
+		s.Reason, s.Signal = ProcessLimit, unix.SIGKILL
 	default:
 		s.Reason = r.Reason
 	}
@@ -437,7 +437,7 @@ func (p *Process) judge(r *report) (s Status) {
 	case cause > 0:
 		s.Reason = Reason(cause - 1)
 	case p.killed.Load() && s.Reason == Signalled && s.Signal == unix.SIGKILL:
-		s.Reason = Killed // else it had ended by itself before
+		s.Reason = Killed // otherwise it had already ended by itself
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
 	case s.Reason == Signalled && s.Signal == unix.SIGXCPU:
@@ -455,7 +455,7 @@ func (r *report) err() error {
 	return &remoteError{r.Text, syscall.Errno(r.Errno)}
 }
 
-// remoteError is an error of an init.
+// remoteError is an error that an init reported.
 type remoteError struct {
 	text  string
 	errno syscall.Errno
@@ -463,12 +463,11 @@ type remoteError struct {
 
 func (e *remoteError) Error() string { return e.text }
 
-// Unwrap makes it comparable to the error numbers.
+// Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// watcher looks now and then at what cgroups count but do not hold: CPU time
-// and, in version 1, the other processes of a program that lost one to its
-// memory limit.
+// watcher checks at intervals what cgroups count but do not limit: CPU time and, in
+// version 1, whether the memory limit has ended one process of several.
 type watcher struct {
 	mu      sync.Mutex
 	running map[*Process]struct{}
@@ -487,14 +486,14 @@ func (w *watcher) add(p *Process) {
 	}
 }
 
-// remove returns when no look at the process is under way.
+// remove stops watching a process, and waits for a check in progress.
 func (w *watcher) remove(p *Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, p)
 }
 
-// run ends when there is nothing to watch.
+// run checks until it has nothing to watch.
 func (w *watcher) run() {
 	for w.look() {
 		time.Sleep(pollEvery)

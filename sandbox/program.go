@@ -1,34 +1,30 @@
 package sandbox
 
 import (
-	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// program is what a command comes to: which file to start, and what must be seen
-// for it beside the system's own folders.
+// program is a resolved command: the file to start, and what it needs to see besides the
+// system's directories.
 type program struct {
 	path string
-	show []string // resolved folders and files, and the paths of links to them
-	bins []string // further folders of PATH
-	any  bool     // it may start others by their names
+	show []string // resolved directories and files, and the paths of links to them
+	bins []string // further directories of PATH
+	any  bool     // it may start others by name
 }
 
-// basePath is PATH in a sandbox; the folders of programs that stand elsewhere go
-// before it.
+// basePath is PATH in a sandbox, after the directories of programs elsewhere.
 const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// findProgram resolves a command's first word; dir is where a relative path
-// starts from.
+// findProgram resolves a command's first word; a relative path starts from dir.
 func findProgram(word, dir string) (program, error) {
 	var p program
 	err := p.find(word, dir, 0)
@@ -47,60 +43,49 @@ func (p *program) find(word, dir string, depth int) error {
 	if depth == 0 {
 		p.path = path
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		err = mayLead(path, real, dir)
-	}
+	leads, err := interpreter.Bounds{Dir: dir, Known: Known}.Follow(path)
 	if err != nil {
 		return err
 	}
 	if name := filepath.Base(path); slices.Contains(starters, name) && (depth == 0 || name != "env") {
 		p.any = true
 	}
-	if depth > 0 {
+	// A Python that is started by its bare name looks for its own files by PATH, and so do
+	// the programs that a program starts.
+	if depth > 0 || !within(path, shownDirs...) && !within(path, dir) {
 		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
-	// Each link on the way may be how the program finds its own files, as that of
-	// a Python environment is.
-	for range 16 {
+	// The program may find its own files by any of the links, as a Python environment
+	// does.
+	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.Real}) {
 		p.showPrefix(path, dir)
-		if err := p.showBase(path, dir); err != nil {
-			return err
-		}
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		if err := mayLead(path, target, dir); err != nil {
-			return err
-		}
-		path = target
 	}
-	p.showPrefix(real, dir)
-	if depth < 4 {
-		return p.findInterpreter(real, dir, depth)
+	if len(leads.Starts) > 0 && depth+1 == interpreter.MaxDepth {
+		return interpreter.TooDeep(word)
+	}
+	for _, word := range leads.Starts {
+		if err := p.find(word, dir, depth+1); err != nil {
+			return fmt.Errorf("%s: its first line: %w", leads.Real, err)
+		}
 	}
 	return nil
 }
 
-// Program is the file that a command's first word is in a sandbox: behind the shim
-// of a version manager, for one. dir is where a relative path starts from.
+// Program returns the file that a command's first word starts in a sandbox, for example
+// the program behind a version manager's shim. A relative path starts from dir.
 func Program(word, dir string) (path string, err error) {
 	p, err := findProgram(word, dir)
 	return p.path, err
 }
 
-// locate gives the absolute path of a command's first word.
+// locate returns the absolute path of a command's first word.
 func locate(word, dir string) (string, error) {
 	if strings.Contains(word, "/") {
 		if !filepath.IsAbs(word) {
 			word = filepath.Join(dir, word)
 		}
 		if !filepath.IsAbs(word) {
-			return "", fmt.Errorf("%q is not absolute, and there is no folder for it to start from", word)
+			return "", fmt.Errorf("%q is a relative path, but the program has no directory", word)
 		}
 		if _, err := os.Stat(word); err != nil {
 			return "", err
@@ -114,73 +99,20 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// findInterpreter adds what a script names in its first line.
-func (p *program) findInterpreter(path, dir string, depth int) error {
-	f, err := os.Open(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return nil // it can be run, maybe
-		}
-		return err
-	}
-	defer f.Close()
-	line, _ := bufio.NewReader(io.LimitReader(f, 256)).ReadString('\n')
-	words, ok := strings.CutPrefix(line, "#!")
-	fields := strings.Fields(words)
-	if !ok || len(fields) == 0 {
-		return nil
-	}
-	if err := p.findNamed(path, fields[0], dir, depth); err != nil {
-		return err
-	}
-	if filepath.Base(fields[0]) != "env" {
-		return nil
-	}
-	for i := 1; i < len(fields); i++ {
-		word := strings.TrimPrefix(fields[i], "-S")
-		switch {
-		case word == "-u" || word == "-C":
-			i++
-			continue
-		case word == "" || strings.HasPrefix(word, "-") || strings.Contains(word, "="):
-			continue
-		}
-		return p.findNamed(path, word, dir, depth)
-	}
-	return nil
-}
+// shownDirs are visible in every sandbox.
+var shownDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
 
-// findNamed adds what a script's first line names.
-func (p *program) findNamed(script, word, dir string, depth int) error {
-	if strings.Contains(word, "/") {
-		to := word
-		if !filepath.IsAbs(to) {
-			to = filepath.Join(dir, to)
-		}
-		if err := mayLead(script, to, dir); err != nil {
-			return err
-		}
-	}
-	if err := p.find(word, dir, depth+1); err != nil {
-		return fmt.Errorf("%s: its first line: %w", script, err)
-	}
-	return nil
-}
-
-// shownFolders are seen in every sandbox.
-var shownFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
-
-func within(path string, folders ...string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool {
+func within(path string, dirs ...string) bool {
+	return slices.ContainsFunc(dirs, func(f string) bool {
 		return f != "" && (path == f || strings.HasPrefix(path, strings.TrimSuffix(f, "/")+"/"))
 	})
 }
 
-// showPrefix shows the installation that a program belongs to: the folder above
-// its bin. Where that is the user's home or a part of it that is shared, or a
-// folder that the program's user may not look into, the program alone is shown.
+// showPrefix shows the installation that a program belongs to: the directory above its
+// bin. If that is the user's home, a shared part of it, or a directory that the
+// program's user may not read, it shows only the program.
 func (p *program) showPrefix(path, dir string) {
-	if within(path, shownFolders...) || within(path, dir) || within(path, p.show...) {
+	if within(path, shownDirs...) || within(path, dir) || within(path, p.show...) {
 		return
 	}
 	prefix := filepath.Dir(path)
@@ -202,72 +134,44 @@ func (p *program) showPrefix(path, dir string) {
 	}
 }
 
-// inHome tells whether a folder stands in the user's home itself. It may be an
-// installation, as ~/miniconda3 is, or shared, as ~/.local is: of both only the
-// parts are shown that programs need.
+// inHome reports whether a directory is directly in the user's home. It may be an
+// installation, such as ~/miniconda3, or shared, such as ~/.local: of both, only the
+// parts that programs need are shown.
 func inHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// showBase shows the installation that a Python environment was made from.
-func (p *program) showBase(path, dir string) error {
-	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
-	data, err := os.ReadFile(config)
-	if err != nil {
-		return nil // it is no environment
-	}
-	for line := range strings.Lines(string(data)) {
-		key, value, ok := strings.Cut(line, "=")
-		bin := strings.TrimSpace(value)
-		if !ok || strings.TrimSpace(key) != "home" || !filepath.IsAbs(bin) {
-			continue
-		}
-		folders := []string{bin}
-		if real, err := filepath.EvalSymlinks(bin); err == nil {
-			folders = append(folders, real)
-		}
-		for _, folder := range folders {
-			base := filepath.Join(folder, filepath.Base(path))
-			if err := mayLead(config, base, dir); err != nil {
-				return err
-			}
-			p.showPrefix(base, dir)
-		}
-	}
-	return nil
-}
-
-// private tells whether a folder is root's alone, so that the users that programs
-// run as cannot look into it.
+// private reports whether only root may read a directory, so that the users that programs
+// run as cannot.
 func private(dir string) bool {
 	info, err := os.Stat(dir)
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// Shared tells whether a folder holds more than one installation or program: the
-// user's home and all above it, for one. Such a folder is not to be shown.
+// Shared reports whether a directory has more than one installation or program, such as
+// the user's home and all directories above it. It must not be shown as a whole.
 func Shared(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		home = "/"
 	}
-	return within(home, dir) || // home and all above it
+	return within(home, dir) || // the home and all above it
 		within(os.TempDir(), dir) ||
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir) ||
 		filepath.Dir(dir) == home // ~/.local, ~/.cargo, ~/go
 }
 
-// behindShim gives the program that a version manager's shim starts. The shims
-// are scripts that need the whole manager; the program does not.
+// behindShim returns the program that a version manager's shim starts. Shims are scripts
+// that need the whole manager; the program does not.
 func behindShim(path, dir string) (string, error) {
-	name, folder := filepath.Base(path), filepath.Dir(path)
-	root := filepath.Dir(folder)
+	name, directory := filepath.Base(path), filepath.Dir(path)
+	root := filepath.Dir(directory)
 	target, _ := os.Readlink(path)
 	switch {
-	case within(path, shownFolders...) || within(path, dir):
+	case within(path, shownDirs...) || within(path, dir):
 		return path, nil
-	case filepath.Base(folder) == "shims": // pyenv, rbenv, nodenv, asdf, mise
+	case filepath.Base(directory) == "shims": // pyenv, rbenv, nodenv, asdf, mise
 		if real := chosenVersion(root, name, dir); real != "" {
 			return real, nil
 		}
@@ -276,10 +180,10 @@ func behindShim(path, dir string) (string, error) {
 		}
 		return askManager(strings.TrimPrefix(filepath.Base(root), "."), "which", name)
 	case filepath.Base(target) == "volta-shim":
-		return askManager(filepath.Join(folder, "volta"), "which", name)
-	case filepath.Base(folder) == "bin" && name != "rustup" && isFile(filepath.Join(folder, "rustup")) && sameFile(path, filepath.Join(folder, "rustup")):
-		return askManager(filepath.Join(folder, "rustup"), "which", name)
-	case isScript(path):
+		return askManager(filepath.Join(directory, "volta"), "which", name)
+	case filepath.Base(directory) == "bin" && name != "rustup" && isFile(filepath.Join(directory, "rustup")) && sameFile(path, filepath.Join(directory, "rustup")):
+		return askManager(filepath.Join(directory, "rustup"), "which", name)
+	case interpreter.IsScript(path):
 		if real := tellsItself(path); real != "" {
 			return real, nil
 		}
@@ -287,8 +191,8 @@ func behindShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion does what "pyenv which" does, without the half second that it
-// takes: a variable, a file above the program's folder, the manager's own.
+// chosenVersion does what "pyenv which" does, without its half second: it reads a
+// variable, a file in or above the program's directory, or the manager's own file.
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv
@@ -347,8 +251,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// environment is all that a program finds, with the sizes that runtimes would
-// else take from the machine.
+// environment returns the environment of a program, with the sizes that runtimes would
+// otherwise take from the machine.
 func environment(l Limit, home string, bins, more []string) []string {
 	const mb = 1 << 20
 	path := strings.Join(append(slices.Compact(bins), basePath), ":")
@@ -357,7 +261,7 @@ func environment(l Limit, home string, bins, more []string) []string {
 		"HOME=" + cmp.Or(home, "/"),
 		"LANG=C.UTF-8",
 		"USER=bot",
-		// Half for the heap: the rest of a JVM is as large. Its counters would go to
+		// Half for the heap: the rest of a JVM is as large. It would write its counters to
 		// a file.
 		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
 		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),

@@ -2,6 +2,6 @@
 
 package sandbox
 
-// raceDetector tells whether the test binary has the race detector in it, whose
+// raceDetector reports whether the test binary has the race detector in it, whose
 // memory no limit of data has room for.
 const raceDetector = true

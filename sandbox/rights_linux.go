@@ -8,23 +8,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// initThreads is how many processes and threads more than the program's own its
-// limit must have room for: those of init.
+// initThreads is how many processes and threads of init the program's limit must include
+// where both are the same user's.
 const initThreads = 8
 
-// setLimits sets what the kernel holds by process or by user. What the program
-// inherits, init lives under too.
+// starter is the thread of init that becomes the program's own user and starts it. The
+// user's limit must include it, and the cgroup's limit then applies first: only that can be
+// reported.
+const starter = 1
+
+// setLimits sets the kernel's limits for processes and users. The program inherits them,
+// so they apply to init, too.
 func (c *config) setLimits() error {
 	l := c.Limit
 	processes := uint64(l.Processes + initThreads)
-	if c.Group {
-		processes += initThreads // the cgroup comes first: it tells
+	switch {
+	case c.UID >= 0:
+		processes = uint64(l.Processes + starter)
+	case c.Group:
+		processes += initThreads // so that the cgroup's limit applies first: it can be reported
 	}
 	limits := []struct {
 		resource int
 		value    uint64
 	}{
-		// 0 would still feed a core_pattern that is a pipe.
+		// With 0 a core_pattern that is a pipe would still get the core.
 		{unix.RLIMIT_CORE, 1},
 		{unix.RLIMIT_FSIZE, uint64(l.Output)},
 		{unix.RLIMIT_NOFILE, uint64(l.OpenFiles)},
@@ -40,8 +48,8 @@ func (c *config) setLimits() error {
 		}
 	}
 	if c.Level == Weak && c.UID < 0 {
-		// The number is that of all processes of the user, which come and go: init
-		// counts the program's own, and this is for what it starts between two looks.
+		// This limit counts all processes of the user, which change constantly: init
+		// counts the program's own, and this limits what it starts between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
 	}
 	if err := lowerLimit(unix.RLIMIT_NPROC, processes, processes+room); err != nil {
@@ -62,17 +70,17 @@ func (c *config) setLimits() error {
 	return nil
 }
 
-// room is how many threads, and gigabytes of data, init may have more than the
-// program: the Go runtime ends when it is refused a thread or its stack, as it
-// would be just when the program is at its limits. So the program's are soft
-// limits that the filter of system calls keeps it from raising.
+// room is how many more threads, and gigabytes of data, init may have than the program:
+// the Go runtime ends if it cannot get a thread or its stack, which would happen just
+// when the program reaches its limits. So the program has soft limits, and the filter
+// of system calls denies raising them.
 const room = 64
 
-// unusedData is how much of its data a process may leave unused: an arena of Go
-// alone is 64 MiB.
+// unusedData is how much of its data a process may leave unused: one arena of Go is
+// 64 MiB.
 const unusedData = 256 << 20
 
-// softLimits are those that init raises for itself when the program has started.
+// softLimits are the limits that init raises for itself after the program has started.
 var softLimits = []int{unix.RLIMIT_NPROC, unix.RLIMIT_DATA}
 
 func raiseLimits() {
@@ -84,20 +92,19 @@ func raiseLimits() {
 	}
 }
 
-// lowerLimit sets the limits of a resource, or leaves what is lower already.
+// lowerLimit lowers the limits of a resource; it keeps lower ones.
 func lowerLimit(resource int, soft, hard uint64) error {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &old); err != nil {
 		return err
 	}
 	hard = min(hard, old.Max)
-	// By package syscall, which would else restore its own idea of open files.
+	// By package syscall, which would otherwise restore its own limit of open files.
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights gives up for good, for this thread alone, all that root has more
-// than others: package syscall would do it for all threads. capable tells
-// whether there is anything to give up.
+// dropRights permanently gives up all of root's rights, for this thread only: package
+// syscall would do it for all threads. capable is whether there are any to give up.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {
@@ -108,7 +115,7 @@ func dropRights(uid int, capable bool) error {
 				return errno
 			}
 		}
-		// A user 0 that is none: nothing is gained by being it, ever.
+		// Make user 0 an ordinary user, forever.
 		const bits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7 // noroot, no setuid fixup, no keep caps, no ambient; locked
 		if _, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, bits, 0, 0, 0, 0); errno != 0 {
 			return errno
@@ -136,7 +143,7 @@ func dropRights(uid int, capable bool) error {
 	}
 	if uid > 0 {
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 0, 0, 0); errno == 0 {
-			return errors.New("root's rights come back")
+			return errors.New("root's rights could be regained")
 		}
 	}
 	return nil

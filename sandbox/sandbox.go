@@ -1,9 +1,9 @@
-// Package sandbox runs one program that nobody trusts: it sees a folder and the
-// system's programs, nothing of its user and of others, no network, and it has
-// limits of memory, processes, time and disk.
+// Package sandbox runs one untrusted program: it sees a directory and the system's
+// programs, but no files of users and no network, and it has limits of memory, processes,
+// time and disk.
 //
-// A program that uses it calls MaybeInit first thing in main, since a sandbox is
-// made by starting the program itself once more.
+// A program that uses this package must call MaybeInit first in main, because making a
+// sandbox starts the program itself again.
 package sandbox
 
 import (
@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// Level is how much of a bot is held. Levels are ordered.
+// Level is how strictly a program is sandboxed. Levels are ordered.
 type Level uint8
 
 const (
 	// None: a bot runs with all the rights of the user who started timba.
 	None Level = iota
-	// Weak: no namespaces. Landlock and seccomp keep it from files that it need
-	// not see, from writing anywhere and from the network.
+	// Weak: no namespaces. Landlock and seccomp deny reading files that it does not
+	// need, all writing, and the network.
 	Weak
-	// Reduced: namespaces, Landlock and seccomp. Without a cgroup the memory of
-	// all processes together is only looked at 20 times a second.
+	// Reduced: namespaces, Landlock and seccomp. Without a cgroup, the memory of all
+	// processes together is checked only 20 times a second.
 	Reduced
 	// Full: namespaces, Landlock, seccomp and a cgroup.
 	Full
@@ -32,7 +32,7 @@ const (
 
 var levels = [...]string{None: "NONE", Weak: "WEAK", Reduced: "REDUCED", Full: "FULL"}
 
-// String is the level's name.
+// String returns the level's name.
 func (l Level) String() string {
 	if int(l) < len(levels) {
 		return levels[l]
@@ -40,7 +40,7 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// ParseLevel reads a level's name, in small letters or capitals.
+// ParseLevel returns the level with a name, in lower or upper case.
 func ParseLevel(s string) (Level, error) {
 	for l, name := range levels {
 		if strings.EqualFold(s, name) {
@@ -50,19 +50,19 @@ func ParseLevel(s string) (Level, error) {
 	return None, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
-// Limit is what a sandbox may use. All of it is counted over all its processes
-// together but for Output and OpenFiles.
+// Limit is what a sandbox may use, over all its processes together except for Output and
+// OpenFiles.
 type Limit struct {
 	Memory    int64         // bytes
 	Processes int           // and threads
 	CPU       time.Duration // 0 for none
 	Disk      int64         // bytes of scratch, in memory
-	Inodes    int64         // files and folders of scratch
+	Inodes    int64         // files and directories of scratch
 	Output    int64         // bytes of one file
 	OpenFiles int           // of one process
 }
 
-// DefaultLimit is for a bot.
+// DefaultLimit is the limit of a bot.
 var DefaultLimit = Limit{
 	Memory:    512 << 20,
 	Processes: 64,
@@ -72,7 +72,7 @@ var DefaultLimit = Limit{
 	OpenFiles: 256,
 }
 
-// BuildLimit is for a compiler.
+// BuildLimit is the limit of a build.
 var BuildLimit = Limit{
 	Memory:    2 << 30,
 	Processes: 256,
@@ -83,13 +83,30 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// Check refuses limits that nothing could run in.
+// Most returns the most memory that a program can use: where no cgroup counts its
+// scratch, that as well.
+func (l Limit) Most(level Level) int64 {
+	if level == Full {
+		return l.Memory
+	}
+	return l.Memory + l.Disk
+}
+
+// Within returns the limit with less memory and disk where it is over some bytes.
+func (l Limit) Within(level Level, most int64) Limit {
+	if most > 0 && l.Most(level) > most {
+		l.Memory, l.Disk = most*2/3, most/3
+	}
+	return l
+}
+
+// Check returns an error for limits that are too small to run anything.
 func (l Limit) Check() error {
 	_, err := l.check()
 	return err
 }
 
-// check is Check that fills in what is left out.
+// check returns the limits with defaults for zero values, or an error.
 func (l Limit) check() (Limit, error) {
 	d := DefaultLimit
 	for _, f := range []struct {
@@ -121,7 +138,7 @@ func (l Limit) check() (Limit, error) {
 	case l.OpenFiles < 16:
 		return l, fmt.Errorf("sandbox: a limit of open files of %d is too small: try 16 or more", l.OpenFiles)
 	case l.CPU < 0:
-		return l, fmt.Errorf("sandbox: a limit of CPU time of %s is too small: try 0 for none", l.CPU)
+		return l, fmt.Errorf("sandbox: a limit of CPU time of %s is too small: try 0 for no limit", l.CPU)
 	}
 	return l, nil
 }
@@ -133,23 +150,23 @@ type Usage struct {
 	Processes int // peak, where a cgroup counts them
 }
 
-// Reason is why a sandbox has ended.
+// Reason is why a sandbox ended.
 type Reason uint8
 
 const (
 	Exited       Reason = iota // by itself: Status.Code
 	Signalled                  // Status.Signal
-	MemoryLimit                // all memory was used
-	ProcessLimit               // ended after it was refused a process
-	CPULimit                   // all CPU time was used
-	Forbidden                  // a system call that nothing but an attack makes
+	MemoryLimit                // more memory was used than allowed
+	ProcessLimit               // the program ended after it could not start a process
+	CPULimit                   // more CPU time was used than allowed
+	Forbidden                  // the program made a system call that only attacks make
 	Killed                     // by Kill or by Wait
 	NotStarted                 // Status.Step, Status.Err
 )
 
 var reasons = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
 
-// String is a word for a reason.
+// String returns the name of a reason.
 func (r Reason) String() string {
 	if int(r) < len(reasons) {
 		return reasons[r]
@@ -157,17 +174,17 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// Status is how a sandbox has ended.
+// Status is how a sandbox ended.
 type Status struct {
 	Reason Reason
-	Code   int            // exit status, when it exited
-	Signal syscall.Signal // when it was signalled
-	Step   string         // what failed, when it was not started
-	Err    error          // how
+	Code   int            // exit status, if Exited
+	Signal syscall.Signal // if Signalled
+	Step   string         // what failed, if NotStarted
+	Err    error          // why, if NotStarted
 	Usage  Usage
 }
 
-// String tells it in words.
+// String returns a text to follow the name of the program.
 func (s Status) String() string {
 	switch s.Reason {
 	case Exited:
@@ -175,11 +192,11 @@ func (s Status) String() string {
 	case Signalled:
 		return fmt.Sprintf("was killed by signal %d (%s)", int(s.Signal), s.Signal)
 	case MemoryLimit:
-		return "used more memory than it may"
+		return "used more memory than allowed"
 	case ProcessLimit:
-		return "started more processes than it may"
+		return "started more processes than allowed"
 	case CPULimit:
-		return "used more CPU time than it may"
+		return "used more CPU time than allowed"
 	case Forbidden:
 		return "made a system call that is forbidden"
 	case NotStarted:
@@ -190,44 +207,44 @@ func (s Status) String() string {
 
 // Spec is a program to run and what it may see and use.
 type Spec struct {
-	Command []string // the first word is looked for in PATH, or in Dir when it has a slash
-	// Dir is the program's folder, where it runs: read-only, at its own path. With
-	// Build the program works on a copy of it, whose files replace those of Dir
-	// when the program has exited with status 0. "" for none.
+	Command []string // the first word is searched in PATH, or is relative to Dir if it has a slash
+	// Dir is the program's working directory: read-only, at its own path. With Build the
+	// program works on a copy of it, whose files replace those of Dir if the program
+	// exits with status 0. "" for none.
 	Dir      string
 	Build    bool
 	ReadOnly []string // further paths to show, read-only
-	// Env is added to a small environment of the sandbox's own; that of the
-	// caller is not inherited.
+	// Env is added to the sandbox's own small environment; the caller's is not
+	// inherited.
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // nil for /dev/null
-	Limit                 Limit    // zero values are those of DefaultLimit
-	Level                 Level    // demanded at least
+	Limit                 Limit    // zero values mean those of DefaultLimit
+	Level                 Level    // the lowest acceptable level
 	Most                  Level    // use no layers above this level; None for all there are
 }
 
-// Layer is one wall of a sandbox on this machine.
+// Layer is one layer of a sandbox on this machine.
 type Layer struct {
 	Name string
 	OK   bool
 	Err  error  // why not
-	Fix  string // what would help, in words or as a command
+	Fix  string // what would help, as text or a command
 }
 
-// Trial is an attack of a self-test and how it went.
+// Trial is an attack of a self-test and its result.
 type Trial struct {
 	Name string
 	Held bool
 	Text string
 }
 
-// Report is what this machine can hold.
+// Report is what this machine can do for a sandbox.
 type Report struct {
 	Level  Level
 	Layers []Layer
 }
 
-// StepError is a failure to make a sandbox: nothing that the program did.
+// StepError is a failure to make a sandbox, which is not the program's fault.
 type StepError struct {
 	Step string
 	Err  error
@@ -235,7 +252,7 @@ type StepError struct {
 
 func (e *StepError) Error() string { return "sandbox: " + e.Step + ": " + e.Err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *StepError) Unwrap() error { return e.Err }
 
 func step(name string, err error) error {

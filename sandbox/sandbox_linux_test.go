@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// here are the levels that this machine has, the best first.
+// here returns the levels that this machine has, the best first.
 func here(t *testing.T) (levels []Level) {
 	t.Helper()
 	for l := Probe().Level; l > None; l-- {
 		if l == Weak && os.Getuid() == 0 {
-			continue // its own user has no way into root's folders, where the test binary may be
+			continue // its own user has no way into root's directories, where the test binary may be
 		}
 		if l < Full && raceDetector {
 			continue
@@ -37,7 +37,7 @@ func here(t *testing.T) (levels []Level) {
 	return levels
 }
 
-// self is a Spec of an action of the test binary.
+// self returns a Spec of an action of the test binary.
 func self(level Level, args ...string) Spec {
 	return Spec{Command: append([]string{exe(), "do"}, args...), Most: level, Level: level, Limit: smallLimit}
 }
@@ -199,17 +199,17 @@ func TestNotStarted(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{}, "there is no command"},
+		{Spec{}, "the command is empty"},
 		{Spec{Command: []string{"no-such-program-anywhere"}}, "executable file not found"},
 		{Spec{Command: []string{"./none"}, Dir: dir}, "no such file or directory"},
-		{Spec{Command: []string{"ls"}, Dir: "/"}, "cannot be a program's folder"},
-		{Spec{Command: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's folder"},
-		{Spec{Command: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a folder"},
+		{Spec{Command: []string{"ls"}, Dir: "/"}, "cannot be a program's directory"},
+		{Spec{Command: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's directory"},
+		{Spec{Command: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a directory"},
 		{Spec{Command: []string{"ls"}, ReadOnly: []string{dir + "/none"}}, "no such file or directory"},
 		{Spec{Command: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
 		{Spec{Command: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
-		{Spec{Command: []string{"ls"}, Build: true}, "a build needs a folder"},
-		{Spec{Command: []string{"ls"}, Level: Full, Most: Weak}, "where FULL is needed"},
+		{Spec{Command: []string{"ls"}, Build: true}, "a build needs a directory"},
+		{Spec{Command: []string{"ls"}, Level: Full, Most: Weak}, "but FULL is required"},
 	} {
 		p, err := Start(c.spec)
 		if err == nil {
@@ -389,7 +389,7 @@ func TestWhatIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, mode := range []os.FileMode{0o755, 0o700} { // a folder that only its owner may read is copied
+	for _, mode := range []os.FileMode{0o755, 0o700} { // a directory that only its owner may read is copied
 		if err := os.Chmod(mine, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -430,7 +430,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	_, out := play(t, spec)
 	if temporary == "" && strings.Contains(out, "TMPDIR") {
-		t.Errorf("its folder for temporary files is not there: %s", out)
+		t.Errorf("its directory for temporary files is not there: %s", out)
 	}
 	if strings.Contains(out, "SECRET") {
 		t.Errorf("it has the environment of its user: %s", out)
@@ -565,7 +565,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// exe is the test binary, whose name may be relative.
+// exe returns the test binary, whose name may be relative.
 func exe() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A filter of system calls is a list of what is denied: runtimes make too many
-// others, and namespaces hold most of what those could do. It is the same for
-// all programs of a level.
+// The filter of system calls is a list of denied calls: runtimes make too many others to
+// list those, and namespaces restrict most of what they can do. It is the same for all
+// programs of a level.
 
-// Where the kernel puts what a filter reads.
+// Offsets of the data that a filter reads.
 const (
 	offNumber = 0
 	offArch   = 4
-	offArgs   = 16 // low words first: all machines that are known here are little-endian
+	offArgs   = 16 // low words first: all supported architectures are little-endian
 )
 
 func argument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offArgs + 8*i, Size: 4} }
 
-// attacks are calls that nothing makes but a program that wants out. They end it.
+// attacks are calls that only a program trying to escape makes. They end it.
 var attacks = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
 	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
@@ -33,7 +33,7 @@ var attacks = []uint32{
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 }
 
-// refused are calls that runtimes may try and do without.
+// refused are calls that runtimes may try but do not need.
 var refused = []struct {
 	errno unix.Errno
 	calls []uint32
@@ -43,27 +43,25 @@ var refused = []struct {
 		unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 		unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_VHANGUP, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
-		// A program stays on the core that the referee has put its game on.
+		// A program stays on the core that the referee has chosen for its game.
 		unix.SYS_SCHED_SETAFFINITY,
 	}},
 	{unix.ENOSYS, []uint32{
 		unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
-		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // makes calls past every filter
-		// Memory that no process is seen to have, and ways for two programs to meet.
+		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // bypasses every filter
+		// Memory that belongs to no process, and ways for two programs to communicate.
 		unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 	}},
 }
 
-// Two programs that see the same files could tell each other things by who has
-// locked one, or has opened one.
+// Two programs that see the same files could communicate by locking or opening them.
 var meetings = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// fcntlMeetings are the commands of fcntl of that kind: 36 to 38 are locks of
-// open files.
+// fcntlMeetings are the commands of fcntl for that: 36 to 38 lock open files.
 var fcntlMeetings = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefused are calls that Landlock does not cover, denied where it is the only
-// wall for files. The user's own other processes are in reach, too.
+// weakRefused are calls that Landlock does not cover, denied if only Landlock protects
+// files. Some of them could affect the user's other processes.
 var weakRefused = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
@@ -74,14 +72,14 @@ var weakRefused = []uint32{
 // signals are the calls that send one, with a process as their first argument.
 var signals = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the newest call that was looked at when this list was made: what
-// comes after it does not exist.
+// lastCall is the newest call that this list covers: newer calls fail as if they did not
+// exist.
 const lastCall = 462
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// filterProgram is a filter while it is written.
+// filterProgram builds a filter.
 type filterProgram struct{ code []bpf.Instruction }
 
 func (p *filterProgram) add(code ...bpf.Instruction) { p.code = append(p.code, code...) }
@@ -100,8 +98,8 @@ func (p *filterProgram) on(call uint32, ret bpf.Instruction) {
 	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, ret)
 }
 
-// onArgument decides a call where a test holds for an argument; where it does
-// not, the call is allowed.
+// onArgument decides a call if a test holds for an argument; otherwise the call is
+// allowed.
 func (p *filterProgram) onArgument(call, i uint32, tests []bpf.JumpIf, ret bpf.Instruction) {
 	body := []bpf.Instruction{argument(i)}
 	for _, t := range tests {
@@ -120,11 +118,11 @@ func equal(values ...uint32) (tests []bpf.JumpIf) {
 	return tests
 }
 
-// filter writes the filter of a level.
+// filter returns the filter for a configuration.
 func (c *config) filter(abi int) []bpf.Instruction {
 	var p filterProgram
-	// First of all: the numbers below are those of one architecture. A call of
-	// another, as int 0x80 makes, would walk through the list.
+	// First, because the numbers below are those of one architecture: calls of another,
+	// as by int 0x80, would pass the list.
 	p.add(bpf.LoadAbsolute{Off: offArch, Size: 4}, bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1}, retKill,
 		bpf.LoadAbsolute{Off: offNumber, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpLessThan, Val: 0x40000000, SkipTrue: 1}, retKill, // x32
@@ -150,25 +148,25 @@ func (c *config) filter(abi int) []bpf.Instruction {
 		p.onArgument(unix.SYS_FCNTL, 1, equal(fcntlMeetings...), retErrno(unix.ENOLCK))
 	}
 	if !c.Group {
-		// Memory that is no process's, so that polling does not see it.
+		// Memory that belongs to no process, so that poll does not see it.
 		p.on(unix.SYS_MEMFD_CREATE, retErrno(unix.ENOSYS))
 		const shared = unix.MAP_SHARED | unix.MAP_ANONYMOUS
 		p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_MMAP, SkipTrue: 5}, argument(3),
 			bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: shared},
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: shared, SkipTrue: 1}, retErrno(unix.ENOMEM), retAllow)
 	}
-	// What init may have more of than the program are soft limits.
+	// The program's limits that are lower than init's are soft limits.
 	soft := equal(uint32(softLimits[0]), uint32(softLimits[1]))
 	p.onArgument(unix.SYS_SETRLIMIT, 0, soft, retErrno(unix.EPERM))
 	if c.Level == Weak {
 		c.filterWeak(&p, abi)
 	}
-	p.onArgument(unix.SYS_PRLIMIT64, 1, soft, retErrno(unix.EPERM)) // even to ask: whether it would set is two words
+	p.onArgument(unix.SYS_PRLIMIT64, 1, soft, retErrno(unix.EPERM)) // even to read: the pointer of the new limit is two words
 	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
 	c.filterSockets(&p)
 	p.onArgument(unix.SYS_IOCTL, 1, equal(unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS), retErrno(unix.EPERM))
-	// Not to init, nor to this thread of it, which is behind the same walls as the
-	// program until it has ended.
+	// Not to init, nor to this thread of it, which has the same restrictions as the
+	// program until it ends.
 	init := equal(1, uint32(os.Getpid()), uint32(unix.Gettid()))
 	for _, call := range signals {
 		p.onArgument(call, 0, init, retErrno(unix.EPERM))
@@ -182,10 +180,10 @@ func (c *config) filter(abi int) []bpf.Instruction {
 	return p.code
 }
 
-// filterHoldings keeps the program from having the kernel hold more for it than
-// holdings count: buffers of sockets and pipes are not raised, no page is put into a
-// pipe from where it was mapped, no thread has open files of its own, and rules of
-// Landlock, of which there may be any number, are not made.
+// filterHoldings keeps the memory that the kernel uses for the program within what
+// holdings counts. It denies enlarging buffers of sockets and pipes, moving mapped pages
+// into a pipe, separate open files for a thread, and Landlock rules, whose number is
+// unlimited.
 func (c *config) filterHoldings(p *filterProgram) {
 	for _, call := range []uint32{unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET} {
 		p.on(call, retErrno(unix.ENOSYS))
@@ -205,9 +203,9 @@ func (c *config) filterHoldings(p *filterProgram) {
 		bpf.LoadAbsolute{Off: offNumber, Size: 4})
 }
 
-// filterSockets leaves nothing of sockets but connected pairs of streams or
-// packets. A pair of datagram sockets (which is what raw ones are) could still
-// send to any other, and to one in a folder in which nothing can be written.
+// filterSockets allows only connected pairs of stream or packet sockets. A pair of
+// datagram sockets (which raw ones are, too) could still send to any other socket, even
+// one in a read-only directory.
 func (c *config) filterSockets(p *filterProgram) {
 	p.on(unix.SYS_SOCKET, retErrno(unix.EAFNOSUPPORT))
 	for _, call := range []uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN} {
@@ -224,17 +222,17 @@ func (c *config) filterWeak(p *filterProgram, abi int) {
 	for _, call := range append(weakRefused, oldWeakRefused...) {
 		p.on(call, retErrno(unix.EPERM))
 	}
-	// Of its own, not of another process of the user.
+	// Its own limits, not those of another process of the user.
 	p.add(bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_PRLIMIT64, SkipTrue: 3}, argument(0),
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, retErrno(unix.EPERM), bpf.LoadAbsolute{Off: offNumber, Size: 4})
-	if abi < 6 { // Landlock does not hold signals yet
+	if abi < 6 { // Landlock does not restrict signals yet
 		for _, call := range append(signals, unix.SYS_PIDFD_SEND_SIGNAL) {
 			p.on(call, retErrno(unix.EPERM))
 		}
 	}
 }
 
-// filterCalls puts this thread and all that it starts under a filter.
+// filterCalls applies the filter to this thread and everything that it starts.
 func filterCalls(code []bpf.Instruction) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")

@@ -13,35 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// trialName is the variable that tells a program in a sandbox which attack it is.
+// trialName is the variable with the attack that a program in a sandbox makes.
 const trialName = "TIMBA_SANDBOX_TRIAL"
 
-// trialLimit is small, so that an attack that gets through does not hurt.
+// trialLimit is small, so that a successful attack does little harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
-// trial is an attack: it gives how it was refused, or an error that tells what it
-// has reached.
+// trial is an attack: run returns how it was refused, or an error that says what it
+// achieved.
 type trial struct {
 	name string
-	run  func(level Level) (refused string, bite error)
+	run  func(level Level) (refused string, err error)
 }
 
 var trials = []trial{
 	{"takes all memory", takeMemory},
-	{"starts processes without end", startMany},
+	{"starts processes endlessly", startMany},
 	{"uses all CPU time", useCPU},
 	{"fills the disk", fillDisk},
 	{"opens a connection", openConnection},
 	{"reads its user's files", readHome},
-	{"writes outside its folder", writeOutside},
+	{"writes outside its directory", writeOutside},
 	{"ends processes of others", endOthers},
 	{"mounts a file system", mountSomething},
 	{"becomes root by a setuid program", becomeRoot},
 	{"leaves a process behind", leaveProcess},
 }
 
-// SelfTest runs real attacks in sandboxes of a level, which this machine must
-// have, with small limits.
+// SelfTest runs real attacks in sandboxes with small limits. This machine must have the
+// level.
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
@@ -60,20 +60,20 @@ func (t trial) try(level Level) Trial {
 		result.Held, result.Text = true, "it "+s.String()
 	case s.Reason == Exited && s.Code == 0:
 		result.Held, result.Text = true, said
-	case s.Reason == Exited && s.Code == bitten:
+	case s.Reason == Exited && s.Code == succeeded:
 		result.Text = said
 	case s.Reason == Exited && s.Code == 2 && strings.Contains(said, "out of memory"), s.Reason == Exited && strings.Contains(said, "cannot allocate memory"):
-		result.Held, result.Text = true, "it was refused memory"
+		result.Held, result.Text = true, "it could not allocate memory"
 	default:
 		result.Text = "it " + s.String() + " " + said
 	}
 	return result
 }
 
-// bitten is the exit status of an attack that got through.
-const bitten = 3
+// succeeded is the exit status of a successful attack.
+const succeeded = 3
 
-// runTrial runs an attack to its end, which is that of its pipe, too.
+// runTrial runs an attack until the attack and its pipe have ended.
 func runTrial(name string, level Level) (string, Status, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -100,17 +100,17 @@ func runTrial(name string, level Level) (string, Status, error) {
 	}
 	said, err := io.ReadAll(io.LimitReader(r, 1<<16))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return "", s, errors.New("a process of it lives on")
+		return "", s, errors.New("one of its processes is still running")
 	}
 	line, _, _ := strings.Cut(string(said), "\n")
 	return line, s, nil
 }
 
-// trialMain makes an attack, in a sandbox.
+// trialMain makes an attack in a sandbox.
 func trialMain(name string) {
 	level, err := ParseLevel(os.Getenv(levelName))
 	if err != nil {
-		unix.Exit(bitten)
+		unix.Exit(succeeded)
 	}
 	for _, t := range trials {
 		if t.name != name {
@@ -119,13 +119,13 @@ func trialMain(name string) {
 		refused, bite := t.run(level)
 		if bite != nil {
 			fmt.Println(bite)
-			unix.Exit(bitten)
+			unix.Exit(succeeded)
 		}
 		fmt.Println(refused)
 		unix.Exit(0)
 	}
-	fmt.Printf("no attack is called %q\n", name)
-	unix.Exit(bitten)
+	fmt.Printf("unknown attack %q\n", name)
+	unix.Exit(succeeded)
 }
 
 func takeMemory(Level) (string, error) {
@@ -138,7 +138,7 @@ func takeMemory(Level) (string, error) {
 		all = append(all, b)
 	}
 	time.Sleep(2 * pollEvery)
-	return "", fmt.Errorf("it has %d MiB where %d are allowed", len(all), trialLimit.Memory>>20)
+	return "", fmt.Errorf("it allocated %d MiB, but %d are allowed", len(all), trialLimit.Memory>>20)
 }
 
 func startMany(Level) (string, error) {
@@ -147,7 +147,7 @@ func startMany(Level) (string, error) {
 			return fmt.Sprintf("refused after %d: %v", n, err), nil
 		}
 	}
-	return "", errors.New("200 processes run")
+	return "", errors.New("it started 200 processes")
 }
 
 func useCPU(Level) (string, error) {
@@ -166,7 +166,7 @@ func fillDisk(Level) (string, error) {
 		}
 		total++
 	}
-	return "", fmt.Errorf("it has written %d MiB where %d are allowed", total, trialLimit.Disk>>20)
+	return "", fmt.Errorf("it wrote %d MiB, but %d are allowed", total, trialLimit.Disk>>20)
 }
 
 func openConnection(Level) (string, error) {
@@ -174,10 +174,10 @@ func openConnection(Level) (string, error) {
 		fd, err := unix.Socket(family, unix.SOCK_DGRAM, 0)
 		if err == nil {
 			unix.Close(fd)
-			return "", fmt.Errorf("it has a socket of family %d", family)
+			return "", fmt.Errorf("it opened a socket of family %d", family)
 		}
 	}
-	return "refused: there are no sockets", nil
+	return "refused: sockets cannot be opened", nil
 }
 
 func readHome(Level) (string, error) {
@@ -188,10 +188,10 @@ func readHome(Level) (string, error) {
 		f, err := os.Open(path)
 		if err == nil {
 			f.Close()
-			return "", fmt.Errorf("it has opened %s", path)
+			return "", fmt.Errorf("it opened %s", path)
 		}
 	}
-	return "refused: there is no home", nil
+	return "refused: the home cannot be opened", nil
 }
 
 func writeOutside(Level) (string, error) {
@@ -206,17 +206,17 @@ func endOthers(Level) (string, error) {
 	fmt.Sscan(os.Getenv("TIMBA_SANDBOX_OUTSIDE"), &outside)
 	for _, pid := range []int{outside, os.Getppid(), 1} {
 		if err := unix.Kill(pid, 0); err == nil && pid > 0 {
-			return "", fmt.Errorf("process %d is in reach", pid)
+			return "", fmt.Errorf("it can signal process %d", pid)
 		}
 	}
-	return "refused: there is nobody else", nil
+	return "refused: it cannot signal other processes", nil
 }
 
 func mountSomething(Level) (string, error) {
 	if err := unix.Mount("x", os.TempDir(), "tmpfs", 0, ""); err != nil {
 		return fmt.Sprintf("refused: %v", err), nil
 	}
-	return "", errors.New("it has mounted a tmpfs")
+	return "", errors.New("it mounted a tmpfs")
 }
 
 func becomeRoot(level Level) (string, error) {
@@ -226,9 +226,9 @@ func becomeRoot(level Level) (string, error) {
 	}
 	bound := level == Weak || strings.Contains(string(status), "CapBnd:\t0000000000000000\n")
 	if !bound || !strings.Contains(string(status), "NoNewPrivs:\t1\n") {
-		return "", errors.New("it may gain rights by a program")
+		return "", errors.New("a setuid program can give it rights")
 	}
-	return "refused: no rights can be gained", nil
+	return "refused: setuid programs give no rights", nil
 }
 
 func leaveProcess(Level) (string, error) {

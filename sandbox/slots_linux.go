@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// As root each sandbox runs under a user number of its own, so that no two can
-// send each other signals or open each other's files, and so that limits of
-// users count one sandbox. A referee takes a block of numbers; the name of a
-// socket, which ends with the process, says that the block is taken.
+// As root, each sandbox runs under a separate user number, so that no two can send each
+// other signals or open each other's files, and so that the kernel's limits per user
+// count one sandbox. A referee reserves a block of numbers by the name of a socket,
+// which disappears with the process.
 const (
 	firstUID  = 1879048192 // above those that systemd gives to containers
 	blockSize = 1024
@@ -24,14 +24,14 @@ const (
 
 type slots struct {
 	mu    sync.Mutex
-	first int // of the block; 0 while none is taken
+	first int // of the block; 0 while none is reserved
 	used  [blockSize]bool
 	next  int
 }
 
 var uids slots
 
-// take gives a number that nobody else uses.
+// take returns an unused number.
 func (s *slots) take() (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *slots) take() (int, error) {
 			return -1, err
 		}
 	}
-	for range blockSize { // in turn, so that one is not used again at once
+	for range blockSize { // in turn, so that none is reused immediately
 		i := s.next
 		s.next = (s.next + 1) % blockSize
 		if !s.used[i] {
@@ -48,7 +48,7 @@ func (s *slots) take() (int, error) {
 			return s.first + i, nil
 		}
 	}
-	return -1, fmt.Errorf("%d sandboxes run already", blockSize)
+	return -1, fmt.Errorf("%d sandboxes are running already", blockSize)
 }
 
 func (s *slots) release(uid int) {
@@ -78,7 +78,7 @@ func (s *slots) takeBlock() error {
 		}
 		if name := knownUser(uid); name != "" {
 			unix.Close(fd)
-			return fmt.Errorf("user %d is %s: the numbers from %d on must be nobody's", uid, name, uid)
+			return fmt.Errorf("user %d is %s: user numbers from %d on must be unused", uid, name, uid)
 		}
 		s.first = uid
 		return nil
@@ -87,8 +87,8 @@ func (s *slots) takeBlock() error {
 	return fmt.Errorf("other programs have taken all %d blocks of users", n)
 }
 
-// uidRange is where the blocks are. In a container there may be no high numbers;
-// the upper part of those that there are must do.
+// uidRange returns the range of the blocks. In a container without high numbers it is the
+// upper part of the existing ones.
 func uidRange() (first, n int, err error) {
 	f, err := os.Open("/proc/self/uid_map")
 	if err != nil {
@@ -116,7 +116,7 @@ func uidRange() (first, n int, err error) {
 	return largest + size - 16*blockSize, 8, nil
 }
 
-// knownUser is the name of a user whose number is in a block, if any.
+// knownUser returns the name of a user whose number is in a block, if any.
 func knownUser(first int) string {
 	f, err := os.Open("/etc/passwd")
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usage is what the sandbox uses, as far as init can see: the memory of all its
-// processes, with what the kernel may hold for them; their CPU time, of those that
-// have ended, too; and the number of their threads.
+// usage returns what init can see of the sandbox's usage: the memory of all its
+// processes, including what the kernel may use for them; their CPU time, including
+// ended ones; and the number of their threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
@@ -25,19 +25,19 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	r.looks++
 	held := holdings{weights: r.config.Weights, seen: map[string]bool{}}
 	for _, pid := range pids() {
-		folder := "/proc/" + strconv.Itoa(pid)
-		if status, err := os.ReadFile(folder + "/status"); err == nil {
-			// The tables of many small mappings are memory, too.
+		dir := "/proc/" + strconv.Itoa(pid)
+		if status, err := os.ReadFile(dir + "/status"); err == nil {
+			// The kernel's tables of many small mappings are memory, too.
 			memory += (kilobytes(status, "\nRssAnon:") + kilobytes(status, "\nRssShmem:") + kilobytes(status, "\nVmPTE:")) << 10
 			threads += int(kilobytes(status, "\nThreads:"))
 		}
-		held.add(folder, r.config.Limit.OpenFiles)
-		if r.looks%4 == 0 { // it takes long, and to make many takes long, too
-			r.mappings[pid] = mappingsOf(folder) * mappingWeight
+		held.add(dir, r.config.Limit.OpenFiles)
+		if r.looks%4 == 0 { // counting mappings is slow, but so is making many
+			r.mappings[pid] = mappingsOf(dir) * mappingWeight
 		}
 		memory += r.mappings[pid]
 		if r.config.Limit.CPU > 0 && r.clock < 0 {
-			cpu += cpuOf(folder)
+			cpu += cpuOf(dir)
 		}
 	}
 	if r.looks%4 == 0 {
@@ -58,8 +58,8 @@ func (r *reaper) forget(alive []int) {
 	}
 }
 
-// kilobytes is a number of a status file, in kilobytes where it is a size. Files that are shown to all are not
-// counted: many processes share them.
+// kilobytes returns a number of a status file, in kilobytes if it is a size; 0 if it is
+// missing.
 func kilobytes(status []byte, key string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(key))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -67,10 +67,10 @@ func kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// cpuOf is the CPU time of a process and of its children that have ended; 0 when
-// it is gone.
-func cpuOf(folder string) time.Duration {
-	f := statFields(folder)
+// cpuOf returns the CPU time of a process and its ended children; 0 if the process has
+// ended.
+func cpuOf(dir string) time.Duration {
+	f := statFields(dir)
 	if len(f) < 15 {
 		return 0
 	}
@@ -82,10 +82,10 @@ func cpuOf(folder string) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 everywhere
 }
 
-// statFields are the fields of a stat file from the state on: the name before it
-// may have spaces and brackets.
-func statFields(folder string) [][]byte {
-	stat, err := os.ReadFile(folder + "/stat")
+// statFields returns the fields of a stat file from the state on. The name before it may
+// have spaces and brackets.
+func statFields(dir string) [][]byte {
+	stat, err := os.ReadFile(dir + "/stat")
 	if err != nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func statFields(folder string) [][]byte {
 	return bytes.Fields(stat[i+1:])
 }
 
-// others are the processes of init's own /proc but init.
+// others returns the processes in init's own /proc, except init.
 func others() (pids []int) {
 	for _, pid := range processes("/proc") {
 		if pid != 1 {
@@ -103,9 +103,9 @@ func others() (pids []int) {
 	return pids
 }
 
-// processes are the numbers that a folder has entries of.
-func processes(folder string) (pids []int) {
-	d, err := os.Open(folder)
+// processes returns the entries of a directory that are numbers.
+func processes(dir string) (pids []int) {
+	d, err := os.Open(dir)
 	if err != nil {
 		return nil
 	}
@@ -119,8 +119,8 @@ func processes(folder string) (pids []int) {
 	return pids
 }
 
-// descendants are the processes below this one, which has made itself the parent
-// of all that lose theirs.
+// descendants returns the descendants of this process, which is the subreaper of all
+// orphans.
 func descendants() (pids []int) {
 	todo := []int{os.Getpid()}
 	for len(todo) > 0 {
@@ -130,15 +130,15 @@ func descendants() (pids []int) {
 	return pids
 }
 
-// userThreads is how many threads the calling user has.
+// userThreads returns how many threads the calling user has.
 func userThreads() int {
 	n := 0
 	uid := uint32(os.Getuid())
 	for _, pid := range processes("/proc") {
-		folder := "/proc/" + strconv.Itoa(pid)
+		dir := "/proc/" + strconv.Itoa(pid)
 		var st unix.Stat_t
-		if unix.Stat(folder, &st) == nil && st.Uid == uid {
-			if f := statFields(folder); len(f) > 17 {
+		if unix.Stat(dir, &st) == nil && st.Uid == uid {
+			if f := statFields(dir); len(f) > 17 {
 				threads, _ := strconv.Atoi(string(f[17]))
 				n += threads
 			}

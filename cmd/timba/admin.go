@@ -10,11 +10,12 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
 
-// office is where an admin's requests go: a server, or the data folder itself.
+// office serves an admin's requests: a server, or the data directory itself.
 type office interface {
 	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)
 	Invites(context.Context) ([]wire.Invite, error)
@@ -33,22 +34,22 @@ func newAdmin() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "admin",
 		Short: "Run a competition: invites, people, backups",
-		Long: "What the one who runs a server does: by a server's API with an admin's token (timba login), or with\n" +
-			"--data on the data folder itself, also while the server runs on it.",
+		Long: "Commands for the operator of a competition. They use the server's API with an admin's token\n" +
+			"(timba login), or with --data the data directory itself, even while the server runs.",
 		Args: unknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&f.data, "data", "", "work on this data `DIR` in place of a server")
+	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
 	cmd.AddCommand(f.newInvite(), f.newInvites(), f.newPeople(), f.newBlock(true), f.newBlock(false), f.newToken(), f.newBackup(), f.newVerify())
 	return cmd
 }
 
-// at works on the data folder, or by a server.
+// at calls do with the data directory if --data is set, else with the server.
 func (f *adminFlags) at(cmd *cobra.Command, do func(office) error) error {
 	if f.data == "" {
 		c, err := connect(cmd, true)
 		if err != nil {
-			return fmt.Errorf("%w: or name the data folder with --data DIR", err)
+			return fmt.Errorf("%w: or name the data directory with --data DIR", err)
 		}
 		return do(remoteOffice{c})
 	}
@@ -63,8 +64,8 @@ func (f *adminFlags) newInvite() *cobra.Command {
 	var name, expires string
 	cmd := &cobra.Command{
 		Use:     "invite",
-		Short:   "Make an invite and print its code, which is shown this once",
-		Long:    "Makes an invite, with which one person can join: timba login URL --invite CODE --name NAME.",
+		Short:   "Make an invite and print its code, which is shown only once",
+		Long:    "Makes an invite for one person, who joins with timba login URL --invite CODE --name NAME.",
 		Example: "  timba admin invite --name ada\n  timba admin invite --data /var/lib/timba --expires 7d",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -85,8 +86,8 @@ func (f *adminFlags) newInvite() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the `NAME` that it is for (default: any)")
-	cmd.Flags().StringVar(&expires, "expires", "", "for how long it can be used, as in 12h or 7d (default: until it is)")
+	cmd.Flags().StringVar(&name, "name", "", "the `NAME` for which it is valid (default: any)")
+	cmd.Flags().StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 7d (default: for ever)")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -95,7 +96,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 	var revoke int64
 	cmd := &cobra.Command{
 		Use:     "invites",
-		Short:   "List the invites that nobody has used yet, or take one back",
+		Short:   "List the unused invites, or revoke one",
 		Example: "  timba admin invites\n  timba admin invites --revoke 3",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,7 +105,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 					if err := o.RevokeInvite(cmd.Context(), revoke); err != nil {
 						return err
 					}
-					_, err := fmt.Fprintf(cmd.OutOrStdout(), "took invite %d back\n", revoke)
+					_, err := fmt.Fprintf(cmd.OutOrStdout(), "revoked invite %d\n", revoke)
 					return err
 				}
 				invites, err := o.Invites(cmd.Context())
@@ -114,7 +115,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 				if f.json {
 					return writeJSON(cmd.OutOrStdout(), invites)
 				}
-				t := newTable(cmd.OutOrStdout())
+				t := text.Table(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"id", "for", "by", "made", "expires"})
 				for _, i := range invites {
 					t.AppendRow(table.Row{i.ID, orDash(i.Name), orDash(i.By), since(i.Created), since(i.Expires)})
@@ -124,7 +125,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&revoke, "revoke", 0, "take the invite with this `ID` back")
+	cmd.Flags().Int64Var(&revoke, "revoke", 0, "revoke the invite with this `ID`")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -132,7 +133,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 func (f *adminFlags) newPeople() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "people",
-		Short: "List everybody who has joined",
+		Short: "List the people who have joined",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.at(cmd, func(o office) error {
@@ -143,7 +144,7 @@ func (f *adminFlags) newPeople() *cobra.Command {
 				if f.json {
 					return writeJSON(cmd.OutOrStdout(), people)
 				}
-				t := newTable(cmd.OutOrStdout())
+				t := text.Table(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"name", "", "joined", "blocked"})
 				for _, p := range people {
 					admin := ""
@@ -162,9 +163,9 @@ func (f *adminFlags) newPeople() *cobra.Command {
 }
 
 func (f *adminFlags) newBlock(out bool) *cobra.Command {
-	use, short, done := "block NAME", "Shut somebody out: tokens stop working, bots rest", "blocked"
+	use, short, done := "block NAME", "Block a person: their tokens stop working, their bots stop playing", "blocked"
 	if !out {
-		use, short, done = "unblock NAME", "Let somebody in again", "unblocked"
+		use, short, done = "unblock NAME", "Unblock a person", "unblocked"
 	}
 	cmd := &cobra.Command{
 		Use:   use,
@@ -195,7 +196,7 @@ func (o remoteOffice) Everybody(ctx context.Context) ([]wire.Person, error) {
 	return client.Collect(o.People(ctx), 0)
 }
 
-// localOffice works on the data folder.
+// localOffice works on the data directory.
 type localOffice struct{ *store.Store }
 
 func (o localOffice) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {

@@ -11,12 +11,13 @@ import (
 
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/text"
 )
 
-// onData opens the data folder for a command that has no other place to work on.
+// onData calls do with the data directory, which --data must name.
 func (f *adminFlags) onData(do func(*store.Store) error) error {
 	if f.data == "" {
-		return errors.New("data: name the server's data folder with --data DIR")
+		return errors.New("data: name the server's data directory with --data DIR")
 	}
 	s, err := store.Open(f.data, store.Options{ReadOnly: true})
 	if err != nil {
@@ -27,11 +28,11 @@ func (f *adminFlags) onData(do func(*store.Store) error) error {
 
 func (f *adminFlags) newBackup() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "backup FOLDER",
-		Short: "Copy all that a server needs to a new folder, while it runs",
-		Long: "Writes the database as it is at one moment, the uploads and the configuration to a folder that\n" +
-			"does not exist yet, while matches go on. It is a data folder itself: to restore, copy it back;\n" +
-			"timba admin verify looks into it. docs/operating.md tells more.",
+		Use:   "backup DIR",
+		Short: "Back up a competition to a new directory, even while the server runs",
+		Long: "Writes a snapshot of the database, the uploads and the configuration to a directory that does not\n" +
+			"exist yet. Matches continue meanwhile. The backup is a data directory itself: timba admin verify\n" +
+			"can check it, and to restore it you copy it back. See docs/operating.md.",
 		Example: "  timba admin backup --data /var/lib/timba /backup/timba-2026-01-31",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,8 +46,8 @@ func (f *adminFlags) newBackup() *cobra.Command {
 				}
 				if f.json {
 					return writeJSON(cmd.OutOrStdout(), struct {
-						Folder string `json:"folder"`
-						Bytes  int64  `json:"bytes"`
+						Dir   string `json:"folder"`
+						Bytes int64  `json:"bytes"`
 					}{args[0], size})
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s, %s\n", args[0], bundle.Size(size))
@@ -58,9 +59,9 @@ func (f *adminFlags) newBackup() *cobra.Command {
 	return cmd
 }
 
-// sizeOf is the bytes of all files in a folder.
-func sizeOf(folder string) (n int64, err error) {
-	err = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
+// sizeOf returns the total size in bytes of the files in a directory.
+func sizeOf(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -76,10 +77,10 @@ func sizeOf(folder string) (n int64, err error) {
 func (f *adminFlags) newVerify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Rebuild every game and every rating, and say what differs",
-		Long: "Rebuilds every game from its replay and every rating from the matches, also while the server\n" +
-			"runs, and says what differs from what is kept.\n\n" +
-			"Exit status: 0 all is as it should be, 1 something differs, 2 the data cannot be read, 3 broken off.",
+		Short: "Rebuild every game and every rating, and print the differences",
+		Long: "Rebuilds every game from its replay and every rating from the matches, and prints the\n" +
+			"differences from the database. The server may run meanwhile.\n\n" +
+			"Exit status: 0 no differences, 1 differences, 2 the data cannot be read, 3 interrupted.",
 		Example: "  timba admin verify --data /var/lib/timba",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -116,7 +117,7 @@ func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
 		for _, d := range found {
 			fmt.Fprintln(w, d)
 		}
-		fmt.Fprintf(w, "%s found\n", count(len(found), "difference"))
+		fmt.Fprintf(w, "%s found\n", text.Count(len(found), "difference"))
 	}
 	switch {
 	case errors.Is(err, context.Canceled):

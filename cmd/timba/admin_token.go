@@ -10,20 +10,20 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// newToken is the way back in for somebody who has lost all tokens: it takes the
-// rights of whoever owns the data folder.
+// newToken returns the command for a person who has lost all tokens. It needs access to the
+// data directory.
 func (f *adminFlags) newToken() *cobra.Command {
 	var scope, label, expires string
 	cmd := &cobra.Command{
 		Use:   "token NAME",
-		Short: "Make a token for somebody and print its key, which is shown this once",
-		Long: "Makes a token for a person on the server's own machine, for who has lost theirs: the admin of the\n" +
-			"first start is called admin. timba tokens shows and revokes tokens.",
+		Short: "Make a token for a person and print its key, which is shown only once",
+		Long: "Makes a token for a person who has lost theirs. It runs on the server's machine. The first start\n" +
+			"creates an admin whose name is admin. timba tokens lists and revokes tokens.",
 		Example: "  timba admin token --data /var/lib/timba admin",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if f.data == "" {
-				return errors.New("data: name the server's data folder with --data DIR: a server makes tokens for who has one already")
+				return errors.New("data: name the server's data directory with --data DIR: a server makes tokens only for people who already have one")
 			}
 			until, err := untilTime(expires)
 			if err != nil {
@@ -53,9 +53,9 @@ func (f *adminFlags) newToken() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&scope, "scope", string(ladder.ScopeAll), "what it is good for: read|submit|all")
-	flags.StringVar(&label, "label", "made on the server", "what it is for, in your words")
-	flags.StringVar(&expires, "expires", "", "for how long it works, as in 12h or 90d (default: until it is revoked)")
+	flags.StringVar(&scope, "scope", string(ladder.ScopeAll), "what it allows: read|submit|all")
+	flags.StringVar(&label, "label", "made on the server", "a note on what it is for")
+	flags.StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }

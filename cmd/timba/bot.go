@@ -16,7 +16,7 @@ func newBot() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:     "bot NAME[:KEY=VALUE,...]",
-		Short:   "Be a house bot on stdin and stdout",
+		Short:   "Run a house bot on stdin and stdout",
 		Long:    "Speaks the protocol on stdin and stdout as one of the house bots. In a match, write @NAME.\n\nHouse bots:\n" + help.String(),
 		Example: "  timba bot greedy",
 		Args:    cobra.ExactArgs(1),

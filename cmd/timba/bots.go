@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -21,13 +22,15 @@ type botsFlags struct {
 func newBots() *cobra.Command {
 	var f botsFlags
 	cmd := &cobra.Command{
-		Use:     "bots [BOT]",
-		Short:   "List the bots of the competition, or one bot's versions and places",
-		Example: "  timba bots --mine\n  timba bots mybot",
+		Use:   "bots [BOT]",
+		Short: "List the bots of the competition, or one bot's versions and standings",
+		Long: "Lists the bots of the competition, or with BOT its versions and standings. The commands below are\n" +
+			"for your own bots, and history for any.",
+		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.mine && (f.owner != "" || len(args) > 0) {
-				return errors.New("bots: --mine goes with neither --owner nor a bot's name: choose one")
+				return errors.New("bots: --mine excludes --owner and a bot's name: choose one")
 			}
 			c, err := connect(cmd, f.mine)
 			if err != nil {
@@ -39,9 +42,10 @@ func newBots() *cobra.Command {
 			return f.one(cmd, c, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&f.mine, "mine", false, "only your own")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "only those of this person")
+	cmd.Flags().BoolVar(&f.mine, "mine", false, "only your own bots")
+	cmd.Flags().StringVar(&f.owner, "owner", "", "only the bots of this person")
 	jsonFlag(cmd, &f.json)
+	cmd.AddCommand(newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cmd
 }
 
@@ -58,10 +62,10 @@ func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
 		return writeJSON(cmd.OutOrStdout(), bots)
 	}
 	if len(bots) == 0 {
-		fmt.Fprintln(cmd.OutOrStdout(), "there are no bots yet: timba submit DIR sends one")
+		fmt.Fprintln(cmd.OutOrStdout(), "no bots yet: send one with timba submit DIR")
 		return nil
 	}
-	t := newTable(cmd.OutOrStdout())
+	t := text.Table(cmd.OutOrStdout())
 	t.AppendHeader(table.Row{"bot", "owner", "plays", "last version", "state", "submitted"})
 	for _, b := range bots {
 		row := table.Row{b.Name, ownerText(b.Owner, b.House), "-", "-", "-", "-"}
@@ -84,7 +88,7 @@ func ownerText(owner string, house bool) string {
 	return orDash(owner)
 }
 
-// versionText is a version's number with the manifest's own.
+// versionText returns a version's number and, in brackets, the label from its manifest.
 func versionText(v wire.Version) string {
 	if v.Label == "" {
 		return fmt.Sprintf("@%d", v.Version)
@@ -111,8 +115,12 @@ func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error
 	if f.json {
 		return writeJSON(w, botReport{b, versions})
 	}
-	fmt.Fprintf(w, "%s, of %s\n\n", b.Name, ownerText(b.Owner, b.House))
-	t := newTable(w)
+	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
+	if !b.Withdrawn.IsZero() {
+		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
+	}
+	fmt.Fprintln(w)
+	t := text.Table(w)
 	t.AppendHeader(table.Row{"version", "state", "language", "games", "submitted", "hash"})
 	for _, v := range versions {
 		games := strings.Join(v.Games, ",")
@@ -134,9 +142,9 @@ func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error
 	return nil
 }
 
-// printStandings is a table of places, of one ladder or of one bot on each.
+// printStandings prints a table of standings; ladders adds a column with the ladder.
 func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
-	t := newTable(w)
+	t := text.Table(w)
 	header := table.Row{"", "bot", "owner", "Elo", "fit", "± 95 %", "matches", "games", "wins", "draws", "losses", "faults", "last"}
 	if ladders {
 		header = append(table.Row{"ladder"}, header...)
@@ -152,7 +160,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		}
 		name := fmt.Sprintf("%s@%d", s.Bot, s.Version)
 		if !s.Active {
-			name += " (rests)"
+			name += " (inactive)"
 		}
 		row := table.Row{s.Rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
 		if ladders {

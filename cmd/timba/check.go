@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -21,7 +21,7 @@ type checkFlags struct {
 	seed                      string
 	movetime, margin, startup int
 	quick, json, outside      bool
-	hold                      holdFlags
+	sandbox                   sandboxFlags
 	time                      time.Duration
 }
 
@@ -29,15 +29,15 @@ func newCheck() *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
 		Use:   "check BOT",
-		Short: "Tell whether a bot keeps to the protocol, and what to change",
-		Long: "Starts a bot and puts it through all that SPEC.md says of bots: the greeting, every\n" +
-			"game with every option, dozens of games in one process, lines and keys that it does\n" +
-			"not know, the clock, the goodbye. What fails is shown with the last lines of both\n" +
-			"sides and with what to change. The bot is held as in a match.\n\n" +
-			"A BOT is a house bot (@random), a folder with a timba.toml or a recognised main file\n" +
+		Short: "Check whether a bot follows the protocol, and print what to change",
+		Long: "Starts a bot and tests all that SPEC.md requires of bots: the greeting, every game with\n" +
+			"every option, dozens of games in one process, unknown lines and keys, the clock, the\n" +
+			"goodbye. For each failure it prints the last lines of both sides and what to change.\n" +
+			"The bot is sandboxed as in a match.\n\n" +
+			"A BOT is a house bot (@random), a directory with a timba.toml or a recognised main file\n" +
 			"(bot.py, bot.c, ...), or a command in quotes.\n\n" +
-			"Exit status: 0 the bot passes (there may be warnings), 1 it fails, 2 wrong usage or a\n" +
-			"failure of our own, 3 broken off.",
+			"Exit status: 0 the bot passes (perhaps with warnings), 1 it fails, 2 wrong usage or an\n" +
+			"error of timba, 3 interrupted.",
 		Example: "  timba check mybot\n" +
 			"  timba check \"python3 bot.py\" --games brisca,tute --quick\n" +
 			"  timba check ./mybot --movetime 100 --json",
@@ -51,14 +51,14 @@ func newCheck() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
-	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same one deals the same games")
+	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
 	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds for each move")
 	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
 	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of the bot to its ready")
-	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, not every two of them together")
-	flags.DurationVar(&f.time, "time", check.Defaults().Time, "begin no more games after this time")
-	f.hold.add(cmd)
-	flags.BoolVar(&f.outside, "outside", false, "see whether a bot that fails in the sandbox works outside, with all your rights")
+	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, without all pairs of options")
+	flags.DurationVar(&f.time, "time", check.Defaults().Time, "start no more games after this time")
+	f.sandbox.add(cmd)
+	flags.BoolVar(&f.outside, "outside", false, "if the bot fails in the sandbox, also run it outside, with all your rights")
 	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
 	return cmd
 }
@@ -68,41 +68,40 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
-	held, err := f.hold.choose(cmd, []string{bot})
+	sandboxed, err := f.sandbox.choose(cmd, []string{bot})
 	if err != nil {
 		return err
 	}
-	p, err := program.ResolveHeld(cmd.Context(), bot, cmd.ErrOrStderr(), f.hold.buildLevel(held))
+	p, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).Resolve(cmd.Context(), bot)
 	if err != nil {
 		return err
 	}
-	p.Hold = held
-	// Where it is set it hides that a bot in Python does not flush, and would lose on
-	// other machines.
+	p.Sandbox = sandboxed
+	// It would hide that a bot in Python does not flush, and would fail on other machines.
 	os.Unsetenv("PYTHONUNBUFFERED")
 	w := cmd.OutOrStdout()
 	if !f.json {
-		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), clockText(o.Clock), f.seed)
+		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), report.Clock(o.Clock), f.seed)
 		f.show(&o, w, cmd.ErrOrStderr())
 	}
-	report, err := check.Run(cmd.Context(), p, o)
+	result, err := check.Run(cmd.Context(), p, o)
 	switch {
 	case err != nil && referee.IsCancelled(err):
-		fmt.Fprintln(cmd.ErrOrStderr(), "broken off")
+		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
 		return errNoVerdict
 	case err != nil:
 		return err
 	}
 	if f.json {
-		data, err := report.JSON()
+		data, err := result.JSON()
 		if err != nil {
 			return err
 		}
 		w.Write(data)
 	} else {
-		report.WriteSummary(w)
+		result.WriteSummary(w)
 	}
-	if report.Verdict == check.Failed {
+	if result.Verdict == check.Failed {
 		return errFault
 	}
 	return nil
@@ -133,7 +132,7 @@ func (f *checkFlags) options() (check.Options, error) {
 	return o, nil
 }
 
-// show tells each check as it is finished, and to people how far the games are.
+// show prints each check when it ends and, on a terminal, the progress of the games.
 func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
 	bar := newProgress(errs, "games")
 	o.Progress = func(done, all int) {

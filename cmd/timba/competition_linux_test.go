@@ -1,25 +1,28 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestCompetition runs the scripts of testdata/competition: the commands of those
-// who take part, against a real server that plays all the while. URL is its
-// address, DATA its folder, ADMIN its admin's token. Each script is somebody with
-// a configuration folder of their own.
+// TestCompetition runs the scripts of testdata/competition: the commands of participants, against
+// a real server that plays meanwhile. URL is its address, DATA its directory, ADMIN its admin's
+// token. Each script is a person with a separate configuration directory.
 func TestCompetition(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1")
-	// The scripts are run at once, below a test that ends before the server does.
-	t.Run("scripts", func(t *testing.T) {
-		testscript.Run(t, testscript.Params{
-			Dir:                 "testdata/competition",
-			UpdateScripts:       *update,
+	// Scripts run in parallel, in subtests that end before the server.
+	scripts := func(p testscript.Params) testscript.Params {
+		return testscript.Params{
+			Dir:                 p.Dir,
+			Files:               p.Files,
+			UpdateScripts:       *update && p.Dir != "",
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
 			Setup: func(e *testscript.Env) error {
@@ -31,7 +34,16 @@ func TestCompetition(t *testing.T) {
 				return nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "json": members, "set": set},
-		})
+		}
+	}
+	t.Run("scripts", func(t *testing.T) {
+		testscript.Run(t, scripts(testscript.Params{Dir: "testdata/competition"}))
+	})
+	t.Run("ten minutes", func(t *testing.T) {
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip(err)
+		}
+		testscript.Run(t, scripts(testscript.Params{Files: []string{tenMinutes(t)}}))
 	})
 	if t.Failed() {
 		t.Log(s.log())
@@ -44,10 +56,39 @@ func TestCompetition(t *testing.T) {
 	}
 }
 
-// set NAME FILE sets a variable to what a file holds, such as stdout.
+// set NAME FILE sets a variable to the content of a file, such as stdout.
 func set(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: set NAME FILE")
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
+}
+
+// tenMinutes writes a script of the commands in SPEC.md, "A bot in ten minutes", as they are
+// written there. A new person runs them.
+func tenMinutes(t *testing.T) string {
+	data, err := os.ReadFile("../../SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## A bot in ten minutes\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var b strings.Builder
+	b.WriteString("exec timba admin invite --data $DATA\nset CODE stdout\nenv NAME=ten\n")
+	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1) {
+		for line := range strings.Lines(block[1]) {
+			b.WriteString("exec " + line)
+		}
+	}
+	for _, command := range []string{"init", "check", "match", "replay show", "explain", "login", "submit", "bots"} {
+		if !strings.Contains(b.String(), "\nexec timba "+command+" ") {
+			t.Errorf("the section has no timba %s", command)
+		}
+	}
+	b.WriteString("stdout '^mybot, owner: ten$'\nstdout '^@1 .*live '\n")
+	path := filepath.Join(t.TempDir(), "ten_minutes.txt")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

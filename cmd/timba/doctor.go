@@ -7,10 +7,11 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// examination is what timba doctor finds out.
+// examination is the document of `timba doctor --json`.
 type examination struct {
 	Level  string        `json:"level"`
 	Layers []layerResult `json:"layers"`
@@ -35,11 +36,11 @@ func newDoctor() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Tell how well this machine can hold a bot",
+		Short: "Show how well this machine can sandbox a bot",
 		Long: "Makes a sandbox of each level and attacks the best one. The levels are NONE, WEAK,\n" +
-			"REDUCED and FULL; docs/sandbox.md tells what each holds.\n\n" +
-			"Exit status: 0 the level is the one required or better and every attack was held,\n" +
-			"1 it is not, 2 wrong usage.",
+			"REDUCED and FULL; docs/sandbox.md describes what each prevents.\n\n" +
+			"Exit status: 0 the level is sufficient and every attack was blocked, 1 it is not, or\n" +
+			"an attack got through, 2 wrong usage.",
 		Example: "  timba doctor\n  timba doctor --require full",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,14 +55,14 @@ func newDoctor() *cobra.Command {
 			} else {
 				err = e.print(cmd.OutOrStdout())
 			}
-			if err == nil && (report.Level < want || !e.held()) {
+			if err == nil && (report.Level < want || !e.blocked()) {
 				return errFault
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&require, "require", "reduced", "the `level` below which the exit status is 1: none|weak|reduced|full")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as JSON")
+	cmd.Flags().StringVar(&require, "require", "reduced", "the required `level`: none|weak|reduced|full; the exit status is 1 below it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the result as JSON")
 	return cmd
 }
 
@@ -82,8 +83,8 @@ func examine(r sandbox.Report) examination {
 	return e
 }
 
-// held tells whether no attack got through.
-func (e examination) held() bool {
+// blocked reports whether every attack was blocked.
+func (e examination) blocked() bool {
 	for _, t := range e.Trials {
 		if !t.Held {
 			return false
@@ -93,7 +94,7 @@ func (e examination) held() bool {
 }
 
 func (e examination) print(w io.Writer) error {
-	layers := newTable(w)
+	layers := text.Table(w)
 	layers.AppendHeader(table.Row{"layer", "", "why"})
 	for _, l := range e.Layers {
 		layers.AppendRow(table.Row{l.Name, okText(l.OK), l.Error})
@@ -101,7 +102,7 @@ func (e examination) print(w io.Writer) error {
 	layers.Render()
 	for _, l := range e.Layers {
 		if !l.OK {
-			fmt.Fprintf(w, "\n%s would need: %s\n", l.Name, l.Fix)
+			fmt.Fprintf(w, "\n%s needs: %s\n", l.Name, l.Fix)
 		}
 	}
 	fmt.Fprintf(w, "\nlevel: %s\n", e.Level)
@@ -110,10 +111,10 @@ func (e examination) print(w io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(w)
-	attacks := newTable(w)
+	attacks := text.Table(w)
 	attacks.AppendHeader(table.Row{"a program that", "", ""})
 	for _, t := range e.Trials {
-		attacks.AppendRow(table.Row{t.Name, heldText(t.Held), t.Text})
+		attacks.AppendRow(table.Row{t.Name, blockedText(t.Held), t.Text})
 	}
 	attacks.Render()
 	return nil
@@ -126,9 +127,9 @@ func okText(ok bool) string {
 	return "missing"
 }
 
-func heldText(held bool) string {
-	if held {
-		return "held"
+func blockedText(blocked bool) string {
+	if blocked {
+		return "blocked"
 	}
 	return "GOT THROUGH"
 }

@@ -16,21 +16,25 @@ import (
 func newReplayExport() *cobra.Command {
 	var format, out string
 	cmd := &cobra.Command{
-		Use:   "export FILE...",
-		Short: "Make a page to look at, or rows for a training set",
-		Long: "Makes of a replay one HTML page that plays the game back and needs nothing else; or\n" +
-			"of one or more replays a table with a row a move, as csv or json: what the seat saw,\n" +
-			"its legal moves, the one it made, and how the game ended for it.\n" +
-			"A page is written to FILE with .html for its ending, rows to standard output,\n" +
+		Use:   "export FILE|DIRECTORY...",
+		Short: "Export replays as a page, or as a table for training",
+		Long: "Exports one replay as a self-contained HTML page that plays the game back, or one or more\n" +
+			"replays as a table, csv or json, with one row for each move: what the seat saw, its\n" +
+			"legal moves, the move it made, and how the game ended for it.\n" +
+			"A page is written next to FILE with the extension .html, rows to standard output,\n" +
 			"unless --out names a file (- is standard output).",
-		Example: "  timba replay export replays/games/00000-0.json\n" +
-			"  timba replay export --format csv --out moves.csv replays/games/*.json",
+		Example: "  timba replay export replays/games/0000-00000-0.json\n" +
+			"  timba replay export --format csv --out moves.csv replays",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := replayFiles(args)
+			if err != nil {
+				return err
+			}
 			switch format {
 			case "html":
 				if len(args) > 1 {
-					return fmt.Errorf("export: a page shows one game, and %d files are given: export them one at a time, or use --format csv", len(args))
+					return fmt.Errorf("export: a page shows one game, not %d: export the files one at a time, or use --format csv", len(args))
 				}
 				if out == "" {
 					out = pageName(args[0])
@@ -52,7 +56,7 @@ func newReplayExport() *cobra.Command {
 	return cmd
 }
 
-// pageName is where the page of a replay goes by itself.
+// pageName returns the default file of the page of a replay.
 func pageName(path string) string {
 	if path == "-" {
 		return "-"
@@ -85,8 +89,8 @@ func exportRows(cmd *cobra.Command, rows replaypage.RowWriter, paths []string) e
 	return rows.Close()
 }
 
-// writeOut gives write a file, or standard output for "" and "-". A file is
-// there in full or not at all.
+// writeOut writes a file, or standard output for "" and "-". A file is written completely
+// or not at all.
 func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err error) {
 	if path == "" || path == "-" {
 		w := bufio.NewWriter(cmd.OutOrStdout())

@@ -11,19 +11,19 @@ func newReplayFeed() *cobra.Command {
 	seat := -1
 	cmd := &cobra.Command{
 		Use:   "feed FILE --seat N",
-		Short: "Print what a seat's bot was sent, to debug it offline",
-		Long: "Prints the lines that the bot of a seat was sent in a game, byte by byte: greeting, game,\n" +
-			"events, views, turns with the time it had, faults, end, bye. A bot that takes its\n" +
-			"randomness from its seed makes the same moves again from them, without a referee:\n" +
-			"its answers are not looked at.\n\n" +
-			"Where the bot failed by itself (exit, garbled, output), a replay cannot tell whether that\n" +
-			"was noticed before or after its last turn was sent: the feed has that turn.",
+		Short: "Print what a bot was sent in a game, to debug it offline",
+		Long: "Prints the lines that the bot of a seat was sent in a game, byte for byte: greeting, game,\n" +
+			"events, views, turns with the time it had, faults, end, bye. A bot whose randomness comes\n" +
+			"only from its seed makes the same moves again. No referee is needed: the bot's answers\n" +
+			"are ignored.\n\n" +
+			"If the bot failed between turns (exit, garbled, output), the replay does not show whether\n" +
+			"the referee noticed it before or after it sent the last turn: the feed contains that turn.",
 		Example: "  timba replay feed replays/games/0000-00000-0.json --seat 1 | ./bot\n" +
 			"  timba replay feed game.json --seat 0 > game.in && gdb --args ./bot  # then: run < game.in",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("seat") {
-				return errors.New("feed: --seat is missing: say whose lines to print")
+				return errors.New("feed: --seat is missing: name the seat, as in --seat 0")
 			}
 			r, g, err := readReplay(cmd, args[0])
 			if err != nil {
@@ -34,7 +34,7 @@ func newReplayFeed() *cobra.Command {
 				return err
 			}
 			if len(traffic) == 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "seat %d was sent nothing: its bot was not started in this game\n", seat)
+				fmt.Fprintf(cmd.ErrOrStderr(), "seat %d was sent no lines: its bot was not started in this game\n", seat)
 			}
 			for _, t := range traffic {
 				if t.FromBot {
@@ -47,6 +47,6 @@ func newReplayFeed() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&seat, "seat", -1, "whose lines")
+	cmd.Flags().IntVar(&seat, "seat", -1, "print the lines of this seat")
 	return cmd
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -27,7 +27,7 @@ func newGames() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			describeGame(cmd.OutOrStdout(), g)
+			text.Game(cmd.OutOrStdout(), g)
 			return nil
 		},
 		ValidArgsFunction: completeGame,
@@ -35,7 +35,7 @@ func newGames() *cobra.Command {
 }
 
 func listGames(w io.Writer) error {
-	t := newTable(w)
+	t := text.Table(w)
 	t.AppendHeader(table.Row{"game", "options (the default first)"})
 	for _, g := range games.All() {
 		var options []string
@@ -49,21 +49,11 @@ func listGames(w io.Writer) error {
 		t.AppendRow(table.Row{g.Name(), strings.Join(options, " ")})
 	}
 	t.Render()
-	_, err := fmt.Fprintln(w, "\ntimba games GAME tells a game's rules.")
+	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
 	return err
 }
 
-func describeGame(w io.Writer, g rules.Game) {
-	fmt.Fprintf(w, "%s\n\n%s\n\n", g.Name(), strings.TrimSpace(g.Rules()))
-	t := newTable(w)
-	t.AppendHeader(table.Row{"option", "default", "allowed", "meaning"})
-	for _, o := range g.Options() {
-		t.AppendRow(table.Row{o.Name, o.DefaultText(), o.Allowed(), o.Help})
-	}
-	t.Render()
-}
-
-// completeGame completes a first argument that is a game.
+// completeGame completes a game as the first argument.
 func completeGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -75,7 +65,7 @@ func completeGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeBots completes a game, and then house bots beside files.
+// completeBots completes a game as the first argument, then house bots and files.
 func completeBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return completeGame(cmd, args, word)
@@ -85,17 +75,4 @@ func completeBots(cmd *cobra.Command, args []string, word string) ([]string, cob
 		names = append(names, "@"+b.Name+"\t"+b.Help)
 	}
 	return names, cobra.ShellCompDirectiveDefault
-}
-
-// newTable is how every table of the program looks.
-func newTable(w io.Writer) table.Writer {
-	t := table.NewWriter()
-	t.SetOutputMirror(w)
-	style := table.StyleLight
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = 0
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
-	return t
 }

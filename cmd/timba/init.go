@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/mattn/go-shellwords"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
 
@@ -18,15 +18,15 @@ func newInit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init LANGUAGE DIR",
 		Short: "Write a bot to start from",
-		Long: "Writes a complete bot, which plays all games, into a new folder. The bot is called by\n" +
-			"the folder's name.",
+		Long: "Writes a complete bot, which plays all games, into a new directory. The bot has the name\n" +
+			"of the directory.",
 		Example: "  timba init python mybot\n  timba init --list",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if list && len(args) > 0 {
 				return errors.New("init: --list takes no arguments")
 			}
 			if !list && len(args) != 2 {
-				return errors.New("init: name a language and a new folder, as in: timba init python mybot (timba init --list tells the languages)")
+				return errors.New("init: name a language and a new directory, as in: timba init python mybot (timba init --list shows the languages)")
 			}
 			return nil
 		},
@@ -52,8 +52,8 @@ func initBot(w io.Writer, language, dir string) error {
 	if err != nil {
 		return err
 	}
-	bot := quoted(botPath(dir))
-	fmt.Fprintf(w, "%s: a bot in %s that plays all games. Its README.md says where your ideas go.\n", name, l.Title)
+	bot := text.Quote(botPath(dir))
+	fmt.Fprintf(w, "%s: a bot in %s that plays all games. Its README.md explains where your ideas go.\n", name, l.Title)
 	if missing := l.Missing(); missing != nil {
 		fmt.Fprintf(w, "Install %s first: the bot needs it.\n", strings.Join(missing, " and "))
 	}
@@ -61,8 +61,8 @@ func initBot(w io.Writer, language, dir string) error {
 	return nil
 }
 
-// botPath is the folder as a BOT: a name that begins like a house bot's or a
-// flag is a folder only with ./ before it.
+// botPath returns the directory as a BOT argument: with ./ before a name that would read as
+// a house bot or a flag.
 func botPath(dir string) string {
 	if strings.HasPrefix(dir, "@") || strings.HasPrefix(dir, "-") {
 		return "./" + dir
@@ -70,16 +70,8 @@ func botPath(dir string) string {
 	return dir
 }
 
-// quoted is a word as a shell wants it.
-func quoted(word string) string {
-	if words, err := shellwords.Parse(word); err == nil && len(words) == 1 && words[0] == word && !strings.ContainsAny(word, "$*?[]#~{}&!=%^") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 func listLanguages(w io.Writer) {
-	t := newTable(w)
+	t := text.Table(w)
 	t.AppendHeader(table.Row{"language", "also", "needs", "installed"})
 	for _, l := range starters.Languages {
 		installed := "yes"

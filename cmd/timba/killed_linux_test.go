@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// hardBots are bots that are not easily got rid of, in the shell. MARK stands for
-// digits that are in the arguments of all that they start.
+// hardBots are shell bots whose processes are hard to end. MARK stands for digits in the arguments
+// of all processes that they start.
 var hardBots = map[string]string{
 	"deaf": `trap '' TERM INT HUP QUIT PIPE`,
 	"parent": `for i in 1 2 3; do sleep 4MARK & done
@@ -42,22 +43,14 @@ done
 sleep 8MARK
 `
 
-// writeBot makes a folder with a bot in the shell.
+// writeBot makes a directory with a bot in the shell.
 func writeBot(t *testing.T, dir, script, manifest string) string {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"bot.sh": script, "timba.toml": manifest} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	return refereetest.Files(t, dir, map[string]string{"bot.sh": script, "timba.toml": manifest})
 }
 
 // mess is a world in which referees are killed: a mark in the arguments of all
-// processes, and folders for their temporary files.
+// processes, and directories for their temporary files.
 type mess struct {
 	mark   string
 	bots   string
@@ -122,8 +115,8 @@ func (m *mess) begin(t *testing.T, sign string, times int, args ...string) {
 	}()
 }
 
-// kill ends all referees in the middle of their play and wants nothing of them to
-// be there a second later.
+// kill ends all referees while they play, and requires that nothing of them is left a second
+// later.
 func (m *mess) kill(t *testing.T) {
 	t.Helper()
 	processes := 0
@@ -155,13 +148,13 @@ func (m *mess) kill(t *testing.T) {
 	took := time.Since(began)
 	if len(left) > 0 {
 		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
-	} else if took > time.Second && !raced {
+	} else if took > time.Second && !refereetest.Raced() {
 		t.Errorf("nothing is left only after %v", took)
 	}
 	t.Logf("%d referees and %d processes of theirs were gone after %v", len(m.all), processes, took)
 }
 
-// left is what there is of the referees.
+// left returns what is left of the referees.
 func (m *mess) left(t *testing.T) (left []string) {
 	t.Helper()
 	for _, entry := range glob(t, "/proc/[0-9]*") {
@@ -186,7 +179,7 @@ func (m *mess) left(t *testing.T) (left []string) {
 	return append(left, m.groups(t)...)
 }
 
-// groups are the cgroups that the referees have made.
+// groups returns the cgroups that the referees have made.
 func (m *mess) groups(t *testing.T) (left []string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
@@ -204,7 +197,7 @@ func (m *mess) groups(t *testing.T) (left []string) {
 			}) {
 				left = append(left, path)
 			}
-			return nil // folders come and go meanwhile
+			return nil // directories come and go meanwhile
 		})
 	}
 	return left
@@ -242,7 +235,7 @@ func birth(pid int) string {
 	return fmt.Sprintf("%d since %s", pid, fields[19])
 }
 
-// family is a process and all below it, by birth.
+// family returns a process and all below it, by birth.
 func family(pid int) map[string]bool {
 	all := map[string]bool{birth(pid): true}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -259,11 +252,13 @@ func family(pid int) map[string]bool {
 	return all
 }
 
-// TestKilled: twenty matches with bots of all kinds, held and not, stopped between
-// their turns and not, two of them still building, whose referees are ended by
-// SIGKILL all at once: a second later there is no process, mount, cgroup or
-// temporary folder.
+// TestKilled kills the referees of twenty matches with SIGKILL at once: with bots of all kinds,
+// sandboxed and not, stopped between their turns and not, two of them still building. A second
+// later no process, mount, cgroup or temporary directory is left.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
 	m := newMess(t)
 	ways := [][]string{{"--sandbox", "auto"}, {"--sandbox", "off"}}
 	if sandbox.Probe().Level == sandbox.Full {
@@ -285,8 +280,11 @@ func TestKilled(t *testing.T) {
 	m.kill(t)
 }
 
-// TestKilledLanes: the same of one referee in the middle of twenty games at once.
-func TestKilledLanes(t *testing.T) {
+// TestKilledWorkers does the same with one referee during twenty concurrent games.
+func TestKilledWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
 	m := newMess(t)
 	args := []string{"match", "brisca", "--deals", "100000", "--movetime", "600000", "--log", "--concurrency", "20"}
 	for name := range hardBots {

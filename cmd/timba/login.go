@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// loginFlags say how one is to be known to a server.
+// loginFlags are the flags of a login.
 type loginFlags struct {
 	tokenFile, invite, name string
 	json                    bool
@@ -23,10 +23,10 @@ func newLogin() *cobra.Command {
 	var f loginFlags
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
-		Short: "Join a competition, or go on in it with a token",
-		Long: "Asks for your token, verifies it, and keeps it with the server's address for the other\n" +
-			"commands. With --name you join: with the code of an invite, where the competition wants one.\n\n" +
-			"The variables TIMBA_URL and TIMBA_TOKEN win over what is kept.",
+		Short: "Join a competition, or log in with a token",
+		Long: "Asks for your token, verifies it, and saves it with the server's address for the other\n" +
+			"commands. With --name you join; most competitions require the code of an invite.\n\n" +
+			"The variables TIMBA_URL and TIMBA_TOKEN override the saved values.",
 		Example: "  timba login https://timba.example.org --invite CODE --name ada\n" +
 			"  timba login https://timba.example.org\n" +
 			"  timba login http://localhost:8080 --token-file token.txt",
@@ -41,7 +41,7 @@ func newLogin() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from this `FILE`; - is stdin")
-	flags.StringVar(&f.invite, "invite", "", "the `CODE` of an invite, to join with")
+	flags.StringVar(&f.invite, "invite", "", "join with the `CODE` of an invite")
 	flags.StringVar(&f.name, "name", "", "join under this `NAME`")
 	jsonFlag(cmd, &f.json)
 	return cmd
@@ -52,16 +52,16 @@ func (f *loginFlags) run(cmd *cobra.Command, url string) error {
 	case f.invite != "" && f.name == "":
 		return errors.New("login: an invite needs a name: add --name NAME")
 	case f.name != "" && f.tokenFile != "":
-		return errors.New("login: --name joins and --token-file is of somebody who has: choose one")
+		return errors.New("login: --name is for a new person and --token-file for one with a token: choose one")
 	}
-	kept, err := readAccount()
+	saved, err := client.ReadAccount()
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err) // it is written anew
+		fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err) // the login overwrites it
 	}
-	if url = cmp.Or(url, os.Getenv(envURL), kept.URL); url == "" {
-		return errors.New("no server: say which, as in timba login https://HOST")
+	if url = cmp.Or(url, os.Getenv(client.EnvURL), saved.URL); url == "" {
+		return errors.New("no server: name one, as in timba login https://HOST")
 	}
-	c, err := dial(cmd, account{URL: url})
+	c, err := dial(cmd, client.Account{URL: url})
 	if err != nil {
 		return err
 	}
@@ -72,21 +72,21 @@ func (f *loginFlags) run(cmd *cobra.Command, url string) error {
 	if err != nil {
 		return fmt.Errorf("login: %w", err)
 	}
-	path, err := account{c.URL, c.Token}.keep()
+	path, err := client.Account{URL: c.URL, Token: c.Token}.Keep()
 	if err != nil {
-		return fmt.Errorf("%w: your token is %s: it is not shown again", err, c.Token)
+		return fmt.Errorf("%w: write down your token %s: it is not shown again", err, c.Token)
 	}
-	if t := os.Getenv(envToken); t != "" && t != c.Token {
-		fmt.Fprintf(cmd.ErrOrStderr(), "the variable %s is set and wins over what is kept\n", envToken)
+	if t := os.Getenv(client.EnvToken); t != "" && t != c.Token {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the variable %s is set and overrides the saved token\n", client.EnvToken)
 	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), me)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s as %s, with a token of scope %s; kept in %s\n", c.URL, me.Name, me.Token.Scope, path)
+	fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s as %s, with a token of scope %s; saved in %s\n", c.URL, me.Name, me.Token.Scope, path)
 	return nil
 }
 
-// token is the one to log in with: of a new person, from a file, or asked for.
+// token returns the token to log in with: from a registration, a file or a prompt.
 func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error) {
 	if f.name != "" {
 		p, err := c.Register(cmd.Context(), f.name, f.invite)
@@ -110,7 +110,7 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" {
-		return "", errors.New("token: nothing was given: to join with an invite, add --invite CODE --name NAME")
+		return "", errors.New("token: the input is empty: to join with an invite, add --invite CODE --name NAME")
 	}
 	return token, nil
 }
@@ -120,10 +120,10 @@ func newLogout() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logout",
 		Short: "Forget the server and the token",
-		Long:  "Forgets the server and the token. With --revoke the token stops working, wherever else it is kept.",
+		Long:  "Forgets the server and the token. With --revoke the token stops working everywhere.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := readAccount()
+			a, err := client.ReadAccount()
 			if err != nil && revoke {
 				return err
 			}
@@ -133,15 +133,15 @@ func newLogout() *cobra.Command {
 					return err
 				}
 				if err := c.ForgetToken(cmd.Context()); err != nil && client.Status(err) != 401 {
-					return fmt.Errorf("logout: %w: without --revoke the token is only forgotten here", err)
+					return fmt.Errorf("logout: %w: try again without --revoke to forget the token only on this machine", err)
 				}
 			}
-			path, err := accountFile()
+			path, err := client.AccountFile()
 			if err != nil {
 				return err
 			}
 			if err := os.Remove(path); errors.Is(err, os.ErrNotExist) {
-				fmt.Fprintln(cmd.OutOrStdout(), "there was nothing to forget")
+				fmt.Fprintln(cmd.OutOrStdout(), "not logged in: nothing to forget")
 				return nil
 			} else if err != nil {
 				return fmt.Errorf("logout: %w", err)
@@ -150,6 +150,6 @@ func newLogout() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&revoke, "revoke", false, "end the token on the server too")
+	cmd.Flags().BoolVar(&revoke, "revoke", false, "also revoke the token on the server")
 	return cmd
 }

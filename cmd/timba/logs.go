@@ -22,10 +22,10 @@ func newLogs() *cobra.Command {
 	f := logsFlags{}
 	cmd := &cobra.Command{
 		Use:   "logs BOT[@N] [STAGE]",
-		Short: "Read what your bot's stages printed, or what it wrote in a game",
+		Short: "Show the logs of your bot's stages, or its log of a game",
 		Long: "Shows the stages of a version of your bot (the last one, unless @N names another) and the log of\n" +
-			"the stage that failed; with STAGE (unpack, build, check, trial) that stage's log alone. With\n" +
-			"--game and --seat: what the bot wrote on standard error in that game.",
+			"the stage that failed. With STAGE (unpack, build, check, trial) it shows only that stage's log.\n" +
+			"With --game and --seat it shows what the bot wrote to standard error in that game.",
 		Example: "  timba logs mybot\n  timba logs mybot@3 build\n  timba logs --game 1234 --seat 0",
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ func newLogs() *cobra.Command {
 			inGame := cmd.Flags().Changed("game")
 			switch {
 			case inGame && (len(args) > 0 || !cmd.Flags().Changed("seat")):
-				return errors.New("logs: --game goes with --seat and without a bot's name, as in timba logs --game 1234 --seat 0")
+				return errors.New("logs: --game needs --seat and excludes a bot's name, as in timba logs --game 1234 --seat 0")
 			case inGame:
 				return f.ofGame(cmd, c)
 			case len(args) == 0:
@@ -45,8 +45,8 @@ func newLogs() *cobra.Command {
 			return f.ofVersion(cmd, c, args)
 		},
 	}
-	cmd.Flags().Int64Var(&f.game, "game", 0, "the number of a `GAME`")
-	cmd.Flags().IntVar(&f.seat, "seat", 0, "the `SEAT` in it, from 0")
+	cmd.Flags().Int64Var(&f.game, "game", 0, "the ID of a `GAME`")
+	cmd.Flags().IntVar(&f.seat, "seat", 0, "the `SEAT` in the game, from 0")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -65,7 +65,7 @@ func (f *logsFlags) ofGame(cmd *cobra.Command, c *client.Client) error {
 	}
 	out := cmd.OutOrStdout()
 	if screen, ok := out.(*os.File); ok && term.IsTerminal(int(screen.Fd())) {
-		data = []byte(ladder.Plain(string(data))) // a stranger's bot must not speak to the terminal
+		data = []byte(ladder.Plain(string(data))) // a bot's output must not control the terminal
 	}
 	_, err = out.Write(data)
 	return err

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"time"
 
@@ -13,9 +14,12 @@ import (
 
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // matchFlags are the flags of a match, as users write them.
@@ -27,7 +31,7 @@ type matchFlags struct {
 	margin, startup     int
 	concurrency         int
 	affinity            string
-	hold                holdFlags
+	sandbox             sandboxFlags
 	format              string
 	rounds              int
 	sprt                string
@@ -42,17 +46,19 @@ func newMatch() *cobra.Command {
 		Short: "Play a match or a tournament between bots",
 		Long: "Plays a match: each deal once for every rotation of the bots over the seats, so that\n" +
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
-			"A BOT is a house bot (@random, @first, @greedy), a folder with a timba.toml or a\n" +
-			"recognised main file (bot.py, bot.c, ...), or a command in quotes. Where there are\n" +
-			"fewer bots than seats they take the seats in turn.\n\n" +
-			"With --out every game is kept as it ends; --resume goes on after a Ctrl-C or worse.\n\n" +
-			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or a\n" +
-			"failure of our own, 3 broken off, or a --sprt without a verdict.",
+			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
+			"recognised main file (bot.py, bot.c, ...), or a command in quotes. If there are fewer\n" +
+			"bots than seats, they take the seats in turn.\n\n" +
+			"With --out every game is saved when it ends; --resume resumes after Ctrl-C or a crash,\n" +
+			"with the flags of the start. With more --deals it extends the match.\n\n" +
+			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
+			"of timba, 3 interrupted, or a --sprt without a verdict.",
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
-			"  timba match --resume replays",
+			"  timba match --resume replays\n" +
+			"  timba match --resume replays --deals 5000",
 		ValidArgsFunction: completeBots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args)
@@ -61,16 +67,16 @@ func newMatch() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.deals, "deals", 10, "deals of a match, each played in every rotation")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
-	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; can be given again")
+	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	f.addClock(cmd)
-	flags.IntVar(&f.concurrency, "concurrency", 0, "games at the same time (default: the cores)")
+	flags.IntVar(&f.concurrency, "concurrency", 0, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
-	f.hold.add(cmd)
+	f.sandbox.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
-	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as it takes)")
+	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
-	flags.StringVar(&f.out, "out", "", "keep the replays and logs in this `folder`")
-	flags.StringVar(&f.resume, "resume", "", "go on with the match of this `folder`")
+	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
+	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
 	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
 	return cmd
@@ -94,21 +100,24 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		if f.out != "" && f.out != f.resume {
 			return fmt.Errorf("--out is %q and --resume is %q: give only --resume", f.out, f.resume)
 		}
-		plan, err := (&tournament.Folder{Path: f.resume}).ReadPlan()
+		plan, err := (&tournament.Dir{Path: f.resume}).ReadPlan()
 		if err != nil {
 			return err
 		}
-		old, args = &plan, f.takeUp(cmd, plan, args)
+		if args, err = f.fillIn(cmd, plan, args); err != nil {
+			return err
+		}
+		old = &plan
 	}
 	if len(args) < 2 {
 		return fmt.Errorf("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
 	bots := absolute(args[1:])
-	held, err := f.hold.choose(cmd, bots)
+	sandboxed, err := f.sandbox.choose(cmd, bots)
 	if err != nil {
 		return err
 	}
-	programs, err := program.ResolveAllHeld(cmd.Context(), bots, cmd.ErrOrStderr(), f.hold.buildLevel(held))
+	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), bots)
 	if err != nil {
 		return err
 	}
@@ -116,20 +125,15 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	hold(t, programs, held)
-	plan := f.plan(t, bots)
-	if old != nil {
-		if err := old.Differs(plan); err != nil {
-			return err
-		}
-	}
-	if err := f.openFolder(t, plan); err != nil {
+	sandboxBots(t, programs, sandboxed)
+	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
+	if err := f.openDir(t, f.plan(t, bots, sandboxed), old); err != nil {
 		return err
 	}
 	return f.play(cmd, t)
 }
 
-// absolute makes the folders among the bots independent of where timba runs.
+// absolute returns the bots with absolute paths for those that are directories.
 func absolute(bots []string) []string {
 	bots = slices.Clone(bots)
 	for i, b := range bots {
@@ -142,53 +146,6 @@ func absolute(bots []string) []string {
 	return bots
 }
 
-// takeUp fills in what the command line leaves out from the plan of the folder
-// that it goes on with.
-func (f *matchFlags) takeUp(cmd *cobra.Command, p tournament.Plan, args []string) []string {
-	flags := cmd.Flags()
-	missing := func(names ...string) bool {
-		return !slices.ContainsFunc(names, flags.Changed)
-	}
-	if len(args) == 0 {
-		args = []string{p.Game}
-	}
-	if len(args) == 1 {
-		for _, b := range p.Bots {
-			args = append(args, b.Bot)
-		}
-	}
-	if missing("set") && args[0] == p.Game {
-		for name, value := range p.Options {
-			f.set = append(f.set, name+"="+value)
-		}
-	}
-	if missing("deals") {
-		f.deals = p.Deals
-	}
-	if missing("seed") {
-		f.seed = p.Seed.String()
-	}
-	if missing("format") && p.Format != tournament.Single {
-		f.format = string(p.Format)
-	}
-	if missing("rounds") {
-		f.rounds = p.Rounds
-	}
-	if missing("sprt") {
-		f.sprt = p.SPRT
-	}
-	if missing("movetime", "bank", "inc") {
-		f.movetime, f.bank, f.inc = int(p.Clock.Movetime), int(p.Clock.Bank), int(p.Clock.Inc)
-	}
-	if missing("margin") {
-		f.margin = int(p.Clock.Margin)
-	}
-	if missing("startup") {
-		f.startup = int(p.Clock.Startup)
-	}
-	return args
-}
-
 func (f *matchFlags) clock() referee.Clock {
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	c := referee.Clock{Move: ms(f.movetime), Bank: ms(f.bank), Inc: ms(f.inc), Margin: ms(f.margin), Startup: ms(f.startup)}
@@ -198,9 +155,12 @@ func (f *matchFlags) clock() referee.Clock {
 	return c
 }
 
-// tournament settles everything that a match or a tournament needs.
+// tournament returns everything that a match or a tournament needs.
 func (f *matchFlags) tournament(game string, programs []program.Program) (*tournament.Tournament, error) {
-	v, format, err := f.settle(game, len(programs))
+	v, format, err := f.resolve(game, len(programs))
+	if err == nil {
+		v, err = withOpening(v, f.set)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +189,7 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 		}
 		t.SPRT = &test
 	}
-	if t.Lanes, err = f.lanes(); err != nil {
+	if t.Workers, err = tournament.Workers(f.concurrency, f.affinity); err != nil {
 		return nil, err
 	}
 	if err := t.Clock.Check(); err != nil {
@@ -238,17 +198,16 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 	return t, t.Check()
 }
 
-// settle settles the game's options and the format, which follow from each other
-// and the number of bots: bots that fit around one table play one match, and
-// more make a round-robin.
-func (f *matchFlags) settle(game string, bots int) (rules.Variant, tournament.Format, error) {
+// resolve returns the game's variant and the format. Without --format, bots that fit at one
+// table play a single match, and more bots play a round-robin.
+func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.Format, error) {
 	if f.format != "" {
-		v, err := settle(game, f.set, 0)
+		v, err := resolveGame(game, f.set, 0)
 		return v, tournament.Format(f.format), err
 	}
-	v, err := settle(game, f.set, bots)
-	if err != nil { // so many cannot sit at one table
-		v, err = settle(game, f.set, 0)
+	v, err := resolveGame(game, f.set, bots)
+	if err != nil { // too many for one table
+		v, err = resolveGame(game, f.set, 0)
 	}
 	if err == nil && bots > v.Players() {
 		return v, tournament.RoundRobin, nil
@@ -256,132 +215,88 @@ func (f *matchFlags) settle(game string, bots int) (rules.Variant, tournament.Fo
 	return v, tournament.Single, err
 }
 
-func (f *matchFlags) plan(t *tournament.Tournament, bots []string) tournament.Plan {
-	c := t.Clock
-	p := tournament.Plan{
-		Game:    t.Variant.Game().Name(),
-		Options: map[string]string{},
-		Format:  t.Format,
-		Rounds:  t.Rounds,
-		Deals:   t.Deals,
-		Seed:    referee.Hex(t.Seed),
-		Clock: tournament.PlanClock{
-			Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Inc: c.Inc.Milliseconds(),
-			Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds(),
-		},
-	}
-	if t.SPRT != nil {
-		p.SPRT = t.SPRT.String()
-	}
-	for _, s := range t.Variant.Settings() {
-		p.Options[s.Name] = s.Value
-	}
-	for i, b := range t.Bots {
-		p.Bots = append(p.Bots, tournament.PlanBot{Bot: bots[i], Name: b.Name, SHA256: b.Hash})
-	}
-	return p
-}
-
-// openFolder gives the tournament the folder that the user asked for, else one
-// among the user's cache for games with faults.
-func (f *matchFlags) openFolder(t *tournament.Tournament, plan tournament.Plan) error {
+// openDir sets the directory of the tournament: the one that the user named, else one in
+// the user's cache for games with faults. old is the plan of the tournament that goes on,
+// nil for a new one.
+func (f *matchFlags) openDir(t *tournament.Tournament, plan tournament.Plan, old *tournament.Plan) error {
 	switch {
-	case f.resume != "":
-		t.Folder = &tournament.Folder{Path: f.resume}
-		return nil
+	case old != nil:
+		t.Dir = &tournament.Dir{Path: f.resume}
+		if err := old.Differs(plan); err != nil || reflect.DeepEqual(*old, plan) {
+			return err
+		}
+		return t.Dir.Replace(plan)
 	case f.out != "":
-		t.Folder = &tournament.Folder{Path: f.out}
+		t.Dir = &tournament.Dir{Path: f.out}
 	default:
 		cache, err := program.CacheDir("faults")
 		if err != nil {
 			return err
 		}
 		name := fmt.Sprintf("%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
-		t.Folder = &tournament.Folder{Path: filepath.Join(cache, name), FaultsOnly: true}
+		t.Dir = &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}
 		return nil
 	}
-	return t.Folder.Begin(plan)
+	return t.Dir.Begin(plan)
 }
 
-// lanes are the threads that play, bound to cores while there are enough.
-func (f *matchFlags) lanes() ([]int, error) {
-	cores := referee.Cores()
-	n := f.concurrency
-	if n < 0 {
-		return nil, fmt.Errorf("concurrency cannot be %d: try 1 or more, or leave it out to use the cores", n)
-	}
-	if n == 0 {
-		n = max(1, len(cores))
-	}
-	bind := n <= len(cores)
-	switch f.affinity {
-	case "auto":
-	case "on":
-		if len(cores) == 0 {
-			return nil, fmt.Errorf("affinity cannot be on: this system does not bind processes to cores")
-		}
-		bind = true
-	case "off":
-		bind = false
-	default:
-		return nil, fmt.Errorf("affinity cannot be %q: try auto, on or off", f.affinity)
-	}
-	lanes := make([]int, n)
-	for i := range lanes {
-		lanes[i] = referee.AnyCore
-		if bind {
-			lanes[i] = cores[i%len(cores)]
-		}
-	}
-	return lanes, nil
-}
-
-// play plays a tournament and reports it.
+// play plays a tournament and prints its report.
 func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
-	w := cmd.OutOrStdout()
+	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	r := &report.Run{Tournament: t, Self: self()}
 	if !f.json {
-		describeTournament(w, t)
+		r.WriteHead(w)
 	}
-	r := newContest(t, cmd.ErrOrStderr())
 	if f.log {
-		t.Trace = logTraffic(w, t)
+		r.TraceTo(w)
 	}
-	broken := r.play(cmd.Context())
-	if broken != nil && !referee.IsCancelled(broken) {
-		return broken
+	bar := newProgress(errs, "games")
+	stopped := r.Play(cmd.Context(), func(played, all int) {
+		bar.ChangeMax(all)
+		bar.Set(played)
+	}, func(text string) {
+		bar.Clear()
+		fmt.Fprintln(errs, text)
+	})
+	bar.Clear()
+	if stopped != nil && !referee.IsCancelled(stopped) {
+		return stopped
 	}
-	doc, err := r.report()
+	doc, err := r.Document()
 	if err != nil {
 		return err
 	}
 	if f.json {
 		err = writeJSON(w, doc)
 	} else {
-		err = r.print(w)
+		err = r.WriteTables(w)
 	}
-	if err == nil && broken == nil {
-		err = r.keep(doc)
+	if err == nil && stopped == nil && !t.Dir.FaultsOnly {
+		var data bytes.Buffer
+		if err = writeJSON(&data, doc); err == nil {
+			err = t.Dir.Result(data.Bytes())
+		}
 	}
 	if err != nil {
 		return err
 	}
-	return r.verdict(broken, cmd.ErrOrStderr())
+	return f.verdict(r, stopped, errs)
 }
 
-// verdict is the end of the command: its exit status.
-func (r *contest) verdict(broken error, w io.Writer) error {
-	t := r.tournament
-	if broken != nil {
-		fmt.Fprintf(w, "broken off after %s\n", count(r.played, "game"))
-		if t.Folder.FaultsOnly {
-			fmt.Fprintf(w, "with --out FOLDER it could go on from there\n")
+// verdict returns the error for the exit status of the command. stopped is why the match was
+// interrupted, nil if it was not.
+func (f *matchFlags) verdict(r *report.Run, stopped error, w io.Writer) error {
+	if stopped != nil {
+		fmt.Fprintf(w, "interrupted after %s\n", text.Count(r.Played, "game"))
+		if r.Dir.FaultsOnly {
+			fmt.Fprintf(w, "only a match with --out DIR can be resumed\n")
 		} else {
-			fmt.Fprintf(w, "go on: %s match --resume %s\n", self(), quoted(t.Folder.Path))
+			fmt.Fprintf(w, "resume: %s\n", f.resumeLine(r.Dir.Path))
 		}
 		return errNoVerdict
 	}
-	if t.SPRT != nil {
-		p := t.Matches()[0].Progress
+	if r.SPRT != nil {
+		p := r.Matches()[0].Progress
 		switch {
 		case p == nil || p.Verdict == rating.Continue:
 			return errNoVerdict
@@ -389,44 +304,8 @@ func (r *contest) verdict(broken error, w io.Writer) error {
 			return errFault
 		}
 	}
-	if len(r.faults) > 0 {
+	if len(r.Faults) > 0 {
 		return errFault
 	}
 	return nil
-}
-
-func describeTournament(w io.Writer, t *tournament.Tournament) {
-	fmt.Fprintf(w, "%s %s\n", t.Variant.Game().Name(), t.Variant.Settings())
-	for i, b := range t.Bots {
-		fmt.Fprintf(w, "bot %d: %s\n", i, b.Name)
-	}
-	if len(t.Bots) == 1 {
-		fmt.Fprintln(w, "it plays against itself, at every seat")
-	}
-	if t.Format != tournament.Single {
-		fmt.Fprintf(w, "%s, ", t.Format)
-	}
-	fmt.Fprintf(w, "%s a match, in all rotations, %s\nseed %s\n\n", count(t.Deals, "deal"), clockText(t.Clock), referee.Hex(t.Seed))
-}
-
-// count is a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-func clockText(c referee.Clock) string {
-	if c.Bank == 0 {
-		return fmt.Sprintf("%d ms a move", c.Move.Milliseconds())
-	}
-	return fmt.Sprintf("%d ms a game and %d ms more after each move", c.Bank.Milliseconds(), c.Inc.Milliseconds())
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/ladder/tournament/report"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -26,9 +28,9 @@ func newMatches() *cobra.Command {
 	var f matchesFlags
 	cmd := &cobra.Command{
 		Use:   "matches [ID]",
-		Short: "List the matches of the competition, or show one and what it moved",
-		Long: "Lists matches, the newest first; with ID shows one: who played, what it moved and from what, the\n" +
-			"commitment that was public before it, and its seed.",
+		Short: "List the matches of the competition, or show one and its rating changes",
+		Long: "Lists matches, the newest first. With ID it shows one match: its bots, their ratings before and\n" +
+			"after it, the commitment that was public before it, and its seed.",
 		Example: "  timba matches --bot mybot\n  timba matches --ladder brisca-2 --state running\n  timba matches 1234 --games\n" +
 			"  timba matches ask brisca-2 mybot @greedy",
 		Args: cobra.MaximumNArgs(1),
@@ -48,19 +50,19 @@ func newMatches() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.ladder, "ladder", "", "only those of this ladder")
-	flags.StringVar(&f.bot, "bot", "", "only those of this `BOT[@N]`")
-	flags.StringVar(&f.state, "state", "", "only these: waiting|running|finished|dropped")
-	flags.IntVar(&f.limit, "limit", 20, "at most so many; 0: all")
-	flags.BoolVar(&f.games, "games", false, "with ID: its games as well")
+	flags.StringVar(&f.ladder, "ladder", "", "only matches of this ladder")
+	flags.StringVar(&f.bot, "bot", "", "only matches of this `BOT[@N]`")
+	flags.StringVar(&f.state, "state", "", "only matches in this state: waiting|running|finished|dropped")
+	flags.IntVar(&f.limit, "limit", 20, "the largest number of matches; 0: all")
+	flags.BoolVar(&f.games, "games", false, "with ID: also its games")
 	jsonFlag(cmd, &f.json)
-	cmd.AddCommand(newMatchesAsk())
+	cmd.AddCommand(newMatchesAsk(), newMatchesCancel())
 	return cmd
 }
 
 func (f *matchesFlags) list(cmd *cobra.Command, c *client.Client) error {
 	if f.games {
-		return errors.New("matches: --games goes with the number of a match")
+		return errors.New("matches: --games needs the ID of a match")
 	}
 	bot, n, err := botRef(f.bot)
 	if err != nil {
@@ -73,7 +75,7 @@ func (f *matchesFlags) list(cmd *cobra.Command, c *client.Client) error {
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), matches)
 	}
-	t := newTable(cmd.OutOrStdout())
+	t := text.Table(cmd.OutOrStdout())
 	t.AppendHeader(table.Row{"match", "ladder", "state", "when", "bots"})
 	for _, m := range matches {
 		t.AppendRow(table.Row{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)})
@@ -89,7 +91,7 @@ func ladderText(m wire.Match) string {
 	return m.Ladder
 }
 
-// latest is when something last happened to a match.
+// latest returns the time of the last change of a match's state.
 func latest(m wire.Match) time.Time {
 	for _, t := range []time.Time{m.Finished, m.Began} {
 		if !t.IsZero() {
@@ -99,7 +101,7 @@ func latest(m wire.Match) time.Time {
 	return m.Created
 }
 
-// botsText lists who plays, with what the match moved.
+// botsText returns the versions in a match, each with its rating change.
 func botsText(m wire.Match) string {
 	var words []string
 	for slot, v := range m.Versions {
@@ -143,7 +145,7 @@ func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error
 }
 
 func printMatch(w io.Writer, m wire.Match) {
-	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), count(m.Deals, "deal"), clockText(m.Clock.Clock))
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), report.Clock(m.Clock))
 	made := "made"
 	if m.AskedBy != "" {
 		made = "asked for by " + m.AskedBy
@@ -152,13 +154,16 @@ func printMatch(w io.Writer, m wire.Match) {
 	if m.Reason != "" {
 		fmt.Fprintln(w, m.Reason)
 	}
+	if len(m.Changes) > 0 && m.Changes[0].Deals < m.Deals {
+		fmt.Fprintf(w, "%d of the deals count: the others repeat earlier games of the same versions\n", m.Changes[0].Deals)
+	}
 	var options []string
 	for name, value := range m.Options {
 		options = append(options, name+"="+value)
 	}
 	slices.Sort(options)
 	fmt.Fprintf(w, "%s %s\n\n", m.Game, strings.Join(options, " "))
-	t := newTable(w)
+	t := text.Table(w)
 	header := table.Row{"bot", "owner", "hash"}
 	if len(m.Changes) > 0 {
 		header = append(header, "Elo before", "after", "moved", "score", "expected", "K")
@@ -184,7 +189,7 @@ func printMatch(w io.Writer, m wire.Match) {
 }
 
 func printGames(w io.Writer, games []wire.Game) {
-	t := newTable(w)
+	t := text.Table(w)
 	t.AppendHeader(table.Row{"game", "deal", "rotation", "plies", "by rank"})
 	for _, g := range games {
 		seats := slices.Clone(g.Seats)
@@ -213,16 +218,17 @@ func newMatchesAsk() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ask LADDER|GAME BOT BOT...",
 		Short: "Ask for an unrated match between any bots",
-		Long: "Asks for a match on what a ladder plays, or at a game with --set for its options. It moves no\n" +
-			"rating. A BOT is the name of any bot of the competition; NAME@N is one of its versions.",
+		Long: "Asks for a match with the rules of a ladder, or of a game with --set for its options. The match\n" +
+			"changes no rating. A BOT is the name of any bot of the competition; NAME@N is one of its\n" +
+			"versions.",
 		Example: "  timba matches ask brisca-2 mybot @greedy --watch\n  timba matches ask tute mybot mybot@2 --set followonly=yes --deals 20",
 		Args:    cobra.MinimumNArgs(3),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; can be given again")
+	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	flags.IntVar(&f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
-	flags.BoolVar(&f.watch, "watch", false, "wait for it to end, and show it")
+	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -239,12 +245,12 @@ func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
 	asked := wire.AskedMatch{Deals: f.deals, Bots: bots}
 	if slices.ContainsFunc(ladders, func(l wire.Ladder) bool { return l.Name == what }) {
 		if asked.Ladder = what; len(f.set) > 0 {
-			return fmt.Errorf("matches: --set goes with a game, and %q is a ladder with options of its own", what)
+			return fmt.Errorf("matches: --set needs a game, and %q is a ladder, which sets its own options: leave out --set", what)
 		}
 	} else {
-		v, err := settle(what, f.set, len(bots))
+		v, err := resolveGame(what, f.set, len(bots))
 		if err != nil {
-			return fmt.Errorf("%w: or a ladder of timba standings", err)
+			return fmt.Errorf("%w: or name a ladder of timba standings", err)
 		}
 		asked.Game, asked.Options = what, map[string]string{}
 		for _, s := range v.Settings() {
@@ -266,12 +272,12 @@ func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
 	case f.watch:
 		printMatch(cmd.OutOrStdout(), m)
 	default:
-		fmt.Fprintf(cmd.OutOrStdout(), "match %d waits to be played: timba matches %d --games\n", m.ID, m.ID)
+		fmt.Fprintf(cmd.OutOrStdout(), "match %d is waiting: timba matches %d --games shows it\n", m.ID, m.ID)
 	}
 	return nil
 }
 
-// await asks for a match until it is over.
+// await polls a match until it ends.
 func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
@@ -288,4 +294,35 @@ func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (w
 		m = next
 	}
 	return m, nil
+}
+
+func newMatchesCancel() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "Cancel a match that you have asked for",
+		Long:  "Cancels an unrated match that waits or is played. Admins may cancel any match.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := idOf("match", args[0])
+			if err != nil {
+				return err
+			}
+			c, err := connect(cmd, true)
+			if err != nil {
+				return err
+			}
+			m, err := c.CancelMatch(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), m)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "match %d is %s\n", m.ID, m.Reason)
+			return err
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// settle finds a game and settles its options from "name=value" words. Where
-// players is not among them and bots is not 0, it follows from their number.
-func settle(game string, set []string, bots int) (rules.Variant, error) {
+// resolveGame returns a game with the options of "name=value" words. Unless they set players,
+// it is the number of bots if that is more than 1.
+func resolveGame(game string, set []string, bots int) (rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,19 @@ func settle(game string, set []string, bots int) (rules.Variant, error) {
 	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers(g) {
 		given["players"] = strconv.Itoa(bots)
 	}
-	return rules.Settle(g, given)
+	return rules.Resolve(g, given)
+}
+
+// withOpening returns the variant with openings where its deals would all be the same and
+// the option is not set.
+func withOpening(v rules.Variant, set []string) (rules.Variant, error) {
+	name := rules.OpeningOption.Name
+	given := v.Settings().Map()
+	if _, ok := given[name]; v.Chance() || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+		return v, nil
+	}
+	given[name] = strconv.Itoa(rules.DefaultOpening)
+	return rules.Resolve(v.Game(), given)
 }
 
 func hasPlayers(g rules.Game) bool {

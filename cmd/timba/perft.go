@@ -21,8 +21,8 @@ func newPerft() *cobra.Command {
 		Use:   "perft GAME",
 		Short: "Count the sequences of legal moves from the start of a game",
 		Long: "Counts the sequences of N legal moves from the start of a game; a game that ends\n" +
-			"earlier adds none. The seed is the game's own: another program that deals from the\n" +
-			"same seed must count the same.",
+			"earlier adds none. The seed is the seed of the game: another program that deals from\n" +
+			"the same seed must get the same counts.",
 		Example:           "  timba perft tebes --depth 4 --set size=4\n  timba perft brisca --depth 6 --seed 7 --divide",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeGame,
@@ -30,7 +30,7 @@ func newPerft() *cobra.Command {
 			if depth < 0 {
 				return fmt.Errorf("perft: depth cannot be %d: try 0 or more", depth)
 			}
-			v, err := settle(args[0], set, 0)
+			v, err := resolveGame(args[0], set, 0)
 			if err != nil {
 				return err
 			}
@@ -60,7 +60,7 @@ func newPerft() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&depth, "depth", 3, "moves in a sequence")
 	cmd.Flags().StringVar(&seed, "seed", "0", "seed of the game: 64 hexadecimal digits or a number")
-	cmd.Flags().StringArrayVar(&set, "set", nil, "option of the game, as `name=value`; can be given again")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&divide, "divide", false, "also count for each first move")
 	return cmd
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// timba runs a command that must succeed, and is what it prints.
+// timba runs a command that must succeed, and returns what it prints.
 func timba(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -17,8 +17,8 @@ func timba(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// The counts were made by a second implementation of each game's rules, which
-// plays all sequences with strings and slices from the start.
+// The counts come from a second implementation of each game's rules, which plays all sequences
+// from the start, with strings and slices.
 func TestPerft(t *testing.T) {
 	const all = "exchange=yes last10=yes blackhand=yes hunt3=yes"
 	for _, c := range []struct {
@@ -42,6 +42,9 @@ func TestPerft(t *testing.T) {
 		{"tebes", "", "0", []int{15, 247, 5340, 121187}},
 		{"tebes", "board=random", "0", []int{21, 407, 10510, 263604}},
 		{"tebes", "size=4", "0", []int{9, 85, 1036, 12787, 172164}},
+		{"tebes", "opening=4", "0", []int{26, 546, 13883}},
+		{"tebes", "size=4 board=random opening=3", "0", []int{10, 160, 2060, 30167}},
+		{"teeko", "start=drop opening=3", "0", []int{22, 462}},
 		{"tebes", "size=4 limit=3", "0", []int{9, 85, 1036, 0}},
 		{"teeko", "", "0", []int{17, 201, 3407, 44036}},
 		{"teeko", "squares=advanced", "7", []int{18, 321, 5597, 97865}},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -23,7 +24,7 @@ func newReplay() *cobra.Command {
 	return cmd
 }
 
-// readReplay reads a replay and finds its game; "-" is stdin.
+// readReplay returns the replay in a file and its game; "-" is stdin.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, error) {
 	var data []byte
 	var err error
@@ -46,19 +47,33 @@ func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, e
 	return r, g, nil
 }
 
+// replayFiles returns the files of replays that arguments name, "-" for stdin.
+func replayFiles(args []string) ([]string, error) {
+	files, err := playback.Files(args)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	return files, nil
+}
+
 func newReplayVerify() *cobra.Command {
 	return &cobra.Command{
-		Use:   "verify FILE...",
-		Short: "Rebuild games from their replays and say what differs",
-		Long: "Rebuilds each game by the rules from its options, seed and moves, and says what\n" +
-			"differs: illegal moves, a wrong result, a deal that is not the one committed to.\n" +
-			"Exit status: 0 all is well, 1 something differs, 2 a file cannot be read.",
-		Example: "  timba replay verify replays/games/*.json",
+		Use:   "verify FILE|DIRECTORY...",
+		Short: "Rebuild games from their replays and print the differences",
+		Long: "Rebuilds each game by the rules from its options, seed and moves, and prints the\n" +
+			"differences: illegal moves, a wrong result, a deal that does not match its commitment.\n" +
+			"A directory of timba match or timba replays stands for all its replays.\n\n" +
+			"Exit status: 0 no differences, 1 differences, 2 a file cannot be read.",
+		Example: "  timba replay verify replays\n  timba replay verify replays/games/0000-00000-*.json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := replayFiles(args)
+			if err != nil {
+				return err
+			}
 			w := cmd.OutOrStdout()
 			bad := 0
-			for _, path := range args {
+			for _, path := range files {
 				r, g, err := readReplay(cmd, path)
 				if err != nil {
 					return err
@@ -72,7 +87,7 @@ func newReplayVerify() *cobra.Command {
 					fmt.Fprintf(w, "%s: %v\n", path, d)
 				}
 			}
-			fmt.Fprintf(w, "%d of %d replays verified\n", len(args)-bad, len(args))
+			fmt.Fprintf(w, "%d of %d replays verified\n", len(files)-bad, len(files))
 			if bad > 0 {
 				return errFault
 			}

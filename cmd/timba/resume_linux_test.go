@@ -14,10 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/text"
 )
 
-// process is timba as a process of its own; out is what it wrote to stdout and
-// stderr, once it has ended.
+// process is timba as a separate process; out is what it wrote to stdout and stderr, once it has
+// ended.
 type process struct {
 	*exec.Cmd
 	out bytes.Buffer
@@ -36,7 +39,7 @@ func begin(t *testing.T, args ...string) *process {
 	return p
 }
 
-// ends wants a process to end with a status.
+// ends requires a process to end with a status.
 func (p *process) ends(t *testing.T, status int) {
 	t.Helper()
 	p.Wait()
@@ -46,35 +49,28 @@ func (p *process) ends(t *testing.T, status int) {
 }
 
 // until waits for a condition.
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in thirty seconds: %s", what)
-		}
-	}
-}
+var until = refereetest.Until
 
-// finished are a folder's finished games.
-func finished(t *testing.T, folder string) []string {
+// finished returns a directory's finished games.
+func finished(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(folder, "games", "*.json"))
+	names, err := filepath.Glob(filepath.Join(dir, "games", "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return names
 }
 
-// contents are a folder's files by path, without times.
-func contents(t *testing.T, folder string) map[string]string {
+// contents returns a directory's files by path, without times.
+func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, folder)] = times.ReplaceAllString(string(data), `"$1":0`)
+		files[strings.TrimPrefix(path, dir)] = times.ReplaceAllString(string(data), `"$1":0`)
 		return err
 	})
 	if err != nil {
@@ -83,11 +79,14 @@ func contents(t *testing.T, folder string) map[string]string {
 	return files
 }
 
-// A match whose program is killed at any moment, and killed again when it goes on,
-// loses no finished game and counts none twice.
+// A match whose program is killed at any moment, and again after it resumes, loses no finished
+// game and counts none twice.
 func TestResumeAfterKill(t *testing.T) {
-	match := func(folder string) []string {
-		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", folder}
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
+	match := func(dir string) []string {
+		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}
 	}
 	whole := t.TempDir()
 	begin(t, match(whole)...).ends(t, exitGood)
@@ -99,21 +98,21 @@ func TestResumeAfterKill(t *testing.T) {
 	moment := rand.New(rand.NewPCG(1, 2))
 	broken := 0
 	for range 10 {
-		folder := t.TempDir()
+		dir := t.TempDir()
 		before := 0
 		for range 2 {
-			args := match(folder)
-			if _, err := os.Stat(filepath.Join(folder, "plan.json")); err == nil {
-				args = []string{"match", "--resume", folder}
+			args := match(dir)
+			if _, err := os.Stat(filepath.Join(dir, "plan.json")); err == nil {
+				args = []string{"match", "--resume", dir}
 			}
 			p := begin(t, args...)
 			least := before + moment.IntN(games-before+1)
-			until(t, "it has come so far", func() bool { return len(finished(t, folder)) >= least })
+			until(t, "it has come so far", func() bool { return len(finished(t, dir)) >= least })
 			for began, more := time.Now(), time.Duration(moment.IntN(5_000_000)); time.Since(began) < more; {
 			}
 			p.Process.Kill()
 			p.Wait()
-			n := len(finished(t, folder))
+			n := len(finished(t, dir))
 			if n < before {
 				t.Errorf("%d games are kept, there were %d", n, before)
 			}
@@ -121,17 +120,17 @@ func TestResumeAfterKill(t *testing.T) {
 				broken++
 			}
 		}
-		args := match(folder)
-		if _, err := os.Stat(filepath.Join(folder, "plan.json")); err == nil {
-			args = []string{"match", "--resume", folder}
+		args := match(dir)
+		if _, err := os.Stat(filepath.Join(dir, "plan.json")); err == nil {
+			args = []string{"match", "--resume", dir}
 		}
 		p := begin(t, args...)
 		p.ends(t, exitGood)
-		if text := fmt.Sprintf("\n%s in ", count(games-before, "game")); !strings.Contains(p.out.String(), text) {
+		if text := fmt.Sprintf("\n%s in ", text.Count(games-before, "game")); !strings.Contains(p.out.String(), text) {
 			t.Errorf("%d games were kept, and it says:\n%s", before, p.out.String())
 		}
-		if diff := cmp.Diff(want, contents(t, folder)); diff != "" {
-			t.Errorf("the folder differs (-whole +resumed):\n%s", diff)
+		if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
+			t.Errorf("the directory differs (-whole +resumed):\n%s", diff)
 		}
 	}
 	if broken < 10 {
@@ -139,27 +138,27 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a match between two games, tells the results so far and how to go
-// on, with status 3; and so it goes on.
+// Ctrl-C ends a match between two games with status 3, the results so far and the command that
+// resumes it; that command works.
 func TestInterrupt(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "out")
-	p := begin(t, "match", "teeko", "@random", "@greedy", "--deals", "200", "--seed", "9", "--out", folder)
-	until(t, "a game is kept", func() bool { return len(finished(t, folder)) > 0 })
+	dir := filepath.Join(t.TempDir(), "out")
+	p := begin(t, "match", "teeko", "@random", "@greedy", "--deals", "200", "--seed", "9", "--out", dir)
+	until(t, "a game is kept", func() bool { return len(finished(t, dir)) > 0 })
 	if err := p.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	p.ends(t, exitNoVerdict)
-	n := len(finished(t, folder))
+	n := len(finished(t, dir))
 	for _, text := range []string{
-		fmt.Sprintf("broken off after %s\n", count(n, "game")), "go on: timba match --resume " + folder + "\n", "@greedy", "replays: " + folder,
+		fmt.Sprintf("interrupted after %s\n", text.Count(n, "game")), "resume: timba match --resume " + dir + "\n", "@greedy", "replays: " + dir,
 	} {
 		if !strings.Contains(p.out.String(), text) {
 			t.Errorf("it says nothing of %q:\n%s", text, p.out.String())
 		}
 	}
-	again := begin(t, "match", "--resume", folder)
+	again := begin(t, "match", "--resume", dir)
 	again.ends(t, exitGood)
-	if text := fmt.Sprintf("\n%s in ", count(400-n, "game")); !strings.Contains(again.out.String(), text) {
+	if text := fmt.Sprintf("\n%s in ", text.Count(400-n, "game")); !strings.Contains(again.out.String(), text) {
 		t.Errorf("%d games were kept, and it says:\n%s", n, again.out.String())
 	}
 
@@ -169,12 +168,12 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.ends(t, exitNoVerdict)
-	if !strings.Contains(p.out.String(), "with --out FOLDER it could go on from there\n") {
+	if !strings.Contains(p.out.String(), "only a match with --out DIR can be resumed\n") {
 		t.Errorf("it says\n%s", p.out.String())
 	}
 }
 
-// children are the processes that a process has started.
+// children returns the processes that a process has started.
 func children(t *testing.T, p *process) []string {
 	t.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Process.Pid))
@@ -189,8 +188,7 @@ func children(t *testing.T, p *process) []string {
 	return all
 }
 
-// A second Ctrl-C ends the program at once, whatever it does; here it waits for
-// somebody to read what it writes.
+// A second Ctrl-C ends the program at once, even while it waits for a reader of its output.
 func TestInterruptTwice(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

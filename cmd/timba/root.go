@@ -11,23 +11,25 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // The exit statuses of every command; SPEC.md, "Exit status".
 const (
 	exitGood      = 0
 	exitFault     = 1 // a bot's fault, a check that failed, a lost test
-	exitError     = 2 // wrong usage, or a failure of our own
-	exitNoVerdict = 3 // broken off, or a test that ended without a verdict
+	exitError     = 2 // wrong usage, or an error of timba
+	exitNoVerdict = 3 // interrupted, or a test that ended without a verdict
 )
 
-// These end a command with their status. What there is to say has been said.
+// These end a command with their exit status and without a message.
 var (
 	errFault     = errors.New("a bot's fault")
 	errNoVerdict = errors.New("no verdict")
 )
 
-// run is the whole program but for the operating system's part of it.
+// run runs a command line and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
@@ -50,36 +52,36 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 }
 
-// whatToTry goes behind what cobra says of wrong usage, which says no more than
-// what is wrong.
+// whatToTry returns what to add to an error of cobra about wrong usage: what to try. It is ""
+// for other errors.
 func whatToTry(cmd *cobra.Command, err error) string {
 	for _, usage := range []string{"accepts ", "requires ", "unknown flag", "unknown shorthand", "flag needs", "invalid argument"} {
 		if strings.HasPrefix(err.Error(), usage) {
-			return fmt.Sprintf(": try %s: %s --help tells more", cmd.UseLine(), cmd.CommandPath())
+			return fmt.Sprintf(": try %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
 		}
 	}
 	return ""
 }
 
-// unknownCommand are the Args of a command that only has others below it: it tells
-// of those that are alike.
+// unknownCommand is the Args of a command that has only subcommands. Its error suggests
+// similar ones.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	path := cmd.CommandPath()
 	cmd.SuggestionsMinimumDistance = 2
-	if alike := cmd.SuggestionsFor(args[0]); len(alike) > 0 {
-		return fmt.Errorf("there is no command %q: try %s %s", path+" "+args[0], path, strings.Join(alike, ", "))
+	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+		return fmt.Errorf("command %q does not exist: try %s %s", path+" "+args[0], path, strings.Join(similar, ", "))
 	}
-	return fmt.Errorf("there is no command %q: %s --help tells which there are", path+" "+args[0], path)
+	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
 }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "timba",
 		Short:         "A referee for bots that play Brisca, Tute, La Podrida, Tebes and Teeko",
-		Long:          "timba plays matches between bots written in any language: it speaks a line protocol\nwith them over stdin and stdout, validates every move, keeps the clocks and the replays.\n\nTry: timba demo",
+		Long:          "timba plays matches between bots written in any language. It exchanges lines with them over\nstdin and stdout, validates every move, keeps the clocks and records replays.\n\nTry: timba demo",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -88,20 +90,20 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newBench(), newDoctor(),
-		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newReplays(), newTokens(), newAdmin(), newServe(),
+		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(),
 	)
 	return root
 }
 
-// self is how the user started this program, for commands to type next.
+// self returns the command that started this program, for suggested commands.
 func self() string {
 	if strings.Contains(os.Args[0], "go-build") {
 		return "go run ./cmd/timba"
 	}
-	return quoted(os.Args[0])
+	return text.Quote(os.Args[0])
 }
 
-// version is what the build knows of where it comes from.
+// version returns the version of the module and of Go, from the build information.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

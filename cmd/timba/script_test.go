@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in the scripts")
 
-// TestMain lets the test binary be timba, also as a house bot.
+// TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
 	sandbox.MaybeInit()
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the scripts of testdata/script, each in a folder of its own.
+// TestScripts runs the scripts of testdata/script, each in its own directory.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -46,16 +46,16 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "held" { // bots are, by namespaces at least
+			if name == "sandboxed" { // bots are, at least by namespaces
 				return sandbox.Probe().Level >= sandbox.Reduced, nil
 			}
-			return false, fmt.Errorf("there is no condition %q", name)
+			return false, fmt.Errorf("condition %q does not exist", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "same": same, "json": members},
 	})
 }
 
-// exits STATUS COMMAND ARG... runs a command and wants its exit status.
+// exits STATUS COMMAND ARG... runs a command and requires its exit status.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
@@ -75,22 +75,22 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// times are what may differ in what is played again.
+// times matches what may differ when a match is played again.
 var times = regexp.MustCompile(`"(ms|seconds)": ?[0-9.e+-]+`)
 
-// same FOLDER FOLDER wants two folders of games to be the same but for times.
+// same DIR DIR requires two directories of games to be the same except for times.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: same FOLDER FOLDER")
+		ts.Fatalf("usage: same DIR DIR")
 	}
 	if diff := cmp.Diff(tree(ts, args[0]), tree(ts, args[1])); diff != "" {
 		ts.Fatalf("%s and %s differ:\n%s", args[0], args[1], diff)
 	}
 }
 
-// tree is a folder's files by path, without times.
-func tree(ts *testscript.TestScript, folder string) map[string]string {
-	files, root := map[string]string{}, ts.MkAbs(folder)
+// tree returns a directory's files by path, without times.
+func tree(ts *testscript.TestScript, dir string) map[string]string {
+	files, root := map[string]string{}, ts.MkAbs(dir)
 	ts.Check(filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -102,8 +102,7 @@ func tree(ts *testscript.TestScript, folder string) map[string]string {
 	return files
 }
 
-// members FILE MEMBER... wants a file to be one JSON object with just these
-// members.
+// members FILE MEMBER... requires a file to be one JSON object with exactly these members.
 func members(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: json FILE MEMBER...")

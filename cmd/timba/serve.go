@@ -6,28 +6,26 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/runner"
-	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/server"
 )
 
-// serveFlags are what an operator says on the command line; the rest is in the
-// configuration.
+// serveFlags are the flags of a server; the other settings are in the configuration.
 type serveFlags struct {
 	data, listen, config string
 	workers              int
+	memory               string
 	sandbox              string
 	grace                time.Duration
 	proxies              []string
@@ -38,12 +36,12 @@ func newServe() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve --data DIR",
-		Short: "Be a competition: take bots, play them day and night, rate them",
-		Long: "Serves a competition from one folder: its HTTP API, the stages of submissions and the\n" +
-			"matches. The first start makes the folder, the database and a configuration with\n" +
-			"comments, and prints an admin token, once. docs/operating.md tells the rest.\n\n" +
-			"Ctrl-C or SIGTERM lets running matches finish, for the grace at most; a second one ends\n" +
-			"at once. Nothing is lost either way, nor by kill -9.\n\n" +
+		Short: "Serve a competition: accept bots, play matches day and night, rate the bots",
+		Long: "Serves a competition from one directory: its HTTP API, the stages of submissions and the\n" +
+			"matches. The first start makes the directory, the database and a configuration with\n" +
+			"comments, and prints an admin token at the end, once. See docs/operating.md.\n\n" +
+			"On Ctrl-C or SIGTERM the server waits for running matches, at most for --grace; a second\n" +
+			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
 			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
 		Example: "  timba serve --data /var/lib/timba\n" +
 			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1",
@@ -51,121 +49,122 @@ func newServe() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.data, "data", "", "the competition's `folder`")
+	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
-	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the folder)")
-	flags.IntVar(&f.workers, "workers", 0, "matches at the same time (default: as configured, one for each core)")
-	flags.StringVar(&f.sandbox, "sandbox", "", "the `level` that the sandbox must have: reduced|full (default: as configured)")
-	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may go on after Ctrl-C")
-	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` whose X-Forwarded-For is believed, such as 127.0.0.1 or 10.0.0.0/8")
-	flags.StringVar(&f.logLevel, "log-level", "info", "`debug|info|warn|error`")
-	flags.StringVar(&f.logFormat, "log-format", "text", "`text|json`")
+	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
+	flags.IntVar(&f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
+	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
+	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
+	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
+	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
+	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`; debug has a line for each match and request")
+	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
 	return cmd
 }
 
-// server is a competition that is served.
-type server struct {
-	dir      string
-	config   *ladder.Config
-	level    sandbox.Level
-	cores    []int
-	grace    time.Duration
-	proxies  []netip.Prefix
-	log      *slog.Logger
-	store    *store.Store
-	listener net.Listener
-	// beside goes on while the server runs, and ends it by an error; nil for nothing.
-	beside func(context.Context, *runner.Runner) error
-}
-
-func (f *serveFlags) run(cmd *cobra.Command) (err error) {
-	s := &server{grace: f.grace}
-	if s.log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
-		return err
-	}
-	if err := f.settle(s); err != nil {
-		return err
-	}
-	if s.level, err = demandLevel(s.config.Sandbox); err != nil {
-		return err
-	}
-	if err := s.open(f.listen); err != nil {
-		return errors.Join(err, s.close())
-	}
-	token, err := s.prepare(cmd.Context())
+func (f *serveFlags) run(cmd *cobra.Command) error {
+	o, err := f.options(cmd)
 	if err != nil {
-		return errors.Join(err, s.close())
-	}
-	s.greet(cmd.OutOrStdout(), token)
-	return errors.Join(s.serve(cmd.Context()), s.close())
-}
-
-// settle makes of flags and configuration what holds.
-func (f *serveFlags) settle(s *server) error {
-	if f.data == "" {
-		return errors.New("data: no folder is named: try --data DIR, a folder that the competition has for itself")
-	}
-	var err error
-	if s.dir, err = filepath.Abs(f.data); err != nil {
-		return fmt.Errorf("data: %w", err)
-	}
-	if info, err := os.Stat(s.dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("data: %s is no folder: name one", s.dir)
-	}
-	path := f.config
-	if path == "" {
-		path = filepath.Join(s.dir, ladder.ConfigFile)
-	} else if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("configuration: %w", err)
-	}
-	if s.config, err = ladder.ReadConfig(path); err != nil {
 		return err
 	}
-	if f.sandbox != "" {
-		level, err := sandbox.ParseLevel(f.sandbox)
-		if err != nil || level < sandbox.Reduced {
-			return fmt.Errorf("sandbox cannot be %q: try reduced or full; strangers' bots are not run with less", f.sandbox)
+	s, err := server.Open(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "serving %s on %s\n", s.Dir, s.URL())
+	if s.Token != "" { // on the first start only
+		s.Beside = func(ctx context.Context) error {
+			showToken(ctx, w, s)
+			return nil
 		}
-		s.config.Sandbox = level
+	}
+	return errors.Join(s.Serve(cmd.Context()), s.Close())
+}
+
+// tokenPause is how long the first start waits before it shows the token: the first lines of the
+// log come before it.
+const tokenPause = time.Second
+
+// showToken shows the admin's token, apart from what else is on a terminal.
+func showToken(ctx context.Context, w io.Writer, s *server.Server) {
+	select {
+	case <-time.After(tokenPause):
+	case <-ctx.Done():
+	}
+	file := s.Dir.AdminToken()
+	fmt.Fprintf(w, "\nadmin token: %s\n"+
+		"log in with: %s login %s --token-file %s\n"+
+		"The token is not shown again. It is also in %s, which only you can read:\n"+
+		"delete that file once you have logged in.\n\n", s.Token, self(), s.URL(), text.Quote(file), file)
+}
+
+// options returns the options of the server from the flags and the configuration.
+func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
+	o = server.Options{Listen: f.listen, Grace: f.grace, Version: version()}
+	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
+		return o, err
+	}
+	if f.data == "" {
+		return o, errors.New("data: --data is missing: name a directory for the competition with --data DIR")
+	}
+	dir, err := filepath.Abs(f.data)
+	if err != nil {
+		return o, fmt.Errorf("data: %w", err)
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return o, fmt.Errorf("data: %q is not a directory: name one", dir)
+	}
+	o.Dir = datadir.Dir(dir)
+	if o.Config, err = f.readConfig(o.Dir); err != nil {
+		return o, err
 	}
 	if f.grace < 0 {
-		return fmt.Errorf("grace cannot be %s: try 0s or more", f.grace)
+		return o, fmt.Errorf("grace cannot be %s: try 0s or more", f.grace)
 	}
 	for _, p := range f.proxies {
 		prefix, err := parsePrefix(p)
 		if err != nil {
-			return err
+			return o, err
 		}
-		s.proxies = append(s.proxies, prefix)
+		o.Proxies = append(o.Proxies, prefix)
 	}
-	s.cores, err = f.cores(s.config)
-	return err
+	if o.Cores, err = server.Cores(f.workers, o.Config); err != nil {
+		return o, err
+	}
+	o.Level, err = server.RequireLevel(o.Config.Sandbox)
+	return o, err
 }
 
-// cores are one for each worker.
-func (f *serveFlags) cores(c *ladder.Config) ([]int, error) {
-	cores := referee.Cores()
-	for len(cores) < runtime.NumCPU() && !bindsCores() {
-		cores = append(cores, referee.AnyCore)
+// readConfig returns the configuration of --config, else of the directory.
+func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
+	path := f.config
+	if path == "" {
+		path = dir.Config()
+	} else if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
 	}
-	// A container may have a share of the cores that is less than their number.
-	most := max(1, min(len(cores), runtime.GOMAXPROCS(0)))
-	n := f.workers
-	if n == 0 && c.Workers != runtime.NumCPU() {
-		n = c.Workers
+	c, err := config.Read(path, house.Registry{})
+	if err != nil {
+		return nil, err
 	}
-	switch {
-	case n < 0 || n > most:
-		return nil, fmt.Errorf("workers cannot be %d: this machine gives %s, and a bot that thinks has one for itself: try 1 to %d", n, count(most, "core"), most)
-	case n == 0:
-		n = most
+	if f.memory != "" {
+		if c.Memory, err = parseSize(f.memory); err != nil {
+			return nil, err
+		}
 	}
-	return cores[:n], nil
+	if f.sandbox == "" {
+		return c, nil
+	}
+	level, err := sandbox.ParseLevel(f.sandbox)
+	if err != nil || level < sandbox.Reduced {
+		return nil, fmt.Errorf("sandbox cannot be %q: try reduced or full: a server does not run bots with less", f.sandbox)
+	}
+	c.Sandbox = level
+	return c, nil
 }
 
-func bindsCores() bool { return runtime.GOOS == "linux" }
-
-// parsePrefix reads an address or a network.
+// parsePrefix parses an address or a network.
 func parsePrefix(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen()), nil
@@ -190,21 +189,4 @@ func newLog(w io.Writer, level, format string) (*slog.Logger, error) {
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return nil, fmt.Errorf("log-format cannot be %q: try text or json", format)
-}
-
-// demandLevel gives the level that bots are held at; where the machine cannot
-// hold them as demanded, what timba doctor says of it.
-func demandLevel(least sandbox.Level) (sandbox.Level, error) {
-	report := sandbox.Probe()
-	if report.Level >= least {
-		return report.Level, nil
-	}
-	var lacks []string
-	for _, l := range report.Layers {
-		if !l.OK {
-			lacks = append(lacks, fmt.Sprintf("%s: %s: %s", l.Name, l.Err, l.Fix))
-		}
-	}
-	return report.Level, fmt.Errorf("sandbox: this machine holds %s, and strangers' bots need %s: %s; timba doctor tells more",
-		report.Level, least, strings.Join(lacks, "; "))
 }

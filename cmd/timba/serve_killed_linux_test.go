@@ -14,16 +14,19 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// serverKills is how often TestServeKilled kills. TIMBA_KILLS says another number,
-// and lets people have three bots, not one.
+// serverKills is the number of kills of TestServeKilled. TIMBA_KILLS sets another number, and the
+// number of people's bots to three instead of one.
 const serverKills = 8
 
-// TestServeKilled: a ladder of twenty bots, some of them people's, whose server is killed again and again at random moments. Each time
-// nothing of it is left but its folder, and that is whole: every match is there
-// once or not at all, what was told to be finished is, and stays as it was; the
-// ratings are what the matches make of them, bit by bit. What was broken off is
-// played again.
+// TestServeKilled kills the server of a ladder of twenty bots, some of them people's, again and
+// again at random moments. Each time only its directory is left, and that is consistent: every
+// match is there once or not at all; every match reported as finished is finished and stays
+// unchanged; the ratings follow from the matches, bit for bit. Interrupted matches are played
+// again.
 func TestServeKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
 	kills, people := serverKills, []string{"python"}
 	if text := os.Getenv("TIMBA_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -55,7 +58,7 @@ func TestServeKilled(t *testing.T) {
 		all := a.matches(t)
 		for _, id := range finishedIn(s.log()) {
 			if all[id].State != ladder.Finished {
-				t.Errorf("match %d was told to be finished and is %q", id, all[id].State)
+				t.Errorf("match %d was reported as finished and is %q", id, all[id].State)
 			}
 		}
 		for id, was := range finished {
@@ -75,11 +78,11 @@ func TestServeKilled(t *testing.T) {
 		}
 	}
 	if len(broken) == 0 || len(finished) == 0 {
-		t.Errorf("the kills broke off %d matches, %d were finished", len(broken), len(finished))
+		t.Errorf("the kills interrupted %d matches, %d were finished", len(broken), len(finished))
 	}
-	// A last server plays all of them again.
+	// The last server plays all of them again.
 	s := a.serve(t)
-	until(t, "what was broken off is finished", func() bool {
+	until(t, "the interrupted matches are finished", func() bool {
 		again := map[int64]bool{}
 		for _, id := range finishedIn(s.log()) {
 			again[id] = true
@@ -99,7 +102,7 @@ func TestServeKilled(t *testing.T) {
 	all := a.matches(t)
 	for id := range broken {
 		if m := all[id]; m.State != ladder.Finished {
-			t.Errorf("match %d was broken off and is %s at the end", id, m.State)
+			t.Errorf("match %d was interrupted and is %s at the end", id, m.State)
 		}
 	}
 	for id, m := range all {
@@ -107,7 +110,7 @@ func TestServeKilled(t *testing.T) {
 			t.Errorf("match %d is %s after a stop that waits", id, m.State)
 		}
 	}
-	t.Logf("%d kills: %d matches broken off, all played again; %d matches finished; nothing was left of a server after %v at most",
+	t.Logf("%d kills: %d matches interrupted, all played again; %d matches finished; nothing was left of a server after %v at most",
 		kills, len(broken), len(all), slowest)
 }
 
@@ -129,14 +132,14 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 	s.exits(t, exitGood)
 }
 
-// kill ends a server as nothing else does, and wants nothing that it has started
-// to be there a moment later. It tells how long that took.
+// kill ends a server with SIGKILL, and requires that none of its processes is left shortly after.
+// It returns how long that took.
 func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
 	t.Helper()
 	world := a.world(t, s)
 	began := time.Now()
 	s.Process.Kill()
-	s.Wait()
+	s.awaitEnd()
 	var left []string
 	for deadline := began.Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		if left = world.left(t); len(left) == 0 || time.Now().After(deadline) {
@@ -150,7 +153,7 @@ func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
 	return took
 }
 
-// world is what there is of a running server, to be looked for when it has ended.
+// world returns what there is of a running server, to be looked for when it has ended.
 func (a *arena) world(t *testing.T, s *served) *mess {
 	t.Helper()
 	w := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}

@@ -15,17 +15,17 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// arena is the folder of a competition, whose server comes and goes.
+// arena is the directory of a competition, on which servers start and end.
 type arena struct {
 	dir  string
-	home string // of the account of whoever uses it, and of the starters
+	home string // of its user's account, and of the starters
 }
 
-// quickLadders is a configuration of many short matches between so many house
-// bots.
+// quickLadders returns a configuration of many short matches between a number of house bots.
 func quickLadders(house int) string {
 	var bots []string
 	for _, name := range []string{"@random", "@first", "@greedy"} {
@@ -35,13 +35,13 @@ func quickLadders(house int) string {
 		bots = append(bots, strconv.Quote(fmt.Sprintf("@greedy:noise=%d", 5*noise)))
 	}
 	var b strings.Builder
+	b.WriteString("[limits]\ntime = 10080\n") // for the clock below
 	for _, l := range []string{
 		"name = \"brisca\"\ngame = \"brisca\"",
 		"name = \"tebes\"\ngame = \"tebes\"\noptions = {size = \"4\"}",
 		"name = \"teams\"\ngame = \"brisca\"\noptions = {players = \"4\", teams = \"yes\"}",
 	} {
-		// The clock is long: the machine is busy with other tests, and who is late
-		// is at fault.
+		// The clock is long: the machine is busy with other tests, and a late bot has a fault.
 		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
 	}
 	return b.String()
@@ -67,6 +67,17 @@ type served struct {
 	mu    sync.Mutex
 	text  bytes.Buffer // stderr
 	ended chan struct{}
+
+	watched bool // a goroutine waits for its end, and closes ended
+}
+
+// awaitEnd returns when the server has ended.
+func (s *served) awaitEnd() {
+	if s.watched {
+		<-s.ended
+		return
+	}
+	s.Wait()
 }
 
 func (s *served) Write(p []byte) (int, error) {
@@ -75,7 +86,7 @@ func (s *served) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// log is what it has written on stderr so far.
+// log returns what it has written on stderr so far.
 func (s *served) log() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +97,7 @@ func (s *served) log() string {
 func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.Scanner) {
 	t.Helper()
 	s = &served{ended: make(chan struct{})}
-	s.Cmd = exec.Command("timba", append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0"}, args...)...)
+	s.Cmd = exec.Command("timba", append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
 	s.Stderr = s
 	out, err := s.StdoutPipe()
 	if err != nil {
@@ -99,22 +110,25 @@ func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.S
 	return s, bufio.NewScanner(out)
 }
 
-// serve starts a server and waits until it serves.
+// serve starts a server and waits until it serves. It has a token if this start has made one.
 func (a *arena) serve(t *testing.T, args ...string) *served {
 	t.Helper()
+	file := datadir.Dir(a.dir).AdminToken()
+	before, _ := os.ReadFile(file)
 	s, out := a.launch(t, args...)
 	for s.url == "" {
 		if !out.Scan() {
 			s.Wait()
 			t.Fatalf("the server does not start: %v\n%s", s.ProcessState, s.log())
 		}
-		if _, token, ok := strings.Cut(out.Text(), "admin token, shown only now: "); ok {
-			s.token = token
-		}
 		if _, url, ok := strings.Cut(out.Text(), " on http://"); ok {
 			s.url = "http://" + url
 		}
 	}
+	if token, _ := os.ReadFile(file); !bytes.Equal(token, before) {
+		s.token = strings.TrimSpace(string(token))
+	}
+	s.watched = true
 	go func() {
 		defer close(s.ended)
 		for out.Scan() {
@@ -124,7 +138,7 @@ func (a *arena) serve(t *testing.T, args ...string) *served {
 	return s
 }
 
-// timba runs a command of somebody who uses the server, and wants it to end well.
+// timba runs a command of a user of the server, which must succeed.
 func (a *arena) timba(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("timba", args...)
@@ -139,7 +153,7 @@ func (a *arena) timba(t *testing.T, stdin string, args ...string) string {
 
 var finishedLine = regexp.MustCompile(`msg="match finished" match=(\d+)`)
 
-// finishedIn are the matches that a server has told to be finished.
+// finishedIn returns the matches that a server has reported as finished.
 func finishedIn(log string) (ids []int64) {
 	for _, m := range finishedLine.FindAllStringSubmatch(log, -1) {
 		id, _ := strconv.ParseInt(m[1], 10, 64)
@@ -148,7 +162,7 @@ func finishedIn(log string) (ids []int64) {
 	return ids
 }
 
-// exits waits for the end of a server and wants its status.
+// exits waits for the end of a server and requires its status.
 func (s *served) exits(t *testing.T, status int) {
 	t.Helper()
 	select {
@@ -161,7 +175,7 @@ func (s *served) exits(t *testing.T, status int) {
 	}
 }
 
-// look opens the folder beside or after the server.
+// look opens the directory beside or after the server.
 func (a *arena) look(t *testing.T, do func(*store.Store)) {
 	t.Helper()
 	s, err := store.Open(a.dir, store.Options{})
@@ -174,8 +188,8 @@ func (a *arena) look(t *testing.T, do func(*store.Store)) {
 	}
 }
 
-// sound wants the database to be whole, and every rating to be the one that its
-// matches make, bit by bit.
+// sound requires the database to be consistent, and every rating to follow from the matches, bit
+// for bit.
 func (a *arena) sound(t *testing.T) {
 	t.Helper()
 	a.look(t, func(s *store.Store) {
@@ -189,7 +203,7 @@ func (a *arena) sound(t *testing.T) {
 	})
 }
 
-// matches are all that there are, by number.
+// matches returns all matches, by ID.
 func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 	t.Helper()
 	all := map[int64]ladder.Match{}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,9 +36,13 @@ func (s *served) playing(t *testing.T) {
 	until(t, "a match is played", func() bool { return strings.Contains(s.log(), "match begins") })
 }
 
-// SIGTERM, or a terminal that is closed, lets running matches finish, when there is
-// time; else they are broken off, and wait.
+// On SIGTERM, or when the terminal is closed, running matches finish if they have time; else they
+// are interrupted, and wait.
 func TestServeStop(t *testing.T) {
+	// The tests may run with SIGHUP ignored, as under nohup, which servers would inherit.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	for _, test := range []struct {
 		name, grace string
 		signal      syscall.Signal
@@ -55,8 +60,12 @@ func TestServeStop(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.exits(t, exitGood)
-			all := a.matches(t)
-			for id, m := range all {
+			begun := 0
+			for id, m := range a.matches(t) {
+				if len(m.Attempts) == 0 {
+					continue // chosen, but not begun when the signal came
+				}
+				begun++
 				if m.State != test.state {
 					t.Errorf("match %d is %s, want %s\n%s", id, m.State, test.state, s.log())
 				}
@@ -66,15 +75,15 @@ func TestServeStop(t *testing.T) {
 					}
 				}
 			}
-			if len(all) == 0 {
-				t.Error("there are no matches")
+			if begun == 0 {
+				t.Error("no match has begun")
 			}
 			a.sound(t)
 		})
 	}
 }
 
-// A second signal ends the server at once, and leaves no more behind than kill -9.
+// A second signal ends the server at once, and leaves nothing more behind than kill -9.
 func TestServeStopTwice(t *testing.T) {
 	a := newArena(t, longLadder)
 	s := a.serve(t, "--log-level", "debug", "--grace", "1h")
@@ -96,7 +105,7 @@ func TestServeStopTwice(t *testing.T) {
 	a.sound(t)
 }
 
-// get asks a server, and gives the status and what it says.
+// get requests a path of a server, and returns the status and the body.
 func (s *served) get(t *testing.T, path string) (int, string) {
 	t.Helper()
 	response, err := http.Get(s.url + path)
@@ -111,7 +120,7 @@ func (s *served) get(t *testing.T, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// What the server says of itself: that it is well, its figures, and no secrets.
+// The server reports its health and its metrics, and no secrets.
 func TestServeTells(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--log-level", "debug", "--log-format", "json", "--workers", "1")
@@ -138,10 +147,10 @@ func TestServeTells(t *testing.T) {
 	}
 	other := exec.Command("timba", "serve", "--data", a.dir, "--listen", "127.0.0.1:0")
 	out, err := other.CombinedOutput()
-	refusedLine(t, string(out), err, "data: folder", "is in use by another server")
+	refusedLine(t, string(out), err, "data: directory", "is in use by another server")
 }
 
-// refusedLine wants a command to have ended with status 2 and one line.
+// refusedLine requires a command to have ended with status 2 and one line.
 func refusedLine(t *testing.T, out string, err error, texts ...string) {
 	t.Helper()
 	var exit *exec.ExitError
@@ -155,7 +164,7 @@ func refusedLine(t *testing.T, out string, err error, texts ...string) {
 	}
 }
 
-// tmpfs mounts a small disk over a folder.
+// tmpfs mounts a small disk over a directory.
 func tmpfs(t *testing.T, dir, options string) {
 	t.Helper()
 	if err := unix.Mount("test", dir, "tmpfs", 0, options); err != nil {
@@ -164,13 +173,13 @@ func tmpfs(t *testing.T, dir, options string) {
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 }
 
-// TestServeRefuses: where the server cannot be, it says so in one line.
+// TestServeRefuses: a server that cannot start says why in one line.
 func TestServeRefuses(t *testing.T) {
 	serve := func(a *arena, args ...string) (string, error) {
 		out, err := exec.Command("timba", append([]string{"serve", "--data", a.dir}, args...)...).CombinedOutput()
 		return string(out), err
 	}
-	t.Run("read-only folder", func(t *testing.T) {
+	t.Run("read-only directory", func(t *testing.T) {
 		a := newArena(t, "")
 		if os.Geteuid() == 0 { // whom no permission stops
 			tmpfs(t, a.dir, "")
@@ -181,7 +190,7 @@ func TestServeRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := serve(a, "--listen", "127.0.0.1:0")
-		refusedLine(t, out, err, "data: folder", a.dir)
+		refusedLine(t, out, err, "data: directory", a.dir)
 	})
 	t.Run("port in use", func(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -190,7 +199,7 @@ func TestServeRefuses(t *testing.T) {
 		}
 		defer l.Close()
 		out, err := serve(newArena(t, ""), "--listen", l.Addr().String())
-		refusedLine(t, out, err, "listen: "+l.Addr().String()+" is in use", "choose another with --listen")
+		refusedLine(t, out, err, "listen: "+l.Addr().String()+" is in use", "choose another address with --listen")
 	})
 	t.Run("newer database", func(t *testing.T) {
 		a := newArena(t, quickLadders(3))
@@ -220,10 +229,12 @@ func TestServeRefuses(t *testing.T) {
 	})
 }
 
-// TestServeFullDisk: a disk that is full, and a limit of the size of files, while
-// matches are played: the server says so, pauses, loses nothing and goes on when
-// there is room.
+// TestServeFullDisk: on a full disk, or at a limit on file sizes, the server reports the failure,
+// pauses, loses nothing, and resumes when it can write again.
 func TestServeFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills disks under real servers")
+	}
 	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
 	if os.Geteuid() == 0 {
 		ways["full disk"] = fillDisk
@@ -242,7 +253,7 @@ func TestServeFullDisk(t *testing.T) {
 			undo := fill(t, a, s)
 			until(t, "it is paused", func() bool {
 				status, body := s.get(t, "/healthz")
-				return status == http.StatusServiceUnavailable && strings.Contains(body, "nothing is played since")
+				return status == http.StatusServiceUnavailable && strings.Contains(body, "no matches have been played since")
 			})
 			undo()
 			told := len(finishedIn(s.log()))
@@ -258,7 +269,7 @@ func TestServeFullDisk(t *testing.T) {
 			all := a.matches(t)
 			for _, id := range finishedIn(s.log()) {
 				if all[id].State != ladder.Finished {
-					t.Errorf("match %d was told to be finished and is %q", id, all[id].State)
+					t.Errorf("match %d was reported as finished and is %q", id, all[id].State)
 				}
 			}
 			for id, m := range all {
@@ -273,7 +284,7 @@ func TestServeFullDisk(t *testing.T) {
 	}
 }
 
-// fillDisk writes until nothing goes any more.
+// fillDisk writes until the disk is full.
 func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
 	t.Helper()
 	path := filepath.Join(a.dir, "filler")
@@ -296,7 +307,7 @@ func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
 	}
 }
 
-// limitFiles lets the server write no file any further.
+// limitFiles sets the limit on file sizes so that the server can extend no file.
 func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 	t.Helper()
 	var was unix.Rlimit
@@ -314,11 +325,13 @@ func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 	}
 }
 
-// TestServeRestore: docs/operating.md, "Backup and restore": a backup of a server
-// that plays is whole, and makes a competition that goes on where it was, people's
-// bots built again from their uploads. The token of the old one is good there, and
-// the operator can make another.
+// TestServeRestore covers docs/operating.md, "Backup and restore": a backup of a running server is
+// complete, and a server on it resumes the competition, with people's bots built again from their
+// uploads. The old token works there, and the operator can make another.
 func TestServeRestore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("backs up and restores a server that plays")
+	}
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t)
 	a.timba(t, s.token, "login", s.url, "--token-file", "-")

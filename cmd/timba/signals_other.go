@@ -7,8 +7,5 @@ import (
 	"syscall"
 )
 
-// outliveLimits has nothing to do: there are no limits of the size of files.
-func outliveLimits() {}
-
-// endings are the signals that end a command in good order.
+// endings returns the signals that end a command gracefully.
 func endings() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }

@@ -22,8 +22,8 @@ func newStandings() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "standings [LADDER]",
-		Short: "Show who is where on the ladders",
-		Long: "Shows the places of all ladders, or of one. Elo is what every match moves; fit is the\n" +
+		Short: "Show the standings of the ladders",
+		Long: "Shows the standings of all ladders, or of one. Elo changes with every match; fit is the\n" +
 			"maximum-likelihood rating over all matches, with its 95 % interval.",
 		Example: "  timba standings\n  timba standings brisca-2 --all",
 		Args:    cobra.MaximumNArgs(1),
@@ -64,13 +64,13 @@ func newStandings() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "versions that rest, and ladders of the past, as well")
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many places of a ladder (default: all)")
+	cmd.Flags().BoolVar(&all, "all", false, "also show inactive versions and ladders")
+	cmd.Flags().IntVar(&limit, "limit", 0, "the largest number of places on a ladder (default: all)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// oneLadder finds a ladder by its name.
+// oneLadder returns the ladder with a name.
 func oneLadder(ladders []wire.Ladder, name string) ([]wire.Ladder, error) {
 	var names []string
 	for _, l := range ladders {
@@ -79,5 +79,5 @@ func oneLadder(ladders []wire.Ladder, name string) ([]wire.Ladder, error) {
 		}
 		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf("there is no ladder %q: try %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("ladder %q does not exist: try %s", name, strings.Join(names, ", "))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -27,19 +28,20 @@ func newSubmit() *cobra.Command {
 	var f submitFlags
 	cmd := &cobra.Command{
 		Use:   "submit DIR|FILE",
-		Short: "Send a bot to the competition",
-		Long: "Packs a bot's folder, sends it, and tells how it comes through its stages: it is unpacked,\n" +
-			"built and checked in the sandbox, plays a match on trial, and is then live. A version that\n" +
-			"fails leaves the one before it playing. A FILE is a .zip or .tar.gz that you have packed.\n\n" +
-			"What " + bundle.IgnoreFile + " names is left out; it is written as a .gitignore. Try timba check DIR first.\n\n" +
-			"Exit status: 0 it is live, 1 a stage failed, 2 it could not be sent, 3 broken off before the end.",
+		Short: "Submit a bot to the competition",
+		Long: "Packs a bot's directory, sends it, and reports its stages: it is unpacked, built and checked in\n" +
+			"the sandbox, plays a trial match, and is then live. If a version fails, the previous version\n" +
+			"stays live. A FILE is a .zip or .tar.gz that you have packed.\n\n" +
+			"Files that match " + bundle.IgnoreFile + " are left out; its syntax is that of .gitignore. Try timba check DIR\n" +
+			"first.\n\n" +
+			"Exit status: 0 it is live, 1 a stage failed, 2 it could not be sent, 3 interrupted.",
 		Example: "  timba submit mybot\n  timba submit mybot.zip --bot mybot\n  timba submit mybot --watch=false",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition (default: that of its manifest)")
-	flags.BoolVar(&f.watch, "watch", true, "tell of the stages until the end")
+	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition (default: the name in its manifest)")
+	flags.BoolVar(&f.watch, "watch", true, "report the stages until the end")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -68,18 +70,18 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 		fmt.Fprintf(w, "sent %s as %s@%d, %s\n", path, s.Version.Bot, s.Version.Version, bundle.Size(int64(len(data))))
 	}
 	if f.watch {
-		tell := w
+		progress := w
 		if f.json {
-			tell = io.Discard
+			progress = io.Discard
 		}
-		s, err = follow(cmd.Context(), tell, c, s)
+		s, err = follow(cmd.Context(), progress, c, s)
 	}
 	if f.json {
 		err = errors.Join(err, writeJSON(w, s))
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(cmd.ErrOrStderr(), "it goes on without you: timba logs %s@%d\n", s.Version.Bot, s.Version.Version)
+		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; the server continues: timba logs %s@%d shows the stages\n", s.Version.Bot, s.Version.Version)
 		return errNoVerdict
 	case err != nil:
 		return err
@@ -89,8 +91,8 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// archive packs a folder, or reads an archive that somebody has packed. The
-// server knows what it allows, and says so before the upload.
+// archive packs a directory, or reads an archive, and returns its media type. It checks no
+// limits: the server rejects what is too large before the upload.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -119,23 +121,27 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 	if err != nil {
 		return nil, "", fmt.Errorf("submit: %w", err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", count(len(p.Files), "file"), bundle.Size(p.Bytes))
+	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", text.Count(len(p.Files), "file"), bundle.Size(p.Bytes))
 	return p.Data, "application/gzip", nil
 }
 
-// follow tells of each stage as it ends, and of the log of the one that failed.
+// follow prints each stage when it ends, and the log of a stage that failed.
 func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submission) (wire.Submission, error) {
-	told := 0
+	printed, place := 0, 1
 	for next, err := range c.Follow(ctx, s.ID) {
 		if err != nil {
 			return s, err
 		}
 		s = next
-		if told > len(s.Stages) {
-			told = 0 // the server was started anew, and began again
+		if s.Place > 0 && s.Place != place {
+			fmt.Fprintf(w, "%-7s place %d in the queue\n", "waiting", s.Place)
+			place = s.Place
 		}
-		for ; told < len(s.Stages) && !s.Stages[told].Ended.IsZero(); told++ {
-			printStage(w, s.Stages[told])
+		if printed > len(s.Stages) {
+			printed = 0 // the server was restarted, and began again
+		}
+		for ; printed < len(s.Stages) && !s.Stages[printed].Ended.IsZero(); printed++ {
+			printStage(w, s.Stages[printed])
 		}
 	}
 	name := fmt.Sprintf("%s@%d", s.Version.Bot, s.Version.Version)
@@ -160,7 +166,7 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure shows the log of the stage that failed.
+// printFailure prints the log of the stage that failed.
 func printFailure(w io.Writer, stages []wire.Stage) {
 	for _, s := range stages {
 		if !s.OK && !s.Ended.IsZero() && s.Log != "" {

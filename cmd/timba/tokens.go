@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -17,8 +18,8 @@ func newTokens() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tokens",
 		Short: "List, make and revoke your tokens",
-		Long: "Lists your tokens, without their keys. A token has a scope: read (one's own logs and messages),\n" +
-			"submit (versions and unrated matches as well) or all (tokens too).",
+		Long: "Lists your tokens, without their keys. A token has a scope: read (your logs and messages),\n" +
+			"submit (also versions and unrated matches) or all (also tokens).",
 		Example: "  timba tokens\n  timba tokens add --scope submit --label ci --expires 90d\n  timba tokens revoke 3",
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -33,7 +34,7 @@ func newTokens() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), tokens)
 			}
-			t := newTable(cmd.OutOrStdout())
+			t := text.Table(cmd.OutOrStdout())
 			t.AppendHeader(table.Row{"id", "scope", "label", "made", "used", "expires"})
 			for _, k := range tokens {
 				state := since(k.Expires)
@@ -56,7 +57,7 @@ func newTokensAdd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "add",
-		Short:   "Make a token and print its key, which is shown this once",
+		Short:   "Make a token and print its key, which is shown only once",
 		Example: "  timba tokens add --scope submit --label ci --expires 90d",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,9 +81,9 @@ func newTokensAdd() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&scope, "scope", "submit", "what it is good for: read|submit|all")
-	flags.StringVar(&label, "label", "", "what it is for, in your words")
-	flags.StringVar(&expires, "expires", "", "for how long it works, as in 12h or 90d (default: until it is revoked)")
+	flags.StringVar(&scope, "scope", "submit", "what it allows: read|submit|all")
+	flags.StringVar(&label, "label", "", "a note on what it is for")
+	flags.StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -90,7 +91,7 @@ func newTokensAdd() *cobra.Command {
 func newTokensRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID...",
-		Short:   "End tokens",
+		Short:   "Revoke tokens",
 		Example: "  timba tokens revoke 3",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -113,7 +114,7 @@ func newTokensRevoke() *cobra.Command {
 	}
 }
 
-// untilTime is the end of a span such as 12h or 90d from now, zero for "".
+// untilTime returns the time after a span such as 12h or 90d from now; zero for "".
 func untilTime(span string) (time.Time, error) {
 	if span == "" {
 		return time.Time{}, nil
@@ -130,7 +131,7 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idArgs reads numbers of things.
+// idArgs parses IDs; what names their kind in errors.
 func idArgs(what string, args []string) ([]int64, error) {
 	var ids []int64
 	for _, arg := range args {
@@ -146,7 +147,7 @@ func idArgs(what string, args []string) ([]int64, error) {
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {
-		return 0, fmt.Errorf("%s %q: give its number", what, arg)
+		return 0, fmt.Errorf("%s %q is not an ID: give its number", what, arg)
 	}
 	return id, nil
 }

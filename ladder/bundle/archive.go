@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// format is a kind of archive, known by its content: names of files say nothing.
+// format is an archive format, recognized by content, not by file name.
 type format string
 
 const (
@@ -26,13 +26,13 @@ const (
 	tarFormat format = "tar"
 )
 
-// useFormats is what to try with what is no such archive.
-const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's folder; timba submit DIR makes one"
+// useFormats is the hint for a file that is not such an archive.
+const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
-// headSize is how much of an archive tells its format.
+// headSize is how many bytes of an archive formatOf needs.
 const headSize = 512
 
-// formatOf finds out an archive's format by its first bytes.
+// formatOf returns an archive's format from its first bytes.
 func formatOf(head []byte) (format, error) {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -51,13 +51,29 @@ func formatOf(head []byte) (format, error) {
 		"7z\xbc\xaf": "7z", "Rar!": "rar", "\xfd7zXZ": "xz", "BZh": "bzip2", "\x04\x22\x4d\x18": "lz4", "!<arch>": "ar", "MZ": "Windows program", "\x7fELF": "Linux program",
 	} {
 		if begins(magic) {
-			return "", invalid(useFormats, "its content is that of the kind %q", name)
+			return "", invalid(useFormats, "its format is %q", name)
 		}
 	}
-	return "", invalid(useFormats, "its content, which begins %s, is of no kind that is known", quote(string(head[:min(len(head), 8)])))
+	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
-// entry is a file or folder of an archive that may be unpacked.
+// Suffix returns what the name of a file in an archive's format ends with, such as
+// ".zip". The file stands at its beginning before and after.
+func Suffix(f io.ReadSeeker) (string, error) {
+	head := make([]byte, headSize)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return "", err
+	}
+	kind, err := formatOf(head[:n])
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return "." + string(kind), err
+}
+
+// entry is a valid file or directory of an archive.
 type entry struct {
 	path string
 	dir  bool
@@ -65,22 +81,22 @@ type entry struct {
 	size int64
 }
 
-// reader goes through an archive once, and refuses it at the first entry that is
-// not as it should be.
+// reader visits the entries of an archive once, and stops with an error at the first
+// invalid one.
 type reader struct {
 	limits Limits
 	size   int64 // of the archive
-	count  int
-	bytes  int64
+	count  int   // entries so far
+	bytes  int64 // unpacked, of the entries so far
 	paths  paths
-	left   []string
+	left   []string // paths that were left out
 }
 
-// visit is called with each entry that is part of the bot, and its content of
+// visit is called with each entry that is part of the bot and its content, which has
 // exactly entry.size bytes.
 type visit func(e entry, content io.Reader) error
 
-// each goes through all entries of an archive.
+// each visits all entries of an archive.
 func (r *reader) each(f *os.File, v visit) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -105,7 +121,7 @@ func (r *reader) each(f *os.File, v visit) error {
 	return damaged(r.tarball(io.NewSectionReader(f, 0, r.size), kind, v))
 }
 
-// damaged makes an error for the author of what the readers of archives say.
+// damaged turns an error of an archive library into an error for the author.
 func damaged(err error) error {
 	var ours *fs.PathError
 	switch {
@@ -117,24 +133,33 @@ func damaged(err error) error {
 	return invalid("pack it again", "it is damaged: %w", err)
 }
 
-// tarball goes through a tar archive that may be compressed.
-func (r *reader) tarball(file io.Reader, kind format, v visit) error {
-	file = bufio.NewReaderSize(file, 64<<10)
+// tarball visits the entries of a tar archive that may be compressed.
+func (r *reader) tarball(archive io.Reader, kind format, v visit) error {
+	file := bufio.NewReaderSize(archive, 64<<10)
 	switch kind {
 	case gzFormat:
-		z, err := gzip.NewReader(file)
+		z, err := newMembers(file)
 		if err != nil {
 			return err
 		}
 		defer z.Close()
-		file = z
+		file = bufio.NewReaderSize(z, 64<<10)
 	case zstFormat:
 		z, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return err
 		}
 		defer z.Close()
-		file = z
+		file = bufio.NewReaderSize(z, 64<<10)
+	}
+	if kind != tarFormat {
+		head, err := file.Peek(headSize)
+		if inner, unknown := formatOf(head); unknown == nil && inner != tarFormat {
+			return invalid("pack the directory once: timba submit DIR does", "there is a .%s inside of the .%s", inner, kind)
+		}
+		if err == io.EOF { // a tar archive is never that short
+			return invalid(useFormats, "what is compressed in it is no .tar")
+		}
 	}
 	stream := &stream{in: file, reader: r}
 	t := tar.NewReader(stream)
@@ -177,7 +202,7 @@ func (r *reader) tarEntry(h *tar.Header) (e entry, skip bool, err error) {
 			h.Typeflag = tar.TypeGNUSparse
 		}
 	}
-	if h.Typeflag == tar.TypeGNUSparse { // its size is that with the holes
+	if h.Typeflag == tar.TypeGNUSparse { // its size includes the holes
 		return e, false, invalid("pack it without --sparse", "%s is a sparse file", quote(h.Name))
 	}
 	dir := h.Typeflag == tar.TypeDir
@@ -190,43 +215,42 @@ func (r *reader) tarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	case tar.TypeReg, tar.TypeDir:
 		return e, false, r.paths.add(e.path, dir)
 	case tar.TypeSymlink, tar.TypeLink:
-		return e, false, isLink(h.Name, h.Linkname)
+		return e, false, linkError(h.Name, h.Linkname)
 	case tar.TypeChar, tar.TypeBlock:
-		return e, false, isNoFile(h.Name, "device")
+		return e, false, notFileError(h.Name, "device")
 	case tar.TypeFifo:
-		return e, false, isNoFile(h.Name, "fifo")
+		return e, false, notFileError(h.Name, "fifo")
 	}
-	return e, false, invalid("pack it again without it", "%s is of the kind %q, neither file nor folder", quote(h.Name), h.Typeflag)
+	return e, false, invalid("pack it again without it", "%s has the type %q: it is not a file or directory", quote(h.Name), h.Typeflag)
 }
 
-func isLink(name, target string) error {
-	return invalid("put a copy of what it leads to in its place (tar -h and cp -L do), or leave it out", "%s is a link to %s", quote(name), quote(target))
+func linkError(name, target string) error {
+	return invalid("replace it with a copy of its target (tar -h and cp -L do that), or leave it out", "%s is a link to %s", quote(name), quote(target))
 }
 
-func isNoFile(name, kind string) error {
-	return invalid("leave it out", "%s is a %s, neither file nor folder", quote(name), kind)
+func notFileError(name, kind string) error {
+	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit counts an entry and checks its name and size. What is never part of a bot
-// is skipped.
+// admit counts an entry and checks its name and size. Junk is skipped.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
-			"it has more than %d files and folders, %s among them", r.limits.Files, quote(name))
+			"it has more than %d files and directories, %s among them", r.limits.Files, quote(name))
 	}
 	p, err := r.limits.clean(name)
 	if err != nil {
 		return e, false, err
 	}
 	if size < 0 || size > r.limits.Unpacked-r.bytes {
-		return e, false, tooLarge(makeSmaller, "with %s its files have more than %s unpacked", quote(name), Size(r.limits.Unpacked))
+		return e, false, tooLarge(makeSmaller, "with %s, its files take more than %s unpacked", quote(name), Size(r.limits.Unpacked))
 	}
 	r.bytes += size
 	if p == "." {
 		if dir {
 			return e, true, nil
 		}
-		return e, false, invalid("pack it again from the folder", "the file %s has no name", quote(name))
+		return e, false, invalid("pack it again from the directory", "the file %s has no name", quote(name))
 	}
 	if junk(p, dir) {
 		r.left = append(r.left, p)
@@ -237,16 +261,16 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 
 const makeSmaller = "leave out what the bot does not need when it plays"
 
-// stream is an unpacked tar archive, headers and all, of which there may be so
-// much and no more.
+// stream reads the bytes of an uncompressed tar archive, headers included, and fails
+// when they are too many.
 type stream struct {
 	in     io.Reader
 	reader *reader
 	n      int64
 }
 
-// perEntry is how much of a tar archive may come with a file beside its content:
-// its header, one of attributes, one of a long name, and padding.
+// perEntry is how many bytes of a tar archive each file may take in addition to its
+// content: a header, one for attributes, one for a long name, and padding.
 const perEntry = 8 << 10
 
 func (s *stream) Read(p []byte) (int, error) {
@@ -254,7 +278,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.n += int64(n)
 	l := s.reader.limits
 	if s.n > l.Unpacked+perEntry*int64(l.Files+2) {
-		return 0, tooLarge(makeSmaller, "more than %s come out of it", Size(l.Unpacked))
+		return 0, tooLarge(makeSmaller, "it unpacks to more than %s", Size(l.Unpacked))
 	}
 	if err := s.reader.ratio(s.n); err != nil {
 		return 0, err
@@ -262,24 +286,61 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ratio refuses what unpacks to very much more than it is.
+// ratio returns an error if the archive unpacks to too many times its size.
 func (r *reader) ratio(unpacked int64) error {
 	if unpacked > RatioFree && unpacked/r.limits.Ratio > r.size {
-		return tooLarge("leave out files of the same byte over and over; the bot can make them when it is built",
-			"%s make more than %d times as many bytes unpacked", Size(r.size), r.limits.Ratio)
+		return tooLarge("leave out files that repeat the same bytes; the bot can make them when it is built",
+			"%s unpack to more than %d times as many bytes", Size(r.size), r.limits.Ratio)
 	}
 	return nil
 }
 
-// rest reads what follows the archive's end, so that its checksum is looked at:
-// zeros, or there is a second archive that nobody would unpack.
+// errBehind refuses an archive with more in its file than the archive.
+var errBehind = invalid("pack everything into one archive", "data follow its end")
+
+// members reads a gzip file of one or more members, and refuses anything behind them.
+type members struct {
+	in *bufio.Reader
+	*gzip.Reader
+}
+
+func newMembers(in *bufio.Reader) (*members, error) {
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &members{in, z}, nil
+}
+
+func (m *members) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	next, err := m.in.Peek(2)
+	if err == io.EOF && len(next) == 0 {
+		return n, io.EOF
+	}
+	if string(next) != "\x1f\x8b" {
+		return n, errBehind
+	}
+	if err := m.Reset(m.in); err != nil {
+		return n, err
+	}
+	m.Multistream(false)
+	return n, nil
+}
+
+// rest reads to the end of the stream, so that its checksum is verified. Only zeros
+// may follow the end of the archive: a second archive would not be unpacked.
 func (s *stream) rest() error {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.Read(buf)
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return invalid("pack everything into one archive", "something follows after its end")
+				return errBehind
 			}
 		}
 		if err == io.EOF {

@@ -18,11 +18,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// small are limits that tests can go over quickly.
+// small has limits that tests exceed quickly.
 var small = Limits{Upload: 256 << 10, Unpacked: 2 << 20, Files: 50, Depth: 5, Path: 100, Ratio: 50}
 
-// ent is an entry of an archive that a test makes: a file, unless kind or name say
-// otherwise.
+// ent is an entry of a test's archive: a file, unless kind or name say otherwise.
 type ent struct {
 	name, body string
 	kind       byte // of tar; for zip the same letters
@@ -31,7 +30,7 @@ type ent struct {
 	pax        map[string]string
 }
 
-// tarOf makes a tar archive of anything.
+// tarOf makes a tar archive, also of invalid entries.
 func tarOf(entries ...ent) []byte {
 	var out bytes.Buffer
 	t := tar.NewWriter(&out)
@@ -77,7 +76,7 @@ func zst(data []byte) []byte {
 
 func tgz(entries ...ent) []byte { return gz(tarOf(entries...)) }
 
-// zipOf makes a zip archive of anything.
+// zipOf makes a zip archive, also of invalid entries.
 func zipOf(entries ...ent) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -112,19 +111,19 @@ func zipOf(entries ...ent) []byte {
 	return out.Bytes()
 }
 
-// raw is a line of a zip archive's list that may lie; body is what is stored.
+// raw is an entry of a zip archive's list that may be false; body is what is stored.
 type raw struct {
 	name          string
 	body          []byte
 	method, flags uint16
-	packed, size  uint32 // as they are told; 0: the truth
-	at            *int   // the header that it tells of; nil: its own
+	packed, size  uint32 // as written; 0: the true sizes
+	at            *int   // the header that it points to; nil: its own
 	zip64         []byte // an extra field
 	crc           uint32
 }
 
-// zipRaw writes a zip archive byte by byte; count is the number of files that its
-// end tells, -1 for the truth.
+// zipRaw writes a zip archive byte by byte; count is the number of files in its end
+// record, -1 for the true one.
 func zipRaw(count int, files ...raw) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
@@ -185,7 +184,7 @@ func zipRaw(count int, files ...raw) []byte {
 	return out.Bytes()
 }
 
-// zip64Sizes is the extra field that tells sizes above 4 GiB.
+// zip64Sizes returns the extra field with sizes above 4 GiB.
 func zip64Sizes(size, packed uint64) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, 1)
 	b = binary.LittleEndian.AppendUint16(b, 16)
@@ -193,7 +192,7 @@ func zip64Sizes(size, packed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, packed)
 }
 
-// tarHeader is a header that tar.Writer would not write: any kind and any size.
+// tarHeader returns a header that tar.Writer would not write: any kind and any size.
 func tarHeader(name string, kind byte, size int64) []byte {
 	h := make([]byte, 512)
 	copy(h, name)
@@ -216,7 +215,7 @@ func tarHeader(name string, kind byte, size int64) []byte {
 	return h
 }
 
-// many are n short files.
+// many returns n short files.
 func many(n int) (entries []ent) {
 	for i := range n {
 		entries = append(entries, ent{name: fmt.Sprintf("f%d", i)})
@@ -224,7 +223,7 @@ func many(n int) (entries []ent) {
 	return entries
 }
 
-// tarOfMillion is a tar archive of a million empty files, some thousand times the
+// tarOfMillion returns a tar archive of a million empty files, some thousand times the
 // same thousand: a gzip file may have many members.
 func tarOfMillion() []byte {
 	var block []byte
@@ -234,7 +233,7 @@ func tarOfMillion() []byte {
 	return append(bytes.Repeat(gz(block), 1000), gz(make([]byte, 1024))...)
 }
 
-// zipOfMillion is a zip archive with a list of a million files; its end can count
+// zipOfMillion returns a zip archive with a list of a million files; its end can count
 // 65,535 at most.
 func zipOfMillion() []byte {
 	one := zipRaw(1_000_000&0xffff, raw{name: "a"})
@@ -245,7 +244,7 @@ func zipOfMillion() []byte {
 	return out
 }
 
-// store writes an archive into a folder of its own.
+// store writes an archive into a directory of its own.
 func store(t testing.TB, data []byte) (file, into string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -256,7 +255,7 @@ func store(t testing.TB, data []byte) (file, into string) {
 	return file, filepath.Join(dir, "in", "bot")
 }
 
-// listing is everything in a folder, with modes and content.
+// listing returns everything in a directory, with modes and content.
 func listing(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -3,8 +3,11 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hostile are archives that are refused, by what the refusal has to say. Where
-// nothing else is said they are tried as .tar.gz and as .zip.
+// hostile has archives that are refused, and what the error must say. By default an
+// archive is tried as .tar.gz and as .zip.
 var hostile = []struct {
 	name    string
 	entries []ent         // in both formats
@@ -24,11 +27,11 @@ var hostile = []struct {
 	code    ladder.Code // Invalid where it is ""
 	words   []string
 }{
-	// Paths out of the folder.
+	// Paths out of the directory.
 	{name: "up", entries: []ent{{name: "../evil"}}, words: []string{`"../evil"`, `".."`}},
 	{name: "up from inside", entries: []ent{{name: "a/../../evil"}}, words: []string{`"a/../../evil"`, `".."`}},
 	{name: "up and in again", entries: []ent{{name: "a/../b"}}, words: []string{`"a/../b"`, `".."`}},
-	{name: "folder up", entries: []ent{{name: "../"}, {name: "x"}}, words: []string{`"../"`, `".."`}},
+	{name: "directory up", entries: []ent{{name: "../"}, {name: "x"}}, words: []string{`"../"`, `".."`}},
 	{name: "absolute", entries: []ent{{name: "/etc/passwd"}}, words: []string{`"/etc/passwd"`, "absolute"}},
 	{name: "absolute, twice", entries: []ent{{name: "//evil"}}, words: []string{`"//evil"`, "absolute"}},
 	{name: "backslashes", entries: []ent{{name: `..\evil`}}, words: []string{`"..\\evil"`, "backslash"}},
@@ -41,7 +44,7 @@ var hostile = []struct {
 	// Names that are not the same everywhere.
 	{name: "device name", entries: []ent{{name: "nul"}}, words: []string{`"nul"`, "device on Windows"}},
 	{name: "device name, extension", entries: []ent{{name: "src/CON.txt"}}, words: []string{`"src/CON.txt"`, "device on Windows"}},
-	{name: "device folder", entries: []ent{{name: "Lpt1/x"}}, words: []string{`"Lpt1/x"`, "device on Windows"}},
+	{name: "device directory", entries: []ent{{name: "Lpt1/x"}}, words: []string{`"Lpt1/x"`, "device on Windows"}},
 	{name: "dot at the end", entries: []ent{{name: "bot."}}, words: []string{`"bot."`, "dot or a space"}},
 	{name: "space at the end", entries: []ent{{name: "bot /x"}}, words: []string{`"bot /x"`, "dot or a space"}},
 	{name: "star", entries: []ent{{name: "*.py"}}, words: []string{`"*.py"`, "'*'"}},
@@ -64,13 +67,13 @@ var hostile = []struct {
 	{name: "twice, dot", entries: []ent{{name: "bot.py"}, {name: "./bot.py"}}, words: []string{`"bot.py"`, "twice"}},
 	{name: "twice, slashes", entries: []ent{{name: "a/b"}, {name: "a//b"}}, words: []string{`"a/b"`, "twice"}},
 	{name: "capitals", entries: []ent{{name: "Bot.py"}, {name: "bot.py"}}, words: []string{`"Bot.py"`, `"bot.py"`, "capitals"}},
-	{name: "capitals of a folder", entries: []ent{{name: "Src/a"}, {name: "src/b"}}, words: []string{`"Src"`, `"src"`, "capitals"}},
+	{name: "capitals of a directory", entries: []ent{{name: "Src/a"}, {name: "src/b"}}, words: []string{`"Src"`, `"src"`, "capitals"}},
 	{name: "capitals, full", entries: []ent{{name: "straße"}, {name: "STRASSE"}}, words: []string{"capitals"}},
 	{name: "capitals, long s", entries: []ent{{name: "s"}, {name: "\u017f"}}, words: []string{"capitals"}},
-	{name: "file and folder", entries: []ent{{name: "a"}, {name: "a/b"}}, words: []string{`"a"`, "both a file and a folder"}},
-	{name: "folder and file", entries: []ent{{name: "a/b"}, {name: "a"}}, words: []string{`"a"`, "both a file and a folder"}},
+	{name: "file and directory", entries: []ent{{name: "a"}, {name: "a/b"}}, words: []string{`"a"`, "both a file and a directory"}},
+	{name: "directory and file", entries: []ent{{name: "a/b"}, {name: "a"}}, words: []string{`"a"`, "both a file and a directory"}},
 
-	// What is no file.
+	// Not files.
 	{name: "symlink", entries: []ent{{name: "x"}, {name: "evil", kind: tar.TypeSymlink, link: "/etc/passwd"}}, words: []string{`"evil"`, "link to", `"/etc/passwd"`, "copy"}},
 	{name: "symlink inside", entries: []ent{{name: "x"}, {name: "y", kind: tar.TypeSymlink, link: "x"}}, words: []string{`"y"`, "link to"}},
 	{name: "symlink and through it", entries: []ent{{name: "d", kind: tar.TypeSymlink, link: "/tmp"}, {name: "d/evil"}}, words: []string{`"d"`, "link to"}},
@@ -79,13 +82,13 @@ var hostile = []struct {
 	{name: "block device", entries: []ent{{name: "evil", kind: tar.TypeBlock}}, words: []string{`"evil"`, "device"}},
 	{name: "fifo", entries: []ent{{name: "evil", kind: tar.TypeFifo}}, words: []string{`"evil"`, "fifo"}},
 	{name: "socket", make: func() []byte { return zipOf(ent{name: "evil", kind: 's'}) }, words: []string{`"evil"`, "socket"}},
-	{name: "kind of nobody", make: func() []byte { return gz(append(tarHeader("evil", 'Z', 0), make([]byte, 1024)...)) }, words: []string{`"evil"`, `'Z'`}},
+	{name: "unknown type", make: func() []byte { return gz(append(tarHeader("evil", 'Z', 0), make([]byte, 1024)...)) }, words: []string{`"evil"`, `'Z'`}},
 	{name: "contiguous", make: func() []byte { return gz(append(tarHeader("evil", tar.TypeCont, 0), make([]byte, 1024)...)) }, words: []string{`"evil"`, `'7'`}},
-	{name: "folder with content", make: func() []byte { return zipRaw(-1, raw{name: "a/", body: []byte("x")}) }, words: []string{`"a/"`, "folder with content"}},
+	{name: "directory with content", make: func() []byte { return zipRaw(-1, raw{name: "a/", body: []byte("x")}) }, words: []string{`"a/"`, "directory with content"}},
 
 	// Too much.
 	{name: "too many", entries: many(51), code: ladder.TooLarge, words: []string{"more than 50 files"}},
-	{name: "too many folders", entries: deepFolders(60), limits: func(l *Limits) { l.Depth = 100; l.Path = 1000 }, code: ladder.TooLarge, words: []string{"62 files and folders", "at most 50"}},
+	{name: "too many directories", entries: deepDirs(60), limits: func(l *Limits) { l.Depth = 100; l.Path = 1000 }, code: ladder.TooLarge, words: []string{"62 files and directories", "at most 50"}},
 	{name: "too deep", entries: []ent{{name: "1/2/3/4/5/6"}}, code: ladder.TooLarge, words: []string{`"1/2/3/4/5/6"`, "6 names deep", "at most 5"}},
 	{name: "too long", entries: []ent{{name: strings.Repeat("x", 101)}}, code: ladder.TooLarge, words: []string{"101 bytes", "at most 100"}},
 	{name: "much too long", entries: []ent{{name: strings.Repeat("x", 60000)}}, code: ladder.TooLarge, words: []string{"60000 bytes", "more bytes"}},
@@ -102,13 +105,24 @@ var hostile = []struct {
 		return gz(append(tarHeader("././@LongLink", tar.TypeGNULongName, 1<<30), make([]byte, 2<<20)...))
 	}, limits: func(l *Limits) { l.Ratio = 1 << 40 }, code: ladder.TooLarge, words: []string{"too long"}},
 	{name: "attributes of 1 GB", make: func() []byte { return gz(append(tarHeader("x", tar.TypeXHeader, 1<<30), make([]byte, 2<<20)...)) }, limits: func(l *Limits) { l.Ratio = 1 << 40 }, code: ladder.TooLarge, words: []string{"too long"}},
-	{name: "attributes without end", make: endlessAttributes, limits: func(l *Limits) { l.Ratio = 1 << 40 }, code: ladder.TooLarge, words: []string{"more than 2 MiB come out"}},
+	{name: "attributes without end", make: endlessAttributes, limits: func(l *Limits) { l.Ratio = 1 << 40 }, code: ladder.TooLarge, words: []string{"unpacks to more than 2 MiB"}},
 	{name: "global header", tarOnly: true, entries: []ent{{name: "g", kind: tar.TypeXGlobalHeader, pax: map[string]string{"path": "evil"}}, {name: "x"}}, words: []string{"global header", `"path"`}},
 	{name: "long name of PAX", tarOnly: true, entries: []ent{{name: strings.Repeat("é", 2000)}}, code: ladder.TooLarge, words: []string{"4000 bytes"}},
-	{name: "two archives", make: func() []byte { return gz(append(tarOf(ent{name: "a"}), tarOf(ent{name: "b"})...)) }, words: []string{"follows after its end"}},
-	{name: "two members", make: func() []byte { return append(tgz(ent{name: "a"}), tgz(ent{name: "b"})...) }, words: []string{"follows after its end"}},
+	{name: "two archives", make: func() []byte { return gz(append(tarOf(ent{name: "a"}), tarOf(ent{name: "b"})...)) }, words: []string{"data follow its end"}},
+	{name: "two members", make: func() []byte { return append(tgz(ent{name: "a"}), tgz(ent{name: "b"})...) }, words: []string{"data follow its end"}},
 	{name: "bomb after the end", make: bombBehind, code: ladder.TooLarge, words: []string{"50 times"}},
-	{name: "bytes after gzip", make: func() []byte { return append(tgz(ent{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"damaged"}},
+	{name: "bytes after gzip", make: func() []byte { return append(tgz(ent{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow its end"}},
+	{name: "a byte after gzip", make: func() []byte { return append(tgz(ent{name: "a"}), 'x') }, words: []string{"data follow its end"}},
+	{name: "bytes after tar", make: func() []byte { return append(tarOf(ent{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow its end"}},
+	{name: "gzip in gzip", make: func() []byte { return gz(tgz(ent{name: "a"})) }, words: []string{"there is a .tar.gz inside of the .tar.gz", "pack the directory once"}},
+	{name: "zip in gzip", make: func() []byte { return gz(zipOf(ent{name: "a"})) }, words: []string{"there is a .zip inside of the .tar.gz"}},
+	{name: "a line in gzip", make: func() []byte { return gz([]byte("hello\n")) }, words: []string{"no .tar"}},
+	{name: "sparse by GNU tar", make: func() []byte {
+		z, _ := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(gnuSparse)))
+		data, _ := io.ReadAll(z)
+		return gz(data)
+	}, words: []string{`"d/holes"`, "sparse"}},
+	{name: "sparse by GNU tar, cut out", make: func() []byte { return gz(append(tarHeader("holes", tar.TypeGNUSparse, 512), make([]byte, 2048)...)) }, words: []string{`"holes"`, "sparse"}},
 	{name: "wrong checksum", make: func() []byte { b := tgz(ent{name: "a", body: "x"}); b[len(b)-6] ^= 1; return b }, words: []string{"damaged"}},
 	{name: "cut off", make: func() []byte { b := tgz(ent{name: "a", body: noise(5000)}); return b[:len(b)/2] }, words: []string{"cut off"}},
 	{name: "cut off tar", make: func() []byte { return tarOf(ent{name: "a", body: noise(5000)})[:3000] }, words: []string{"cut off"}},
@@ -133,20 +147,28 @@ var hostile = []struct {
 	{name: "list of few that has many", make: func() []byte { return zipRaw(1, make([]raw, 10_000)...) }, limits: func(l *Limits) { l.Upload = 64 << 20 }, code: ladder.TooLarge, words: []string{"more than 50 files"}},
 	{name: "list of many that has few", make: func() []byte { return zipRaw(40, raw{name: "a"}) }, words: []string{"cut off"}},
 	{name: "encrypted", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), flags: 1}) }, words: []string{`"a"`, "encrypted"}},
-	{name: "method of nobody", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), method: 12}) }, words: []string{`"a"`, "method 12"}},
-	{name: "wrong content", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), crc: 7}) }, words: []string{`"a"`, "another content"}},
+	{name: "unknown method", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), method: 12}) }, words: []string{`"a"`, "method 12"}},
+	{name: "wrong content", make: func() []byte { return zipRaw(-1, raw{name: "a", body: []byte("x"), crc: 7}) }, words: []string{`"a"`, "checksum"}},
+	{name: "checksum of 0", make: func() []byte {
+		b := zipOf(ent{name: "a", body: "x"})
+		for _, at := range []int{bytes.Index(b, []byte("PK\x01\x02")) + 16, bytes.Index(b, []byte("PK\x07\x08")) + 4} {
+			copy(b[at:], "\x00\x00\x00\x00")
+		}
+		return b
+	}, words: []string{`"a"`, "checksum"}},
+	{name: "bytes after zip", make: func() []byte { return append(zipOf(ent{name: "a"}), 'x') }, words: []string{"data follow its end"}},
 	{name: "cut off zip", make: func() []byte { b := zipOf(ent{name: "a", body: noise(5000)}); return b[:len(b)/2] }, words: []string{"damaged"}},
 	{name: "header elsewhere", make: func() []byte { n := 1 << 30; return zipRaw(-1, raw{name: "a"}, raw{name: "b", at: &n}) }, words: []string{"archive"}},
 
-	// What is no archive.
+	// Not archives.
 	{name: "nothing", make: func() []byte { return nil }, words: []string{"empty"}},
 	{name: "no files", entries: []ent{{name: "a/"}}, words: []string{"no files"}},
 	{name: "only junk", entries: []ent{{name: ".git/config"}}, words: []string{"no files"}},
 	{name: "no files at all", entries: []ent{}, words: []string{"no files"}},
-	{name: "text", make: func() []byte { return []byte("print('hello')\n") }, words: []string{"no kind that is known", ".zip, .tar.gz"}},
+	{name: "text", make: func() []byte { return []byte("print('hello')\n") }, words: []string{"format is unknown", ".zip, .tar.gz"}},
 	{name: "7z", make: func() []byte { return []byte("7z\xbc\xaf\x27\x1c") }, words: []string{`"7z"`, ".zip, .tar.gz"}},
 	{name: "program", make: func() []byte { return []byte("\x7fELF\x02\x01") }, words: []string{"Linux program"}},
-	{name: "self-extracting", make: func() []byte { return append([]byte("#!/bin/sh\n"), zipOf(ent{name: "a"})...) }, words: []string{"no kind that is known"}},
+	{name: "self-extracting", make: func() []byte { return append([]byte("#!/bin/sh\n"), zipOf(ent{name: "a"})...) }, words: []string{"format is unknown"}},
 }
 
 // noise cannot be packed, and is always the same.
@@ -161,7 +183,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-func deepFolders(n int) []ent {
+func deepDirs(n int) []ent {
 	return []ent{{name: strings.Repeat("d/", n) + "x"}, {name: "y"}}
 }
 
@@ -205,6 +227,9 @@ func overlap() []byte {
 	return zipRaw(-1, raw{name: "a", body: inner}, raw{name: "b", body: []byte(noise(500)), at: &at})
 }
 
+// gnuSparse is what tar --format=gnu --sparse -cz makes of a file with a hole.
+const gnuSparse = "H4sIAAAAAAAAA+3TSwrCMBCA4Vl7itygyTSPg3gCoYILIdBW8PimRZCq1EUJRfi/zYSZwCQZ0jVSnS1SCHMs3uO8dqG1Nnh1mko+pRTFhPpHE7kN46k3Rvqcx7V9v+p/qmsu+XoeqvaYBhy9X5m/LufvorZWzLHqqZ52n/90f//lRV55XfyUDQ30s3g/bL8BAAAAAAAAAAAAAAAAgH08ALYMDDIAKAAA"
+
 func TestHostileArchives(t *testing.T) {
 	if len(hostile) < 40 {
 		t.Errorf("there are %d", len(hostile))
@@ -234,8 +259,8 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// refusesArchive wants an error of the author's that has some words, and nothing
-// left of the archive anywhere.
+// refusesArchive wants an error for the author with some words, and nothing left of
+// the archive.
 func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words []string) {
 	t.Helper()
 	file, into := store(t, data)

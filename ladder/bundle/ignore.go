@@ -13,12 +13,13 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// IgnoreFile names what is not to be uploaded, in the form of a .gitignore.
+// IgnoreFile is the name of the file in a bot's directory that lists what not to
+// upload, in the format of a .gitignore.
 const IgnoreFile = ".timbaignore"
 
-// leftOut is what editors and tools keep beside a program; a line of IgnoreFile
-// that begins with "!" takes some of it in again.
-const leftOut = `
+// defaultIgnore has the files of editors and tools; a line of IgnoreFile that begins
+// with "!" includes some of them again.
+const defaultIgnore = `
 /` + IgnoreFile + `
 *~
 .*.sw[op]
@@ -34,22 +35,23 @@ const leftOut = `
 .tox/
 `
 
-// ignore is a list of patterns, of which the last one that fits counts.
+// ignore is a list of patterns; the last one that matches a path counts.
 type ignore []pattern
 
 type pattern struct {
 	glob    string
-	negated bool // what fits is not left out
-	dir     bool // fits folders only
+	negated bool // what matches is included
+	dir     bool // matches directories only
 }
 
-// readIgnore reads a folder's IgnoreFile, behind what is left out everywhere.
-func readIgnore(folder string) (ignore, error) {
-	list, err := parseIgnore([]byte(leftOut))
+// readIgnore returns defaultIgnore, followed by the patterns in a directory's
+// IgnoreFile.
+func readIgnore(directory string) (ignore, error) {
+	list, err := parseIgnore([]byte(defaultIgnore))
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(filepath.Join(folder, IgnoreFile))
+	data, err := os.ReadFile(filepath.Join(directory, IgnoreFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return list, nil
 	}
@@ -76,13 +78,13 @@ func parseIgnore(data []byte) (ignore, error) {
 		line, p.negated = strings.CutPrefix(line, "!")
 		line, p.dir = strings.CutSuffix(line, "/")
 		anchored := strings.Contains(line, "/")
-		// Braces mean nothing to git.
+		// Braces have no special meaning in git.
 		p.glob = strings.NewReplacer(`\{`, `\{`, `\}`, `\}`, "{", `\{`, "}", `\}`).Replace(strings.TrimPrefix(line, "/"))
 		if !anchored {
 			p.glob = "**/" + p.glob
 		}
 		if line == "" || !doublestar.ValidatePattern(p.glob) {
-			return nil, invalid("write it as in a .gitignore", "line %d of %s, %q, is no pattern", n, IgnoreFile, lines.Text())
+			return nil, invalid("write it as in a .gitignore", "line %d of %s, %q, is not a pattern", n, IgnoreFile, lines.Text())
 		}
 		list = append(list, p)
 	}
@@ -92,9 +94,9 @@ func parseIgnore(data []byte) (ignore, error) {
 	return list, nil
 }
 
-// leaves tells whether a path is left out. What is in a folder that is left out
-// is not asked for.
-func (list ignore) leaves(p string, dir bool) bool {
+// excludes reports whether a path is left out. It does not look at the directories
+// above: the caller skips those that are left out.
+func (list ignore) excludes(p string, dir bool) bool {
 	out := false
 	for _, i := range list {
 		if i.dir && !dir || i.negated != out {

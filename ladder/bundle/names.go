@@ -11,38 +11,38 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A name is to mean the same file on every system that authors have, so it has to
-// be possible on Linux, macOS and Windows.
+// A name must mean the same file on every system that authors use, so it must be
+// valid on Linux, macOS and Windows.
 
-// reserved are the names of devices on Windows, whatever their extension.
+// reserved has the names of devices on Windows, with any extension.
 var reserved = []string{
 	"con", "prn", "aux", "nul", "conin$", "conout$",
 	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "com¹", "com²", "com³",
 	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "lpt¹", "lpt²", "lpt³",
 }
 
-// What is never part of a bot: folders that version control and Python keep, and
-// what desktops leave behind. The folders that a bot's hash passes over have to
-// be among them, or there would be files that it says nothing of.
+// Junk is never part of a bot: directories of version control and Python, and files
+// of desktops. The directories that a bot's hash ignores must be among them, or
+// some files of a bot would not be in its hash.
 var (
-	junkFolders = []string{".git", ".hg", ".svn", ".bzr", "_darcs", "CVS", "__pycache__", "__MACOSX"}
-	junkFiles   = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
+	junkDirs  = []string{".git", ".hg", ".svn", ".bzr", "_darcs", "CVS", "__pycache__", "__MACOSX"}
+	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
 )
 
-// junk tells whether a path leads into what is never part of a bot.
+// junk reports whether a path is junk or in a junk directory.
 func junk(p string, dir bool) bool {
 	names := strings.Split(p, "/")
 	last := len(names) - 1
 	for i, name := range names {
-		if (i < last || dir) && slices.Contains(junkFolders, name) {
+		if (i < last || dir) && slices.Contains(junkDirs, name) {
 			return true
 		}
 	}
 	return !dir && slices.Contains(junkFiles, names[last])
 }
 
-// clean checks the name of an entry and gives it as a path in the bot's folder;
-// "." is the folder itself.
+// clean checks the name of an entry and returns it as a path in the bot's directory;
+// "." is the directory itself.
 func (l Limits) clean(name string) (string, error) {
 	if len(name) > l.Path {
 		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.Path)
@@ -52,7 +52,7 @@ func (l Limits) clean(name string) (string, error) {
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) {
-			return "", invalid("rename it with characters that can be seen", "the name %s has the character %U, which does not show", quote(name), r)
+			return "", invalid("rename it with printable characters", "the name %s has the character %U, which is not printable", quote(name), r)
 		}
 	}
 	if !norm.NFC.IsNormalString(name) {
@@ -60,9 +60,9 @@ func (l Limits) clean(name string) (string, error) {
 	}
 	switch {
 	case strings.ContainsRune(name, '\\'):
-		return "", invalid("pack with a tool that separates folders by /", "the name %s has a backslash", quote(name))
+		return "", invalid("pack with a tool that separates directories with /", "the name %s has a backslash", quote(name))
 	case strings.HasPrefix(name, "/"):
-		return "", invalid("pack the bot's folder by relative paths", "the path %s is absolute", quote(name))
+		return "", invalid("pack the bot's directory with relative paths", "the path %s is absolute", quote(name))
 	}
 	var names []string
 	for part := range strings.SplitSeq(name, "/") {
@@ -75,7 +75,7 @@ func (l Limits) clean(name string) (string, error) {
 		names = append(names, part)
 	}
 	if len(names) > l.Depth {
-		return "", tooLarge("use fewer folders in folders", "the path %s is %d names deep: at most %d are allowed", quote(name), len(names), l.Depth)
+		return "", tooLarge("nest fewer directories", "the path %s is %d names deep: at most %d are allowed", quote(name), len(names), l.Depth)
 	}
 	return path.Join(append([]string{"."}, names...)...), nil
 }
@@ -85,22 +85,22 @@ func cleanPart(part, name string) error {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch i := strings.IndexAny(part, `<>:"|?*`); {
 	case part == "..":
-		return invalid("pack only what is in the bot's folder", "the path %s leads out of the folder by \"..\"", quote(name))
+		return invalid("pack only what is in the bot's directory", "the path %s leaves the directory with \"..\"", quote(name))
 	case i >= 0:
-		return invalid("rename it: Windows has no such names", "the name %s has the character %q", quote(name), part[i])
+		return invalid("rename it: Windows does not allow such names", "the name %s has the character %q", quote(name), part[i])
 	case strings.HasSuffix(part, ".") || strings.HasSuffix(part, " "):
-		return invalid("rename it: Windows has no such names", "the name %s ends in a dot or a space", quote(name))
+		return invalid("rename it: Windows does not allow such names", "the name %s ends in a dot or a space", quote(name))
 	case slices.Contains(reserved, strings.TrimRight(base, " ")):
-		return invalid("rename it", "the name %s is that of a device on Windows", quote(name))
+		return invalid("rename it", "the name %s is reserved for a device on Windows", quote(name))
 	}
 	return nil
 }
 
-// fold is the same for names that some system takes for the same.
+// fold returns the same text for names that are the same file on some system.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths are the files and folders of a tree, those that are only named as parts
-// of others too.
+// paths has the files and directories of a tree, including directories that are
+// only named in the paths of others.
 type paths struct {
 	at map[string]place // by fold
 }
@@ -110,7 +110,8 @@ type place struct {
 	dir  bool
 }
 
-// add takes a path, and the folders above it.
+// add adds a path and the directories above it, and returns an error if it conflicts
+// with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.at == nil {
 		ps.at = map[string]place{}
@@ -122,13 +123,13 @@ func (ps *paths) add(p string, dir bool) error {
 		case !ok:
 			ps.at[key] = place{q, isDir}
 		case old.path != q:
-			return invalid("rename one", "%s and %s are the same name where capitals do not count", quote(old.path), quote(q))
+			return invalid("rename one", "%s and %s differ only in capitals, which some systems ignore", quote(old.path), quote(q))
 		case !old.dir && !isDir:
-			return invalid("pack it again from the folder", "%s is in it twice", quote(q))
+			return invalid("pack it again from the directory", "%s is in it twice", quote(q))
 		case old.dir != isDir:
-			return invalid("pack it again from the folder", "%s is both a file and a folder", quote(q))
+			return invalid("pack it again from the directory", "%s is both a file and a directory", quote(q))
 		default:
-			return nil // a folder that is known, and so are those above it
+			return nil // known, and so are the directories above it
 		}
 	}
 	return nil

@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // Packed is an archive to upload.
@@ -22,22 +24,22 @@ type Packed struct {
 	Tree
 }
 
-// Pack makes an archive of a bot's folder, the same bytes from the same files. It
-// leaves out what is never part of a bot and what IgnoreFile names, and refuses
-// what would be refused after the upload.
+// Pack returns an archive of a bot's directory; the same files make the same bytes.
+// It leaves out junk and what IgnoreFile lists, and returns an error for what the
+// server would refuse.
 func Pack(dir string, l Limits) (*Packed, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, invalid("name the folder that the bot is in", "%s is not a folder", quote(dir))
+		return nil, invalid("name the directory that the bot is in", "%s is not a directory", quote(dir))
 	}
 	p := &packer{dir: dir, limits: l}
 	if p.ignore, err = readIgnore(dir); err != nil {
 		return nil, wrap(err)
 	}
-	if err := filepath.WalkDir(dir, p.see); err != nil {
+	if err := filepath.WalkDir(dir, p.add); err != nil {
 		return nil, wrap(err)
 	}
 	if err := p.check(); err != nil {
@@ -54,7 +56,7 @@ func Pack(dir string, l Limits) (*Packed, error) {
 	return &Packed{data, p.Tree}, nil
 }
 
-// packer looks through a folder.
+// packer collects the files of a directory and packs them.
 type packer struct {
 	Tree
 	dir    string
@@ -62,11 +64,11 @@ type packer struct {
 	ignore ignore
 	paths  paths
 	links  []string
-	others []string // neither files nor folders nor links
+	others []string // neither files nor directories nor links
 }
 
-// see takes a file or folder in, or leaves it out.
-func (p *packer) see(path string, d fs.DirEntry, err error) error {
+// add adds a file or directory, or leaves it out.
+func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (p *packer) see(path string, d fs.DirEntry, err error) error {
 		return err
 	}
 	rel = filepath.ToSlash(rel)
-	if junk(rel, d.IsDir()) || p.ignore.leaves(rel, d.IsDir()) {
+	if junk(rel, d.IsDir()) || p.ignore.excludes(rel, d.IsDir()) {
 		p.Left = append(p.Left, rel)
 		if d.IsDir() {
 			return fs.SkipDir
@@ -97,7 +99,7 @@ func (p *packer) see(path string, d fs.DirEntry, err error) error {
 		return err
 	}
 	if d.IsDir() {
-		p.Folders = append(p.Folders, rel)
+		p.Dirs = append(p.Dirs, rel)
 		return nil
 	}
 	info, err := d.Info()
@@ -109,18 +111,18 @@ func (p *packer) see(path string, d fs.DirEntry, err error) error {
 	return nil
 }
 
-// check refuses what the server would.
+// check returns an error for what the server would refuse.
 func (p *packer) check() error {
-	n := len(p.Files) + len(p.Folders)
+	n := len(p.Files) + len(p.Dirs)
 	switch {
 	case len(p.links) > 0:
-		return invalid("put copies of what they lead to in their place (cp -L), or name them in "+IgnoreFile, "%s has links: %s", p.dir, some(p.links))
+		return invalid("replace them with copies of their targets (cp -L), or name them in "+IgnoreFile, "%s has links: %s", p.dir, some(p.links))
 	case len(p.others) > 0:
-		return invalid("name them in "+IgnoreFile, "%s has what is neither file nor folder: %s", p.dir, some(p.others))
+		return invalid("name them in "+IgnoreFile, "%s has entries that are not files or directories: %s", p.dir, some(p.others))
 	case len(p.Files) == 0:
-		return invalid("name the folder that the bot is in", "%s has no files", p.dir)
+		return invalid("name the directory that the bot is in", "%s has no files", p.dir)
 	case n > p.limits.Files:
-		return tooLarge(p.leaveOut(), "%s has %d files and folders: at most %d are allowed; most are in %s", p.dir, n, p.limits.Files, p.fullest())
+		return tooLarge(p.leaveOut(), "%s has %d files and directories: at most %d are allowed; most are in %s", p.dir, n, p.limits.Files, p.fullest())
 	case p.Bytes > p.limits.Unpacked:
 		return tooLarge(p.leaveOut(), "%s has %s: at most %s are allowed; the largest files are %s", p.dir, Size(p.Bytes), Size(p.limits.Unpacked), p.largest())
 	}
@@ -129,7 +131,7 @@ func (p *packer) check() error {
 
 func (p *packer) leaveOut() string { return "name what the bot does not need in " + IgnoreFile }
 
-// some is the beginning of a list of names.
+// some returns the beginning of a list of names.
 func some(names []string) string {
 	const most = 5
 	var quoted []string
@@ -142,7 +144,7 @@ func some(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// largest names the largest files.
+// largest returns the largest files as text.
 func (p *packer) largest() string {
 	files := slices.Clone(p.Files)
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(b.Size, a.Size) })
@@ -153,7 +155,7 @@ func (p *packer) largest() string {
 	return strings.Join(names, ", ")
 }
 
-// fullest names the folders at the top with the most files.
+// fullest returns the top-level directories with the most files as text.
 func (p *packer) fullest() string {
 	count := map[string]int{}
 	for _, f := range p.Files {
@@ -167,13 +169,13 @@ func (p *packer) fullest() string {
 	}
 	slices.SortFunc(tops, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	if len(tops) == 0 {
-		return "the folder itself"
+		return "the directory itself"
 	}
 	return some(tops[:min(3, len(tops))])
 }
 
-// pack writes the archive. Times, users and the like are left out: they would make
-// other bytes of the same files.
+// pack makes the archive. It leaves out times, users and the like: with them the
+// same files would make different bytes.
 func (p *packer) pack() ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -181,7 +183,7 @@ func (p *packer) pack() ([]byte, error) {
 		return nil, err
 	}
 	t := tar.NewWriter(z)
-	for _, dir := range p.Folders {
+	for _, dir := range p.Dirs {
 		if err := t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755}); err != nil {
 			return nil, err
 		}
@@ -201,10 +203,10 @@ func (p *packer) packFile(t *tar.Writer, file *File) error {
 		return err
 	}
 	defer f.Close()
-	if runtime.GOOS == "windows" { // where files say nothing of it
+	if runtime.GOOS == "windows" { // files have no executable bit there
 		head := make([]byte, 4)
 		n, _ := f.ReadAt(head, 0)
-		file.Exec = strings.HasPrefix(string(head[:n]), "#!") || string(head[:n]) == "\x7fELF"
+		file.Exec = interpreter.IsScript(f.Name()) || string(head[:n]) == "\x7fELF"
 	}
 	mode := int64(0o644)
 	if file.Exec {

@@ -13,27 +13,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/refereetest"
 )
 
-// folder makes a folder of files by name; names that end in "+x" can be run.
-func folder(t testing.TB, files map[string]string) string {
+// directory makes a directory of files that only their owner may read.
+func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "mine")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "mine"), files)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chmod(path, info.Mode()&0o700)
+	})
+	if err != nil {
 		t.Fatal(err)
-	}
-	for name, text := range files {
-		name, run := strings.CutSuffix(name, "+x")
-		path, mode := filepath.Join(dir, name), os.FileMode(0o600)
-		if run {
-			mode = 0o700
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return dir
 }
@@ -42,7 +40,7 @@ func folder(t testing.TB, files map[string]string) string {
 // whenever they are packed.
 func TestPackAndUnpack(t *testing.T) {
 	files := map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", "lib/a.py": "y", "lib/deep/b": ""}
-	dir := folder(t, files)
+	dir := fileTree(t, files)
 	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +64,7 @@ func TestPackAndUnpack(t *testing.T) {
 	if diff := cmp.Diff(p.Files, tree.Files); diff != "" || p.Bytes != tree.Bytes {
 		t.Errorf("%s", diff)
 	}
-	again := folder(t, files)
+	again := fileTree(t, files)
 	if err := os.Mkdir(filepath.Join(again, "empty"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +77,7 @@ func TestPackAndUnpack(t *testing.T) {
 }
 
 func TestPackLeavesOut(t *testing.T) {
-	dir := folder(t, map[string]string{
+	dir := fileTree(t, map[string]string{
 		"bot.py": "", ".git/config": "", "__pycache__/x": "", "sub/__pycache__/x": "", ".DS_Store": "", "a~": "", ".bot.py.swp": "", ".idea/x": "", "x.pyc": "",
 		"target/a": "", "deep/target/a": "", "data/big.bin": "", "data/keep.bin": "", "log1.txt": "", "log22.txt": "", "{x}": "", "only/here": "", "sub/only/here": "", ".vscode/x": "",
 		IgnoreFile: "# what the build makes\n\ntarget/\n*.bin\n!keep.bin\nlog?.txt\n/only\n{x}\r\n!.vscode/\n",
@@ -118,13 +116,13 @@ func TestPackErrors(t *testing.T) {
 		"too large":  {map[string]string{"x": half(1 << 20), "y": half(1 << 20), "z": "1"}, nil, ladder.TooLarge, []string{"2 MiB", "at most 2 MiB", `"x" (1 MiB), "y" (1 MiB), "z" (1 bytes)`, IgnoreFile}},
 		"too large packed": {map[string]string{"x": noise(300 << 10), "y": "1"}, nil, ladder.TooLarge,
 			[]string{"when it is packed", "at most 256 KiB", `"x" (300 KiB)`}},
-		"too many":   {manyNames(51), nil, ladder.TooLarge, []string{"52 files and folders", "at most 50", `"sub"`}},
+		"too many":   {manyNames(51), nil, ladder.TooLarge, []string{"52 files and directories", "at most 50", `"sub"`}},
 		"nothing":    {map[string]string{".git/x": ""}, nil, ladder.Invalid, []string{"no files"}},
 		"capitals":   {map[string]string{"A": "", "a": ""}, nil, ladder.Invalid, []string{"capitals"}},
 		"bad name":   {map[string]string{"a\nb": ""}, nil, ladder.Invalid, []string{"U+000A"}},
 		"bad ignore": {map[string]string{"a": "", IgnoreFile: "x\n[a\n"}, nil, ladder.Invalid, []string{"line 2", IgnoreFile, "[a"}},
 	} {
-		dir := folder(t, c.files)
+		dir := fileTree(t, c.files)
 		for _, link := range c.links {
 			if err := os.Symlink("bot.py", filepath.Join(dir, link)); err != nil {
 				t.Fatal(err)
@@ -142,7 +140,7 @@ func TestPackErrors(t *testing.T) {
 		}
 	}
 	if _, err := Pack(filepath.Join(t.TempDir(), "none"), small); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 	file, _ := store(t, nil)
 	if _, err := Pack(file, small); ladder.CodeOf(err) != ladder.Invalid {
@@ -162,7 +160,7 @@ func manyNames(n int) map[string]string {
 func TestIgnorePatterns(t *testing.T) {
 	for _, c := range []struct {
 		lines string
-		out   []string // a folder ends in a slash
+		out   []string // a directory ends in a slash
 		in    []string
 	}{
 		{"foo", []string{"foo", "foo/", "a/foo", "a/b/foo/"}, []string{"food", "a/food"}},
@@ -192,7 +190,7 @@ func TestIgnorePatterns(t *testing.T) {
 		}
 		for want, names := range map[bool][]string{true: c.out, false: c.in} {
 			for _, name := range names {
-				if path, dir := strings.CutSuffix(name, "/"); list.leaves(path, dir) != want {
+				if path, dir := strings.CutSuffix(name, "/"); list.excludes(path, dir) != want {
 					t.Errorf("%q leaves out %q: %v", c.lines, name, !want)
 				}
 			}

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack makes a folder of an archive: a .zip, .tar.gz, .tar.zst or .tar, by its
-// content. The folder may not exist; it does not after an error. Files become
-// 0644 or 0755 and belong to the caller; a single folder that holds everything
-// is stripped, as archives of GitHub have it.
+// Unpack unpacks an archive into a new directory: a .zip, .tar.gz, .tar.zst or .tar,
+// recognized by its content. The directory must not exist before, and does not
+// exist after an error. Files have the mode 0644 or 0755 and belong to the caller; a
+// single top directory, as in archives of GitHub, is stripped.
 //
-// The archive is read twice. The first time checks all of it, so that what is
-// refused has written nothing.
+// The archive is read twice. The first pass checks all of it, so that nothing is
+// written of an invalid archive.
 //
-// An error that is the archive's fault is a *ladder.Error; others are our own.
+// An error of the archive is a *ladder.Error; others are internal.
 func Unpack(file, into string, l Limits) (Tree, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -42,7 +42,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	return tree, nil
 }
 
-// wrap says whose error it is when it is our own.
+// wrap adds the package's name to an internal error.
 func wrap(err error) error {
 	if ladder.CodeOf(err) != "" {
 		return err
@@ -50,7 +50,7 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
-// list reads and checks an archive and writes nothing.
+// list checks an archive and returns its tree.
 func list(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
@@ -67,14 +67,14 @@ func list(f *os.File, l Limits) (Tree, error) {
 		return t, err
 	}
 	if len(t.Files) == 0 {
-		return t, invalid("pack the folder that the bot is in", "there are no files in it")
+		return t, invalid("pack the directory that the bot is in", "it has no files")
 	}
-	if n := len(r.paths.at); n > l.Files { // with the folders that are only parts of paths
-		return t, tooLarge("leave out what the bot does not need", "it has %d files and folders: at most %d are allowed", n, l.Files)
+	if n := len(r.paths.at); n > l.Files { // including directories that are only named in paths
+		return t, tooLarge("leave out what the bot does not need", "it has %d files and directories: at most %d are allowed", n, l.Files)
 	}
 	for _, p := range r.paths.at {
 		if p.dir {
-			t.Folders = append(t.Folders, p.path)
+			t.Dirs = append(t.Dirs, p.path)
 		}
 	}
 	t.Left = r.left
@@ -85,32 +85,31 @@ func list(f *os.File, l Limits) (Tree, error) {
 
 func (t *Tree) sort() {
 	slices.SortFunc(t.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	slices.Sort(t.Folders)
+	slices.Sort(t.Dirs)
 	slices.Sort(t.Left)
 }
 
-// strip takes the top folder off all paths, where there is one and nothing beside
-// it.
+// strip removes the top directory from all paths, if everything is in a single one.
 func (t *Tree) strip() {
 	top, _, ok := strings.Cut(t.Files[0].Path, "/")
 	if !ok {
 		return
 	}
 	outside := func(p string) bool { return p != top && !strings.HasPrefix(p, top+"/") }
-	if slices.ContainsFunc(t.Files, func(f File) bool { return outside(f.Path) }) || slices.ContainsFunc(t.Folders, outside) {
+	if slices.ContainsFunc(t.Files, func(f File) bool { return outside(f.Path) }) || slices.ContainsFunc(t.Dirs, outside) {
 		return
 	}
 	t.Top = top
 	for i, f := range t.Files {
 		t.Files[i].Path = t.inside(f.Path)
 	}
-	t.Folders = slices.DeleteFunc(t.Folders, func(p string) bool { return p == top })
-	for i, p := range t.Folders {
-		t.Folders[i] = t.inside(p)
+	t.Dirs = slices.DeleteFunc(t.Dirs, func(p string) bool { return p == top })
+	for i, p := range t.Dirs {
+		t.Dirs[i] = t.inside(p)
 	}
 }
 
-// inside is a path without the top folder.
+// inside returns a path without the top directory.
 func (t *Tree) inside(p string) string {
 	if t.Top == "" {
 		return p
@@ -118,15 +117,15 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write writes an archive that has been checked into an empty folder. Nothing that
-// it does can lead out of that: os.Root sees to it.
+// write unpacks an archive that list has checked into an empty directory. os.Root
+// keeps all writes inside of it.
 func write(f *os.File, into string, t Tree, l Limits) (err error) {
 	root, err := os.OpenRoot(into)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	for _, dir := range append([]string{"."}, t.Folders...) { // those above come first
+	for _, dir := range append([]string{"."}, t.Dirs...) { // parents come first
 		if dir != "." {
 			if err := root.Mkdir(dir, 0o755); err != nil {
 				return err

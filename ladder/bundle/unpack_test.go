@@ -31,13 +31,13 @@ func TestUnpack(t *testing.T) {
 			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y"}},
 		{name: "with dots", entries: []ent{{name: "./"}, {name: "./bot.py", body: "x"}, {name: "./lib//a.py"}},
 			want: map[string]string{"bot.py": "-rw-r--r-- x", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- "}},
-		{name: "top folder", entries: []ent{{name: "me-bot-1234/"}, {name: "me-bot-1234/bot.py", body: "x"}, {name: "me-bot-1234/empty/"}},
+		{name: "top directory", entries: []ent{{name: "me-bot-1234/"}, {name: "me-bot-1234/bot.py", body: "x"}, {name: "me-bot-1234/empty/"}},
 			top: "me-bot-1234", want: map[string]string{"bot.py": "-rw-r--r-- x", "empty": "drwxr-xr-x"}},
-		{name: "top folder, never named", entries: []ent{{name: "top/a/b", body: "x"}, {name: "top/c"}},
+		{name: "top directory, never named", entries: []ent{{name: "top/a/b", body: "x"}, {name: "top/c"}},
 			top: "top", want: map[string]string{"a": "drwxr-xr-x", "a/b": "-rw-r--r-- x", "c": "-rw-r--r-- "}},
-		{name: "two folders", entries: []ent{{name: "a/x"}, {name: "b/"}},
+		{name: "two directories", entries: []ent{{name: "a/x"}, {name: "b/"}},
 			want: map[string]string{"a": "drwxr-xr-x", "a/x": "-rw-r--r-- ", "b": "drwxr-xr-x"}},
-		{name: "top folder twice", entries: []ent{{name: "a/b/x"}},
+		{name: "top directory twice", entries: []ent{{name: "a/b/x"}},
 			top: "a", want: map[string]string{"b": "drwxr-xr-x", "b/x": "-rw-r--r-- "}},
 		{name: "modes", entries: []ent{{name: "a", mode: 0o4755}, {name: "b", mode: 0o2771}, {name: "c", mode: 0o1666}, {name: "d", mode: 0o600}, {name: "e", mode: 0o100}, {name: "f/", mode: 0o700}},
 			want: map[string]string{"a": "-rwxr-xr-x ", "b": "-rwxr-xr-x ", "c": "-rw-r--r-- ", "d": "-rw-r--r-- ", "e": "-rwxr-xr-x ", "f": "drwxr-xr-x"}},
@@ -66,7 +66,7 @@ func TestUnpack(t *testing.T) {
 			if diff := cmp.Diff(c.want, listing(t, into)); diff != "" {
 				t.Errorf("%s, %s: %s", c.name, kind, diff)
 			}
-			if tree.Top != c.top || !slices.Equal(tree.Left, c.left) || len(tree.Files)+len(tree.Folders) != len(c.want) {
+			if tree.Top != c.top || !slices.Equal(tree.Left, c.left) || len(tree.Files)+len(tree.Dirs) != len(c.want) {
 				t.Errorf("%s, %s: the tree is %+v", c.name, kind, tree)
 			}
 		}
@@ -83,7 +83,7 @@ func TestGzipMembers(t *testing.T) {
 	}
 }
 
-// A folder that exists is not written into, and a full one stays as it is.
+// A directory that exists is not written into, and a full one stays as it is.
 func TestUnpackIntoExisting(t *testing.T) {
 	file, into := store(t, tgz(ent{name: "a", body: "new"}))
 	if err := os.MkdirAll(into, 0o755); err != nil {
@@ -108,7 +108,7 @@ func TestLimitsAreExact(t *testing.T) {
 		good, over []ent
 	}{
 		{"files", many(50), many(51)},
-		{"files and folders", append(many(48), ent{name: "d/x"}), append(many(49), ent{name: "d/x"})},
+		{"files and directories", append(many(48), ent{name: "d/x"}), append(many(49), ent{name: "d/x"})},
 		{"depth", []ent{{name: "1/2/3/4/5"}, {name: "x"}}, []ent{{name: "1/2/3/4/5/6"}, {name: "x"}}},
 		{"path", []ent{{name: strings.Repeat("x", 100)}}, []ent{{name: strings.Repeat("x", 101)}}},
 		{"unpacked", []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64 << 10)}}, []ent{{name: "a", body: half(64 << 10)}, {name: "b", body: half(64<<10 + 1)}}},

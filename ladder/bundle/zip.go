@@ -4,13 +4,14 @@ import (
 	"archive/zip"
 	"cmp"
 	"errors"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"slices"
 )
 
-// zip goes through a zip archive.
+// zip visits the entries of a zip archive.
 func (r *reader) zip(f *os.File, v visit) error {
 	z, err := r.zipList(f)
 	if err != nil {
@@ -33,7 +34,7 @@ func (r *reader) zip(f *os.File, v visit) error {
 	if err := r.ratio(r.bytes); err != nil {
 		return err
 	}
-	if err := r.apart(z.File); err != nil {
+	if err := r.checkOverlap(z.File); err != nil {
 		return err
 	}
 	for i, file := range files {
@@ -46,15 +47,16 @@ func (r *reader) zip(f *os.File, v visit) error {
 
 func (r *reader) tooMany() error {
 	return tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
-		"its list has more than %d files and folders", r.limits.Files)
+		"it lists more than %d files and directories", r.limits.Files)
 }
 
-// zipList reads the list of the files at the end, which is kept in memory and may
-// be as long as the archive.
+// zipList reads the list of files at the end of the archive (the central directory),
+// which is kept in memory and may be as long as the archive.
 func (r *reader) zipList(f *os.File) (*zip.Reader, error) {
 	const end = 68 << 10 // the end of the list, and what is read to find it
 	const perFile = 46 + 128
-	// A section, since offsets that lie may be negative, which is no failure of ours.
+	// A section reader, since a false offset may be negative: that is the archive's
+	// fault.
 	budget := &budget{io.NewSectionReader(f, 0, r.size), end + int64(r.limits.Files)*int64(perFile+r.limits.Path)}
 	z, err := zip.NewReader(budget, r.size)
 	switch {
@@ -63,13 +65,27 @@ func (r *reader) zipList(f *os.File) (*zip.Reader, error) {
 	case err != nil && !errors.Is(err, zip.ErrInsecurePath):
 		return nil, err
 	}
-	budget.left = 1 << 62 // what is read from now on is checked by itself
-	return z, nil
+	budget.left = 1 << 62 // later reads have their own checks
+	return z, r.zipEnds(f, len(z.Comment))
+}
+
+// zipEnds refuses an archive with data behind its end record, which has a comment of
+// so many bytes.
+func (r *reader) zipEnds(f *os.File, comment int) error {
+	const length = 22 // of the record without its comment
+	sign := make([]byte, 4)
+	if _, err := f.ReadAt(sign, max(0, r.size-length-int64(comment))); err != nil {
+		return err
+	}
+	if string(sign) != "PK\x05\x06" {
+		return errBehind
+	}
+	return nil
 }
 
 var errBudget = errors.New("too much to read")
 
-// budget lets so much be read and no more.
+// budget is a reader that fails after left bytes.
 type budget struct {
 	in   io.ReaderAt
 	left int64
@@ -82,7 +98,7 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 	return b.in.ReadAt(p, off)
 }
 
-// zipEntry checks a line of the list.
+// zipEntry checks one entry of the list.
 func (r *reader) zipEntry(f *zip.File) (e entry, skip bool, err error) {
 	mode := f.Mode()
 	if f.UncompressedSize64 > uint64(r.limits.Unpacked) {
@@ -100,22 +116,22 @@ func (r *reader) zipEntry(f *zip.File) (e entry, skip bool, err error) {
 	case f.Flags&1 != 0:
 		return e, false, invalid("pack it without a password", "%s is encrypted", quote(f.Name))
 	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return e, false, invalid("pack it with deflate, as zip does where nothing else is asked for", "%s is compressed by method %d", quote(f.Name), f.Method)
+		return e, false, invalid("pack it with deflate, which is zip's default", "%s is compressed by method %d", quote(f.Name), f.Method)
 	case mode&fs.ModeSymlink != 0:
-		return e, false, isLink(f.Name, zipTarget(f))
+		return e, false, linkError(f.Name, zipTarget(f))
 	case mode&(fs.ModeDevice|fs.ModeCharDevice) != 0:
-		return e, false, isNoFile(f.Name, "device")
+		return e, false, notFileError(f.Name, "device")
 	case mode&fs.ModeNamedPipe != 0:
-		return e, false, isNoFile(f.Name, "fifo")
+		return e, false, notFileError(f.Name, "fifo")
 	case mode&fs.ModeSocket != 0:
-		return e, false, isNoFile(f.Name, "socket")
+		return e, false, notFileError(f.Name, "socket")
 	case e.dir && e.size > 0:
-		return e, false, invalid("pack it again", "%s is a folder with content", quote(f.Name))
+		return e, false, invalid("pack it again", "%s is a directory with content", quote(f.Name))
 	}
 	return e, false, r.paths.add(e.path, e.dir)
 }
 
-// zipTarget is what a link leads to, as far as it can be read.
+// zipTarget returns the target of a link, as far as it can be read.
 func zipTarget(f *zip.File) string {
 	content, err := f.Open()
 	if err != nil {
@@ -126,9 +142,9 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// apart refuses files that share bytes of the archive, by which a small one can
-// hold very much.
-func (r *reader) apart(files []*zip.File) error {
+// checkOverlap refuses files that share bytes of the archive: with these a small
+// archive can unpack to very much.
+func (r *reader) checkOverlap(files []*zip.File) error {
 	const least = 30 // bytes of a file's header before its data
 	type span struct {
 		from, to int64
@@ -154,7 +170,8 @@ func (r *reader) apart(files []*zip.File) error {
 	return nil
 }
 
-// zipContent visits a file with as much content as the list says it has.
+// zipContent visits a file; its content must have the size and the checksum in the
+// list. The package zip takes a checksum of 0 for none.
 func zipContent(f *zip.File, e entry, v visit) error {
 	if e.dir {
 		return v(e, nil)
@@ -164,22 +181,26 @@ func zipContent(f *zip.File, e entry, v visit) error {
 		return err
 	}
 	defer content.Close()
-	exact := &exact{in: content, left: e.size}
-	if err := v(e, exact); err != nil {
+	sum := crc32.NewIEEE()
+	err = v(e, io.TeeReader(&exact{in: content, left: e.size}, sum))
+	if err == nil && sum.Sum32() != f.CRC32 {
+		err = zip.ErrChecksum
+	}
+	if err != nil {
 		if errors.Is(err, errMore) || errors.Is(err, zip.ErrFormat) {
 			return invalid("pack it again", "%s has more content than the list says", quote(f.Name))
 		}
 		if errors.Is(err, zip.ErrChecksum) {
-			return invalid("pack it again, or send it again", "%s has another content than when it was packed", quote(f.Name))
+			return invalid("pack it again, or send it again", "%s does not match its checksum", quote(f.Name))
 		}
 		return err
 	}
 	return nil
 }
 
-var errMore = errors.New("there is more content than was said")
+var errMore = errors.New("the content is longer than announced")
 
-// exact reads so much, and takes more or less for an error.
+// exact is a reader that fails unless it reads exactly left bytes.
 type exact struct {
 	in   io.Reader
 	left int64

@@ -6,18 +6,18 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// Counts is what a finished match adds to the counts from which the ladder's
+// Counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (rating.FitPairs): a pair for every two
-// slots of different sides, by slots, with A < B and in their order. sides[i] is
-// the side of slot i, as in Match.
+// slots of different sides, with slots A < B, in their order. sides[i] is the side
+// of slot i, as in Match.
 //
-// A deal of m sides makes m(m-1)/2 duels, but tells only m-1 leads: each duel is
-// counted as 2/m of a deal, lest the fit's intervals be too narrow.
+// A deal of m sides makes m(m-1)/2 duels but has only m-1 independent leads: each
+// duel counts as 2/m of a deal, or the fit's intervals would be too narrow.
 //
-// A deal between two teams of s is one result, though it makes s² duels, all of
-// the same score. Each is counted as 1/s² of a deal, so that together they weigh
-// as one deal. These pairs say who did well against whom; ratings of members of
-// teams need the partners, too, and are fitted by rating.FitBouts.
+// A deal between two teams of s is one result, but makes s² duels with the same
+// score. Each counts as 1/s² of a deal, so that together they weigh as one deal.
+// These pairs are the record of opponents; ratings of members of teams depend on the
+// partners, too, and are fitted by rating.FitBouts.
 func Counts(deals []rating.Deal, sides []int) ([]rating.Pair, error) {
 	size := make(map[int]float64)
 	for _, side := range sides {

@@ -40,7 +40,7 @@ func TestCounts(t *testing.T) {
 	}
 	for want, bad := range map[string][]rating.Deal{
 		"elo: deal 0: score NaN is not from 0 to 1":                                             {deal(math.NaN())},
-		"elo: deal 1 has nothing of slots 0 and 1: a finished deal has every pair of opponents": {deal(1), {}},
+		"elo: deal 1 has no duel of slots 0 and 1: a finished deal has every pair of opponents": {deal(1), {}},
 	} {
 		if _, err := Counts(bad, []int{0, 1}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

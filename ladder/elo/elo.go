@@ -1,10 +1,10 @@
-// Package elo says what a finished match moves: the Elo of every version that
-// played it, from the scores of its deals. It is pure computation, and the same
-// matches in the same order give the same bits on every machine, so ratings can
-// be computed again from the matches and compared exactly.
+// Package elo computes the new Elo of every version that played a match, from the
+// scores of its deals. It is pure computation: the same matches in the same order
+// give the same bits on every machine, so ratings can be computed again from the
+// matches and compared exactly.
 //
-// docs/ladder.md has the formulas for bot authors, the reasons and the
-// simulations behind the constants.
+// docs/ladder.md has the formulas for bot authors, the reasons, and the simulations
+// behind the constants.
 package elo
 
 import (
@@ -18,26 +18,27 @@ import (
 const (
 	// Start is the Elo of a bot that has no predecessor.
 	Start = 1000.0
-	// AnchorElo is what the anchor is held at.
+	// AnchorElo is the fixed rating of the anchor.
 	AnchorElo = 1000.0
 )
 
-// A rating is an Elo and an uncertainty, both of which every match moves. The
-// uncertainty is the variance of the Elo over that of what one match tells: at 1
-// the Elo is known as well as from one match against an opponent known exactly.
+// A rating is an Elo and an uncertainty; every match moves both. The uncertainty is
+// the variance of the Elo, divided by the variance of the Elo as measured by one
+// match: at 1 the Elo is known as well as from one match against an opponent whose
+// Elo is known exactly.
 const (
 	// Newcomer is the uncertainty of a version before its first match on a
 	// ladder, with a predecessor or without.
 	Newcomer = 30.0
-	// forget is added after every match, so that an old version stays able to
-	// follow when its opponents turn out to be other than thought.
+	// forget is added to the uncertainty after every whole match, so that the Elo of
+	// an old version can still follow when those of its opponents change.
 	forget = 0.0003
-	// full is the Elo that a score of 1 more stands for near an even score:
-	// 1600/ln 10, from the slope of the curve there.
+	// full is the Elo per unit of score near an even score: 1600/ln 10, from the
+	// slope of the curve there.
 	full = 694.8711
 )
 
-// Expected is the expected score of a player that is diff Elo stronger.
+// Expected returns the expected score of a player that is diff Elo stronger.
 func Expected(diff float64) float64 {
 	const perElo = math.Ln10 / 400
 	if diff < 0 {
@@ -47,24 +48,24 @@ func Expected(diff float64) float64 {
 	return 1 / (1 + exp(perElo*-diff))
 }
 
-// Player is a version as it comes to a match. A version without matches on the
-// ladder has the Elo of its predecessor there, or Start, and in either case the
-// uncertainty Newcomer; afterwards both are what its last Move left.
+// Player is a version before a match. A version without matches on the ladder has
+// the Elo of its predecessor there, or Start, and in either case the uncertainty
+// Newcomer; later it has those of its last Move.
 type Player struct {
 	Elo         float64
 	Uncertainty float64
-	Held        bool // the anchor: its Elo never moves and is not uncertain
+	Fixed       bool // the anchor: its Elo never moves and is not uncertain
 }
 
-// variance is the uncertainty of the player's Elo.
+// variance returns the uncertainty of the player's Elo.
 func (p Player) variance() float64 {
-	if p.Held {
+	if p.Fixed {
 		return 0
 	}
 	return p.Uncertainty
 }
 
-// Move is what a match did to one version: After = Before + K × (Score - Expected).
+// Move is the change of one version by a match: After = Before + K × (Score - Expected).
 type Move struct {
 	Before, After float64
 	K             float64
@@ -73,10 +74,14 @@ type Move struct {
 	Uncertainty   float64 // after the match
 }
 
-// Match is what a finished match moves, by slot. sides[i] is the side of slot i;
-// the deals' duels have slots as A and B, one for every two slots of different
-// sides. A team has the mean Elo of its members.
-func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
+// Match returns the changes by a finished match, by slot. sides[i] is the side of
+// slot i; the deals' duels have slots as A and B, one duel for every two slots of
+// different sides. A team has the mean Elo of its members. share is the information
+// in the deals relative to that of a whole match, from 0, where nothing moves, to 1.
+func Match(players []Player, sides []int, deals []rating.Deal, share float64) ([]Move, error) {
+	if !(share >= 0 && share <= 1) {
+		return nil, fmt.Errorf("elo: the share of a match is %v: it is from 0 to 1", share)
+	}
 	teams, err := gather(players, sides)
 	if err != nil {
 		return nil, err
@@ -88,7 +93,7 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 	moves := make([]Move, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
-		r := result{variance: t.variance}
+		r := result{share: share, variance: t.variance}
 		opposed := 0.0
 		for b, other := range teams {
 			if a != b {
@@ -98,6 +103,7 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 			}
 		}
 		r.variance += opposed / float64(rivals*rivals)
+		r.variance *= share
 		r.solve()
 		for _, slot := range t.slots {
 			moves[slot] = r.move(players[slot], len(t.slots))
@@ -106,11 +112,12 @@ func Match(players []Player, sides []int, deals []rating.Deal) ([]Move, error) {
 	return moves, nil
 }
 
-// result is a match as one side sees it.
+// result is a match from the view of one side.
 type result struct {
 	score    float64   // mean over the opposing sides
 	leads    []float64 // in Elo, over each of them
-	variance float64   // of the lead, in the unit of uncertainties
+	share    float64   // of what a whole match tells
+	variance float64   // of the lead, over that of what this match tells
 
 	expected float64
 	// steepness is the slope of the expected score between the leads before and
@@ -118,7 +125,7 @@ type result struct {
 	steepness, information float64
 }
 
-// at is the mean expected score when all leads are more by shift.
+// at returns the mean expected score with all leads increased by shift.
 func (r *result) at(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -127,7 +134,7 @@ func (r *result) at(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope is that of at, as a part of full's.
+// slope returns the slope of at, as a fraction of that at an even score.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -160,18 +167,19 @@ func (r *result) solve() {
 	}
 }
 
-// move is what the result does to one of the members of the side.
+// move returns the change of one member of the side.
 func (r *result) move(p Player, members int) Move {
 	m := Move{Before: p.Elo, After: p.Elo, Score: r.score, Expected: r.expected, Uncertainty: p.Uncertainty}
-	if p.Held {
+	if p.Fixed {
 		return m
 	}
-	// How much of the lead's surprise is this member's: its part in the mean.
+	// The member's part in the lead's uncertainty.
 	part := p.Uncertainty / float64(members)
-	m.K = full * part / (1 + float64(r.steepness*r.variance))
+	told := part * r.share
+	m.K = full * told / (1 + float64(r.steepness*r.variance))
 	m.After = p.Elo + float64(m.K*(r.score-r.expected))
-	learnt := r.information * part * part / (1 + float64(r.information*r.variance))
-	m.Uncertainty = p.Uncertainty - learnt + forget
+	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
+	m.Uncertainty = p.Uncertainty - learnt + float64(forget*r.share)
 	return m
 }
 
@@ -182,10 +190,10 @@ type team struct {
 	variance float64 // of that mean, in the unit of uncertainties
 }
 
-// gather makes the teams in the order of their first slots.
+// gather returns the teams in the order of their first slots.
 func gather(players []Player, sides []int) ([]team, error) {
 	if len(players) != len(sides) {
-		return nil, fmt.Errorf("elo: %d players have %d sides: give one side a slot", len(players), len(sides))
+		return nil, fmt.Errorf("elo: %d players have %d sides: give one side per slot", len(players), len(sides))
 	}
 	var teams []team
 	index := make(map[int]int)
@@ -221,11 +229,11 @@ func gather(players []Player, sides []int) ([]team, error) {
 	return teams, nil
 }
 
-// scoresBySide is the mean score of each side against each other over the deals
+// scoresBySide returns the mean score of each side against each other over the deals
 // and the pairs of their members.
 func scoresBySide(sides []int, teams []team, deals []rating.Deal) ([][]float64, error) {
 	if len(deals) == 0 {
-		return nil, errors.New("elo: a match without deals moves nothing: leave it out")
+		return nil, errors.New("elo: the match has no deals: leave it out")
 	}
 	bySlot, err := sumSlots(sides, deals)
 	if err != nil {
@@ -250,8 +258,8 @@ func scoresBySide(sides []int, teams []team, deals []rating.Deal) ([][]float64, 
 	return scores, nil
 }
 
-// sumSlots adds the scores of each slot against each opponent up; every deal has
-// every pair of opponents once.
+// sumSlots returns the sum of the scores of each slot against each opponent; every
+// deal must have every pair of opponents once.
 func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
 	n := len(sides)
 	sums, last := make([][]float64, n), make([][]int, n)
@@ -273,7 +281,7 @@ func sumSlots(sides []int, deals []rating.Deal) ([][]float64, error) {
 		for i := range n {
 			for j := range i {
 				if sides[i] != sides[j] && last[i][j] != d+1 {
-					return nil, fmt.Errorf("elo: deal %d has nothing of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
+					return nil, fmt.Errorf("elo: deal %d has no duel of slots %d and %d: a finished deal has every pair of opponents", d, j, i)
 				}
 			}
 		}
@@ -296,9 +304,9 @@ func checkDuel(d rating.Duel, sides []int) error {
 	return nil
 }
 
-// exp is e to the power of x, x at most 0. The one of package math is written
-// for each processor anew and differs in the last bit; this one has only sums,
-// products and quotients, each rounded by itself, which are the same everywhere.
+// exp returns e to the power of x, for x at most 0. math.Exp has an implementation
+// for each processor, and they differ in the last bit; this one has only sums,
+// products and quotients, each rounded separately, which are the same everywhere.
 func exp(x float64) float64 {
 	if x < -700 {
 		return 0

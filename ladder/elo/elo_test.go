@@ -17,7 +17,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// deal is a deal of two slots.
+// deal returns a deal of two slots.
 func deal(score float64) rating.Deal { return rating.Deal{{A: 0, B: 1, Games: 2, Score: score}} }
 
 func TestExpected(t *testing.T) {
@@ -39,13 +39,13 @@ func TestExpectedBits(t *testing.T) {
 	}
 }
 
-// K falls with the matches and settles; against opponents known exactly the
+// K falls with the matches and levels off; against opponents known exactly the
 // uncertainty is that of a mean of as many matches, but for what is forgotten.
 func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	last := math.Inf(1)
 	for n := range 3000 {
-		moves, err := Match([]Player{p, {Elo: p.Elo, Held: true}}, []int{0, 1}, []rating.Deal{deal(0.5)})
+		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestMatch(t *testing.T) {
 		{"as expected", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.5)}, []float64{0.5, 0.5}, []float64{0, 0}},
 		{"mean over deals", []Player{old, old}, []int{0, 1}, []rating.Deal{deal(0.75), deal(1), deal(0.5)}, []float64{0.75, 0.25}, []float64{1, -1}},
 		{"swept", []Player{old, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{-1, 1}},
-		{"the anchor stays", []Player{{Elo: 1000, Held: true}, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{0, 1}},
+		{"the anchor stays", []Player{{Elo: 1000, Fixed: true}, fresh}, []int{0, 1}, []rating.Deal{deal(0)}, []float64{0, 1}, []float64{0, 1}},
 		{"three, each against each", []Player{old, old, old}, []int{0, 1, 2},
 			[]rating.Deal{{{A: 0, B: 1, Score: 1}, {A: 0, B: 2, Score: 1}, {A: 2, B: 1, Score: 1}}}, []float64{1, 0, 0.5}, []float64{1, -1, 0}},
 		{"teams across", []Player{old, fresh, fresh, old}, []int{0, 1, 0, 1},
@@ -82,7 +82,7 @@ func TestMatch(t *testing.T) {
 			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			moves, err := Match(c.players, c.sides, c.deals)
+			moves, err := Match(c.players, c.sides, c.deals, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,20 +105,20 @@ func TestMatchRefuses(t *testing.T) {
 		sides   []int
 		deals   []rating.Deal
 	}{
-		{"elo: 2 players have 1 sides: give one side a slot", two, []int{0}, []rating.Deal{deal(1)}},
+		{"elo: 2 players have 1 sides: give one side per slot", two, []int{0}, []rating.Deal{deal(1)}},
 		{"elo: all slots are of one side: a match has at least two", two, []int{3, 3}, []rating.Deal{deal(1)}},
 		{"elo: all slots are of one side: a match has at least two", nil, nil, []rating.Deal{deal(1)}},
 		{"elo: slot 1 has the Elo NaN, not a finite number", []Player{{}, {Elo: math.NaN()}}, sides, []rating.Deal{deal(1)}},
 		{"elo: slot 0 has the uncertainty -1: it is 0 or more, and 30 for a newcomer", []Player{{Uncertainty: -1}, {}}, sides, []rating.Deal{deal(1)}},
-		{"elo: a match without deals moves nothing: leave it out", two, sides, nil},
+		{"elo: the match has no deals: leave it out", two, sides, nil},
 		{"elo: deal 0: score 1.5 is not from 0 to 1", two, sides, []rating.Deal{deal(1.5)}},
 		{"elo: deal 0: score NaN is not from 0 to 1", two, sides, []rating.Deal{deal(math.NaN())}},
 		{"elo: deal 1: slot 2 is not one of the 2 slots", two, sides, []rating.Deal{deal(1), {{A: 0, B: 2}}}},
 		{"elo: deal 0: slots 1 and 1 are not opponents", two, sides, []rating.Deal{{{A: 1, B: 1}}}},
 		{"elo: deal 0 has slots 0 and 1 twice: add the rotations up first", two, sides, []rating.Deal{append(deal(1), deal(1)...)}},
-		{"elo: deal 1 has nothing of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []rating.Deal{deal(1), {}}},
+		{"elo: deal 1 has no duel of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []rating.Deal{deal(1), {}}},
 	} {
-		if _, err := Match(c.players, c.sides, c.deals); err == nil || err.Error() != c.want {
+		if _, err := Match(c.players, c.sides, c.deals, 1); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
@@ -133,7 +133,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 		players = append(players, Player{
 			Elo:         rapid.Float64Range(-500, 3000).Draw(t, "elo"),
 			Uncertainty: rapid.Float64Range(0, Newcomer).Draw(t, "uncertainty"),
-			Held:        slot == 0 && rapid.Bool().Draw(t, "held"),
+			Fixed:       slot == 0 && rapid.Bool().Draw(t, "fixed"),
 		})
 		sides = append(sides, slot%teams)
 	}
@@ -158,7 +158,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 func TestMatchProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		players, sides, deals := drawMatch(t)
-		moves, err := Match(players, sides, deals)
+		moves, err := Match(players, sides, deals, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +168,7 @@ func TestMatchProperties(t *testing.T) {
 			if !(m.K >= 0 && m.K <= full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.After) {
 				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.Before, m.After, m.K)
 			}
-			if players[i].Held && m.After != m.Before {
+			if players[i].Fixed && m.After != m.Before {
 				t.Fatalf("the anchor moves from %v to %v", m.Before, m.After)
 			}
 			if m.Uncertainty < 0 || m.Uncertainty > players[i].Uncertainty+forget {
@@ -184,7 +184,7 @@ func TestMatchProperties(t *testing.T) {
 		// score the expected one.
 		if len(players) == 2 {
 			m := moves[0]
-			if after := Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Held {
+			if after := Expected(m.After - moves[1].After); (m.Score-after)*(m.Score-m.Expected) < -1e-9 && !players[0].Fixed {
 				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.Expected, after)
 			}
 		}
@@ -204,7 +204,7 @@ func TestMatchProperties(t *testing.T) {
 			}
 			turned = append(turned, other)
 		}
-		again, err := Match(mirror, mirrorSides, turned)
+		again, err := Match(mirror, mirrorSides, turned, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,4 +214,33 @@ func TestMatchProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Ten matches of a tenth of the information tell as much as a whole one; none tells
+// nothing.
+func TestShare(t *testing.T) {
+	p := Player{Elo: Start, Uncertainty: Newcomer}
+	for n := range 20 {
+		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Uncertainty = moves[0].Uncertainty
+		near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)/10), 3*forget)
+	}
+	old := Player{Elo: 1200, Uncertainty: 0.03}
+	moves, err := Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, before := range []Player{old, p} {
+		if m := moves[i]; m.K != 0 || m.After != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
+			t.Errorf("slot %d: nothing that is told moves %+v", i, m)
+		}
+	}
+	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
+		if _, err := Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, share); err == nil {
+			t.Errorf("a share of %v is accepted", share)
+		}
+	}
 }

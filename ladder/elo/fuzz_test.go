@@ -18,7 +18,7 @@ func FuzzMatch(f *testing.F) {
 		players, side := make([]Player, n), make([]int, n)
 		for i := range players {
 			side[i] = i % sides
-			players[i] = Player{Elo: a, Uncertainty: ua, Held: i == 6}
+			players[i] = Player{Elo: a, Uncertainty: ua, Fixed: i == 6}
 			if i%2 == 1 {
 				players[i] = Player{Elo: b, Uncertainty: ub}
 			}
@@ -31,11 +31,11 @@ func FuzzMatch(f *testing.F) {
 				}
 			}
 		}
-		moves, err := Match(players, side, []rating.Deal{d})
+		moves, err := Match(players, side, []rating.Deal{d}, 1)
 		if err != nil {
 			return
 		}
-		again, _ := Match(players, side, []rating.Deal{d})
+		again, _ := Match(players, side, []rating.Deal{d}, 1)
 		for i, m := range moves {
 			if m != again[i] {
 				t.Fatalf("slot %d: %+v, and %+v the second time", i, m, again[i])

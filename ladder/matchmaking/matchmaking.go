@@ -1,10 +1,10 @@
-// Package matchmaking chooses who plays next on a ladder: who has the most to
-// tell, against opponents near in Elo and seldom met. The rule is published in
+// Package matchmaking chooses the next match of a ladder: the most urgent version
+// against opponents near in Elo and seldom met. The rule is published in
 // docs/ladder.md, section "Who plays whom"; its constants are here.
 //
-// It is pure: the caller brings the state of the ladder, matches that are being
-// played included, and the randomness. A choice takes time proportional to the
-// number of players.
+// It stores nothing and reads nothing itself: the caller passes the state of the
+// ladder, matches that are being played included, and the randomness. A choice
+// takes time proportional to the number of players.
 package matchmaking
 
 import (
@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// settling is the number of matches after which a version is half as urgent
+	// halfUrgent is the number of matches after which a version is half as urgent
 	// as a newcomer.
-	settling = 10
+	halfUrgent = 10
 	// vague is by how many Elo an opponent counts as farther away whose Elo is
 	// known as well as from one match, that is with the uncertainty 1 of package
 	// elo; for others times the root of theirs.
@@ -46,50 +46,63 @@ type Ladder struct {
 	Name    string
 	Slots   int // versions in a match, at least 2
 	Players []Player
-	// Met counts the matches of two versions on the ladder as opponents, those
-	// being played included. nil: nobody has met.
-	Met func(a, b int64) int
 }
 
-// enough tells whether a match can be made up at all.
+// Met returns how often a version has met others on the ladder as opponents, by
+// their IDs, matches that are being played included.
+type Met func(version int64) (map[int64]int, error)
+
+// enough reports whether a match can be made up at all.
 func (l *Ladder) enough() bool { return l.Slots >= 2 && len(l.Players) >= l.Slots }
 
-// Next chooses the versions of the ladder's next match by slot; ok is false when
-// there are too few.
-func Next(l Ladder, r *rand.Rand) (slots []int64, ok bool) {
-	if !l.enough() {
-		return nil, false
-	}
-	seated := make([]*Player, 1, l.Slots)
-	seated[0] = l.first(r)
-	for len(seated) < l.Slots {
-		p := l.opponent(seated, r)
-		if p == nil { // the same version several times
-			return nil, false
-		}
-		seated = append(seated, p)
-	}
-	slots = make([]int64, l.Slots)
-	for i, p := range seated {
-		slots[i] = p.ID
-	}
-	r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
-	return slots, true
+// seat is a player who is in the match, and whom it has met.
+type seat struct {
+	*Player
+	met map[int64]int
 }
 
-// Urgency of a player among so many: the share of the ladder that played since
-// its last match, and how new it is, from 1 downwards. As the second part is at
-// most 1, whoever has waited for as many matches as there are players comes
-// before everyone who plays or arrives after that: nobody waits for more than
+// Next chooses the versions of the ladder's next match by slot; ok is false when
+// there are too few. met is asked once for each that needs an opponent, and its
+// error ends the choice; nil stands for a ladder on which nobody has met.
+func Next(l Ladder, met Met, r *rand.Rand) (slots []int64, ok bool, err error) {
+	if !l.enough() {
+		return nil, false, nil
+	}
+	seated := make([]seat, 0, l.Slots)
+	for p := l.first(r); ; p = l.opponent(seated, r) {
+		if p == nil { // the same version several times
+			return nil, false, nil
+		}
+		if seated = append(seated, seat{Player: p}); len(seated) == l.Slots {
+			break
+		}
+		if met != nil {
+			if seated[len(seated)-1].met, err = met(p.ID); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	slots = make([]int64, l.Slots)
+	for i, s := range seated {
+		slots[i] = s.ID
+	}
+	r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+	return slots, true, nil
+}
+
+// Urgency returns the urgency of one of that many players: the share of the ladder that
+// played since its last match, and how new it is, from 1 downwards. As the second
+// part is at most 1, whoever has waited for as many matches as there are players
+// comes before everyone who plays or arrives after that: nobody waits for more than
 // twice that many.
 func Urgency(p Player, players int) float64 {
 	if p.Busy > 0 {
 		p.Waited = 0
 	}
-	return float64(p.Waited)/float64(players) + settling/float64(settling+p.Matches+p.Busy)
+	return float64(p.Waited)/float64(players) + halfUrgent/float64(halfUrgent+p.Matches+p.Busy)
 }
 
-// first is the most urgent player; equals are drawn.
+// first returns the most urgent player; equals are drawn.
 func (l *Ladder) first(r *rand.Rand) *Player {
 	best, most, equals := &l.Players[0], math.Inf(-1), 0
 	for i := range l.Players {
@@ -106,9 +119,9 @@ func (l *Ladder) first(r *rand.Rand) *Player {
 	return best
 }
 
-// opponent is the best one for those seated: nearest to the first of them, with
+// opponent returns the best one for those seated: nearest to the first of them, with
 // the extra Elo for old acquaintances and some chance. nil when nobody is left.
-func (l *Ladder) opponent(seated []*Player, r *rand.Rand) *Player {
+func (l *Ladder) opponent(seated []seat, r *rand.Rand) *Player {
 	first := seated[0]
 	// What one meeting counts: a player has met the average other this often.
 	average := float64((first.Matches+first.Busy)*(l.Slots-1)) / float64(len(l.Players)-1)
@@ -121,7 +134,7 @@ func (l *Ladder) opponent(seated []*Player, r *rand.Rand) *Player {
 		}
 		distance := math.Abs(p.Elo-first.Elo) + vague*math.Sqrt(max(p.Uncertainty, 0)) + chance*r.Float64()
 		if best == nil || distance < least {
-			distance += l.reluctance(seated, p, average)
+			distance += reluctance(seated, p, average)
 		}
 		if best == nil || distance < least {
 			best, least = p, distance
@@ -130,14 +143,12 @@ func (l *Ladder) opponent(seated []*Player, r *rand.Rand) *Player {
 	return best
 }
 
-// reluctance is by how many Elo a player counts as farther away for having met
+// reluctance returns by how many Elo a player counts as farther away for having met
 // those seated, or for having the same owner.
-func (l *Ladder) reluctance(seated []*Player, p *Player, average float64) float64 {
+func reluctance(seated []seat, p *Player, average float64) float64 {
 	elos := 0.0
 	for _, s := range seated {
-		if l.Met != nil {
-			elos += often * float64(l.Met(s.ID, p.ID)) / max(average, 1e-9) / float64(len(seated))
-		}
+		elos += often * float64(s.met[p.ID]) / max(average, 1e-9) / float64(len(seated))
 		if s.Owner == p.Owner && s.Owner != 0 {
 			elos += related
 		}
@@ -145,7 +156,7 @@ func (l *Ladder) reluctance(seated []*Player, p *Player, average float64) float6
 	return elos
 }
 
-func sits(seated []*Player, p *Player) bool {
+func sits(seated []seat, p *Player) bool {
 	for _, s := range seated {
 		if s.ID == p.ID {
 			return true

@@ -1,6 +1,7 @@
 package matchmaking
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,21 +12,35 @@ import (
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// acquaintances counts who met whom.
-type acquaintances map[[2]int64]int
+// acquaintances counts who met whom, both ways round.
+type acquaintances map[int64]map[int64]int
 
-func (m acquaintances) met(a, b int64) int { return m[[2]int64{min(a, b), max(a, b)}] }
+func (m acquaintances) met(version int64) (map[int64]int, error) { return m[version], nil }
 
 func (m acquaintances) add(slots []int64) {
-	for i, a := range slots {
-		for _, b := range slots[:i] {
-			m[[2]int64{min(a, b), max(a, b)}]++
+	for _, a := range slots {
+		if m[a] == nil {
+			m[a] = map[int64]int{}
+		}
+		for _, b := range slots {
+			if a != b {
+				m[a][b]++
+			}
 		}
 	}
 }
 
-// settled is a ladder of bots 10 Elo apart that have all played a lot.
-func settled(players, slots int) Ladder {
+// next chooses a match on a ladder on which nobody has met.
+func next(l Ladder, r *rand.Rand) ([]int64, bool) {
+	slots, ok, err := Next(l, nil, r)
+	if err != nil {
+		panic(err)
+	}
+	return slots, ok
+}
+
+// experienced returns a ladder of bots 10 Elo apart that have all played a lot.
+func experienced(players, slots int) Ladder {
 	l := Ladder{Slots: slots}
 	for i := range players {
 		l.Players = append(l.Players, Player{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
@@ -35,10 +50,9 @@ func settled(players, slots int) Ladder {
 
 // play lets a ladder play a match at once.
 func play(t interface{ Fatalf(string, ...any) }, l *Ladder, known acquaintances, r *rand.Rand) []int64 {
-	l.Met = known.met
-	slots, ok := Next(*l, r)
-	if !ok {
-		t.Fatalf("no match for %d players and %d slots", len(l.Players), l.Slots)
+	slots, ok, err := Next(*l, known.met, r)
+	if !ok || err != nil {
+		t.Fatalf("no match for %d players and %d slots: %v", len(l.Players), l.Slots, err)
 	}
 	known.add(slots)
 	for i := range l.Players {
@@ -116,7 +130,7 @@ func TestNobodyWaits(t *testing.T) {
 // next match, and most of the next ten.
 func TestNewcomersFirst(t *testing.T) {
 	r, known := source(1), acquaintances{}
-	l := settled(100, 2)
+	l := experienced(100, 2)
 	for range 500 {
 		play(t, &l, known, r)
 	}
@@ -140,7 +154,7 @@ func TestNewcomersFirst(t *testing.T) {
 // Opponents are near in Elo and seldom met, and yet many are possible.
 func TestOpponents(t *testing.T) {
 	r, known := source(2), acquaintances{}
-	l := settled(100, 2)
+	l := experienced(100, 2)
 	distance, matches := 0.0, 5000
 	for range matches {
 		s := play(t, &l, known, r)
@@ -150,8 +164,10 @@ func TestOpponents(t *testing.T) {
 		t.Errorf("opponents are %.0f Elo apart", distance)
 	}
 	often := 0
-	for _, n := range known {
-		often = max(often, n)
+	for _, others := range known {
+		for _, n := range others {
+			often = max(often, n)
+		}
 	}
 	if often > 20 { // a version has 100 matches
 		t.Errorf("two versions met %d times", often)
@@ -160,7 +176,10 @@ func TestOpponents(t *testing.T) {
 	opponents := map[int64]int{}
 	l.Players[50].Waited = 1000
 	for range 1000 {
-		slots, _ := Next(l, r)
+		slots, _, err := Next(l, known.met, r)
+		if err != nil {
+			t.Fatal(err)
+		}
 		opponents[slots[0]+slots[1]-l.Players[50].ID]++
 	}
 	for id, n := range opponents {
@@ -181,7 +200,7 @@ func TestKnownOpponents(t *testing.T) {
 	}
 	l.Players[7].Uncertainty = 0
 	for seed := range uint64(20) {
-		if slots, _ := Next(l, source(seed)); !slices.Contains(slots, 7) {
+		if slots, _ := next(l, source(seed)); !slices.Contains(slots, 7) {
 			t.Errorf("newcomers %v play each other, and not the one whose Elo is known", slots)
 		}
 	}
@@ -190,7 +209,7 @@ func TestKnownOpponents(t *testing.T) {
 // Bots of one owner meet only where there is hardly anybody else.
 func TestOwners(t *testing.T) {
 	r, known := source(3), acquaintances{}
-	l := settled(30, 2)
+	l := experienced(30, 2)
 	for i := range l.Players {
 		if i >= 10 && i < 15 {
 			l.Players[i].Owner = 9
@@ -207,17 +226,17 @@ func TestOwners(t *testing.T) {
 		t.Errorf("bots of one owner met %d times in 1000 matches", related)
 	}
 	l.Players = l.Players[10:12]
-	if _, ok := Next(l, r); !ok {
+	if _, ok, err := Next(l, known.met, r); !ok || err != nil {
 		t.Error("two bots of one owner, alone on a ladder, have no match")
 	}
 }
 
 func TestSlotsAreShuffled(t *testing.T) {
-	r, l := source(4), settled(4, 4)
+	r, l := source(4), experienced(4, 4)
 	count := map[int64]int{}
 	const choices = 4000
 	for range choices {
-		slots, _ := Next(l, r)
+		slots, _ := next(l, r)
 		count[slots[0]]++
 	}
 	for id, n := range count {
@@ -229,16 +248,25 @@ func TestSlotsAreShuffled(t *testing.T) {
 
 func TestTooFewPlayers(t *testing.T) {
 	for players := range 4 {
-		if slots, ok := Next(settled(players, 4), source(1)); ok {
+		if slots, ok := next(experienced(players, 4), source(1)); ok {
 			t.Errorf("%d players fill %v", players, slots)
 		}
 	}
 	twice := Ladder{Slots: 2, Players: []Player{{ID: 1}, {ID: 1}}}
-	if slots, ok := Next(twice, source(1)); ok {
+	if slots, ok := next(twice, source(1)); ok {
 		t.Errorf("version 1 plays itself: %v", slots)
 	}
-	if slots, ok := Next(Ladder{Players: twice.Players}, source(1)); ok {
+	if slots, ok := next(Ladder{Players: twice.Players}, source(1)); ok {
 		t.Errorf("a ladder without slots has the match %v", slots)
+	}
+}
+
+// Without knowing who met whom there is no choice.
+func TestNextFails(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	_, ok, err := Next(experienced(4, 2), func(int64) (map[int64]int, error) { return nil, broken }, source(1))
+	if ok || !errors.Is(err, broken) {
+		t.Errorf("there is a match: %t, error %v", ok, err)
 	}
 }
 
@@ -258,9 +286,18 @@ func FuzzNext(f *testing.F) {
 			l.Players = append(l.Players, p)
 			data = data[5:]
 		}
-		l.Met = func(a, b int64) int { return int(a^b) % 7 }
-		first, ok := Next(l, source(seed))
-		if again, _ := Next(l, source(seed)); !slices.Equal(first, again) {
+		met := func(a int64) (map[int64]int, error) {
+			others := map[int64]int{}
+			for _, p := range l.Players {
+				others[p.ID] = int(a^p.ID) % 7
+			}
+			return others, nil
+		}
+		first, ok, err := Next(l, met, source(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _, _ := Next(l, met, source(seed)); !slices.Equal(first, again) {
 			t.Fatalf("%v, and %v from the same source", first, again)
 		}
 		ids := map[int64]bool{}
@@ -278,8 +315,8 @@ func FuzzNext(f *testing.F) {
 
 func TestNextAllocates(t *testing.T) {
 	for _, players := range []int{10, 1000} {
-		l, r := settled(players, 4), source(1)
-		if n := testing.AllocsPerRun(100, func() { Next(l, r) }); n > 2 {
+		l, r := experienced(players, 4), source(1)
+		if n := testing.AllocsPerRun(100, func() { next(l, r) }); n > 2 {
 			t.Errorf("a choice among %d players allocates %v times", players, n)
 		}
 	}
@@ -291,13 +328,13 @@ func BenchmarkNext(b *testing.B) {
 		players, slots int
 	}{{"1000 of two", 1000, 2}, {"1000 of four", 1000, 4}, {"20 of two", 20, 2}} {
 		b.Run(c.name, func(b *testing.B) {
-			l, r, known := settled(c.players, c.slots), source(1), acquaintances{}
+			l, r, known := experienced(c.players, c.slots), source(1), acquaintances{}
 			for range 10 * c.players {
 				play(b, &l, known, r)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				Next(l, r)
+				Next(l, known.met, r)
 			}
 		})
 	}

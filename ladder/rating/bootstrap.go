@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// Resampling says how Bootstrap draws; the zero value is the usual way.
+// Resampling has the options of Bootstrap; the zero value is the default.
 type Resampling struct {
 	Samples int    // 0 stands for 1,000
 	Seed    uint64 // the same seed gives the same intervals on any machine
@@ -19,20 +19,19 @@ const (
 	maxSamples     = 1_000_000
 )
 
-// Bootstrap is the ratings of FitDeals with 95 % intervals from refitting with
+// Bootstrap returns the ratings of FitDeals with 95 % intervals from refitting with
 // the deals weighted at random: the Bayesian bootstrap (Rubin 1981), which for
 // a likelihood is the weighted likelihood bootstrap (Newton and Raftery 1994).
 // Each deal, with all its duels, has a weight from the exponential
 // distribution, and so have the virtual half wins and half losses of each bot:
-// that is what keeps the interval of a bot that won everything from being a
-// point. Weights are never 0, so no resample loses the deals that connect two
-// bots.
+// without that, the interval of a bot that won everything would be a point. Weights
+// are never 0, so no resample loses the deals that connect two bots.
 func Bootstrap(bots int, deals []Deal, o Options, r Resampling) ([]Estimate, error) {
 	if r.Samples == 0 {
 		r.Samples = defaultSamples
 	}
 	if r.Samples < 0 || r.Samples > maxSamples {
-		return nil, fmt.Errorf("rating: %d bootstrap samples; give from 1 to %d", r.Samples, maxSamples)
+		return nil, fmt.Errorf("rating: bootstrap samples cannot be %d: try 1 to %d", r.Samples, maxSamples)
 	}
 	fit, err := FitDeals(bots, deals, o)
 	if err != nil {
@@ -59,8 +58,8 @@ func Bootstrap(bots int, deals []Deal, o Options, r Resampling) ([]Estimate, err
 	return out, nil
 }
 
-// resample fits every sample, on all processors; each sample has a generator
-// of its own, so which processor takes it does not matter.
+// resample fits every sample, on all processors; each sample has its own generator,
+// so the result does not depend on which processor takes it.
 func resample(fit *Fit, d *draws, r Resampling) [][]float64 {
 	samples := make([][]float64, r.Samples)
 	workers := min(runtime.GOMAXPROCS(0), r.Samples)
@@ -82,7 +81,7 @@ func resample(fit *Fit, d *draws, r Resampling) [][]float64 {
 	return samples
 }
 
-// draws is the duels of every deal by the index of their pair in the fit.
+// draws has the duels of every deal, by the index of their pair in the fit.
 type draws struct {
 	ends  []int // by deal, where its duels end
 	duels []draw

@@ -18,19 +18,19 @@ type Bout struct {
 }
 
 const (
-	// ridge is the precision, in log-odds, with which a rating is held near the
-	// mean before any bout: a deviation of 17,000 Elo. It decides only what no
-	// bout does, such as which of two bots that always are partners is better.
+	// ridge is the precision, in log-odds, of the prior of a rating about the mean: a
+	// deviation of 17,000 Elo. It decides only what no bout does, such as which of
+	// two permanent partners is better.
 	ridge = 1e-4
-	// boundless is half of an interval, in Elo, that only the ridge ends.
+	// boundless is half the width of an interval, in Elo, that only the ridge bounds.
 	boundless = 5000
 )
 
 // FitBouts finds the ratings under which the bouts of teams are most likely,
 // with their 95 % intervals. It is the model of FitPairs with the mean of a
 // team's members as its strength: a member's rating is what it adds to its
-// teams, twice as much in a team of two. Duels between the members would not do:
-// they know nothing of the partners, and count one result several times.
+// teams, twice as much in a team of two. Duels between the members would not be
+// enough: they ignore the partners, and count one result several times.
 //
 // Intervals are by the sandwich estimator with the bout as the unit, since its
 // deals have the members in common. Time grows with bots³ and bots×bouts.
@@ -65,22 +65,22 @@ func (b Bout) check(bots int) error {
 	members := slices.Concat(b.A, b.B)
 	for i, bot := range members {
 		if bot < 0 || bot >= bots {
-			return fmt.Errorf("bot %d is not one of the %d bots; they are numbered from 0", bot, bots)
+			return fmt.Errorf("bot %d is not one of the %d bots: they are numbered from 0", bot, bots)
 		}
 		if slices.Contains(members[:i], bot) {
-			return fmt.Errorf("bot %d is there twice", bot)
+			return fmt.Errorf("bot %d has two seats", bot)
 		}
 	}
 	if !(b.Deals >= 0) || math.IsInf(b.Deals, 0) {
-		return fmt.Errorf("%v deals; a count is 0 or more", b.Deals)
+		return fmt.Errorf("deals cannot be %v: try 0 or more", b.Deals)
 	}
 	if slack := 1e-9 * (1 + b.Deals); !(b.Score >= -slack && b.Score <= b.Deals+slack) {
-		return fmt.Errorf("the score is %v in %v deals; give the sum, from 0 to the deals", b.Score, b.Deals)
+		return fmt.Errorf("score cannot be %v in %v deals: give the sum, from 0 to the deals", b.Score, b.Deals)
 	}
 	return nil
 }
 
-// each calls with every member and its part in the team's lead.
+// each calls do with every member and its part in the team's lead.
 func (b Bout) each(do func(bot int, part float64)) {
 	for _, bot := range b.A {
 		do(bot, 1/float64(len(b.A)))
@@ -90,7 +90,7 @@ func (b Bout) each(do func(bot int, part float64)) {
 	}
 }
 
-// lead is the sum of the values by the members' parts.
+// lead returns the sum of the values by the members' parts.
 func (b Bout) lead(values []float64) float64 {
 	sum := 0.0
 	b.each(func(bot int, part float64) { sum += part * values[bot] })
@@ -118,7 +118,7 @@ func (m *boutModel) spreadPrior(half float64) {
 	}
 }
 
-// counts are a bout's wins and losses of A with the virtual deals.
+// counts returns a bout's wins and losses of A with the virtual deals.
 func (m *boutModel) counts(k int) (won, lost float64) {
 	b, v := m.bouts[k], m.virtual[k]/2
 	return b.Score + v, b.Deals - b.Score + v
@@ -137,7 +137,7 @@ func (m *boutModel) value(ratings []float64) float64 {
 	return sum
 }
 
-// derivatives are the gradient and minus the Hessian.
+// derivatives returns the gradient and minus the Hessian.
 func (m *boutModel) derivatives() ([]float64, *mat.SymDense) {
 	gradient := make([]float64, m.bots)
 	hessian := mat.NewSymDense(m.bots, nil)
@@ -161,7 +161,7 @@ func (m *boutModel) derivatives() ([]float64, *mat.SymDense) {
 	return gradient, hessian
 }
 
-// maximise moves the ratings to the maximum by Newton's method and gives the
+// maximise moves the ratings to the maximum by Newton's method and returns the
 // inverse of minus the Hessian there.
 func (m *boutModel) maximise() (*mat.SymDense, error) {
 	value := m.value(m.ratings)
@@ -169,14 +169,14 @@ func (m *boutModel) maximise() (*mat.SymDense, error) {
 		gradient, hessian := m.derivatives()
 		var chol mat.Cholesky
 		if !chol.Factorize(hessian) {
-			return nil, errors.New("rating: the fit's curvature is not positive definite; give a larger prior")
+			return nil, errors.New("rating: the fit's curvature is not positive definite: give a larger prior")
 		}
 		var step mat.VecDense
 		// A badly conditioned system is still usable: the ridge bounds it.
 		if err := chol.SolveVecTo(&step, mat.NewVecDense(m.bots, gradient)); err != nil && !errors.As(err, new(mat.Condition)) {
 			return nil, err
 		}
-		if longest := mat.Norm(&step, math.Inf(1)); longest < settled || !m.improve(&value, step.RawVector().Data, longest) {
+		if longest := mat.Norm(&step, math.Inf(1)); longest < converged || !m.improve(&value, step.RawVector().Data, longest) {
 			inverse := mat.NewSymDense(m.bots, nil)
 			if err := chol.InverseTo(inverse); err != nil && !errors.As(err, new(mat.Condition)) {
 				return nil, err
@@ -184,10 +184,10 @@ func (m *boutModel) maximise() (*mat.SymDense, error) {
 			return inverse, nil
 		}
 	}
-	return nil, errors.New("rating: the fit does not settle; give a larger prior")
+	return nil, errors.New("rating: the fit does not converge: give a larger prior")
 }
 
-// improve goes along the step, halved until the value is no less.
+// improve moves along the step, halved until the value does not fall.
 func (m *boutModel) improve(value *float64, step []float64, longest float64) bool {
 	try := make([]float64, m.bots)
 	scale := maxStep / max(longest, maxStep)
@@ -206,7 +206,7 @@ func (m *boutModel) improve(value *float64, step []float64, longest float64) boo
 	return false
 }
 
-// estimates are the ratings about the anchor, or about the mean, with intervals.
+// estimates returns the ratings relative to the anchor, or to the mean, with intervals.
 func (m *boutModel) estimates(inverse *mat.SymDense, o Options) []Estimate {
 	origin := make([]float64, m.bots) // what a rating is relative to
 	zero := 0.0
@@ -242,7 +242,7 @@ func (m *boutModel) estimates(inverse *mat.SymDense, o Options) []Estimate {
 	return out
 }
 
-// spread is the square of each bout's score less its expectation, inflated by
+// spread returns the square of each bout's score less its expectation, inflated by
 // one bout for every free rating, and the virtual deals' own.
 func (m *boutModel) spread() []float64 {
 	n := float64(len(m.bouts))
@@ -256,7 +256,8 @@ func (m *boutModel) spread() []float64 {
 	return out
 }
 
-// variance of the contrast c in the ratings, by the bouts and the ridge.
+// variance returns the variance of the contrast c in the ratings, from the bouts and
+// the ridge.
 func (m *boutModel) variance(c, spread []float64) float64 {
 	sum := 0.0
 	for _, x := range c {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// drawBouts is matches of ten deals between teams drawn at random.
+// drawBouts returns matches of ten deals between teams drawn at random.
 func drawBouts(r *rand.Rand, elos []float64, members, bouts int) []Bout {
 	out := make([]Bout, bouts)
 	for k := range out {
@@ -112,12 +112,12 @@ func TestBoutsUnbounded(t *testing.T) {
 
 func TestBoutsRefuse(t *testing.T) {
 	for want, b := range map[string]Bout{
-		"rating: bout 0: a team has no members":                                          {A: []int{1}, Deals: 1},
-		"rating: bout 0: bot 4 is not one of the 4 bots; they are numbered from 0":       {A: []int{4}, B: []int{1}},
-		"rating: bout 0: bot 1 is there twice":                                           {A: []int{1, 2}, B: []int{3, 1}},
-		"rating: bout 0: -1 deals; a count is 0 or more":                                 {A: []int{1}, B: []int{2}, Deals: -1},
-		"rating: bout 0: the score is 3 in 2 deals; give the sum, from 0 to the deals":   {A: []int{1}, B: []int{2}, Deals: 2, Score: 3},
-		"rating: bout 0: the score is NaN in 2 deals; give the sum, from 0 to the deals": {A: []int{1}, B: []int{2}, Deals: 2, Score: math.NaN()},
+		"rating: bout 0: a team has no members":                                             {A: []int{1}, Deals: 1},
+		"rating: bout 0: bot 4 is not one of the 4 bots: they are numbered from 0":          {A: []int{4}, B: []int{1}},
+		"rating: bout 0: bot 1 has two seats":                                               {A: []int{1, 2}, B: []int{3, 1}},
+		"rating: bout 0: deals cannot be -1: try 0 or more":                                 {A: []int{1}, B: []int{2}, Deals: -1},
+		"rating: bout 0: score cannot be 3 in 2 deals: give the sum, from 0 to the deals":   {A: []int{1}, B: []int{2}, Deals: 2, Score: 3},
+		"rating: bout 0: score cannot be NaN in 2 deals: give the sum, from 0 to the deals": {A: []int{1}, B: []int{2}, Deals: 2, Score: math.NaN()},
 	} {
 		if _, err := FitBouts(4, []Bout{b}, Options{}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

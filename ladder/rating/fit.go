@@ -7,37 +7,37 @@ import (
 	"slices"
 )
 
-// Pair is the deals between two bots in counts, all that a fit needs. It adds
-// up: the counts of two seasons are the sums of theirs.
+// Pair is the deals between two bots in counts, which is all that a fit needs.
+// Counts of separate deals can be added.
 type Pair struct {
 	A, B    int
 	Deals   float64
 	Score   float64 // sum of A's scores over the deals, 0..Deals
-	Squares float64 // sum of their squares, for Intervals; a fit does not read it
+	Squares float64 // sum of their squares, for Intervals; a fit ignores it
 }
 
-// Anchor holds one bot at a rating, to which the others are relative.
+// Anchor fixes the rating of one bot, to which the others are relative.
 type Anchor struct {
 	Bot int
 	Elo float64
 }
 
-// Options of a fit; the zero value is the usual one.
+// Options are the options of a fit; the zero value is the default.
 type Options struct {
 	// Prior is how many virtual deals a bot has tied, on average, against the
-	// opponents that it met, in proportion to their deals. It keeps the
-	// rating of a bot that won or lost everything finite. Ties against a bot
-	// of average strength would pull a ladder, where most bots meet only
-	// their like, together as a whole; these do not. 0 stands for DefaultPrior.
+	// opponents that it met, in proportion to their deals. It keeps the rating of
+	// a bot that won or lost everything finite. Ties against a bot of average
+	// strength would compress the ratings of a whole ladder, where most bots meet
+	// only bots of similar strength; these do not. 0 stands for DefaultPrior.
 	Prior float64
 	// Anchor, if any; else the ratings have mean 0.
 	Anchor *Anchor
 }
 
-// DefaultPrior is small beside any test worth running.
+// DefaultPrior is the default of Options.Prior, small compared with any useful test.
 const DefaultPrior = 1.0
 
-// maxBots keeps the arithmetic of indices and memory sane.
+// maxBots bounds indices and memory.
 const maxBots = 1 << 20
 
 // Fit is the ratings of a tournament.
@@ -45,9 +45,8 @@ type Fit struct {
 	Elo []float64 // by bot
 	// Deals a bot has played, one for every opponent in it.
 	Deals []float64
-	// Group is the lowest bot that a bot is connected with through deals. The
-	// deals say nothing of bots in different groups: each group has the same
-	// mean.
+	// Group is, by bot, the lowest bot that it is connected with through deals. The
+	// deals do not compare bots of different groups: each group has the same mean.
 	Group []int
 
 	pairs   []Pair    // merged, with deals
@@ -56,9 +55,9 @@ type Fit struct {
 	options Options
 }
 
-// FitPairs finds the ratings under which the counts are most likely: the
-// Bradley-Terry model with a tie as half a win, and the prior. The same two
-// bots may come in several pairs and either way round.
+// FitPairs returns the ratings under which the counts are most likely: the
+// Bradley-Terry model with a tie as half a win, and the prior. Two bots may be in
+// several pairs, in either order.
 func FitPairs(bots int, pairs []Pair, o Options) (*Fit, error) {
 	if err := o.check(bots); err != nil {
 		return nil, err
@@ -83,8 +82,8 @@ func FitPairs(bots int, pairs []Pair, o Options) (*Fit, error) {
 	return f, nil
 }
 
-// spreadPrior gives half of each bot's virtual deals to each of its pairs in
-// proportion to the deals; the other half comes from the opponents'.
+// spreadPrior distributes half of each bot's virtual deals over its pairs, in
+// proportion to the deals; the other half is that of its opponents.
 func (f *Fit) spreadPrior() {
 	half := f.options.prior() / 2
 	f.virtual = make([]float64, len(f.pairs))
@@ -102,7 +101,7 @@ func (f *Fit) model() *model {
 	return m
 }
 
-// centre gives each group the mean 0.
+// centre shifts each group to the mean 0.
 func (f *Fit) centre(nats []float64) {
 	sum, size := make([]float64, len(nats)), make([]float64, len(nats))
 	for i, r := range nats {
@@ -124,7 +123,7 @@ func FitDeals(bots int, deals []Deal, o Options) (*Fit, error) {
 	return FitPairs(bots, pairs, o)
 }
 
-// Count adds the deals up by pair, in the order of the bots with A < B.
+// Count returns the counts of the deals by pair, in the order of the bots, with A < B.
 func Count(bots int, deals []Deal) ([]Pair, error) {
 	if err := checkCount(bots); err != nil {
 		return nil, err
@@ -150,7 +149,7 @@ func Count(bots int, deals []Deal) ([]Pair, error) {
 
 func checkCount(bots int) error {
 	if bots < 0 || bots > maxBots {
-		return fmt.Errorf("rating: %d bots; a fit takes up to %d", bots, maxBots)
+		return fmt.Errorf("rating: bots cannot be %d: try up to %d", bots, maxBots)
 	}
 	return nil
 }
@@ -163,11 +162,11 @@ func (o Options) check(bots int) error {
 		return fmt.Errorf("rating: prior %v is not a number of deals above 0", o.Prior)
 	}
 	if o.Prior > 0 && o.Prior < 1e-6 {
-		return fmt.Errorf("rating: prior %v is too small to hold a bot that won everything; the least is 1e-6", o.Prior)
+		return fmt.Errorf("rating: prior %v is too small to bound the rating of a bot that won everything: try 1e-6 or more", o.Prior)
 	}
 	if a := o.Anchor; a != nil {
 		if a.Bot < 0 || a.Bot >= bots {
-			return fmt.Errorf("rating: anchor %d is not one of the %d bots; they are numbered from 0", a.Bot, bots)
+			return fmt.Errorf("rating: anchor %d is not one of the %d bots: they are numbered from 0", a.Bot, bots)
 		}
 		if math.IsNaN(a.Elo) || math.IsInf(a.Elo, 0) {
 			return errors.New("rating: the anchor's Elo is not a finite number")
@@ -183,7 +182,7 @@ func (o Options) prior() float64 {
 	return o.Prior
 }
 
-// scale turns log-odds, centred, into Elo about the anchor.
+// scale converts centred log-odds into Elo relative to the anchor.
 func (o Options) scale(nats []float64) []float64 {
 	zero, elo := 0.0, 0.0
 	if o.Anchor != nil {
@@ -201,26 +200,26 @@ func (p Pair) check(bots int) error {
 		return err
 	}
 	if !(p.Deals >= 0) || math.IsInf(p.Deals, 0) {
-		return fmt.Errorf("rating: bots %d and %d have %v deals; a count is 0 or more", p.A, p.B, p.Deals)
+		return fmt.Errorf("rating: bots %d and %d have %v deals: a count is 0 or more", p.A, p.B, p.Deals)
 	}
-	// Sums of scores that are not halves may round past their end.
+	// Sums of scores that are not halves may exceed their bounds by rounding.
 	if slack := 1e-9 * (1 + p.Deals); !(p.Score >= -slack && p.Score <= p.Deals+slack) {
-		return fmt.Errorf("rating: bot %d scored %v in %v deals against bot %d; give the sum, from 0 to the deals",
+		return fmt.Errorf("rating: bot %d scored %v in %v deals against bot %d: give the sum, from 0 to the deals",
 			p.A, p.Score, p.Deals, p.B)
 	}
 	if !(p.Squares >= 0 && p.Squares <= p.Deals*(1+1e-9)+1e-9) {
-		return fmt.Errorf("rating: bots %d and %d have %v as sum of squares in %v deals; it goes from 0 to the deals",
+		return fmt.Errorf("rating: bots %d and %d have %v as sum of squares in %v deals: it goes from 0 to the deals",
 			p.A, p.B, p.Squares, p.Deals)
 	}
 	return nil
 }
 
-// reverse is the same pair seen by B; squares of 1-s expand.
-func (p Pair) reverse() Pair {
+// Reverse returns the same pair from B's view.
+func (p Pair) Reverse() Pair {
 	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
 }
 
-// groups names every bot's connected component by its lowest bot.
+// groups returns the lowest bot of every bot's connected component.
 func groups(bots int, pairs []Pair) []int {
 	parent := make([]int, bots)
 	for i := range parent {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ladderDeals is a ladder's history: deals of two games between bots of known
+// ladderDeals returns a ladder's history: deals of two games between bots of known
 // Elo, uniform over 1,600 points. Opponents are drawn within reach places of
 // each other, so a small reach makes a sparse, long-stretched graph.
 func ladderDeals(seed uint64, bots, deals, reach int) ([]float64, []Deal) {
@@ -96,7 +96,7 @@ func BenchmarkBootstrap10(b *testing.B) {
 	}
 }
 
-// pairDuel is a duel of the k-th pair in the order 0-1, 0-2, 1-2, 0-3 and on.
+// pairDuel returns a duel of the k-th pair in the order 0-1, 0-2, 1-2, 0-3 and on.
 func pairDuel(k int, score float64) Duel {
 	b := 1
 	for k >= b {

@@ -133,12 +133,12 @@ func TestFitSweepAndStrangers(t *testing.T) {
 func TestFitAnchor(t *testing.T) {
 	pairs := []Pair{{A: 0, B: 1, Deals: 50, Score: 30, Squares: 20}, {A: 1, B: 2, Deals: 50, Score: 35, Squares: 27}, {A: 3, B: 4, Deals: 2, Score: 1, Squares: 1}}
 	free := mustFit(t, 5, pairs, Options{})
-	held := mustFit(t, 5, pairs, Options{Anchor: &Anchor{Bot: 2, Elo: 1500}})
-	if held.Elo[2] != 1500 {
-		t.Errorf("the anchor is at %v", held.Elo[2])
+	fixed := mustFit(t, 5, pairs, Options{Anchor: &Anchor{Bot: 2, Elo: 1500}})
+	if fixed.Elo[2] != 1500 {
+		t.Errorf("the anchor is at %v", fixed.Elo[2])
 	}
-	near(t, "gap", held.Elo[0]-held.Elo[2], free.Elo[0]-free.Elo[2], 1e-6)
-	intervals, err := held.Intervals()
+	near(t, "gap", fixed.Elo[0]-fixed.Elo[2], free.Elo[0]-free.Elo[2], 1e-6)
+	intervals, err := fixed.Intervals()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestFitProperties(t *testing.T) {
 		other := slices.Clone(pairs)
 		slices.Reverse(other)
 		for i := range other {
-			other[i] = other[i].reverse()
+			other[i] = other[i].Reverse()
 		}
 		if got, err := FitPairs(bots, append(other, merge(bots, nil)...), Options{}); err != nil || !cmp.Equal(got.Elo, f.Elo, approx) {
 			t.Fatalf("reversed: %v, %v, want %v", got.Elo, err, f.Elo)

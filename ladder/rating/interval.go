@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Intervals are the ratings with their 95 % intervals from the counts alone,
-// by the sandwich estimator: the inverse Hessian on both sides of the
-// variance that the deals' scores really had about their expectation, which
-// duplicate deals make much smaller than that of coin flips. The virtual deals
-// count as random too. It takes duels of the same deal for independent; where
-// deals have more than two bots and are at hand, Bootstrap does not.
+// Intervals returns the ratings with their 95 % intervals from the counts alone,
+// by the sandwich estimator: the inverse Hessian on both sides of the observed
+// variance of the deals' scores about their expectation, which duplicate deals
+// make much smaller than that of coin flips. The virtual deals count as random too.
+// It assumes that duels of the same deal are independent; Bootstrap, which needs the
+// deals, does not.
 //
 // Time grows with bots³ and bots×pairs: about a second for 1,000 bots.
 func (f *Fit) Intervals() ([]Estimate, error) {
@@ -32,7 +32,7 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 			out[i] = f.unbounded(i)
 			continue
 		}
-		// The inverse is that of ratings about the group's mean.
+		// The inverse is for ratings relative to the group's mean.
 		copy(c, inverse.RawRowView(i))
 		if a := f.options.Anchor; a != nil {
 			for j, x := range inverse.RawRowView(a.Bot) {
@@ -53,8 +53,8 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	return out, nil
 }
 
-// bounded says whether the deals bound a bot's rating: it has met another, and
-// the anchor if there is one is of its group.
+// bounded reports whether the deals bound a bot's rating: it has met another bot, and
+// the anchor, if any, is in its group.
 func (f *Fit) bounded(bot int) bool {
 	if a := f.options.Anchor; a != nil {
 		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
@@ -66,9 +66,9 @@ func (f *Fit) unbounded(bot int) Estimate {
 	return Estimate{Value: f.Elo[bot], Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// inverseHessian is the pseudo-inverse of minus the Hessian: the Laplacian of
-// each group is made regular by the projection on its constant vector, which
-// is taken off the inverse again.
+// inverseHessian returns the pseudo-inverse of minus the Hessian: the Laplacian of
+// each group is made regular by adding the projection on its constant vector, which
+// is subtracted from the inverse again.
 func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	n := len(f.nats)
 	m := f.model()
@@ -83,7 +83,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	f.addConstant(h, 1)
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return nil, errors.New("rating: the fit's curvature is not positive definite; give a larger prior")
+		return nil, errors.New("rating: the fit's curvature is not positive definite: give a larger prior")
 	}
 	inverse := mat.NewSymDense(n, nil)
 	if err := chol.InverseTo(inverse); err != nil {
@@ -111,9 +111,9 @@ func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	}
 }
 
-// spread is the variance of each pair's summed score about its expectation and
-// of each bot's virtual half wins and half losses. A fit leaves less variance
-// than there was, by one deal for every free rating: the usual factor makes up.
+// spread returns the variance of each pair's summed score about its expectation and
+// of each bot's virtual half wins and half losses. A fit reduces the variance by one
+// deal for every free rating; the usual factor corrects for that.
 func (f *Fit) spread() (pairs, virtual []float64) {
 	bots := float64(len(f.nats))
 	deals := f.options.prior() * bots

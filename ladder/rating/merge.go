@@ -17,7 +17,7 @@ func merge(bots int, pairs []Pair) []Pair {
 	next := slices.Clone(start[:bots])
 	for _, p := range pairs {
 		if p.A > p.B {
-			p = p.reverse()
+			p = p.Reverse()
 		}
 		rows[next[p.A]] = p
 		next[p.A]++

@@ -6,16 +6,17 @@ import (
 )
 
 const (
-	// unseen is the count of a class that no deal fell in: small enough not to
-	// weigh, above 0 so that every mean within 0..1 has a likelihood.
+	// unseen is the count of a class without deals: small enough to have no weight,
+	// but above 0, so that every mean within 0..1 has a likelihood.
 	unseen = 1e-3
-	// maxGrid is the most games a deal for which every class is laid out; the
-	// ends alone do for more, since the others only refine what unseen weighs.
+	// maxGrid is the largest number of games a deal for which every class is
+	// listed. For more games the two ends are enough: the other classes only refine
+	// the weight of unseen.
 	maxGrid = 32
 )
 
-// multinomial is the observed distribution of the deals' mean scores: the
-// classes that g games can give, k/2g, and whatever else was seen.
+// multinomial is the observed distribution of the deals' mean scores: the possible
+// classes of g games, k/2g, and all others that were observed.
 type multinomial struct {
 	total  float64
 	score  []float64
@@ -56,7 +57,7 @@ func (m *multinomial) append(score, n float64) {
 	m.total += n
 }
 
-// ratio is the log-likelihood of the data under p1 less that under p0.
+// ratio returns the log-likelihood of the data under p1 less that under p0.
 func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	sum := 0.0
 	for i, q := range m.share {
@@ -65,8 +66,8 @@ func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	return m.total * sum
 }
 
-// fitMean is the maximum likelihood distribution with the mean given, which is
-// strictly between 0 and 1.
+// fitMean returns the maximum likelihood distribution with the given mean, which must
+// be strictly between 0 and 1.
 func (m *multinomial) fitMean(mean float64) []float64 {
 	for i, x := range m.score {
 		m.values[i] = x - mean
@@ -74,7 +75,7 @@ func (m *multinomial) fitMean(mean float64) []float64 {
 	return m.fitZero()
 }
 
-// fitZero is the maximum likelihood distribution under which the values have
+// fitZero returns the maximum likelihood distribution under which the values have
 // expectation 0: share/(1+t*value), where t is the Lagrange multiplier, the
 // root of the sum of share*value/(1+t*value). That sum falls from +Inf to -Inf
 // between the poles on both sides of 0, so Newton's step is kept in a bracket
@@ -111,11 +112,11 @@ func (m *multinomial) fitZero() []float64 {
 	return p
 }
 
-// fitEffect is the maximum likelihood distribution whose mean is effect
+// fitEffect returns the maximum likelihood distribution whose mean is effect
 // standard deviations above 0.5. The constraint is not linear in the
-// distribution; it is linearised about the last fit until the fit stands
-// still (Van den Bergh, "Normalized Elo"). The start has the effect asked for,
-// with mass at the two ends alone.
+// distribution; it is linearised about the last fit until the fit converges (Van
+// den Bergh, "Normalized Elo"). The start has the effect, with mass at the two ends
+// alone.
 func (m *multinomial) fitEffect(effect float64) []float64 {
 	p := make([]float64, len(m.share))
 	p[len(p)-1] = 0.5 + 0.5*effect/math.Sqrt(1+effect*effect)
@@ -127,8 +128,8 @@ func (m *multinomial) fitEffect(effect float64) []float64 {
 			m.values[i] = x - 0.5 - effect*sd*(1+z*z)/2
 		}
 		if slices.Min(m.values) >= 0 || slices.Max(m.values) <= 0 {
-			// The linearised constraint cannot be met; it can at the start,
-			// so p is a fit already, and the nearest there is.
+			// The linearised constraint cannot be met. It can at the start, so p
+			// is a fit, and the nearest possible one.
 			return p
 		}
 		next := m.fitZero()

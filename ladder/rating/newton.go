@@ -43,18 +43,17 @@ func newModel(bots int, pairs []Pair) *model {
 }
 
 const (
-	// settled is the Newton step at which a fit is done: 1e-6 nats are two
+	// converged is the Newton step at which a fit is done: 1e-6 nats are two
 	// ten-thousandths of an Elo, and the step after it would be its square.
-	settled = 1e-6
-	// maxStep keeps a step where the quadratic still says something.
+	converged = 1e-6
+	// maxStep limits a step to where the quadratic approximation is useful.
 	maxStep    = 4.0
 	maxNewton  = 100
 	maxHalving = 40
 )
 
-// maximise moves r, from any start, to the maximum: Newton's method with the
-// step found by conjugate gradients (a truncated Newton method) and halved
-// until it improves.
+// maximise moves r, from any start, to the maximum by a truncated Newton method: the
+// step is found by conjugate gradients and halved until it improves the value.
 func (m *model) maximise(r []float64) {
 	value := m.expand(r)
 	for range maxNewton {
@@ -63,14 +62,14 @@ func (m *model) maximise(r []float64) {
 		for _, x := range m.step {
 			longest = max(longest, math.Abs(x))
 		}
-		if longest < settled {
+		if longest < converged {
 			for i := range r {
 				r[i] += m.step[i]
 			}
 			return
 		}
 		scale := maxStep / max(longest, maxStep)
-		// A gain below the rounding of the sum does not show.
+		// A gain below the rounding error of the sum is invisible.
 		floor := value - 1e-12*math.Abs(value)
 		improved := false
 		for range maxHalving {
@@ -110,7 +109,7 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// curve is the logistic function at d, and the log-likelihood of won and lost
+// curve returns the logistic function at d, and the log-likelihood of won and lost
 // there, without overflow at either end.
 func curve(d, won, lost float64) (g, value float64) {
 	e := math.Exp(-math.Abs(d))
@@ -124,8 +123,8 @@ func curve(d, won, lost float64) (g, value float64) {
 // solve sets step to the Newton step by conjugate gradients, preconditioned by
 // the diagonal; a bot without deals stays. The gradient sums to 0 over each
 // group, so the system has solutions though it is singular. The tolerance
-// tightens with the gradient: the first steps waste nothing, and the last
-// converge faster than linearly.
+// tightens with the gradient: the first steps are cheap, and the last converge
+// faster than linearly.
 func (m *model) solve() {
 	norm := 0.0
 	for i, g := range m.gradient {

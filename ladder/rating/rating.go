@@ -1,11 +1,10 @@
 // Package rating is the statistics of matches: the Elo difference of two bots,
-// sequential tests, the ratings of a whole tournament and what duplicate deals
-// are worth. It is pure computation and knows nothing of games or processes.
+// sequential tests, the ratings of a whole tournament and the worth of duplicate
+// deals. It is pure computation, independent of games and processes.
 //
 // The unit of every statistic is the deal with all its rotations, never the
 // single game: the games of one deal share its cards, so they are not
-// independent. docs/statistics.md says what is computed, why, and from which
-// papers.
+// independent. docs/statistics.md has the formulas, the reasons and the papers.
 package rating
 
 import (
@@ -19,13 +18,13 @@ import (
 // Confidence is the level of every interval.
 const Confidence = 0.95
 
-// eloPerNat turns log-odds into Elo: 400 Elo are odds of ten to one.
+// eloPerNat is the factor from log-odds to Elo: 400 Elo are odds of ten to one.
 const eloPerNat = 400 / math.Ln10
 
 // z95 is the two-sided 95 % quantile of the standard normal.
 var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
 
-// Duel is what one deal, over all its rotations, says of two bots.
+// Duel is the result between two bots in one deal, over all its rotations.
 type Duel struct {
 	A, B   int     // bots by number from 0, A not B
 	Games  int     // the games in which the two met
@@ -37,7 +36,7 @@ type Duel struct {
 // that met as opponents, each pair once.
 type Deal []Duel
 
-// Reverse is the same duel seen by the other bot.
+// Reverse returns the same duel from the other bot's view.
 func (d Duel) Reverse() Duel {
 	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
 }
@@ -45,9 +44,9 @@ func (d Duel) Reverse() Duel {
 func (d Duel) check() error {
 	switch {
 	case d.Games < 1:
-		return fmt.Errorf("rating: a duel of %d games; a finished deal has at least 1", d.Games)
+		return fmt.Errorf("rating: the duel has %d games: a finished deal has at least 1", d.Games)
 	case !(d.Score >= 0 && d.Score <= 1):
-		return fmt.Errorf("rating: score %v is not from 0 to 1; give the mean score over the deal's games", d.Score)
+		return fmt.Errorf("rating: score %v is not from 0 to 1: give the mean score over the deal's games", d.Score)
 	case math.IsNaN(d.Points) || math.IsInf(d.Points, 0):
 		return fmt.Errorf("rating: points %v are not a finite number", d.Points)
 	}
@@ -57,30 +56,30 @@ func (d Duel) check() error {
 func checkBots(a, b, bots int) error {
 	for _, bot := range [...]int{a, b} {
 		if bot < 0 || bot >= bots {
-			return fmt.Errorf("rating: bot %d is not one of the %d bots; they are numbered from 0", bot, bots)
+			return fmt.Errorf("rating: bot %d is not one of the %d bots: they are numbered from 0", bot, bots)
 		}
 	}
 	if a == b {
-		return fmt.Errorf("rating: bot %d is paired with itself; leave such pairs out", a)
+		return fmt.Errorf("rating: bot %d is paired with itself: leave such pairs out", a)
 	}
 	return nil
 }
 
-// Estimate is a figure with its 95 % interval. A side of the interval that the
-// data do not bound is infinite, which is null in JSON.
+// Estimate is a figure with its 95 % interval. An end of the interval that the data
+// do not bound is infinite, which is null in JSON.
 type Estimate struct {
 	Value, Low, High float64
 }
 
-// PlusMinus is half the interval's width: the figure after the ± sign.
+// PlusMinus returns half the interval's width: the figure after the ± sign.
 func (e Estimate) PlusMinus() float64 { return (e.High - e.Low) / 2 }
 
-// Reverse is the estimate of the negative.
+// Reverse returns the estimate of the negative.
 func (e Estimate) Reverse() Estimate {
 	return Estimate{Value: -e.Value, Low: -e.High, High: -e.Low}
 }
 
-// MarshalJSON writes {"value":..,"low":..,"high":..}, null for an open side.
+// MarshalJSON returns {"value":..,"low":..,"high":..}, with null for an infinite figure.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	finite := func(x float64) *float64 {
 		if math.IsInf(x, 0) || math.IsNaN(x) {
@@ -95,19 +94,19 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{finite(e.Value), finite(e.Low), finite(e.High)})
 }
 
-// Elo is the rating difference at which the logistic curve expects a score
+// Elo returns the rating difference at which the logistic curve expects a score
 // from 0 to 1; it is infinite at the ends.
 func Elo(score float64) float64 {
 	return eloPerNat * (math.Log(score) - math.Log1p(-score))
 }
 
-// Score is the expected score of a player that is elo points stronger.
+// Score returns the expected score of a player that is elo points stronger.
 func Score(elo float64) float64 { return logistic(elo / eloPerNat) }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Mean is the mean of independent values, one a deal, with Student's interval.
-// Fewer than two values bound nothing.
+// Mean returns the mean of independent values, one a deal, with Student's interval.
+// With fewer than two values the interval is unbounded.
 func Mean(values []float64) Estimate {
 	var m moments
 	for _, x := range values {
@@ -116,7 +115,7 @@ func Mean(values []float64) Estimate {
 	return m.estimate()
 }
 
-// moments is Welford's running mean and sum of squared deviations.
+// moments has Welford's running mean and sum of squared deviations.
 type moments struct {
 	n        int
 	mean, ss float64

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Seat is how one seat came out of one game.
+// Seat is the result of one seat in one game.
 type Seat struct {
 	Bot    int     // the bot that played it
 	Side   int     // its team, or the seat itself
 	Rank   int     // 1 is best, ties share; team-mates have the same
-	Points float64 // as the game counts them
+	Points float64 // of the game
 }
 
 // Sheet collects the games of one deal, rotation by rotation. Its zero value
@@ -21,50 +21,51 @@ type Sheet struct {
 	sums map[[2]int]Duel
 }
 
-// Add takes one game in. Two seats are opponents when their sides differ; they
-// score by rank, and their points are those of their whole side. A bot with
-// several seats has its mean over them, and seats of the same bot are never
-// compared.
+// Add adds one game. Two seats are opponents when their sides differ. Two bots score
+// by the ranks of their best seats, among those that are opponents; their points are
+// those of their whole sides, the mean over these seats. Seats of the same bot are
+// never compared.
 func (s *Sheet) Add(seats []Seat) error {
 	side := make(map[int]float64, len(seats))
 	for i, seat := range seats {
 		if seat.Bot < 0 {
-			return fmt.Errorf("rating: seat %d has bot %d; bots are numbered from 0", i, seat.Bot)
+			return fmt.Errorf("rating: seat %d has bot %d: bots are numbered from 0", i, seat.Bot)
 		}
 		if math.IsNaN(seat.Points) || math.IsInf(seat.Points, 0) {
 			return fmt.Errorf("rating: seat %d has %v points, not a finite number", i, seat.Points)
 		}
 		side[seat.Side] += seat.Points
 	}
-	game := make(map[[2]int]Duel)
-	for i, a := range seats {
-		for _, b := range seats[i+1:] {
-			if a.Bot == b.Bot || a.Side == b.Side {
+	game, best := make(map[[2]int]Duel), make(map[[2]int][2]int)
+	for _, a := range seats {
+		for _, b := range seats {
+			if a.Bot >= b.Bot || a.Side == b.Side {
 				continue
 			}
-			d := Duel{A: a.Bot, B: b.Bot, Games: 1, Score: rankScore(a.Rank, b.Rank), Points: side[a.Side] - side[b.Side]}
-			if d.A > d.B {
-				d = d.Reverse()
+			add(game, Duel{A: a.Bot, B: b.Bot, Games: 1, Points: side[a.Side] - side[b.Side]})
+			ranks, ok := best[[2]int{a.Bot, b.Bot}]
+			if !ok {
+				ranks = [2]int{a.Rank, b.Rank}
 			}
-			add(game, d)
+			best[[2]int{a.Bot, b.Bot}] = [2]int{min(ranks[0], a.Rank), min(ranks[1], b.Rank)}
 		}
 	}
 	if s.sums == nil {
 		s.sums = make(map[[2]int]Duel)
 	}
-	for _, d := range game {
-		n := float64(d.Games)
-		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: d.Score / n, Points: d.Points / n})
+	for key, d := range game {
+		ranks := best[key]
+		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: rankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
 	}
 	return nil
 }
 
-// Deal is the deal so far: its duels with A < B, in the order of the bots.
+// Deal returns the deal so far: its duels with A < B, in the order of the bots.
 func (s *Sheet) Deal() Deal {
 	deal := make(Deal, 0, len(s.sums))
 	for _, d := range s.sums {
 		n := float64(d.Games)
-		// A sum of halves divides to at most 1, but thirds may round past it.
+		// A mean of halves is at most 1, but that of thirds may round above it.
 		d.Score, d.Points = min(d.Score/n, 1), d.Points/n
 		deal = append(deal, d)
 	}
@@ -74,7 +75,7 @@ func (s *Sheet) Deal() Deal {
 	return deal
 }
 
-// add sums scores, points and counts; the caller divides.
+// add adds the scores, points and counts of a duel to those of its pair.
 func add(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]

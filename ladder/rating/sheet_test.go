@@ -27,9 +27,15 @@ func TestSheet(t *testing.T) {
 		{"team-mates do not meet", [][]Seat{
 			{{0, 0, 1, 10}, {1, 1, 3, 3}, {2, 0, 1, 20}, {3, 1, 3, 7}},
 		}, Deal{{0, 1, 1, 1, 20}, {0, 3, 1, 1, 20}, {1, 2, 1, 0, -20}, {2, 3, 1, 1, 20}}},
-		{"a bot with two seats of four", [][]Seat{
+		{"a bot with two seats of four wins by the better one", [][]Seat{
 			{{0, 0, 1, 8}, {1, 1, 2, 6}, {0, 2, 3, 4}, {1, 3, 4, 2}},
-		}, Deal{{0, 1, 1, 0.75, 2}}},
+		}, Deal{{0, 1, 1, 1, 2}}},
+		{"the best seats of two bots share a rank", [][]Seat{
+			{{0, 0, 1, 8}, {1, 1, 1, 8}, {0, 2, 4, 2}, {1, 3, 3, 4}},
+		}, Deal{{0, 1, 1, 0.5, -1}}},
+		{"a bot on both sides meets each with its opponent's seat", [][]Seat{
+			{{0, 0, 1, 10}, {1, 1, 2, 4}, {2, 0, 1, 10}, {0, 1, 2, 4}},
+		}, Deal{{0, 1, 1, 1, 12}, {0, 2, 1, 0, -12}, {1, 2, 1, 0, -12}}},
 		{"a bot alone meets nobody", [][]Seat{{{0, 0, 1, 1}, {0, 1, 2, 0}}}, Deal{}},
 	} {
 		var s Sheet

@@ -21,13 +21,13 @@ var (
 
 func (g simGame) sd() float64 { return math.Hypot(g.luck, g.noise) }
 
-// score is the expected score at a difference of skill.
+// score returns the expected score at a difference of skill.
 func (g simGame) score(skill float64) float64 {
 	n := distuv.UnitNormal
 	return (n.CDF((skill-g.tie)/g.sd()) + n.CDF((skill+g.tie)/g.sd())) / 2
 }
 
-// skill is the difference of skill with the expected score of elo.
+// skill returns the difference of skill with the expected score of elo.
 func (g simGame) skill(elo float64) float64 {
 	low, high := -20.0, 20.0
 	for range 100 {
@@ -71,7 +71,7 @@ func (g simGame) tally(r *rand.Rand, skill float64, deals int) *Tally {
 
 func simRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// tournament is one deal of every two bots, over and over.
+// tournament returns one deal of every two bots, over and over.
 func (g simGame) tournament(r *rand.Rand, elos []float64, perPair int) []Deal {
 	var deals []Deal
 	for i := range elos {
@@ -121,5 +121,5 @@ func race(r *rand.Rand, elos []float64) Deal {
 	return sheet.Deal()
 }
 
-// within says whether the estimate's interval holds the truth.
+// within reports whether the estimate's interval holds the truth.
 func (e Estimate) within(truth float64) bool { return e.Low <= truth && truth <= e.High }

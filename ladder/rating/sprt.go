@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Model says in what unit a sequential test's hypotheses are.
+// Model is the unit of a sequential test's hypotheses.
 type Model string
 
 const (
 	// Logistic Elo is a score through the logistic curve.
 	Logistic Model = "logistic"
-	// Normalized Elo is the effect over the standard deviation of a game, so
-	// that a test takes as long whatever the game's share of ties and luck.
+	// Normalized Elo is the effect divided by the standard deviation of a game, so
+	// that the length of a test does not depend on the game's share of ties and luck.
 	Normalized Model = "normalized"
 )
 
-// maxElo keeps both hypotheses where a score still tells them apart.
+// maxElo bounds both hypotheses to where scores distinguish them.
 const maxElo = 1000
 
 // SPRT is a sequential probability ratio test of H0, the first bot is Elo0
-// stronger, against H1, it is Elo1 stronger. Alpha is the chance to accept H1
-// when H0 holds, Beta the chance to accept H0 when H1 does.
+// stronger, against H1, it is Elo1 stronger. Alpha is the probability of accepting H1
+// when H0 is true, Beta that of accepting H0 when H1 is true.
 type SPRT struct {
 	Elo0  float64 `json:"elo0"`
 	Elo1  float64 `json:"elo1"`
@@ -32,7 +32,7 @@ type SPRT struct {
 	Model Model   `json:"model"`
 }
 
-// Verdict is what a sequential test says so far.
+// Verdict is the result of a sequential test so far.
 type Verdict string
 
 const (
@@ -49,8 +49,8 @@ type Progress struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// ParseSPRT reads "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=logistic". The
-// last three may be left out and are then as here.
+// ParseSPRT parses "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=logistic". The last
+// three are optional, with these values as defaults.
 func ParseSPRT(text string) (SPRT, error) {
 	s := SPRT{Alpha: 0.05, Beta: 0.05, Model: Logistic}
 	numbers := map[string]*float64{"elo0": &s.Elo0, "elo1": &s.Elo1, "alpha": &s.Alpha, "beta": &s.Beta}
@@ -61,17 +61,17 @@ func ParseSPRT(text string) (SPRT, error) {
 		number := numbers[key]
 		switch {
 		case !found:
-			return SPRT{}, fmt.Errorf("sprt: %q is not key=value; try elo0=0,elo1=10", field)
+			return SPRT{}, fmt.Errorf("sprt: %q is not key=value: try elo0=0,elo1=10", field)
 		case seen[key]:
-			return SPRT{}, fmt.Errorf("sprt: %s is given twice; leave one out", key)
+			return SPRT{}, fmt.Errorf("sprt: %s is given twice: leave one out", key)
 		case key == "model":
 			s.Model = Model(value)
 		case number == nil:
-			return SPRT{}, fmt.Errorf("sprt: unknown key %q; the keys are elo0, elo1, alpha, beta, model", key)
+			return SPRT{}, fmt.Errorf("sprt: unknown key %q: try elo0, elo1, alpha, beta or model", key)
 		default:
 			x, err := strconv.ParseFloat(value, 64)
 			if err != nil {
-				return SPRT{}, fmt.Errorf("sprt: %s=%q is not a number; write it like 10 or 0.05", key, value)
+				return SPRT{}, fmt.Errorf("sprt: %s=%q is not a number: try one like 10 or 0.05", key, value)
 			}
 			*number = x
 		}
@@ -79,53 +79,53 @@ func ParseSPRT(text string) (SPRT, error) {
 	}
 	for _, key := range [...]string{"elo0", "elo1"} {
 		if !seen[key] {
-			return SPRT{}, fmt.Errorf("sprt: %s is missing in %q; try elo0=0,elo1=10", key, text)
+			return SPRT{}, fmt.Errorf("sprt: %s is missing in %q: try elo0=0,elo1=10", key, text)
 		}
 	}
 	return s, s.Check()
 }
 
-// Check says what is wrong with the test's parameters.
+// Check returns an error unless the test's parameters are valid.
 func (s SPRT) Check() error {
 	for _, e := range [...]struct {
 		key   string
 		value float64
 	}{{"elo0", s.Elo0}, {"elo1", s.Elo1}} {
 		if !(math.Abs(e.value) <= maxElo) {
-			return fmt.Errorf("sprt: %s=%v is out of range; it goes from %d to %d", e.key, e.value, -maxElo, maxElo)
+			return fmt.Errorf("sprt: %s=%v is out of range: try %d to %d", e.key, e.value, -maxElo, maxElo)
 		}
 	}
 	if s.Elo0 >= s.Elo1 {
-		return fmt.Errorf("sprt: elo0=%v is not below elo1=%v; H1 is the stronger hypothesis", s.Elo0, s.Elo1)
+		return fmt.Errorf("sprt: elo0=%v is not below elo1=%v: H1 is the stronger hypothesis", s.Elo0, s.Elo1)
 	}
 	for _, e := range [...]struct {
 		key   string
 		value float64
 	}{{"alpha", s.Alpha}, {"beta", s.Beta}} {
 		if !(e.value > 0 && e.value < 0.5) {
-			return fmt.Errorf("sprt: %s=%v is not a rate of error above 0 and below 0.5; try 0.05", e.key, e.value)
+			return fmt.Errorf("sprt: %s=%v is not an error rate above 0 and below 0.5: try 0.05", e.key, e.value)
 		}
 	}
 	if s.Model != Logistic && s.Model != Normalized {
-		return fmt.Errorf("sprt: unknown model %q; it is %s or %s", string(s.Model), Logistic, Normalized)
+		return fmt.Errorf("sprt: unknown model %q: try %s or %s", string(s.Model), Logistic, Normalized)
 	}
 	return nil
 }
 
-// String is the test as ParseSPRT reads it.
+// String returns the test in the form that ParseSPRT parses.
 func (s SPRT) String() string {
 	return fmt.Sprintf("elo0=%v,elo1=%v,alpha=%v,beta=%v,model=%s", s.Elo0, s.Elo1, s.Alpha, s.Beta, s.Model)
 }
 
-// Bounds are Wald's: at or below lower H0 is accepted, at or above upper H1.
+// Bounds returns Wald's bounds: at or below lower H0 is accepted, at or above upper H1.
 func (s SPRT) Bounds() (lower, upper float64) {
 	return math.Log(s.Beta / (1 - s.Alpha)), math.Log((1 - s.Beta) / s.Alpha)
 }
 
-// Test is the state of the test after the tally's deals. The caller asks after
-// every deal, in the order of the deals and not in that in which they happen
-// to finish, and stops at the first verdict: a test that is looked at again
-// after its verdict has other rates of error.
+// Test returns the state of the test after the tally's deals. The caller must ask
+// after every deal, in the order of the deals, not in the order in which they
+// finish, and stop at the first verdict: a test that continues after its verdict
+// has other error rates.
 func (s SPRT) Test(t *Tally) (Progress, error) {
 	if err := s.Check(); err != nil {
 		return Progress{}, err
@@ -141,7 +141,7 @@ func (s SPRT) Test(t *Tally) (Progress, error) {
 	return p, nil
 }
 
-// llr is the generalized log-likelihood ratio: the deals' classes are a
+// llr returns the generalized log-likelihood ratio: the deals' classes are a
 // multinomial whose probabilities are fitted by maximum likelihood under each
 // hypothesis (Van den Bergh, "A practical introduction to the GSPRT").
 func (s SPRT) llr(t *Tally) float64 {
@@ -150,8 +150,8 @@ func (s SPRT) llr(t *Tally) float64 {
 	}
 	m := newMultinomial(t)
 	if s.Model == Normalized {
-		// The unit is a game's standard deviation; the mean of g independent
-		// games has one that is smaller by the root of g.
+		// The unit is the standard deviation of a game; that of the mean of g
+		// independent games is smaller by the root of g.
 		perDeal := math.Sqrt(float64(t.games)/float64(t.score.n)) / (2 * eloPerNat)
 		return m.ratio(m.fitEffect(s.Elo0*perDeal), m.fitEffect(s.Elo1*perDeal))
 	}

@@ -121,20 +121,20 @@ func TestParseSPRT(t *testing.T) {
 
 func TestParseSPRTErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            `sprt: "" is not key=value; try elo0=0,elo1=10`,
-		"elo0=0":                      `sprt: elo1 is missing in "elo0=0"; try elo0=0,elo1=10`,
+		"":                            `sprt: "" is not key=value: try elo0=0,elo1=10`,
+		"elo0=0":                      `sprt: elo1 is missing in "elo0=0": try elo0=0,elo1=10`,
 		"elo0=0,elo1":                 `sprt: "elo1" is not key=value`,
 		"elo0=0,elo1=ten":             `sprt: elo1="ten" is not a number`,
-		"elo0=0,elo2=10":              `sprt: unknown key "elo2"; the keys are`,
+		"elo0=0,elo2=10":              `sprt: unknown key "elo2": try elo0, elo1`,
 		"elo0=0,elo0=1,elo1=2":        `sprt: elo0 is given twice`,
 		"elo0=10,elo1=0":              `sprt: elo0=10 is not below elo1=0`,
 		"elo0=0,elo1=0":               `sprt: elo0=0 is not below elo1=0`,
-		"elo0=0,elo1=10,alpha=0":      `sprt: alpha=0 is not a rate of error`,
-		"elo0=0,elo1=10,beta=0.5":     `sprt: beta=0.5 is not a rate of error`,
-		"elo0=0,elo1=10,alpha=nan":    `sprt: alpha=NaN is not a rate of error`,
+		"elo0=0,elo1=10,alpha=0":      `sprt: alpha=0 is not an error rate`,
+		"elo0=0,elo1=10,beta=0.5":     `sprt: beta=0.5 is not an error rate`,
+		"elo0=0,elo1=10,alpha=nan":    `sprt: alpha=NaN is not an error rate`,
 		"elo0=nan,elo1=10":            `sprt: elo0=NaN is out of range`,
-		"elo0=0,elo1=inf":             `sprt: elo1=+Inf is out of range; it goes from -1000 to 1000`,
-		"elo0=0,elo1=10,model=normal": `sprt: unknown model "normal"; it is logistic or normalized`,
+		"elo0=0,elo1=inf":             `sprt: elo1=+Inf is out of range: try -1000 to 1000`,
+		"elo0=0,elo1=10,model=normal": `sprt: unknown model "normal": try logistic or normalized`,
 	} {
 		_, err := ParseSPRT(text)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -278,7 +278,7 @@ func TestSPRTProperties(t *testing.T) {
 	})
 }
 
-// errorRate is the share of tests that end with the wrong verdict, and the
+// errorRate returns the share of tests that end with the wrong verdict, and the
 // mean number of deals, when the first bot is elo stronger.
 func errorRate(t *testing.T, s SPRT, g simGame, elo float64, tests int) (rate, deals float64) {
 	t.Helper()

@@ -1,8 +1,8 @@
 package rating
 
-// Table is who scored what against whom: cell [i][j] is bot i's figures
-// against bot j, [j][i] the same from the other side, and the diagonal is of
-// no deals. A pair is judged by the deals in which the two met.
+// Table returns the results of every bot against every other: cell [i][j] has bot i's
+// figures against bot j, [j][i] the same from the other side, and the diagonal is
+// empty. The figures of a pair are from the deals in which the two met.
 func Table(bots int, deals []Deal) ([][]Summary, error) {
 	if err := checkCount(bots); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func Table(bots int, deals []Deal) ([][]Summary, error) {
 	return table, nil
 }
 
-// Reverse is the summary seen by the other bot.
+// Reverse returns the summary from the other bot's view.
 func (s Summary) Reverse() Summary {
 	n := len(s.Classes)
 	classes := make([]Class, n)

@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// sameScore is how near two mean scores count as one class: far below the
-// smallest step of any game, far above the rounding of a mean.
+// sameScore is the distance within which two mean scores are one class: far below the
+// smallest step of any game, far above the rounding error of a mean.
 const sameScore = 1e-9
 
-// Class is how many deals ended with one mean score. With two games a deal
-// these are the five classes of the pentanomial: 0, 0.25, 0.5, 0.75, 1.
+// Class is the number of deals with one mean score. With two games a deal there are
+// the five classes of the pentanomial: 0, 0.25, 0.5, 0.75, 1.
 type Class struct {
 	Score float64 `json:"score"`
 	Deals int     `json:"deals"`
 }
 
-// Tally is the deals between two bots, seen by the first. Its zero value is
-// empty; adding a deal costs time in the number of classes, not of deals.
+// Tally has the deals between two bots, from the first one's view. Its zero value is
+// empty; adding a deal takes time in the number of classes, not of deals.
 type Tally struct {
 	classes []Class // by score, rising
 	games   int
@@ -27,7 +27,7 @@ type Tally struct {
 	points  moments
 }
 
-// Add takes in one deal; the duel's A is the tally's first bot.
+// Add adds one deal; the duel's A is the tally's first bot.
 func (t *Tally) Add(d Duel) error {
 	if err := d.check(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (t *Tally) Add(d Duel) error {
 	return nil
 }
 
-// TallyOf is the tally of the duels, all with the same A.
+// TallyOf returns the tally of the duels, all with the same A.
 func TallyOf(duels []Duel) (*Tally, error) {
 	t := new(Tally)
 	for _, d := range duels {
@@ -59,25 +59,25 @@ func TallyOf(duels []Duel) (*Tally, error) {
 	return t, nil
 }
 
-// Deals counts the deals.
+// Deals returns the number of deals.
 func (t *Tally) Deals() int { return t.score.n }
 
-// Summary is what the deals say of the first bot against the second.
+// Summary has the figures of the first bot against the second.
 type Summary struct {
 	Deals   int      `json:"deals"`
 	Games   int      `json:"games"`
 	Classes []Class  `json:"classes"`
 	Score   Estimate `json:"score"` // mean of the deals' mean scores
 	Elo     Estimate `json:"elo"`   // the score through the logistic curve
-	// Swept: one side took every game, so Elo.Value is only the least value
-	// that rounds to such a score and one end of the interval is open.
+	// Swept reports that one side won every game: Elo.Value is then only the least
+	// value that rounds to such a score, and one end of the interval is open.
 	Swept  bool     `json:"swept"`
 	LOS    float64  `json:"los"`    // likelihood of superiority, 0 to 1
-	Points Estimate `json:"points"` // points a game, own less the other's
+	Points Estimate `json:"points"` // points a game, own minus the other's
 }
 
-// Summary computes the figures. Without deals they are those of equal bots
-// with nothing bounded.
+// Summary returns the figures. Without deals they are those of equal bots, with
+// unbounded intervals.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
 	if t.score.n == 0 {
@@ -89,16 +89,25 @@ func (t *Tally) Summary() Summary {
 	mean := t.mean()
 	s.Score = t.interval(mean)
 	s.Swept = mean == 0 || mean == 1
-	// The least score above a loss of every game is half a point in all the
-	// games; half of that is the usual correction for continuity.
+	// The least score above a loss of every game is half a point in all games
+	// together; half of that is the usual continuity correction.
 	edge := 1 / (4 * float64(t.games))
 	s.Elo = Estimate{Value: Elo(min(max(mean, edge), 1-edge)), Low: Elo(s.Score.Low), High: Elo(s.Score.High)}
-	s.LOS = t.superiority(mean)
+	s.LOS = t.los(mean)
 	return s
 }
 
-// mean sums the classes in their order, so that the order of the deals does
-// not show in the last bits.
+// Pentanomial returns the numbers of deals, or pairs of games, that scored 0, 0.5, 1,
+// 1.5 and 2; ok is false unless each deal has two games.
+func (s Summary) Pentanomial() (deals [5]int, ok bool) {
+	for _, c := range s.Classes {
+		deals[int(math.Round(4*c.Score))] += c.Deals
+	}
+	return deals, s.Games == 2*s.Deals
+}
+
+// mean returns the mean score. It sums the classes in their order, so that its last
+// bits do not depend on the order of the deals.
 func (t *Tally) mean() float64 {
 	sum := 0.0
 	for _, c := range t.classes {
@@ -107,11 +116,11 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals is how many all-or-nothing deals the tally is worth: the
+// effectiveDeals returns how many all-or-nothing deals the tally is worth: the
 // deals divided by their design effect, the ratio of their variance to the
-// greatest that their mean allows, m(1-m). The ratio is taken with one pseudo
-// deal of ratio 1, so that a few equal deals do not pass for certainty; with
-// one deal, or a sweep, it is 1.
+// largest that their mean allows, m(1-m). The ratio includes one pseudo deal of
+// ratio 1, so that a few equal deals do not count as certainty; with one deal, or a
+// sweep, it is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
@@ -126,7 +135,7 @@ func (t *Tally) effectiveDeals(mean float64) float64 {
 	return n / effect
 }
 
-// interval is Wilson's score interval on the effective number of deals, with
+// interval returns Wilson's score interval on the effective number of deals, with
 // Student's quantile because the variance is estimated. It lies within 0..1
 // and contains the mean.
 func (t *Tally) interval(mean float64) Estimate {
@@ -146,9 +155,9 @@ func (t *Tally) interval(mean float64) Estimate {
 	return e
 }
 
-// superiority is the one-sided level at which Wilson's test rejects "not
-// better", so it passes 97.5 % just when the interval leaves 0.5 behind.
-func (t *Tally) superiority(mean float64) float64 {
+// los returns the one-sided level at which Wilson's test rejects "not better": it
+// exceeds 97.5 % exactly when the interval is above 0.5.
+func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)

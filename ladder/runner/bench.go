@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// judge benches the versions of a finished match that failed once too often. It
-// is never the reason for a match to fail: what goes wrong here is logged.
+// judge benches the versions of a finished match that failed too often. Its own
+// errors are logged; they never make the match fail.
 func (r *Runner) judge(ctx context.Context, p *played) {
 	if !p.Rated {
 		return
@@ -22,16 +25,15 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 		if f == nil || v.House() {
 			continue
 		}
-		why, err := r.guilt(ctx, v)
+		why, err := r.benchReason(ctx, v)
 		if err != nil {
-			r.Log.Error("looking back at a version's matches", "version", v.ID, "err", err)
+			r.Log.Error("reading a version's fault history", "version", v.ID, "err", err)
 			continue
 		}
 		if why == "" {
 			continue
 		}
-		// What looks like a bot that does not start may be a machine that starts
-		// nothing any more.
+		// The bot may not start because the machine cannot start any program.
 		if err := r.Check(ctx); err != nil {
 			r.pause(err)
 			return
@@ -44,41 +46,42 @@ func (r *Runner) judge(ctx context.Context, p *played) {
 		if benched {
 			r.metrics.benched.Inc()
 			r.Log.Warn("version benched", "version", v.ID, "bot", v.Bot, "why", why)
-			r.hub.publish(Event{Kind: VersionMoved, At: r.Now(), Version: v.ID, State: ladder.Benched, Text: why})
+			r.Events.Publish(events.Event{Kind: events.VersionMoved, At: r.Now(), Version: v.ID, State: ladder.Benched, Text: why})
 		}
 	}
 }
 
-// guilt looks back at a version's rated matches, the one just kept included.
-func (r *Runner) guilt(ctx context.Context, v ladder.Version) (why string, err error) {
-	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * conductMatches})
+// benchReason returns why a version must be benched by its last rated matches,
+// including the one just stored; "" when it need not be.
+func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string, err error) {
+	matches, err := r.Store.Matches(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
 		return "", err
 	}
-	var conducts []conduct
+	var history []matchFaults
 	for _, m := range matches {
-		if !m.Rated || len(conducts) == conductMatches {
+		if !m.Rated || len(history) == historyMatches {
 			continue
 		}
 		games, err := r.Store.Games(ctx, m.ID)
 		if err != nil {
 			return "", err
 		}
-		var c conduct
+		var faults matchFaults
 		for _, g := range games {
 			for _, s := range g.Seats {
 				if m.Versions[s.Slot] == v.ID {
-					c.add(s.Fault, s.Faults)
+					faults.add(s.Fault, s.Faults)
 				}
 			}
 		}
-		conducts = append(conducts, c)
+		history = append(history, faults)
 	}
-	return verdict(conducts), nil
+	return verdict(history), nil
 }
 
-// lastFault is the last fault of a slot that is not a game it was out of, and the
-// game that it was in.
+// lastFault returns the last fault of a slot and its game, without the games that it
+// forfeited unplayed.
 func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Game) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
@@ -91,26 +94,36 @@ func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Game) {
 }
 
 const (
-	shownLines = 5   // of a log, at its end
-	shownBytes = 800 // of those
+	shownLines = 5   // last lines of a log
+	shownBytes = 800 // at most, of those
 )
 
-// benchText is what the owner reads.
+// benchText returns the message for the owner of a benched version.
 func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Game) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
 		p.ID, ladderLabel(p.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.Text)
+	fmt.Fprintf(&b, "what to change: %s\n", advice(p, f, g))
 	if log := lastLines(g.Logs[f.Seat]); log != "" {
 		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
 	} else {
 		b.WriteString("it wrote nothing on stderr in that game\n")
 	}
-	b.WriteString("submit a new version to put the bot back")
+	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
 }
 
-// lastLines is the end of a log, as text.
+// advice returns the most likely advice for a bot with a fault.
+func advice(p *played, f *referee.Fault, g *referee.Game) string {
+	var c fault.Circumstances
+	if r, err := games.Find(p.Game); err == nil {
+		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
+	}
+	return f.Reason.Advice(c)[0]
+}
+
+// lastLines returns the end of a log, as text.
 func lastLines(log []byte) string {
 	log = bytes.TrimRight(log, "\n")
 	lines := bytes.Split(log, []byte("\n"))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 )
 
@@ -28,7 +29,7 @@ func TestBench(t *testing.T) {
 		{"fails in each game", script("test $verb = turn && echo 'oh no' >&2 && exit 3"), benchInARow,
 			[]string{"too many faults to finish each of its last 3 matches", "exit: ", "status 3", "oh no"}},
 		{"moves illegally", script("test $verb = turn && move=nonsense"), benchInARow,
-			[]string{"too many faults", "illegal: ", "nonsense", "nothing on stderr"}},
+			[]string{"too many faults", "illegal: ", "nonsense", "what to change: answer with one of the words", "nothing on stderr"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -36,13 +37,13 @@ func TestBench(t *testing.T) {
 			w := newWorld(t, tiny)
 			v := w.bot("bad", test.script)
 			r := w.run(1, nil)
-			r.until("it is benched", func(e Event) bool {
-				return e.Kind == VersionMoved && e.Version == v.ID && e.State == ladder.Benched
+			r.until("it is benched", func(e events.Event) bool {
+				return e.Kind == events.VersionMoved && e.Version == v.ID && e.State == ladder.Benched
 			})
 			r.finished(2)
 			r.stop()
 			v, err := w.store.Version(t.Context(), v.ID)
-			w.must(err)
+			w.Must(err)
 			if v.State != ladder.Benched {
 				t.Errorf("it is %s", v.State)
 			}
@@ -58,7 +59,7 @@ func TestBench(t *testing.T) {
 				t.Errorf("it was benched after %d matches, want %d", played, test.matches)
 			}
 			messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
-			w.must(err)
+			w.Must(err)
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
@@ -86,17 +87,17 @@ func TestServerBenchesNobody(t *testing.T) {
 			return nil
 		}
 	})
-	r.until("it is paused", func(e Event) bool { return e.Kind == Paused })
+	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 	if h := r.Health(); h.OK || h.Reason != "sandbox: no more of them" || ladder.CodeOf(h.Err()) != ladder.Unavailable {
 		t.Errorf("the health is %+v", h)
 	}
 	now, err := w.store.Version(t.Context(), v.ID)
-	w.must(err)
+	w.Must(err)
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
 	sick.Store(false)
-	r.until("it goes on", func(e Event) bool { return e.Kind == Resumed })
+	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
 	r.finished(1)
 	if h := r.Health(); !h.OK || h.Err() != nil {
 		t.Errorf("the health is %+v", h)
@@ -122,7 +123,7 @@ func (f *full) fail() error {
 	return nil
 }
 
-func (f *full) Finish(ctx context.Context, match int64, games []ladder.Game) ([]ladder.Change, error) {
+func (f *full) Finish(ctx context.Context, match int64, games []*referee.Game) ([]ladder.Change, error) {
 	if err := f.fail(); err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func TestFullDisk(t *testing.T) {
 	w := newWorld(t, tiny)
 	disk := &full{failures: 2, err: ladder.Errorf(ladder.Unavailable, "make room", "the disk is full")}
 	r := w.run(1, func(o *Options) { disk.Store, o.Store = o.Store, disk })
-	r.until("it is paused", func(e Event) bool { return e.Kind == Paused })
+	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
 	if h := r.Health(); h.Playing != 1 || !strings.Contains(h.Reason, "the disk is full") {
 		t.Errorf("the health is %+v", h)
 	}
@@ -152,7 +153,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A match that cannot be kept for another reason is broken off, and dropped at the
+// A match that cannot be kept for another reason is interrupted, and dropped at the
 // third time: it does not hold up the others.
 func TestDrop(t *testing.T) {
 	t.Parallel()
@@ -160,7 +161,7 @@ func TestDrop(t *testing.T) {
 	sick := &full{failures: 3, err: errors.New("there are 3 games, not 2")}
 	r := w.run(1, func(o *Options) { sick.Store, o.Store = o.Store, sick })
 	for range 3 {
-		r.until("it is broken off", func(e Event) bool { return e.Kind == MatchBroken })
+		r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	}
 	r.finished(1)
 	r.stop()
@@ -180,21 +181,21 @@ func TestMissingProgram(t *testing.T) {
 	w := newWorld(t, tiny)
 	v := w.bot("gone", script(""))
 	w.mu.Lock()
-	w.broken["gone"] = "its folder is gone"
+	w.broken["gone"] = "its directory is gone"
 	w.mu.Unlock()
 	r := w.run(1, nil)
-	e := r.until("a match of it is broken off", func(e Event) bool { return e.Kind == MatchBroken })
-	if !strings.Contains(e.Text, "its folder is gone") {
+	e := r.until("a match of it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	if !strings.Contains(e.Text, "its directory is gone") {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
 	r.finished(2)
 	w.mu.Lock()
 	w.broken["gone"] = ""
 	w.mu.Unlock()
-	r.until("the match is played after all", func(f Event) bool { return f.Kind == MatchFinished && f.Match == e.Match })
+	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
 	now, err := w.store.Version(t.Context(), v.ID)
-	w.must(err)
+	w.Must(err)
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -214,13 +215,13 @@ func TestHouseFault(t *testing.T) {
 			return b, err
 		}
 	})
-	e := r.until("a match is broken off", func(e Event) bool { return e.Kind == MatchBroken })
+	e := r.until("a match is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
 	if !strings.Contains(e.Text, "a house bot failed: @greedy") {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
 	r.stop()
 	standings, err := w.store.Standings(t.Context(), "tebes")
-	w.must(err)
+	w.Must(err)
 	for _, s := range standings {
 		if s.Bot == "@greedy" && s.Matches > 0 {
 			t.Errorf("it has %d matches", s.Matches)
@@ -267,7 +268,8 @@ func TestSickServerDropsNothing(t *testing.T) {
 // maxFailures is after how many failed attempts the store drops a match.
 const maxFailures = 3
 
-// When nothing can be played, nothing is begun again and again: what failed rests.
+// When nothing can be played, nothing is begun again and again: what failed backs
+// off.
 func TestNothingHammers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -281,7 +283,7 @@ func TestNothingHammers(t *testing.T) {
 	for on := true; on; {
 		select {
 		case e := <-r.events:
-			if e.Kind == MatchBegan {
+			if e.Kind == events.MatchBegan {
 				attempts++
 			}
 		case <-late:
@@ -289,7 +291,8 @@ func TestNothingHammers(t *testing.T) {
 		}
 	}
 	r.stop()
-	// Three house bots, each of which fails at once, after one second and after three.
+	// Three house bots, each of which fails at once, after one second and after
+	// three.
 	if attempts > 12 {
 		t.Errorf("in three seconds matches were begun %d times", attempts)
 	}

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 )
 
-// finish keeps a match that has been played. While the store cannot (its disk is
-// full), the result is held and the server paused: no played match is lost for
-// want of room.
+// finish stores a match that has been played. While that fails (the disk is full),
+// the result stays in memory and the server is paused, so that no played match is
+// lost.
 func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) error {
-	result := p.result()
+	p.seal()
 	for {
-		// A stop in the middle would leave open whether it is kept.
-		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, result)
+		// After a stop in the middle it would be unknown whether it is stored.
+		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, p.games)
 		if err == nil {
 			r.health.worked()
 			r.finished(p, changes, took)
@@ -24,9 +25,9 @@ func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) erro
 			return nil
 		}
 		if ladder.CodeOf(err) != ladder.Unavailable {
-			return fmt.Errorf("keeping the match: %w", err)
+			return fmt.Errorf("storing the match: %w", err)
 		}
-		until := r.pause(fmt.Errorf("keeping match %d: %w", p.ID, err))
+		until := r.pause(fmt.Errorf("storing match %d: %w", p.ID, err))
 		select {
 		case <-time.After(until.Sub(r.Now())):
 		case <-ctx.Done():
@@ -35,7 +36,7 @@ func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) erro
 	}
 }
 
-// finished tells of a match that is kept.
+// finished logs, counts and publishes a match that is stored.
 func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration) {
 	label := ladderLabel(p.Ladder)
 	r.metrics.finished.WithLabelValues(label).Inc()
@@ -48,16 +49,16 @@ func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration
 			faults++
 		}
 	}
-	r.Log.Info("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
+	r.Log.Debug("match finished", "match", p.ID, "ladder", p.Ladder, "versions", p.Versions,
 		"games", len(p.games), "faults", faults, "seconds", took.Seconds())
-	r.hub.publish(Event{Kind: MatchFinished, At: r.Now(), Ladder: p.Ladder, Match: p.ID, Changes: changes})
+	r.Events.Publish(events.Event{Kind: events.MatchFinished, At: r.Now(), Ladder: p.Ladder, Match: p.ID, Changes: changes})
 	if p.Rated {
 		r.fits.add(p.Ladder)
 	}
 }
 
-// breakOff lets a match wait again, which was begun and has no result.
-func (r *Runner) breakOff(ctx context.Context, o *outcome, why error) {
+// interrupt makes a match that was begun and has no result wait again.
+func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
 	var (
 		own     houseError
@@ -72,7 +73,7 @@ func (r *Runner) breakOff(ctx context.Context, o *outcome, why error) {
 		reason, label, failed = "the server stopped", "stop", false
 	case errors.As(why, &server):
 		reason, label, failed = "the server could not play", "server", false
-		r.pause(why) // the match comes first after it
+		r.pause(why) // the match is the first one after it
 	case errors.As(why, &version):
 		reason, label = why.Error(), "version"
 		o.again = append(o.again, matchName(m.ID), versionName(version.version))
@@ -87,16 +88,16 @@ func (r *Runner) breakOff(ctx context.Context, o *outcome, why error) {
 	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, reason, failed)
 	if err != nil {
 		// It is still marked as running, and waits again at the next start.
-		r.pause(fmt.Errorf("breaking off match %d: %w", m.ID, err))
+		r.pause(fmt.Errorf("interrupting match %d: %w", m.ID, err))
 		return
 	}
 	switch {
 	case label == "stop":
-		r.Log.Info("match broken off", "match", m.ID, "ladder", m.Ladder, "why", reason)
+		r.Log.Info("match interrupted", "match", m.ID, "ladder", m.Ladder, "why", reason)
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match broken off", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	}
-	r.hub.publish(Event{Kind: MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: reason})
+	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: reason})
 }

@@ -9,18 +9,19 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// A ladder is fitted again after fitMatches new matches, not more often than every
-// fitEvery; a few new matches wait for fitLate at most.
+// A ladder is fitted again after fitMatches new matches, at most once every fitEvery;
+// fewer new matches wait for fitLate at most.
 const (
 	fitMatches = 20
 	fitEvery   = 30 * time.Second
 	fitLate    = 5 * time.Minute
 )
 
-// fitter counts the matches that the ladders' fits do not have yet.
+// fitter counts the matches that are not in the ladders' fits yet.
 type fitter struct {
 	mu      sync.Mutex
 	ladders map[string]*unfitted
@@ -52,8 +53,8 @@ func (f *fitter) add(name string) {
 	}
 }
 
-// due is a ladder to fit now, "" when there is none, and when the next one will be
-// due, zero when nothing is known of any.
+// due returns a ladder to fit now, "" for none, and when the next one is due, zero
+// for none.
 func (f *fitter) due(now time.Time) (name string, next time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +77,7 @@ func (f *fitter) due(now time.Time) (name string, next time.Time) {
 	return name, next
 }
 
-// begun takes the matches of a ladder as fitted.
+// begun counts the matches of a ladder as fitted.
 func (f *fitter) begun(name string, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +88,7 @@ func (f *fitter) begun(name string, now time.Time) {
 // closed then.
 func (r *Runner) startFitter(ctx context.Context) <-chan struct{} {
 	for _, l := range r.Ladders {
-		r.fits.add(l.Name) // what the last run of the server left
+		r.fits.add(l.Name) // matches of the server's previous run
 	}
 	ended := make(chan struct{})
 	go func() {
@@ -142,17 +143,17 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 		return err
 	}
 	if err := r.Store.SaveFit(ctx, name, results.upto, estimates); err != nil {
-		return fmt.Errorf("keeping it: %w", err)
+		return fmt.Errorf("storing the fit: %w", err)
 	}
 	took := time.Since(began)
 	r.metrics.fits.WithLabelValues(name).Observe(took.Seconds())
 	r.Log.Debug("ratings fitted", "ladder", name, "versions", len(results.versions), "matches", results.upto, "seconds", took.Seconds())
-	r.hub.publish(Event{Kind: FitSaved, At: r.Now(), Ladder: name})
+	r.Events.Publish(events.Event{Kind: events.FitSaved, At: r.Now(), Ladder: name})
 	return nil
 }
 
-// results are a ladder's matches for a fit, versions by number: counts by pair, or
-// where teams play the matches themselves.
+// results has a ladder's matches for a fit, with versions by number: counts by pair,
+// or the matches themselves where teams play.
 type results struct {
 	versions []int64
 	pairs    []rating.Pair
@@ -163,7 +164,7 @@ type results struct {
 func (r results) empty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
 func (r *Runner) results(ctx context.Context, name string) (out results, err error) {
-	i := slices.IndexFunc(r.Ladders, func(l ladder.LadderConfig) bool { return l.Name == name })
+	i := slices.IndexFunc(r.Ladders, func(l ladder.Ladder) bool { return l.Name == name })
 	if i < 0 {
 		return out, fmt.Errorf("ladder %q is not configured", name)
 	}
@@ -179,7 +180,8 @@ func (r *Runner) results(ctx context.Context, name string) (out results, err err
 	return out, err
 }
 
-// estimate fits the versions; all versions of the anchor are one bot, which is held.
+// estimate fits the versions; all versions of the anchor are one bot, which is
+// fixed.
 func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

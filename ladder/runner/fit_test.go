@@ -43,7 +43,7 @@ func TestFitDue(t *testing.T) {
 	}
 }
 
-// All versions of the anchor are one bot, held at its rating.
+// All versions of the anchor are one bot, fixed at its rating.
 func TestEstimate(t *testing.T) {
 	versions := []int64{4, 9, 17, 20}
 	anchors := map[int64]bool{4: true, 17: true}

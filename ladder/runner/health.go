@@ -6,47 +6,48 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 )
 
-// Health is what /healthz tells of the runner.
+// Health is the state of the runner, as /healthz shows it.
 type Health struct {
 	OK      bool
 	Reason  string    // why nothing is played, "" when all is well
-	Since   time.Time // the first failure of those that are not over
-	Until   time.Time // when it is tried again
+	Since   time.Time // the first failure of the current series
+	Until   time.Time // when the server tries again
 	Playing int       // matches
 	Workers int
 	Stopped bool // no more matches are begun: the server stops
 }
 
-// Err says that nothing is played, nil when all is well. Anybody may read it: the
-// reason, which may name files of the server, is in its log.
+// Err returns an error when nothing is played, nil when all is well. It is public:
+// the reason, which may name files of the server, is only in the server's log.
 func (h Health) Err() error {
 	switch {
 	case h.Stopped:
-		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
+		return ladder.Errorf(ladder.Unavailable, "", "the server is stopping")
 	case !h.OK:
-		return ladder.Errorf(ladder.Unavailable, "its log says why", "nothing is played since %s", h.Since.UTC().Format(time.RFC3339))
+		return ladder.Errorf(ladder.Unavailable, "see its log for the reason", "no matches have been played since %s", h.Since.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// health is whether the server itself can play. While it cannot, nothing is
-// begun: no match is spoiled and no bot blamed for it.
+// health is whether the server itself can play. While it cannot, no match begins, so
+// that no bot is blamed for a failure of the server.
 type health struct {
 	mu sync.Mutex
 	Health
-	rests rests
+	backoffs backoffs
 }
 
-const server = "server" // the one name in health.rests
+const server = "server" // the only name in health.backoffs
 
 func newHealth(workers int) *health {
-	return &health{Health: Health{OK: true, Workers: workers}, rests: rests{}}
+	return &health{Health: Health{OK: true, Workers: workers}, backoffs: backoffs{}}
 }
 
-// failed pauses the server, longer each time until something worked. It tells
-// until when, and whether it was well before.
+// failed pauses the server, longer each time until something works. It returns the
+// end of the pause, and whether this is the first failure of a series.
 func (h *health) failed(reason string, now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,14 +55,13 @@ func (h *health) failed(reason string, now time.Time) (until time.Time, first bo
 		h.Since, first = now, true
 	}
 	h.OK, h.Reason = false, reason
-	if !h.rests.resting(server, now) { // several matches that fail together count once
-		h.Until = h.rests.failed(server, now)
+	if !h.backoffs.active(server, now) { // several matches that fail together count once
+		h.Until = h.backoffs.failed(server, now)
 	}
 	return h.Until, first
 }
 
-// resumed ends a pause: what failed is tried again. Until something has worked
-// the next pause will be longer than this one was.
+// resumed ends a pause. Unless something works first, the next pause is longer.
 func (h *health) resumed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,7 +72,7 @@ func (h *health) resumed() {
 func (h *health) worked() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.rests.worked(server)
+	h.backoffs.worked(server)
 }
 
 func (h *health) state() Health {
@@ -93,20 +93,20 @@ func (h *health) stopped() {
 	h.Stopped = true
 }
 
-// pause tells everybody that the server cannot play for now, and gives until
-// when it does not try.
+// pause pauses the server after a failure, logs and publishes that, and returns the
+// end of the pause.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
 	until, first := r.health.failed(err.Error(), now)
 	r.metrics.paused.Set(1)
 	r.Log.Error("the server cannot play: paused", "err", err, "until", until)
 	if first {
-		r.hub.publish(Event{Kind: Paused, At: now, Text: err.Error()})
+		r.Events.Publish(events.Event{Kind: events.Paused, At: now, Text: err.Error()})
 	}
 	return until
 }
 
-// resume looks at the server after a pause and goes on where it can.
+// resume checks the server after a pause, and resumes play if it can.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Check(ctx); err != nil {
 		if ctx.Err() == nil {
@@ -117,5 +117,5 @@ func (r *Runner) resume(ctx context.Context) {
 	r.health.resumed()
 	r.metrics.paused.Set(0)
 	r.Log.Info("the server can play again")
-	r.hub.publish(Event{Kind: Resumed, At: r.Now()})
+	r.Events.Publish(events.Event{Kind: events.Resumed, At: r.Now()})
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,34 +15,27 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // TestMain lets the test binary be a house bot.
-func TestMain(m *testing.M) {
-	sandbox.MaybeInit()
-	if len(os.Args) == 3 && os.Args[1] == "bot" {
-		if err := house.Run(os.Args[2], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
 // world is a competition whose bots of people are scripts for the shell.
 type world struct {
+	*laddertest.World
 	t      testing.TB
 	store  *store.Store
-	config *ladder.Config
+	config *config.Config
 	person ladder.Person
-	bots   string            // the folder of the scripts
+	bots   string            // the directory of the scripts
 	log    *strings.Builder  // under mu
 	broken map[string]string // bots that cannot be had, and why
 	mu     sync.Mutex
@@ -61,60 +52,29 @@ clock = {movetime = 20000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
 `
 
-func newWorld(t testing.TB, config string) *world {
+func newWorld(t testing.TB, text string) *world {
 	t.Helper()
-	w := &world{t: t, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
-	var err error
-	if w.config, err = ladder.ParseConfig("test", []byte(config)); err != nil {
-		t.Fatal(err)
-	}
-	if w.store, err = store.Open(t.TempDir(), store.Options{Server: true}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := w.store.Close(); err != nil {
-			t.Error(err)
-		}
+	shared := laddertest.New(t, text, store.Options{})
+	w := &world{World: shared, t: t, store: shared.Store, config: shared.Config, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
+	w.House(func(name string) string {
+		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), name)
+		w.Must(err)
+		return p.Hash
 	})
-	ctx := context.Background()
-	w.must(w.store.SyncLadders(ctx, w.config.Ladders))
-	var bots []store.HouseBot
-	for _, name := range w.config.Ladders[0].House {
-		p, err := program.Resolve(name, io.Discard)
-		w.must(err)
-		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash})
-	}
-	w.must(w.store.SyncHouse(ctx, bots))
-	w.person, err = w.store.AddPerson(ctx, "anna", false)
-	w.must(err)
+	w.person = w.Person("anna", false)
 	return w
-}
-
-func (w *world) must(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 // bot makes a live version of a script.
 func (w *world) bot(name, script string) ladder.Version {
 	w.t.Helper()
-	ctx := context.Background()
-	dir := filepath.Join(w.bots, name)
-	w.must(os.MkdirAll(dir, 0o755))
-	w.must(os.WriteFile(filepath.Join(dir, "bot.sh"), []byte(script), 0o644))
+	refereetest.Files(w.t, filepath.Join(w.bots, name), map[string]string{"bot.sh": script})
 	hash := hashOf(script)
-	v, err := w.store.AddVersion(ctx, w.person.ID, store.NewVersion{Bot: name, Bundle: hash}, w.config.Limits)
-	w.must(err)
-	w.must(w.store.SetBuilt(ctx, v.ID, store.Built{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}}))
-	w.must(w.store.Promote(ctx, v.ID))
-	v, err = w.store.Version(ctx, v.ID)
-	w.must(err)
-	return v
+	v := w.Submit(w.person.ID, name, hash)
+	return w.Live(v.ID, store.Built{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})
 }
 
-func (w *world) resolve(_ context.Context, v ladder.Version) (referee.Bot, error) {
+func (w *world) resolve(ctx context.Context, v ladder.Version) (referee.Bot, error) {
 	w.mu.Lock()
 	why := w.broken[v.Bot]
 	w.mu.Unlock()
@@ -122,7 +82,7 @@ func (w *world) resolve(_ context.Context, v ladder.Version) (referee.Bot, error
 		return referee.Bot{}, fmt.Errorf("%s", why)
 	}
 	if v.House() {
-		p, err := program.Resolve(v.Bot, io.Discard)
+		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, v.Bot)
 		return p.Bot, err
 	}
 	return referee.Bot{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
@@ -144,7 +104,7 @@ func (w *world) logged() string {
 // run is a runner at work; stop ends it and waits.
 type run struct {
 	*Runner
-	events <-chan Event
+	events <-chan events.Event
 	stop   func()
 	world  *world
 }
@@ -154,7 +114,7 @@ func (w *world) run(cores int, change func(*Options)) *run {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
-		Hold:       &referee.Hold{Limit: w.config.Limits.Hold()},
+		Sandbox:    &referee.Sandbox{Limit: w.config.BotLimit()},
 		Grace:      time.Minute,
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -166,8 +126,8 @@ func (w *world) run(cores int, change func(*Options)) *run {
 		change(&o)
 	}
 	r, err := New(o)
-	w.must(err)
-	events, _ := r.Subscribe(10_000)
+	w.Must(err)
+	told, _ := r.Events.Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
@@ -178,11 +138,11 @@ func (w *world) run(cores int, change func(*Options)) *run {
 		}
 	})
 	w.t.Cleanup(stop)
-	return &run{Runner: r, events: events, stop: stop, world: w}
+	return &run{Runner: r, events: told, stop: stop, world: w}
 }
 
 // until reads events up to one that the test waits for.
-func (r *run) until(what string, is func(Event) bool) Event {
+func (r *run) until(what string, is func(events.Event) bool) events.Event {
 	r.world.t.Helper()
 	late := time.After(time.Minute)
 	for {
@@ -203,19 +163,19 @@ func (r *run) until(what string, is func(Event) bool) Event {
 // finished waits for so many matches.
 func (r *run) finished(n int) {
 	r.world.t.Helper()
-	r.until(fmt.Sprintf("%d matches are finished", n), func(e Event) bool {
-		if e.Kind == MatchFinished {
+	r.until(fmt.Sprintf("%d matches are finished", n), func(e events.Event) bool {
+		if e.Kind == events.MatchFinished {
 			n--
 		}
 		return n == 0
 	})
 }
 
-// matches are all of the world's, the first one first.
+// matches returns all of the world's, the first one first.
 func (w *world) matches() []ladder.Match {
 	w.t.Helper()
 	list, err := w.store.Matches(context.Background(), store.MatchFilter{Limit: 100_000})
-	w.must(err)
+	w.Must(err)
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}

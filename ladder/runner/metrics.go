@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are what /metrics tells of the matches. docs/operating.md lists them.
+// metrics has the metrics of matches and submissions. docs/operating.md lists them.
 type metrics struct {
 	finished    *prometheus.CounterVec // by ladder
 	broken      *prometheus.CounterVec // by why
@@ -47,18 +47,18 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	}
 	m := &metrics{
 		finished:    counters("timba_matches_finished_total", "Matches finished.", "ladder"),
-		broken:      counters("timba_matches_broken_total", "Attempts at a match that were broken off.", "why"),
+		broken:      counters("timba_matches_broken_total", "Interrupted attempts at a match.", "why"),
 		games:       counters("timba_games_total", "Games of finished matches.", "ladder"),
-		void:        counter("timba_games_void_total", "Games played again for a failure of the referee's own."),
+		void:        counter("timba_games_void_total", "Games played again after a failure of the referee."),
 		faults:      counters("timba_faults_total", "Faults of bots in finished matches.", "code"),
 		took:        seconds("timba_match_seconds", "How long finished matches took.", prometheus.ExponentialBuckets(0.25, 2, 11)),
-		playing:     gauge("timba_matches_playing", "Matches that are played now."),
-		waiting:     gauge("timba_matches_waiting", "Matches that wait to be played: broken off, or asked for by somebody."),
+		playing:     gauge("timba_matches_playing", "Matches that are running."),
+		waiting:     gauge("timba_matches_waiting", "Waiting matches: interrupted, or requested by a person."),
 		workers:     gauge("timba_workers", "Cores that matches and submissions share."),
-		paused:      gauge("timba_paused", "1 while nothing is played for a failure of the server's own."),
+		paused:      gauge("timba_paused", "1 while play is paused after a failure of the server."),
 		benched:     counter("timba_versions_benched_total", "Versions benched for repeated faults."),
 		stages:      counters("timba_submission_stages_total", "Stages of submissions that ended.", "stage", "outcome"),
-		submissions: gauge("timba_submissions_waiting", "Submissions that are not through their stages."),
+		submissions: gauge("timba_submissions_waiting", "Submissions that have not finished their stages."),
 		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
 	}
 	if to != nil {

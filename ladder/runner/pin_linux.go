@@ -24,7 +24,8 @@ func pinThread(core int) error {
 	return nil
 }
 
-// lowPriority lets the calling goroutine compute when nothing else wants to.
+// lowPriority makes the calling goroutine run only when the cores have nothing else
+// to do.
 func lowPriority() {
 	runtime.LockOSThread() // for good: the thread ends with the goroutine
 	unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 10)

@@ -7,29 +7,48 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// play plays one match on one core, to its end or until it is broken off.
+// play plays one match on one core, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
 	m := o.match
+	p := &played{Match: m}
+	var shared *share
+	if o.asked() {
+		left := r.timeLeft(m)
+		if left <= 0 {
+			r.overTime(ctx, m)
+			return
+		}
+		under, over := context.WithCancelCause(ctx)
+		defer over(nil)
+		ctx = under
+		shared = newShare(o.job, left, func() { over(errOverTime) })
+		defer shared.over.Stop()
+	}
 	seed := referee.NewSeed()
 	attempt, err := r.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && ladder.CodeOf(err) != ladder.Conflict { // it was cancelled
 			r.pause(fmt.Errorf("beginning match %d: %w", m.ID, err))
 		}
 		return
 	}
 	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", attempt.Number)
 	log.Debug("match begins", "versions", m.Versions, "commitment", attempt.Commitment.String())
-	r.hub.publish(Event{Kind: MatchBegan, At: attempt.Began, Ladder: m.Ladder, Match: m.ID})
+	r.Events.Publish(events.Event{Kind: events.MatchBegan, At: attempt.Began, Ladder: m.Ladder, Match: m.ID})
 
 	began := time.Now()
-	p := &played{Match: m, seed: seed}
-	err = r.playGames(ctx, p, o.core)
+	p.seed = seed
+	if shared == nil {
+		err = r.playGames(ctx, p, o.job)
+	} else {
+		p.yield = shared.yield
+		err = r.playShared(ctx, p, shared)
+	}
 	o.took = time.Since(began)
 	if err == nil {
 		err = r.finish(ctx, p, o.took)
@@ -41,25 +60,33 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		}
 		return
 	}
-	r.breakOff(ctx, o, err)
+	switch {
+	case context.Cause(ctx) == errOverTime:
+		r.overTime(ctx, m)
+	case r.unwanted(context.WithoutCancel(ctx), o.job):
+		r.cancelled(m)
+	default:
+		r.interrupt(ctx, o, err)
+	}
 }
 
 // played is a match while it is played.
 type played struct {
 	*ladder.Match
 	seed     rules.Seed
+	yield    func(context.Context) error
 	versions []ladder.Version // by slot
 	games    []*referee.Game
 }
 
-// Whose failure it was that a match has no result. None is a bot's: bots' faults
-// are part of the result.
+// The failures that leave a match without a result. None is a bot's: bots' faults are
+// part of the result.
 type (
 	houseError struct { // a bot that is part of this program
 		version int64
 		referee.FaultAt
 	}
-	versionError struct { // a version that cannot be had as a program
+	versionError struct { // a version whose program cannot be prepared
 		version int64
 		err     error
 	}
@@ -69,15 +96,11 @@ type (
 func (e houseError) Error() string { return "a house bot failed: " + e.String() }
 
 func (e versionError) Error() string {
-	return fmt.Sprintf("version %d cannot be had: %s", e.version, e.err)
+	return fmt.Sprintf("version %d cannot be prepared: %s", e.version, e.err)
 }
 
-func (r *Runner) playGames(ctx context.Context, p *played, core int) error {
-	g, err := games.Find(p.Game)
-	if err != nil {
-		return err
-	}
-	variant, err := rules.Settle(g, p.Options)
+func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
+	variant, err := p.Variant()
 	if err != nil {
 		return err
 	}
@@ -86,17 +109,22 @@ func (r *Runner) playGames(ctx context.Context, p *played, core int) error {
 		return err
 	}
 	match := &referee.Match{
-		Variant: variant,
-		Bots:    bots,
-		Deals:   p.Deals,
-		Seed:    p.seed,
-		Clock:   p.Clock.Clock,
-		Lanes:   []int{core},
-		Done:    p.done,
+		Variant:  variant,
+		Bots:     bots,
+		Deals:    p.Deals,
+		Seed:     p.seed,
+		Clock:    p.Clock,
+		Workers:  []int{j.core},
+		Together: j.rotations,
+		Yield:    p.yield,
+		Done:     p.done,
 		Void: func(deal, rotation int, err error) {
 			r.metrics.void.Inc()
 			r.Log.Warn("a game is void", "match", p.ID, "deal", deal, "rotation", rotation, "err", err)
 		},
+	}
+	if p.yield != nil {
+		p.earlier(match)
 	}
 	err = match.Play(ctx)
 	if err == nil || ctx.Err() != nil {
@@ -108,8 +136,8 @@ func (r *Runner) playGames(ctx context.Context, p *played, core int) error {
 	return err
 }
 
-// done takes a finished game. A fault of a house bot is one of the server's own:
-// such a match is played again.
+// done adds a finished game. A fault of a house bot is a failure of the server: the
+// match is played again.
 func (p *played) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -124,9 +152,10 @@ func (p *played) done(g *referee.Game) error {
 	return nil
 }
 
-// bots makes programs of the versions; those that are not of the house are held.
+// bots returns the programs of the versions; all but house bots are sandboxed.
 func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 	var bots []referee.Bot
+	p.versions = nil
 	taken := map[string]bool{}
 	for _, id := range p.Versions {
 		v, err := r.Store.Version(ctx, id)
@@ -137,8 +166,8 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, versionError{id, err}
 		}
-		if bot.Hold = nil; !v.House() {
-			bot.Hold = r.Hold
+		if bot.Sandbox = nil; !v.House() {
+			bot.Sandbox = r.Sandbox
 		}
 		bot.Name = uniqueName(v, taken)
 		p.versions = append(p.versions, v)
@@ -147,8 +176,8 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 	return bots, nil
 }
 
-// uniqueName is the bot's name, with the version's number where another version
-// of the bot plays, too.
+// uniqueName returns the bot's name, with the version's number if another version of
+// the bot plays, too.
 func uniqueName(v ladder.Version, taken map[string]bool) string {
 	name := v.Bot
 	if taken[name] {
@@ -161,38 +190,19 @@ func uniqueName(v ladder.Version, taken map[string]bool) string {
 	return name
 }
 
-// result is what is kept of a match, its seed in every replay.
-func (p *played) result() []ladder.Game {
-	slices.SortFunc(p.games, func(a, b *referee.Game) int {
-		if a.Match.Deal != b.Match.Deal {
-			return a.Match.Deal - b.Match.Deal
-		}
-		return a.Match.Rotation - b.Match.Rotation
-	})
+// seal prepares the games for the store: every replay gets the match's seed, and logs
+// are cut to the shares of their slots, in the order of the deals.
+func (p *played) seal() {
+	slices.SortFunc(p.games, func(a, b *referee.Game) int { return a.Match.Compare(b.Match) })
 	shares := make([]logShare, len(p.Versions))
 	for i := range shares {
 		shares[i].left = keepMatchLog
 	}
-	var kept []ladder.Game
 	for _, g := range p.games {
 		g.Reveal(p.seed)
-		k := ladder.Game{MatchID: p.ID, Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves), Took: g.Took, Replay: g.Encode()}
 		for seat, slot := range g.Bots {
-			s := ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]}
-			for _, f := range g.Faults {
-				if f.Seat != seat {
-					continue
-				}
-				if s.Faults++; s.Faults == 1 {
-					s.Fault = string(f.Code)
-				}
-			}
-			k.Seats = append(k.Seats, s)
-			if log := shares[slot].take(g.Logs[seat], s.Faults > 0); len(log) > 0 {
-				k.Logs = append(k.Logs, ladder.GameLog{Seat: seat, Text: log})
-			}
+			faulty := slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat })
+			g.Logs[seat] = shares[slot].take(g.Logs[seat], faulty)
 		}
-		kept = append(kept, k)
 	}
-	return kept
 }

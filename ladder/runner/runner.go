@@ -1,11 +1,10 @@
-// Package runner plays the matches of a competition: it decides what is played
-// next, on which core, publishes the commitment before a match and keeps its
-// games after it, benches versions that fail again and again, and computes the
-// maximum-likelihood fits in the background.
+// Package runner plays the matches of a competition: it chooses the next match and
+// its core, publishes the commitment before the match and stores its games after it,
+// benches versions that fail repeatedly, and computes the maximum-likelihood fits in
+// the background.
 //
-// Each match has a core that it shares with nothing else; submissions borrow one.
-// Nothing is ever asked for by looking again and again: the runner sleeps until a
-// match ends or somebody calls Wake.
+// Each match has a core of its own, and so has each submission. The runner never
+// polls: it sleeps until a match ends, a timer fires or Wake is called.
 package runner
 
 import (
@@ -15,40 +14,58 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 )
 
-// Options are what a Runner works with.
+// Options are the options of a Runner.
 type Options struct {
 	Store   Store
-	Ladders []ladder.LadderConfig
-	// Resolve gives a version as a program that can be started. An error is a
-	// failure of the server's own, never the bot's.
+	Ladders []ladder.Ladder
+	// Resolve returns a version as a program that can be started. An error is a
+	// failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
-	// Submit takes a version through its stages, on a core that is its own
-	// meanwhile. An error is a failure of the server's own: the version is tried
-	// again. nil: there are no submissions.
+	// Submit takes a version through its stages, on a core of its own. An error is a
+	// failure of the server: the version is tried again. nil: there are no
+	// submissions.
 	Submit func(ctx context.Context, version int64, core int) error
-	// Hold is how bots are held that are not of the house; nil: not at all, which
-	// is for bots that nobody submitted from outside.
-	Hold *referee.Hold
+	// Sandbox is the sandbox of all but house bots; nil: none, for bots that come
+	// from nobody else.
+	Sandbox *referee.Sandbox
 	// Pause is the time between two matches of a ladder whose versions all have had
-	// ladder.Settled of them; 0: none.
+	// ladder.EnoughMatches of them; 0: none.
 	Pause time.Duration
+	// Time is how long a match that somebody asked for may take in all; 0: any time.
+	Time time.Duration
+	// Share is the part of the workers' time that those matches have while there is
+	// other work; 0: half of the turns.
+	Share float64
+	// Room is the memory that matches share. A match whose bots do not fit in beside
+	// those that play waits, and all that comes after it.
+	Room ladder.Room
+	// Submission is the memory that the stages of a submission can use.
+	Submission int64
+	// Standing reports whether a version can be started without a build, which takes
+	// the memory of a submission; nil: all can.
+	Standing func(ladder.Version) bool
 	// Cores are where matches are played, one at a time on each; referee.AnyCore
 	// where this system does not bind programs to cores.
 	Cores []int
-	// Grace is how long running matches may go on when the runner is stopped.
+	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
-	// Check tells whether the server can play at all: it is asked before it goes on
-	// after a failure, and before a version is benched. nil: it always can.
+	// Check returns an error if the server cannot play at all. It is called before
+	// play resumes after a failure, and before a version is benched. nil: it always
+	// can.
 	Check func(context.Context) error
 
+	// Events publishes what happens; nil: nobody listens. Run closes it at its end.
+	Events     *events.Hub
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them
 	Log        *slog.Logger          // nil: none
 	Now        func() time.Time      // nil: the system's clock
@@ -58,7 +75,6 @@ type Options struct {
 type Runner struct {
 	Options
 	metrics *metrics
-	hub     hub
 	health  *health
 	wake    chan struct{}
 	fits    *fitter
@@ -66,49 +82,57 @@ type Runner struct {
 	// What follows belongs to the goroutine of Run.
 
 	rand       *rand.Rand
-	taken      map[int64]bool // matches and, negative, versions that somebody works on
-	rests      rests          // ladders, matches and versions that failed
+	taken      map[int64]*job // by job.id, matches and, negative, versions that a core works on
+	free       []int          // cores
+	memory     reserve[*job]
+	credit     credit
+	backoffs   backoffs // ladders, matches and versions that failed
 	turns      turns
 	costs      costs
-	submitting bool
+	submitting map[int64]int64      // the owners of versions that go through their stages
 	last       map[string]time.Time // by ladder, when its last match was begun
-	quiet      time.Time            // when the first ladder that pauses goes on; zero: none does
+	quiet      time.Time            // when the first pausing ladder resumes; zero: none pauses
 }
 
 // New checks the options and makes a Runner.
 func New(o Options) (*Runner, error) {
 	switch {
 	case o.Store == nil || o.Resolve == nil:
-		return nil, errors.New("runner: there is no store or nothing that resolves versions")
+		return nil, errors.New("runner: Store and Resolve are required")
 	case len(o.Cores) == 0:
 		return nil, errors.New("runner: workers cannot be 0: try 1 or more")
 	}
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }
 	}
+	o.Events = cmp.Or(o.Events, new(events.Hub))
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	r := &Runner{
-		Options: o,
-		metrics: newMetrics(o.Registerer),
-		health:  newHealth(len(o.Cores)),
-		wake:    make(chan struct{}, 1),
-		fits:    newFitter(),
-		rand:    rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
-		taken:   map[int64]bool{},
-		rests:   rests{},
-		last:    map[string]time.Time{},
-		turns:   newTurns(),
-		costs:   newCosts(),
+		Options:  o,
+		metrics:  newMetrics(o.Registerer),
+		health:   newHealth(len(o.Cores)),
+		wake:     make(chan struct{}, 1),
+		fits:     newFitter(),
+		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
+		taken:    map[int64]*job{},
+		credit:   credit{share: o.Share},
+		memory:   reserve[*job]{total: o.Room.Total},
+		backoffs: backoffs{},
+		last:     map[string]time.Time{},
+		turns:    newTurns(),
+		costs:    newCosts(),
+
+		submitting: map[int64]int64{},
 	}
 	r.metrics.workers.Set(float64(len(o.Cores)))
 	return r, nil
 }
 
-// Wake makes the runner look for something to do: somebody has asked for a match,
-// or submitted a version. It never waits.
+// Wake makes the runner look for work: a match was requested, or a version was
+// submitted. It never blocks.
 func (r *Runner) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -116,99 +140,147 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Health tells whether the runner plays, and if not, why.
+// Health reports whether the runner plays, and if not, why.
 func (r *Runner) Health() Health { return r.health.state() }
 
-// Subscribe gives what happens from now on, at most n events that have not been
-// taken, and what ends it. The channel is closed at the end, by then or when the
-// runner stops.
-func (r *Runner) Subscribe(n int) (<-chan Event, func()) { return r.hub.subscribe(n) }
-
-// Run plays until the context ends. Then no more matches are begun; those that
-// run have the grace to finish, and are broken off after it. It returns when none
-// is left.
+// Run plays until the context ends. Then no more matches begin; running ones have
+// Options.Grace to finish, and are interrupted after it. Run returns when none is
+// left.
 func (r *Runner) Run(ctx context.Context) error {
-	defer r.hub.close()
+	defer r.Events.Close()
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
 	fitted := r.startFitter(ctx)
 	defer func() { <-fitted }()
 
-	free := append([]int{}, r.Cores...)
+	r.free = slices.Clone(r.Cores)
 	ended := make(chan outcome)
 	var over <-chan time.Time // the grace
 	stop := ctx.Done()
 	for {
 		now := r.Now()
 		if ctx.Err() == nil {
-			free = r.begin(ctx, playing, free, ended)
+			r.begin(ctx, playing, ended)
 		}
-		if ctx.Err() != nil && len(free) == len(r.Cores) {
+		if ctx.Err() != nil && len(r.taken) == 0 {
 			return nil
 		}
 		timer := r.timer(now)
 		select {
 		case <-stop:
 			r.health.stopped()
-			r.Log.Info("stopping", "playing", len(r.Cores)-len(free), "grace", r.Grace)
+			r.Log.Info("stopping", "playing", len(r.Cores)-len(r.free), "grace", r.Grace)
 			stop = nil
+			for _, j := range r.parked() {
+				j.end(errStopped)
+			}
 			over = time.After(r.Grace)
 		case <-over:
 			breakOff()
 			over = nil
 		case o := <-ended:
-			free = append(free, o.core)
-			r.ended(o)
+			switch {
+			case o.paused:
+				r.pauseJob(ctx, o.job)
+			case o.evicted:
+				r.madeRoom(o.job)
+			default:
+				r.ended(o)
+			}
+			r.recheck(ctx)
 		case <-r.wake:
+			r.recheck(ctx)
 		case <-timer:
 		}
 	}
 }
 
-// begin gives every free core something to do, as far as there is something, and
-// returns those that stay free.
-func (r *Runner) begin(ctx, playing context.Context, free []int, ended chan<- outcome) []int {
+// begin gives a job to every free core, as long as there are jobs.
+func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
 	if h := r.health.state(); !h.OK {
 		if r.Now().Before(h.Until) {
-			return free
+			return
 		}
 		r.resume(ctx)
 	}
-	for len(free) > 0 && r.health.state().OK {
-		j, err := r.next(ctx)
+	for len(r.free) > 0 && r.health.state().OK {
+		j, err := r.memory.next(func() (*job, int64, error) { return r.next(ctx) })
 		if err != nil {
 			if ctx.Err() == nil {
 				r.pause(fmt.Errorf("choosing a match: %w", err))
 			}
-			return free
+			return
 		}
 		if j == nil {
-			return free
+			r.makeRoom()
+			return
 		}
-		core := free[len(free)-1]
-		free = free[:len(free)-1]
-		r.taken[j.id()] = true
-		under := playing
-		if j.match == nil {
-			r.submitting = true
-			under = ctx // a submission begins again at the next start
-		} else {
-			r.health.playing(1)
-			r.metrics.playing.Inc()
-		}
-		go func() { ended <- r.work(under, j, core) }()
+		r.start(ctx, playing, j, ended)
 	}
-	return free
+}
+
+// start begins a job on a free core, or goes on with one that has paused.
+func (r *Runner) start(ctx, playing context.Context, j *job, ended chan<- outcome) {
+	j.began, j.slice = r.Now(), r.credit.slice(j.madeRoom)
+	j.held, j.evicted = j.memory, false
+	if j.paused {
+		i := slices.Index(r.free, j.core)
+		r.free = slices.Delete(r.free, i, i+1)
+		j.paused = false
+		j.goOn <- struct{}{}
+		return
+	}
+	j.core = r.free[len(r.free)-1]
+	r.free = r.free[:len(r.free)-1]
+	under := playing
+	if j.match == nil {
+		r.submitting[j.version] = j.owner
+		under = ctx // a submission begins again at the next start
+	} else {
+		r.health.playing(1)
+		r.metrics.playing.Inc()
+	}
+	r.taken[j.id()] = j
+	j.report, j.goOn, j.evict = ended, make(chan struct{}, 1), make(chan struct{}, 1)
+	under, j.end = context.WithCancelCause(under)
+	go func() { ended <- r.work(under, j) }()
 }
 
 // job is one thing to do on a core: a match, or a version's stages.
 type job struct {
-	match   *ladder.Match
-	version int64
-	charged float64 // to the match's ladder; see costs
+	match     *ladder.Match
+	version   int64
+	owner     int64   // of the version
+	charged   float64 // to what it costs; see costs
+	rotations int     // of a match, that play together
+	memory    int64   // that it has reserved
+	spare     bool    // there was nothing else to do
+	// What follows is set once it has begun.
+	core     int
+	began    time.Time // this time, where it has paused
+	slice    time.Duration
+	end      context.CancelCauseFunc
+	report   chan<- outcome
+	paused   bool          // it has no core
+	goOn     chan struct{} // tells it that it has one again
+	held     int64         // of the memory, what it has now
+	evicted  bool          // it was told to end its processes
+	madeRoom int           // how often it has
+	evict    chan struct{} // tells it
 }
 
-// id tells jobs apart: matches have positive ones.
+// asked reports whether it is a match that somebody asked for.
+func (j *job) asked() bool { return j.match != nil && j.match.AskedBy != 0 }
+
+// ladder returns that of a rated match, "" of anything else.
+func (j *job) ladder() string {
+	if j.match == nil {
+		return ""
+	}
+	return j.match.Ladder
+}
+
+// id returns the key of a job in Runner.taken.
 func (j *job) id() int64 {
 	if j.match != nil {
 		return j.match.ID
@@ -219,14 +291,15 @@ func (j *job) id() int64 {
 // outcome is how a job ended.
 type outcome struct {
 	*job
-	core  int
-	took  time.Duration // of a match, 0 when it was not begun
-	again []string      // what to leave alone for a while, since it failed
-	fine  []string      // what worked
+	paused  bool          // it has not ended, and wants to go on later
+	evicted bool          // it has not ended, and its processes have
+	took    time.Duration // 0 when it was not begun
+	again   []string      // what failed and gets a backoff
+	fine    []string      // what worked
 }
 
-func (r *Runner) work(ctx context.Context, j *job, core int) outcome {
-	o := outcome{job: j, core: core}
+func (r *Runner) work(ctx context.Context, j *job) outcome {
+	o := outcome{job: j}
 	if j.match != nil {
 		r.play(ctx, &o)
 	} else {
@@ -235,33 +308,39 @@ func (r *Runner) work(ctx context.Context, j *job, core int) outcome {
 	return o
 }
 
-// ended takes note of a job's end.
+// ended records the end of a job.
 func (r *Runner) ended(o outcome) {
+	if !o.job.paused {
+		r.free = append(r.free, o.core)
+	}
 	delete(r.taken, o.id())
+	o.end(nil)
+	r.memory.release(o.held)
 	if o.match == nil {
-		r.submitting = false
+		delete(r.submitting, o.version)
 	} else {
 		r.health.playing(-1)
 		r.metrics.playing.Dec()
 	}
 	now := r.Now()
-	if o.match != nil && o.match.Rated {
-		r.costs.fade(now)
-		r.costs.ended(o.match.Ladder, o.charged, o.took)
+	r.costs.fade(now)
+	r.costs.ended(o.ladder(), o.charged, o.took)
+	if !o.job.paused {
+		r.count(o.job)
 	}
 	for _, name := range o.fine {
-		r.rests.worked(name)
+		r.backoffs.worked(name)
 	}
 	for _, name := range o.again {
-		r.rests.failed(name, now)
+		r.backoffs.failed(name, now)
 	}
 }
 
-// timer fires when a pause or a rest is over that held something up; nil when
-// there is none. now is from before it was looked for: what has ended since then
-// counts.
+// timer returns a channel that fires when a pause or a backoff that delayed a job is
+// over; nil for none. now is the time before the runner looked for jobs: what has
+// ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
-	next := r.rests.next(now)
+	next := r.backoffs.next(now)
 	if r.quiet.After(now) && (next.IsZero() || r.quiet.Before(next)) {
 		next = r.quiet
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -36,15 +37,15 @@ func TestPlay(t *testing.T) {
 			t.Errorf("match %d: the seed is not what was promised", m.ID)
 		}
 		games, err := w.store.Games(t.Context(), m.ID)
-		w.must(err)
+		w.Must(err)
 		if len(games) != 2 {
 			t.Fatalf("match %d has %d games, want 2", m.ID, len(games))
 		}
 		for _, g := range games {
 			data, err := w.store.Replay(t.Context(), g.ID)
-			w.must(err)
+			w.Must(err)
 			replay, err := referee.DecodeReplay(data)
-			w.must(err)
+			w.Must(err)
 			if replay.Match.Seed == nil || *replay.Match.Seed != *a.Seed || len(replay.Faults) > 0 {
 				t.Errorf("game %d has the seed %v and the faults %v", g.ID, replay.Match.Seed, replay.Faults)
 			}
@@ -80,7 +81,7 @@ func allSeeds(w *world) (seeds []string) {
 	return seeds
 }
 
-// metric is the sum of a metric over its labels.
+// metric returns the sum of a metric over its labels.
 func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := from.Gather()
@@ -107,17 +108,17 @@ func TestStop(t *testing.T) {
 	w := newWorld(t, tiny)
 	slow := w.bot("slow", script("test $verb = turn && sleep 5"))
 	r := w.run(1, func(o *Options) { o.Grace = 0 })
-	e := r.until("the slow one plays", func(e Event) bool {
-		if e.Kind != MatchBegan {
+	e := r.until("the slow one plays", func(e events.Event) bool {
+		if e.Kind != events.MatchBegan {
 			return false
 		}
 		m, err := w.store.Match(t.Context(), e.Match)
-		w.must(err)
+		w.Must(err)
 		return slices.Contains(m.Versions, slow.ID)
 	})
 	r.stop()
 	m, err := w.store.Match(t.Context(), e.Match)
-	w.must(err)
+	w.Must(err)
 	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason != "the server stopped" {
 		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
 	}

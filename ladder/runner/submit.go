@@ -3,8 +3,10 @@ package runner
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 )
 
 // submit takes a version through its stages.
@@ -13,13 +15,17 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 		r.pause(err)
 		return
 	}
+	began := time.Now()
 	err := r.Submit(ctx, o.version, o.core)
+	o.took = time.Since(began)
 	switch {
 	case ctx.Err() != nil:
-		return // it begins again at the next start
+		return // it begins again at the next start, or its owner is blocked
+	case err != nil && r.unwanted(ctx, o.job):
+		return
 	case err != nil:
 		o.again = append(o.again, versionName(o.version))
-		r.Log.Error("a submission failed for the server's own fault: it is tried again", "version", o.version, "err", err)
+		r.Log.Error("a submission failed because of the server and will be tried again", "version", o.version, "err", err)
 		if broken := r.Check(ctx); broken != nil {
 			r.pause(fmt.Errorf("%w (version %d: %w)", broken, o.version, err))
 		}
@@ -39,8 +45,8 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 	for _, s := range stages {
 		r.metrics.stages.WithLabelValues(s.Name, outcomeLabel(s)).Inc()
 	}
-	r.Log.Info("submission through", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
-	r.hub.publish(Event{Kind: VersionMoved, At: r.Now(), Version: v.ID, State: v.State, Text: v.Reason})
+	r.Log.Info("submission finished", "version", v.ID, "bot", v.Bot, "number", v.Number, "state", v.State)
+	r.Events.Publish(events.Event{Kind: events.VersionMoved, At: r.Now(), Version: v.ID, State: v.State, Text: v.Reason})
 }
 
 func outcomeLabel(s ladder.Stage) string {

@@ -6,16 +6,16 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Bots write what they like, as much as the referee lets them, and all of it is
-// kept for ever: these are the shares of a match that a ladder keeps.
+// Bots write as much as the referee allows, and the store never deletes anything:
+// these are the limits of what it stores of a match.
 const (
 	keepGameLog  = 16 << 10 // bytes of one bot's log of a game
 	keepMatchLog = 96 << 10 // of all its logs of a match
-	keepInfo     = 32 << 10 // of the thoughts that a seat tells in one game
+	keepInfo     = 32 << 10 // of the info that a seat sends in one game
 )
 
-// cutLog keeps the beginning and the end of a log, with a note of what is gone
-// between them.
+// cutLog returns the beginning and the end of a log, with a note between them on what
+// was cut.
 func cutLog(log []byte, most int) []byte {
 	if len(log) <= most {
 		return log
@@ -27,8 +27,8 @@ func cutLog(log []byte, most int) []byte {
 	return append(cut, log[len(log)-(most-head):]...)
 }
 
-// cutInfo drops what seats say about their moves past their share of the replay.
-// What a position is rebuilt from stays as it is.
+// cutInfo drops what seats send about their moves beyond keepInfo. What is needed to
+// rebuild a position stays.
 func cutInfo(r *referee.Replay) {
 	said := make([]int, len(r.Seats))
 	for i := range r.Moves {
@@ -45,10 +45,10 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// logShare hands out what may be kept of the logs of one slot in a match.
+// logShare is how many bytes of the logs of one slot may still be stored in a match.
 type logShare struct{ left int }
 
-// take cuts a log to what is left; games with a fault always have their share.
+// take cuts a log to what is left; a game with a fault always has its share.
 func (s *logShare) take(log []byte, faulty bool) []byte {
 	most := keepGameLog
 	if !faulty {

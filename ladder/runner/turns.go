@@ -9,15 +9,18 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// turns keep those who want a core in turn, so that none starves the others:
+// turns shares the cores between ladders, people and submissions:
 //
-//   - matches of a ladder that were broken off are played again first;
-//   - every other match at most is one that somebody asked for, while the ladders
-//     have any to play; of several people the one whose last turn is longest ago;
+//   - interrupted matches of a ladder are played again first;
+//   - at most every other match is one that a person requested, and those have at most
+//     their share of the time, while the ladders have any to play; of several people
+//     the one whose last turn is longest ago;
+//   - of several cores, requested matches leave one free;
 //   - on a single core, submissions and matches take turns; on more, submissions
-//     have one core as long as there are any.
+//     have up to half of the cores as long as there are any, each owner one;
+//   - owners of submissions take turns, as store.Pending has them.
 type turns struct {
-	asked     bool // the last match begun was asked for by somebody
+	asked     bool // the last match begun was requested by a person
 	submitted bool // the last job begun was a submission
 	served    map[int64]int
 	count     int
@@ -25,8 +28,8 @@ type turns struct {
 
 func newTurns() turns { return turns{served: map[int64]int{}} }
 
-// pick chooses among the matches that wait, of those that may be begun. With
-// spare, those asked for need not wait for a match of a ladder to come between.
+// pick returns one of the waiting matches that may begin, nil for none. With spare,
+// requested matches need not wait for a match of a ladder in between.
 func (t *turns) pick(waiting []ladder.Match, may func(*ladder.Match) bool, spare bool) *ladder.Match {
 	var best *ladder.Match
 	for i := range waiting {
@@ -47,7 +50,7 @@ func (t *turns) pick(waiting []ladder.Match, may func(*ladder.Match) bool, spare
 	return best
 }
 
-// began takes note of whose turn it was.
+// began records whose turn it was.
 func (t *turns) began(j *job) {
 	t.submitted = j.match == nil
 	if j.match == nil {
@@ -60,12 +63,12 @@ func (t *turns) began(j *job) {
 	}
 }
 
-// costHalf is after how long what a ladder has cost counts half.
+// costHalf is the half-life of a ladder's costs.
 const costHalf = 10 * time.Minute
 
-// costs are what ladders have cost lately, in seconds of a core. A match counts
-// with what the ladder's last one took from its beginning on, so that several
-// cores do not all take the same ladder.
+// costs has the recent costs of the ladders, in core seconds. From its start a match
+// counts with the time of the ladder's last one, so that several cores do not all
+// choose the same ladder.
 type costs struct {
 	at     time.Time
 	spent  map[string]float64
@@ -76,15 +79,15 @@ func newCosts() costs {
 	return costs{spent: map[string]float64{}, recent: map[string]float64{}}
 }
 
-// order are the ladders by whose turn it is: that which has cost the least comes
-// first, of equals the first.
-func (c *costs) order(ladders []ladder.LadderConfig) []ladder.LadderConfig {
-	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.LadderConfig) int {
+// order returns the ladders by their costs, the lowest first; among equals in their
+// order.
+func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
+	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.Ladder) int {
 		return cmp.Compare(c.spent[a.Name], c.spent[b.Name])
 	})
 }
 
-// fade lets the past count less.
+// fade reduces the costs with time.
 func (c *costs) fade(now time.Time) {
 	if passed := now.Sub(c.at); !c.at.IsZero() && passed > 0 {
 		f := math.Exp2(-float64(passed) / float64(costHalf))
@@ -95,8 +98,12 @@ func (c *costs) fade(now time.Time) {
 	c.at = now
 }
 
-// began charges a ladder for a match to come, and tells how much.
+// began charges a ladder for a match that begins, and returns how much. ""
+// stands for no ladder.
 func (c *costs) began(name string) (charged float64) {
+	if name == "" {
+		return 0
+	}
 	charged, known := c.recent[name]
 	if !known {
 		charged = 1
@@ -105,9 +112,12 @@ func (c *costs) began(name string) (charged float64) {
 	return charged
 }
 
-// ended puts what a match took in place of what was charged; 0 for one that was
-// not begun.
+// ended replaces what was charged with what the match took; 0 for a match that did not
+// begin.
 func (c *costs) ended(name string, charged float64, took time.Duration) {
+	if name == "" {
+		return
+	}
 	c.spent[name] = max(0, c.spent[name]-charged) + took.Seconds()
 	if took > 0 {
 		c.recent[name] = took.Seconds()

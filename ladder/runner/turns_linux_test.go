@@ -3,13 +3,18 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -24,16 +29,16 @@ func TestUnrated(t *testing.T) {
 	var ids []int64
 	for _, s := range []string{"@random", "@first", "@greedy"} {
 		b, err := w.store.Bot(t.Context(), s)
-		w.must(err)
+		w.Must(err)
 		v, err := w.store.Versions(t.Context(), b.ID)
-		w.must(err)
+		w.Must(err)
 		ids = append(ids, v[0].ID)
 	}
 	for i := range 3 {
 		_, err := w.store.AddMatch(t.Context(), store.NewMatch{
 			Versions: []int64{ids[i], ids[(i+1)%3]}, Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, AskedBy: w.person.ID,
 		})
-		w.must(err)
+		w.Must(err)
 	}
 	r := w.run(1, nil)
 	r.finished(6)
@@ -62,7 +67,7 @@ func TestSubmissions(t *testing.T) {
 	var first int64
 	for i, name := range []string{"one", "two", "three"} {
 		v, err := w.store.AddVersion(t.Context(), w.person.ID, store.NewVersion{Bot: name, Bundle: hashOf(name)}, w.config.Limits)
-		w.must(err)
+		w.Must(err)
 		if i == 0 {
 			first = v.ID
 		}
@@ -99,8 +104,8 @@ func TestSubmissions(t *testing.T) {
 		}
 	})
 	seen := map[int64]bool{}
-	r.until("all are through", func(e Event) bool {
-		if e.Kind == VersionMoved && e.State == ladder.Failed {
+	r.until("all are through", func(e events.Event) bool {
+		if e.Kind == events.VersionMoved && e.State == ladder.Failed {
 			seen[e.Version] = true
 		}
 		return len(seen) == 3
@@ -112,6 +117,84 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
+// submits adds versions that wait, each of another bot of the person.
+func (w *world) submits(person string, n int) {
+	w.t.Helper()
+	p := w.Person(person, false)
+	for i := range n {
+		name := fmt.Sprint(person, i)
+		w.Submit(p.ID, name, hashOf(name))
+	}
+}
+
+// One person's queue of builds that do not end holds one core: the others' versions
+// all come through meanwhile, and the ladders play.
+func TestSlowBuildsHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	w.submits("slow", 5)
+	w.submits("ben", 3)
+	w.submits("cleo", 3)
+	var slow atomic.Int32
+	r := w.run(4, func(o *Options) {
+		o.Submit = func(ctx context.Context, id int64, core int) error {
+			v, err := w.store.Version(ctx, id)
+			w.Must(err)
+			w.Must(w.store.SetState(ctx, id, ladder.Queued))
+			if strings.HasPrefix(v.Bot, "slow") {
+				slow.Add(1)
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return w.store.Fail(ctx, id, "for the test")
+		}
+	})
+	through, played := 0, 0
+	r.until("the others' versions are through and the ladder plays", func(e events.Event) bool {
+		switch {
+		case e.Kind == events.VersionMoved:
+			through++
+		case e.Kind == events.MatchFinished && through == 6:
+			played++
+		}
+		return played == 6
+	})
+	if n := slow.Load(); n != 1 {
+		t.Errorf("%d builds of one person have been begun, want 1", n)
+	}
+	r.stop()
+}
+
+// On few cores submissions go one by one: of two people with a queue each has every
+// other turn, whoever came first.
+func TestSubmissionsByTurns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	w.submits("amy", 5)
+	w.submits("ben", 2)
+	var order []string
+	r := w.run(2, func(o *Options) {
+		o.Submit = func(ctx context.Context, id int64, core int) error {
+			v, err := w.store.Version(ctx, id)
+			w.Must(err)
+			w.Must(w.store.SetState(ctx, id, ladder.Queued))
+			order = append(order, v.Bot) // one at a time
+			return w.store.Fail(ctx, id, "for the test")
+		}
+	})
+	through := 0
+	r.until("all are through", func(e events.Event) bool {
+		if e.Kind == events.VersionMoved {
+			through++
+		}
+		return through == 7
+	})
+	r.stop()
+	if want := []string{"amy0", "ben0", "amy1", "ben1", "amy2", "amy3", "amy4"}; !slices.Equal(order, want) {
+		t.Errorf("the turns were %v, want %v", order, want)
+	}
+}
+
 // A ladder that has nothing new to tell plays once in a pause; a newcomer ends
 // that at once.
 func TestPause(t *testing.T) {
@@ -119,8 +202,8 @@ func TestPause(t *testing.T) {
 	w := newWorld(t, tiny)
 	now := time.Now()
 	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Pause: time.Minute})
-	w.must(err)
-	old, fresh := matchmaking.Player{Matches: ladder.Settled}, matchmaking.Player{Matches: ladder.Settled - 1}
+	w.Must(err)
+	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
 		r.quiet = time.Time{}

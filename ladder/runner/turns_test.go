@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Matches that wait, by the person who asked for each; 0: broken off.
+// Matches that wait, by the person who asked for each; 0: interrupted.
 func asked(people ...int64) (waiting []ladder.Match) {
 	for i, p := range people {
 		waiting = append(waiting, ladder.Match{ID: int64(i + 1), AskedBy: p})
@@ -74,7 +74,7 @@ func TestCosts(t *testing.T) {
 	c, now := newCosts(), time.Now()
 	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
 	played := map[string]time.Duration{}
-	ladders := []ladder.LadderConfig{{Name: "slow"}, {Name: "quick"}}
+	ladders := []ladder.Ladder{{Name: "slow"}, {Name: "quick"}}
 	for range 220 {
 		c.fade(now)
 		name := c.order(ladders)[0].Name
@@ -93,26 +93,26 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-func TestRests(t *testing.T) {
-	r, now := rests{}, time.Now()
-	if r.resting("a", now) || !r.next(now).IsZero() {
-		t.Error("something rests before it failed")
+func TestBackoffs(t *testing.T) {
+	b, now := backoffs{}, time.Now()
+	if b.active("a", now) || !b.next(now).IsZero() {
+		t.Error("something is left alone before it failed")
 	}
 	for i, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		until := r.failed("a", now)
+		until := b.failed("a", now)
 		if got := until.Sub(now); got != want*time.Second {
-			t.Errorf("rest %d is %s, want %s", i+1, got, want*time.Second)
+			t.Errorf("backoff %d is %s, want %s", i+1, got, want*time.Second)
 		}
-		if !r.resting("a", until.Add(-1)) || r.resting("a", until) || r.resting("b", now) {
-			t.Errorf("rest %d does not end when it should", i+1)
+		if !b.active("a", until.Add(-1)) || b.active("a", until) || b.active("b", now) {
+			t.Errorf("backoff %d does not end when it should", i+1)
 		}
 	}
-	r.failed("b", now)
-	if got := r.next(now).Sub(now); got != time.Second {
-		t.Errorf("the first rest that ends is in %s, want 1s", got)
+	b.failed("b", now)
+	if got := b.next(now).Sub(now); got != time.Second {
+		t.Errorf("the first backoff that ends is in %s, want 1s", got)
 	}
-	r.worked("b")
-	if r.failed("b", now).Sub(now) != time.Second {
+	b.worked("b")
+	if b.failed("b", now).Sub(now) != time.Second {
 		t.Error("what worked begins anew")
 	}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,25 +9,27 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/datadir"
 )
 
 // partial is the end of the name of a backup that is not complete.
 const partial = ".partial"
 
-// Backup makes a new folder with all that a server needs to go on from this
-// moment: the database, the uploads and the configuration. It is a data folder
+// Backup makes a new directory with all that a server needs to go on from this
+// moment: the database, the uploads and the configuration. It is a data directory
 // itself, so restoring is copying it back, and Verify looks into it like into any
 // other. What runs is built again from the uploads. Matches go on meanwhile.
 //
-// The folder is there whole or not at all.
+// The directory is there whole or not at all.
 func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
-		return conflict("name a folder that does not exist", "backup: %q exists", dir)
+		return conflict("name a directory that does not exist", "backup: %q exists", dir)
 	}
 	tmp := dir + partial
+	to := datadir.Dir(tmp)
 	if err := os.RemoveAll(tmp); err != nil { // of an attempt that was ended
 		return backupError(err)
 	}
@@ -36,16 +39,30 @@ func (s *Store) Backup(ctx context.Context, dir string) (err error) {
 			err = backupError(err)
 		}
 	}()
-	if err := os.MkdirAll(filepath.Join(tmp, bundleFolder), 0o700); err != nil {
-		return err
+	for try := 1; ; try++ {
+		if err := os.MkdirAll(to.Bundles(), 0o700); err != nil {
+			return err
+		}
+		if err := s.copyDatabase(ctx, to.Database()); err != nil {
+			return err
+		}
+		err := s.copyFiles(ctx, to)
+		if err == nil {
+			break
+		}
+		// A version may have failed since the database was copied, and its upload gone.
+		missing := new(missingUpload)
+		if !errors.As(err, missing) || try == 5 {
+			return err
+		}
+		if needed, e := s.Bundles(ctx); e != nil || slices.Contains(needed, missing.hash) {
+			return cmp.Or(e, err)
+		}
+		if err := os.RemoveAll(tmp); err != nil {
+			return err
+		}
 	}
-	if err := s.copyDatabase(ctx, filepath.Join(tmp, databaseFile)); err != nil {
-		return err
-	}
-	if err := s.copyFiles(ctx, tmp); err != nil {
-		return err
-	}
-	for _, d := range []string{filepath.Join(tmp, bundleFolder), tmp} {
+	for _, d := range []string{to.Bundles(), tmp} {
 		if err := syncPath(d); err != nil {
 			return err
 		}
@@ -63,8 +80,17 @@ func backupError(err error) error {
 	if err := explain(err); ladder.CodeOf(err) != "" {
 		return err
 	}
-	return unavailable("look at the disk and at the rights of the folder", "backup: %w", err)
+	return unavailable("check the disk and the permissions of the directory", "backup: %w", err)
 }
+
+// missingUpload is the error of an upload that the copy of the database needs.
+type missingUpload struct {
+	error
+	hash string
+}
+
+// Unwrap returns the error itself.
+func (m missingUpload) Unwrap() error { return m.error }
 
 // copyDatabase writes the database as it is at one moment.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
@@ -89,8 +115,8 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 
 // copyFiles copies the uploads that the copied database knows, and the
 // configuration. Uploads are there before their versions and never change.
-func (s *Store) copyFiles(ctx context.Context, to string) error {
-	copied, err := Open(to, Options{Now: s.now, ReadOnly: true})
+func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
+	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
 		return err
 	}
@@ -102,19 +128,23 @@ func (s *Store) copyFiles(ctx context.Context, to string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		from, err := bundle.Path(s.dir, h)
+		from, err := s.dir.Bundle(h)
 		if err != nil {
 			return err
 		}
-		err = copyFile(filepath.Join(to, bundleFolder, h), from)
+		copied, err := to.Bundle(h)
+		if err != nil {
+			return err
+		}
+		err = copyFile(copied, from)
 		if errors.Is(err, fs.ErrNotExist) {
-			return unavailable("timba admin verify lists all that is missing", "backup: upload %s is missing", h)
+			return missingUpload{unavailable("timba admin verify lists all that is missing", "backup: upload %s is missing", h), h}
 		}
 		if err != nil {
 			return err
 		}
 	}
-	err = copyFile(filepath.Join(to, ladder.ConfigFile), filepath.Join(s.dir, ladder.ConfigFile))
+	err = copyFile(to.Config(), s.dir.Config())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -138,7 +168,7 @@ func copyFile(to, from string) (err error) {
 	return out.Sync()
 }
 
-// syncPath brings a file or a folder's list of files to the disk.
+// syncPath brings a file or a directory's list of files to the disk.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

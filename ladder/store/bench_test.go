@@ -9,10 +9,13 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // The benchmarks run on a competition of this size, which is made once, in about a
@@ -26,7 +29,7 @@ const (
 // crowd is a competition with many bots and a pool of played matches.
 type crowd struct {
 	*competition
-	ladders []ladder.LadderConfig
+	ladders []ladder.Ladder
 	bots    []string
 	live    []int64
 	botOf   map[int64]int64 // by version
@@ -43,7 +46,7 @@ type pooled struct {
 func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	tb.Helper()
 	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooled{}, rand: rand.New(rand.NewPCG(1, 1))}
-	c.ladders = ladder.DefaultConfig().Ladders
+	c.ladders = config.Default(house.Registry{}).Ladders
 	for i := range c.ladders {
 		c.ladders[i].Deals = 1
 		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
@@ -79,15 +82,13 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	return c
 }
 
-func (c *crowd) play(l ladder.LadderConfig) pooled {
+func (c *crowd) play(l ladder.Ladder) pooled {
 	m := asMatch(l)
 	for slot := range m.Versions {
 		m.Versions[slot] = c.rand.Int64N(3)
 	}
 	seed := referee.NewSeed()
-	games, err := c.pack(playMatch(c.tb, m, seed))
-	check(c.tb, err)
-	return pooled{seed, games}
+	return pooled{seed, c.pack(playMatch(c.tb, m, seed))}
 }
 
 // fill finishes so many matches, many in one transaction.
@@ -118,32 +119,39 @@ func (c *crowd) draw(n int) (ids []int64) {
 	return ids
 }
 
-// finishPooled is AddMatch, BeginAttempt and Finish with a match of the pool.
-func (c *crowd) finishPooled(q *queries.Queries, l ladder.LadderConfig, ids []int64, p pooled) error {
-	f := &finish{store: c.Store, ctx: bg, q: q, now: c.now(), games: p.games, versions: ids}
+// finishPooled runs AddMatch, BeginAttempt and Finish with a match of the pool.
+func (c *crowd) finishPooled(q *queries.Queries, l ladder.Ladder, ids []int64, p pooled) error {
+	f := &finish{ctx: bg, q: q, now: c.now(), games: slices.Clone(p.games)}
 	params, err := c.newMatch(bg, q, NewMatch{Ladder: l.Name, Versions: ids})
 	if err != nil {
 		return err
 	}
 	params.Created = stamp(f.now)
-	if f.match, err = q.AddMatch(bg, params); err != nil {
+	if f.row, err = q.AddMatch(bg, params); err != nil {
 		return err
 	}
+	if f.match, err = match(f.row); err != nil {
+		return err
+	}
+	f.match.Versions = ids
 	for slot, id := range ids {
-		if err := q.AddSlot(bg, queries.AddSlotParams{MatchID: f.match.ID, Slot: int64(slot), VersionID: id, BotID: c.botOf[id]}); err != nil {
+		if err := q.AddSlot(bg, queries.AddSlotParams{MatchID: f.row.ID, Slot: int64(slot), VersionID: id, BotID: c.botOf[id]}); err != nil {
 			return err
 		}
 	}
 	commitment := referee.Commitment(p.seed)
-	f.attempt = queries.Attempt{Number: 1}
-	err = q.AddAttempt(bg, queries.AddAttemptParams{MatchID: f.match.ID, Number: 1, Commitment: commitment[:], Seed: p.seed[:], Began: stamp(f.now)})
+	f.attempt = queries.Attempt{Number: 1, Seed: p.seed[:]}
+	err = q.AddAttempt(bg, queries.AddAttemptParams{MatchID: f.row.ID, Number: 1, Commitment: commitment[:], Seed: p.seed[:], Began: stamp(f.now)})
 	if err != nil {
 		return err
 	}
-	if err := q.BeginMatch(bg, nullStamp(f.now), f.match.ID); err != nil {
+	if err := q.BeginMatch(bg, nullStamp(f.now), f.row.ID); err != nil {
 		return err
 	}
 	if f.variant, err = l.Variant(); err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
 		return err
 	}
 	if err := f.keepGames(); err != nil {
@@ -169,7 +177,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	check(c.tb, err)
 	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
 	check(c.tb, err)
-	var played []ladder.Game
+	var played []*referee.Game
 	for _, g := range p.games {
 		played = append(played, g.Game)
 	}
@@ -194,7 +202,7 @@ func TestCrowdIsSound(t *testing.T) {
 	}
 }
 
-// bigCrowd is the competition of BenchmarkStore, whose parts share it. From here on
+// bigCrowd returns the competition of BenchmarkStore, whose parts share it. From here on
 // a commit waits for the disk, as it does for a server.
 func bigCrowd(b *testing.B) *crowd {
 	began := time.Now()
@@ -227,9 +235,8 @@ func BenchmarkStore(b *testing.B) {
 		{"ladder state", func(r *rand.Rand) {
 			s, err := c.LadderState(bg, c.ladders[r.IntN(len(c.ladders))].Name)
 			check(b, err)
-			for _, p := range s.Players {
-				s.Met(s.Players[0].ID, p.ID)
-			}
+			_, err = c.Met(bg, s.Name, s.Players[0].ID)
+			check(b, err)
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {
@@ -311,6 +318,42 @@ func lastGame(c *crowd) (id int64) {
 	return id
 }
 
+// BenchmarkFinish keeps one match of each default ladder, with as many deals as the
+// ladder has: from the referee's games to the committed ratings.
+func BenchmarkFinish(b *testing.B) {
+	c := openStore(b, b.TempDir())
+	names := []string{"@random", "@first", "@greedy", "@last"}
+	var bots []HouseBot
+	for _, name := range names {
+		bots = append(bots, HouseBot{Name: name, Label: "1", Hash: bundleOf(2)})
+	}
+	check(b, c.SyncHouse(bg, bots))
+	ladders := config.Default(house.Registry{}).Ladders
+	for i := range ladders {
+		ladders[i].House = names
+	}
+	check(b, c.SyncLadders(bg, ladders))
+	ids := c.ids(names...)
+	for _, l := range ladders {
+		m := asMatch(l)
+		m.Clock.Move = time.Minute
+		seed := referee.NewSeed()
+		played := playMatch(b, m, seed)
+		b.Run(l.Name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
+				check(b, err)
+				_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
+				check(b, err)
+				b.StartTimer()
+				_, err = c.Finish(bg, m.ID, played)
+				check(b, err)
+			}
+		})
+	}
+}
+
 // BenchmarkFit is the fit of 1,000 versions over 1,000,000 games: 50,000 matches
 // of 10 deals, of which the ladder's counts are what a fit reads.
 func BenchmarkFit(b *testing.B) {
@@ -324,12 +367,12 @@ func BenchmarkFit(b *testing.B) {
 		for range 50_000 {
 			i := r.IntN(1000)
 			j := (i + 1 + r.IntN(50)) % 1000
-			p := rating.Pair{A: 0, B: 1}
+			p := outcome.Pair{A: min(c.live[i], c.live[j]), B: max(c.live[i], c.live[j])}
 			for range 10 {
 				score := float64(r.IntN(3)) / 2
 				p.Deals, p.Score, p.Squares = p.Deals+1, p.Score+score, p.Squares+score*score
 			}
-			if err := q.AddPair(bg, pairRow(l.ID, c.live[i], c.live[j], p)); err != nil {
+			if err := q.AddPair(bg, pairRow(l.ID, p)); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ type HouseBot struct {
 // SyncHouse makes the house bots known, each with a live version. A bot with a new
 // label gets a new version; where only the program around it is another, the
 // version goes on under the new hash (replays have the hash that ran). House bots
-// that are gone rest.
+// that are gone are retired.
 func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(q *queries.Queries) error {
 		known, err := q.HouseBots(ctx)
@@ -31,7 +33,7 @@ func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
 		}
 		for _, b := range known {
 			if !slices.ContainsFunc(bots, func(h HouseBot) bool { return h.Name == b.Name }) {
-				if err := s.rest(ctx, q, b.ID); err != nil {
+				if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
 					return err
 				}
 			}
@@ -41,7 +43,7 @@ func (s *Store) SyncHouse(ctx context.Context, bots []HouseBot) error {
 				return err
 			}
 		}
-		return s.settle(ctx, q)
+		return s.refreshEntries(ctx, q)
 	})
 }
 
@@ -65,7 +67,7 @@ func (s *Store) syncHouseBot(ctx context.Context, q *queries.Queries, h HouseBot
 	if live.ID != 0 && live.Label == h.Label {
 		return q.SetHash(ctx, h.Hash, live.ID)
 	}
-	if err := s.rest(ctx, q, b.ID); err != nil {
+	if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
 		return err
 	}
 	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
@@ -74,10 +76,10 @@ func (s *Store) syncHouseBot(ctx context.Context, q *queries.Queries, h HouseBot
 	if err != nil {
 		return err
 	}
-	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: v.ID})
+	return s.setLive(ctx, q, v.ID)
 }
 
-// live is a bot's live version, with ID 0 where it has none.
+// live returns a bot's live version, with ID 0 where it has none.
 func (s *Store) live(ctx context.Context, q *queries.Queries, botID int64) (queries.Version, error) {
 	id, err := q.LiveVersion(ctx, botID)
 	if err != nil {
@@ -87,13 +89,13 @@ func (s *Store) live(ctx context.Context, q *queries.Queries, botID int64) (quer
 	return row.Version, err
 }
 
-// rest takes a bot's live version, if any, off the ladders.
-func (s *Store) rest(ctx context.Context, q *queries.Queries, botID int64) error {
+// retire takes a bot's live version, if any, off the ladders at a moment.
+func (s *Store) retire(ctx context.Context, q *queries.Queries, botID int64, at sql.NullInt64) error {
 	v, err := s.live(ctx, q, botID)
 	if err != nil || v.ID == 0 {
 		return err
 	}
-	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: nullStamp(s.now()), ID: v.ID})
+	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Resting), Began: v.Began, Ended: at, ID: v.ID})
 }
 
 func (s *Store) insertVersion(ctx context.Context, q *queries.Queries, v queries.AddVersionParams) (queries.Version, error) {
@@ -110,11 +112,15 @@ type NewVersion struct {
 	Bot    string
 	Bundle string // SHA-256 of the upload in hexadecimal
 	Label  string // the manifest's, "" where it is not known yet
+	// Keep puts the upload where it stays. It is called when all else is checked,
+	// and its error refuses the version. nil: the upload is there.
+	Keep func() error
 }
 
 // AddVersion takes a person's upload in, in the state Queued. The bot is made on
-// first use; another's is refused, and so is a second open version of the same bot
-// and what is over the person's limits.
+// first use; another's is refused, unless all its versions failed, and so are a second
+// open version of the same bot, the upload of its live version, a bot that is
+// withdrawn, and what is over the person's limits.
 func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -131,17 +137,8 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		if err != nil {
 			return err
 		}
-		if number, err := q.OpenVersion(ctx, b.ID); err == nil {
-			return conflict("wait until that is over", "bot %q: version %d is still being looked at", b.Name, number)
-		} else if err := none(err, nil); err != nil {
+		if err := s.mayAdd(ctx, q, b, n.Bundle, l); err != nil {
 			return err
-		}
-		today, err := q.CountVersionsSince(ctx, nullID(personID), stamp(s.now().Add(-24*time.Hour)))
-		if err != nil {
-			return err
-		}
-		if today >= int64(l.Versions) {
-			return ladder.Errorf(ladder.TooMany, "try again tomorrow", "%d versions within a day are the limit", l.Versions)
 		}
 		v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
 			BotID: b.ID, Label: n.Label, Bundle: n.Bundle, Games: "[]", Command: "[]", State: string(ladder.Queued),
@@ -149,32 +146,92 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		if err != nil {
 			return err
 		}
-		out, err = version(queries.VersionByIDRow{Version: v, Name: b.Name})
-		return err
+		if out, err = version(queries.VersionByIDRow{Version: v, Name: b.Name, PersonID: b.PersonID}); err != nil || n.Keep == nil {
+			return err
+		}
+		return n.Keep()
 	})
 	return out, err
 }
 
-// ownBot is a person's bot of a name, made if there is none.
+// mayAdd refuses a version of a bot that cannot be taken in now.
+func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, bundle string, l ladder.Limits) error {
+	if b.Withdrawn.Valid {
+		return conflict("bring it back first: timba bots restore "+b.Name, "bot %q is withdrawn", b.Name)
+	}
+	if number, err := q.OpenVersion(ctx, b.ID); err == nil {
+		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
+	} else if err := none(err, nil); err != nil {
+		return err
+	}
+	live, err := s.live(ctx, q, b.ID)
+	if err != nil {
+		return err
+	}
+	if live.ID != 0 && live.Bundle == bundle {
+		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, is the same upload and stays live", b.Name, live.Number)
+	}
+	now := s.now()
+	today, err := q.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))
+	if err != nil {
+		return err
+	}
+	if today.Count >= int64(l.Versions) {
+		wait := moment(today.Oldest).Add(versionsTime).Sub(now)
+		limit := ladder.Errorf(ladder.TooMany, fmt.Sprintf("try again in %.0f h", math.Ceil(wait.Hours())), "%d versions within a day are the limit", l.Versions)
+		limit.Retry = wait
+		return limit
+	}
+	return nil
+}
+
+// versionsTime is the time in which the versions of a person are counted.
+const versionsTime = 24 * time.Hour
+
+// ownBot returns a person's bot of a name, made if there is none. A bot that has only
+// failed is anybody's: its name is free, and it fills no quota.
 func (s *Store) ownBot(ctx context.Context, q *queries.Queries, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := q.BotByName(ctx, name)
-	if err == nil {
-		if b.PersonID.Int64 != p.ID {
-			return b, conflict("choose another name", "bot %q is somebody else's", name)
-		}
-		return b, nil
-	}
-	if err := none(err, nil); err != nil {
+	if err = none(err, nil); err != nil {
 		return b, err
+	}
+	if b.ID != 0 {
+		kept, err := q.CountKept(ctx, b.ID)
+		own := b.PersonID.Int64 == p.ID
+		switch {
+		case err != nil || kept > 0 && own:
+			return b, err
+		case kept > 0 || !b.PersonID.Valid:
+			return b, conflict("choose another name", "bot %q is somebody else's", name)
+		case !own:
+			if err := forget(ctx, q, b.ID); err != nil {
+				return b, err
+			}
+			b = queries.Bot{}
+		}
 	}
 	n, err := q.CountBots(ctx, nullID(p.ID))
 	if err != nil {
 		return b, err
 	}
 	if n >= int64(l.Bots) {
-		return b, ladder.Errorf(ladder.TooMany, "submit a new version of one of them", "%d bots are the limit, and %q would be one more", l.Bots, name)
+		return b, conflict("submit a new version of one of them", "%d bots are the limit, and %q would be one more", l.Bots, name)
+	}
+	if b.ID != 0 {
+		return b, nil
 	}
 	return q.AddBot(ctx, nullID(p.ID), name, stamp(s.now()))
+}
+
+// forget deletes a bot that has only failed, with its versions and their logs. What
+// its owner was told of it stays.
+func forget(ctx context.Context, q *queries.Queries, botID int64) error {
+	for _, step := range []func(context.Context, int64) error{q.ForgetMessages, q.ForgetStages, q.ForgetVersions, q.ForgetBot} {
+		if err := step(ctx, botID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Page is a part of a list: what comes after an ID.
@@ -206,13 +263,13 @@ func (s *Store) Bots(ctx context.Context, personID int64, p Page) ([]ladder.Bot,
 	return out, explain(err)
 }
 
-// Bot is a bot by name.
+// Bot returns a bot by its name.
 func (s *Store) Bot(ctx context.Context, name string) (ladder.Bot, error) {
 	b, err := s.read.BotByName(ctx, name)
 	return bot(b), explain(none(err, noBot(name)))
 }
 
-// BotByID is a bot.
+// BotByID returns a bot by its ID.
 func (s *Store) BotByID(ctx context.Context, id int64) (ladder.Bot, error) {
 	b, err := s.read.Bot(ctx, id)
 	return bot(b), explain(none(err, notFound("", "bot %d does not exist", id)))
@@ -222,7 +279,7 @@ func noBot(name string) error {
 	return notFound("timba bots lists them", "bot %q does not exist", name)
 }
 
-// Versions are those of a bot, the last one first.
+// Versions returns the versions of a bot, the last one first.
 func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOf(ctx, botID)
 	if err != nil {
@@ -231,7 +288,7 @@ func (s *Store) Versions(ctx context.Context, botID int64) ([]ladder.Version, er
 	return versions(rows)
 }
 
-// LastVersions are the last versions of some bots, by bot.
+// LastVersions returns the last versions of some bots, by bot.
 func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, bots)
 	if err != nil {
@@ -245,7 +302,7 @@ func (s *Store) LastVersions(ctx context.Context, bots []int64) (map[int64]ladde
 	return out, err
 }
 
-// Version is one version.
+// Version returns a version.
 func (s *Store) Version(ctx context.Context, id int64) (out ladder.Version, err error) {
 	row, err := s.read.VersionByID(ctx, id)
 	if err != nil {
@@ -258,34 +315,6 @@ func noVersion(id int64) error { return notFound("", "version %d does not exist"
 
 // openStates are those of a version that is on its way.
 var openStates = []ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}
-
-// Pending are the versions on their way, the oldest first.
-func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
-	var all []ladder.Version
-	err := s.view(ctx, func(q *queries.Queries) error {
-		for _, state := range openStates {
-			rows, err := q.VersionsIn(ctx, string(state))
-			if err != nil {
-				return err
-			}
-			list, err := versions(rows)
-			if err != nil {
-				return err
-			}
-			all = append(all, list...)
-		}
-		return nil
-	})
-	slices.SortFunc(all, func(a, b ladder.Version) int { return int(max(-1, min(1, a.ID-b.ID))) })
-	return all, err
-}
-
-// Bundles lists the uploads that versions have, by their hash: those are never
-// deleted.
-func (s *Store) Bundles(ctx context.Context) ([]string, error) {
-	hashes, err := s.read.Bundles(ctx)
-	return hashes, explain(err)
-}
 
 // noLimit stands for the end of a list that goes downwards.
 const noLimit = math.MaxInt64

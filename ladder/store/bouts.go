@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Bouts are the matches of a ladder between two teams for a fit, with the
+// Bouts returns the matches of a ladder between two teams for a fit, with the
 // versions by number, and the order of the last match in them. sides has the side
 // of each slot. Pairs will not do there: their counts know nothing of partners.
 func (s *Store) Bouts(ctx context.Context, name string, sides []int) (ids []int64, bouts []rating.Bout, upto int64, err error) {

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Rows as nouns.
@@ -37,7 +40,8 @@ func oneIf(b bool) int64 {
 	return 0
 }
 
-// text is a value as JSON; only maps, lists and clocks come here, which have one.
+// text returns a value as JSON; only maps, lists and clocks come here, which have
+// one.
 func text(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -65,13 +69,13 @@ func token(t queries.Token) ladder.Token {
 }
 
 func bot(b queries.Bot) ladder.Bot {
-	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created)}
+	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
 
 func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	v := r.Version
 	out := ladder.Version{
-		ID: v.ID, BotID: v.BotID, Bot: r.Name, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
+		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
 		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
@@ -102,6 +106,12 @@ func match(m queries.Match) (ladder.Match, error) {
 		AskedBy: m.AskedBy.Int64, Reason: m.Reason, Created: moment(m.Created), Began: nullMoment(m.Began),
 		Finished: nullMoment(m.Finished), Order: m.Ord.Int64,
 	}
+	switch {
+	case m.DistinctDeals.Valid:
+		out.Distinct = int(m.DistinctDeals.Int64)
+	case m.Ord.Valid: // rated by the rule before: all count
+		out.Distinct = out.Deals
+	}
 	if err := parse("a match's options", m.Options, &out.Options); err != nil {
 		return out, err
 	}
@@ -124,10 +134,43 @@ func hexOf(data []byte) (h referee.Hex) {
 }
 
 func game(g queries.Game) ladder.Game {
-	return ladder.Game{
+	out := ladder.Game{
 		ID: g.ID, MatchID: g.MatchID, Deal: int(g.Deal), Rotation: int(g.Rotation), Plies: int(g.Plies),
 		Took: time.Duration(g.Took) * time.Microsecond,
 	}
+	copy(out.Fingerprint[:], g.Fingerprint)
+	return out
+}
+
+// fingerprint returns the fingerprint of a game between versions, by slot.
+func fingerprint(r *referee.Replay, v rules.Variant, versions []int64) [16]byte {
+	ids := make([]int, v.Players())
+	for seat := range ids {
+		ids[seat] = int(versions[rules.BotAt(seat, r.Match.Rotation, len(versions))])
+	}
+	return r.Fingerprint(v, ids)
+}
+
+// gameOf returns the game of a replay, without its fingerprint, in a match with that
+// many slots. A seat without a result has rank 0.
+func gameOf(r *referee.Replay, slots int) ladder.Game {
+	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
+	for i := range g.Seats {
+		g.Seats[i] = ladder.GameSeat{Seat: i, Slot: rules.BotAt(i, g.Rotation, slots)}
+		if i < len(r.Ranks) && i < len(r.Points) {
+			g.Seats[i].Rank, g.Seats[i].Points = r.Ranks[i], r.Points[i]
+		}
+	}
+	for _, f := range r.Faults {
+		if f.Seat < 0 || f.Seat >= len(g.Seats) {
+			continue
+		}
+		s := &g.Seats[f.Seat]
+		if s.Faults++; s.Faults == 1 {
+			s.Fault = string(f.Code)
+		}
+	}
+	return g
 }
 
 func gameSeat(s queries.GameSeat) ladder.GameSeat {
@@ -137,12 +180,30 @@ func gameSeat(s queries.GameSeat) ladder.GameSeat {
 func change(c queries.Change, ladderName string, deals int) ladder.Change {
 	return ladder.Change{
 		MatchID: c.MatchID, Ladder: ladderName, VersionID: c.VersionID, Slot: int(c.Slot), Number: int(c.Number),
-		Before: c.EloBefore, After: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Deals: deals,
+		Before: c.EloBefore, After: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty, Deals: deals,
 	}
 }
 
-func ladderConfig(l queries.Ladder) (ladder.LadderConfig, error) {
-	out := ladder.LadderConfig{Name: l.Name, Title: l.Title, Game: l.Game, Deals: int(l.Deals), Bots: int(l.Slots)}
+func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
+	return queries.AddChangeParams{
+		MatchID: c.MatchID, Slot: int64(c.Slot), LadderID: ladderID, VersionID: c.VersionID, Number: int64(c.Number),
+		EloBefore: c.Before, EloAfter: c.After, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
+	}
+}
+
+func pairRow(ladderID int64, p outcome.Pair) queries.AddPairParams {
+	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares}
+}
+
+func entry(e queries.Entry) outcome.Entry {
+	return outcome.Entry{
+		VersionID: e.VersionID, Player: elo.Player{Elo: e.Elo, Uncertainty: e.Uncertainty, Fixed: e.Held != 0}, Matches: int(e.Matches),
+		Record: rules.Record{Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses)}, Faults: int(e.Faults),
+	}
+}
+
+func ladderConfig(l queries.Ladder) (ladder.Ladder, error) {
+	out := ladder.Ladder{Name: l.Name, Title: l.Title, Game: l.Game, Deals: int(l.Deals), Bots: int(l.Slots)}
 	if err := parse("a ladder's options", l.Options, &out.Options); err != nil {
 		return out, err
 	}

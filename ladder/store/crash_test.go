@@ -13,11 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// crashName makes this program one that finishes matches in a folder until it is
-// killed, and says each on stdout.
-const crashName = "TIMBA_STORE_CRASH"
-
-func finishUntilKilled(dir string) {
+// finishUntilKilled finishes matches in a directory and says each on stdout.
+func finishUntilKilled(dir string) error {
 	tb := dying{}
 	c := &competition{tb: tb, clock: newClock()}
 	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
@@ -44,11 +41,13 @@ func (dying) Fatal(args ...any) {
 // A process killed at any moment leaves every match that it has told of, and no
 // part of any other.
 func TestKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
 	dir := t.TempDir()
 	told := 0
 	for range 5 {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), crashName+"="+dir)
+		cmd := exec.Command(os.Args[0], "crash", dir)
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()

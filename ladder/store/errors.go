@@ -26,7 +26,7 @@ func notFound(hint, format string, args ...any) error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// none turns a query's empty answer into another error, and leaves all else.
+// none returns instead for a query without rows, and err otherwise.
 func none(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead
@@ -34,8 +34,8 @@ func none(err, instead error) error {
 	return err
 }
 
-// explain tells a machine that cannot (full, read-only, broken) from failures of
-// our own. Nothing of the transaction is kept in either case.
+// explain returns an error of the machine (disk full, read-only or broken) as one for
+// users, and other errors unchanged.
 func explain(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) || ladder.CodeOf(err) != "" {
@@ -45,20 +45,20 @@ func explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return unavailable("make room on it", "data: the disk is full: %w", err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
-		return unavailable("let the server write to its folder", "data: the database is read-only: %w", err)
+		return unavailable("let the server write to its directory", "data: the database is read-only: %w", err)
 	case sqlite3.SQLITE_CANTOPEN:
-		return unavailable("look at the folder, its owner and its rights", "data: the database cannot be opened: %w", err)
+		return unavailable("check the directory, its owner and its permissions", "data: the database cannot be opened: %w", err)
 	case sqlite3.SQLITE_IOERR:
-		return unavailable("look at the disk: is it full or failing?", "data: the disk cannot be read or written: %w", err)
+		return unavailable("check whether the disk is full or failing", "data: the disk cannot be read or written: %w", err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return unavailable("try again; end other programs that write to it", "data: the database is in use: %w", err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return unavailable("stop the server and restore a backup; timba admin verify tells what is broken", "data: the database is damaged: %w", err)
+		return unavailable("stop the server and restore a backup; timba admin verify shows what is damaged", "data: the database is damaged: %w", err)
 	}
 	return err
 }
 
-// duplicate tells whether an error is that of a value which must be unique.
+// duplicate reports whether an error is that of a value which must be unique.
 func duplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// smallDisk is a folder on a file system of its own; "" where this user may not
+// smallDisk returns a directory on a file system of its own; "" where this user may not
 // mount one.
 func smallDisk(t *testing.T, size string) string {
 	dir := t.TempDir()

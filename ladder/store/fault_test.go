@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
 func wantUnavailable(t *testing.T, err error, text string) {
@@ -31,7 +34,7 @@ func TestFullDatabase(t *testing.T) {
 	played := playMatch(t, m, seed)
 	noise := make([]byte, 50_000)
 	rand.Read(noise)
-	played[1].Logs = []ladder.GameLog{{Seat: 0, Text: noise}} // so that it takes many pages
+	played[1].Logs[0] = noise // so that it takes many pages
 	var pages, free int
 	check(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
@@ -56,12 +59,12 @@ func TestFullDatabase(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
-// A folder has one server; commands beside it work, and the lock goes with it.
+// A directory has one server; commands beside it work, and the lock goes with it.
 func TestOneServer(t *testing.T) {
 	c := newCompetition(t)
-	_, err := Open(c.Dir(), Options{Server: true})
-	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: folder %q is in use by another server: stop that server, or name another folder", c.Dir()))
-	beside, err := Open(c.Dir(), Options{})
+	_, err := Open(string(c.Dir()), Options{Server: true})
+	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is in use by another server: stop that server, or name another directory", c.Dir()))
+	beside, err := Open(string(c.Dir()), Options{})
 	check(t, err)
 	_, err = beside.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -70,7 +73,7 @@ func TestOneServer(t *testing.T) {
 	}
 	check(t, beside.Close())
 	check(t, c.Close())
-	next := openStore(t, c.Dir())
+	next := openStore(t, string(c.Dir()))
 	_, err = next.PersonByName(bg, "anna")
 	check(t, err)
 }
@@ -82,35 +85,35 @@ func TestNewerSchema(t *testing.T) {
 	check(t, err)
 	check(t, c.Close())
 	for _, o := range []Options{{Server: true}, {}, {ReadOnly: true}} {
-		_, err = Open(c.Dir(), o)
+		_, err = Open(string(c.Dir()), o)
 		wantUnavailable(t, err, fmt.Sprintf("data: the database in %q has schema 99, and this timba knows none above ", c.Dir()))
 	}
 }
 
-// A folder without a database is nobody's but a server's to fill.
+// A directory without a database is nobody's but a server's to fill.
 func TestNoDatabase(t *testing.T) {
 	dir := t.TempDir()
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
-		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: folder %q has no timba.db: name the folder of a server, or start one there with timba serve --data %s", dir, dir))
+		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: directory %q has no timba.db: name the directory of a server, or start one there with timba serve --data %s", dir, dir))
 	}
 	file := filepath.Join(dir, "file")
 	check(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(filepath.Join(file, "data"), Options{Server: true})
 	wantUnavailable(t, err, "cannot be made: ")
-	check(t, os.WriteFile(filepath.Join(dir, databaseFile), []byte(strings.Repeat("this is no database", 500)), 0o600))
+	check(t, os.WriteFile(datadir.Dir(dir).Database(), []byte(strings.Repeat("this is no database", 500)), 0o600))
 	_, err = Open(dir, Options{Server: true})
 	wantUnavailable(t, err, "data: the database is damaged: ")
 }
 
-// Characters that mean something in an address do not in a folder's name.
-func TestFolderNames(t *testing.T) {
+// Characters that mean something in an address do not in a directory's name.
+func TestDirNames(t *testing.T) {
 	for _, name := range []string{"a b", "100%", "what?", "#1", "ñandú", "%41", "a&b=c"} {
 		dir := filepath.Join(t.TempDir(), name)
 		c := openStore(t, dir)
 		c.begin()
 		check(t, c.Close())
-		if _, err := os.Stat(filepath.Join(dir, databaseFile)); err != nil {
+		if _, err := os.Stat(datadir.Dir(dir).Database()); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -118,24 +121,24 @@ func TestFolderNames(t *testing.T) {
 
 func TestReadOnly(t *testing.T) {
 	c := template(t)
-	s, err := Open(c.Dir(), Options{ReadOnly: true})
+	s, err := Open(string(c.Dir()), Options{ReadOnly: true})
 	check(t, err)
 	defer s.Close()
 	_, err = s.AddPerson(bg, "anna", false)
-	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: folder %q is open read-only: open it without read-only", c.Dir()))
+	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is open read-only: open it without read-only", c.Dir()))
 	wantSound(t, s)
 }
 
-// Others of the machine do not read the database, whatever the folder's rights.
+// Others of the machine do not read the database, whatever the directory's rights.
 func TestRights(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // rights are the folder's there
+		return // rights are the directory's there
 	}
 	dir := t.TempDir()
 	check(t, os.Chmod(dir, 0o755))
 	c := openStore(t, dir)
 	c.begin()
-	for _, name := range []string{databaseFile, databaseFile + "-wal", databaseFile + "-shm"} {
+	for _, name := range []string{"timba.db", "timba.db-wal", "timba.db-shm"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		check(t, err)
 		if info.Mode().Perm() != 0o600 {
@@ -173,12 +176,12 @@ func TestPragmas(t *testing.T) {
 	group.Wait()
 }
 
-// A backup taken while matches are finished is a whole data folder: it verifies,
+// A backup taken while matches are finished is a whole data directory: it verifies,
 // and a server goes on from it.
 func TestBackupWhileWriting(t *testing.T) {
 	c := template(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	check(t, os.WriteFile(filepath.Join(c.Dir(), ladder.ConfigFile), []byte("workers = 1\n"), 0o600))
+	check(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
 	ctx, stop := context.WithCancel(bg)
 	began := make(chan struct{})
 	var group sync.WaitGroup
@@ -195,7 +198,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	check(t, c.Backup(bg, dir))
 	stop()
 	group.Wait()
-	if data, err := os.ReadFile(filepath.Join(dir, ladder.ConfigFile)); err != nil || string(data) != "workers = 1\n" {
+	if data, err := os.ReadFile(datadir.Dir(dir).Config()); err != nil || string(data) != "workers = 1\n" {
 		t.Errorf("the configuration is %q, %v", data, err)
 	}
 	ro, err := Open(dir, Options{ReadOnly: true})
@@ -209,7 +212,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	wantSound(t, c.Store)
 
 	err = c.Backup(bg, dir)
-	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a folder that does not exist", dir))
+	wantError(t, err, ladder.Conflict, fmt.Sprintf("backup: %q exists: name a directory that does not exist", dir))
 }
 
 // A backup that cannot be finished leaves nothing.
@@ -232,11 +235,33 @@ func TestBackupFails(t *testing.T) {
 	empty()
 	hashes, err := c.Bundles(bg)
 	check(t, err)
-	check(t, os.Remove(filepath.Join(c.Dir(), bundleFolder, hashes[0])))
+	check(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
 	err = c.Backup(bg, filepath.Join(parent, "backup"))
 	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: timba admin verify lists all that is missing")
 	empty()
 	file := filepath.Join(parent, "file")
 	check(t, os.WriteFile(file, nil, 0o600))
 	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup")), "backup: ")
+}
+
+// A context that ends in the middle of a transaction is told of as that.
+func TestContextEnds(t *testing.T) {
+	c := newCompetition(t)
+	for _, commits := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(bg)
+		err := c.update(ctx, func(q *queries.Queries) error {
+			cancel()
+			for {
+				if _, err := q.Bundles(bg); errors.Is(err, sql.ErrTxDone) {
+					if commits {
+						return nil
+					}
+					return err
+				}
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("it commits: %v: %v", commits, err)
+		}
+	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Games are the games of a finished match in the order of deals and rotations,
+// Games returns the games of a finished match in the order of deals and rotations,
 // without replays and logs; none of one that is not finished.
 func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
@@ -42,7 +42,7 @@ func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.G
 	return out, nil
 }
 
-// Game is one game without its replay and logs.
+// Game returns one game without its replay and logs.
 func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		r, err := q.Game(ctx, id)
@@ -61,7 +61,7 @@ func (s *Store) Game(ctx context.Context, id int64) (out ladder.Game, err error)
 
 func noGame(id int64) error { return notFound("", "game %d does not exist", id) }
 
-// Replay is a game's document, byte for byte as it was kept.
+// Replay returns a game's document, byte for byte as it was kept.
 func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	r, err := s.read.Replay(ctx, gameID)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	return data, nil
 }
 
-// Log is what the bot at a seat wrote in a game, nil if it wrote nothing.
+// Log returns what the bot at a seat wrote in a game, nil if it wrote nothing.
 func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
 	if _, err := s.read.Game(ctx, gameID); err != nil {
 		return nil, explain(none(err, noGame(gameID)))
@@ -128,7 +128,7 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 	return nil
 }
 
-// replays are the rows of a filter after a cursor.
+// replays returns the rows of a filter after a cursor.
 func (s *Store) replays(ctx context.Context, cursor int64, f ReplayFilter) iter.Seq2[queries.ReplaysAfterRow, error] {
 	next, err := s.replayPages(ctx, cursor, f)
 	return func(yield func(queries.ReplaysAfterRow, error) bool) {
@@ -150,7 +150,8 @@ func (s *Store) replays(ctx context.Context, cursor int64, f ReplayFilter) iter.
 	}
 }
 
-// replayPages gives the pages of a filter, each after a game; an empty one is the end.
+// replayPages returns the pages of a filter, each after a game; an empty one is the
+// end.
 func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (func(after int64) ([]queries.ReplaysAfterRow, error), error) {
 	var ladderID int64
 	if f.Ladder != "" {
@@ -199,7 +200,7 @@ func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (
 	}, nil
 }
 
-// replaysOfMatches gives a page for each match.
+// replaysOfMatches returns a page for each match.
 func (s *Store) replaysOfMatches(ctx context.Context, ids []int64) func(int64) ([]queries.ReplaysAfterRow, error) {
 	return func(int64) (out []queries.ReplaysAfterRow, err error) {
 		for len(out) == 0 && len(ids) > 0 {

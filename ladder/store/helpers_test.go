@@ -15,7 +15,11 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -43,12 +47,12 @@ func (c *clock) skip(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// bundleOf is the hash of an upload that nobody has.
+// bundleOf returns the hash of an upload that nobody has.
 func bundleOf(n int) string { return referee.Commitment(rules.Seed{byte(n), byte(n >> 8), 1}).String() }
 
-// testLadders are small ones of every shape: two sides, teams, four sides.
-func testLadders(tb testing.TB) []ladder.LadderConfig {
-	c, err := ladder.ParseConfig("test", []byte(`
+// testLadders returns small ones of every shape: two sides, teams, four sides.
+func testLadders(tb testing.TB) []ladder.Ladder {
+	c, err := config.Parse("test", []byte(`
 [[ladder]]
 name = "tebes-4"
 game = "tebes"
@@ -67,7 +71,7 @@ game = "tute"
 options = {players = "4"}
 clock = {movetime = 60000}
 deals = 1
-`))
+`), house.Registry{})
 	check(tb, err)
 	return c.Ladders
 }
@@ -136,10 +140,16 @@ func (c *competition) live(person int64, name string) ladder.Version {
 	return v
 }
 
-// submitted is a version that is built and not live yet.
+// submitted returns a version that is built and not live yet.
 func (c *competition) submitted(person int64, name string) ladder.Version {
 	c.tb.Helper()
-	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
+	upload := "upload of " + name
+	if b, err := c.Bot(bg, name); err == nil {
+		before, err := c.Versions(bg, b.ID)
+		check(c.tb, err)
+		upload += fmt.Sprint(", ", len(before))
+	}
+	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
 	check(c.tb, err)
 	check(c.tb, c.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
@@ -173,37 +183,52 @@ func (c *competition) finished(name string, versions ...int64) (ladder.Match, []
 }
 
 // playMatch plays a match between house bots that take the versions' places: by
-// version, one plays @random, @first or @greedy.
-func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []ladder.Game) {
+// version, one plays @random, @first or @greedy; "plays-first" and "plays-last" play
+// what they say, and can only repeat themselves.
+func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
 	tb.Helper()
-	c := ladder.LadderConfig{Game: m.Game, Options: m.Options}
+	c := ladder.Ladder{Game: m.Game, Options: m.Options}
 	v, err := c.Variant()
 	check(tb, err)
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock.Clock}
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]
 		rm.Bots = append(rm.Bots, referee.Bot{
 			Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2),
-			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(spec, lines, answers) },
+			Serve: func(lines io.Reader, answers io.Writer) error {
+				switch m.Bots[slot] {
+				case "plays-first":
+					return house.Run("first", lines, answers)
+				case "plays-last":
+					return protocol.Serve(lines, answers, "last", "1", func(t *protocol.Turn) protocol.Answer {
+						return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+					})
+				}
+				return house.Run(spec, lines, answers)
+			},
 		})
 	}
 	rm.Done = func(g *referee.Game) error {
-		out = append(out, gameOf(g, seed))
+		g.Reveal(seed)
+		out = append(out, g)
 		return nil
 	}
 	check(tb, rm.Play(bg))
 	return out
 }
 
-// gameOf is a referee's game as the store takes it.
-func gameOf(g *referee.Game, seed rules.Seed) ladder.Game {
-	g.Reveal(seed)
-	slots := slices.Max(g.Bots) + 1
-	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves), Took: g.Took, Seats: seatsOf(&g.Replay, slots), Replay: g.Encode()}
-	for seat, log := range g.Logs {
-		if len(log) > 0 {
-			out.Logs = append(out.Logs, ladder.GameLog{Seat: seat, Text: log})
+// wantGame returns a referee's game as the store has to tell it.
+func wantGame(g *referee.Game) ladder.Game {
+	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}
+	for seat, slot := range g.Bots {
+		s := ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]}
+		for _, f := range slices.Backward(g.Faults) {
+			if f.Seat == seat {
+				s.Fault = string(f.Code)
+				s.Faults++
+			}
 		}
+		out.Seats = append(out.Seats, s)
 	}
 	return out
 }
@@ -226,16 +251,16 @@ func (c *competition) ids(names ...string) (ids []int64) {
 }
 
 // keepUpload writes an upload under its hash.
-func keepUpload(tb testing.TB, dir, text string) string {
+func keepUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	tb.Helper()
 	h := sha256.Sum256([]byte(text))
 	sum := hex.EncodeToString(h[:])
-	check(tb, os.MkdirAll(filepath.Join(dir, bundleFolder), 0o700))
-	check(tb, os.WriteFile(filepath.Join(dir, bundleFolder, sum), []byte(text), 0o600))
+	check(tb, os.MkdirAll(dir.Bundles(), 0o700))
+	check(tb, os.WriteFile(filepath.Join(dir.Bundles(), sum), []byte(text), 0o600))
 	return sum
 }
 
-// template is an own copy of a busy competition, which is made once.
+// template returns an own copy of a busy competition, which is made once.
 func template(tb testing.TB) *competition {
 	tb.Helper()
 	master := makeTemplate(tb)
@@ -244,33 +269,28 @@ func template(tb testing.TB) *competition {
 	return openStore(tb, dir)
 }
 
-var templateDir struct {
-	sync.Mutex
-	path string
-}
+// templates is the directory of the template.
+var templates string
+
+var templateLock sync.Mutex
 
 func makeTemplate(tb testing.TB) string {
-	templateDir.Lock()
-	defer templateDir.Unlock()
-	if templateDir.path == "" {
-		c := busy(tb)
-		dir, err := os.MkdirTemp("", "timba-store-")
-		check(tb, err)
-		check(tb, c.Backup(bg, filepath.Join(dir, "data")))
-		templateDir.path = dir
+	templateLock.Lock()
+	defer templateLock.Unlock()
+	dir := filepath.Join(templates, "data")
+	if _, err := os.Stat(dir); err != nil {
+		check(tb, busy(tb).Backup(bg, dir))
 	}
-	return filepath.Join(templateDir.path, "data")
+	return dir
 }
 
+// TestMain lets the test binary be a program that finishes matches until it is
+// killed.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashName); dir != "" {
-		finishUntilKilled(dir)
-	}
-	// A check here is a whole competition: fewer are enough, unless more are asked for.
-	flag.Set("rapid.checks", "12")
-	code := m.Run()
-	if templateDir.path != "" {
-		os.RemoveAll(templateDir.path)
-	}
-	os.Exit(code)
+	refereetest.Main(m, refereetest.Modes{"crash": finishUntilKilled}, func(dir string) error {
+		templates = dir
+		// A check here is a whole competition: fewer are enough, unless more are
+		// asked for.
+		return flag.Set("rapid.checks", "12")
+	})
 }

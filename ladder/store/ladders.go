@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -10,19 +11,21 @@ import (
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // SyncLadders brings the ladders in line with the configuration: new ones come
 // with all live versions that play their game, those that are gone keep their
-// history and rest. The game of a ladder with matches cannot change.
-func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.LadderConfig) error {
+// history and are retired. The game of a ladder with matches cannot change, except
+// for its opening.
+func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(q *queries.Queries) error {
 		known, err := q.Ladders(ctx)
 		if err != nil {
 			return err
 		}
 		for _, l := range known {
-			if !slices.ContainsFunc(ladders, func(c ladder.LadderConfig) bool { return c.Name == l.Name }) {
+			if !slices.ContainsFunc(ladders, func(c ladder.Ladder) bool { return c.Name == l.Name }) {
 				if err := q.RetireLadder(ctx, l.ID); err != nil {
 					return err
 				}
@@ -33,11 +36,11 @@ func (s *Store) SyncLadders(ctx context.Context, ladders []ladder.LadderConfig) 
 				return err
 			}
 		}
-		return s.settle(ctx, q)
+		return s.refreshEntries(ctx, q)
 	})
 }
 
-func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int64, c ladder.LadderConfig) error {
+func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int64, c ladder.Ladder) error {
 	options, clock, house := text(c.Options), text(c.Clock), list(c.House)
 	l, err := q.LadderByName(ctx, c.Name)
 	if err = none(err, nil); err != nil {
@@ -53,7 +56,11 @@ func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int
 	if err != nil {
 		return err
 	}
-	if n > 0 && (l.Game != c.Game || l.Options != options || l.Slots != int64(c.Bots)) {
+	same, err := sameGame(l, c)
+	if err != nil {
+		return err
+	}
+	if n > 0 && !same {
 		return conflict("give the new one another name", "ladder %q has matches of %s %s with %d bots, and cannot become %s %s with %d",
 			c.Name, l.Game, l.Options, l.Slots, c.Game, options, c.Bots)
 	}
@@ -62,9 +69,22 @@ func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int
 	})
 }
 
+// sameGame reports whether a ladder is configured with the game that it has. Its
+// opening may be another: each match keeps its own.
+func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
+	old, err := ladderConfig(l)
+	if err != nil {
+		return false, err
+	}
+	delete(old.Options, rules.OpeningOption.Name)
+	options := maps.Clone(c.Options)
+	delete(options, rules.OpeningOption.Name)
+	return old.Game == c.Game && maps.Equal(old.Options, options) && old.Bots == c.Bots, nil
+}
+
 // LadderInfo is a ladder as the store has it.
 type LadderInfo struct {
-	ladder.LadderConfig
+	ladder.Ladder
 	Active   bool  // in the configuration
 	Finished int64 // matches: the order of the last one
 	Fitted   int64 // the order of the last match in its fit; 0 without
@@ -90,7 +110,7 @@ func (s *Store) Ladders(ctx context.Context) (out []LadderInfo, err error) {
 	return out, err
 }
 
-// Ladder is one of them.
+// Ladder returns a ladder by its name.
 func (s *Store) Ladder(ctx context.Context, name string) (out LadderInfo, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		l, err := s.ladder(ctx, q, name)
@@ -109,7 +129,7 @@ func ladderInfo(ctx context.Context, q *queries.Queries, l queries.Ladder) (Ladd
 		return LadderInfo{}, err
 	}
 	fit, err := q.Fit(ctx, l.ID)
-	return LadderInfo{LadderConfig: c, Active: l.Active != 0, Finished: l.Finished, Fitted: fit.Upto}, none(err, nil)
+	return LadderInfo{Ladder: c, Active: l.Active != 0, Finished: l.Finished, Fitted: fit.Upto}, none(err, nil)
 }
 
 func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (queries.Ladder, error) {
@@ -117,25 +137,14 @@ func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (qu
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
-// LadderState is what matchmaking needs of a ladder. Met loads the
-// acquaintances of its first argument and remembers them; it is for one goroutine.
+// LadderState returns what matchmaking needs of a ladder, but for who met whom.
 func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.Ladder, err error) {
-	open := map[[2]int64]int{}
-	var id int64
 	err = s.view(ctx, func(q *queries.Queries) error {
 		l, err := s.ladder(ctx, q, name)
 		if err != nil {
 			return err
 		}
-		id, out.Name, out.Slots = l.ID, l.Name, int(l.Slots)
-		c, err := ladderConfig(l)
-		if err != nil {
-			return err
-		}
-		sides, err := c.Sides()
-		if err != nil {
-			return err
-		}
+		out.Name, out.Slots = l.Name, int(l.Slots)
 		entries, err := q.ActiveEntries(ctx, l.ID)
 		if err != nil {
 			return err
@@ -152,65 +161,77 @@ func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.L
 		if err != nil {
 			return err
 		}
-		for i, a := range slots {
-			if p, ok := index[a.VersionID]; ok {
+		for _, slot := range slots {
+			if p, ok := index[slot.VersionID]; ok {
 				out.Players[p].Busy++
-			}
-			for _, b := range slots[:i] {
-				if a.ID == b.ID && sides[a.Slot] != sides[b.Slot] {
-					open[pairOf(a.VersionID, b.VersionID)]++
-				}
 			}
 		}
 		return nil
 	})
-	out.Met = s.met(ctx, id, open)
 	return out, err
 }
 
-func pairOf(a, b int64) [2]int64 { return [2]int64{min(a, b), max(a, b)} }
-
-// met counts meetings on a ladder, those of open matches included.
-func (s *Store) met(ctx context.Context, ladderID int64, open map[[2]int64]int) func(a, b int64) int {
-	loaded := map[int64]map[int64]int{}
-	return func(a, b int64) int {
-		others, ok := loaded[a]
-		if !ok {
-			others = s.acquaintances(ctx, ladderID, a)
-			loaded[a] = others
+// Met returns how often a version has met others on a ladder as opponents, by their
+// IDs, matches that are not over included: for matchmaking.
+func (s *Store) Met(ctx context.Context, name string, versionID int64) (met map[int64]int, err error) {
+	met = map[int64]int{}
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
 		}
-		return others[b] + open[pairOf(a, b)]
-	}
+		above, err := q.MetAbove(ctx, l.ID, versionID)
+		if err != nil {
+			return err
+		}
+		below, err := q.MetBelow(ctx, l.ID, versionID)
+		if err != nil {
+			return err
+		}
+		for _, m := range above {
+			met[m.Other] = int(m.Matches)
+		}
+		for _, m := range below {
+			met[m.Other] = int(m.Matches)
+		}
+		return addOpen(ctx, q, l, versionID, met)
+	})
+	return met, err
 }
 
-// acquaintances counts the finished matches of a version by opponent. A failure
-// makes it a stranger: that spoils no more than one choice.
-func (s *Store) acquaintances(ctx context.Context, ladderID, id int64) map[int64]int {
-	out := map[int64]int{}
-	above, err := s.read.MetAbove(ctx, ladderID, id)
+// addOpen adds the opponents of a version in the matches of a ladder that are not
+// over.
+func addOpen(ctx context.Context, q *queries.Queries, l queries.Ladder, versionID int64, met map[int64]int) error {
+	c, err := ladderConfig(l)
 	if err != nil {
-		return out
+		return err
 	}
-	below, err := s.read.MetBelow(ctx, ladderID, id)
+	sides, err := c.Sides()
 	if err != nil {
-		return out
+		return err
 	}
-	for _, m := range above {
-		out[m.Other] = int(m.Matches)
+	slots, err := q.OpenOnLadder(ctx, nullID(l.ID))
+	if err != nil {
+		return err
 	}
-	for _, m := range below {
-		out[m.Other] = int(m.Matches)
+	for _, own := range slots {
+		for _, other := range slots {
+			if own.VersionID == versionID && other.ID == own.ID && sides[own.Slot] != sides[other.Slot] {
+				met[other.VersionID]++
+			}
+		}
 	}
-	return out
+	return nil
 }
 
-// Standings are the active versions of a ladder by Elo.
+// Standings returns the active versions of a ladder by Elo.
 func (s *Store) Standings(ctx context.Context, name string) ([]ladder.Standing, error) {
 	return s.standings(ctx, name, true)
 }
 
-// Resting are the versions of a ladder that do not play any more, by their last Elo.
-func (s *Store) Resting(ctx context.Context, name string) ([]ladder.Standing, error) {
+// Inactive returns the versions of a ladder that do not play any more, by their
+// last Elo.
+func (s *Store) Inactive(ctx context.Context, name string) ([]ladder.Standing, error) {
 	return s.standings(ctx, name, false)
 }
 
@@ -239,7 +260,7 @@ func (s *Store) standings(ctx context.Context, name string, active bool) (out []
 	return out, err
 }
 
-// StandingsOf are the places of all versions of a bot on all ladders, in the
+// StandingsOf returns the places of all versions of a bot on all ladders, in the
 // order of the ladders, the last version first.
 func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
@@ -263,8 +284,8 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Stan
 	return out, err
 }
 
-// Pairs are the counts of a ladder for a fit, with the versions by number, and the
-// order of the last match in them.
+// Pairs returns the counts of a ladder for a fit, with the versions by number, and
+// the order of the last match in them.
 func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []rating.Pair, upto int64, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		l, err := s.ladder(ctx, q, name)
@@ -282,7 +303,7 @@ func (s *Store) Pairs(ctx context.Context, name string) (ids []int64, pairs []ra
 	return ids, pairs, upto, err
 }
 
-// numbered gives the versions numbers from 0, in their order.
+// numbered returns the versions numbers from 0, in their order.
 func numbered(rows []queries.PairsOfRow) (ids []int64, pairs []rating.Pair) {
 	number := map[int64]int{}
 	for _, r := range rows {

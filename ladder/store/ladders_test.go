@@ -28,8 +28,19 @@ func TestLadderState(t *testing.T) {
 			t.Errorf("player %d is %+v, want %+v", i, p, want)
 		}
 	}
-	if s.Met(ids[0], ids[1]) != 2 || s.Met(ids[1], ids[0]) != 2 || s.Met(ids[2], ids[0]) != 1 || s.Met(ids[1], ids[2]) != 0 {
-		t.Errorf("met: %d %d %d %d", s.Met(ids[0], ids[1]), s.Met(ids[1], ids[0]), s.Met(ids[2], ids[0]), s.Met(ids[1], ids[2]))
+	met := c.metOn("tebes-4")
+	if met(ids[0], ids[1]) != 2 || met(ids[1], ids[0]) != 2 || met(ids[2], ids[0]) != 1 || met(ids[1], ids[2]) != 0 {
+		t.Errorf("met: %d %d %d %d", met(ids[0], ids[1]), met(ids[1], ids[0]), met(ids[2], ids[0]), met(ids[1], ids[2]))
+	}
+}
+
+// metOn counts the matches of two versions as opponents on a ladder.
+func (c *competition) metOn(name string) func(a, b int64) int {
+	return func(a, b int64) int {
+		c.tb.Helper()
+		met, err := c.Met(bg, name, a)
+		check(c.tb, err)
+		return met[b]
 	}
 }
 
@@ -42,10 +53,9 @@ func TestLadderStateOfTeams(t *testing.T) {
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	c.finished("brisca-4-teams", ids...)
 	c.begun("brisca-4-teams", ids...)
-	s, err := c.LadderState(bg, "brisca-4-teams")
-	check(t, err)
-	if s.Met(ids[0], ids[2]) != 0 || s.Met(ids[0], ids[1]) != 2 || s.Met(ids[3], ids[2]) != 2 {
-		t.Errorf("met: %d %d %d", s.Met(ids[0], ids[2]), s.Met(ids[0], ids[1]), s.Met(ids[3], ids[2]))
+	met := c.metOn("brisca-4-teams")
+	if met(ids[0], ids[2]) != 0 || met(ids[0], ids[1]) != 2 || met(ids[3], ids[2]) != 2 {
+		t.Errorf("met: %d %d %d", met(ids[0], ids[2]), met(ids[0], ids[1]), met(ids[3], ids[2]))
 	}
 }
 
@@ -63,10 +73,10 @@ func TestSyncLadders(t *testing.T) {
 	}
 	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
 	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is not played any more`)
-	rest, err := c.Resting(bg, "tebes-4")
+	inactive, err := c.Inactive(bg, "tebes-4")
 	check(t, err)
-	if len(rest) != 3 {
-		t.Errorf("%d versions rest there", len(rest))
+	if len(inactive) != 3 {
+		t.Errorf("%d versions are inactive there", len(inactive))
 	}
 	check(t, c.SyncLadders(bg, ladders))
 	c.finished("tebes-4", ids...)
@@ -86,8 +96,31 @@ func TestSyncLadders(t *testing.T) {
 	wantSound(t, c.Store)
 }
 
+// A database from before there were openings knows no such option: its matches stand,
+// one that was begun is finished without, and its ladders get openings.
+func TestOpeningsOnOldLadders(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	c.finished("tebes-4", ids...)
+	m, seed := c.begun("tebes-4", ids...)
+	for _, table := range []string{"ladders", "matches"} {
+		_, err := c.writer.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
+		check(t, err)
+	}
+	_, err := c.Finish(bg, m.ID, playMatch(t, m, seed))
+	check(t, err)
+	ladders := testLadders(t)
+	ladders[0].Options["opening"] = "6"
+	check(t, c.SyncLadders(bg, ladders))
+	m, _ = c.finished("tebes-4", ids...)
+	if m.Options["opening"] != "6" {
+		t.Errorf("the match is of %v", m.Options)
+	}
+	wantSound(t, c.Store)
+}
+
 // A house bot with another label has a new version, with another program around
-// it the same; one that is gone rests.
+// it the same; one that is gone is retired.
 func TestSyncHouse(t *testing.T) {
 	c := newCompetition(t)
 	first := c.ids("@random", "@first", "@greedy")

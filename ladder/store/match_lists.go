@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Waiting are the matches that wait, the oldest first, at most limit.
+// Waiting returns the matches that wait, the oldest first, at most limit.
 func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		rows, err := q.OldestIn(ctx, string(ladder.Waiting), int64(limit))
@@ -79,7 +79,7 @@ func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]
 	return q.MatchesBefore(ctx, before, limit)
 }
 
-// Match is one match.
+// Match returns a match.
 func (s *Store) Match(ctx context.Context, id int64) (out ladder.Match, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		m, err := q.Match(ctx, id)
@@ -143,18 +143,12 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 	}
 	for _, r := range changes {
 		m := index[r.MatchID]
-		m.Changes = append(m.Changes, change(r, m.Ladder, m.Deals))
+		m.Changes = append(m.Changes, change(r, m.Ladder, m.Distinct))
 	}
 	return out, nil
 }
 
-// Changes are what a finished rated match moved, by slot.
-func (s *Store) Changes(ctx context.Context, matchID int64) ([]ladder.Change, error) {
-	m, err := s.Match(ctx, matchID)
-	return m.Changes, err
-}
-
-// History is how the Elo of a version on a ladder went: at most limit of its
+// History returns how the Elo of a version on a ladder went: at most limit of its
 // changes, evenly spaced, the last one among them; 0 for all.
 func (s *Store) History(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
@@ -172,7 +166,7 @@ func (s *Store) History(ctx context.Context, name string, versionID int64, limit
 		}
 		rows, err := q.History(ctx, queries.HistoryParams{LadderID: l.ID, VersionID: versionID, Step: step, Phase: e.Matches % step})
 		for _, r := range rows {
-			out = append(out, change(r, name, int(l.Deals)))
+			out = append(out, change(r.Change, name, int(r.Deals)))
 		}
 		return err
 	})

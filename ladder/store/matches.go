@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -20,12 +22,16 @@ type NewMatch struct {
 
 	Game    string
 	Options map[string]string
-	Clock   ladder.Clock
+	Clock   referee.Clock
 	Deals   int
 	AskedBy int64 // the person, 0 for nobody
 	// Open is how many unrated matches that person may have that are not over; 0
 	// for any number.
 	Open int
+	// Time is how long an unrated match may take by its rules; 0: any time.
+	Time time.Duration
+	// Room is the memory that an unrated match has to fit into.
+	Room ladder.Room
 }
 
 // AddMatch takes a match in, which waits then. The versions of a rated one have to
@@ -57,12 +63,30 @@ func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err
 			}
 		}
 		list, err := s.fill(ctx, q, []queries.Match{m})
-		if err == nil {
-			out = list[0]
+		if err != nil {
+			return err
 		}
-		return err
+		out = list[0]
+		if out.Rated {
+			return nil
+		}
+		return n.fits(out)
 	})
 	return out, err
+}
+
+// fits refuses an unrated match that takes more time or memory than it may.
+func (n *NewMatch) fits(m ladder.Match) error {
+	v, err := m.Variant()
+	if err != nil {
+		return err
+	}
+	if n.Time > 0 {
+		if err := ladder.CheckTime(v, m.Clock, len(m.Versions), m.Deals, n.Time); err != nil {
+			return err
+		}
+	}
+	return n.Room.Check("match", v, m.House())
 }
 
 func (s *Store) newMatch(ctx context.Context, q *queries.Queries, n NewMatch) (p queries.AddMatchParams, err error) {
@@ -77,7 +101,7 @@ func (s *Store) newMatch(ctx context.Context, q *queries.Queries, n NewMatch) (p
 	case l.Active == 0:
 		return p, conflict("", "ladder %q is not played any more", n.Ladder)
 	case n.AskedBy != 0:
-		return p, invalid("ask for an unrated one", "match: nobody can ask for a rated one")
+		return p, invalid("request an unrated one", "match: rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):
 		return p, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
 	}
@@ -92,14 +116,14 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 	if err != nil {
 		return p, invalid("", "match: %w", err)
 	}
-	v, err := rules.Settle(g, n.Options)
+	v, err := rules.Resolve(g, n.Options)
 	if err != nil {
 		return p, invalid("", "match: %w", err)
 	}
 	if _, err := ladder.SlotSides(v, len(n.Versions)); err != nil {
 		return p, invalid("", "match: %w", err)
 	}
-	if err := n.Clock.Check(); err != nil {
+	if err := referee.Clock(n.Clock).Check(); err != nil {
 		return p, invalid("", "match: %w", err)
 	}
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
@@ -114,11 +138,7 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 			return p, ladder.Errorf(ladder.TooMany, "wait until one is over", "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
-	options := map[string]string{}
-	for _, o := range v.Settings() {
-		options[o.Name] = o.Value
-	}
-	return queries.AddMatchParams{Game: n.Game, Options: text(options), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings().Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.
@@ -128,6 +148,9 @@ func (s *Store) player(ctx context.Context, q *queries.Queries, ladderID, id int
 		return row, none(err, noVersion(id))
 	}
 	if ladderID == 0 {
+		if b, err := q.Bot(ctx, row.Version.BotID); err != nil || b.Withdrawn.Valid {
+			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
+		}
 		switch ladder.State(row.Version.State) {
 		case ladder.Live, ladder.Resting, ladder.Benched:
 			return row, nil
@@ -195,7 +218,7 @@ func noMatch(id int64) error { return notFound("", "match %d does not exist", id
 // Break ends the attempt at a running match; its seed is public then, and the
 // match waits again. failed says that the referee failed, which is the end of the
 // match at the third time; a stop of the server is not. Dropped tells that it was
-// given up, for that or for a version that plays no more.
+// given up, for that or for a version that no longer plays.
 func (s *Store) Break(ctx context.Context, matchID int64, reason string, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(q *queries.Queries) error {
 		m, err := s.matchIn(ctx, q, matchID, ladder.Running)
@@ -215,12 +238,7 @@ func (s *Store) Break(ctx context.Context, matchID int64, reason string, failed 
 }
 
 func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
-	last, err := q.LastAttempt(ctx, m.ID)
-	if err != nil {
-		return err
-	}
-	err = q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
-	if err != nil {
+	if err := s.endAttempt(ctx, q, m, reason, failed); err != nil {
 		return err
 	}
 	failures, err := q.CountFailed(ctx, m.ID)
@@ -236,7 +254,16 @@ func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Matc
 	return s.dropIdle(ctx, q)
 }
 
-// ReleaseRunning breaks off every match that is marked as running, when a server
+// endAttempt ends the attempt that runs.
+func (s *Store) endAttempt(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
+	last, err := q.LastAttempt(ctx, m.ID)
+	if err != nil {
+		return err
+	}
+	return q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
+}
+
+// ReleaseRunning interrupts every match that is marked as running, when a server
 // starts: nobody plays them. They wait again, with a new seed to come.
 func (s *Store) ReleaseRunning(ctx context.Context) (n int, err error) {
 	err = s.update(ctx, func(q *queries.Queries) error {

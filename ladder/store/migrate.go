@@ -12,7 +12,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate brings the schema up to date. Only who has the folder's lock may do so:
+// migrate brings the schema up to date. Only who has the directory's lock may do so:
 // a server that runs must not have it changed under its feet. A schema that is
 // newer than this program is refused.
 func (s *Store) migrate(ctx context.Context) error {
@@ -57,7 +57,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	return nil
 }
 
-// schema is the version of the database's schema, 0 for an empty one.
+// schema returns the version of the database's schema, 0 for an empty one.
 func (s *Store) schema(ctx context.Context) (version int64, err error) {
 	var there bool
 	err = s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?)", goose.DefaultTablename).Scan(&there)

@@ -39,22 +39,24 @@ func (s *Store) People(ctx context.Context) ([]ladder.Person, error) {
 	return out, explain(err)
 }
 
-// Person is one of them.
+// Person returns a person by ID.
 func (s *Store) Person(ctx context.Context, id int64) (ladder.Person, error) {
 	p, err := s.read.Person(ctx, id)
 	return person(p), explain(none(err, notFound("", "person %d does not exist", id)))
 }
 
-// PersonByName is one of them.
+// PersonByName returns a person by name.
 func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, error) {
 	p, err := s.read.PersonByName(ctx, name)
 	return person(p), explain(none(err, notFound("timba admin people lists them", "person %q does not exist", name)))
 }
 
 // BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
-// are not valid, their bots rest, and their matches that wait are dropped.
+// are not valid, their bots are inactive, and what they have going on ends: matches
+// that they asked for, those of their bots, and submissions.
 func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
-	return s.update(ctx, func(q *queries.Queries) error {
+	var uploads []string
+	err := s.update(ctx, func(q *queries.Queries) error {
 		var at time.Time
 		if blocked {
 			at = s.now()
@@ -66,14 +68,31 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
-		if err := q.SettleEntries(ctx); err != nil {
+		if err := q.UpdateActive(ctx); err != nil {
 			return err
 		}
-		return s.dropIdle(ctx, q)
+		if err := s.dropIdle(ctx, q); err != nil || !blocked {
+			return err
+		}
+		p, err := q.Person(ctx, id)
+		if err != nil {
+			return err
+		}
+		uploads, err = s.endAll(ctx, q, p)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range uploads {
+		if err := s.dropUpload(ctx, sum); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Messages are those to a person after an ID, the oldest first, at most limit.
+// Messages returns those to a person after an ID, the oldest first, at most limit.
 func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
 	var out []ladder.Message
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))

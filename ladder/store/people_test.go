@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
 )
 
 func TestTokens(t *testing.T) {
@@ -105,8 +107,12 @@ func TestTokensRefused(t *testing.T) {
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: timba login takes a new one")
 	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
 	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
-	_, _, err = c.AddToken(bg, p.ID, "a\nb", ladder.ScopeAll, time.Time{})
-	wantError(t, err, ladder.Invalid, `token: label cannot be "a\nb": try one line of at most 80 bytes`)
+	for _, label := range []string{"a\nb", "a\u202eb", "a\u2066b", "a\u200fb", "a\u200bb", "a\xffb"} { // marks turn the text around it
+		_, _, err = c.AddToken(bg, p.ID, label, ladder.ScopeAll, time.Time{})
+		wantError(t, err, ladder.Invalid, fmt.Sprintf("token: label cannot be %q: try one line of at most 80 bytes of visible characters", label))
+	}
+	_, _, err = c.AddToken(bg, p.ID, "mi portátil 日本 عربي", ladder.ScopeAll, time.Time{})
+	check(t, err)
 	_, _, err = c.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
 	wantError(t, err, ladder.NotFound, "person 99 does not exist")
 }
@@ -155,7 +161,7 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.Register(bg, "", "frida", true)
 	wantError(t, err, ladder.Conflict, `person "frida" exists: choose another name`)
 	_, _, err = c.Register(bg, "", "Frida!", true)
-	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try lower-case letters, digits and single - _ . between them, at most 32 in all`)
+	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
 	late, _, err := c.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
 	check(t, err)
 	c.clock.skip(time.Hour)
@@ -176,11 +182,11 @@ func TestVersionStages(t *testing.T) {
 		t.Errorf("got %+v", v)
 	}
 	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
-	wantError(t, err, ladder.Conflict, `bot "anna-bot": version 1 is still being looked at: wait until that is over`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot": version 1 is still being checked: wait until that is over`)
 	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is somebody else's: choose another name`)
 	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, lots)
-	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters, digits and single - _ . between them, at most 32 in all`)
+	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
 	_, err = c.AddVersion(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, lots)
 	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
 	wantError(t, c.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
@@ -219,18 +225,25 @@ func TestLimitsOfAPerson(t *testing.T) {
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
 	few := ladder.Limits{Bots: 2, Versions: 3}
+	n := 0
 	add := func(name string) error {
-		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(1)}, few)
+		n++
+		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(n)}, few)
 		if err == nil {
-			check(t, c.Fail(bg, v.ID, "no"))
+			check(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
+			check(t, c.Promote(bg, v.ID))
 		}
 		return err
 	}
 	check(t, add("one"))
 	check(t, add("two"))
-	wantError(t, add("three"), ladder.TooMany, `2 bots are the limit, and "three" would be one more: submit a new version of one of them`)
+	wantError(t, add("three"), ladder.Conflict, `2 bots are the limit, and "three" would be one more: submit a new version of one of them`)
 	check(t, add("two"))
-	wantError(t, add("one"), ladder.TooMany, "3 versions within a day are the limit: try again tomorrow")
+	err = add("one")
+	wantError(t, err, ladder.TooMany, "3 versions within a day are the limit: try again in 24 h")
+	if e := new(ladder.Error); !errors.As(err, &e) || e.Retry < 23*time.Hour || e.Retry > 24*time.Hour {
+		t.Errorf("try again after %s, want a day at most", e.Retry)
+	}
 	c.clock.skip(25 * time.Hour)
 	check(t, add("one"))
 }
@@ -277,7 +290,7 @@ func TestUnratedMatches(t *testing.T) {
 	wantError(t, ask(func(n *NewMatch) { n.Deals = 101 }), ladder.Invalid, "match: deals cannot be 101: try 1 to 100")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: bots cannot be 1 in a game of 2 seats: try 2")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
-	wantError(t, ask(func(n *NewMatch) { n.Clock = ladder.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
+	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
 	fresh := c.submitted(p.ID, "anna-bot")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, resting or benched")
 	if n := count(t, c, "matches"); n != 0 {

@@ -17,7 +17,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
 var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
 
-// statements are the queries as they are generated, by name.
+// statements returns the queries as they are generated, by name.
 func statements(t *testing.T) map[string]string {
 	files, err := filepath.Glob("queries/*.sql.go")
 	check(t, err)
@@ -37,11 +37,11 @@ func statements(t *testing.T) map[string]string {
 
 // scanned are the statements that may read a whole table, and why.
 var scanned = map[string]string{
-	"People":        "an operator's list",
-	"Invites":       "an operator's list",
-	"Ladders":       "a dozen rows",
-	"SettleEntries": "once at the start of a server",
-	"Bundles":       "for backup and verify",
+	"People":       "an operator's list",
+	"Invites":      "an operator's list",
+	"Ladders":      "a dozen rows",
+	"UpdateActive": "once at the start of a server",
+	"Bundles":      "for backup and verify",
 }
 
 // How every statement finds its rows: none reads a whole table, but for those

@@ -1,6 +1,6 @@
-// Package store keeps a competition in a folder: an SQLite database with people,
-// bots, matches, games and ratings. Every method is one transaction: what it says
-// is done is on the disk, what it says failed has left nothing.
+// Package store stores a competition in a directory: an SQLite database with people,
+// bots, matches, games and ratings. Every method is one transaction: its success is
+// on the disk, its failure changes nothing.
 //
 // The schema is in migrations, the queries in queries/*.sql; the Go code beside
 // those is generated from them.
@@ -26,22 +26,16 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
-)
-
-// Names in the data folder.
-const (
-	databaseFile = "timba.db"
-	lockFile     = "lock"
-	bundleFolder = "bundles"
 )
 
 // Options of a store; the zero value is for a command beside the server.
 type Options struct {
 	// Now is the clock; nil stands for the system's.
 	Now func() time.Time
-	// Server takes the folder's lock, which only one has at a time, and makes the
-	// folder and the database where there are none.
+	// Server takes the directory's lock, which only one has at a time, and makes the
+	// directory and the database where there are none.
 	Server bool
 	// ReadOnly opens an existing database without a change to it.
 	ReadOnly bool
@@ -49,9 +43,9 @@ type Options struct {
 	noSync bool // leave it to the system when things come to the disk: for tests
 }
 
-// Store is an open data folder. Its methods may be called from any goroutine.
+// Store is an open data directory. Its methods may be called from any goroutine.
 type Store struct {
-	dir      string
+	dir      datadir.Dir
 	now      func() time.Time
 	readOnly bool
 	lock     *flock.Flock
@@ -62,9 +56,9 @@ type Store struct {
 	codec    *codec
 }
 
-// Open opens the data folder and brings its database up to date.
+// Open opens the data directory and brings its database up to date.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: dir, now: o.Now, readOnly: o.ReadOnly}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -74,8 +68,8 @@ func Open(dir string, o Options) (_ *Store, err error) {
 			err = explain(err)
 		}
 	}()
-	path := filepath.Join(dir, databaseFile)
-	if err := s.prepareFolder(path, o); err != nil {
+	path := s.dir.Database()
+	if err := s.prepareDir(o); err != nil {
 		return nil, err
 	}
 	if !o.ReadOnly {
@@ -95,41 +89,41 @@ func Open(dir string, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// prepareFolder makes the folder for a server and locks it.
-func (s *Store) prepareFolder(path string, o Options) error {
+// prepareDir makes the directory for a server and locks it.
+func (s *Store) prepareDir(o Options) error {
 	if o.Server {
-		for _, dir := range []string{s.dir, filepath.Join(s.dir, bundleFolder)} {
+		for _, dir := range []string{string(s.dir), s.dir.Bundles()} {
 			if err := os.MkdirAll(dir, 0o700); err != nil {
-				return unavailable("name a folder that can be written to, or mend it", "data: folder %q cannot be made: %w", s.dir, err)
+				return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be made: %w", s.dir, err)
 			}
 		}
 		if err := s.takeLock(); err != nil {
 			return err
 		}
 		// It has the seeds of matches to come: nobody else is to read it, whatever
-		// the rights of the folder. SQLite gives its other files the same rights.
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		// the rights of the directory. SQLite gives its other files the same rights.
+		f, err := os.OpenFile(s.dir.Database(), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
-			return unavailable("look at the folder, its owner and its rights", "data: the database cannot be opened: %w", err)
+			return unavailable("check the directory, its owner and its permissions", "data: the database cannot be opened: %w", err)
 		}
 		return f.Close()
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return ladder.Errorf(ladder.NotFound, "name the folder of a server, or start one there with timba serve --data "+s.dir,
-			"data: folder %q has no %s", s.dir, databaseFile)
+	if _, err := os.Stat(s.dir.Database()); errors.Is(err, fs.ErrNotExist) {
+		return ladder.Errorf(ladder.NotFound, "name the directory of a server, or start one there with timba serve --data "+string(s.dir),
+			"data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database()))
 	}
 	return nil
 }
 
-// takeLock makes this process the folder's server until Close.
+// takeLock makes this process the directory's server until Close.
 func (s *Store) takeLock() error {
-	lock := flock.New(filepath.Join(s.dir, lockFile))
+	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
 	if err != nil {
-		return unavailable("name a folder that can be written to, or mend it", "data: folder %q cannot be locked: %w", s.dir, err)
+		return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be locked: %w", s.dir, err)
 	}
 	if !ok {
-		return unavailable("stop that server, or name another folder", "data: folder %q is in use by another server", s.dir)
+		return unavailable("stop that server, or name another directory", "data: directory %q is in use by another server", s.dir)
 	}
 	s.lock = lock
 	return nil
@@ -210,13 +204,13 @@ func (s *Store) Close() error {
 	return explain(errors.Join(errs...))
 }
 
-// Dir is the data folder.
-func (s *Store) Dir() string { return s.dir }
+// Dir returns the data directory, as Open was given it.
+func (s *Store) Dir() datadir.Dir { return s.dir }
 
 // update runs f in one write transaction.
 func (s *Store) update(ctx context.Context, f func(*queries.Queries) error) error {
 	if s.readOnly {
-		return unavailable("open it without read-only", "data: folder %q is open read-only", s.dir)
+		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
@@ -226,9 +220,18 @@ func (s *Store) update(ctx context.Context, f func(*queries.Queries) error) erro
 		if rollback := tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
 			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
 		}
-		return explain(err)
+		return explain(undone(ctx, err))
 	}
-	return explain(tx.Commit())
+	return explain(undone(ctx, tx.Commit()))
+}
+
+// undone returns the context's error where err only says that the end of the context
+// has undone the transaction.
+func undone(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // view runs f on one state of the database.
@@ -238,5 +241,5 @@ func (s *Store) view(ctx context.Context, f func(*queries.Queries) error) error 
 		return explain(err)
 	}
 	defer tx.Rollback() // it has changed nothing
-	return explain(f(s.read.WithTx(tx)))
+	return explain(undone(ctx, f(s.read.WithTx(tx))))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -60,6 +61,10 @@ func (k key) matches(hash []byte) bool { return subtle.ConstantTimeCompare(k.has
 
 const maxTokenLabel = 80
 
+// MaxTokens is how many valid tokens a person may have, so that a list of them is
+// one page.
+const MaxTokens = 100
+
 // AddToken makes a token for a person; its text is shown once and not kept. A
 // zero expires stands for never.
 func (s *Store) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
@@ -73,20 +78,31 @@ func (s *Store) AddToken(ctx context.Context, personID int64, label string, scop
 	return text, t, nil
 }
 
+// unprintable reports whether a character does not show as itself: controls, marks
+// that turn the direction of text, and others without width.
+func unprintable(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }
+
 func (s *Store) addToken(ctx context.Context, q *queries.Queries, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
 		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
 	}
-	if len(label) > maxTokenLabel || strings.ContainsFunc(label, unicode.IsControl) {
-		return "", ladder.Token{}, invalid("try one line of at most 80 bytes", "token: label cannot be %q", label)
+	if len(label) > maxTokenLabel || strings.ContainsFunc(label, unprintable) {
+		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "token: label cannot be %q", label)
 	}
 	if !expires.IsZero() && !expires.After(s.now()) {
 		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
 	}
 	if _, err := q.Person(ctx, personID); err != nil {
 		return "", ladder.Token{}, none(err, notFound("", "person %d does not exist", personID))
+	}
+	valid, err := q.CountTokens(ctx, personID, nullStamp(s.now()))
+	if err != nil {
+		return "", ladder.Token{}, err
+	}
+	if valid >= MaxTokens {
+		return "", ladder.Token{}, conflict("revoke one: timba tokens revoke ID", "the limit is %d tokens", MaxTokens)
 	}
 	k := newKey(tokenPrefix)
 	row, err := q.AddToken(ctx, queries.AddTokenParams{

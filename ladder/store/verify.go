@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -68,7 +68,7 @@ func (v *verifier) step(n int) {
 	}
 }
 
-// database has SQLite look at its pages, indexes, constraints and references. A
+// database lets SQLite look at its pages, indexes, constraints and references. A
 // file that is too damaged for that is a difference, too.
 func (v *verifier) database() error {
 	if err := v.pragma("integrity_check", func(row []any) string {
@@ -115,7 +115,7 @@ func (v *verifier) pragma(name string, what func(row []any) string) error {
 	return nil
 }
 
-// bundles holds every upload against its name, which is its hash.
+// bundles compares the hash of every upload with its name.
 func (v *verifier) bundles() error {
 	hashes, err := v.store.read.Bundles(v.ctx)
 	if err != nil {
@@ -141,8 +141,8 @@ func (v *verifier) bundles() error {
 	return nil
 }
 
-func hashOf(dir, sum string) (string, error) {
-	path, err := bundle.Path(dir, sum)
+func hashOf(dir datadir.Dir, sum string) (string, error) {
+	path, err := dir.Bundle(sum)
 	if err != nil {
 		return "", err
 	}

@@ -2,10 +2,13 @@ package store
 
 import (
 	"cmp"
+	"database/sql"
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/outcome"
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -13,17 +16,24 @@ import (
 // in their order, as they were at one moment.
 type recount struct {
 	*verifier
-	ladder  queries.Ladder
-	stored  []queries.Entry // by since
-	pairs   []queries.Pair
-	upto    int64                    // of the fit
-	entries map[int64]*queries.Entry // by version, computed
-	counts  map[[2]int64]*queries.Pair
-	next    int // of stored, which has not come yet
+	ladder queries.Ladder
+	stored []queries.Entry // by since
+	pairs  []queries.Pair
+	upto   int64            // of the fit
+	places map[int64]*place // by version, computed
+	counts map[[2]int64]*queries.Pair
+	next   int // of stored, which has not come yet
+}
+
+// place is an entry and the last match that moved it.
+type place struct {
+	outcome.Entry
+	last   int64 // its order; before the first match, that of the last one on the ladder
+	lastAt sql.NullInt64
 }
 
 func (v *verifier) ladder(id int64) error {
-	c := &recount{verifier: v, entries: map[int64]*queries.Entry{}, counts: map[[2]int64]*queries.Pair{}}
+	c := &recount{verifier: v, places: map[int64]*place{}, counts: map[[2]int64]*queries.Pair{}}
 	err := v.store.view(v.ctx, func(q *queries.Queries) (err error) {
 		if c.ladder, err = q.LadderByID(v.ctx, id); err != nil {
 			return err
@@ -91,69 +101,71 @@ func (c *recount) matches() error {
 func (c *recount) enter(finished int64) {
 	for ; c.next < len(c.stored) && c.stored[c.next].Since <= finished; c.next++ {
 		s := c.stored[c.next]
-		start, uncertainty := elo.Start, elo.Newcomer
+		var predecessor *outcome.Entry
 		if s.Predecessor.Valid {
-			if p := c.entries[s.Predecessor.Int64]; p != nil {
-				start = p.Elo
+			if p := c.places[s.Predecessor.Int64]; p != nil {
+				predecessor = &p.Entry
 			} else {
 				c.differ(c.whereVersion(s.VersionID), "its predecessor, version %d, came after it", s.Predecessor.Int64)
 			}
 		}
-		if s.Held != 0 {
-			start, uncertainty = elo.AnchorElo, 0
+		e := outcome.Enter(s.VersionID, predecessor, s.Held != 0)
+		if s.Start != e.Elo {
+			c.differ(c.whereVersion(s.VersionID), "it started at Elo %v where its predecessor had %v", s.Start, e.Elo)
 		}
-		if s.Start != start {
-			c.differ(c.whereVersion(s.VersionID), "it started at Elo %v where its predecessor had %v", s.Start, start)
-		}
-		c.entries[s.VersionID] = &queries.Entry{Elo: start, Uncertainty: uncertainty, Held: s.Held, Last: s.Since}
+		c.places[s.VersionID] = &place{Entry: e, last: s.Since}
 	}
 }
 
-// rate moves the ratings by one match and holds what is kept of it against that.
+// rate moves the ratings by one match and compares what is kept of it with that.
 func (c *recount) rate(r *rebuilt) error {
 	c.enter(r.row.Ord.Int64 - 1)
 	if !r.complete() {
 		return nil // what is wrong has been said
 	}
-	entries := make([]queries.Entry, len(r.versions))
-	for slot, id := range r.versions {
-		e := c.entries[id]
-		if e == nil {
+	before := make([]outcome.Entry, len(r.match.Versions))
+	for slot, id := range r.match.Versions {
+		p := c.places[id]
+		if p == nil {
 			r.differ("", "version %d is not on the ladder", id)
 			c.found = append(c.found, r.found[len(r.found)-1])
 			return nil
 		}
-		entries[slot] = *e
+		before[slot] = p.Entry
 	}
-	out, err := outcomeOf(r.variant, entries, r.games)
+	var repeats *rating.Repeats // nil for a match rated when all deals counted
+	if r.row.DistinctDeals.Valid {
+		var err error
+		if repeats, err = repeatsBefore(c.ctx, c.store.read, c.ladder.ID, r.row.Ord.Int64, r.games); err != nil {
+			return err
+		}
+	}
+	where := fmt.Sprintf("match %d", r.row.ID)
+	out, err := outcome.Of(r.match, r.variant, before, r.games, repeats)
 	if err != nil {
-		c.differ(fmt.Sprintf("match %d", r.row.ID), "%s", err)
+		c.differ(where, "%s", err)
 		return nil
 	}
-	if err := c.compareChanges(r, entries, out); err != nil {
+	if out.Distinct != r.match.Distinct {
+		c.differ(where, "%d of its deals count where its games give %d", r.match.Distinct, out.Distinct)
+	}
+	if err := c.compareChanges(r, out.Changes); err != nil {
 		return err
 	}
-	for slot, id := range r.versions {
-		e, sum := c.entries[id], out.sums[slot]
-		e.Elo, e.Uncertainty, e.Last, e.LastAt = out.moves[slot].After, out.moves[slot].Uncertainty, r.row.Ord.Int64, r.row.Finished
-		e.Matches++
-		e.Games += sum.games
-		e.Wins += sum.wins
-		e.Draws += sum.draws
-		e.Losses += sum.losses
-		e.Faults += sum.faults
+	for _, e := range out.Entries {
+		*c.places[e.VersionID] = place{e, r.row.Ord.Int64, r.row.Finished}
 	}
-	for _, p := range out.pairs {
-		c.count(pairRow(c.ladder.ID, r.versions[p.A], r.versions[p.B], p))
+	for _, p := range out.Pairs {
+		c.count(p)
 	}
 	return nil
 }
 
-func (c *recount) count(add queries.AddPairParams) {
+func (c *recount) count(add outcome.Pair) {
 	key := [2]int64{add.A, add.B}
 	p := c.counts[key]
 	if p == nil {
-		p = &queries.Pair{LadderID: add.LadderID, A: add.A, B: add.B}
+		p = &queries.Pair{LadderID: c.ladder.ID, A: add.A, B: add.B}
 		c.counts[key] = p
 	}
 	p.Matches++
@@ -162,48 +174,40 @@ func (c *recount) count(add queries.AddPairParams) {
 	p.Squares += add.Squares
 }
 
-// compareChanges holds the changes that a match has against those computed.
-func (c *recount) compareChanges(r *rebuilt, entries []queries.Entry, out outcome) error {
+// compareChanges compares the changes that a match has with those computed.
+func (c *recount) compareChanges(r *rebuilt, computed []ladder.Change) error {
 	rows, err := c.store.read.ChangesOf(c.ctx, []int64{r.row.ID})
 	if err != nil {
 		return err
 	}
 	where := fmt.Sprintf("match %d", r.row.ID)
-	if len(rows) != len(r.versions) {
-		c.differ(where, "it has moved %d versions, not its %d", len(rows), len(r.versions))
+	if len(rows) != len(computed) {
+		c.differ(where, "it has moved %d versions, not its %d", len(rows), len(computed))
 		return nil
 	}
 	for slot, got := range rows {
-		move := out.moves[slot]
-		want := queries.Change{
-			MatchID: r.row.ID, Slot: int64(slot), LadderID: c.ladder.ID, VersionID: r.versions[slot], Number: entries[slot].Matches + 1,
-			EloBefore: move.Before, EloAfter: move.After, K: move.K, Score: move.Score, Expected: move.Expected, Uncertainty: move.Uncertainty,
-		}
-		if got != want {
-			c.differ(where, "slot %d: the change is %+v where it has to be %+v", slot, got, want)
+		if want := queries.Change(changeRow(c.ladder.ID, computed[slot])); got != want {
+			c.differ(where, "slot %d: the change is %s", slot, unlike(changeFigures(got), changeFigures(want)))
 		}
 	}
 	return nil
 }
 
-// compare holds the sums against those computed, and the counts of pairs.
+// compare compares the sums with those computed, and the counts of pairs.
 func (c *recount) compare() {
-	for _, got := range c.stored {
-		want := c.entries[got.VersionID]
+	for _, s := range c.stored {
+		want := c.places[s.VersionID]
 		if want == nil {
-			c.differ(c.whereVersion(got.VersionID), "it came after match %d, and there is none", got.Since)
+			c.differ(c.whereVersion(s.VersionID), "it came after match %d, and there is none", s.Since)
 			continue
 		}
-		full := *want
-		// What does not follow from matches is as it is.
-		full.LadderID, full.VersionID, full.Predecessor, full.Since, full.Start = got.LadderID, got.VersionID, got.Predecessor, got.Since, got.Start
-		full.Active, full.Fit, full.PlusMinus = got.Active, got.Fit, got.PlusMinus
-		if got.Elo != full.Elo {
-			c.differ(c.whereVersion(got.VersionID), "its Elo is %v where its matches give %v", got.Elo, full.Elo)
-			got.Elo = full.Elo
+		got := place{entry(s), s.Last, s.LastAt}
+		if got.Elo != want.Elo {
+			c.differ(c.whereVersion(s.VersionID), "its Elo is %v where its matches give %v", got.Elo, want.Elo)
+			got.Elo = want.Elo
 		}
-		if got != full {
-			c.differ(c.whereVersion(got.VersionID), "its sums are %+v where its matches give %+v", got, full)
+		if got != *want {
+			c.differ(c.whereVersion(s.VersionID), "its sums are %s by its matches", unlike(placeFigures(got), placeFigures(*want)))
 		}
 	}
 	if c.upto > c.ladder.Finished {
@@ -214,7 +218,7 @@ func (c *recount) compare() {
 		if want := c.counts[key]; want == nil {
 			c.differ(c.where(), "versions %d and %d have counts and no match", got.A, got.B)
 		} else if got != *want {
-			c.differ(c.where(), "the counts of versions %d and %d are %+v where their matches give %+v", got.A, got.B, got, *want)
+			c.differ(c.where(), "the counts of versions %d and %d are %s by their matches", got.A, got.B, unlike(pairFigures(got), pairFigures(*want)))
 		}
 		delete(c.counts, key)
 	}

@@ -17,11 +17,11 @@ import (
 
 // rebuilt is a finished match made again from its replays.
 type rebuilt struct {
-	row      queries.Match
-	versions []int64
-	variant  rules.Variant
-	games    []ladder.Game // their seats as the replays tell them, or as stored where there is none
-	found    []Difference
+	row     queries.Match
+	match   ladder.Match
+	variant rules.Variant
+	games   []ladder.Game // their seats as the replays tell them, or as stored where there is none
+	found   []Difference
 }
 
 func (r *rebuilt) differ(where, format string, args ...any) {
@@ -33,8 +33,7 @@ func (r *rebuilt) differ(where, format string, args ...any) {
 func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error) {
 	r := &rebuilt{row: row}
 	err := s.view(ctx, func(q *queries.Queries) error {
-		m, err := match(row)
-		if err != nil {
+		if _, err := match(row); err != nil {
 			r.differ("", "%s", err)
 			return nil
 		}
@@ -57,22 +56,23 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 		if err != nil {
 			return err
 		}
-		r.versions = list[0].Versions
-		g, err := games.Find(m.Game)
+		r.match = list[0]
+		g, err := games.Find(r.match.Game)
 		if err == nil {
-			r.variant, err = rules.Settle(g, m.Options)
+			r.variant, err = rules.Resolve(g, r.match.Options)
 		}
 		if err != nil {
 			r.differ("", "%s", err)
 			return nil
 		}
-		r.checkGames(m, slots, r.checkAttempts(attempts), s.unpackAll(replays))
+		r.checkGames(slots, r.checkAttempts(attempts), s.unpackAll(replays))
 		return nil
 	})
 	return r, err
 }
 
-// unpackAll are the replays of a match by game; those that are damaged are errors.
+// unpackAll returns the replays of a match by game; those that are damaged are
+// errors.
 func (s *Store) unpackAll(rows []queries.ReplaysOfMatchRow) map[int64]document {
 	out := make(map[int64]document, len(rows))
 	for _, row := range rows {
@@ -95,7 +95,7 @@ type document struct {
 	err    error
 }
 
-// checkAttempts holds seeds against commitments and gives the attempt that counts.
+// checkAttempts compares seeds with commitments and returns the attempt that counts.
 func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
 	var last queries.Attempt
 	for i, a := range rows {
@@ -118,9 +118,9 @@ func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
 }
 
 // checkGames rebuilds all games.
-func (r *rebuilt) checkGames(m ladder.Match, slots []queries.HashesOfRow, a queries.Attempt, docs map[int64]document) {
-	if want := m.Deals * len(slots); len(r.games) != want {
-		r.differ("", "it has %d games, not %d deals in %d rotations", len(r.games), m.Deals, len(slots))
+func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, docs map[int64]document) {
+	if want := r.match.Deals * len(slots); len(r.games) != want {
+		r.differ("", "it has %d games, not %d deals in %d rotations", len(r.games), r.match.Deals, len(slots))
 		return
 	}
 	var took time.Duration
@@ -143,27 +143,31 @@ func (r *rebuilt) checkGames(m ladder.Match, slots []queries.HashesOfRow, a quer
 		for _, err := range d.replay.Verify(r.variant.Game()) {
 			r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
-		r.checkReplay(where, *g, d.replay, slots, a)
-		g.Seats = seatsOf(d.replay, len(slots))
+		r.checkReplay(where, d.replay, slots, a)
+		replayed := gameOf(d.replay, len(slots))
+		if r.row.DistinctDeals.Valid {
+			replayed.Fingerprint = fingerprint(d.replay, r.variant, r.match.Versions)
+		}
+		if err := agree(*g, replayed); err != nil {
+			r.differ(where, "%s", err)
+		}
+		g.Seats, g.Fingerprint = replayed.Seats, replayed.Fingerprint
 	}
 	if took.Microseconds() != r.row.Took.Int64 {
 		r.differ("", "it took %d µs where its games took %d", r.row.Took.Int64, took.Microseconds())
 	}
 }
 
-// checkReplay holds a replay against its match: options, clock, seed, who sat there.
-func (r *rebuilt) checkReplay(where string, g ladder.Game, d *referee.Replay, slots []queries.HashesOfRow, a queries.Attempt) {
-	if got := text(d.Options); d.Game != r.row.Game || got != r.row.Options {
-		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, got, r.row.Game, r.row.Options)
+// checkReplay compares a replay with its match: options, seed, who sat there.
+func (r *rebuilt) checkReplay(where string, d *referee.Replay, slots []queries.HashesOfRow, a queries.Attempt) {
+	if v, err := d.Resolve(r.variant.Game()); err != nil || !slices.Equal(v.Settings(), r.variant.Settings()) {
+		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, optionsText(d.Options), r.row.Game, optionsText(r.match.Options))
 	}
 	if seed := hexOf(a.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
 		r.differ(where, "the replay does not have the seed of attempt %d", a.Number)
 	}
-	if err := seatsAgree(g, d, len(slots)); err != nil {
-		r.differ(where, "%s", err)
-	}
 	for i, s := range d.Seats {
-		slot := slots[(i+d.Match.Rotation)%len(slots)]
+		slot := slots[rules.BotAt(i, max(0, d.Match.Rotation), len(slots))]
 		// A house bot goes on under the hash of a new program.
 		if slot.PersonID.Valid && s.SHA256 != slot.Hash {
 			r.differ(where, "at seat %d ran %s where the version is %s", i, s.SHA256, slot.Hash)
@@ -171,8 +175,30 @@ func (r *rebuilt) checkReplay(where string, g ladder.Game, d *referee.Replay, sl
 	}
 }
 
-// complete tells whether a match has all that ratings need.
+// agree returns an error that names the first difference between the rows of a game
+// and its replay.
+func agree(stored, replayed ladder.Game) error {
+	switch {
+	case replayed.Deal != stored.Deal || replayed.Rotation != stored.Rotation:
+		return fmt.Errorf("the replay is of deal %d, rotation %d", replayed.Deal, replayed.Rotation)
+	case stored.Plies != replayed.Plies:
+		return fmt.Errorf("there are %d plies where the replay has %d", stored.Plies, replayed.Plies)
+	case stored.Fingerprint != replayed.Fingerprint:
+		return fmt.Errorf("the fingerprint is %x where the replay has %x", stored.Fingerprint, replayed.Fingerprint)
+	case len(stored.Seats) != len(replayed.Seats):
+		return fmt.Errorf("there are %d seats where the replay has %d", len(stored.Seats), len(replayed.Seats))
+	}
+	for i, s := range stored.Seats {
+		if s != replayed.Seats[i] {
+			return fmt.Errorf("seat %d is %s by its replay", i, unlike(seatFigures(s), seatFigures(replayed.Seats[i])))
+		}
+	}
+	return nil
+}
+
+// complete reports whether a match has all that ratings need.
 func (r *rebuilt) complete() bool {
-	return r.variant != nil && len(r.versions) > 0 && len(r.games) == int(r.row.Deals)*len(r.versions) &&
+	slots := len(r.match.Versions)
+	return r.variant != nil && slots > 0 && len(r.games) == r.match.Deals*slots &&
 		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players() })
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -23,18 +24,22 @@ func (s *Store) open(ctx context.Context, q *queries.Queries, id int64) (queries
 	return row, nil
 }
 
-// SetState moves a version on its way to another state of the way. Back to Queued
-// means that it begins again, with no stages.
+// SetState moves a version on its way to another state of the way. Queued means that
+// it begins, with no stages, and that the next turn is another owner's.
 func (s *Store) SetState(ctx context.Context, versionID int64, state ladder.State) error {
 	if !slices.Contains(openStates, state) {
 		return invalid("Fail, Promote and Bench lead there", "version %d: state cannot be set to %q", versionID, state)
 	}
 	return s.update(ctx, func(q *queries.Queries) error {
-		if _, err := s.open(ctx, q, versionID); err != nil {
+		row, err := s.open(ctx, q, versionID)
+		if err != nil {
 			return err
 		}
 		if state == ladder.Queued {
 			if err := q.DropStages(ctx, versionID); err != nil {
+				return err
+			}
+			if err := q.SetServed(ctx, nullStamp(s.now()), row.PersonID.Int64); err != nil {
 				return err
 			}
 		}
@@ -51,7 +56,7 @@ type Built struct {
 	Command  []string
 }
 
-// SetBuilt keeps it.
+// SetBuilt stores what is known of a version after its build.
 func (s *Store) SetBuilt(ctx context.Context, versionID int64, b Built) error {
 	return s.update(ctx, func(q *queries.Queries) error {
 		if _, err := s.open(ctx, q, versionID); err != nil {
@@ -93,7 +98,7 @@ func (s *Store) EndStage(ctx context.Context, versionID int64, stage ladder.Stag
 	})
 }
 
-// Stages are what a version has been through, in that order.
+// Stages returns what a version has been through, in that order.
 func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
 	rows, err := s.read.Stages(ctx, versionID)
 	if err != nil {
@@ -112,20 +117,6 @@ func (s *Store) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, er
 	return out, nil
 }
 
-// Fail ends a version's way: a stage said no. Its owner is told why.
-func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
-	return s.update(ctx, func(q *queries.Queries) error {
-		row, err := s.open(ctx, q, versionID)
-		if err != nil {
-			return err
-		}
-		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
-			return err
-		}
-		return s.tell(ctx, q, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
-	})
-}
-
 // tell leaves a message for the owner of a version; a house bot has none.
 func (s *Store) tell(ctx context.Context, q *queries.Queries, row queries.VersionByIDRow, text string) error {
 	if !row.PersonID.Valid {
@@ -134,7 +125,7 @@ func (s *Store) tell(ctx context.Context, q *queries.Queries, row queries.Versio
 	return q.AddMessage(ctx, queries.AddMessageParams{PersonID: row.PersonID.Int64, VersionID: nullID(row.Version.ID), Text: text, Created: stamp(s.now())})
 }
 
-// Promote makes a version live: the one before it rests, and it comes on every
+// Promote makes a version live: the one before it is retired, and it comes on every
 // ladder whose game it plays, with its predecessor's Elo there.
 func (s *Store) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(q *queries.Queries) error {
@@ -145,13 +136,13 @@ func (s *Store) Promote(ctx context.Context, versionID int64) error {
 		if row.Version.Hash == "" {
 			return conflict("build it first", "version %d of %s cannot be live: it is not built", row.Version.Number, row.Name)
 		}
-		if err := s.rest(ctx, q, row.Version.BotID); err != nil {
+		if err := s.retire(ctx, q, row.Version.BotID, nullStamp(s.now())); err != nil {
 			return err
 		}
-		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: versionID}); err != nil {
+		if err := s.setLive(ctx, q, versionID); err != nil {
 			return err
 		}
-		return s.settleBot(ctx, q, row.Version.BotID)
+		return s.refreshBot(ctx, q, row.Version.BotID)
 	})
 }
 
@@ -170,7 +161,7 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 		if err := q.SetState(ctx, queries.SetStateParams{State: string(ladder.Benched), Reason: reason, Began: v.Began, Ended: nullStamp(s.now()), ID: versionID}); err != nil {
 			return err
 		}
-		if err := s.settleBot(ctx, q, v.BotID); err != nil {
+		if err := s.refreshBot(ctx, q, v.BotID); err != nil {
 			return err
 		}
 		return s.tell(ctx, q, row, reason)
@@ -178,9 +169,9 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 	return benched && err == nil, err
 }
 
-// settle brings the ladders in line with the versions' states, when the ladders or
-// the house bots have changed.
-func (s *Store) settle(ctx context.Context, q *queries.Queries) error {
+// refreshEntries brings the ladders in line with the versions' states, when the
+// ladders or the house bots have changed.
+func (s *Store) refreshEntries(ctx context.Context, q *queries.Queries) error {
 	rows, err := q.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
 		return err
@@ -194,14 +185,14 @@ func (s *Store) settle(ctx context.Context, q *queries.Queries) error {
 			return err
 		}
 	}
-	if err := q.SettleEntries(ctx); err != nil {
+	if err := q.UpdateActive(ctx); err != nil {
 		return err
 	}
 	return s.dropIdle(ctx, q)
 }
 
-// settleBot is settle after a change to one bot.
-func (s *Store) settleBot(ctx context.Context, q *queries.Queries, botID int64) error {
+// refreshBot does what refreshEntries does, after a change to one bot.
+func (s *Store) refreshBot(ctx context.Context, q *queries.Queries, botID int64) error {
 	live, err := s.live(ctx, q, botID)
 	if err != nil {
 		return err
@@ -219,7 +210,7 @@ func (s *Store) settleBot(ctx context.Context, q *queries.Queries, botID int64) 
 			return err
 		}
 	}
-	if err := q.SettleBot(ctx, botID); err != nil {
+	if err := q.UpdateActiveOfBot(ctx, botID); err != nil {
 		return err
 	}
 	return s.dropIdle(ctx, q)
@@ -247,23 +238,29 @@ func (s *Store) enterAll(ctx context.Context, q *queries.Queries, v ladder.Versi
 	return nil
 }
 
-// enter puts a live version on a ladder, unless it is there.
+// enter puts a live version on a ladder, unless it is there or has been there: then
+// it goes on with what it had.
 func (s *Store) enter(ctx context.Context, q *queries.Queries, l queries.Ladder, v ladder.Version) error {
-	before, err := q.LastEntryOfBot(ctx, v.BotID, l.ID)
-	if err = none(err, nil); err != nil || before.VersionID == v.ID {
+	was, err := q.Entry(ctx, l.ID, v.ID)
+	if err = none(err, nil); err != nil || was.VersionID != 0 {
 		return err
 	}
-	e := queries.AddEntryParams{LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished, Start: elo.Start, Uncertainty: elo.Newcomer}
+	before, err := q.LastEntryOfBot(ctx, v.BotID, l.ID)
+	if err = none(err, nil); err != nil {
+		return err
+	}
+	var predecessor *outcome.Entry
 	if before.VersionID != 0 {
-		e.Start = before.Elo
+		predecessor = &outcome.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
 	}
-	if v.Bot == ladder.Anchor {
-		e.Start, e.Uncertainty, e.Held = elo.AnchorElo, 0, 1
-	}
-	return q.AddEntry(ctx, e)
+	e := outcome.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
+	return q.AddEntry(ctx, queries.AddEntryParams{
+		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
+		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),
+	})
 }
 
-// dropIdle drops the rated matches that wait for a version which plays no more.
+// dropIdle drops the rated matches that wait for a version which no longer plays.
 func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
 	rows, err := q.IdleWaiting(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // What a bot may be when it is built.
 const (
 	MaxBuilt      = 256 << 20 // bytes of all files
-	MaxBuiltFiles = 10_000    // files and folders
+	MaxBuiltFiles = 10_000    // files and directories
 )
 
 // made is a bot while it is made ready.
@@ -31,9 +31,9 @@ type made struct {
 	known    bool // it stood there, built
 }
 
-// unbundle makes a folder of an upload, in a folder that is one's own.
+// unbundle unpacks an upload into a directory below work, which is the caller's.
 func (p *Pipeline) unbundle(sum, work string) (*made, error) {
-	file, err := bundle.Path(p.Dir, sum)
+	file, err := p.Dir.Bundle(sum)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (p *Pipeline) unbundle(sum, work string) (*made, error) {
 	if m.tree, err = bundle.Unpack(file, m.dir, bundle.LimitsOf(p.Config.Limits)); err != nil {
 		return nil, err
 	}
-	if m.hash, err = program.HashFolder(m.dir); err != nil {
+	if m.hash, err = program.HashDir(m.dir); err != nil {
 		return nil, fmt.Errorf("submission: %w", err)
 	}
 	return m, nil
@@ -56,7 +56,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 	fmt.Fprintf(log, "language: %s\ngames: %s\n", or(m.Language(), "not known"), or(strings.Join(m.Games, ", "), "all"))
 	claimed, unknown := gamesOf(m)
 	if len(unknown) > 0 {
-		fmt.Fprintf(log, "warning: games that there are not: %s\n", some(unknown, 10))
+		fmt.Fprintf(log, "warning: unknown games: %s\n", some(unknown, 10))
 	}
 	summary, err := s.make(ctx, s.made, log, s.work)
 	if err != nil {
@@ -66,9 +66,9 @@ func (s *submission) build(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	fmt.Fprintf(log, "run: %s\n", strings.Join(m.Run, " "))
-	err = s.Store.SetBuilt(ctx, s.version.ID, store.Built{
+	err = s.kept(s.Store.SetBuilt(ctx, s.version.ID, store.Built{
 		Label: label(m.Version, log), Hash: s.hash, Language: m.Language(), Games: claimed, Command: m.Run,
-	})
+	}))
 	if err != nil {
 		return "", err
 	}
@@ -83,7 +83,7 @@ func or(text, instead string) string {
 	return text
 }
 
-// label is a manifest's version, which may be anything, as a short line.
+// label returns a manifest's version, which may be anything, as a short line.
 func label(version string, t *transcript) string {
 	const most = 40
 	line := firstLine(t.clean(version))
@@ -93,7 +93,7 @@ func label(version string, t *transcript) string {
 	return line
 }
 
-// gamesOf are the games that a manifest claims, those that there are, each once, and others.
+// gamesOf returns the games that a manifest claims, those that there are, each once, and others.
 // Both are nil where it claims all.
 func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	for _, name := range m.Games {
@@ -106,30 +106,30 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	return claimed, unknown
 }
 
-// readManifest reads what the bot's folder says of the bot.
+// readManifest reads what the bot's directory says of the bot.
 func (m *made) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
 		text := strings.ReplaceAll(err.Error(), m.dir+string(filepath.Separator), "")
-		return refuse("%s", strings.ReplaceAll(text, m.dir, "the bot's folder"))
+		return refuse("%s", strings.ReplaceAll(text, m.dir, "the bot's directory"))
 	}
 	claimed, unknown := gamesOf(m.manifest)
 	if len(unknown) > 0 && len(claimed) == 0 {
 		_, err := games.Find(unknown[0])
-		return refuse("%s claims no game that there is: %v", program.ManifestFile, err)
+		return refuse("%s claims only unknown games: %v", program.ManifestFile, err)
 	}
 	return nil
 }
 
 // make builds a bot, unless it stands built under its hash. It then stands in
-// m.dir, in the folder of bots or below work. It moves between its build and its
+// m.dir, in the directory of bots or below work. It moves between its build and its
 // check, so that a bot which keeps the path of its build fails there and not when
 // it is live.
 func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work string) (summary string, err error) {
-	installed := p.botFolder(m.hash)
+	installed := p.Dir.Bot(m.hash)
 	if _, err := os.Stat(installed); err == nil {
 		m.dir, m.known = installed, true
-		fmt.Fprintln(log, "these files have been built before, and what came of it is used")
+		fmt.Fprintln(log, "these files have been built before: that build is used")
 		return "built before", nil
 	}
 	summary = "nothing to build"
@@ -138,7 +138,7 @@ func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work stri
 		if err := p.allowed(m.dir, words); err != nil {
 			return "", err
 		}
-		out, err := m.manifest.Make(ctx, m.dir, p.Config.Sandbox)
+		out, err := program.Build(ctx, m.dir, words, p.Config.Sandbox, p.buildLimit())
 		log.Write(out)
 		if err != nil {
 			return "", buildError(ctx, words, out, err)
@@ -186,14 +186,14 @@ func checkBuilt(dir string) error {
 		files++
 		return err
 	})
-	files-- // the folder itself
+	files-- // the directory itself
 	switch {
 	case err != nil:
 		return fmt.Errorf("submission: %w", err)
 	case bytes > MaxBuilt:
 		return refuse("the build leaves %s behind, and at most %s are kept: let it delete what the bot does not need", bundle.Size(bytes), bundle.Size(MaxBuilt))
 	case files > MaxBuiltFiles:
-		return refuse("the build leaves %d files and folders behind, and at most %d are kept: let it delete what the bot does not need", files, MaxBuiltFiles)
+		return refuse("the build leaves %d files and directories behind, and at most %d are kept: let it delete what the bot does not need", files, MaxBuiltFiles)
 	}
 	return nil
 }

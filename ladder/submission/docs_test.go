@@ -9,7 +9,9 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -31,28 +33,29 @@ func TestLimitsAreDocumented(t *testing.T) {
 			told[strings.Trim(cells[1], ` \*`)] = strings.TrimSpace(cells[2])
 		}
 	}
-	c := ladder.DefaultConfig()
+	c := config.Default(house.Registry{})
 	archive := bundle.LimitsOf(c.Limits)
 	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 	want := map[string]string{
 		"limit": "value", "---": "---",
-		"archive":                          mib(archive.Upload),
-		"all files, unpacked":              mib(archive.Unpacked),
-		"files and folders":                number(archive.Files),
-		"names in a path":                  number(archive.Depth),
-		"bytes of a path":                  number(archive.Path),
-		"`timba.toml`":                     bundle.Size(program.MaxManifest),
-		"build: time":                      short(BuildTime),
-		"build: CPU time":                  short(sandbox.BuildLimit.CPU),
-		"build: memory":                    mib(sandbox.BuildLimit.Memory),
-		"files, built":                     mib(MaxBuilt),
-		"check: time":                      short(CheckTime),
-		"trial: time":                      short(TrialTime),
-		"a stage's log":                    bundle.Size(MaxLog),
+		"archive":               mib(archive.Upload),
+		"all files, unpacked":   mib(archive.Unpacked),
+		"files and directories": number(archive.Files),
+		"names in a path":       number(archive.Depth),
+		"bytes of a path":       number(archive.Path),
+		"`timba.toml`":          bundle.Size(program.MaxManifest),
+		"build: time":           short(BuildTime),
+		"build: CPU time":       short(sandbox.BuildLimit.CPU),
+		"build: memory":         mib(sandbox.BuildLimit.Memory),
+		"files, built":          mib(MaxBuilt),
+		"check: time":           short(CheckTime),
+		"trial: time":           short(TrialTime),
+		"a stage's log":         bundle.Size(MaxLog),
+		"KiB of an upload that must arrive per second": number(int(c.Limits.Rate >> 10)),
 		"bots of a person":                 number(c.Limits.Bots),
 		"build: processes and threads":     number(sandbox.BuildLimit.Processes),
 		"build: files that it writes":      mib(sandbox.BuildLimit.Disk),
-		"files and folders, built":         number(MaxBuiltFiles),
+		"files and directories, built":     number(MaxBuiltFiles),
 		"check: how late a move may be":    short(CheckMargin),
 		"trial: deals on each ladder":      number(TrialDeals),
 		"bot: memory, of all processes":    mib(c.Limits.Memory),
@@ -96,5 +99,29 @@ func TestStagesAreDocumented(t *testing.T) {
 			continue
 		}
 		rest = after
+	}
+}
+
+// SPEC.md, "The manifest": what a competition wants of a name, and shows of a version.
+func TestNamesAreDocumented(t *testing.T) {
+	data, err := os.ReadFile("../../SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ok := range map[string]bool{
+		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "a-b_c.9": true, "a--b": false, "-a": false, "a.": false, "A": false,
+	} {
+		if err := ladder.CheckName("bot", name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	shown := len(label(strings.Repeat("x", 1000), &transcript{}))
+	for _, want := range []string{
+		"lower-case letters and digits with single `-`, `_` or `.` between them, at most 32 characters",
+		fmt.Sprintf("shows at most %d bytes", shown),
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("SPEC.md does not have %q", want)
+		}
 	}
 }

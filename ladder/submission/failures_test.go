@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
 )
 
@@ -34,7 +37,7 @@ func TestFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := map[string]string{"timba.toml": "version = \"1.0\"\n" + tebesOnly, "bot.sh": shell("")}
-	first, stages := w.run(w.add("fighter", folder(t, good)))
+	first, stages := w.run(w.add("fighter", fileTree(t, good)))
 	if first.State != ladder.Live || first.Label != "1.0" {
 		t.Fatalf("the first version is %+v\n%s", first, logs(stages))
 	}
@@ -47,33 +50,33 @@ func TestFailures(t *testing.T) {
 		words []string      // of the reason
 		log   []string      // words of the stage's log
 	}{
-		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leads out"}, log: []string{"failed: archive:"}},
+		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leaves the directory"}, log: []string{"failed: archive:"}},
 		{name: "cut off", data: zipWith(t, "bot.sh")[:60], stage: Unpack, words: []string{"archive"}},
-		{name: "nothing new", files: good, stage: Unpack, words: []string{"nothing has changed", "version 1"}, log: []string{"bot.sh"}},
+		{name: "nothing new in another archive", data: unzipped(t, fileTree(t, good)), stage: Unpack, words: []string{"nothing has changed", "version 1"}, log: []string{"bot.sh"}},
 
-		{name: "no bot", files: map[string]string{"README.md": ""}, stage: Build, words: []string{"neither a timba.toml nor a main file"}},
-		{name: "unknown key", files: map[string]string{"timba.toml": "rum = 1\n" + tebesOnly}, stage: Build, words: []string{`no key "rum"`}},
+		{name: "no bot", files: map[string]string{"README.md": ""}, stage: Build, words: []string{"no timba.toml and no recognised main file"}},
+		{name: "unknown key", files: map[string]string{"timba.toml": "rum = 1\n" + tebesOnly}, stage: Build, words: []string{`unknown key "rum"`}},
 		{name: "no TOML", files: map[string]string{"timba.toml": "run = ["}, stage: Build, words: []string{"timba.toml", "line 1"}},
 		{name: "endless manifest", files: map[string]string{"timba.toml": tebesOnly + "# " + strings.Repeat("x", program.MaxManifest)}, stage: Build, words: []string{"at most 65536"}},
-		{name: "games of others", files: map[string]string{"timba.toml": "games = [\"chess\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{"claims no game", `"chess"`}},
+		{name: "games of others", files: map[string]string{"timba.toml": "games = [\"chess\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{"claims only unknown games", `"chess"`}},
 		{name: "not installed", files: map[string]string{"timba.toml": `run = ["no-such-program"]`}, stage: Build, words: []string{"no-such-program", "install it, or change run"}},
 		{name: "no compiler", files: map[string]string{"timba.toml": "build = [\"no-such-compiler\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"no-such-compiler"}},
 		{name: "broken source", files: map[string]string{"bot.c": "int main(void) {\n  return x;\n}\n"}, stage: Build,
 			words: []string{"cc", "exit status 1"}, log: []string{"bot.c:2", "error:", "x"}},
 		{name: "build without end", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 600\"]\n" + tebesOnly, "bot.sh": ""}, most: time.Second, stage: Build,
-			words: []string{"not over after 1.0 s"}, log: []string{"begun"}},
+			words: []string{"did not finish within 1.0 s"}, log: []string{"begun"}},
 		{name: "build by network", files: map[string]string{"timba.toml": fmt.Sprintf("build = [\"bash\", \"-c\", \"echo hello > /dev/tcp/127.0.0.1/%d\"]\n", port) + tebesOnly, "bot.sh": ""}, stage: Build,
 			words: []string{"bash", "exit status 1"}, log: []string{"/dev/tcp"}},
 		{name: "build of much", files: map[string]string{"timba.toml": "build = [\"truncate\", \"-s\", \"257M\", \"big\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"257 MiB", "at most 256 MiB"}},
-		{name: "build that makes a folder of a file", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"rm bot.sh; mkdir bot.sh\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"sh: what it leaves behind cannot be kept", `"bot.sh": not a directory`}},
-		{name: "build of deep folders", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"for i in $(seq 99); do mkdir d; cd d; done\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"cannot be kept: folders are nested more than 64 deep"}},
+		{name: "build that makes a directory of a file", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"rm bot.sh; mkdir bot.sh\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"sh: its output cannot be kept", `"bot.sh": not a directory`}},
+		{name: "build of deep directories", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"for i in $(seq 99); do mkdir d; cd d; done\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"cannot be kept: directories are nested more than 64 deep"}},
 		{name: "build that prints much", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"yes noise | head -c 3000000; echo the end; exit 1\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build,
 			words: []string{"exit status 1"}, log: []string{"noise", "are left out here"}},
-		{name: "others' files", files: map[string]string{"timba.toml": `run = ["../../timba.db"]`}, stage: Build, words: []string{`"../../timba.db"`, "neither in the bot's folder"}},
-		{name: "others' files by a script", files: map[string]string{"timba.toml": `run = ["./bot"]`, "bot+x": "#!" + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
-		{name: "others' files by a build", files: map[string]string{"timba.toml": "build = [\"./b\"]\n" + tebesOnly, "b+x": "#!/usr/bin/env -S " + filepath.Join(w.Dir, "timba.db") + "\n"}, stage: Build, words: []string{"neither in the bot's folder"}},
-		{name: "others' files by a Python of its own", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo home = " + w.Dir + " > pyvenv.cfg\"]\nrun = [\"./bin/run\"]", "bin/run+x": "#!/bin/sh\n"}, stage: Build,
-			words: []string{"neither in the bot's folder"}},
+		{name: "others' files", files: map[string]string{"timba.toml": `run = ["../../timba.db"]`}, stage: Build, words: []string{`"../../timba.db"`, "neither in the bot's directory"}},
+		{name: "others' files by a script", files: map[string]string{"timba.toml": `run = ["./bot"]`, "bot+x": "#!" + w.Dir.Database() + "\n"}, stage: Build, words: []string{"neither in the bot's directory"}},
+		{name: "others' files by a build", files: map[string]string{"timba.toml": "build = [\"./b\"]\n" + tebesOnly, "b+x": "#!/usr/bin/env -S " + w.Dir.Database() + "\n"}, stage: Build, words: []string{"neither in the bot's directory"}},
+		{name: "others' files by a Python of its own", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo home = " + string(w.Dir) + " > pyvenv.cfg\"]\nrun = [\"./bin/run\"]", "bin/run+x": "#!/bin/sh\n"}, stage: Build,
+			words: []string{"neither in the bot's directory"}},
 
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
@@ -82,10 +85,10 @@ func TestFailures(t *testing.T) {
 		{name: "memory", files: map[string]string{"timba.toml": "games = [\"tebes\"]\nrun = [\"python3\", \"bot.py\"]\n", "bot.py": "x = []\nwhile True: x.append(b'x' * 10_000_000)\n"}, stage: Check, words: []string{"memory"}},
 
 		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
-			words: []string{"tebes-slow, deal 0, rotation 0, seat 0, ply 0", "illegal", "xyzzy"}, log: []string{"tebes-4", "stderr", "about to cheat"}},
+			words: []string{"tebes-slow, deal 0, rotation 0, seat 0, ply 0", "illegal", "xyzzy"}, log: []string{"tebes-4", "stderr", "about to cheat", "- answer with one of the words that the turn line lists after the milliseconds, as in \"move "}},
 		{name: "late in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("sleep 2"))}, stage: Trial,
 			words: []string{"tebes-slow", "timeout", "1001 ms"}, log: []string{"played once more"}},
-		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no"}},
+		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no", "what to change:\n- the end of its stderr should say why"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w.t, w.buildTime = t, cmp.Or(c.most, BuildTime)
@@ -93,7 +96,7 @@ func TestFailures(t *testing.T) {
 			if c.data != nil {
 				v = w.addData("fighter", c.data)
 			} else {
-				v = w.add("fighter", folder(t, c.files))
+				v = w.add("fighter", fileTree(t, c.files))
 			}
 			v, stages := w.run(v)
 			if v.State != ladder.Failed || len(stages) == 0 {
@@ -113,7 +116,7 @@ func TestFailures(t *testing.T) {
 					t.Errorf("the log says nothing of %q:\n%s", word, last.Log)
 				}
 			}
-			if strings.ContainsAny(last.Log, "\x1b\r") || !utf8.ValidString(last.Log) || strings.Contains(v.Reason+last.Log, w.Dir+"/tmp") {
+			if strings.ContainsAny(last.Log, "\x1b\r") || !utf8.ValidString(last.Log) || strings.Contains(v.Reason+last.Log, w.Dir.Temp()) {
 				t.Errorf("the log is not for its owner:\n%q", last.Log)
 			}
 			w.told(v)
@@ -129,7 +132,7 @@ func TestFailures(t *testing.T) {
 	if _, err := os.Stat(outside); err == nil {
 		t.Error("a bot has written outside of its sandbox")
 	}
-	if found, err := os.ReadDir(filepath.Join(w.Dir, "bots")); err != nil || len(found) != 1 {
+	if found, err := os.ReadDir(w.Dir.Bots()); err != nil || len(found) != 1 {
 		t.Errorf("bots that failed are kept: %v, %v", found, err)
 	}
 }
@@ -147,6 +150,24 @@ func (w *world) told(v ladder.Version) {
 		}
 	}
 	w.t.Errorf("the owner is told nothing of %q", v.Reason)
+}
+
+// unzipped returns a directory as a .tar.
+func unzipped(t *testing.T, dir string) []byte {
+	t.Helper()
+	packed, err := bundle.Pack(dir, bundle.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(packed.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func zipWith(t *testing.T, names ...string) []byte {

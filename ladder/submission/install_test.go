@@ -18,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -26,7 +27,7 @@ var built = map[string]string{
 	"bot.sh":     "#!/bin/sh\n" + shell(""),
 }
 
-// tree is what is in a folder, with modes.
+// tree returns what is in a directory, with modes.
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -49,11 +50,11 @@ func tree(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// Two bots with the same files share a folder, which has the hash that the files
+// Two bots with the same files share a directory, which has the hash that the files
 // have on their author's machine, and which is made again when somebody deletes it.
 func TestSharedAndRestored(t *testing.T) {
 	w := newWorld(t)
-	dir := folder(t, built)
+	dir := fileTree(t, built)
 	one, stages := w.run(w.add("one", dir))
 	if one.State != ladder.Live {
 		t.Fatalf("%+v\n%s", one, logs(stages))
@@ -62,7 +63,7 @@ func TestSharedAndRestored(t *testing.T) {
 	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary != "built before" {
 		t.Errorf("the second is %+v\n%s", two, logs(stages))
 	}
-	if hash, err := program.HashFolder(dir); err != nil || hash != one.Hash {
+	if hash, err := program.HashDir(dir); err != nil || hash != one.Hash {
 		t.Errorf("the hash is %s, at home it is %s, %v", one.Hash, hash, err)
 	}
 	first, err := w.Resolve(t.Context(), one)
@@ -95,23 +96,22 @@ func TestSharedAndRestored(t *testing.T) {
 		}
 	}
 	w.clean()
-	plays(t, first)
+	plays(t, w.Config.Ladders[1], first)
 }
 
 // plays wants a bot to play a game without fault.
-func plays(t *testing.T, bot referee.Bot) {
+func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
 	t.Helper()
-	c := config().Ladders[1]
 	v, err := c.Variant()
 	if err != nil {
 		t.Fatal(err)
 	}
-	random, err := program.Resolve("@random", nil)
+	random, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random")
 	if err != nil {
 		t.Fatal(err)
 	}
 	games := 0
-	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {
+	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {
 		games++
 		if len(g.Faults) > 0 {
 			t.Errorf("%+v", g.Faults)
@@ -126,16 +126,16 @@ func plays(t *testing.T, bot referee.Bot) {
 // What cannot be restored is an error that says why, and leaves nothing.
 func TestRestoreErrors(t *testing.T) {
 	w := newWorld(t)
-	v, _ := w.run(w.add("one", folder(t, built)))
-	path, err := bundle.Path(w.Dir, v.Bundle)
+	v, _ := w.run(w.add("one", fileTree(t, built)))
+	path, err := w.Dir.Bundle(v.Bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
-	packed, err := bundle.Pack(folder(t, map[string]string{"bot.sh": "another"}), bundle.Default)
+	packed, err := bundle.Pack(fileTree(t, map[string]string{"bot.sh": "another"}), bundle.Default)
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.RemoveAll(w.botFolder(v.Hash))
+	os.RemoveAll(w.Dir.Bot(v.Hash))
 	for name, c := range map[string]struct {
 		spoil func() error
 		want  string
@@ -151,7 +151,7 @@ func TestRestoreErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "version 1 of one") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := os.Stat(w.botFolder(v.Hash)); err == nil {
+		if _, err := os.Stat(w.Dir.Bot(v.Hash)); err == nil {
 			t.Errorf("%s: something is there", name)
 		}
 		w.clean()
@@ -172,7 +172,7 @@ func TestResolveHouse(t *testing.T) {
 		t.Fatalf("%+v, %v", versions, err)
 	}
 	bot, err := w.Resolve(t.Context(), versions[0])
-	if err != nil || bot.Hold != nil || len(bot.Command) != 3 || bot.Command[2] != "random" {
+	if err != nil || bot.Sandbox != nil || len(bot.Command) != 3 || bot.Command[2] != "random" {
 		t.Errorf("%+v, %v", bot, err)
 	}
 	if _, err := w.Resolve(t.Context(), ladder.Version{Bot: "x", BotID: 7, Number: 1, Hash: "../../etc"}); err == nil {
@@ -184,8 +184,8 @@ func TestResolveHouse(t *testing.T) {
 // through when the failure is over.
 func TestOwnFailure(t *testing.T) {
 	w := newWorld(t)
-	v := w.add("one", folder(t, built))
-	path, err := bundle.Path(w.Dir, v.Bundle)
+	v := w.add("one", fileTree(t, built))
+	path, err := w.Dir.Bundle(v.Bundle)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestOwnFailure(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	now, stages := w.version(v.ID)
-	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary, "will try again") || strings.Contains(stages[0].Log, w.Dir) {
+	if now.State != ladder.Queued || len(stages) != 1 || stages[0].OK || !strings.Contains(stages[0].Summary, "will try again") || strings.Contains(stages[0].Log, string(w.Dir)) {
 		t.Errorf("it is %+v\n%s", now, logs(stages))
 	}
 	w.clean()
@@ -211,10 +211,10 @@ func TestOwnFailure(t *testing.T) {
 	}
 }
 
-// A program is named by a name, or by a path in the bot's folder or the system's.
+// A program is named by a name, or by a path in the bot's directory or the system's.
 func TestAllowed(t *testing.T) {
 	p := &Pipeline{Dir: "/opt/timba/data"}
-	dir := folder(t, map[string]string{
+	dir := fileTree(t, map[string]string{
 		"bot+x": "\x7fELF", "sh+x": "#!/bin/sh\n", "env+x": "#!/usr/bin/env python3\n", "own+x": "#! ./bot -x\n", "spaces+x": "#!  \t/bin/sh\t-e\n", "empty": "#!\n",
 		"evil1+x": "#!/root/x\n", "evil2+x": "#!/usr/bin/env /root/x\n", "evil3+x": "#!/usr/bin/env -S A=b ../../x\n", "evil4+x": "#!./evil1\n", "evil5+x": "#!/usr/../root/x\n", "evil6+x": "#!/usr",
 		"evil7+x": "#!/root/env sh\n", "evil8+x": "#!/usr/bin/env -S -u /root/x sh\n", "evil9+x": "#!/opt/timba/data/bots/x/bot\n",
@@ -237,16 +237,16 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// Where the operator lets nobody in whom they do not trust, and runs bots unheld,
+// Where the operator lets nobody in whom they do not trust, and runs bots without the sandbox,
 // a version comes through just so.
-func TestUnheld(t *testing.T) {
+func TestWithoutSandbox(t *testing.T) {
 	w := newWorld(t)
 	w.Config.Sandbox = sandbox.None
-	v, stages := w.run(w.add("one", folder(t, built)))
+	v, stages := w.run(w.add("one", fileTree(t, built)))
 	if v.State != ladder.Live {
 		t.Fatalf("%+v\n%s", v, logs(stages))
 	}
-	if bot, err := w.Resolve(t.Context(), v); err != nil || bot.Hold != nil {
+	if bot, err := w.Resolve(t.Context(), v); err != nil || bot.Sandbox != nil {
 		t.Errorf("%+v, %v", bot, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,8 +12,11 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -22,27 +24,13 @@ import (
 // TestMain lets the test binary be a house bot, a sandbox's first process, and a
 // server with one submission that a test can kill.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit()
-	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // else @random sleeps a second at its end
-	switch {
-	case len(os.Args) == 3 && os.Args[1] == "bot":
-		if err := house.Run(os.Args[2], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	case len(os.Args) == 4 && os.Args[1] == "server":
-		if err := serve(os.Args[2], os.Args[3]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "server": serve}, nil)
 }
 
-// serve is what a server does with a version after a start.
-func serve(dir, version string) error {
+// serve returns what a server does with a version after a start. The argument is the
+// version's number and the data directory.
+func serve(arg string) error {
+	version, dir, _ := strings.Cut(arg, " ")
 	id, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
 		return err
@@ -52,15 +40,18 @@ func serve(dir, version string) error {
 		return err
 	}
 	defer s.Close()
-	p := New(s, dir, config())
+	c, err := config.Parse("test", []byte(testConfig), house.Registry{})
+	if err != nil {
+		return err
+	}
+	p := New(s, c, house.Registry{})
 	p.Check.Quick = true
 	return p.Run(context.Background(), id, referee.AnyCore)
 }
 
 // config has ladders on which games are short. Bots can tell the last one by its
 // clock, by which no check is made.
-func config() *ladder.Config {
-	c, err := ladder.ParseConfig("test", []byte(`
+const testConfig = `
 [limits]
 memory = 128
 versions = 100
@@ -81,12 +72,7 @@ game = "tebes"
 options = {size = "4"}
 clock = {movetime = 1001, margin = 200}
 deals = 1
-`))
-	if err != nil {
-		panic(err)
-	}
-	return c
-}
+`
 
 // world is a competition with one person.
 type world struct {
@@ -100,30 +86,16 @@ func newWorld(t testing.TB) *world {
 	if sandbox.Probe().Level < sandbox.Reduced {
 		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", sandbox.Probe().Level)
 	}
-	dir := t.TempDir()
-	s, err := store.Open(dir, store.Options{Server: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	if err := os.Chmod(dir, 0o700); err != nil { // the server's alone, as an operator would have it
-		t.Fatal(err)
-	}
-	w := &world{Pipeline: New(s, dir, config()), t: t}
+	shared := laddertest.New(t, testConfig, store.Options{})
+	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
 	w.Check.Quick, w.Check.Pause = true, 10*time.Millisecond
-	if err := s.SyncLadders(t.Context(), w.Config.Ladders); err != nil {
-		t.Fatal(err)
-	}
-	if w.person, err = s.AddPerson(t.Context(), "ana", false); err != nil {
-		t.Fatal(err)
-	}
 	return w
 }
 
-// add packs a folder and adds it as a version of a bot.
-func (w *world) add(bot, folder string) ladder.Version {
+// add packs a directory and adds it as a version of a bot.
+func (w *world) add(bot, dir string) ladder.Version {
 	w.t.Helper()
-	packed, err := bundle.Pack(folder, bundle.Default)
+	packed, err := bundle.Pack(dir, bundle.Default)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -132,11 +104,12 @@ func (w *world) add(bot, folder string) ladder.Version {
 
 func (w *world) addData(bot string, data []byte) ladder.Version {
 	w.t.Helper()
-	saved, err := bundle.Save(bytes.NewReader(data), w.Dir, bundle.Default)
+	upload, err := bundle.Receive(bytes.NewReader(data), w.Dir, bundle.Default)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	v, err := w.Store.AddVersion(w.t.Context(), w.person.ID, store.NewVersion{Bot: bot, Bundle: saved.SHA256}, w.Config.Limits)
+	defer upload.Discard()
+	v, err := w.Store.AddVersion(w.t.Context(), w.person.ID, store.NewVersion{Bot: bot, Bundle: upload.SHA256, Keep: upload.Keep}, w.Config.Limits)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -168,33 +141,19 @@ func (w *world) version(id int64) (ladder.Version, []ladder.Stage) {
 // clean wants nothing left where stages work.
 func (w *world) clean() {
 	w.t.Helper()
-	found, err := os.ReadDir(filepath.Join(w.Dir, "tmp"))
+	found, err := os.ReadDir(w.Dir.Temp())
 	if err != nil || len(found) > 0 {
 		w.t.Errorf("in tmp there is %v, %v", found, err)
 	}
 }
 
-// folder makes a folder of files by name; names that end in "+x" can be run.
-func folder(t testing.TB, files map[string]string) string {
+// directory makes a directory of files.
+func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		name, run := strings.CutSuffix(name, "+x")
-		path, mode := filepath.Join(dir, name), os.FileMode(0o644)
-		if run {
-			mode = 0o755
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	return refereetest.Files(t, t.TempDir(), files)
 }
 
-// shell is a bot that plays the first move of the list; more is run before each
+// shell returns a bot that plays the first move of the list; more is run before each
 // move, and sees the turn's line in $line.
 func shell(more string) string {
 	return `while read -r line; do
@@ -208,7 +167,7 @@ done
 `
 }
 
-// logs are all logs of a version's stages.
+// logs returns all logs of a version's stages.
 func logs(stages []ladder.Stage) string {
 	var b strings.Builder
 	for _, s := range stages {

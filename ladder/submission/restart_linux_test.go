@@ -24,30 +24,34 @@ var slowly = map[string]string{
 // A server that is killed in any stage leaves nothing that keeps the next one from
 // taking the version through.
 func TestKilledInEveryStage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
+	t.Parallel()
 	w := newWorld(t)
-	v := w.add("phoenix", folder(t, slowly))
-	if err := w.Store.Close(); err != nil { // the folder is for one server at a time
+	v := w.add("phoenix", fileTree(t, slowly))
+	if err := w.Store.Close(); err != nil { // the directory is for one server at a time
 		t.Fatal(err)
 	}
 	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
-		server := exec.Command(os.Args[0], "server", w.Dir, fmt.Sprint(v.ID))
+		server := exec.Command(os.Args[0], "server", fmt.Sprint(v.ID, " ", w.Dir))
 		server.Stderr = os.Stderr
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
 		}
 		over := make(chan error, 1)
 		go func() { over <- server.Wait() }()
-		awaitState(t, w.Dir, v.ID, state, over)
+		awaitState(t, string(w.Dir), v.ID, state, over)
 		server.Process.Kill()
 		<-over
 	}
-	s, err := store.Open(w.Dir, store.Options{Server: true})
+	s, err := store.Open(string(w.Dir), store.Options{Server: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
 	w.Store = s
-	if found, err := filepath.Glob(filepath.Join(w.Dir, "bots", "*")); err != nil || len(found) > 0 {
+	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
 		t.Errorf("there are bots already: %v, %v", found, err)
 	}
 	pending, err := s.Pending(t.Context())
@@ -95,8 +99,9 @@ func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, ov
 // A context that ends releases the version: it is on its way as before, and begins
 // again.
 func TestCalledOff(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	v := w.add("patience", folder(t, slowly))
+	v := w.add("patience", fileTree(t, slowly))
 	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)

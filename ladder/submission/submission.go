@@ -2,7 +2,7 @@
 // unpack, build, check, trial, live. Each stage has a log for the bot's owner.
 // What fails leaves the version before it playing.
 //
-// What runs stands in the data folder under its hash, and can be made again from
+// What runs stands in the data directory under its hash, and can be made again from
 // the upload at any time.
 package submission
 
@@ -20,9 +20,14 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -38,34 +43,70 @@ const (
 // from any goroutine, Run for one version from one at a time.
 type Pipeline struct {
 	Store  *store.Store
-	Dir    string // the data folder
-	Config *ladder.Config
-	Check  check.Options // Defaults, but for the clock, which is that of the ladders
+	Dir    datadir.Dir
+	Config *config.Config
+	House  program.Builtins // the bots that versions without an owner are
+	Check  check.Options    // Defaults, but for the clock, which is that of the ladders
+	Room   ladder.Room      // the memory that bots and builds share
+	Level  sandbox.Level    // that this machine's sandbox has
+	Events *events.Hub      // tells of each change to a version
 	Log    *slog.Logger
 
 	restoring singleflight.Group
 	buildTime time.Duration // BuildTime but for tests
 }
 
-// New is a pipeline over a store, with the limits, ladders and sandbox of a
-// configuration.
-func New(s *store.Store, dir string, c *ladder.Config) *Pipeline {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
+// New returns a pipeline over a store, with the limits, ladders and sandbox of a
+// configuration, and the house bots of this program.
+func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
+	dir := s.Dir()
+	if abs, err := filepath.Abs(string(dir)); err == nil { // bots are started from other directories
+		dir = datadir.Dir(abs)
 	}
-	return &Pipeline{Store: s, Dir: dir, Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler), buildTime: BuildTime}
+	return &Pipeline{
+		Store: s, Dir: dir, Config: c, House: house, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
+		buildTime: BuildTime,
+	}
 }
 
-// hold is how strangers' bots are held; nil where the sandbox is off, which no
+// botSandbox returns the sandbox of submitted bots; nil where the sandbox is off, which no
 // configuration file can say.
-func (p *Pipeline) hold() *referee.Hold {
+func (p *Pipeline) botSandbox() *referee.Sandbox {
 	if p.Config.Sandbox == sandbox.None {
 		return nil
 	}
-	return &referee.Hold{Level: p.Config.Sandbox, Limit: p.Config.Limits.Hold()}
+	return &referee.Sandbox{Level: p.Config.Sandbox, Limit: p.Config.BotLimit()}
 }
 
-// refusal is a stage that fails for the bot's fault.
+// buildLimit returns that of a build, which takes no more than all bots together have.
+func (p *Pipeline) buildLimit() sandbox.Limit {
+	return sandbox.BuildLimit.Within(p.Level, p.Room.Total)
+}
+
+// Memory returns the most that one version can use on its way: its build, its check or
+// a match of its trial, whose rotations are played one after the other.
+func (p *Pipeline) Memory() (most int64, err error) {
+	most = max(p.buildLimit().Most(p.Level), p.Room.Bot)
+	for _, t := range p.trialsOf(ladder.Version{}) {
+		v, err := ladder.Ladder{Game: t.game, Options: t.options}.Variant()
+		if err != nil {
+			return 0, err
+		}
+		most = max(most, p.Room.Rotation(v, []bool{false, true}))
+	}
+	return most, nil
+}
+
+// Standing reports whether a version can be started without a build.
+func (p *Pipeline) Standing(v ladder.Version) bool {
+	if v.House() {
+		return true
+	}
+	_, err := os.Stat(p.Dir.Bot(v.Hash))
+	return err == nil
+}
+
+// refusal is the error of a stage that fails because of the bot.
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
@@ -79,7 +120,7 @@ type submission struct {
 	*Pipeline
 	version ladder.Version
 	core    int
-	work    string // a folder that is gone at the end
+	work    string // a directory that is gone at the end
 	*made
 }
 
@@ -132,12 +173,17 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	default:
 		return nil
 	}
-	if err := p.Store.SetState(ctx, v.ID, ladder.Queued); err != nil { // the stages of an earlier try are gone
+	s := &submission{Pipeline: p, version: v, core: core}
+	err = s.kept(p.Store.SetState(ctx, v.ID, ladder.Queued)) // the stages of an earlier try are gone
+	if ladder.CodeOf(err) == ladder.Conflict {
+		return nil // cancelled a moment ago
+	}
+	if err != nil {
 		return err
 	}
-	s := &submission{Pipeline: p, version: v, core: core}
-	if s.work, err = p.workFolder(fmt.Sprintf("version-%d-", v.ID)); err != nil {
-		return err
+	p.Events.Publish(events.Event{Kind: events.QueueMoved, At: time.Now(), Version: v.ID})
+	if s.work, err = p.Dir.MkdirTemp(fmt.Sprintf("version-%d-", v.ID)); err != nil {
+		return fmt.Errorf("submission: %w", err)
 	}
 	defer os.RemoveAll(s.work)
 	for _, stage := range p.stages() {
@@ -148,40 +194,31 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	if err := s.install(s.made); err != nil {
 		return err
 	}
-	return p.Store.Promote(ctx, v.ID)
+	return s.kept(p.Store.Promote(ctx, v.ID))
 }
 
-// workFolder makes a folder for what is not kept. The server empties the folder
-// that it is in when it starts.
-func (p *Pipeline) workFolder(prefix string) (string, error) {
-	tmp := filepath.Join(p.Dir, "tmp")
-	if err := os.MkdirAll(tmp, 0o755); err != nil {
-		return "", fmt.Errorf("submission: %w", err)
+// kept publishes a stored change of the version, unless storing it failed with err;
+// it returns err.
+func (s *submission) kept(err error) error {
+	if err == nil {
+		s.Events.Publish(events.Event{Kind: events.SubmissionMoved, At: time.Now(), Version: s.version.ID})
 	}
-	dir, err := os.MkdirTemp(tmp, prefix)
-	if err != nil {
-		return "", fmt.Errorf("submission: %w", err)
-	}
-	// Bots of other users are to see what is in it.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return "", fmt.Errorf("submission: %w", err)
-	}
-	return dir, nil
+	return err
 }
 
 // do runs a stage and keeps what became of it; on is false when the version has
 // failed.
 func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
-		if err := s.Store.SetState(ctx, s.version.ID, st.state); err != nil {
+		if err := s.kept(s.Store.SetState(ctx, s.version.ID, st.state)); err != nil {
 			return false, err
 		}
 	}
-	if err := s.Store.BeginStage(ctx, s.version.ID, st.name); err != nil {
+	if err := s.kept(s.Store.BeginStage(ctx, s.version.ID, st.name)); err != nil {
 		return false, err
 	}
 	log := &transcript{}
-	log.hide(s.work+string(filepath.Separator), s.Dir+string(filepath.Separator))
+	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
 	within, cancel := context.WithTimeout(ctx, st.most)
 	defer cancel()
 	began := time.Now()
@@ -190,25 +227,25 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 		return false, ctx.Err() // begins again
 	}
 	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
-		err = refuse("it was not over after %s", short(st.most))
+		err = refuse("it did not finish within %s", short(st.most))
 	}
 	var no *refusal
 	ours := err != nil && !errors.As(err, &no)
 	switch {
 	case ours:
-		summary = "broken off by a failure of the server, which will try again"
+		summary = "interrupted by a failure of the server, which will try again"
 	case err != nil:
 		summary = log.clean(no.text)
 	}
 	fmt.Fprintf(log, "\n%s: %s (%s)\n", verdict(err), summary, short(time.Since(began)))
 	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: firstLine(summary)}
-	if kept := s.Store.EndStage(ctx, s.version.ID, ended); kept != nil || ours {
+	if kept := s.kept(s.Store.EndStage(ctx, s.version.ID, ended)); kept != nil || ours {
 		return false, errors.Join(err, kept)
 	}
 	if no == nil {
 		return true, nil
 	}
-	return false, s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary)))
+	return false, s.kept(s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary))))
 }
 
 func verdict(err error) string {
@@ -218,7 +255,7 @@ func verdict(err error) string {
 	return "failed"
 }
 
-// short is a time for people.
+// short returns a time for people.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Minute && d%time.Minute == 0:
@@ -229,7 +266,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// unpack makes a folder of the upload.
+// unpack unpacks the upload.
 func (s *submission) unpack(ctx context.Context, log *transcript) (string, error) {
 	var err error
 	if s.made, err = s.unbundle(s.version.Bundle, s.work); err != nil {
@@ -240,7 +277,7 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (string, error
 	}
 	t := s.made.tree
 	if t.Top != "" {
-		fmt.Fprintf(log, "everything is in the folder %s, which is taken for the bot's folder\n", t.Top)
+		fmt.Fprintf(log, "everything is in the directory %s, which is used as the bot's directory\n", t.Top)
 	}
 	for i, f := range t.Files {
 		if i == maxListed {
@@ -250,13 +287,13 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (string, error
 		fmt.Fprintf(log, "%10d  %s\n", f.Size, f.Path)
 	}
 	if n := len(t.Left); n > 0 {
-		fmt.Fprintf(log, "left out, since it is no part of a bot: %s\n", some(t.Left, 5))
+		fmt.Fprintf(log, "left out, not part of a bot: %s\n", some(t.Left, 5))
 	}
 	fmt.Fprintf(log, "hash %s\n", s.hash)
 	if err := s.changed(ctx); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s, %s", count(len(t.Files), "file", "files"), bundle.Size(t.Bytes)), nil
+	return fmt.Sprintf("%s, %s", text.Count(len(t.Files), "file"), bundle.Size(t.Bytes)), nil
 }
 
 // maxListed is how many files a log lists.
@@ -271,7 +308,7 @@ func (s *submission) changed(ctx context.Context) error {
 	}
 	for _, v := range versions {
 		if v.State == ladder.Live && v.Hash == s.hash {
-			return refuse("nothing has changed: version %d, which is live, has the very same files and plays on", v.Number)
+			return refuse("nothing has changed: version %d, which is live, has the same files and stays live", v.Number)
 		}
 	}
 	return nil

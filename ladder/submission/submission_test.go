@@ -36,12 +36,12 @@ func TestStartersGoLive(t *testing.T) {
 			if s := stages[i]; s.Name != want || !s.OK || s.Summary == "" || s.Log == "" || s.Ended.IsZero() {
 				t.Errorf("%s: stage %d is %+v", name, i, s)
 			}
-			if strings.Contains(stages[i].Log, w.Dir) {
-				t.Errorf("%s: the log of %s tells where the server's folder is:\n%s", name, want, stages[i].Log)
+			if strings.Contains(stages[i].Log, string(w.Dir)) {
+				t.Errorf("%s: the log of %s tells where the server's directory is:\n%s", name, want, stages[i].Log)
 			}
 		}
 		bot, err := w.Resolve(t.Context(), v)
-		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, filepath.Join(w.Dir, "bots")) || bot.Hold == nil {
+		if err != nil || bot.Hash != v.Hash || !strings.HasPrefix(bot.Dir, w.Dir.Bots()) || bot.Sandbox == nil {
 			t.Errorf("%s: it resolves to %+v, %v", name, bot, err)
 		}
 		info, err := os.Stat(filepath.Join(bot.Dir, "timba.toml"))

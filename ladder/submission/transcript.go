@@ -37,7 +37,7 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String is the log, cut off in the middle when it is too long.
+// String returns the log, cut off in the middle when it is too long.
 func (t *transcript) String() string {
 	head, tail := t.head, t.tail
 	if t.lost == 0 {
@@ -53,7 +53,7 @@ func (t *transcript) String() string {
 	return t.clean(string(head)) + fmt.Sprintf("\n[%d bytes are left out here]\n\n", lost) + t.clean(string(tail))
 }
 
-// clean makes plain text of anything: UTF-8 that shows, lines and tabs.
+// clean returns plain text from anything: UTF-8 that shows, lines and tabs.
 func (t *transcript) clean(text string) string {
 	for _, s := range t.secrets {
 		text = strings.ReplaceAll(text, s, "")
@@ -64,7 +64,7 @@ func (t *transcript) clean(text string) string {
 // maxSummary is how long a line is that sums a stage up.
 const maxSummary = 400
 
-// firstLine is the beginning of a text, on one line.
+// firstLine returns the beginning of a text, on one line.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSummary {
@@ -73,7 +73,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// lastLines is the end of a text.
+// lastLines returns the end of a text.
 func lastLines(text string, n int) []string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) == 1 && lines[0] == "" {
@@ -82,14 +82,7 @@ func lastLines(text string, n int) []string {
 	return lines[max(0, len(lines)-n):]
 }
 
-func count(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
-}
-
-// some is the beginning of a list.
+// some returns the beginning of a list.
 func some(words []string, most int) string {
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n)

@@ -1,7 +1,6 @@
 package submission
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -35,7 +35,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	o := s.Check
-	o.Clock, o.Outside = s.clock(), false // a stranger's bot is never run unheld
+	o.Clock, o.Outside = s.clock(), false // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
 	quick := ""
 	if o.Quick {
@@ -61,14 +61,14 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	case len(failed) == 1:
 		return "", refuse("%s", failed[0])
 	case len(failed) > 1:
-		return "", refuse("%s; and %s fail, too", failed[0], count(len(failed)-1, "other check", "other checks"))
+		return "", refuse("%s; and %s fail, too", failed[0], text.Count(len(failed)-1, "other check"))
 	case len(warned) > 0:
 		return fmt.Sprintf("passes, with warnings: %s", strings.Join(warned, ", ")), nil
 	}
 	return fmt.Sprintf("passes all %d checks", len(report.Checks)), nil
 }
 
-// clock is the one that bots are checked by: of the ladders that this one would be
+// clock returns the one that bots are checked by: of the ladders that this one would be
 // on, that with the shortest time for a move.
 func (s *submission) clock() referee.Clock {
 	clock := referee.DefaultClock
@@ -89,18 +89,20 @@ type trialMatch struct {
 	clock   referee.Clock
 }
 
-// trials are a match for each ladder that the version would be on, and one for
-// each game that it claims beside those.
-func (s *submission) trials() (list []trialMatch) {
+func (s *submission) trials() []trialMatch { return s.trialsOf(s.version) }
+
+// trialsOf returns a match for each ladder that a version would be on, and one for each
+// game that it claims beside those.
+func (p *Pipeline) trialsOf(version ladder.Version) (list []trialMatch) {
 	covered := map[string]bool{}
-	for _, l := range s.Config.Ladders {
-		if s.version.Plays(l.Game) {
+	for _, l := range p.Config.Ladders {
+		if version.Plays(l.Game) {
 			covered[l.Game] = true
-			list = append(list, trialMatch{l.Name, l.Game, l.Options, l.Clock.Clock})
+			list = append(list, trialMatch{l.Name, l.Game, l.Options, l.Clock})
 		}
 	}
 	for _, g := range games.All() {
-		if s.version.Plays(g.Name()) && !covered[g.Name()] {
+		if version.Plays(g.Name()) && !covered[g.Name()] {
 			list = append(list, trialMatch{g.Name(), g.Name(), nil, referee.DefaultClock})
 		}
 	}
@@ -113,10 +115,10 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if bot.Hold != nil { // in a match it is stopped between its turns where that can be
-		bot.Hold.Still = sandbox.Probe().Level == sandbox.Full
+	if bot.Sandbox != nil { // in a match it is stopped between its turns where that can be
+		bot.Sandbox.Freeze = sandbox.Probe().Level == sandbox.Full
 	}
-	random, err := program.Resolve(ladder.Anchor, new(bytes.Buffer))
+	random, err := program.Resolver{Builtins: s.House}.Resolve(ctx, ladder.Anchor)
 	if err != nil {
 		return "", err
 	}
@@ -132,7 +134,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 		}
 		played += n
 	}
-	return fmt.Sprintf("%s against %s in %s, no fault", count(played, "game", "games"), ladder.Anchor, count(len(list), "match", "matches")), nil
+	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(len(list), "match")), nil
 }
 
 // errLate marks the one fault that a busy machine can be to blame for.
@@ -151,24 +153,24 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 	if err != nil {
 		return 0, err
 	}
-	variant, err := rules.Settle(g, t.options)
+	variant, err := rules.Resolve(g, t.options)
 	if err != nil {
 		return 0, err
 	}
 	tally := referee.NewTally(variant, bots)
 	match := &referee.Match{
-		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Lanes: []int{s.core},
+		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1,
 		Seed: sha256.Sum256([]byte("trial " + s.hash)),
 		Done: func(game *referee.Game) error {
 			tally.Add(game)
-			return firstFault(t.name, game, log)
+			return firstFault(t.name, game, g, log)
 		},
 	}
 	if err := match.Play(ctx); err != nil {
 		return 0, err
 	}
 	score := tally.Scores[0]
-	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.name, count(score.Games, "game", "games"), score.Wins, score.Draws, score.Losses)
+	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.name, text.Count(score.Games, "game"), score.Wins, score.Draws, score.Losses)
 	return tally.Games, nil
 }
 
@@ -179,7 +181,7 @@ var errHouse = errors.New("the house bot failed")
 const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
-func firstFault(name string, g *referee.Game, log *transcript) error {
+func firstFault(name string, g *referee.Game, r rules.Game, log *transcript) error {
 	if len(g.Faults) == 0 {
 		return nil
 	}
@@ -190,10 +192,18 @@ func firstFault(name string, g *referee.Game, log *transcript) error {
 	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
 	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, f.Text)
 	if lines := lastLines(string(g.Logs[f.Seat]), logTail); lines != nil {
-		fmt.Fprintf(log, "\nthe last that the bot wrote on stderr:\n")
+		fmt.Fprintf(log, "\nthe last lines that the bot wrote on stderr:\n")
 		for _, line := range lines {
 			fmt.Fprintf(log, "  %s\n", line)
 		}
+	}
+	c, err := g.Circumstances(r, f, g.Logs[f.Seat])
+	if err != nil {
+		return fmt.Errorf("submission: %s: %w", name, err)
+	}
+	fmt.Fprintf(log, "\nwhat to change:\n")
+	for _, advice := range f.Reason.Advice(c) {
+		fmt.Fprintf(log, "- %s\n", advice)
 	}
 	no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, f.Text)}
 	if f.Code == protocol.Timeout {

@@ -52,10 +52,10 @@ func (f Format) check(t *Tournament) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("tournament: there is no format %q: try %v", f, Formats)
+	return fmt.Errorf("tournament: format %q does not exist: try %v", f, Formats)
 }
 
-// choose is n over k, or some number above maxMatches.
+// choose returns n over k, or some number above maxMatches.
 func choose(n, k int) int {
 	c := 1
 	for i := range k {
@@ -66,7 +66,7 @@ func choose(n, k int) int {
 	return c
 }
 
-// round gives the tables of a round: the bots by number in the order of their
+// round returns the tables of a round: the bots by number in the order of their
 // seats, one alone for a bye. There are none when the tournament is over.
 func (f Format) round(t *Tournament, round int) [][]int {
 	n, k := len(t.Bots), rules.Sides(t.Variant)
@@ -88,17 +88,38 @@ func (f Format) round(t *Tournament, round int) [][]int {
 			return tables
 		}
 	case Swiss:
-		rounds := t.Rounds
-		if rounds == 0 {
-			rounds = bits.Len(uint(n-1)) + 1
-		}
-		if round < rounds {
+		if round < t.swissRounds() {
 			return swiss(t, k)
 		}
 	case Knockout:
 		return knockout(t, round, k)
 	}
 	return nil
+}
+
+// swissRounds returns how many rounds a Swiss tournament has.
+func (t *Tournament) swissRounds() int {
+	if t.Rounds > 0 {
+		return t.Rounds
+	}
+	return bits.Len(uint(len(t.Bots)-1)) + 1
+}
+
+// champion returns who has won a tournament that has a winner of all and is over:
+// the winner of a knockout's last table, the first in the standings of a Swiss
+// tournament. It is -1 otherwise.
+func (f Format) champion(t *Tournament, s []Standing) int {
+	if len(t.matches) == 0 || slices.ContainsFunc(t.matches, func(m *Match) bool { return !t.Finished(m) }) {
+		return -1
+	}
+	last := t.matches[len(t.matches)-1]
+	switch {
+	case f == Swiss && last.Round+1 == t.swissRounds():
+		return s[0].Bot
+	case f == Knockout && !slices.ContainsFunc(t.matches, func(m *Match) bool { return m != last && m.Round == last.Round }):
+		return last.Winner()
+	}
+	return -1
 }
 
 func upTo(n int) []int {
@@ -109,7 +130,7 @@ func upTo(n int) []int {
 	return s
 }
 
-// combinations are all groups of k, each in the order of s.
+// combinations returns all groups of k, each in the order of s.
 func combinations(s []int, k int) [][]int {
 	if k == 0 {
 		return [][]int{nil}
@@ -131,7 +152,7 @@ func knockout(t *Tournament, round, k int) [][]int {
 		alive = nil
 		for _, m := range t.matches {
 			if m.Round == round-1 {
-				alive = append(alive, m.winner())
+				alive = append(alive, m.Winner())
 			}
 		}
 		slices.Sort(alive)
@@ -156,14 +177,14 @@ func knockout(t *Tournament, round, k int) [][]int {
 	return seats
 }
 
-// points of the match by its bots, for standings: the share of the deals' duels
-// that each won, from 0 to 1; a bye is a whole point.
-func (m *Match) points() []float64 {
+// Points returns the match points of the bots, for standings: the share of the
+// duels that each won, over all deals, from 0 to 1; a bye is a whole point.
+func (m *Match) Points() []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{1}
 	}
 	points, duels := make([]float64, len(m.Bots)), make([]float64, len(m.Bots))
-	for _, deal := range m.deals() {
+	for deal := range m.finishedDeals() {
 		for _, d := range deal {
 			a, b := slices.Index(m.Bots, d.A), slices.Index(m.Bots, d.B)
 			points[a] += d.Score
@@ -180,10 +201,10 @@ func (m *Match) points() []float64 {
 	return points
 }
 
-// winner is who goes on: the bot with the most points, then with the most points
+// Winner returns who goes on, a number of the tournament's: the bot with the most points, then with the most points
 // of the game, then the one named first.
-func (m *Match) winner() int {
-	points := m.points()
+func (m *Match) Winner() int {
+	points := m.Points()
 	best := 0
 	for i := range m.Bots {
 		c := cmp.Compare(points[i], points[best])

@@ -7,9 +7,11 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// tables are variants by the number of bots around a table.
+// tables returns variants by the number of bots around a table.
 func tables(t testing.TB, k int) *Tournament {
 	switch k {
 	case 2:
@@ -117,7 +119,7 @@ func TestGauntlet(t *testing.T) {
 	}
 }
 
-// fewest is the least number of earlier meetings with which bots fill tables, by
+// fewest returns the least number of earlier meetings with which bots fill tables, by
 // trying all ways.
 func fewest(bots []int, k int, met [][]int) int {
 	if len(bots) == 0 {
@@ -213,7 +215,7 @@ func addResult(tour *Tournament, round int, table []int, points []float64) {
 		return
 	}
 	m.sheets = append(m.sheets, sheetOf(table, points))
-	m.played = []int{len(table)}
+	m.prints = [][]rating.Fingerprint{make([]rating.Fingerprint, len(table))}
 }
 
 // The tables go by the standings: the winners of the first round meet.
@@ -300,8 +302,8 @@ func TestKnockoutBrackets(t *testing.T) {
 			if want := upTo(min(k, n)); alive != 1 || !slices.Equal(final, want) {
 				t.Errorf("%d bots, tables of %d: the final is %v, want %v", n, k, final, want)
 			}
-			if last.winner() != 0 {
-				t.Errorf("%d bots, tables of %d: bot %d won", n, k, last.winner())
+			if last.Winner() != 0 {
+				t.Errorf("%d bots, tables of %d: bot %d won", n, k, last.Winner())
 			}
 		}
 	}
@@ -319,7 +321,7 @@ func TestKnockoutTies(t *testing.T) {
 		played(t, tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
 			return []int{1, 1}, []float64{c.points[bots[0]], c.points[bots[1]]}
 		})
-		if got := tour.matches[0].winner(); got != c.want {
+		if got := tour.matches[0].Winner(); got != c.want {
 			t.Errorf("points %v: bot %d goes on, want %d", c.points, got, c.want)
 		}
 	}
@@ -339,7 +341,7 @@ func TestFormatErrors(t *testing.T) {
 		{4, 3, Swiss, 0, "swiss needs 4 bots or more"},
 		{2, 1, Knockout, 0, "knockout needs two bots"},
 		{2, 3, Swiss, -1, "rounds cannot be -1: try 1 or more"},
-		{2, 3, "ladder", 0, `no format "ladder": try [round-robin gauntlet swiss knockout]`},
+		{2, 3, "ladder", 0, `format "ladder" does not exist: try [round-robin gauntlet swiss knockout]`},
 		{2, 500, RoundRobin, 0, "more than 100000 matches: try --format swiss"},
 		{12, 1000, RoundRobin, 0, "more than 100000 matches"},
 		{12, 1000, Gauntlet, 0, "more than 100000 matches"},

@@ -4,7 +4,7 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// sheetOf is a deal at which everybody has a side of its own and more points
+// sheetOf returns a deal at which everybody has a side of its own and more points
 // rank better.
 func sheetOf(bots []int, points []float64) (s rating.Sheet) {
 	var seats []rating.Seat

@@ -10,30 +10,19 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // TestMain lets the test binary be a bot in real processes: a house bot, or
 // "moody", which fails in about every third game.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "bot" {
-		var err error
-		if os.Args[2] == "moody" {
-			err = protocol.Serve(os.Stdin, os.Stdout, "moody", "1", moody)
-		} else {
-			err = house.Run(os.Args[2], os.Stdin, os.Stdout)
+	refereetest.Main(m, refereetest.Modes{"bot": func(name string) error {
+		if name == "moody" {
+			return protocol.Serve(os.Stdin, os.Stdout, "moody", "1", moody)
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	// Under the race detector every bot would sleep a second before it exits.
-	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	os.Exit(m.Run())
+		return refereetest.House(name)
+	}}, nil)
 }
 
 func moody(t *protocol.Turn) protocol.Answer {
@@ -44,21 +33,10 @@ func moody(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.At(0)}
 }
 
-// variant settles a game's options from "key=value key=value".
-func variant(t testing.TB, game, options string) rules.Variant {
-	t.Helper()
-	g, err := games.Find(game)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Settle(g, protocol.Pairs(options).Map())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
+// variant is a game with options from "key=value key=value".
+var variant = refereetest.Variant
 
-// named are bots without programs.
+// named returns bots without programs.
 func named(n int) (bots []referee.Bot) {
 	for i := range n {
 		bots = append(bots, referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
@@ -66,7 +44,7 @@ func named(n int) (bots []referee.Bot) {
 	return bots
 }
 
-// processes are bots that the test binary is.
+// processes returns bots that the test binary is.
 func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 	t.Helper()
 	self, err := os.Executable()
@@ -103,7 +81,7 @@ func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots
 			tour.matches = append(tour.matches, m)
 			for deal := range tour.Deals {
 				for rotation := range bots {
-					if tour.finished(m) {
+					if tour.Finished(m) {
 						break
 					}
 					if err := tour.add(m, fakeGame(tour, m, deal, rotation, result)); err != nil {
@@ -115,12 +93,15 @@ func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots
 	}
 }
 
-// fakeGame is a game without moves.
+// fakeGame returns a game with one move, which is another in each deal.
 func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
-	g := &referee.Game{Replay: referee.Replay{Match: referee.ReplayMatch{Deal: deal, Rotation: rotation}}}
+	g := &referee.Game{Replay: referee.Replay{
+		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
+		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
+	}}
 	var bots []int // of the tournament
 	for seat := range tour.Variant.Players() {
-		bot := (seat + rotation) % len(m.Bots)
+		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		g.Bots = append(g.Bots, bot)
 		g.Seats = append(g.Seats, referee.ReplaySeat{})
 		bots = append(bots, m.Bots[bot])

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// duel is a tournament of two bots with a sequential test.
+// duel returns a tournament of two bots with a sequential test.
 func duel(t testing.TB, test string, deals int) *Tournament {
 	t.Helper()
 	sprt, err := rating.ParseSPRT(test)
@@ -40,7 +40,7 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 		m := tour.newMatch(0, []int{0, 1})
 		tour.matches = append(tour.matches, m)
 		next := [2]int{}
-		for !tour.finished(m) {
+		for !tour.Finished(m) {
 			rotation := 0
 			if next[0] == deals || next[1] < deals && !first() {
 				rotation = 1

@@ -12,7 +12,8 @@ import (
 type Standing struct {
 	referee.Score
 	Bot    int             // by number
-	Match  float64         // points of the matches: what Swiss and knockout go by
+	Match  float64         // match points: what Swiss tournaments go by
+	Out    int             // the round of a knockout that the bot did not survive, from 0; -1 if none
 	Rating rating.Estimate // Elo with mean 0, ± 95 %
 	Byes   int
 }
@@ -20,8 +21,10 @@ type Standing struct {
 // Results are a tournament's figures.
 type Results struct {
 	Standings []Standing         // the best first
-	Pairs     [][]rating.Summary // by bot and bot
-	Deals     int
+	Pairs     [][]rating.Summary // by bot and bot, from the distinct deals
+	Deals     int                // finished
+	Distinct  int                // of them, those that repeat no games of the same bots
+	Champion  int                // by number; -1 where there is none, or none yet
 }
 
 // Results adds up what has been played. Ratings are there when there are more
@@ -31,21 +34,30 @@ func (t *Tournament) Results() (Results, error) {
 	defer t.mu.Unlock()
 	r := Results{Standings: make([]Standing, len(t.Bots))}
 	for i, b := range t.Bots {
-		r.Standings[i] = Standing{Bot: i, Score: referee.Score{Name: b.Name, Version: b.Version, Hash: b.Hash}}
+		r.Standings[i] = Standing{Bot: i, Out: -1, Score: referee.Score{Name: b.Name, Version: b.Version, Hash: b.Hash}}
 	}
-	var deals []rating.Deal
+	var deals []rating.Deal // distinct
+	var repeats rating.Repeats
 	for _, m := range t.matches {
-		deals = append(deals, m.deals()...)
+		for deal, games := range m.finishedDeals() {
+			r.Deals++
+			if repeats.Add(games) {
+				deals = append(deals, deal)
+			}
+		}
 		if len(m.Bots) == 1 && len(t.Bots) > 1 {
 			r.Standings[m.Bots[0]].Byes++
 		}
-		for i, p := range m.points() {
+		for i, p := range m.Points() {
 			s := &r.Standings[m.Bots[i]]
 			s.Match += p
+			if t.Format == Knockout && t.Finished(m) && m.Winner() != m.Bots[i] {
+				s.Out = m.Round
+			}
 			s.add(m.Tally.Scores[i])
 		}
 	}
-	r.Deals = len(deals)
+	r.Distinct = repeats.Distinct
 	var err error
 	if r.Pairs, err = rating.Table(len(t.Bots), deals); err != nil {
 		return r, err
@@ -59,15 +71,13 @@ func (t *Tournament) Results() (Results, error) {
 			r.Standings[i].Rating = e
 		}
 	}
-	t.Format.sort(t, r.Standings)
+	t.Format.sort(r.Standings)
+	r.Champion = t.Format.champion(t, r.Standings)
 	return r, nil
 }
 
 func (s *Standing) add(o referee.Score) {
-	s.Games += o.Games
-	s.Wins += o.Wins
-	s.Draws += o.Draws
-	s.Losses += o.Losses
+	s.Record.Add(o.Record)
 	s.Points += o.Points
 	s.Faults += o.Faults
 	if s.Version == "" {
@@ -75,27 +85,19 @@ func (s *Standing) add(o referee.Score) {
 	}
 }
 
-// sort puts the best first: by the last round reached in a knockout, by match
-// points in a Swiss tournament, by rating elsewhere; bots named first come first
-// among equals. Two bots stay as they were named.
-func (f Format) sort(t *Tournament, s []Standing) {
-	if len(s) < 3 {
-		return
-	}
-	last := make([]int, len(t.Bots))
-	for _, m := range t.matches {
-		for _, b := range m.Bots {
-			last[b] = 2*m.Round + 1
-		}
-		if f == Knockout && t.finished(m) {
-			last[m.winner()]++
-		}
-	}
+// sort puts the best first: in a knockout by the round that they were out in, in a
+// Swiss tournament by match points, elsewhere, and among equals, by rating; then bots
+// named first come first.
+func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {
+		case Single:
+			if len(s) < 3 { // two bots stay as they were named
+				return 0
+			}
 		case Knockout:
-			if c := cmp.Compare(last[b.Bot], last[a.Bot]); c != 0 {
-				return c
+			if a.Out != b.Out {
+				return cmp.Compare(uint(b.Out), uint(a.Out)) // -1 is above all
 			}
 		case Swiss:
 			if c := cmp.Compare(b.Match, a.Match); c != 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// line is a standing for people.
+// line returns a standing for people.
 func line(s Standing) string {
 	return fmt.Sprintf("%s games=%d %d-%d-%d points=%g match=%g byes=%d", s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Match, s.Byes)
 }

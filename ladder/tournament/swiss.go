@@ -19,7 +19,7 @@ func swiss(t *Tournament, k int) [][]int {
 		if len(m.Bots) == 1 {
 			byes[m.Bots[0]]++
 		}
-		for i, p := range m.points() {
+		for i, p := range m.Points() {
 			points[m.Bots[i]] += p
 		}
 		for _, a := range m.Bots {
@@ -64,7 +64,7 @@ func fill(standing []int, k int, met [][]int) [][]int {
 	}
 }
 
-// improve swaps bots of two tables where that saves meetings, and tells whether
+// improve swaps bots of two tables where that saves meetings, and reports whether
 // it has.
 func improve(tables [][]int, met [][]int) (better bool) {
 	// cost of a bot at a table in place of the one that sits there.

@@ -1,12 +1,13 @@
 // Package tournament plays matches between any number of bots: it pairs them by
 // a format, plays the matches side by side, keeps every finished game in a
-// folder from which a broken-off tournament goes on, and adds up the results.
+// directory from which an interrupted tournament resumes, and adds up the results.
 package tournament
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -24,9 +25,9 @@ type Tournament struct {
 	Deals   int // of each match
 	Seed    rules.Seed
 	Clock   referee.Clock
-	Lanes   []int        // as in referee.Match; matches share them
+	Workers []int        // as in referee.Match; matches share them
 	SPRT    *rating.SPRT // ends the only match of two bots early
-	Folder  *Folder      // keeps the games; nil for none
+	Dir     *Dir         // keeps the games; nil for none
 
 	// Done is called with each finished game, Void with each game played again,
 	// one call at a time; Trace with every line.
@@ -45,11 +46,15 @@ type Match struct {
 	Round  int   // from 0
 	Bots   []int // of the tournament, in the order of their seats; one alone has a bye
 	Tally  *referee.Tally
-	// Verdict of the sequential test, which the deals after it no longer change.
+	// Progress of the sequential test, which the deals after its end no longer change.
 	Progress *rating.Progress
+	// Exhausted is how many deals in a row were repeated when the sequential test
+	// ended without a verdict, for want of new ones; 0 where it did not.
+	Exhausted int
 
 	sheets  []rating.Sheet          // by deal
-	played  []int                   // by deal, games finished
+	prints  [][]rating.Fingerprint  // by deal, of the games finished
+	repeats rating.Repeats          // in the deals counted
 	counted int                     // deals, from the first, that are in the sequential test
 	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
 	test    rating.Tally
@@ -57,7 +62,7 @@ type Match struct {
 	faulted [][]int // by the match's bots, the deals of faults before this run
 }
 
-// Check refuses what cannot be played.
+// Check returns an error unless the tournament can be played.
 func (t *Tournament) Check() error {
 	if len(t.Bots) == 0 {
 		return errors.New("tournament: there are no bots: name at least one")
@@ -73,14 +78,24 @@ func (t *Tournament) Check() error {
 	return t.Format.check(t)
 }
 
-// Matches are all matches that are known so far.
+// Matches returns all matches that are known so far.
 func (t *Tournament) Matches() []*Match {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.matches)
 }
 
-// Games is how many games the tournament has, as far as is known: the rounds of
+// Resumed counts the games that were played before this run.
+func (t *Tournament) Resumed() (games int) {
+	for _, m := range t.Matches() {
+		for _, deals := range m.earlier {
+			games += len(deals)
+		}
+	}
+	return games
+}
+
+// Games returns how many games the tournament has, as far as is known: the rounds of
 // Swiss and knockout tournaments are foretold by their number.
 func (t *Tournament) Games() int {
 	n := 0
@@ -92,18 +107,18 @@ func (t *Tournament) Games() int {
 	return n
 }
 
-// Play plays the tournament, or what the folder does not hold of it yet.
+// Play plays the tournament, or the games that its directory does not have yet.
 func (t *Tournament) Play(ctx context.Context) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	if t.Folder != nil && !t.Folder.FaultsOnly {
-		unlock, err := t.Folder.lock()
+	if t.Dir != nil && !t.Dir.FaultsOnly {
+		unlock, err := t.Dir.lock()
 		if err != nil {
 			return err
 		}
 		defer unlock()
-		t.Folder.sweep()
+		t.Dir.sweep()
 	}
 	for round := 0; ; round++ {
 		pairings := t.Format.round(t, round)
@@ -130,7 +145,7 @@ func (t *Tournament) playRound(ctx context.Context, round int, pairings [][]int)
 			return err
 		}
 	}
-	matches = slices.DeleteFunc(matches, t.finished)
+	matches = slices.DeleteFunc(matches, t.Finished)
 	return t.playAll(ctx, matches)
 }
 
@@ -142,19 +157,19 @@ func (t *Tournament) newMatch(round int, bots []int) *Match {
 	}
 	m.Tally = referee.NewTally(t.Variant, entrants)
 	m.sheets = make([]rating.Sheet, t.Deals)
-	m.played = make([]int, t.Deals)
+	m.prints = make([][]rating.Fingerprint, t.Deals)
 	m.held = map[int][]*referee.Game{}
 	return m
 }
 
-// takeUp adds the games that the folder has of a match.
+// takeUp adds the games that the directory has of a match.
 func (t *Tournament) takeUp(m *Match) error {
 	m.earlier = make([][]int, len(m.Bots))
 	m.faulted = make([][]int, len(m.Bots))
-	if t.Folder == nil {
+	if t.Dir == nil {
 		return nil
 	}
-	games, err := t.Folder.games(t, m)
+	games, err := t.Dir.games(t, m)
 	if err != nil {
 		return err
 	}
@@ -168,32 +183,34 @@ func (t *Tournament) takeUp(m *Match) error {
 			return err
 		}
 	}
-	if m.decided() {
-		return t.Folder.drop(m, t.Variant.Players())
+	if m.ended() {
+		return t.Dir.drop(m, t.Variant.Players())
 	}
 	return nil
 }
 
-// decided tells whether a match's sequential test has its verdict.
-func (m *Match) decided() bool { return m.Progress != nil && m.Progress.Verdict != rating.Continue }
+// ended reports whether a match's sequential test has come to its end.
+func (m *Match) ended() bool {
+	return m.Progress != nil && m.Progress.Verdict != rating.Continue || m.Exhausted > 0
+}
 
-// finished tells whether a match needs no more games.
-func (t *Tournament) finished(m *Match) bool {
+// Finished reports whether a match needs no more games.
+func (t *Tournament) Finished(m *Match) bool {
 	if len(m.Bots) == 1 && len(t.Bots) > 1 { // a bye
 		return true
 	}
-	return m.Tally.Games == t.Deals*len(m.Bots) || m.decided()
+	return m.Tally.Games == t.Deals*len(m.Bots) || m.ended()
 }
 
-// playAll plays matches side by side: each has a lane, and the last ones share
+// playAll plays matches side by side: each has a worker, and the last ones share
 // those that are left over.
 func (t *Tournament) playAll(ctx context.Context, matches []*Match) error {
-	lanes := t.Lanes
-	if len(lanes) == 0 {
-		lanes = []int{referee.AnyCore}
+	workers := t.Workers
+	if len(workers) == 0 {
+		workers = []int{referee.AnyCore}
 	}
-	free := make(chan int, len(lanes))
-	for _, core := range lanes {
+	free := make(chan int, len(workers))
+	for _, core := range workers {
 		free <- core
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -213,7 +230,7 @@ func (t *Tournament) playAll(ctx context.Context, matches []*Match) error {
 		if ctx.Err() != nil {
 			break
 		}
-		for share := len(lanes) / (len(matches) - i); len(own) < min(share, len(m.Bots)); {
+		for share := len(workers) / (len(matches) - i); len(own) < min(share, len(m.Bots)); {
 			own = append(own, <-free)
 		}
 		wg.Go(func() {
@@ -233,16 +250,16 @@ func (t *Tournament) playAll(ctx context.Context, matches []*Match) error {
 	return first
 }
 
-// errVerdict ends a match whose sequential test has its verdict.
-var errVerdict = errors.New("the test has its verdict")
+// errEnded ends a match whose sequential test has come to its end.
+var errEnded = errors.New("the test has ended")
 
-func (t *Tournament) playMatch(ctx context.Context, m *Match, lanes []int) error {
+func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) error {
 	match := &referee.Match{
 		Variant: t.Variant,
 		Deals:   t.Deals,
 		Seed:    t.seedOf(m),
 		Clock:   t.Clock,
-		Lanes:   lanes,
+		Workers: workers,
 		Faulted: m.faulted,
 		Done: func(g *referee.Game) error {
 			return t.done(m, g)
@@ -264,13 +281,13 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, lanes []int) error
 	if t.Trace != nil {
 		match.Trace = func(traffic referee.Traffic) { t.Trace(m, traffic) }
 	}
-	if err := match.Play(ctx); !errors.Is(err, errVerdict) {
+	if err := match.Play(ctx); !errors.Is(err, errEnded) {
 		return err
 	}
 	return nil
 }
 
-// seedOf is a match's seed: the tournament's own where there is only one match.
+// seedOf returns a match's seed: the tournament's own where there is only one match.
 func (t *Tournament) seedOf(m *Match) rules.Seed {
 	if t.Format == Single {
 		return t.Seed
@@ -281,12 +298,12 @@ func (t *Tournament) seedOf(m *Match) rules.Seed {
 func (t *Tournament) done(m *Match, g *referee.Game) error {
 	t.calls.Lock()
 	defer t.calls.Unlock()
-	if m.decided() { // on another lane, while this game was played
-		return errVerdict
+	if m.ended() { // on another worker, while this game was played
+		return errEnded
 	}
 	g.Reveal(t.seedOf(m)) // whoever keeps the replays here knows it already
-	if t.Folder != nil {
-		if err := t.Folder.keep(m, g); err != nil {
+	if t.Dir != nil {
+		if err := t.Dir.keep(m, g); err != nil {
 			return err
 		}
 	}
@@ -296,20 +313,20 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 	if t.Done != nil {
 		t.Done(m, g)
 	}
-	if !m.decided() {
+	if !m.ended() {
 		return nil
 	}
-	if t.Folder != nil {
-		if err := t.Folder.drop(m, t.Variant.Players()); err != nil {
+	if t.Dir != nil {
+		if err := t.Dir.drop(m, t.Variant.Players()); err != nil {
 			return err
 		}
 	}
-	return errVerdict
+	return errEnded
 }
 
 // add takes a game into the match's results. With a sequential test a game counts
 // when the test has come to its deal, so that the results do not depend on how
-// far other lanes were when it ended.
+// far other workers were when it ended.
 func (t *Tournament) add(m *Match, g *referee.Game) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -320,13 +337,15 @@ func (t *Tournament) add(m *Match, g *referee.Game) error {
 		m.held[deal] = append(m.held[deal], g)
 	}
 	var seats []rating.Seat
+	var bots []int
 	for seat, bot := range g.Bots {
 		seats = append(seats, rating.Seat{Bot: m.Bots[bot], Side: t.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
+		bots = append(bots, m.Bots[bot])
 	}
 	if err := m.sheets[deal].Add(seats); err != nil {
 		return err
 	}
-	m.played[deal]++
+	m.prints[deal] = append(m.prints[deal], g.Fingerprint(t.Variant, bots))
 	return t.test(m)
 }
 
@@ -335,20 +354,27 @@ func (t *Tournament) test(m *Match) error {
 	if t.SPRT == nil {
 		return nil
 	}
-	for m.counted < t.Deals && m.played[m.counted] == len(m.Bots) {
-		if m.decided() {
+	for m.counted < t.Deals && len(m.prints[m.counted]) == len(m.Bots) {
+		if m.ended() {
 			return nil
 		}
 		for _, g := range m.held[m.counted] {
 			m.Tally.Add(g)
 		}
 		delete(m.held, m.counted)
-		for _, duel := range m.sheets[m.counted].Deal() {
+		deal := m.counted
+		m.counted++
+		if !m.repeats.Add(m.prints[deal]) {
+			if m.repeats.Exhausted() {
+				m.Exhausted = m.repeats.Row
+			}
+			continue
+		}
+		for _, duel := range m.sheets[deal].Deal() {
 			if err := m.test.Add(duel); err != nil {
 				return err
 			}
 		}
-		m.counted++
 		p, err := t.SPRT.Test(&m.test)
 		if err != nil {
 			return err
@@ -358,14 +384,18 @@ func (t *Tournament) test(m *Match) error {
 	return nil
 }
 
-// deals are the match's finished deals, all rotations of each; those after a
-// verdict do not count.
-func (m *Match) deals() (deals []rating.Deal) {
-	for deal, n := range m.played {
-		if n < len(m.Bots) || m.decided() && deal >= m.counted {
-			continue
+// finishedDeals yields the match's finished deals, all rotations of each, with the
+// fingerprints of their games; those after the end of a sequential test do not
+// count.
+func (m *Match) finishedDeals() iter.Seq2[rating.Deal, []rating.Fingerprint] {
+	return func(yield func(rating.Deal, []rating.Fingerprint) bool) {
+		for deal, prints := range m.prints {
+			if len(prints) < len(m.Bots) || m.ended() && deal >= m.counted {
+				continue
+			}
+			if !yield(m.sheets[deal].Deal(), prints) {
+				return
+			}
 		}
-		deals = append(deals, m.sheets[deal].Deal())
 	}
-	return deals
 }

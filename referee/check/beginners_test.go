@@ -67,17 +67,17 @@ func (b *beginner) play() {
 	}
 }
 
-// first is the answer of a bot without a mistake in it.
+// first returns the answer of a bot without a mistake in it.
 func first(_ *beginner, moves []string) string { return "move " + moves[0] + "\n" }
 
-// says is a bot that writes its answers by a format of the first move.
+// says returns a bot that writes its answers by a format of the first move.
 func says(format string) func(*beginner) {
 	return func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string { return fmt.Sprintf(format, moves[0]) }
 	}
 }
 
-// on is a bot that says something to lines with a beginning.
+// on returns a bot that says something to lines with a beginning.
 func on(prefix, out string) func(*beginner) {
 	return func(b *beginner) {
 		b.other = func(_ *beginner, line string, _ []string) string {
@@ -95,7 +95,7 @@ func crash(format string, args ...any) {
 	os.Exit(1)
 }
 
-// crashes is a bot that cannot take some lines; bad says why.
+// crashes returns a bot that cannot take some lines; bad says why.
 func crashes(bad func(b *beginner, line string, words []string) string) func(*beginner) {
 	return func(b *beginner) {
 		b.other = func(b *beginner, line string, words []string) string {
@@ -142,7 +142,7 @@ var beginners = []beginnerCase{
 	{"colour", says("move \x1b[1m%s\x1b[0m\n"), verdict{First, Failed, []string{"is not printable ASCII"}, "do not colour"}},
 	{"mark", says("\xef\xbb\xbfmove %s\n"), verdict{First, Failed, []string{"is not printable ASCII"}, "byte order mark"}},
 	{"info", says("info I like %s\nmove 5c\n"), verdict{First, Failed, []string{`"info I like 5c" is not an info`}, "key=value pairs"}},
-	{"score", says("info score=good\nmove %s\n"), verdict{Output, Warning, []string{`score is the word "good"`}, ""}},
+	{"score", says("info score=good\nmove %s\n"), verdict{Output, Warning, []string{`score is "good", not a number`}, ""}},
 	{"old list", func(b *beginner) {
 		b.answer = func(b *beginner, moves []string) string {
 			for _, m := range b.last {
@@ -152,7 +152,7 @@ var beginners = []beginnerCase{
 			}
 			return "move " + moves[0] + "\n"
 		}
-	}, verdict{First, Failed, []string{"is not in the list of its turn", "is not in hand"}, "the list of the turn before"}},
+	}, verdict{First, Failed, []string{"is not in the list of its turn", "is not in hand"}, "the list of the previous turn"}},
 
 	{"echo", func(b *beginner) {
 		b.other = func(_ *beginner, line string, _ []string) string { return line + "\n" }
@@ -166,7 +166,7 @@ var beginners = []beginnerCase{
 			return "move " + hand + "\n"
 		}
 		b.answer = func(*beginner, []string) string { return "" }
-	}, verdict{Silent, Failed, []string{`"move 5c" came when no move was asked for, after the line "view `}, `answer the line that begins with "turn" once`}},
+	}, verdict{Silent, Failed, []string{`"move 5c" came when no move was asked for, after the line "view `}, `answer each "turn" line once`}},
 	{"answers twice", says("move %[1]s\nmove %[1]s\n"), verdict{First, Failed, []string{"one turn was answered twice"}, `exactly one "move"`}},
 	{"good game", on("end ", "good game\n"), verdict{First, Failed, []string{`"good game" is no line`}, "stderr"}},
 	{"one more move", on("end ", "move 5c\n"), verdict{First, Failed, []string{`"move 5c" came when no move was asked for, after the end of the game`}, `print nothing after "end"`}},
@@ -182,11 +182,11 @@ var beginners = []beginnerCase{
 	{"reads all", func(b *beginner) {
 		data, _ := io.ReadAll(b.in)
 		b.in = bufio.NewReader(bytes.NewReader(data))
-	}, verdict{Start, Failed, []string{"it came out only when the bot's input was closed"}, "read line by line"}},
+	}, verdict{Start, Failed, []string{"it came only after the bot's input was closed"}, "read line by line"}},
 	{"buffers", func(b *beginner) {
 		w := bufio.NewWriter(b.out)
 		b.out, b.end = w, func() { w.Flush() }
-	}, verdict{Start, Failed, []string{"it came out only when the bot's input was closed, so it was stuck in a buffer"}, "flush the output after every line"}},
+	}, verdict{Start, Failed, []string{"it came only after the bot's input was closed, so it was stuck in a buffer"}, "flush the output after every line"}},
 	{"buffers moves", func(b *beginner) {
 		w := bufio.NewWriter(b.out)
 		b.end = func() { w.Flush() }
@@ -200,7 +200,7 @@ var beginners = []beginnerCase{
 			}
 			return ""
 		}
-	}, verdict{Many, Failed, []string{"the process exited with status 0", "; a fresh process plays the same game without fault"}, `go on reading after "end"`}},
+	}, verdict{Many, Failed, []string{"the process exited with status 0", "; a fresh process plays the same game without a fault"}, `keep reading after "end"`}},
 	{"remembers", func(b *beginner) {
 		b.other = func(b *beginner, _ string, words []string) string {
 			if words[0] == "event" && words[1] == "deal" {
@@ -215,7 +215,7 @@ var beginners = []beginnerCase{
 			}
 			return "move " + moves[0] + "\n"
 		}
-	}, verdict{Faults, Failed, []string{"is not in hand", "a fresh process plays the same game without fault"}, `reset at the line "game"`}},
+	}, verdict{Faults, Failed, []string{"is not in hand", "a fresh process plays the same game without a fault"}, `reset everything that the bot remembers at the line "game"`}},
 	{"first seat", func(b *beginner) {
 		seat := ""
 		b.other = func(_ *beginner, line string, words []string) string {
@@ -230,7 +230,7 @@ var beginners = []beginnerCase{
 			}
 			return ""
 		}
-	}, verdict{Many, Failed, []string{"the process exited with status 1", "a fresh process plays the same game without fault"}, "reset at the line \"game\""}},
+	}, verdict{Many, Failed, []string{"the process exited with status 1", "a fresh process plays the same game without a fault"}, "reset everything that the bot remembers at the line \"game\""}},
 
 	{"unseen card", crashes(func(_ *beginner, line string, words []string) string {
 		if words[0] == "event" && words[1] == "draw" && words[3] == "?" {
@@ -270,7 +270,7 @@ var beginners = []beginnerCase{
 			return "ValueError: not a hand"
 		}
 		return ""
-	}), verdict{Order, Failed, []string{"the process exited with status 1"}, "look keys up by their names"}},
+	}), verdict{Order, Failed, []string{"the process exited with status 1"}, "look up keys by name"}},
 	{"short buffer", crashes(func(_ *beginner, line string, _ []string) string {
 		if len(line) > 1024 {
 			return "buffer overflow"
@@ -285,7 +285,7 @@ var beginners = []beginnerCase{
 			return "RuntimeError: I lost"
 		}
 		return ""
-	}), verdict{Faults, Failed, []string{"the process exited with status 1"}, "ignore it if you have no use for it"}},
+	}), verdict{Faults, Failed, []string{"the process exited with status 1"}, "ignore it if you do not need it"}},
 	{"movetime", crashes(func(_ *beginner, line string, words []string) string {
 		if words[0] == "game" && !strings.Contains(line, " movetime=") {
 			return "KeyError: 'movetime'"
@@ -294,12 +294,12 @@ var beginners = []beginnerCase{
 	}), verdict{Bank, Failed, []string{"the process exited with status 1"}, "has the keys bank and inc instead of movetime"}},
 
 	{"stays", on("bye", "# still here\n"), verdict{Bye, Failed, []string{"exits only when its input is closed"}, `leave the loop at the line "bye"`}},
-	{"bad exit", func(b *beginner) { b.end = func() { os.Exit(1) } }, verdict{Bye, Warning, []string{"after games: exited with status 1"}, ""}},
+	{"bad exit", func(b *beginner) { b.end = func() { os.Exit(1) } }, verdict{Bye, Warning, []string{"after games: it exited with status 1"}, ""}},
 	{"dice", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string {
 			return "move " + moves[time.Now().UnixNano()/1000%int64(len(moves))] + "\n"
 		}
-	}, verdict{Repeat, OK, []string{"for information: the same game with the same seed is played otherwise"}, ""}},
+	}, verdict{Repeat, OK, []string{"for information: with the same seed it plays the same game differently"}, ""}},
 }
 
 // slow is a bot that thinks for a while.

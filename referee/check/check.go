@@ -1,6 +1,5 @@
-// Package check is the conformance kit for authors of bots: it drives a bot
-// through everything that SPEC.md says of bots, and tells what is wrong and what
-// to change. The games are played by the rules that matches are played by.
+// Package check tests whether a bot keeps to SPEC.md, and reports what is wrong and
+// what to change. Games follow the same rules as in matches.
 package check
 
 import (
@@ -21,27 +20,27 @@ import (
 
 // Options say what to check and how.
 type Options struct {
-	Games    []rules.Game  // to play; nil for all that the bot claims
-	Seed     rules.Seed    // of everything random
+	Games    []rules.Game  // to play; nil for all that the bot claims to play
+	Seed     rules.Seed    // of all randomness
 	Clock    referee.Clock // the time for a move, the margin and the start-up time
-	Quick    bool          // every option once instead of every two together, fewer games
-	Time     time.Duration // no more games are begun after it
-	Patience time.Duration // how long a late bot is waited for, to learn why it is
-	Outside  bool          // see whether a bot that fails when held works with all rights
-	Pause    time.Duration // how long it is watched for lines that nobody asked for
-	// Done is called with each check when it is finished, Progress while games
-	// are played; either may be nil.
+	Quick    bool          // test every option once instead of all pairs, and play fewer games
+	Time     time.Duration // no game is started after it
+	Patience time.Duration // how long to wait for a late answer, to find out why it is late
+	Outside  bool          // try a bot that fails in the sandbox without one
+	Pause    time.Duration // how long to watch for unsolicited lines
+	// Done is called with each finished check, Progress while games are played;
+	// both may be nil.
 	Done     func(Check)
 	Progress func(done, all int)
 }
 
-// Defaults are the options where nothing else is said.
+// Defaults returns the default options.
 func Defaults() Options {
 	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Patience: 2 * time.Second, Pause: 50 * time.Millisecond}
 }
 
-// The names of the checks, in their order. The games, by their names, stand before
-// Many.
+// The names of the checks, in order. The checks of games have the games' names and
+// come before Many.
 const (
 	Sandbox  = "sandbox"
 	Manifest = "manifest"
@@ -63,29 +62,29 @@ const (
 	Output   = "output"
 )
 
-// kit is a bot while it is checked.
+// kit is the state of a bot's check.
 type kit struct {
 	Options
 	ctx     context.Context
 	program program.Program
 	report  *Report
 	began   time.Time
-	session *session // the process that runs, nil for none
-	saw     saw
-	slowest time.Duration // start
+	session *session // the running process, or nil
+	extras  extras
+	slowest time.Duration // slowest start
 	times   map[string]*timing
-	first   *game // the game that every other check varies
+	first   *game // the game that the other checks vary
 	opening played
 	many    manyGames
 }
 
-// timing are the moves of a game's games.
+// timing is how long the moves of a game took.
 type timing struct {
 	games int
 	took  []time.Duration
 }
 
-// Run checks a bot. The error is the context's or a failure of our own.
+// Run checks a bot. An error is the context's or an internal failure, never the bot's.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
@@ -95,7 +94,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		}
 	}
 	if len(o.Games) == 0 {
-		return nil, fmt.Errorf("check: bot %s claims no game that there is: its manifest has games = %q", p.Name, p.Games)
+		return nil, fmt.Errorf("check: bot %s names no known game: its manifest has games = %q", p.Name, p.Games)
 	}
 	for _, g := range o.Games {
 		if !p.Plays(g.Name()) {
@@ -106,7 +105,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		return nil, err
 	}
 	p.Language = languageOf(p)
-	// The bot's processes die with the thread that started them.
+	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	k := &kit{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]*timing{}}
@@ -118,8 +117,8 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return k.report, nil
 }
 
-// run makes the checks in order. What comes after a bot that cannot even play one
-// game would only say so again.
+// run makes the checks in order. It skips the rest if the bot cannot play one game,
+// because the other checks would report the same failure.
 func (k *kit) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock}
@@ -156,31 +155,31 @@ func (k *kit) run() error {
 	return nil
 }
 
-// step is a check by its name; run says what was seen, and what is not quite as
-// it should be.
+// step is a named check; run returns what it observed, and warnings.
 type step struct {
 	name string
 	run  func() (note string, warnings []string, err error)
 }
 
-// steps are the checks after those of many games.
+// steps returns the checks after those of many games.
 func (k *kit) steps() []step {
 	list := []step{{Silent, k.silence}}
-	for _, d := range dresses {
-		list = append(list, step{d.name, func() (string, []string, error) { return k.dressed(d) }})
+	for _, d := range variations {
+		list = append(list, step{d.name, func() (string, []string, error) { return k.playVariation(d) }})
 	}
 	return append(list,
 		step{Pieces, k.pieces}, step{Faults, k.othersFaults}, step{Bank, k.bank},
 		step{Bye, k.bye}, step{Repeat, k.repeat}, step{Time, k.timeUsed}, step{Output, k.output})
 }
 
-// check makes one check and takes its failure into the report.
+// check makes one check and adds it to the report.
 func (k *kit) check(name string, run func() (string, []string, error)) error {
 	note, warnings, err := run()
 	return k.done(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// done finishes a check that ended with an error or nil.
+// done adds a check to the report, with its failure if err is one. Other errors are
+// returned.
 func (k *kit) done(c Check, err error) error {
 	var f *Failure
 	if err != nil && !errors.As(err, &f) {
@@ -212,17 +211,17 @@ func (k *kit) skipRest(after string) error {
 		}
 	}
 	for _, name := range names {
-		if err := k.done(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("not before %q is mended", after)}, nil); err != nil {
+		if err := k.done(Check{Name: name, Status: Skipped, Note: fmt.Sprintf("skipped: fix %q first", after)}, nil); err != nil {
 			return err
 		}
 	}
-	if after == Start && k.saw.log == 0 {
-		return nil // nothing was seen
+	if after == Start && k.extras.log == 0 {
+		return nil // nothing was observed
 	}
 	return k.check(Output, k.output)
 }
 
-// use gives the running process, or a new one.
+// use returns the running process, or a new one.
 func (k *kit) use() (*session, error) {
 	if k.session != nil {
 		return k.session, nil
@@ -232,13 +231,13 @@ func (k *kit) use() (*session, error) {
 	return k.session, err
 }
 
-// fresh gives a new process.
+// fresh returns a new process.
 func (k *kit) fresh() (*session, error) {
 	k.drop()
 	return k.use()
 }
 
-// drop ends the running process, if there is one.
+// drop ends the running process, if any.
 func (k *kit) drop() {
 	if k.session != nil {
 		k.session.close()
@@ -246,7 +245,7 @@ func (k *kit) drop() {
 	}
 }
 
-// started notes how long a start took and what the bot says of itself.
+// started records how long a start took and the version that the bot reports.
 func (k *kit) started(took time.Duration, ready protocol.BotLine) {
 	k.slowest = max(k.slowest, took)
 	k.report.StartMS = milliseconds(k.slowest)
@@ -255,7 +254,7 @@ func (k *kit) started(took time.Duration, ready protocol.BotLine) {
 	}
 }
 
-// timed takes the times of a game that was told as the referee tells it.
+// timed records the times of a game that was played as in a match.
 func (k *kit) timed(g *game, p played) {
 	name := g.variant.Game().Name()
 	if k.times[name] == nil {
@@ -280,7 +279,7 @@ func (k *kit) start() (note string, warnings []string, err error) {
 		return "", nil, err
 	}
 	if k.slowest > k.Clock.Startup/2 {
-		warnings = append(warnings, fmt.Sprintf("the start takes more than half of the %d ms that it may take", k.Clock.Startup.Milliseconds()))
+		warnings = append(warnings, fmt.Sprintf("the start took more than half of the %d ms allowed", k.Clock.Startup.Milliseconds()))
 	}
 	return fmt.Sprintf("ready after %d ms", time.Since(began).Milliseconds()), warnings, nil
 }
@@ -288,8 +287,8 @@ func (k *kit) start() (note string, warnings []string, err error) {
 func (k *kit) firstGame() (note string, warnings []string, err error) {
 	k.opening, err = k.session.play(k.first)
 	if err == nil {
-		// What it writes after its last move is judged at its next turn.
-		err = k.session.settle()
+		// Lines after the last move are checked here: there is no next turn.
+		err = k.session.awaitQuiet()
 	}
 	if err != nil {
 		return "", nil, err
@@ -312,15 +311,15 @@ func (k *kit) timeUsed() (note string, warnings []string, err error) {
 			row.MedianMS, row.WorstMS = milliseconds(t.took[n/2]), milliseconds(most)
 			worst = max(worst, most)
 			if most > k.Clock.Move/2 {
-				warnings = append(warnings, fmt.Sprintf("%s: a move took %.1f ms, more than half of the %d ms that there are: a busy machine may make it late",
+				warnings = append(warnings, fmt.Sprintf("%s: a move took %.1f ms, more than half of the %d ms allowed: on a busy machine it may be late",
 					g.Name(), row.WorstMS, k.Clock.Move.Milliseconds()))
 			}
 		}
 		k.report.Times = append(k.report.Times, row)
 	}
-	return fmt.Sprintf("a move took %.1f ms at worst, of %d ms", milliseconds(worst), k.Clock.Move.Milliseconds()), warnings, nil
+	return fmt.Sprintf("the slowest move took %.1f ms of %d ms", milliseconds(worst), k.Clock.Move.Milliseconds()), warnings, nil
 }
 
 func (k *kit) output() (note string, warnings []string, err error) {
-	return k.saw.note(), k.saw.warnings(), nil
+	return k.extras.note(), k.extras.warnings(), nil
 }

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -18,7 +17,7 @@ import (
 // resolve makes a program of what a user would write.
 func resolve(t testing.TB, bot string) program.Program {
 	t.Helper()
-	p, err := program.Resolve(bot, io.Discard)
+	p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), bot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ type checkup struct {
 	change func(*Options)
 }
 
-// checked gives the reports on bots by name. Since most of a check is waiting,
+// checked returns the reports on bots by name. Since most of a check is waiting,
 // several are made at the same time.
 func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
@@ -64,7 +63,7 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 }
 
 // text is a report as people see it.
-func text(r *Report) string {
+func summary(r *Report) string {
 	var b bytes.Buffer
 	for _, c := range r.Checks {
 		c.WriteLine(&b)
@@ -80,7 +79,7 @@ func TestHouseBotsPass(t *testing.T) {
 	}
 	for name, r := range checked(t, list) {
 		if r.Verdict != OK {
-			t.Errorf("%s:\n%s", name, text(r))
+			t.Errorf("%s:\n%s", name, summary(r))
 		}
 	}
 }

@@ -22,16 +22,16 @@ type verdict struct {
 // verdicts are what is said of each way to misbehave.
 var verdicts = map[string]verdict{
 	"no-ready":      {Start, Failed, []string{`no "ready" within 300 ms: it did not come later either`}, `answer the line "timba 1" with "ready"`},
-	"slow-ready":    {Start, Failed, []string{`no "ready" within 300 ms: it came `, " ms after that"}, "load less before it, or allow more time with --startup"},
-	"exit-at-start": {Start, Failed, []string{`the process exited with status 3 instead of sending "ready"`}, "it says nothing on stderr"},
+	"slow-ready":    {Start, Failed, []string{`no "ready" within 300 ms: it came `, " ms later"}, "load less before it, or allow more time with --startup"},
+	"exit-at-start": {Start, Failed, []string{`the process exited with status 3 instead of sending "ready"`}, "it wrote nothing to stderr"},
 	"banner":        {Start, Failed, []string{`"misbehave, the bot that fails" is no line of the protocol`}, "write debug output to stderr"},
 	"move-first":    {Start, Failed, []string{`"move 1o" came before "ready"`}, `answer the line "timba 1" with "ready"`},
-	"ready-twice":   {First, Failed, []string{`"ready misbehave 1" came in the middle`, `only the line "timba 1" asks for it`}, `print "ready" once`},
+	"ready-twice":   {First, Failed, []string{`"ready misbehave 1" came again`, `only the line "timba 1" asks for it`}, `print "ready" once`},
 
 	"silent":    {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it did not come later either"}, "a turn that the bot forgets to answer"},
-	"late":      {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms after that"}, "think for less than the milliseconds"},
-	"slow-drip": {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms after that"}, "think for less than the milliseconds"},
-	"no-lf":     {First, Failed, []string{`the line "move 5c" is not ended by a line feed`}, "end every line with a line feed"},
+	"late":      {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms later"}, "think for less than the milliseconds"},
+	"slow-drip": {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it came ", " ms later"}, "think for less than the milliseconds"},
+	"no-lf":     {First, Failed, []string{`the line "move 5c" does not end with a line feed`}, "end every line with a line feed"},
 	"no-flush":  {First, Failed, []string{"no move of ply 0 within 300 ms and the margin: it did not come later either"}, "output in a buffer that is never flushed"},
 
 	"illegal":        {First, Failed, []string{`the move "1o" is not in the list of its turn: "1o" is not in hand`}, "answer with one of the words that the turn line lists"},
@@ -49,24 +49,24 @@ var verdicts = map[string]verdict{
 
 	"flood": {First, Failed, []string{"more than 64 KiB on stdout between two turns"}, "comments and infos count, too"},
 
-	"exit-0":       {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `go on reading until the line "bye"`},
-	"exit-3":       {First, Failed, []string{"the process exited with status 3 instead of sending the move of ply 0"}, "it says nothing on stderr"},
+	"exit-0":       {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `keep reading until the line "bye"`},
+	"exit-3":       {First, Failed, []string{"the process exited with status 3 instead of sending the move of ply 0"}, "it wrote nothing to stderr"},
 	"panic":        {First, Failed, []string{"the process exited with status 2 instead of sending the move of ply 0"}, "stderr should say why"},
 	"segv":         {First, Failed, []string{"the process was killed by signal 11 (SIGSEGV)"}, "an index out of range, a null pointer"},
 	"abort":        {First, Failed, []string{"the process was killed by signal 6 (SIGABRT)"}, "a failed assertion"},
-	"half-line":    {First, Failed, []string{`the process exited with status 0, after the unfinished line "move 5c"`}, "end every line with a line feed, flush it, and go on reading"},
-	"fork-exit":    {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `go on reading until the line "bye"`},
+	"half-line":    {First, Failed, []string{`the process exited with status 0, after the unfinished line "move 5c"`}, "end every line with a line feed, flush it, and keep reading"},
+	"fork-exit":    {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `keep reading until the line "bye"`},
 	"close-stdout": {First, Failed, []string{"closed its output while it was running"}, "leave stdout open"},
 	"close-stdin":  {First, Failed, []string{"closed its input while it was running"}, "leave stdin open"},
 
 	"crlf":         {Output, OK, []string{"lines ended by CR LF, which is allowed"}, ""},
 	"comments":     {Output, OK, []string{" comments"}, ""},
-	"infos":        {Output, Warning, []string{" info lines", `info line "info": it says nothing`}, ""},
+	"infos":        {Output, Warning, []string{" info lines", `info line "info": it is empty`}, ""},
 	"long-comment": {Output, OK, []string{" comments"}, ""},
-	"flood-stderr": {Output, Warning, []string{"KiB on stderr in one game: a match keeps the first 256"}, ""},
-	"fork":         {Bye, Warning, []string{"after games: it left 1 process behind"}, ""},
-	"setsid":       {Bye, Warning, []string{"after games: it left 1 process behind"}, ""},
-	"ignore-bye":   {Bye, Failed, []string{`it runs on a second after "bye", after games, and when its input is closed as well`}, `leave the loop at the line "bye"`},
+	"flood-stderr": {Output, Warning, []string{"KiB on stderr in one game: a match keeps only the first 256"}, ""},
+	"fork":         {Bye, Warning, []string{"after games: it left 1 process running"}, ""},
+	"setsid":       {Bye, Warning, []string{"after games: it left 1 process running"}, ""},
+	"ignore-bye":   {Bye, Failed, []string{`it is still running a second after "bye", after games, even when its input is closed`}, `leave the loop at the line "bye"`},
 }
 
 // shortTimes are the faults that need a time to run out.
@@ -111,7 +111,7 @@ func (v verdict) compare(t *testing.T, r *Report) {
 	t.Helper()
 	c := r.Find(v.check)
 	if c == nil {
-		t.Fatalf("there is no check %q:\n%s", v.check, text(r))
+		t.Fatalf("there is no check %q:\n%s", v.check, summary(r))
 	}
 	said := c.Note + "\n" + strings.Join(c.Warnings, "\n")
 	for _, want := range v.text {
@@ -131,6 +131,6 @@ func (v verdict) compare(t *testing.T, r *Report) {
 		}
 	}
 	if t.Failed() {
-		t.Log(text(r))
+		t.Log(summary(r))
 	}
 }

@@ -5,12 +5,10 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sample-bots/starters"
 )
 
 // eachLine yields lines without their LF.
@@ -21,21 +19,6 @@ func eachLine(text []byte) iter.Seq[[]byte] {
 				return
 			}
 		}
-	}
-}
-
-// Every language that there is a starter in is told how to flush.
-func TestFlushInEveryLanguage(t *testing.T) {
-	for _, l := range starters.Languages {
-		if how := flushIn(l.Title); !strings.HasPrefix(how, "in "+l.Title+": ") {
-			t.Errorf("%s: %s", l.Title, how)
-		}
-	}
-	if how := flushIn(""); !strings.Contains(how, "fflush(stdout) in C") {
-		t.Errorf("without a language: %s", how)
-	}
-	if len(flushes) != len(starters.Languages) {
-		t.Errorf("%d languages, and %d starters", len(flushes), len(starters.Languages))
 	}
 }
 

@@ -6,26 +6,27 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 )
 
-// A process is to play at least so many games in a row.
+// How many games in a row a process has to play, at least.
 const (
-	fewGames  = 12 // of a quick check
+	fewGames  = 12 // in a quick check
 	someGames = 36
 )
 
-// manyGames is what is learned from playing every game in every variant.
+// manyGames is the result of playing every game in every variant.
 type manyGames struct {
 	plan    []*game
 	played  map[string]int      // games, by name
-	planned map[string]int      // likewise
-	failed  map[string]*Failure // the first failure that a fresh process has as well
+	planned map[string]int      // games, by name
+	failed  map[string]*Failure // by game, the first failure that a fresh process repeats
 	most    int                 // games in one process
-	failure *Failure            // the first one that a fresh process does not have
+	failure *Failure            // the first failure that a fresh process does not repeat
 }
 
-// planMany lists the games to play: a variant of each game in turn, so that the
-// games change and what takes long is spread.
+// planMany lists the games to play: a variant of each game in turn, so that a process
+// changes between games, and long games are spread evenly.
 func (k *kit) planMany() {
 	m := &k.many
 	m.played, m.planned, m.failed = map[string]int{}, map[string]int{}, map[string]*Failure{}
@@ -57,8 +58,8 @@ func (k *kit) planMany() {
 	}
 }
 
-// playMany plays every variant, in one process as long as that goes well, and
-// makes a check of each game and of their number.
+// playMany plays every variant, in one process until it fails, and makes a check of
+// each game and one of all.
 func (k *kit) playMany() error {
 	k.planMany()
 	m := &k.many
@@ -90,8 +91,8 @@ func (k *kit) playMany() error {
 	return k.manyDone()
 }
 
-// playOne plays a game. A failure is the game's own when a fresh process fails as
-// well, else that of a process that plays many games.
+// playOne plays a game. A failure belongs to the game if a fresh process repeats it,
+// else to the process that plays many games.
 func (k *kit) playOne(g *game, name string) error {
 	m := &k.many
 	own, again, err := k.attempt(g)
@@ -111,14 +112,14 @@ func (k *kit) playOne(g *game, name string) error {
 }
 
 // attempt plays a game in the running process and, if that fails and was not its
-// first game, once more in a fresh one. own is a failure of the game itself,
-// again one that a fresh process does not have.
+// first game, again in a fresh one. own is a failure of the game itself, again is one
+// that a fresh process does not repeat.
 func (k *kit) attempt(g *game) (own, again *Failure, err error) {
 	s, err := k.use()
 	if err == nil {
 		err = k.playTimed(s, g)
 	}
-	if !errors.As(err, &own) || s == nil || s.games <= 1 {
+	if !errors.As(err, &own) || s == nil || s.now.Games <= 1 {
 		if own != nil {
 			err = nil
 		}
@@ -140,7 +141,7 @@ func (k *kit) playTimed(s *session, g *game) error {
 	if err != nil {
 		return err
 	}
-	k.many.most = max(k.many.most, s.games)
+	k.many.most = max(k.many.most, s.now.Games)
 	if g.style.plain() && g.clock.Bank == 0 {
 		k.timed(g, p)
 	}
@@ -149,29 +150,29 @@ func (k *kit) playTimed(s *session, g *game) error {
 
 func (k *kit) gameDone(name string) error {
 	m := &k.many
-	c := Check{Name: name, Status: OK, Note: count(m.played[name], "game", "games") + ", every option and number of players"}
+	c := Check{Name: name, Status: OK, Note: text.Count(m.played[name], "game") + ", every option and number of players"}
 	if f := m.failed[name]; f != nil {
 		return k.done(c, f)
 	}
 	if n := m.planned[name]; m.played[name] < n {
-		c.Note = count(m.played[name], "game", "games")
-		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, since half of the %v for the whole check was over: allow more with --time, or less for a move with --movetime", m.played[name], n, k.Time))
+		c.Note = text.Count(m.played[name], "game")
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", m.played[name], n, k.Time))
 	}
 	return k.done(c, nil)
 }
 
 func (k *kit) manyDone() error {
 	m := &k.many
-	c := Check{Name: Many, Status: OK, Note: count(m.most, "game", "games") + " in one process"}
+	c := Check{Name: Many, Status: OK, Note: text.Count(m.most, "game") + " in one process"}
 	if f := m.failure; f != nil {
 		f.leftOver()
 		return k.done(c, f)
 	}
 	switch {
 	case m.most < min(fewGames, len(m.plan)) && len(m.failed) == 0:
-		c.Warnings = append(c.Warnings, "a match plays more: allow more with --time, or less for a move with --movetime")
+		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
 	case len(m.failed) == len(k.Games):
-		c.Status, c.Note = Skipped, "every game fails by itself"
+		c.Status, c.Note = Skipped, "every game fails, even in a fresh process"
 	}
 	return k.done(c, nil)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -21,26 +22,26 @@ type game struct {
 	seed    rules.Seed // of the deal, the others' moves and the bot's own seed
 	clock   referee.Clock
 	style   style
-	until   time.Time // when to break it off; never if zero
+	until   time.Time // when to stop it early; never if zero
 }
 
-// style is how a game is told, where that is not as the referee tells it today.
+// style is how the lines of a game differ from what the referee sends today.
 type style struct {
-	dress  func(dst, line []byte) []byte // appends what is sent for a line, with LFs
-	step   bool                          // a line at a time, with a pause in which the bot is to be silent
-	pieces bool                          // lines come in pieces
+	vary   func(dst, line []byte) []byte // appends the lines to send for a line, with LFs
+	step   bool                          // send a line at a time, with pauses in which the bot must be silent
+	pieces bool                          // send lines in pieces
 	faults bool                          // another seat forfeits in the middle
 }
 
 func (g *game) String() string { return g.variant.Game().Name() + " " + g.variant.Settings().String() }
 
-// botSeed is what the bot is told as its seed.
+// botSeed returns the seed that the bot is sent.
 func (g *game) botSeed() uint64 {
 	s := g.seed.Derive("check/bot")
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// others is the randomness of the other seats.
+// others returns the randomness of the other seats.
 func (g *game) others() *rules.Rand {
 	s := g.seed.Derive("check/others")
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))
@@ -52,15 +53,15 @@ type played struct {
 	took  []time.Duration
 }
 
-// longest is how many plies a game between two sides may have before it is broken
-// off: those without a limit of their own could go on for very long.
+// longest is after how many plies a game between two sides is stopped: a game
+// without a limit of its own could be very long.
 const longest = 300
 
-// errTime is why a game was not played to its end that has more than two sides:
-// nothing that the referee says would end it.
-var errTime = errors.New("the time of the check is over")
+// errTime is why a game with more than two sides was stopped: no line of the
+// referee could end it.
+var errTime = errors.New("the time of the check is used up")
 
-// table is a game while it is played.
+// table is a game in progress.
 type table struct {
 	*session
 	*game
@@ -68,18 +69,17 @@ type table struct {
 	out    []byte // lines to be sent
 	events rules.Log
 	legal  []rules.Move
-	before []string // the moves of the list before
 	bank   time.Duration
 	played played
-	paused map[string]int // by kind of line, how often its silence was watched
+	paused map[string]int // by kind of line, how often silence after it was checked
 }
 
-// play plays a game to its end. The error is a *Failure when the bot is to blame.
+// play plays a game to its end. The error is a *Failure if it is the bot's fault.
 func (s *session) play(g *game) (played, error) {
 	s.listen()
-	s.games++
-	s.wrote, s.moves = 0, 0
-	s.where = fmt.Sprintf("%s, seat %d, game %d of its process", g, g.seat, s.games)
+	s.now.Games++
+	s.wrote, s.now.Turns, s.now.Before = 0, 0, nil
+	s.where = fmt.Sprintf("%s, seat %d, game %d of its process", g, g.seat, s.now.Games)
 	stream := rules.NewStream(g.seed)
 	t := &table{session: s, game: g, state: g.variant.Deal(&stream), bank: g.clock.Bank, paused: map[string]int{}}
 	t.out = referee.AppendGame(nil, g.variant, g.clock, g.seat, g.botSeed())
@@ -100,7 +100,7 @@ func (t *table) run(others *rules.Rand) error {
 		two := rules.Sides(t.variant) == 2
 		late := !t.until.IsZero() && time.Now().After(t.until)
 		switch {
-		case two && (late || t.style.faults && t.moves == 2 || t.state.Ply() >= longest):
+		case two && (late || t.style.faults && t.now.Turns == 2 || t.state.Ply() >= longest):
 			return t.breakOff()
 		case late:
 			return errTime
@@ -108,7 +108,7 @@ func (t *table) run(others *rules.Rand) error {
 		t.legal = t.state.Legal(t.legal[:0])
 		move := t.legal[others.Below(len(t.legal))]
 		if turn == t.seat {
-			if t.style.faults && t.moves == 1 && !two {
+			if t.style.faults && t.now.Turns == 1 && !two {
 				t.out = referee.AppendOthersFault(t.out, (t.seat+1)%t.variant.Players(), protocol.Exit)
 			}
 			var err error
@@ -120,7 +120,7 @@ func (t *table) run(others *rules.Rand) error {
 	}
 }
 
-// breakOff ends a game as when the other side has a fault.
+// breakOff ends a game as if the other side had a fault.
 func (t *table) breakOff() error {
 	result := rules.Result{Points: t.state.Result().Points}
 	culprit := -1
@@ -140,7 +140,7 @@ func (t *table) breakOff() error {
 func (t *table) end(r rules.Result) error {
 	t.out = protocol.AppendEnd(t.out, r.Ranks, r.Points)
 	err := t.tell(time.Now().Add(t.clock.Margin + time.Second))
-	t.last = "the end of the game"
+	t.did("the end of the game", fault.HeardEnd)
 	return err
 }
 
@@ -153,11 +153,11 @@ func (t *table) ask() (rules.Move, error) {
 	if t.clock.Bank != 0 {
 		left = t.bank
 	}
-	moves := t.turnLines(left)
+	t.turnLines(left)
 	sent := time.Now()
 	deadline := sent.Add(left + t.clock.Margin)
 	if t.style.step || t.style.pieces {
-		deadline = deadline.Add(time.Minute) // what is sent here takes time by itself
+		deadline = deadline.Add(time.Minute) // sending in this way takes time
 	}
 	if err := t.tell(deadline); err != nil {
 		return 0, err
@@ -166,11 +166,12 @@ func (t *table) ask() (rules.Move, error) {
 		sent = time.Now()
 		deadline = sent.Add(left + t.clock.Margin)
 	}
-	t.last = fmt.Sprintf("the turn of ply %d", t.state.Ply())
+	t.did(fmt.Sprintf("the turn of ply %d", t.state.Ply()), 0)
+	want := fmt.Sprintf("move of ply %d", t.state.Ply())
 	for {
-		msg, line, at, err := t.read(deadline, fmt.Sprintf("the move of ply %d", t.state.Ply()))
+		msg, line, at, err := t.read(deadline, "the "+want)
 		if errors.Is(err, referee.ErrLate) || err == nil && at.After(deadline) {
-			return 0, t.silence(fmt.Sprintf("the move of ply %d", t.state.Ply()), left)
+			return 0, t.silence(referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
 		}
 		if err != nil {
 			return 0, err
@@ -179,37 +180,37 @@ func (t *table) ask() (rules.Move, error) {
 		case protocol.Ready:
 			return 0, t.readyAgain(line)
 		case protocol.Move:
-			return t.answered(string(msg.Move), moves, at.Sub(sent))
+			return t.answered(string(msg.Move), at.Sub(sent))
 		}
 	}
 }
 
-// turnLines queues the view and the turn and gives the moves as they are listed.
-func (t *table) turnLines(left time.Duration) (moves []string) {
+// turnLines queues the view and the turn, and records the listed moves.
+func (t *table) turnLines(left time.Duration) {
+	t.now.Legal, t.now.Ply, t.now.Movetime = nil, t.state.Ply(), t.clock.Move.Milliseconds()
 	t.out = t.state.View(append(t.out, protocol.ViewPrefix...), t.seat)
 	t.out = protocol.AppendTurn(append(t.out, '\n'), t.state.Ply(), int(left.Milliseconds()))
 	for _, m := range t.legal {
 		text := t.state.MoveText(nil, m)
 		t.out = append(append(t.out, ' '), text...)
-		moves = append(moves, string(text))
+		t.now.Legal = append(t.now.Legal, string(text))
 	}
 	t.out = append(t.out, '\n')
-	return moves
 }
 
 // answered takes the bot's move.
-func (t *table) answered(move string, moves []string, took time.Duration) (rules.Move, error) {
+func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
 	t.proc.Answered()
-	i := slices.Index(moves, move)
+	i := slices.Index(t.now.Legal, move)
 	if i < 0 {
-		return 0, t.illegal(move, moves)
+		return 0, t.illegal(move)
 	}
-	t.before = moves
+	t.now.Before = t.now.Legal
 	if t.clock.Bank != 0 {
 		t.bank = max(0, t.bank-took) + t.clock.Inc
 	}
-	t.last = fmt.Sprintf("its move of ply %d", t.state.Ply())
-	t.moves++
+	t.did(fmt.Sprintf("its move of ply %d", t.state.Ply()), fault.Moved)
+	t.now.Turns++
 	t.played.moves = append(t.played.moves, move)
 	t.played.took = append(t.played.took, took)
 	if t.style.step && t.watches("move") {
@@ -218,8 +219,8 @@ func (t *table) answered(move string, moves []string, took time.Duration) (rules
 	return t.legal[i], nil
 }
 
-// early reads what the bot writes while nothing is asked of it: comments and
-// infos only.
+// early reads what the bot writes while it has no turn: only comments and infos are
+// allowed.
 func (s *session) early(until time.Time) error {
 	for {
 		msg, line, _, err := s.read(until, "")
@@ -238,13 +239,13 @@ func (s *session) early(until time.Time) error {
 	}
 }
 
-// tell sends the lines that wait, in the game's style.
+// tell sends the queued lines in the game's style.
 func (t *table) tell(deadline time.Time) error {
 	out := t.out
-	if t.style.dress != nil {
+	if t.style.vary != nil {
 		out = nil
 		for line := range bytes.Lines(t.out) {
-			out = t.style.dress(out, line[:len(line)-1])
+			out = t.style.vary(out, line[:len(line)-1])
 		}
 	}
 	t.out = t.out[:0]
@@ -257,8 +258,8 @@ func (t *table) tell(deadline time.Time) error {
 	return t.send(out, deadline)
 }
 
-// tellSteps sends a line at a time and watches that the bot is silent after those
-// that ask for nothing.
+// tellSteps sends a line at a time and checks that the bot is silent after lines
+// that need no answer.
 func (t *table) tellSteps(out []byte, deadline time.Time) error {
 	for line := range bytes.Lines(out) {
 		if err := t.send(line, deadline); err != nil {
@@ -266,7 +267,7 @@ func (t *table) tellSteps(out []byte, deadline time.Time) error {
 		}
 		words := bytes.Fields(line)
 		kind := string(words[0])
-		t.last = fmt.Sprintf("the line %s", protocol.Quote(line[:len(line)-1]))
+		t.did(fmt.Sprintf("the line %s", protocol.Quote(line[:len(line)-1])), 0)
 		if kind == "event" {
 			kind = string(words[1])
 		}
@@ -274,7 +275,7 @@ func (t *table) tellSteps(out []byte, deadline time.Time) error {
 			continue
 		}
 		if kind == "end" {
-			return t.settle()
+			return t.awaitQuiet()
 		}
 		if err := t.early(time.Now().Add(t.kit.Pause)); err != nil {
 			return err
@@ -283,17 +284,17 @@ func (t *table) tellSteps(out []byte, deadline time.Time) error {
 	return nil
 }
 
-// watches tells whether to watch for silence after a kind of line: the first two
-// times.
+// watches reports whether to check for silence after a kind of line. It does so the
+// first two times.
 func (t *table) watches(kind string) bool {
 	t.paused[kind]++
 	return t.paused[kind] <= 2
 }
 
-// tellPieces sends the lines cut in the middle, for some moves: pipes may deliver
-// them so.
+// tellPieces sends lines in pieces during the first moves, as a pipe may deliver
+// them.
 func (t *table) tellPieces(out []byte, deadline time.Time) error {
-	if t.moves >= 5 {
+	if t.now.Turns >= 5 {
 		return t.send(out, deadline)
 	}
 	for line := range bytes.Lines(out) {
@@ -305,7 +306,7 @@ func (t *table) tellPieces(out []byte, deadline time.Time) error {
 			return t.blame(err, "")
 		}
 		if out = out[n:]; len(out) > 0 {
-			time.Sleep(t.kit.Pause / 10) // so that the bot reads the piece by itself
+			time.Sleep(t.kit.Pause / 10) // so that the bot reads each piece separately
 		}
 	}
 	return nil

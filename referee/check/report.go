@@ -6,31 +6,32 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Status is how a check went.
+// Status is the result of a check.
 type Status string
 
-// The ways.
+// The results.
 const (
 	OK      Status = "ok"
 	Warning Status = "warning"
 	Failed  Status = "fail"
-	Skipped Status = "skipped" // it means nothing after a failure before it
+	Skipped Status = "skipped" // because an earlier check failed
 )
 
-// Check is one of the things that are looked at.
+// Check is one check and its result.
 type Check struct {
 	Name     string   `json:"name"`
 	Status   Status   `json:"status"`
-	Note     string   `json:"note"` // what was seen, in a few words
+	Note     string   `json:"note"` // what was observed, in a few words
 	Warnings []string `json:"warnings"`
 	Failure  *Failure `json:"failure,omitempty"`
 }
 
-// Failure is what a bot did wrong, with all that its author needs to mend it.
+// Failure is what a bot did wrong, with all that its author needs to fix it.
 type Failure struct {
 	Text   string   `json:"text"`   // what happened
 	Where  string   `json:"where"`  // the game, "" before the first one
@@ -38,10 +39,12 @@ type Failure struct {
 	Stderr []string `json:"stderr"` // its last lines
 	Change string   `json:"change"` // what to do about it
 
-	exit bool // the process has ended by itself
+	Reason        fault.Reason `json:"reason,omitzero"` // as a match would give it; zero if a match has no such fault
+	circumstances fault.Circumstances
+	exit          bool // the process ended by itself
 }
 
-// Error makes a failure an error while it is on its way to its check.
+// Error returns what happened.
 func (f *Failure) Error() string { return f.Text }
 
 // Line is a line that went through a pipe.
@@ -53,30 +56,23 @@ type Line struct {
 // Bot is what was checked.
 type Bot struct {
 	Name     string   `json:"name"`
-	Version  string   `json:"version"` // as its manifest or its "ready" says
+	Version  string   `json:"version"` // from its manifest or its "ready"
 	Language string   `json:"language"`
 	Command  []string `json:"command"`
 	SHA256   string   `json:"sha256"`
 }
 
-// Clock is what the bot was held to, in milliseconds.
-type Clock struct {
-	Movetime int64 `json:"movetime"`
-	Margin   int64 `json:"margin"`
-	Startup  int64 `json:"startup"`
-}
-
-// Report is the document of `timba check --json`; its fields stay.
+// Report is the document of `timba check --json`; its fields are stable.
 type Report struct {
-	Bot     Bot         `json:"bot"`
-	Clock   Clock       `json:"clock"`
-	Sandbox string      `json:"sandbox"` // the level that the bot was held at: NONE, WEAK, REDUCED or FULL
-	Seed    referee.Hex `json:"seed"`
-	Verdict Status      `json:"verdict"` // the worst of the checks: ok, warning or fail
-	Checks  []Check     `json:"checks"`
-	StartMS float64     `json:"start_ms"` // the slowest start
-	Times   []Times     `json:"times"`
-	Seconds float64     `json:"seconds"`
+	Bot     Bot             `json:"bot"`
+	Clock   referee.ClockMS `json:"clock"`
+	Sandbox string          `json:"sandbox"` // the level of the bot's sandbox: NONE, WEAK, REDUCED or FULL
+	Seed    referee.Hex     `json:"seed"`
+	Verdict Status          `json:"verdict"` // the worst of the checks: ok, warning or fail
+	Checks  []Check         `json:"checks"`
+	StartMS float64         `json:"start_ms"` // the slowest start
+	Times   []Times         `json:"times"`
+	Seconds float64         `json:"seconds"`
 }
 
 // Times is how long the moves of a game took.
@@ -90,14 +86,12 @@ type Times struct {
 
 func newReport(p program.Program, o Options) *Report {
 	level := sandbox.None
-	if p.Hold != nil {
-		level = p.Hold.Level
+	if p.Sandbox != nil {
+		level = p.Sandbox.Level
 	}
 	return &Report{
-		Bot: Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
-		Clock: Clock{
-			Movetime: o.Clock.Move.Milliseconds(), Margin: o.Clock.Margin.Milliseconds(), Startup: o.Clock.Startup.Milliseconds(),
-		},
+		Bot:     Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
+		Clock:   o.Clock.Milliseconds(),
 		Sandbox: level.String(),
 		Seed:    referee.Hex(o.Seed),
 		Verdict: OK,
@@ -106,7 +100,7 @@ func newReport(p program.Program, o Options) *Report {
 	}
 }
 
-// add takes a finished check.
+// add adds a finished check.
 func (r *Report) add(c Check) {
 	if c.Warnings == nil {
 		c.Warnings = []string{}
@@ -120,7 +114,7 @@ func (r *Report) add(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// Find is the check of a name, nil where there is none.
+// Find returns the check with a name, or nil.
 func (r *Report) Find(name string) *Check {
 	for i := range r.Checks {
 		if r.Checks[i].Name == name {
@@ -130,16 +124,16 @@ func (r *Report) Find(name string) *Check {
 	return nil
 }
 
-// JSON is the document, with its line end.
+// JSON returns the document, with a line feed at its end.
 func (r *Report) JSON() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
-		return nil, fmt.Errorf("check: the report as JSON: %w", err)
+		return nil, fmt.Errorf("check: encoding the report as JSON: %w", err)
 	}
 	return append(data, '\n'), nil
 }
 
-// milliseconds rounds a time for people.
+// milliseconds returns a time in milliseconds, rounded to microseconds.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond).Microseconds()) / 1e3
 }

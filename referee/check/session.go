@@ -11,30 +11,30 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
-// session is one process of the bot, and the last of what went through its pipes.
+// session is one process of the bot, and the last lines through its pipes.
 type session struct {
 	kit   *kit
 	proc  *referee.Process
-	games int    // begun so far
-	moves int    // made in this game
-	where string // the game that is being played
-	last  string // what the bot was sent or did last, in words
+	now   fault.Circumstances // of a fault at this moment
+	where string              // the game in progress
+	last  string              // what the bot was sent or did last, in words
 	tail  []Line
-	log   []byte // the last of its stderr
+	log   []byte // the end of its stderr
 	wrote int    // bytes on stderr in this game
 }
 
-// tailLines and tailLog are how much is kept for a failure to show.
+// How much a failure shows: lines of both sides, bytes and lines of stderr.
 const (
 	tailLines = 10
 	tailLog   = 4 << 10
 	logLines  = 8
 )
 
-// launch starts a process and greets it. The error is a *Failure when the bot is
-// to blame.
+// launch starts a process and greets it. The error is a *Failure if it is the bot's
+// fault.
 func (k *kit) launch() (*session, error) {
 	s := &session{kit: k, last: "it was started"}
 	began := time.Now()
@@ -59,24 +59,27 @@ func (s *session) greet(began, deadline time.Time) error {
 		msg, line, at, err := s.read(deadline, "\"ready\"")
 		if err != nil {
 			if errors.Is(err, referee.ErrLate) {
-				return s.silence("\"ready\"", s.kit.Clock.Startup)
+				limit := s.kit.Clock.Startup.Milliseconds()
+				return s.silence(fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
 			}
 			return err
 		}
 		switch msg.Verb {
 		case protocol.Ready:
 			s.proc.Answered()
-			s.last = "its \"ready\""
+			s.did("its \"ready\"", 0)
 			s.kit.started(at.Sub(began), msg)
 			return nil
 		case protocol.Move:
-			return s.fail(fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)),
-				"answer the line \"timba 1\" with \"ready\", and only a line that begins with \"turn\" with a move: look at the first word of each line")
+			return s.fault(about(fault.MoveBeforeReady, line), fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)))
 		}
 	}
 }
 
-// send writes lines. A bot that has ended is noticed when it is read from.
+// did records what the bot was sent or did last.
+func (s *session) did(last string, did fault.Did) { s.last, s.now.Did = last, did }
+
+// send writes lines. The next read reports a bot that has ended.
 func (s *session) send(lines []byte, deadline time.Time) error {
 	for line := range bytes.Lines(lines) {
 		s.keep(false, bytes.TrimSuffix(line, []byte("\n")))
@@ -87,8 +90,9 @@ func (s *session) send(lines []byte, deadline time.Time) error {
 	return nil
 }
 
-// read reads a line of the bot and holds it to the protocol. It gives ErrLate
-// as it is, all that is the bot's fault as a *Failure; want is what the bot owes.
+// read reads and parses a line of the bot; want is the expected answer, for the text
+// of a failure. The error is ErrLate, a *Failure if it is the bot's fault, or
+// internal.
 func (s *session) read(deadline time.Time, want string) (msg protocol.BotLine, line []byte, at time.Time, err error) {
 	line, at, err = s.proc.Line(deadline)
 	if err != nil {
@@ -100,13 +104,13 @@ func (s *session) read(deadline time.Time, want string) (msg protocol.BotLine, l
 	s.keep(true, line)
 	msg, err = protocol.ParseBot(line)
 	if err != nil {
-		return msg, line, at, s.garbled(line, err)
+		return msg, line, at, s.garbled(err)
 	}
-	s.kit.saw.line(msg, line)
+	s.kit.extras.line(msg, line)
 	return msg, line, at, nil
 }
 
-// keep notes a line for failures to show.
+// keep records a line, for failures to show.
 func (s *session) keep(fromBot bool, line []byte) {
 	text := strconv.QuoteToASCII(string(line))
 	text = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
@@ -116,18 +120,18 @@ func (s *session) keep(fromBot bool, line []byte) {
 	}
 }
 
-// listen takes what is on stderr now.
+// listen reads what is on stderr now.
 func (s *session) listen() {
 	data := s.proc.Stderr()
 	s.wrote += len(data)
-	s.kit.saw.stderr(data, s.wrote)
+	s.kit.extras.stderr(data, s.wrote)
 	s.log = append(s.log, data...)
 	if n := len(s.log); n > tailLog {
 		s.log = append(s.log[:0], s.log[n-tailLog:]...)
 	}
 }
 
-// fail makes a failure of what happened and what to change.
+// fail makes a failure from what happened and what to change.
 func (s *session) fail(text, change string) *Failure {
 	f := &Failure{Text: text, Where: s.where, Lines: append([]Line{}, s.tail...), Stderr: []string{}, Change: change}
 	if s.proc == nil {
@@ -138,11 +142,11 @@ func (s *session) fail(text, change string) *Failure {
 	return f
 }
 
-// traces begin what a runtime writes of a crash.
+// traces are the first words of a runtime's crash report.
 var traces = []string{"panic:", "fatal error:", "Traceback", "Exception in thread", "thread '", "terminate called", "Uncaught", "PHP Fatal"}
 
-// logEnd is what a log tells of a crash at its end: the beginning of the last trace
-// and the last lines.
+// logEnd returns the part of a log that describes a crash: the beginning of the last
+// trace, and the last lines.
 func logEnd(log string) []string {
 	lines := strings.Split(strings.TrimSpace(log), "\n")
 	from := max(0, len(lines)-logLines)
@@ -167,7 +171,7 @@ func logEnd(log string) []string {
 	return shown
 }
 
-// close ends the process without a word.
+// close ends the process without "bye".
 func (s *session) close() {
 	s.listen()
 	s.proc.Close()

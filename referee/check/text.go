@@ -3,17 +3,20 @@ package check
 import (
 	"fmt"
 	"io"
-	"strings"
+
+	"github.com/dustin/go-humanize/english"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
-// width is where the text of advice is broken into lines.
+// width is the number of columns of a paragraph, without its label.
 const width = 100
 
-// shown is how much of a long line people see.
+// shown is how many bytes of a long line are shown.
 const shown = 180
 
-// WriteLine tells a check in a line, and its warnings in one each. Of checks that
-// were skipped the summary tells the number.
+// WriteLine writes a line for the check and one for each warning. It writes nothing
+// for a skipped check: the summary counts those.
 func (c Check) WriteLine(w io.Writer) {
 	status := string(c.Status)
 	switch c.Status {
@@ -28,8 +31,8 @@ func (c Check) WriteLine(w io.Writer) {
 	}
 }
 
-// WriteSummary tells what people want to know after the lines of the checks: the
-// failures with all that is known of them, the times, and the verdict.
+// WriteSummary writes what follows the lines of the checks: the failures in detail,
+// the times, and the verdict.
 func (r *Report) WriteSummary(w io.Writer) {
 	numbers := map[Status]int{}
 	for _, c := range r.Checks {
@@ -47,7 +50,7 @@ func (r *Report) WriteSummary(w io.Writer) {
 	case r.Verdict == Failed:
 		fmt.Fprintf(w, "\n%s fails %d of %d checks", r.Bot.Name, numbers[Failed], len(r.Checks))
 		if n := numbers[Skipped]; n > 0 {
-			fmt.Fprintf(w, "; %s not made before that is mended", count(n, "is", "are"))
+			fmt.Fprintf(w, "; %d %s skipped until this is fixed", n, english.PluralWord(n, "is", "are"))
 		}
 		fmt.Fprintln(w)
 	case numbers[Warning] > 0:
@@ -82,23 +85,9 @@ func (f *Failure) write(w io.Writer) {
 	paragraph(w, "change", f.Change)
 }
 
-// paragraph writes a text behind a label, broken at spaces.
-func paragraph(w io.Writer, label, text string) {
-	line := ""
-	flush := func() {
-		fmt.Fprintf(w, "  %-7s %s\n", label, line)
-		label, line = "", ""
-	}
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			flush()
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	flush()
+// paragraph writes a text after a label.
+func paragraph(w io.Writer, label, body string) {
+	fmt.Fprintln(w, text.Paragraph(fmt.Sprintf("  %-7s ", label), body, len("  label   ")+width))
 }
 
 // cut shortens a line in its middle.

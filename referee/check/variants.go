@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// samples are the values of an option that are tried, the default first: every
-// word, every number of players, and of other numbers the least, a tenth of the
-// default and the default.
+// samples returns the values of an option to test, the default first: every word,
+// every number of players, and for other numbers the default, a tenth of it and the
+// minimum.
 func samples(o rules.Option) []string {
 	if o.Values != nil {
 		return o.Values
@@ -31,14 +31,14 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// all is every variant that the samples make and the game allows.
+// all returns every variant that the samples make and that the game allows.
 func all(g rules.Game) (list []rules.Variant) {
 	options := g.Options()
 	given := make(map[string]string, len(options))
 	var choose func(i int)
 	choose = func(i int) {
 		if i == len(options) {
-			if v, err := rules.Settle(g, given); err == nil {
+			if v, err := rules.Resolve(g, given); err == nil {
 				list = append(list, v)
 			}
 			return
@@ -52,9 +52,9 @@ func all(g rules.Game) (list []rules.Variant) {
 	return list
 }
 
-// cover chooses variants of a game, the defaults first, such that every sample of
-// every option is in one of them and, with pairs, so is every two samples of
-// different options that go together at all.
+// cover chooses variants of a game, the defaults first, so that they contain every
+// sample of every option and, with pairs, every pair of samples of different options
+// that the game allows together.
 func cover(g rules.Game, pairs bool) []rules.Variant {
 	every := all(g)
 	missing := map[[2]rules.Setting]bool{}
@@ -88,7 +88,7 @@ func cover(g rules.Game, pairs bool) []rules.Variant {
 	return chosen
 }
 
-// parts are a variant's settings, or all pairs of two of them.
+// parts returns a variant's settings, or all pairs of them.
 func parts(v rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	settings := v.Settings()
 	for i, a := range settings {

@@ -14,7 +14,7 @@ import (
 // defaults come first.
 func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
-		want, err := rules.Settle(g, nil)
+		want, err := rules.Resolve(g, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestManyGamesPlan(t *testing.T) {
 
 // What the kit sends and the referee does not must still be lines of the protocol;
 // SPEC.md, "Shape".
-func TestShapeOfDresses(t *testing.T) {
+func TestShapeOfVariations(t *testing.T) {
 	lines := []string{
 		"timba 1",
 		"game brisca players=2 seat=0 seed=5 movetime=1000",
@@ -109,7 +109,7 @@ func TestShapeOfDresses(t *testing.T) {
 		"turn 3 1000 12c 1o",
 		"end ranks=1,2 points=61,59",
 	}
-	for _, d := range dresses {
+	for _, d := range variations {
 		changed := false
 		for _, line := range lines {
 			before, err := protocol.ParseReferee([]byte(line))

@@ -2,29 +2,15 @@ package draw
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // block is lines that belong together, such as a row of cards.
 type block []string
 
-// width is how many columns a text takes, colours not counted. All that is drawn
-// is one column wide.
-func width(text string) int {
-	n := 0
-	for len(text) > 0 {
-		if strings.HasPrefix(text, "\x1b[") {
-			if end := strings.IndexByte(text, 'm'); end >= 0 {
-				text = text[end+1:]
-				continue
-			}
-		}
-		_, size := utf8.DecodeRuneInString(text)
-		text = text[size:]
-		n++
-	}
-	return n
-}
+// width returns how many columns a text takes, colours not counted.
+func width(line string) int { return text.Width(line) }
 
 func (b block) width() int {
 	n := 0
@@ -86,20 +72,9 @@ func (b block) indent(n int) block {
 }
 
 // wrap puts words into lines of at most so many columns.
-func wrap(words []string, columns int) block {
-	var lines block
-	for _, word := range words {
-		last := len(lines) - 1
-		if last < 0 || width(lines[last])+1+width(word) > columns {
-			lines = append(lines, word)
-		} else {
-			lines[last] += " " + word
-		}
-	}
-	return lines
-}
+func wrap(words []string, columns int) block { return text.Wrap(words, columns) }
 
-// grid is a table: the first row is its head. Columns whose head begins with a
+// grid returns a table: the first row is its head. Columns whose head begins with a
 // space are numbers and stand to the right.
 func (s Style) grid(rows [][]string) block {
 	var widths []int

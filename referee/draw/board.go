@@ -1,25 +1,25 @@
 package draw
 
 import (
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // cell is how wide a square is; it is two lines high, which makes it square.
 const cell = 6
 
-// board draws Tebes and Teeko: squares with their numbers, pieces, and the
-// squares of the move at hand, or of the last one, marked.
-func (d *drawing) board() block {
-	pieces := d.p.View.Get("pieces")
-	colours := d.p.View.Get("colours")
-	side := d.p.View.Int("size")
-	if d.p.Game == "teeko" {
-		pieces = d.p.View.Get("board")
-		side = 5
-	}
+// board draws squares with their numbers, pieces, and the squares of the move at
+// hand, or of the last one, marked.
+func (d *drawing) board(b *rules.Board) block {
+	pieces := d.p.View.Get(b.Pieces)
+	colours := d.p.View.Get(b.Colours)
+	side := int(math.Sqrt(float64(len(pieces))))
 	if side < 1 || len(pieces) != side*side || side > 12 {
-		return wrap(strings.Fields(Clean(string(d.p.View))), d.width()-1)
+		return d.view()
 	}
 	marked := d.p.Last
 	if d.p.Move != "" {
@@ -31,7 +31,7 @@ func (d *drawing) board() block {
 		numbers, faces := "", ""
 		for column := range side {
 			n := row*side + column
-			q := square{number: n, piece: pieces[n], pale: d.p.Game == "teeko" && (row+column)%2 == 0, dark: n < len(colours) && colours[n] == 'b',
+			q := square{number: n, piece: pieces[n], pale: b.Colours == "" && (row+column)%2 == 0, dark: n < len(colours) && colours[n] == 'b',
 				left: n == from, reached: n == to}
 			top, bottom := d.square(q)
 			numbers += top
@@ -39,10 +39,10 @@ func (d *drawing) board() block {
 		}
 		lines = append(lines, numbers, faces)
 	}
-	return beside(d.width()-1, 4, d.frame(lines), d.sides(pieces))
+	return beside(d.width()-1, 4, d.frame(lines), d.sides(b, pieces))
 }
 
-// squaresOf are the squares of a move, -1 for none: 12-13, or 12, which reaches it.
+// squaresOf returns the squares of a move, -1 for none: 12-13, or 12, which reaches it.
 func squaresOf(move string) (from, to int) {
 	a, b, two := strings.Cut(move, "-")
 	if !two {
@@ -82,7 +82,7 @@ type square struct {
 	left, reached bool // by the last move
 }
 
-// square gives the two lines of a square. A piece that has just moved stands in
+// square returns the two lines of a square. A piece that has just moved stands in
 // brackets, and so does the place that it left.
 func (d *drawing) square(q square) (top, bottom string) {
 	ground := " "
@@ -129,18 +129,14 @@ func (d *drawing) square(q square) (top, bottom string) {
 		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
 }
 
-// sides tells beside the board who plays which colour and what is left to do.
-func (d *drawing) sides(pieces string) block {
+// sides reports beside the board who plays which colour and what is left to do.
+func (d *drawing) sides(b *rules.Board, pieces string) block {
 	v := d.p.View
-	black, white := 0, 1
-	if d.p.Game == "tebes" {
-		black, white = 1, 0
-	}
 	var lines block
 	for _, side := range []struct {
 		letter, name string
 		seat         int
-	}{{"w", "white", white}, {"b", "black", black}} {
+	}{{"w", "white", strings.Index(b.Sides, "w")}, {"b", "black", strings.Index(b.Sides, "b")}} {
 		mark := "  "
 		if side.seat == d.p.Turn {
 			mark = d.Bold(d.pick("▸", ">")) + " "
@@ -154,7 +150,7 @@ func (d *drawing) sides(pieces string) block {
 			name = d.Bold(name)
 		}
 		lines = append(lines, mark+sign+" "+name)
-		about := side.name + ", " + count(strconv.Itoa(strings.Count(pieces, side.letter)), "piece")
+		about := side.name + ", " + text.Count(strings.Count(pieces, side.letter), "piece")
 		if extra, ok := v.Lookup("extra"); ok && strings.Contains(string(extra), side.letter) {
 			about += d.pick(" · ", ", ") + "extra due"
 		}

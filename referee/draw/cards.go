@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
@@ -18,21 +19,25 @@ var suits = [4]struct{ symbol, name, colour string }{
 	{"♣", "bastos", green},
 }
 
-// suit is a suit's sign.
+// suit returns a suit's sign.
 func (s Style) suit(n baraja.Suit) string {
 	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
 }
 
-// Legend tells the suits' signs and letters.
-func (s Style) Legend() string {
+// Legend returns a line, with its LF, of the suits' signs and letters; "" for a game
+// without them.
+func (s Style) Legend(d rules.Display) string {
+	if d.Cards == nil || d.Cards.Ranks == nil {
+		return ""
+	}
 	var words []string
 	for n := range baraja.Suit(4) {
 		words = append(words, s.suit(n)+" "+suits[n].name+s.pick(" ("+n.String()+")", ""))
 	}
-	return strings.Join(words, "   ")
+	return strings.Join(words, "   ") + "\n"
 }
 
-// Card is a card's text, such as 12c, as it looks; what is no card is left as it is.
+// Card returns a card, such as 12c, as it looks. What is no card is left as it is.
 func (s Style) Card(text string) string {
 	c, err := baraja.Parse(text)
 	if err != nil {
@@ -103,11 +108,12 @@ func (s Style) titled(title string, b block) block {
 }
 
 // table draws a trick game.
-func (d *drawing) table() block {
+func (d *drawing) table(c *rules.Cards) block {
 	v := d.p.View
 	var middle []block
-	trump := v.Get("trump")
-	middle = append(middle, d.titled("trump", d.boxes([]string{trump}, nil, 8)))
+	if trump, ok := v.Lookup("trump"); ok {
+		middle = append(middle, d.titled("trump", d.boxes([]string{string(trump)}, nil, 8)))
+	}
 	if stock, ok := v.Lookup("stock"); ok {
 		middle = append(middle, d.titled("stock", d.boxes([]string{string(stock)}, nil, 8)))
 	}
@@ -115,26 +121,29 @@ func (d *drawing) table() block {
 		about := block{"", "round " + v.Get("round"), "cards " + v.Get("cards"), "dealer " + v.Get("dealer")}
 		middle = append(middle, about)
 	}
-	middle = append(middle, d.trick())
+	middle = append(middle, d.trick(c))
 	body := beside(d.width()-1, 3, middle...)
 	body = append(body, "")
 	body = append(body, d.seatTable()...)
 	body = append(body, "")
-	hand := list(v.Get("hand"), ",")
+	hand := list(v.Get(c.Hand), ",")
 	cards := d.boxes(hand, d.captions(hand), d.width()-2)
 	if len(hand) == 0 {
 		cards = block{"-"}
 	}
 	body = append(body, d.titled("hand of seat "+strconv.Itoa(d.p.Seat), cards)...)
-	return append(body, d.gone()...)
+	return append(body, d.gone(c)...)
 }
 
 // trick draws the cards on the table, whose they are, and which one wins.
-func (d *drawing) trick() block {
+func (d *drawing) trick(c *rules.Cards) block {
 	v := d.p.View
-	cards := list(v.Get("trick"), ",")
-	leader := v.Int("leader")
-	winning := d.winning(cards)
+	cards := list(v.Get(c.Trick), ",")
+	leader := max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
+	if _, ok := v.Lookup("leader"); ok {
+		leader = v.Int("leader")
+	}
+	winning := d.winning(cards, c.Ranks)
 	var faces, seats []string
 	for i := range d.seats {
 		faces = append(faces, at(cards, i))
@@ -150,9 +159,9 @@ func (d *drawing) trick() block {
 	return d.titled("trick, by seat", d.boxes(faces, seats, d.width()-1))
 }
 
-// winning is the place of the card that wins the trick so far, -1 when none is
+// winning returns the place of the card that wins the trick so far, -1 when none is
 // there.
-func (d *drawing) winning(trick []string) int {
+func (d *drawing) winning(trick []string, ranks []int) int {
 	trump, err := baraja.Parse(d.p.View.Get("trump"))
 	if err != nil {
 		return -1
@@ -167,7 +176,7 @@ func (d *drawing) winning(trick []string) int {
 		if i == 0 {
 			led = c.Suit()
 		}
-		rank := d.strength(c)
+		rank := 1 + slices.Index(ranks, c.Rank())
 		switch c.Suit() {
 		case trump.Suit():
 			rank += 200
@@ -181,18 +190,7 @@ func (d *drawing) winning(trick []string) int {
 	return best
 }
 
-// strength orders the cards of a suit.
-func (d *drawing) strength(c baraja.Card) int {
-	switch {
-	case d.p.Game != "podrida":
-		return baraja.Strength(c)
-	case c.Rank() == 1:
-		return baraja.Ranks + 1
-	}
-	return c.Rank()
-}
-
-// captions are what stands below the cards of a hand: the number of the move
+// captions returns what stands below the cards of a hand: the number of the move
 // that plays it, or a mark below the one that is played.
 func (d *drawing) captions(hand []string) []string {
 	captions := make([]string, len(hand))
@@ -259,7 +257,7 @@ func (d *drawing) seatTable() block {
 	return d.spread(rows)
 }
 
-// spread is the grid of seats; the open hands in it do not make their column
+// spread returns the grid of seats; the open hands in it do not make their column
 // wider.
 func (d *drawing) spread(rows [][]string) block {
 	var plain [][]string
@@ -298,20 +296,21 @@ func (d *drawing) seatCell(key, value string) string {
 	return Clean(value)
 }
 
-// openHand is the hand of another seat where cards lie face up.
+// openHand returns the hand of another seat where cards lie face up.
 func (d *drawing) openHand(seat int) (string, bool) {
 	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
 		return "", false
 	}
 	var cards []string
-	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get("hand"), ",") {
+	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand), ",") {
 		cards = append(cards, d.Card(card))
 	}
 	return strings.Join(cards, " "), len(cards) > 0
 }
 
-// gone lists the cards of the finished tricks by suit, and the songs done.
-func (d *drawing) gone() block {
+// gone lists the cards of the finished tricks, by suit where they have suits, and
+// the songs done.
+func (d *drawing) gone(c *rules.Cards) block {
 	var out block
 	if sung := list(d.p.View.Get("sung"), ","); len(sung) > 0 {
 		line := d.Dim("sung")
@@ -323,12 +322,19 @@ func (d *drawing) gone() block {
 	var bySuit [4][]int
 	played := list(d.p.View.Get("played"), ",")
 	for _, text := range played {
-		if c, err := baraja.Parse(text); err == nil {
-			bySuit[c.Suit()] = append(bySuit[c.Suit()], c.Rank())
+		if card, err := baraja.Parse(text); err == nil {
+			bySuit[card.Suit()] = append(bySuit[card.Suit()], card.Rank())
 		}
 	}
 	if len(played) == 0 {
 		return out
+	}
+	if c.Ranks == nil {
+		words := []string{d.Dim("gone")}
+		for _, card := range played {
+			words = append(words, d.Card(card))
+		}
+		return append(out, wrap(words, d.width()-1)...)
 	}
 	var cells []block
 	for n := range baraja.Suit(4) {

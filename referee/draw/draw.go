@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Position is what is drawn: a seat's view of a game, and what else is known.
 type Position struct {
 	Game    string
+	Display rules.Display  // of the game
 	Options protocol.Pairs // as the "game" line has them
 	View    protocol.Pairs // of Seat, as the "view" line has it
 	Seat    int
@@ -24,17 +26,17 @@ type Position struct {
 	Legal   []string // the moves to choose from, each shown by its number from 1; nil to leave them out
 }
 
-// Position draws a position. A game that it does not know is told by its view.
+// Position returns the drawing of a position, by its game's display and view.
 func (s Style) Position(p Position) string {
-	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), mostSeats))}
+	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
 	var body block
-	switch p.Game {
-	case "brisca", "tute", "podrida":
-		body = d.table()
-	case "tebes", "teeko":
-		body = d.board()
+	switch {
+	case p.Display.Cards != nil:
+		body = d.table(p.Display.Cards)
+	case p.Display.Board != nil:
+		body = d.board(p.Display.Board)
 	default:
-		body = wrap(strings.Fields(Clean(string(p.View))), s.width()-1)
+		body = d.view()
 	}
 	var out strings.Builder
 	for _, line := range append(block{d.title()}, body.indent(1)...) {
@@ -44,8 +46,8 @@ func (s Style) Position(p Position) string {
 	return out.String()
 }
 
-// mostSeats is more seats than any game has.
-const mostSeats = 12
+// view returns the view as it is.
+func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.width()-1) }
 
 // drawing is a position on its way to the terminal.
 type drawing struct {
@@ -62,7 +64,7 @@ func (p Position) players() int {
 	return 2
 }
 
-// Name is how a seat's bot is called.
+// Name returns the name of a seat's bot.
 func (p Position) Name(seat int) string {
 	if seat >= 0 && seat < len(p.Names) {
 		return Clean(p.Names[seat])
@@ -91,7 +93,7 @@ func (d *drawing) title() string {
 	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
 }
 
-// list is the items of a list in a view: none when it is "-".
+// list returns the items of a list in a view: none when it is "-".
 func list(value, separator string) []string {
 	if value == "" || value == "-" {
 		return nil
@@ -99,7 +101,7 @@ func list(value, separator string) []string {
 	return strings.Split(value, separator)
 }
 
-// at is item i, "" where there is none.
+// at returns item i, "" where there is none.
 func at(items []string, i int) string {
 	if i < 0 || i >= len(items) {
 		return ""

@@ -1,21 +1,15 @@
 package draw
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // position plays a game to a ply, any legal move each time, and gives what the
 // seat to move sees there.
@@ -25,14 +19,14 @@ func position(t testing.TB, game, options string, plies int) Position {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := rules.Settle(g, protocol.Pairs(options).Map())
+	v, err := rules.Resolve(g, protocol.Pairs(options).Map())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var seed rules.Seed
 	stream, dice := rules.NewStream(seed), rules.NewStream(seed.Derive("moves"))
 	state := v.Deal(&stream)
-	p := Position{Game: game}
+	p := Position{Game: game, Display: g.Display()}
 	p.Options = protocol.Pairs(v.Settings().String())
 	for range plies {
 		if state.Turn() == rules.Over {
@@ -98,7 +92,9 @@ func TestPositions(t *testing.T) {
 				options = ""
 			}
 			p := position(t, game, options, g.plies)
-			p.Game = g.game
+			if g.name == "unknown" {
+				p.Game, p.Display = g.game, rules.Display{}
+			}
 			if g.name != "brisca-open" {
 				p.Open = nil
 			}
@@ -115,7 +111,7 @@ func TestPositions(t *testing.T) {
 				}
 				fmt.Fprintf(&got, "-- %s --\n%s", s.name, text)
 			}
-			golden(t, g.name, got.String())
+			golden.Check(t, g.name+".txt", got.String())
 		})
 	}
 }
@@ -145,6 +141,9 @@ func TestEvents(t *testing.T) {
 		"song 0 40":                "you score the song: 40",
 		"capture 1 7":              "bot.py captures on 7",
 		"extra 1":                  "bot.py moves once more",
+		"opening 1":                "the game begins after 1 random ply",
+		"opening 6":                "the game begins after 6 random plies",
+		"opening 0":                "the game begins without an opening",
 		"play 2 1o":                "?[2J plays 1●",
 		"comet 1 x":                "comet 1 x",
 		"sing 0":                   "you declare  for ",
@@ -172,10 +171,10 @@ func TestColours(t *testing.T) {
 		}
 		got.WriteString(strings.ReplaceAll(text, "\x1b", "^"))
 	}
-	golden(t, "colours", got.String())
+	golden.Check(t, "colours.txt", got.String())
 }
 
-// uncoloured is what a reader sees.
+// uncoloured returns what a reader sees.
 func uncoloured(text string) string {
 	var out strings.Builder
 	for text != "" {
@@ -186,23 +185,6 @@ func uncoloured(text string) string {
 		}
 	}
 	return out.String()
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("if the change is right, write it with -update: -want +got\n%s", diff)
-	}
 }
 
 // Every position of random games fits its terminal.
@@ -223,6 +205,15 @@ func TestPositionsFit(t *testing.T) {
 	}
 }
 
+// displayOf returns how a game is shown, if it exists.
+func displayOf(game string) rules.Display {
+	g, err := games.Find(game)
+	if err != nil {
+		return rules.Display{}
+	}
+	return g.Display()
+}
+
 // Whatever a view says, drawing it ends, and no control character comes out.
 func FuzzPosition(f *testing.F) {
 	for _, g := range goldens {
@@ -234,7 +225,7 @@ func FuzzPosition(f *testing.F) {
 	f.Add("tebes", "players=99", "size=3 pieces=bw.bw.bw\x1b colours=b", "7-99999999999999999999", "\x1b[2J", -4, 77, -1)
 	f.Add("podrida", "players=-3", "trump=99x hand=,,, bids=1,2,3,4,5,6 known=//// leader=-5 trick=1o,2o,3o,4o,5o,6o,7o,1o,2o,3o,4o,5o,6o,7o", "", "", 0, -1, 0)
 	f.Fuzz(func(t *testing.T, game, options, view, move, name string, seat, turn, ply int) {
-		p := Position{Game: game, Options: protocol.Pairs(options), View: protocol.Pairs(view), Seat: seat, Turn: turn, Ply: ply,
+		p := Position{Game: game, Display: displayOf(game), Options: protocol.Pairs(options), View: protocol.Pairs(view), Seat: seat, Turn: turn, Ply: ply,
 			Names: []string{name, name}, Open: []string{view, view}, Last: move, Move: move, LastBy: seat, Legal: []string{move}}
 		for _, s := range []Style{{}, {Width: 60, Unicode: true}} {
 			for _, r := range s.Position(p) {

@@ -4,10 +4,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/text"
 )
 
-// Event tells an event in words, its verb and arguments as the protocol has
+// Event returns an event in words, its verb and arguments as the protocol has
 // them, with the seats' names, which may be "you". One that it does not know is
 // left as it is.
 func (s Style) Event(event string, name func(seat int) string) string {
@@ -24,6 +26,11 @@ func (s Style) Event(event string, name func(seat int) string) string {
 		return "trump: " + s.Card(at(args, len(args)-1))
 	case "round":
 		return "round " + at(args, 0) + ": " + strings.ReplaceAll(s.Words(strings.Join(args[1:], ", ")), "=", " ")
+	case rules.OpeningOption.Name:
+		if n, err := strconv.Atoi(at(args, 0)); err == nil && n > 0 {
+			return "the game begins after " + text.Count(n, "random ply")
+		}
+		return "the game begins without an opening"
 	case "score":
 		return "points so far: " + Clean(strings.Join(args, " "))
 	}
@@ -55,7 +62,7 @@ func (s Style) Event(event string, name func(seat int) string) string {
 		if rest == "" {
 			return does("win") + " the trick"
 		}
-		return does("win") + " the trick: " + count(rest, "point")
+		return does("win") + " the trick: " + points(rest)
 	case "instant":
 		return does("win") + " at once: " + rest
 	case "sing":
@@ -70,15 +77,15 @@ func (s Style) Event(event string, name func(seat int) string) string {
 	return Clean(event)
 }
 
-// count is a number in words of one kind: 1 point, 2 points.
-func count(number, what string) string {
-	if number != "1" {
-		what += "s"
+// points returns a number of points as an event has it.
+func points(number string) string {
+	if n, err := strconv.Atoi(number); err == nil {
+		return text.Count(n, "point")
 	}
-	return number + " " + what
+	return number + " points"
 }
 
-// song is a suit by its letter.
+// song returns a suit by its letter.
 func (s Style) song(letter string) string {
 	i := strings.Index(baraja.Suits, letter)
 	if len(letter) != 1 || i < 0 {
@@ -87,7 +94,7 @@ func (s Style) song(letter string) string {
 	return s.suit(baraja.Suit(i))
 }
 
-// Move is a move as it looks: cards and suits with their signs.
+// Move returns a move as it looks: cards and suits with their signs.
 func (s Style) Move(text string) string {
 	if letter, ok := strings.CutPrefix(text, "sing:"); ok {
 		return "sing:" + s.song(letter)

@@ -27,7 +27,7 @@ const (
 	mostWidth   = 100
 )
 
-// For finds out what a writer shows: colours only on a terminal and not with
+// For returns what a writer can show: colours only on a terminal and not with
 // NO_COLOR, other than ASCII only in a locale of UTF-8.
 func For(w io.Writer) Style {
 	s := Style{Width: normalWidth, Unicode: utf8Locale()}
@@ -85,16 +85,16 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Bold and Dim are for words around a drawing.
+// Bold makes a text stand out.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
-// Dim makes a text step back.
+// Dim makes a text recede.
 func (s Style) Dim(text string) string { return s.paint(dim, text) }
 
-// Alert is for what went wrong.
+// Alert marks a text that says what went wrong.
 func (s Style) Alert(text string) string { return s.paint("1;"+red, text) }
 
-// pick is one of two texts by what the terminal can show.
+// pick returns one of two texts by what the terminal can show.
 func (s Style) pick(fine, plain string) string {
 	if s.Unicode {
 		return fine
@@ -102,14 +102,14 @@ func (s Style) pick(fine, plain string) string {
 	return plain
 }
 
-// Rule is a line across the width with a title in it.
+// Rule returns a line across the width with a title in it.
 func (s Style) Rule(title string) string {
 	dash := s.pick("─", "-")
 	rest := max(2, s.width()-width(title)-4)
 	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
 }
 
-// Clean is a text that moves no cursor: what is not printable becomes "?".
+// Clean returns a text that moves no cursor: what is not printable becomes "?".
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -15,35 +15,25 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// maxBuildLog is how much of what a held build prints is kept.
+// maxBuildLog is how many bytes of a sandboxed build's output are kept.
 const maxBuildLog = 1 << 20
 
-// BuildError is a build that failed for its own reasons: on the same machine it
-// would fail again.
+// BuildError is a failure of the build itself: on the same machine it would fail again.
 type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
 
-// Make runs the manifest's build, if it has one, in a folder that is its own and
-// may be changed, in a sandbox unless the level is None. It gives what the build
-// printed. The error is a *BuildError when the bot is to blame for it.
-func (m Manifest) Make(ctx context.Context, dir string, level sandbox.Level) ([]byte, error) {
-	if len(m.Build) == 0 {
-		return nil, nil
-	}
-	return runBuild(ctx, dir, m.Build, level)
-}
-
-// runBuild runs a build in a folder that is its own, in a sandbox unless the
-// level is None.
-func runBuild(ctx context.Context, dir string, build []string, level sandbox.Level) ([]byte, error) {
+// Build runs a bot's build in a directory that it may change, in a sandbox with a limit
+// unless the level is None. It returns the output of the build. The error is a
+// *BuildError if it is the bot's fault.
+func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
 	if level == sandbox.None {
 		out, err := runBare(ctx, dir, build)
-		// A file that was just copied is busy while another process, which is being
-		// started at that moment, has it open still.
+		// A file that was just copied is busy while a process that is being started
+		// still has it open.
 		for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 50; try++ {
 			time.Sleep(10 * time.Millisecond)
 			out, err = runBare(ctx, dir, build)
@@ -54,7 +44,7 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 		return out, err
 	}
 	if level < sandbox.Reduced {
-		return nil, fmt.Errorf("a sandbox of level %s holds no builds: build it yourself, or use --sandbox=off", level)
+		return nil, fmt.Errorf("a sandbox of level %s cannot run builds: build it yourself, or use --sandbox=off", level)
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -62,7 +52,7 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	}
 	defer r.Close()
 	p, err := sandbox.Start(sandbox.Spec{
-		Command: build, Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: sandbox.BuildLimit, Level: level,
+		Command: build, Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: limit, Level: level,
 	})
 	w.Close()
 	if err != nil {
@@ -85,7 +75,7 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
 		return out.Bytes(), &BuildError{s.Err}
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
-		return out.Bytes(), &BuildError{fmt.Errorf("what it leaves behind cannot be kept: %w", s.Err)}
+		return out.Bytes(), &BuildError{fmt.Errorf("its output cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited:
 		return out.Bytes(), &BuildError{fmt.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
@@ -95,7 +85,7 @@ func runBuild(ctx context.Context, dir string, build []string, level sandbox.Lev
 	}
 }
 
-// machineFailed tells whether an error of files is the machine's, whatever the files.
+// machineFailed reports whether the machine caused an error of files.
 func machineFailed(err error) bool {
 	for _, of := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
 		if errors.Is(err, of) {
@@ -105,11 +95,11 @@ func machineFailed(err error) bool {
 	return false
 }
 
-// runBare runs a build with all the user's rights.
+// runBare runs a build without a sandbox.
 func runBare(ctx context.Context, dir string, build []string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, build[0], build[1:]...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), sandbox.Mark())
-	cmd.WaitDelay = time.Second // for what it has started and left behind
+	cmd.WaitDelay = time.Second // for processes that it left behind
 	return cmd.CombinedOutput()
 }

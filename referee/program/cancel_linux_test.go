@@ -1,7 +1,6 @@
 package program
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -18,13 +17,13 @@ func TestBuildCalledOff(t *testing.T) {
 	}
 	for _, level := range levels {
 		ctx, cancel := context.WithCancel(t.Context())
-		dir := folder(t, "slow", map[string]string{
+		dir := newDir(t, "slow", map[string]string{
 			"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 600\"]\nrun = [\"./bot\"]",
 			"level":      level.String(), // so that each is a build of its own
 		})
 		began := time.Now()
 		time.AfterFunc(200*time.Millisecond, cancel)
-		_, err := ResolveHeld(ctx, dir, new(bytes.Buffer), level)
+		_, err := Resolver{Level: level}.Resolve(ctx, dir)
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", level, err)
 		}

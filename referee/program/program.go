@@ -1,7 +1,6 @@
-// Package program finds out what a user means by a BOT: a house bot (@random,
-// @greedy:key=value), a folder with a timba.toml or a recognised main file, or
-// a command. It builds what has to be built, once for each content, and says by
-// a hash what runs.
+// Package program resolves what a user writes for a BOT: a house bot (@random,
+// @greedy:key=value), a directory with a timba.toml or a recognised main file, or
+// a command. It builds each content once, and identifies it by a hash.
 package program
 
 import (
@@ -20,55 +19,62 @@ import (
 	"github.com/mattn/go-shellwords"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
 // Program is a bot that is ready to run.
 type Program struct {
 	referee.Bot
-	Games    []string // the games that it claims to play, nil for all
-	Folder   string   // where its sources are, "" where that is not known
+	Games    []string // that it claims to play; nil for all
+	Source   string   // the directory of its sources, "" if unknown
 	House    bool     // part of this program
-	Language string   // of a recognised main file or command, "" where not known
+	Language string   // of a recognised main file or command, "" if unknown
 }
 
-// Plays tells whether a program claims to play a game.
+// Plays reports whether a program claims to play a game.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
 
-// Resolve makes a program of what a user wrote. What a build prints goes to log.
-func Resolve(bot string, log io.Writer) (Program, error) {
-	return ResolveHeld(context.Background(), bot, log, sandbox.None)
+// Builtins are the bots inside the running program, which plays one of them when it is
+// started with the arguments "bot SPEC". Users write @SPEC.
+type Builtins interface {
+	// Names returns the bots to suggest, without options.
+	Names() []string
+	// Check returns an error unless a spec, NAME or NAME:key=value,key=value, is a bot.
+	Check(spec string) error
 }
 
-// ResolveHeld is Resolve with a build in a sandbox of at least some level, with
-// all the user's rights for None. A build ends with the context.
-func ResolveHeld(ctx context.Context, bot string, log io.Writer, level sandbox.Level) (Program, error) {
-	switch {
-	case bot == "":
-		return Program{}, fmt.Errorf("bot: the name is empty: name a house bot (%s), a folder or a command", strings.Join(houseNames(), ", "))
-	case strings.HasPrefix(bot, "@"):
-		return resolveHouse(bot)
+// Resolver resolves what users write for a BOT.
+type Resolver struct {
+	Builtins Builtins      // the bots of @NAME; nil for none
+	Log      io.Writer     // receives the output of builds; may be nil
+	Level    sandbox.Level // of the sandbox of builds; None for no sandbox
+}
+
+// Resolve returns the program of a BOT. The context ends its build.
+func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
+	if r.Log == nil {
+		r.Log = io.Discard
+	}
+	if bot == "" {
+		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", r.suggestion())
+	}
+	if spec, ok := strings.CutPrefix(bot, "@"); ok && r.Builtins != nil {
+		return r.resolveBuiltin(spec)
 	}
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
-		return resolveFolder(ctx, bot, log, level)
+		return r.resolveDir(ctx, bot)
 	}
 	return resolveCommand(bot)
 }
 
-// ResolveAll makes programs of several and gives those of the same name numbers.
-func ResolveAll(bots []string, log io.Writer) ([]Program, error) {
-	return ResolveAllHeld(context.Background(), bots, log, sandbox.None)
-}
-
-// ResolveAllHeld is ResolveAll with builds as ResolveHeld makes them.
-func ResolveAllHeld(ctx context.Context, bots []string, log io.Writer, level sandbox.Level) ([]Program, error) {
+// ResolveAll returns the programs of several BOTs, and numbers those with the same name.
+func (r Resolver) ResolveAll(ctx context.Context, bots []string) ([]Program, error) {
 	var programs []Program
 	taken := map[string]bool{}
 	for _, bot := range bots {
-		p, err := ResolveHeld(ctx, bot, log, level)
+		p, err := r.Resolve(ctx, bot)
 		if err != nil {
 			return nil, err
 		}
@@ -82,34 +88,34 @@ func ResolveAllHeld(ctx context.Context, bots []string, log io.Writer, level san
 	return programs, nil
 }
 
-func houseNames() (names []string) {
-	for _, b := range house.List() {
-		names = append(names, "@"+b.Name)
+// suggestion lists the house bots, to stand before other kinds of bots.
+func (r Resolver) suggestion() string {
+	if r.Builtins == nil {
+		return ""
 	}
-	return names
+	return "a house bot (@" + strings.Join(r.Builtins.Names(), ", @") + "), "
 }
 
-func resolveHouse(bot string) (Program, error) {
-	spec := strings.TrimPrefix(bot, "@")
-	if _, err := house.Find(spec); err != nil {
+func (r Resolver) resolveBuiltin(spec string) (Program, error) {
+	if err := r.Builtins.Check(spec); err != nil {
 		return Program{}, err
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %s: where this program is: %w", bot, err)
+		return Program{}, fmt.Errorf("bot: @%s: finding the path of this program: %w", spec, err)
 	}
 	hash, err := selfHash()
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %s: %w", bot, err)
+		return Program{}, fmt.Errorf("bot: @%s: %w", spec, err)
 	}
 	return Program{Bot: referee.Bot{
-		Name:    bot,
+		Name:    "@" + spec,
 		Command: []string{self, "bot", spec},
 		Hash:    hashWords(hash, spec),
 	}, House: true, Language: "Go"}, nil
 }
 
-// selfHash is the hash of this very program.
+// selfHash is the hash of the running program.
 var selfHash = sync.OnceValues(func() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -129,7 +135,7 @@ func resolveCommand(line string) (Program, error) {
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %q is no house bot, folder or command (%w): try @random, the path of a folder with a timba.toml, or a command in quotes", line, err)
+		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command (%w): try @random, the path of a directory with a timba.toml, or a command in quotes", line, err)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
@@ -153,36 +159,36 @@ func resolveCommand(line string) (Program, error) {
 	}, nil
 }
 
-// split gives the words of a command; one file is one word, spaces and all.
+// split returns the words of a command; the path of a file is one word, even with spaces.
 func split(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
 		if !strings.Contains(path, string(filepath.Separator)) {
-			path = "." + string(filepath.Separator) + path // not one on the PATH
+			path = "." + string(filepath.Separator) + path // not a program on the PATH
 		}
 		if _, err := exec.LookPath(path); err != nil {
-			how := "make it one (chmod +x)"
+			how := "make it executable (chmod +x)"
 			for _, m := range mainFiles {
 				if m.build == nil && filepath.Ext(m.name) == filepath.Ext(line) {
 					how = fmt.Sprintf("try %q", m.run[0]+" "+line)
 				}
 			}
-			return nil, fmt.Errorf("bot: %q is a file but no program: %s, or name its folder", line, how)
+			return nil, fmt.Errorf("bot: %q is a file but not executable: %s, or name its directory", line, how)
 		}
 		return []string{path}, nil
 	}
 	parser := shellwords.NewParser()
 	words, err := parser.Parse(line)
 	if err != nil || len(words) == 0 && parser.Position < 0 {
-		return nil, fmt.Errorf("bot: %q is neither a folder nor a command: check the quotes", line)
+		return nil, fmt.Errorf("bot: %q is neither a directory nor a command: check the quotes", line)
 	}
 	if parser.Position >= 0 {
-		return nil, fmt.Errorf("bot: %q: no shell runs it, so %q means nothing: write a script, or sh -c '...'", line, []rune(line)[parser.Position])
+		return nil, fmt.Errorf("bot: %q: commands are not run by a shell, so %q has no effect: write a script, or use sh -c '...'", line, []rune(line)[parser.Position])
 	}
 	return words, nil
 }
 
-// commandName is short: the last word that is a file, else the program.
+// commandName returns a short name: the last word that is a file, else the program.
 func commandName(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
@@ -192,7 +198,7 @@ func commandName(words []string) string {
 	return printable(filepath.Base(words[0]))
 }
 
-// printable is a name that fits into a table and a protocol line.
+// printable returns a name that is valid in tables and protocol lines.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {

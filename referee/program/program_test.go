@@ -1,7 +1,6 @@
 package program
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +8,14 @@ import (
 
 	"pgregory.net/rapid"
 )
+
+// A program without house bots knows none.
+func TestNoBuiltins(t *testing.T) {
+	_, err := Resolver{}.Resolve(t.Context(), "@random")
+	refused(t, err, `"@random" is no`)
+	_, err = Resolver{}.Resolve(t.Context(), "")
+	refused(t, err, "bot: the name is empty: use a directory or a command")
+}
 
 func TestHouseBots(t *testing.T) {
 	p := resolve(t, "@random")
@@ -18,14 +25,14 @@ func TestHouseBots(t *testing.T) {
 	if other := resolve(t, "@first"); other.Hash == p.Hash {
 		t.Error("two house bots have the same hash")
 	}
-	_, err := Resolve("@randum", nil)
+	_, err := withHouse.Resolve(t.Context(), "@randum")
 	refused(t, err, `"randum"`, "random", "first", "greedy")
-	_, err = Resolve("@random:depth=3", nil)
+	_, err = withHouse.Resolve(t.Context(), "@random:depth=3")
 	refused(t, err, `"depth=3"`, "random has no options")
 }
 
 func TestCommands(t *testing.T) {
-	dir := folder(t, "my bots", map[string]string{"bot.py": "1", "run me+x": "#!/bin/sh\n", "data": "", "tool.sh": ""})
+	dir := newDir(t, "my bots", map[string]string{"bot.py": "1", "run me+x": "#!/bin/sh\n", "data": "", "tool.sh": ""})
 	t.Chdir(dir)
 	for line, want := range map[string]struct {
 		words          []string
@@ -46,32 +53,32 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommandErrors(t *testing.T) {
-	dir := folder(t, "mine", map[string]string{"bot.py": "", "data": "", "bot.c": ""})
+	dir := newDir(t, "mine", map[string]string{"bot.py": "", "data": "", "bot.c": ""})
 	t.Chdir(dir)
 	for line, words := range map[string][]string{
 		"":                    {"empty", "@random", "@greedy"},
 		"  ":                  {`"  "`, "check the quotes"},
 		`sh "bot.py`:          {`"sh \"bot.py"`, "check the quotes"},
-		"no-such-program x":   {`"no-such-program x"`, "no house bot, folder or command", "try @random"},
-		"./no/such/folder":    {`"./no/such/folder"`, "no house bot, folder or command"},
-		"cat x | sh bot.py":   {"'|'", "no shell runs it", "sh -c"},
-		"sh bot.py > log":     {"'>'", "no shell runs it"},
+		"no-such-program x":   {`"no-such-program x"`, "not a house bot, directory or command", "try @random"},
+		"./no/such/directory": {`"./no/such/directory"`, "not a house bot, directory or command"},
+		"cat x | sh bot.py":   {"'|'", "commands are not run by a shell", "sh -c"},
+		"sh bot.py > log":     {"'>'", "commands are not run by a shell"},
 		"sh bot.py; true":     {"';'"},
 		"> log":               {"'>'"},
-		"bot.py":              {`"bot.py" is a file but no program`, `try "python3 bot.py"`, "name its folder"},
-		"data":                {`"data" is a file but no program`, "chmod +x"},
-		"./bot.c":             {`"./bot.c" is a file but no program`, "name its folder"},
+		"bot.py":              {`"bot.py" is a file but not executable`, `try "python3 bot.py"`, "name its directory"},
+		"data":                {`"data" is a file but not executable`, "chmod +x"},
+		"./bot.c":             {`"./bot.c" is a file but not executable`, "name its directory"},
 		"random":              {`"random"`, "try @random"},
 		"sh bot.py $(date) (": {"check the quotes"},
 	} {
-		_, err := Resolve(line, new(bytes.Buffer))
+		_, err := withHouse.Resolve(t.Context(), line)
 		refused(t, err, words...)
 	}
 }
 
 // The hash says what runs: it changes with the script, the words and the program.
 func TestCommandHash(t *testing.T) {
-	dir := folder(t, "mine", map[string]string{"bot.py": "1", "other.py": "1"})
+	dir := newDir(t, "mine", map[string]string{"bot.py": "1", "other.py": "1"})
 	t.Chdir(dir)
 	first := resolve(t, "sh bot.py")
 	if again := resolve(t, "sh  'bot.py'"); again.Hash != first.Hash {
@@ -95,7 +102,7 @@ func TestCommandHash(t *testing.T) {
 // Names fit into a table and a protocol line.
 func TestNamesArePrintable(t *testing.T) {
 	for name, want := range map[string]string{"my bot": "my_bot", "señal\t": "se_al_", "a\nb": "a_b", "ok-1.2": "ok-1.2"} {
-		dir := folder(t, "mine", map[string]string{"bot.sh": ""})
+		dir := newDir(t, "mine", map[string]string{"bot.sh": ""})
 		if err := os.Rename(dir, filepath.Join(filepath.Dir(dir), name)); err != nil {
 			t.Fatal(err)
 		}
@@ -115,14 +122,14 @@ func TestNamesArePrintable(t *testing.T) {
 
 // Bots of the same name are told apart by numbers, whatever the others are called.
 func TestDuplicatesAreNumbered(t *testing.T) {
-	same := folder(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "name = \"@random#2\"\nrun = [\"sh\"]"})
+	same := newDir(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "name = \"@random#2\"\nrun = [\"sh\"]"})
 	for _, c := range []struct{ bots, want []string }{
 		{[]string{"@random", "@random", "@first", "@random"}, []string{"@random", "@random#2", "@first", "@random#3"}},
 		{[]string{"@random", same, "@random"}, []string{"@random", "@random#2", "@random#3"}},
 		{[]string{same, "@random", "@random"}, []string{"@random#2", "@random", "@random#3"}},
 		{[]string{same, same}, []string{"@random#2", "@random#2#2"}},
 	} {
-		programs, err := ResolveAll(c.bots, new(bytes.Buffer))
+		programs, err := withHouse.ResolveAll(t.Context(), c.bots)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +141,13 @@ func TestDuplicatesAreNumbered(t *testing.T) {
 			t.Errorf("%q are called %q, want %q", c.bots, names, c.want)
 		}
 	}
-	_, err := ResolveAll([]string{"@random", "@randum"}, nil)
+	_, err := withHouse.ResolveAll(t.Context(), []string{"@random", "@randum"})
 	refused(t, err, "randum")
 }
 
 // A bot that claims some games plays no others.
 func TestPlays(t *testing.T) {
-	p := resolve(t, folder(t, "mine", map[string]string{"timba.toml": "games = [\"tute\"]\nrun = [\"sh\"]"}))
+	p := resolve(t, newDir(t, "mine", map[string]string{"timba.toml": "games = [\"tute\"]\nrun = [\"sh\"]"}))
 	if !p.Plays("tute") || p.Plays("brisca") {
 		t.Errorf("it claims %q", p.Games)
 	}

@@ -7,17 +7,17 @@ import (
 	"strconv"
 )
 
-// Seats is a set of seats, a bit each.
+// Seats is a set of seats, one bit each.
 type Seats uint16
 
-// All is every seat.
+// All is the set of all seats.
 const All Seats = 1<<MaxSeats - 1
 
-// Only is one seat.
+// Only returns the set of one seat.
 func Only(seat int) Seats { return 1 << seat }
 
-// Log collects the events of a move, each with the seats that see it. Its
-// memory is kept from move to move.
+// Log collects the events of a move, each with the seats that see it. Its memory is
+// reused for the next move.
 type Log struct {
 	text  []byte
 	lines []line
@@ -32,7 +32,7 @@ type line struct {
 func (l *Log) Reset() { l.text, l.lines = l.text[:0], l.lines[:0] }
 
 // Begin starts an event that the seats of to will see; Word and Int add
-// its arguments. What a seat may not see is written "?" in a line of its own.
+// its arguments. An event with "?" for hidden arguments is a separate event.
 func (l *Log) Begin(to Seats, verb string) {
 	start := len(l.text)
 	l.text = append(l.text, verb...)
@@ -63,8 +63,18 @@ func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
 	return dst
 }
 
-// Open is every event for somebody who sees all cards: what only one seat is
-// told names the seat, and what others are told instead, with "?", is left out.
+// Seen returns the events that a seat sees.
+func (l *Log) Seen(seat int) (events []string) {
+	for _, e := range l.lines {
+		if e.to&Only(seat) != 0 {
+			events = append(events, string(l.text[e.start:e.end]))
+		}
+	}
+	return events
+}
+
+// Open returns the events with all cards open: an event for one seat names the seat, and
+// the event for the others, with "?", is left out.
 func (l *Log) Open() (events []string) {
 	for _, e := range l.lines {
 		text := l.text[e.start:e.end]

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Option is one choice that a game leaves open: one of Values, or a number from
-// Min to Max.
+// Option is an option of a game: its value is one of Values, or a number from Min to Max.
 type Option struct {
 	Name     string
-	Values   []string // the words allowed, the default first; nil for a number
+	Values   []string // the allowed words, the default first; nil for a number
 	Min, Max int
 	Default  int // of a number
 	Help     string
 }
 
-// Allowed says in words which values there are.
+// Allowed returns the allowed values as text.
 func (o Option) Allowed() string {
 	if o.Values == nil {
 		return fmt.Sprintf("%d to %d", o.Min, o.Max)
@@ -25,7 +24,7 @@ func (o Option) Allowed() string {
 	return strings.Join(o.Values, " or ")
 }
 
-// DefaultText is the value of an option that is not set.
+// DefaultText returns the value of an option that is not set.
 func (o Option) DefaultText() string {
 	if o.Values == nil {
 		return strconv.Itoa(o.Default)
@@ -33,8 +32,8 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// Settle checks a value and gives its canonical text ("04" is 4).
-func (o Option) Settle(value string) (string, error) {
+// Resolve returns the canonical text of a value ("4" for "04"), or an error.
+func (o Option) Resolve(value string) (string, error) {
 	if o.Values != nil {
 		if slices.Contains(o.Values, value) {
 			return value, nil
@@ -45,13 +44,13 @@ func (o Option) Settle(value string) (string, error) {
 	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
 }
 
-// Setting is an option's value.
+// Setting is an option with its value.
 type Setting struct{ Name, Value string }
 
 // Settings is every option of a game with its value, in the game's order.
 type Settings []Setting
 
-// Get is the value of an option, "" where there is none.
+// Get returns the value of an option, "" if it does not exist.
 func (s Settings) Get(name string) string {
 	for _, o := range s {
 		if o.Name == name {
@@ -61,16 +60,25 @@ func (s Settings) Get(name string) string {
 	return ""
 }
 
-// Is tells whether an option is "yes".
+// Is reports whether an option is "yes".
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
-// Int is the value of a number.
+// Int returns the value of an option that is a number.
 func (s Settings) Int(name string) int {
-	n, _ := strconv.Atoi(s.Get(name)) // Settle has checked it
+	n, _ := strconv.Atoi(s.Get(name)) // checked by Resolve
 	return n
 }
 
-// String is "name=value name=value".
+// Map returns the values by name.
+func (s Settings) Map() map[string]string {
+	m := make(map[string]string, len(s))
+	for _, o := range s {
+		m[o.Name] = o.Value
+	}
+	return m
+}
+
+// String returns "name=value name=value".
 func (s Settings) String() string {
 	words := make([]string, len(s))
 	for i, o := range s {
@@ -79,9 +87,9 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Settle makes a variant of a game from the options given by name; those not
-// given have their defaults. Unknown names and values are refused.
-func Settle(g Game, given map[string]string) (Variant, error) {
+// Resolve returns the variant of a game with the given options, by name, and defaults for
+// the others. Unknown names and values are errors.
+func Resolve(g Game, given map[string]string) (Variant, error) {
 	options := g.Options()
 	var names []string
 	settings := make(Settings, 0, len(options))
@@ -92,7 +100,7 @@ func Settle(g Game, given map[string]string) (Variant, error) {
 			settings = append(settings, Setting{o.Name, o.DefaultText()})
 			continue
 		}
-		value, err := o.Settle(value)
+		value, err := o.Resolve(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.Name(), err)
 		}
@@ -100,7 +108,7 @@ func Settle(g Game, given map[string]string) (Variant, error) {
 	}
 	for name := range given {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s: there is no option %q: try %s", g.Name(), name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s: unknown option %q: try %s", g.Name(), name, strings.Join(names, ", "))
 		}
 	}
 	return g.Variant(settings)

@@ -6,9 +6,8 @@ type MoveCount struct {
 	Count uint64
 }
 
-// Perft counts the sequences of depth legal moves from a position, as engine
-// authors do: a game that ends earlier adds none, and depth 0 counts 1. The
-// position stays as it was.
+// Perft returns the number of sequences of depth legal moves from a position: a game that
+// ends earlier adds none, and depth 0 is 1. The position is unchanged at the end.
 func Perft(s State, depth int) uint64 {
 	if depth <= 0 {
 		return 1
@@ -16,7 +15,7 @@ func Perft(s State, depth int) uint64 {
 	return perft(s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
-// perft is Perft at depth 1 and more; the moves above it are in the stack.
+// perft returns Perft at depth 1 and more; the moves above it are in the stack.
 func perft(s State, depth int, stack []Move) (n uint64) {
 	legal := s.Legal(stack)
 	if depth == 1 {
@@ -30,8 +29,8 @@ func perft(s State, depth int, stack []Move) (n uint64) {
 	return n
 }
 
-// Divide is Perft by first move, in the order of the moves. It has none at
-// depth 0 and where the game is over.
+// Divide returns Perft by first move, in the order of the moves. It is empty at depth 0
+// and if the game is over.
 func Divide(s State, depth int) []MoveCount {
 	if depth <= 0 {
 		return nil

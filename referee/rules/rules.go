@@ -1,6 +1,6 @@
-// Package rules says what a game is: a Game has options, a Variant is a game
-// with its options settled, a State is one position of it. The referee
-// validates with them, replays rebuild with them, house bots search with them.
+// Package rules defines what a game is: a Game has options, a Variant is a game with its
+// options resolved, a State is one position of it. The referee validates moves with them,
+// replays are rebuilt with them, and house bots search with them.
 //
 // A game's concrete State is a fixed-size value without pointers, so that
 // `copy := *state` is a copy and nothing in a playout allocates.
@@ -8,18 +8,18 @@ package rules
 
 import "errors"
 
-// Move is a game's move as a small number; its text is made by the State.
-// Legal moves are always listed in rising order of this number.
+// Move is a move as a small number; State.MoveText returns its text. Legal moves are
+// always listed in rising order of this number.
 type Move uint16
 
 const (
 	// Over is the Turn of a game that has ended.
 	Over = -1
-	// MaxSeats is the most seats that any game has.
+	// MaxSeats is the maximum number of seats of any game.
 	MaxSeats = 12
-	// MaxMoves is at least the number of legal moves in any position.
+	// MaxMoves is an upper bound of the number of legal moves in any position.
 	MaxMoves = 256
-	// MaxPlies ends every game: a game without a limit of its own is drawn there.
+	// MaxPlies is the maximum length of a game: a game without a limit of its own is drawn then.
 	MaxPlies = 65_535
 )
 
@@ -28,31 +28,56 @@ var ErrOver = errors.New("the game is over")
 
 // Game is the rules of one game.
 type Game interface {
-	// Name is the lower-case word that commands and bots use.
+	// Name returns the lower-case word that commands and bots use.
 	Name() string
 	// Options lists the options in the order in which they are shown.
 	Options() []Option
-	// Rules is a short text in plain English for people.
+	// Rules returns a short text in plain English for people.
 	Rules() string
-	// Variant settles the options. Settle has checked each by itself; what
-	// remains is what they say together. An error names option, value and mend.
+	// Display returns how the game is shown.
+	Display() Display
+	// Variant resolves the options, which Resolve has checked one by one: it checks their
+	// combination. An error has the option, the value and what to try.
 	Variant(Settings) (Variant, error)
 }
 
-// Variant is a game with its options settled.
+// Variant is a game with its options resolved.
 type Variant interface {
 	Game() Game
 	// Settings has every option with its value, in the order of Options.
 	Settings() Settings
 	Players() int
-	// Side is the number of the side that a seat plays for, counted from 0:
+	// Side returns the number of the side that a seat plays for, counted from 0:
 	// its team, or the seat itself.
 	Side(seat int) int
-	// Deal makes a first position.
+	// Chance reports whether the seed decides anything. Without chance every deal
+	// is the same, and deterministic bots play the same game in each.
+	Chance() bool
+	// Deal returns the first position.
 	Deal(*Stream) State
+	// FromView is the inverse of State.View: it returns a position with the observed
+	// view and legal moves. What is hidden from the seat is drawn from r among all that
+	// the view leaves possible, as by State.Redeal. An error has the key and the
+	// impossible value. It allocates only the state.
+	FromView(o Observation, r *Rand) (State, error)
 }
 
-// Sides counts the sides of a variant.
+// Bounded is a variant whose games all end before MaxPlies.
+type Bounded interface {
+	// MostPlies returns how many moves a game can have.
+	MostPlies() int
+}
+
+// MostPlies returns how many moves a game of a variant can have: MaxPlies where
+// the variant does not know better.
+func MostPlies(v Variant) int {
+	if b, ok := v.(Bounded); ok {
+		return b.MostPlies()
+	}
+	return MaxPlies
+}
+
+// Sides returns the number of sides of a variant.
 func Sides(v Variant) int {
 	n := 0
 	for seat := range v.Players() {
@@ -63,38 +88,38 @@ func Sides(v Variant) int {
 
 // State is one position of a game. Seats are counted from 0.
 type State interface {
-	// Turn is the seat to move, or Over.
+	// Turn returns the seat to move, or Over.
 	Turn() int
-	// Ply counts the moves made.
+	// Ply returns the number of moves made.
 	Ply() int
 	// Legal appends the legal moves in rising order: none when the game is over.
 	Legal(dst []Move) []Move
-	// Check says why a move is not legal, nil if it is.
+	// Check returns why a move is not legal, nil if it is.
 	Check(Move) error
 	// Start logs the events that come before the first move.
 	Start(*Log)
-	// Apply makes a legal move and logs its events unless log is nil. What an
-	// illegal move would do is not defined: Play checks first.
+	// Apply makes a legal move and logs its events unless log is nil. An illegal move is
+	// undefined behaviour: Play checks first.
 	Apply(m Move, log *Log)
-	// Result is how the game ended, or how it stands.
+	// Result returns the result of the game, or the current standing.
 	Result() Result
 	// MoveText appends the move as the protocol writes it.
 	MoveText(dst []byte, m Move) []byte
-	// ParseMove reads what MoveText writes; legality is not its concern.
+	// ParseMove parses what MoveText writes; it does not check that the move is legal.
 	ParseMove(text string) (Move, error)
-	// View appends what a seat may know, in full, as "key=value key=value".
+	// View appends all that a seat may know, as "key=value key=value".
 	View(dst []byte, seat int) []byte
-	// Clone is an independent copy.
+	// Clone returns an independent copy.
 	Clone() State
 	// Playout makes random legal moves, each as likely as the others, to the end.
 	Playout(*Rand)
-	// Redeal shuffles all that is hidden from a seat: hidden cards stay within
-	// what is commonly known, coming deals are drawn from r. The seat cannot tell.
+	// Redeal randomizes all that is hidden from a seat: hidden cards, within what all
+	// seats know, and later deals, which are drawn from r. What the seat sees is
+	// unchanged.
 	Redeal(seat int, r *Rand)
 }
 
-// Play makes a move if it is legal; else the state is as it was and the error
-// says why.
+// Play makes a move if it is legal; otherwise the state is unchanged and the error is why.
 func Play(s State, m Move, log *Log) error {
 	if err := s.Check(m); err != nil {
 		return err
@@ -105,8 +130,8 @@ func Play(s State, m Move, log *Log) error {
 
 // Result is a game's outcome by seat.
 type Result struct {
-	// Ranks: 1 is best. A seat's rank is 1 and the number of sides that did
-	// better, so ties share (1, 1, 3) and team-mates have the same.
+	// Ranks: 1 is best. A seat's rank is 1 plus the number of sides that did better, so
+	// ties share a rank (1, 1, 3), and so do team-mates.
 	Ranks []int
 	// Points as the game counts them: halves in Tebes and Teeko, below 0 in Podrida.
 	Points []float64

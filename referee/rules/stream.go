@@ -6,17 +6,17 @@ import (
 	"math/bits"
 )
 
-// Seed is the 32 bytes that everything random in a game or a match comes from.
+// Seed is the 32 bytes that determine all randomness of a game or a match.
 type Seed [32]byte
 
-// Derive is SHA-256(seed ‖ label), as SPEC.md, "Seeds and deals", lists the labels.
+// Derive returns SHA-256(seed ‖ label), as SPEC.md, "Seeds and deals", lists the labels.
 func (s Seed) Derive(label string) Seed {
 	return sha256.Sum256(append(s[:], label...))
 }
 
-// Stream is a source of random numbers, held by value. Made by NewStream it is
-// the SHA-256 stream of SPEC.md, "Seeds and deals", which any language can
-// repeat; made by FastStream it is a quick generator for playouts and training.
+// Stream is a source of random numbers, used by value. NewStream makes the SHA-256 stream
+// of SPEC.md, "Seeds and deals", which any language can reproduce; FastStream makes a
+// fast generator for playouts and training.
 type Stream struct {
 	seed  Seed
 	block uint64
@@ -26,17 +26,17 @@ type Stream struct {
 	rand  Rand
 }
 
-// NewStream is the stream of a seed.
+// NewStream returns the stream of a seed.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
 
-// FastStream draws from a quick generator seeded by r.
+// FastStream returns a stream from a fast generator seeded by r.
 func FastStream(r *Rand) Stream {
 	return Stream{quick: true, rand: Rand{r.Uint64()}}
 }
 
-// Uint32 is the next number of the stream.
+// Uint32 returns the next number of the stream.
 func (s *Stream) Uint32() uint32 {
 	if s.quick {
 		return uint32(s.rand.Uint64() >> 32)
@@ -54,8 +54,8 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below draws a number from 0 to n-1. The SHA-256 stream refuses a value at or
-// above the largest multiple of n, then takes the remainder.
+// Below returns a number from 0 to n-1. The SHA-256 stream rejects values at or above the
+// largest multiple of n, then takes the remainder.
 func (s *Stream) Below(n int) int {
 	if s.quick {
 		return s.rand.Below(n)
@@ -85,22 +85,22 @@ func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	}
 }
 
-// Rand is a quick generator (wyrand) for playouts, training and searches:
-// small, copyable, not for deals that count.
+// Rand is a fast generator (wyrand) for playouts, training and searches: small and
+// copyable, but not for deals of matches.
 type Rand struct{ x uint64 }
 
-// NewRand is a generator with a seed.
+// NewRand returns a generator with a seed.
 func NewRand(seed uint64) *Rand { return &Rand{seed} }
 
-// Uint64 is the next number.
+// Uint64 returns the next number.
 func (r *Rand) Uint64() uint64 {
 	r.x += 0xa0761d6478bd642f
 	hi, lo := bits.Mul64(r.x, r.x^0xe7037ed1a0b428db)
 	return hi ^ lo
 }
 
-// Below is a number from 0 to n-1; its bias, below n/2^32, is of no matter to a
-// playout.
+// Below returns a number from 0 to n-1. Its bias, below n/2^32, does not matter for
+// playouts.
 func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }

@@ -10,15 +10,15 @@ import (
 // Whatever a referee says, a house bot answers with one of the moves listed.
 func FuzzAnswer(f *testing.F) {
 	for _, c := range [][2]string{
-		{"brisca players=2 seat=0", "hand=1e,4o,2c trump=5c stock=30 leader=1 trick=3e points=0,0 played=-"},
-		{"tute players=2 seat=0", "hand=12e,11e,10o trump=5c stock=20 leader=1 trick=2e played=- declared=e,- sung=-"},
-		{"podrida players=3 deck=48 seat=2", "cards=3 trump=5c hand=2e,6e bids=1,1,0 tricks=0,0,0 leader=0 trick=4e,7e played=-"},
-		{"teeko squares=advanced seat=0", "board=www......bb....b......... me=b phase=drop"},
-		{"tebes size=4 seat=0", "size=4 colours=bwbwwbwbbwbwwbwb pieces=b..b.b..........w me=w extra=bw bonus=no"},
+		{"brisca seat=1 ply=1", "hand=4o,2c,1e trump=5c stock=34 leader=0 trick=3e points=0,0 played=- leaders=- known=-/-"},
+		{"tute seat=1 ply=1", "hand=4o,5o,6o,7o,2c,11c,12c,2b trump=5c stock=24 leader=0 trick=4e points=0,0 played=- leaders=- known=-/11c,12c declared=-,c sung=-"},
+		{"podrida players=3 seat=1 ply=20", "round=3 cards=3 dealer=1 trump=5c hand=1c,2e,6e bids=1,0,1 tricks=0,0,0 leader=2 trick=4e,7e played=- leaders=- points=0,0,0"},
+		{"teeko start=drop seat=0 ply=6", "board=www......bb....b......... me=b phase=drop"},
+		{"tebes size=4 seat=0 ply=4", "size=4 colours=bwbwwbwbbwbwwbwb pieces=w.....w.bb...b.w me=w extra=- bonus=no"},
 		{"brisca players=999999999999 seat=-1", "hand=- trump=0c trick=13x leader=-5 played=,"},
 		{"chess", "fen=none"},
 	} {
-		for _, moves := range []string{"2o 2c 1e", "bid:0 bid:3", "sing:c", "swap:7c", "12-13 4", "-1 99-7 0-0", "?"} {
+		for _, moves := range []string{"2o 2c 1e", "bid:0 bid:3", "sing:c", "swap:7c", "12-13 4", "-1 99-7 0-0", "?", "4o 2c 1e", "2c 11c 12c", "2e 6e"} {
 			f.Add(c[0], c[1], []byte(moves))
 		}
 	}

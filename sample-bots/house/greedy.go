@@ -9,25 +9,27 @@ import (
 )
 
 var greedyOptions = []rules.Option{
-	{Name: "noise", Min: 0, Max: 100, Default: 0, Help: "of a hundred moves, how many are random: a weaker opponent"},
+	{Name: "noise", Min: 0, Max: 100, Default: 0, Help: "how many of a hundred moves are random, for a weaker opponent"},
 }
 
-// judge says what moves are worth in one game. It knows the protocol's view and
-// nothing else.
+// judge estimates the value of moves in one game. It uses only what its seat may know of the
+// position; the rest of the position is random.
 type judge interface {
-	// read takes in a turn; false when the view is not as it should be.
-	read(*protocol.Turn) bool
-	// worth is what a move is worth to this seat: more is better. The unit is the
-	// game's own.
-	worth(move []byte) float64
+	// read sets the position, in which a seat is to move.
+	read(s rules.State, seat int)
+	// worth returns the value of a move for this seat: more is better. The unit depends on
+	// the game.
+	worth(rules.Move) float64
 }
 
-// greedy plays the move that its game's judge likes best, one of the best at
-// random. A game that it has no judge for it plays at random.
+// greedy plays the move that its game's judge values most, with ties broken at random. It plays
+// at random if the game has no judge.
 type greedy struct {
 	dice
+	positions
 	noise  int // of a hundred moves
 	judges map[string]judge
+	legal  []rules.Move // of the turn
 	info   []byte
 }
 
@@ -44,21 +46,34 @@ func newGreedy(s rules.Settings) Player {
 func (g *greedy) Answer(t *protocol.Turn) protocol.Answer {
 	r := g.of(t)
 	j, ok := g.judges[t.Game.Name]
-	if !ok || g.noise > r.Below(100) || !j.read(t) {
+	if !ok || g.noise > r.Below(100) || !g.read(t, j) {
 		return protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len()))}
 	}
 	var best []byte
-	top, ties := math.Inf(-1), 0
+	top, ties, i := math.Inf(-1), 0, 0
 	for move := range t.Moves.All() {
-		switch w := j.worth(move); {
+		switch w := j.worth(g.legal[i]); {
 		case w > top:
 			best, top, ties = move, w, 1
 		case w == top:
-			if ties++; r.Below(ties) == 0 { // each of the best is as likely
+			if ties++; r.Below(ties) == 0 { // each of the best is equally likely
 				best = move
 			}
 		}
+		i++
 	}
 	g.info = strconv.AppendFloat(append(g.info[:0], "score="...), top, 'f', 2, 64)
 	return protocol.Answer{Move: best, Info: g.info}
+}
+
+// read passes a turn's position to the judge and sets its moves. It returns false if the turn
+// does not fit a known game.
+func (g *greedy) read(t *protocol.Turn, j judge) bool {
+	s, err := g.at(t)
+	if err != nil {
+		return false
+	}
+	g.legal = s.Legal(g.legal[:0])
+	j.read(s, t.Game.Seat)
+	return true
 }

@@ -1,14 +1,13 @@
 package house
 
 import (
-	"bytes"
-
-	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
 )
 
-// briscaJudge weighs, in points of the game, what a card wins or loses in this
-// trick against what it would be worth in the hand.
+// briscaJudge compares, in points of the game, what a card wins or loses in this trick with its
+// value if it stays in the hand.
 type briscaJudge struct {
 	trickView
 	teams bool
@@ -21,45 +20,33 @@ type briscaJudge struct {
 	w      weights
 }
 
-func (j *briscaJudge) read(t *protocol.Turn) bool {
-	if !j.trickView.read(t, pack40) {
-		return false
-	}
-	j.teams = t.Game.Settings.Get("teams") == "yes"
-	j.stock = t.View.Int("stock")
-	j.unseen = j.unseen.Without(j.trump) // its place is known: the table, or a hand that will show it
-	j.pot, j.ours, j.best = 0, false, baraja.NoCard
-	for _, c := range j.trick {
-		j.pot += baraja.Value(c)
-	}
-	if len(j.trick) > 0 {
-		at := j.winner(j.beats)
-		j.best = j.trick[at]
-		j.ours = j.teams && (j.leader+at)%2 == j.seat%2
-	}
-	return true
+func (j *briscaJudge) read(state rules.State, seat int) {
+	s := state.(*brisca.State)
+	j.readTable(&s.Table, seat, s.Rules().Teams)
 }
 
-func (j *briscaJudge) beats(best baraja.Card) baraja.Set {
-	return baraja.Beats(j.trump.Suit(), best)
+// readTable reads the view of a table of Brisca or Tute.
+func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
+	j.trickView = trickView{seat, int(t.Players), t.Hands[seat], t.Unseen(seat), t.Trumps(), t.Trick()}
+	j.teams, j.stock, j.pot, j.best = teams, t.Stock(), int(t.Pot), t.Best
+	j.ours = len(j.trick) > 0 && teams && int(t.Winner)%2 == seat%2
 }
 
-// swapWorth is more than any card is worth: the better card costs nothing.
+func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.Beats(j.trumps, best) }
+
+// swapWorth is more than the value of any card: a swap costs nothing.
 const swapWorth = 1000
 
-func (j *briscaJudge) worth(move []byte) float64 {
-	if bytes.HasPrefix(move, []byte("swap:")) {
+func (j *briscaJudge) worth(m rules.Move) float64 {
+	if m >= baraja.SwapMove {
 		return swapWorth
 	}
-	c, ok := parseCard(move)
-	if !ok {
-		return 0
-	}
+	c := baraja.Card(m)
 	pot := float64(j.pot+baraja.Value(c)) + j.w.toss*float64(j.toCome())
 	return pot*j.share(j.chance(c)) - j.keep(c)
 }
 
-// chance is how likely the trick is to be this side's if c is played.
+// chance returns how likely the trick is to be this side's if c is played.
 func (j *briscaJudge) chance(c baraja.Card) float64 {
 	best, ours := c, true
 	if len(j.trick) > 0 && !j.beats(j.best).Has(c) {
@@ -78,7 +65,7 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	return p + (1-p)*(1-j.stands(best, partners))/2
 }
 
-// stands is the chance that the next n seats do not beat a card.
+// stands returns the chance that the next n seats do not beat a card.
 func (j *briscaJudge) stands(best baraja.Card, n int) float64 {
 	if j.forced {
 		return j.bound(best, j.beats(best), n)
@@ -87,8 +74,8 @@ func (j *briscaJudge) stands(best baraja.Card, n int) float64 {
 	return holds(j.beats(best), j.unseen, 3*n)
 }
 
-// share turns a chance to have the trick into the part of its points that is
-// gained on the others: what they win is divided among them.
+// share returns the gain on the other sides from a chance of winning the trick, as a part of its
+// points: the points that the others win are divided among them.
 func (j *briscaJudge) share(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {
@@ -97,7 +84,7 @@ func (j *briscaJudge) share(p float64) float64 {
 	return p - (1-p)/others
 }
 
-// weights are what a card in the hand is worth, found by trying values.
+// weights determine the value of a card in the hand. They were found by experiments.
 type weights struct {
 	toss     float64 // points that each card still to come brings to a trick
 	height   float64 // for each step of strength
@@ -109,12 +96,12 @@ type weights struct {
 
 var briscaWeights = weights{toss: 0, height: 0.05, value: 0.15, trump: 4, strength: 0.7, own: 1}
 
-// keep is what a card would be worth later: trumps win tricks, and so do the
-// cards that are high in their suits, while there are tricks to come.
+// keep returns the value of a card in later tricks: trumps and high cards win tricks, as long as
+// tricks remain.
 func (j *briscaJudge) keep(c baraja.Card) float64 {
 	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
 	worth := j.w.height*strength + j.w.value*value
-	if c.Suit() == j.trump.Suit() {
+	if c.Suit() == j.trumps {
 		worth = j.w.trump + j.w.strength*strength + j.w.own*value
 	}
 	if j.stock == 0 {

@@ -1,6 +1,6 @@
-// Package house has the bots inside the binary: `timba bot NAME` runs one on
-// stdin and stdout. A bot is deterministic: the same game, options and seed make
-// it play the same moves.
+// Package house contains the house bots, which are part of the binary: `timba bot NAME` runs one
+// on stdin and stdout. A bot is deterministic: with the same game, options and seed it plays the
+// same moves.
 package house
 
 import (
@@ -13,13 +13,12 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Player answers turns. It keeps memory between turns, so that each process has
-// one of its own.
+// Player answers turns. It keeps state between turns: each process needs its own.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
 
-// Bot is a house bot as it is listed.
+// Bot describes a house bot.
 type Bot struct {
 	Name    string
 	Help    string         // one line
@@ -27,23 +26,23 @@ type Bot struct {
 	make    func(rules.Settings) Player
 }
 
-// List is every house bot, the simplest first.
+// List returns every house bot, the simplest first.
 func List() []Bot {
 	return []Bot{
 		{"random", "plays any legal move", nil, newRandom},
 		{"first", "plays the first move of the list", nil, newFirst},
-		{"greedy", "looks one move ahead and takes what is worth most", greedyOptions, newGreedy},
+		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, newGreedy},
 	}
 }
 
-// Find makes the player that a spec asks for: NAME or NAME:key=value,key=value.
+// Find makes the player of a spec: NAME or NAME:key=value,key=value.
 func Find(spec string) (Player, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	for _, b := range List() {
 		if b.Name != name {
 			continue
 		}
-		settings, err := b.settle(spec, given)
+		settings, err := b.resolve(spec, given)
 		if err != nil {
 			return nil, err
 		}
@@ -52,10 +51,22 @@ func Find(spec string) (Player, error) {
 	return nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(names(), ", "))
 }
 
-// Version is what house bots call themselves: it changes with the moves they make.
+// Registry is a program.Builtins with the house bots, for packages that do not import this one.
+type Registry struct{}
+
+// Names returns those of List.
+func (Registry) Names() []string { return names() }
+
+// Check returns the error of Find for a spec.
+func (Registry) Check(spec string) error {
+	_, err := Find(spec)
+	return err
+}
+
+// Version is the version of the house bots. It changes whenever their moves change.
 const Version = "1"
 
-// Run plays on in and out as the bot that spec asks for, under that name.
+// Run plays as the bot of a spec on in and out, with the spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := Find(spec)
 	if err != nil {
@@ -71,8 +82,8 @@ func names() (n []string) {
 	return n
 }
 
-// settle reads "key=value,key=value"; options not given have their defaults.
-func (b Bot) settle(spec, given string) (rules.Settings, error) {
+// resolve parses "key=value,key=value". Missing options get their defaults.
+func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	settings := make(rules.Settings, len(b.Options))
 	for i, o := range b.Options {
 		settings[i] = rules.Setting{Name: o.Name, Value: o.DefaultText()}
@@ -84,9 +95,9 @@ func (b Bot) settle(spec, given string) (rules.Settings, error) {
 		key, value, ok := strings.Cut(pair, "=")
 		i := slices.IndexFunc(b.Options, func(o rules.Option) bool { return o.Name == key })
 		if i < 0 || !ok {
-			return nil, fmt.Errorf("house bot %q: there is no option %q: %s", spec, pair, b.tryOptions())
+			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions())
 		}
-		value, err := b.Options[i].Settle(value)
+		value, err := b.Options[i].Resolve(value)
 		if err != nil {
 			return nil, fmt.Errorf("house bot %q: %w", spec, err)
 		}
@@ -95,7 +106,7 @@ func (b Bot) settle(spec, given string) (rules.Settings, error) {
 	return settings, nil
 }
 
-// tryOptions says what a bot's options are.
+// tryOptions returns a hint with the bot's options.
 func (b Bot) tryOptions() string {
 	if len(b.Options) == 0 {
 		return b.Name + " has no options"

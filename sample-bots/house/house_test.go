@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 func TestFind(t *testing.T) {
@@ -19,12 +20,12 @@ func TestFind(t *testing.T) {
 		{"", `house bot "" does not exist: try `},
 		{"gredy", `house bot "gredy" does not exist: try random, first, greedy`},
 		{"Greedy", `house bot "Greedy" does not exist: try `},
-		{"random:x=1", `house bot "random:x=1": there is no option "x=1": random has no options`},
-		{"greedy:depth=3", `house bot "greedy:depth=3": there is no option "depth=3": try noise=0 (0 to 100)`},
-		{"greedy:noise", `house bot "greedy:noise": there is no option "noise": try noise=0 (0 to 100)`},
+		{"random:x=1", `house bot "random:x=1": option "x=1" does not exist: random has no options`},
+		{"greedy:depth=3", `house bot "greedy:depth=3": option "depth=3" does not exist: try noise=0 (0 to 100)`},
+		{"greedy:noise", `house bot "greedy:noise": option "noise" does not exist: try noise=0 (0 to 100)`},
 		{"greedy:noise=101", `house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
 		{"greedy:noise=ten", `house bot "greedy:noise=ten": option noise cannot be "ten": try 0 to 100`},
-		{"greedy:noise=1,", `house bot "greedy:noise=1,": there is no option "": try noise=0 (0 to 100)`},
+		{"greedy:noise=1,", `house bot "greedy:noise=1,": option "" does not exist: try noise=0 (0 to 100)`},
 	} {
 		if _, err := Find(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q:\n got %v\nwant %s", c.spec, err, c.want)
@@ -38,7 +39,7 @@ func TestListIsFit(t *testing.T) {
 			t.Error(err)
 		}
 		if b.Help == "" || strings.Contains(b.Help, "\n") {
-			t.Errorf("%s: the help is no line: %q", b.Name, b.Help)
+			t.Errorf("%s: the help is not one line: %q", b.Name, b.Help)
 		}
 		for _, o := range b.Options {
 			if _, err := Find(b.Name + ":" + o.Name + "=" + o.DefaultText()); err != nil {
@@ -54,7 +55,7 @@ func TestRun(t *testing.T) {
 		"timba 1",
 		"game brisca players=2 teams=no exchange=no last10=no blackhand=no hunt3=no seat=1 seed=7 movetime=1000",
 		"event deal 2e,4o,1c", "event trump 5c", "event play 0 1e",
-		"view hand=2e,4o,1c trump=5c stock=34 leader=0 trick=12e points=0,0 played=- known=-/-",
+		"view hand=4o,1c,2e trump=5c stock=34 leader=0 trick=12e points=0,0 played=- leaders=- known=-/-",
 		"turn 1 1000 4o 1c 2e",
 		"bye",
 	}, "\n") + "\n"
@@ -91,41 +92,46 @@ func TestRandomPlaysEveryMove(t *testing.T) {
 	}
 }
 
-// What greedy plays in positions where there is one thing to do.
+// What greedy plays in positions with one good move.
 func TestGreedyPositions(t *testing.T) {
-	brisca := "brisca players=2 teams=no seat=0"
-	teams := "brisca players=4 teams=yes seat=2"
-	tute := "tute players=2 teams=no seat=0"
-	podrida := "podrida players=3 deck=48 seat=2"
-	teeko := "teeko squares=standard seat=0"
-	tebes := "tebes size=4 seat=0"
-	for _, c := range []struct{ about, game, view, moves, want string }{
-		{"a cheap win by the last to play", brisca, "hand=1e,4o,2c trump=5c stock=30 leader=1 trick=3e points=0,0 played=-", "4o 2c 1e", "1e"},
-		{"a low trump for a 1", brisca, "hand=12c,4o,2c trump=5c stock=30 leader=1 trick=1e points=0,0 played=-", "4o 2c 12c", "2c"},
-		{"no trump for nothing", brisca, "hand=1c,4o,2c trump=5c stock=30 leader=1 trick=5e points=0,0 played=-", "4o 1c 2c", "4o"},
-		{"the swap", brisca, "hand=7c,4o,2c trump=1c stock=30 leader=0 trick=- points=0,0 played=-", "4o 2c 7c swap:7c", "swap:7c"},
-		{"no 1 to lead", brisca, "hand=1e,4o,1c trump=5c stock=30 leader=0 trick=- points=0,0 played=-", "4o 1c 1e", "4o"},
-		{"a sure trick in the end", brisca, "hand=1e,4o trump=5c stock=0 leader=0 trick=- points=0,0 " +
-			"played=2o,5o,6o,7o,10o,11o,12o,3o,1o,2c,4c,5c,6c,7c,10c,11c,12c,3c,1c,2e,4e,5e,6e,7e,10e,11e,1b,2b,3b,4b,5b,6b,7b,10b", "4o 1e", "1e"},
-		{"points for the partner", teams, "hand=3o,4e,2b trump=5c stock=20 leader=0 trick=1o,2o points=0,0,0,0 played=1c,3c,12c,11c,10c,7c,6c,4c,2c", "3o 4e 2b", "3o"},
-		{"the songs that there are", tute, "hand=12e,11e,12b,11b,2o trump=5c stock=20 leader=0 trick=- points=0,0 played=- declared=-,- sung=-", "sing:e sing:b", "sing:e|sing:b"},
-		{"the pair is kept", tute, "hand=12e,11e,10o trump=5c stock=20 leader=1 trick=2e points=0,0 played=- declared=-,- sung=-", "11e 12e 10o", "10o"},
-		{"the pair that is done is not", tute, "hand=12e,10o,11e trump=5c stock=20 leader=1 trick=10e points=0,0 played=- declared=-,- sung=e", "10o 12e 11e", "12e|11e"},
-		{"the trick that scores a declared pair", tute, "hand=12c,11c,2c,4o trump=5c stock=20 leader=1 trick=4e points=0,0 played=- declared=c,- sung=-", "4o 2c 11c 12c", "2c"},
-		{"the 1 of trumps is a trick", podrida, "round=1 cards=1 dealer=2 trump=5c hand=1c bids=0,0,- tricks=0,0,0 leader=0 trick=- played=- points=0,0,0", "bid:0 bid:1", "bid:1"},
-		{"a low card is none", podrida, "round=1 cards=1 dealer=2 trump=5c hand=2o bids=0,1,- tricks=0,0,0 leader=0 trick=- played=- points=0,0,0", "bid:0 bid:1", "bid:0"},
-		{"one trick missing: win it with what is not needed", podrida, "round=2 cards=2 dealer=2 trump=5c hand=1c,12e bids=0,0,2 tricks=0,0,0 leader=0 trick=4e,7e played=- points=0,0,0", "1c 12e", "12e"},
-		{"none missing: the highest that loses", podrida, "round=3 cards=3 dealer=2 trump=5c hand=2e,6e,1e bids=1,1,0 tricks=0,0,0 leader=0 trick=4e,7e played=- points=0,0,0", "1e 2e 6e", "6e"},
-		{"a line of four", teeko, "board=bbb.b.....w.w.w.w........ me=b phase=move", "0-5 4-3 4-9", "4-3"},
-		{"a square of four", teeko, "board=wb....b...bb.....w.w.w.w. me=b phase=move", "10-5 1-2 1-5 6-7", "1-5"},
-		{"the other is stopped", teeko, "board=www.....wbb.........b.b.. me=b phase=move", "10-11 9-3 22-23 20-21", "9-3"},
-		{"stop three in a line", teeko, "board=www......bb....b......... me=b phase=drop", "3 4 12 13 20", "3"},
-		{"the second corner wins", tebes, "size=4 colours=bwbwwbwbbwbwwbwb pieces=wb......w.b..w.. me=w extra=- bonus=no", "8-4 13-12 14-10", "8-4|13-12|14-10"},
-		{"the corner that wins", tebes, "size=4 colours=bwbwwbwbbwbwwbwb pieces=w.....w.bb...b.w me=w extra=- bonus=no", "6-2 6-3 15-14", "6-3"},
-		{"a piece that hangs is taken", tebes, "size=4 colours=bwbwwbwbbwbwwbwb pieces=b..b.b..........w me=w extra=- bonus=no", "12-8", "12-8"},
+	const (
+		begun   = " points=0,0 played=- leaders=- known=-/-"
+		brisca  = "brisca seat=1 ply=1"
+		lead    = "brisca exchange=yes seat=0 ply=0"
+		tute    = "tute seat=1"
+		podrida = "podrida players=3"
+		teeko   = "teeko seat=0 ply=0"
+		tebes   = "tebes size=4 seat=0"
+		colours = "size=4 colours=bwbwwbwbbwbwwbwb"
+	)
+	for _, c := range []struct{ about, game, view, want string }{
+		{"a cheap win by the last to play", brisca, "hand=4o,2c,1e trump=5c stock=34 leader=0 trick=3e" + begun, "1e"},
+		{"a low trump for a 1", brisca, "hand=4o,2c,12c trump=5c stock=34 leader=0 trick=1e" + begun, "2c"},
+		{"no trump for nothing", brisca, "hand=4o,1c,2c trump=5c stock=34 leader=0 trick=5e" + begun, "4o"},
+		{"the swap", lead, "hand=4o,2c,7c trump=1c stock=34 leader=0 trick=-" + begun, "swap:7c"},
+		{"no 1 to lead", lead, "hand=4o,1c,1e trump=5c stock=34 leader=0 trick=-" + begun, "4o"},
+		{"a sure trick in the end", "brisca seat=0 ply=36", "hand=4o,1e trump=5c stock=0 leader=0 trick=- points=54,41 " +
+			"played=2o,5o,6o,7o,10o,11o,12o,3o,1o,2c,4c,5c,6c,7c,10c,11c,12c,3c,1c,2e,4e,5e,6e,7e,10e,11e,1b,2b,3b,4b,5b,6b,7b,10b,12b,11b leaders=0,1,0,1,0,1,0,1,0,1,1,0,1,0,0,0,1,0 known=-/-", "1e"},
+		{"points for the partner", "brisca players=4 teams=yes seat=2 ply=10", "hand=3o,4e,2b trump=5c stock=20 leader=0 trick=1o,2o points=30,0,0,0 played=1c,3c,12c,11c,10c,7c,6c,4c leaders=0,0 known=-/-/-/-", "3o"},
+		{"the songs that there are", "tute seat=0 ply=0", "hand=2o,4o,5o,6o,11e,12e,11b,12b trump=5c stock=24 leader=0 trick=-" + begun + " declared=-,- sung=-", "sing:e|sing:b"},
+		{"the pair is kept", tute + " ply=1", "hand=1o,3o,10o,12o,1e,3e,11e,12e trump=5c stock=24 leader=0 trick=2b points=0,0 played=- leaders=- known=-/11e,12e declared=-,e sung=-", "10o"},
+		{"the pair that is done is not", tute + " ply=27", "hand=1o,3o,12o,1e,3e,11e,12e trump=5c stock=0 leader=0 trick=2b points=9,29 " +
+			"played=2o,4o,5o,6o,7o,10o,2e,4e,5e,6e,7e,10e,5c,2c,4c,6c,7c,10c,11c,12c,4b,5b,7b,6b,10b,11o leaders=0,1,0,1,0,1,0,0,1,0,1,0,0 known=11b,12b/- declared=b,- sung=e", "11e"},
+		{"the trick that scores a declared pair", tute + " ply=1", "hand=4o,5o,6o,7o,2c,11c,12c,2b trump=5c stock=24 leader=0 trick=4e points=0,0 played=- leaders=- known=-/11c,12c declared=-,c sung=-", "2c"},
+		{"the 1 of trumps is a trick", podrida + " seat=2 ply=2", "round=1 cards=1 dealer=2 trump=5c hand=1c bids=0,0,- tricks=0,0,0 leader=0 trick=- played=- leaders=- points=0,0,0", "bid:1"},
+		{"a low card is none", podrida + " seat=2 ply=2", "round=1 cards=1 dealer=2 trump=5c hand=2o bids=0,1,- tricks=0,0,0 leader=0 trick=- played=- leaders=- points=0,0,0", "bid:0"},
+		{"one trick missing: win it with what is not needed", podrida + " seat=0 ply=11", "round=2 cards=2 dealer=0 trump=5c hand=1e,11e bids=2,0,0 tricks=0,0,0 leader=1 trick=4e,7e played=- leaders=- points=0,0,0", "11e"},
+		{"none missing: the highest that loses", podrida + " seat=1 ply=20", "round=3 cards=3 dealer=1 trump=5c hand=1c,2e,6e bids=1,0,1 tricks=0,0,0 leader=2 trick=4e,7e played=- leaders=- points=0,0,0", "6e"},
+		{"a line of four", teeko, "board=bbb.b.....w.w.w.w........ me=b phase=move", "4-3"},
+		{"a square of four", teeko, "board=.b....b...bb....w..w.w.w. me=b phase=move", "1-5"},
+		{"the other is stopped", teeko, "board=www.....wbb.........b.b.. me=b phase=move", "9-3"},
+		{"stop three in a line", "teeko start=drop seat=0 ply=6", "board=www......bb....b......... me=b phase=drop", "3"},
+		{"the second corner wins", tebes + " ply=4", colours + " pieces=wb.....wb.b..w.. me=w extra=- bonus=no", "7-3"},
+		{"the corner that wins", tebes + " ply=4", colours + " pieces=w.....w.bb...b.w me=w extra=- bonus=no", "6-3"},
+		{"a piece that hangs is taken", tebes + " ply=0", colours + " pieces=b..b.....b...w.w me=w extra=bw bonus=no", "13-9"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			moves := protocol.Words(c.moves)
+			moves := listed(t, c.game, c.view)
 			seen := map[string]bool{}
 			for seed := range uint64(8) {
 				a := greedyAnswer(t, c.game, c.view, moves, seed)
@@ -140,17 +146,34 @@ func TestGreedyPositions(t *testing.T) {
 	}
 }
 
+// turn returns the turn of a game given as "name option=value seat=0 ply=0"; the options
+// not given have their defaults.
+func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
+	name, settings, _ := strings.Cut(game, " ")
+	pairs := protocol.Pairs(settings)
+	return &protocol.Turn{
+		Game: &protocol.Game{
+			Name: name, Settings: pairs, Seat: pairs.Int("seat"), Players: pairs.Int("players"), Seed: seed,
+		},
+		Ply: pairs.Int("ply"), View: protocol.Pairs(view), Moves: moves,
+	}
+}
+
+// listed returns the legal moves of a turn.
+func listed(t *testing.T, game, view string) protocol.Words {
+	t.Helper()
+	turn := turn(game, view, nil, 0)
+	s, err := new(positions).at(turn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules.Observe(s, turn.Game.Seat).Moves
+}
+
 func greedyAnswer(t testing.TB, game, view string, moves protocol.Words, seed uint64) protocol.Answer {
 	p, err := Find("greedy")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name, settings, _ := strings.Cut(game, " ")
-	pairs := protocol.Pairs(settings)
-	return p.Answer(&protocol.Turn{
-		Game: &protocol.Game{
-			Name: name, Settings: pairs, Seat: pairs.Int("seat"), Players: pairs.Int("players"), Seed: seed,
-		},
-		View: protocol.Pairs(view), Moves: moves,
-	})
+	return p.Answer(turn(game, view, moves, seed))
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// dice is randomness that begins anew with each game's seed.
+// dice is a random source that restarts with each game's seed.
 type dice struct {
 	game *protocol.Game
 	rand rules.Rand
 }
 
-// of is the dice for a turn.
+// of returns the dice for a turn.
 func (d *dice) of(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)
@@ -19,7 +19,7 @@ func (d *dice) of(t *protocol.Turn) *rules.Rand {
 	return &d.rand
 }
 
-// random plays any legal move, each as likely as the others.
+// random plays a legal move; all are equally likely.
 type random struct{ dice }
 
 func newRandom(rules.Settings) Player { return &random{} }
@@ -28,7 +28,7 @@ func (r *random) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.At(r.of(t).Below(t.Moves.Len()))}
 }
 
-// first plays the first move of the list.
+// first plays the first legal move.
 type first struct{}
 
 func newFirst(rules.Settings) Player { return first{} }

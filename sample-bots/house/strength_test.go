@@ -18,13 +18,13 @@ type table struct {
 	text    []byte
 }
 
-func settle(t testing.TB, g rules.Game, options string) *table {
+func resolve(t testing.TB, g rules.Game, options string) *table {
 	given := map[string]string{}
 	for _, o := range strings.Fields(options) {
 		name, value, _ := strings.Cut(o, "=")
 		given[name] = value
 	}
-	v, err := rules.Settle(g, given)
+	v, err := rules.Resolve(g, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
 	}
 }
 
-// score is what a seat makes of its rank: 1 for the best, 0 for the last, ties
+// score returns what a seat makes of its rank: 1 for the best, 0 for the last, ties
 // in between.
 func score(r rules.Result, seat int) float64 {
 	better, worse := 0, 0
@@ -120,7 +120,7 @@ func TestGreedyBeatsRandom(t *testing.T) {
 		for _, o := range options[g.Name()] {
 			t.Run(strings.TrimSpace(g.Name()+" "+o), func(t *testing.T) {
 				t.Parallel()
-				tb, floor := settle(t, g, o), 0.6
+				tb, floor := resolve(t, g, o), 0.6
 				if g.Name() == "tute" && tb.variant.Players() == 4 {
 					floor = 0.55 // ten tricks, of which the rules leave little to choose
 				}
@@ -134,7 +134,7 @@ func TestGreedyBeatsRandom(t *testing.T) {
 	}
 }
 
-// measure is the score of a bot against another that has the other sides' seats:
+// measure returns the score of a bot against another that has the other sides' seats:
 // each deal is played from both seats of two, from one of more.
 func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	t.Helper()
@@ -164,7 +164,7 @@ func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 func TestHouseBotsAreDeterministic(t *testing.T) {
 	for _, g := range games.All() {
 		for _, b := range List() {
-			tb := settle(t, g, "")
+			tb := resolve(t, g, "")
 			seats := make([]string, tb.variant.Players())
 			for i := range seats {
 				seats[i] = b.Name
@@ -187,7 +187,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 
 // With all its moves random, greedy is as good as random; with some, in between.
 func TestGreedyNoise(t *testing.T) {
-	tb := settle(t, teeko.Game{}, "")
+	tb := resolve(t, teeko.Game{}, "")
 	full := tb.measure(t, "greedy:noise=100", "random", deals)
 	half := tb.measure(t, "greedy:noise=50", "random", deals)
 	none := tb.measure(t, "greedy", "random", deals)
@@ -198,7 +198,7 @@ func TestGreedyNoise(t *testing.T) {
 
 func BenchmarkAnswer(b *testing.B) {
 	for _, g := range games.All() {
-		tb := settle(b, g, "")
+		tb := resolve(b, g, "")
 		stream := rules.NewStream(rules.Seed{})
 		state := tb.variant.Deal(&stream)
 		info := &protocol.Game{

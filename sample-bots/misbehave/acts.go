@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// startup is the time that a bot has for its ready, if nothing else is said.
+// startup is the default time that a bot has for its ready.
 const startup = 10 * time.Second
 
 // starts are the faults at the greeting, by name.
@@ -116,7 +116,7 @@ func around(lines ...string) func(*bot, protocol.RefLine, string) {
 	}
 }
 
-// tooLong is past the turn's time.
+// tooLong sleeps until after the turn's time.
 func (b *bot) tooLong(l protocol.RefLine) time.Duration {
 	return time.Duration(l.MS)*time.Millisecond + b.late
 }
@@ -130,7 +130,7 @@ func drip(b *bot, l protocol.RefLine, move string) {
 	}
 }
 
-// notListed is a move of some game that is not in a list.
+// notListed returns a card move that is not in a list.
 func notListed(moves protocol.Words) string {
 	for i := 0; ; i++ {
 		move := fmt.Sprintf("%d%c", i/4%12+1, "oceb"[i%4])

@@ -15,14 +15,13 @@ type bot struct {
 	fault   faults.Fault
 	at      int           // ply
 	game    int           // of this process, from 1
-	late    time.Duration // how much too late
+	late    time.Duration // delay beyond the time limit
 
 	games int  // begun so far
 	done  bool // the fault has been made
 }
 
-// linger is how long a process stays that should be ended by others: not for
-// ever, in case that nobody does.
+// linger limits the life of a process that others should end.
 const linger = time.Minute
 
 // run plays until bye or the end of the input.
@@ -34,7 +33,7 @@ func (b *bot) run() error {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return nil // the referee is gone
+			return nil // the referee has ended
 		}
 		l, err := protocol.ParseReferee(line[:len(line)-1])
 		if err != nil {
@@ -74,7 +73,7 @@ func (b *bot) turn(l protocol.RefLine) {
 	turns[b.fault.Name](b, l, move)
 }
 
-// due tells whether to misbehave at this turn.
+// due reports whether to misbehave at this turn.
 func (b *bot) due(ply int) bool {
 	switch b.fault.When {
 	case faults.Once:

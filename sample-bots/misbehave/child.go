@@ -9,8 +9,8 @@ import (
 // childArg makes this program the child that startChild starts.
 const childArg = "--child"
 
-// startChild starts a process that holds this one's pipes and outlives it, in a
-// session of its own if wanted, and tells its number on stderr.
+// startChild starts a process that keeps this one's pipes open and outlives it, on request in
+// its own session, and prints its process ID on stderr.
 func startChild(session bool) {
 	self, err := os.Executable()
 	if err == nil {
@@ -24,6 +24,6 @@ func startChild(session bool) {
 		}
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "misbehave: no child:", err)
+		fmt.Fprintln(os.Stderr, "misbehave: the child cannot be started:", err)
 	}
 }

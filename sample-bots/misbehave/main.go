@@ -1,5 +1,5 @@
-// Command misbehave is a bot with every way to fail, to see what the referee
-// makes of it. Until its fault it plays the first move of every list.
+// Command misbehave is a bot that can fail in every way, to test the referee. Until its fault it
+// plays the first legal move.
 package main
 
 import (
@@ -18,11 +18,11 @@ func main() {
 		return
 	}
 	list := flag.Bool("list", false, "list the faults and the code that each leads to")
-	name := flag.String("fault", "", "what to do; --list shows what there is")
+	name := flag.String("fault", "", "the `NAME` of the fault; --list shows them")
 	b := bot{in: os.Stdin, out: os.Stdout}
 	flag.IntVar(&b.at, "at", 0, "misbehave at the first turn from this ply on")
 	flag.IntVar(&b.game, "game", 1, "misbehave in this game of the process, counted from 1")
-	flag.DurationVar(&b.late, "late", time.Second, "how much too late a late answer is")
+	flag.DurationVar(&b.late, "late", time.Second, "the delay of a late answer beyond its time limit")
 	flag.Parse()
 	if *list {
 		printList()

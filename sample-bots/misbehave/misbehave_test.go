@@ -69,7 +69,7 @@ type process struct {
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0], args...), lines: make(chan string, 1<<17), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "MISBEHAVE=1")
+	p.cmd.Env = append(os.Environ(), "MISBEHAVE=1", "GORACE=atexit_sleep_ms=0")
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func TestExits(t *testing.T) {
 
 func TestList(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "--list")
-	cmd.Env = append(os.Environ(), "MISBEHAVE=1")
+	cmd.Env = append(os.Environ(), "MISBEHAVE=1", "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +326,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	cmd = exec.Command(os.Args[0], "--fault", "nothing")
-	cmd.Env = append(os.Environ(), "MISBEHAVE=1")
+	cmd.Env = append(os.Environ(), "MISBEHAVE=1", "GORACE=atexit_sleep_ms=0")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err == nil || !strings.Contains(stderr.String(), `fault "nothing" does not exist`) {

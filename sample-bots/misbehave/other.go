@@ -8,9 +8,9 @@ import (
 	"os/exec"
 )
 
-// dieOf comes as close as it gets where there are no signals.
+// dieOf exits with a similar status on systems without signals.
 func dieOf(signal string) {
-	fmt.Fprintf(os.Stderr, "misbehave: there is no SIG%s here: exits with status 139\n", signal)
+	fmt.Fprintf(os.Stderr, "misbehave: SIG%s does not exist on this system: exits with status 139\n", signal)
 	os.Exit(139)
 }
 

@@ -13,7 +13,7 @@ import (
 // a status, so a shell takes this process's place first.
 func dieOf(signal string) {
 	err := syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -s " + signal + " $$"}, os.Environ())
-	fmt.Fprintln(os.Stderr, "misbehave: no shell to die of a signal:", err)
+	fmt.Fprintln(os.Stderr, "misbehave: the shell cannot be started:", err)
 	os.Exit(1)
 }
 

@@ -1,4 +1,4 @@
-// Package starters holds a complete bot to copy for each language.
+// Package starters contains a complete bot to start from for each language.
 package starters
 
 import (
@@ -16,15 +16,15 @@ import (
 //go:embed all:python all:c all:bash all:javascript all:cpp all:rust all:java all:go all:perl all:ruby all:lua all:tcl all:php
 var files embed.FS
 
-// Language is a language that there is a starter in.
+// Language is a language with a starter.
 type Language struct {
-	Name    string   // also the folder's
+	Name    string   // also of the directory
 	Title   string   // for people
-	Aliases []string // other words that users try
+	Aliases []string // other names that users may type
 	Needs   []string // the programs that build and run the bot
 }
 
-// Languages are all of them, in the order in which they are listed.
+// Languages is all languages, in display order.
 var Languages = []Language{
 	{"python", "Python", []string{"py", "python3"}, []string{"python3"}},
 	{"javascript", "JavaScript", []string{"js", "node"}, []string{"node"}},
@@ -41,7 +41,7 @@ var Languages = []Language{
 	{"php", "PHP", nil, []string{"php"}},
 }
 
-// Find finds a language by its name, its title or an alias, in any case.
+// Find returns the language with a name, title or alias, ignoring case.
 func Find(word string) (Language, error) {
 	word = strings.ToLower(word)
 	var known []string
@@ -55,10 +55,10 @@ func Find(word string) (Language, error) {
 		}
 		known = append(known, names)
 	}
-	return Language{}, fmt.Errorf("language %q has no starter: try %s; any other works too: see SPEC.md", word, strings.Join(known, ", "))
+	return Language{}, fmt.Errorf("language %q has no starter: try %s; bots in other languages work, too: see SPEC.md", word, strings.Join(known, ", "))
 }
 
-// Missing lists the programs that the bot needs and this machine lacks.
+// Missing returns the programs that the bot needs and this machine lacks.
 func (l Language) Missing() (programs []string) {
 	for _, program := range l.Needs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -68,8 +68,8 @@ func (l Language) Missing() (programs []string) {
 	return programs
 }
 
-// Write puts the starter into a new or empty folder and calls the bot by the
-// folder's name, which it returns as it has written it.
+// Write writes the starter into a new or empty directory. It returns the bot's name, which is
+// derived from the directory's name.
 func (l Language) Write(dir string) (name string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -101,24 +101,24 @@ func (l Language) Write(dir string) (name string, err error) {
 	return name, nil
 }
 
-// checkEmpty refuses a folder with anything in it; a fresh git repository passes.
+// checkEmpty returns an error for a directory that is not empty; a new git repository passes.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("starter: %w: name a new folder", err)
+		return fmt.Errorf("starter: %w: name a new directory", err)
 	}
 	for _, e := range entries {
 		if e.Name() != ".git" {
-			return fmt.Errorf("starter: %s is not empty (%s is in it): name a new folder", dir, e.Name())
+			return fmt.Errorf("starter: %s is not empty (%s is in it): name a new directory", dir, e.Name())
 		}
 	}
 	return nil
 }
 
-// create writes a file that must not be there yet.
+// create writes a file that must not exist.
 func create(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -131,15 +131,15 @@ func create(path, text string) error {
 	return f.Close()
 }
 
-// botName makes a name that needs no quoting in any of the languages.
-func botName(folder string) string {
+// botName returns a name that needs no quoting in any of the languages.
+func botName(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
 			return r
 		}
 		return '-'
-	}, folder)
+	}, dir)
 	if name = strings.Trim(name, "-."); name == "" {
 		return "my-bot"
 	}

@@ -19,37 +19,21 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// TestMain lets the test binary be a house bot in real processes, and keeps
-// builds away from the user's cache.
+// TestMain makes the test binary run as a house bot in real processes, and keeps
+// builds away from the user's cache, but for Go's.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == "bot" {
-		if err := house.Run(os.Args[2], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, func(dir string) error {
+		if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+			os.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
 		}
-		return
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "starters-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	os.Setenv("XDG_CACHE_HOME", dir)
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else @random sleeps a second at its end
-	if goCache, err := os.UserHomeDir(); err == nil && os.Getenv("GOCACHE") == "" {
-		os.Setenv("GOCACHE", filepath.Join(goCache, ".cache", "go-build"))
-	}
-	return m.Run()
+		return os.Setenv("XDG_CACHE_HOME", dir)
+	})
 }
 
 // source is the main file of each starter.
@@ -65,7 +49,7 @@ func TestStarterFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(entries) != len(Languages) || len(source) != len(Languages) {
-		t.Errorf("%d folders are embedded and %d sources known for %d languages", len(entries), len(source), len(Languages))
+		t.Errorf("%d directories are embedded and %d sources known for %d languages", len(entries), len(source), len(Languages))
 	}
 	for _, l := range Languages {
 		want := []string{"README.md", source[l.Name], "timba.toml"}
@@ -89,7 +73,7 @@ func TestStarterFiles(t *testing.T) {
 	}
 }
 
-// write writes a starter into a new folder.
+// write writes a starter into a new directory.
 func write(t testing.TB, l Language, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -162,8 +146,8 @@ func TestStarterManifestAndReadme(t *testing.T) {
 	}
 }
 
-// Names, titles and aliases find a language, in any case; others are told which
-// there are.
+// Names, titles and aliases find a language, in any case; the error for others lists
+// those that exist.
 func TestFindLanguage(t *testing.T) {
 	for word, want := range map[string]string{"python": "python", "Py": "python", "JS": "javascript", "c++": "cpp", "golang": "go", "sh": "bash", "C": "c", "PHP": "php"} {
 		if l, err := Find(word); err != nil || l.Name != want {
@@ -190,7 +174,7 @@ func TestFindLanguage(t *testing.T) {
 	}
 }
 
-// A folder with anything in it is left as it is.
+// A directory with anything in it is left as it is.
 func TestWriteNeverOverwrites(t *testing.T) {
 	l := Languages[0]
 	dir := write(t, l, "mine")
@@ -203,7 +187,7 @@ func TestWriteNeverOverwrites(t *testing.T) {
 	if text := read(t, filepath.Join(dir, "bot.py")); text != "my work" {
 		t.Errorf("the file is %q", text)
 	}
-	if _, err := l.Write(filepath.Join(dir, "bot.py")); err == nil || !strings.Contains(err.Error(), "name a new folder") {
+	if _, err := l.Write(filepath.Join(dir, "bot.py")); err == nil || !strings.Contains(err.Error(), "name a new directory") {
 		t.Errorf("onto a file: %v", err)
 	}
 	repository := t.TempDir()
@@ -215,13 +199,13 @@ func TestWriteNeverOverwrites(t *testing.T) {
 	}
 }
 
-// Any folder gives a name that needs no quoting anywhere.
+// Any directory gives a name that needs no quoting anywhere.
 func TestBotNames(t *testing.T) {
-	for folder, want := range map[string]string{
+	for dir, want := range map[string]string{
 		"mybot": "mybot", "My Bot 2": "My-Bot-2", `a"b'c`: "a-b-c", "señal": "se-al", "..x": "x", "日本": "my-bot", "v1.2_b": "v1.2_b", "-": "my-bot",
 	} {
-		if got := botName(folder); got != want {
-			t.Errorf("%q: %q, want %q", folder, got, want)
+		if got := botName(dir); got != want {
+			t.Errorf("%q: %q, want %q", dir, got, want)
 		}
 	}
 	for _, l := range Languages {
@@ -261,7 +245,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := rules.Settle(g, protocol.Pairs(setting.options).Map())
+	v, err := rules.Resolve(g, protocol.Pairs(setting.options).Map())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +299,7 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	programs, err := program.ResolveAll([]string{write(t, l, "starter"), "@random"}, &log)
+	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
 		return nil
@@ -325,8 +309,12 @@ func all(t testing.TB, l Language) (replays []string) {
 	}
 	conforms(t, programs[0])
 	for i, s := range settings {
+		other := i == 0 || settings[i-1].game != s.game
+		if testing.Short() && !other {
+			continue // one setting of each game
+		}
 		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot))
-		if i == 0 || settings[i-1].game != s.game { // itself once at each game
+		if other { // itself once at each game
 			replays = append(replays, game(t, s, programs[0].Bot))
 		}
 	}

@@ -67,6 +67,9 @@ type result struct {
 // every level of this machine, where it must not; as root and as an ordinary
 // user where the test runs as root.
 func TestAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: attacks on the sandbox")
+	}
 	base := buildPrograms(t)
 	before := temporary(t)
 	users := []int{os.Getuid()}
@@ -129,7 +132,7 @@ func check(t *testing.T, got []result) {
 	}
 }
 
-// buildPrograms puts the attacks and a worker into a folder that all can read.
+// buildPrograms puts the attacks and a worker into a directory that all can read.
 // The worker has no race detector, whose memory would count.
 func buildPrograms(t *testing.T) string {
 	base, err := os.MkdirTemp("/tmp", "timba-attack")
@@ -150,7 +153,7 @@ func buildPrograms(t *testing.T) string {
 	return base
 }
 
-// temporary lists what attacks leave in shared folders.
+// temporary lists what attacks leave in shared directories.
 func temporary(t *testing.T) (found []string) {
 	for _, pattern := range []string{"/tmp/attack[0-9]*", "/tmp/attack-note*", "/dev/shm/attack*", "/usr/bin/attack*", "/etc/attack*", "/attack*", "/dev/attack*"} {
 		paths, err := filepath.Glob(pattern)
@@ -162,7 +165,7 @@ func temporary(t *testing.T) (found []string) {
 	return found
 }
 
-// freeUser is a number that is no user's.
+// freeUser returns a number that is no user's.
 func freeUser(t *testing.T) int {
 	for uid := 61234; uid < 65000; uid++ {
 		if _, err := user.LookupId(strconv.Itoa(uid)); err != nil {
@@ -189,6 +192,9 @@ func runWorker(t *testing.T, base string, uid int) (got []result) {
 	c := exec.Command(base+"/worker", "worker", base, home, *only)
 	c.Dir = home
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+	if os.Getuid() == 0 { // mounts that others make meanwhile are not the attacks'
+		c.SysProcAttr.Unshareflags = syscall.CLONE_NEWNS
+	}
 	if uid != os.Getuid() {
 		if err := os.Chown(home, uid, uid); err != nil {
 			t.Fatal(err)

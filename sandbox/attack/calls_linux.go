@@ -83,7 +83,7 @@ func firstOf(paths []string, try func(string) error) (string, error) {
 	return "", last
 }
 
-// scratch is the folder for temporary files.
+// scratch returns the directory for temporary files.
 func scratch() string {
 	if dir := os.TempDir(); mayOpen(dir, unix.O_RDONLY) == nil {
 		return dir

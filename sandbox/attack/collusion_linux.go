@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The two bots of a match share their folder and all that the system has. A
+// The two bots of a match share their directory and all that the system has. A
 // word that gets from one to the other is a bite.
 var collusion = []attack{
 	{Name: "collude-tmp", Help: "two bots of a match share a temporary file", First: leaveNote(scratch()), Run: findNote(scratch())},
@@ -19,18 +19,18 @@ var collusion = []attack{
 	{Name: "collude-later", Help: "a bot finds the temporary file of the one before it", First: leaveNote(scratch()), Run: findNote(scratch()), Setup: setup{Leave: true}},
 	{Name: "collude-abstract", Help: "two bots of a match talk over an abstract socket", First: firstAbstract, Run: func(t *target) (string, error) { return dial("unix", "@"+t.Abstract+"-two") }},
 	{Name: "collude-port", Help: "two bots of a match talk over the loopback interface", First: firstPort, Run: findPort},
-	{Name: "collude-flock", Help: "two bots of a match see each other's flock on a file of their folder", First: firstFlock("notes.txt"), Run: findFlock("notes.txt"), Ends: endForbidden},
+	{Name: "collude-flock", Help: "two bots of a match see each other's flock on a file of their directory", First: firstFlock("notes.txt"), Run: findFlock("notes.txt"), Ends: endForbidden},
 	{Name: "collude-flock-usr", Help: "two bots of a match see each other's flock on a program of the system", First: firstFlock("/usr/bin/env"), Run: findFlock("/usr/bin/env"), Ends: endForbidden},
 	{Name: "collude-record", Help: "two bots of a match see each other's record locks", First: firstRecord(unix.F_SETLK), Run: findRecord(unix.F_GETLK), Ends: endForbidden},
 	{Name: "collude-ofd", Help: "two bots of a match see each other's locks of open files", First: firstRecord(unix.F_OFD_SETLK), Run: findRecord(unix.F_OFD_GETLK), Ends: endForbidden},
 	{Name: "collude-lease", Help: "two bots of a match see each other's leases", First: firstLease, Run: findLease, Ends: endForbidden},
-	{Name: "collude-inotify", Help: "a bot sees that the other one opens a file of their folder", First: firstInotify, Run: findInotify, Ends: endForbidden},
-	{Name: "collude-fifo", Help: "two bots of a match talk through a pipe in their folder", First: firstFifo, Run: findFifo},
+	{Name: "collude-inotify", Help: "a bot sees that the other one opens a file of their directory", First: firstInotify, Run: findInotify, Ends: endForbidden},
+	{Name: "collude-fifo", Help: "two bots of a match talk through a pipe in their directory", First: firstFifo, Run: findFifo},
 	{Name: "collude-message", Help: "two bots of a match talk over a System V message queue", First: firstMessage, Run: findMessage, Ends: endForbidden},
 	{Name: "collude-shmget", Help: "two bots of a match share System V memory", First: firstShared, Run: findShared, Ends: endForbidden},
 	{Name: "collude-mqueue", Help: "two bots of a match talk over a POSIX message queue", First: firstQueue, Run: findQueue, Ends: endForbidden},
 	{Name: "collude-name", Help: "a bot reads what the other one calls itself", First: firstName, Run: findName},
-	{Name: "collude-atime", Help: "a bot sees that the other one has read a file of their folder", First: firstRead, Run: findRead,
+	{Name: "collude-atime", Help: "a bot sees that the other one has read a file of their directory", First: firstRead, Run: findRead,
 		Idle: never("files have no access times here", hasAccessTimes)},
 	{Name: "collude-kill", Help: "a bot ends the other one", First: firstVictim, Run: findVictim, Setup: setup{Judge: byOther}, Ends: endForbidden | endSignal},
 }

@@ -14,13 +14,13 @@ var devices = []attack{
 	{Name: "tty", Help: "opens the terminal of the user who runs it", Run: opens(unix.O_RDWR, "/dev/tty")},
 	{Name: "tioclinux", Help: "opens the console", Run: opens(unix.O_RDWR, "/dev/tty0", "/dev/console", "/dev/tty1"), Idle: both(rootOnly("it is root's"), needs("/dev/tty0", "/dev/console"))},
 	{Name: "pty", Help: "opens the terminals of others in /dev/pts", Run: terminals, Idle: both(rootOnly("they are root's"), needs("/dev/ptmx"))},
-	{Name: "device-own", Help: "opens a device in its folder", Run: opens(unix.O_RDWR, "device"), Idle: rootOnly("only root can plant it")},
+	{Name: "device-own", Help: "opens a device in its directory", Run: opens(unix.O_RDWR, "device"), Idle: rootOnly("only root can plant it")},
 	{Name: "mknod", Help: "makes a device", Run: mknod, Ends: endForbidden, Idle: rootOnly("it needs CAP_MKNOD")},
 	{Name: "disk", Help: "opens a disk", Run: opens(unix.O_RDONLY, disks...), Idle: both(rootOnly("they are root's"), never("no disk can be opened here, by root either", hasDisk))},
 	{Name: "kmsg", Help: "opens the kernel's log for writing", Run: opens(unix.O_WRONLY, "/dev/kmsg"), Idle: both(rootOnly("it is root's"), needs("/dev/kmsg"))},
 	{Name: "dev-mem", Help: "opens the machine's memory", Run: opens(unix.O_RDONLY, "/dev/mem", "/dev/port"), Idle: both(rootOnly("it is root's"), needs("/dev/mem", "/dev/port"))},
-	{Name: "fuse", Help: "opens /dev/fuse, to be a file system", Run: opens(unix.O_RDWR, "/dev/fuse"), Idle: needs("/dev/fuse")},
-	{Name: "kvm", Help: "opens /dev/kvm, /dev/net/tun or /dev/vsock", Run: opens(unix.O_RDWR, "/dev/kvm", "/dev/net/tun", "/dev/vsock"), Idle: needs("/dev/net/tun", "/dev/vsock")},
+	{Name: "fuse", Help: "opens /dev/fuse, to be a file system", Run: opens(unix.O_RDWR, "/dev/fuse"), Idle: mayUse("/dev/fuse")},
+	{Name: "kvm", Help: "opens /dev/kvm, /dev/net/tun or /dev/vsock", Run: opens(unix.O_RDWR, "/dev/kvm", "/dev/net/tun", "/dev/vsock"), Idle: mayUse("/dev/kvm", "/dev/net/tun", "/dev/vsock")},
 	{Name: "loop", Help: "opens the control of loop devices", Run: opens(unix.O_RDWR, "/dev/loop-control"), Idle: both(rootOnly("it is root's"), needs("/dev/loop-control"))},
 }
 

@@ -12,19 +12,19 @@ import (
 )
 
 var files = []attack{
-	{Name: "read-secret", Help: "reads a file outside of its folder", Run: readSecret},
+	{Name: "read-secret", Help: "reads a file outside of its directory", Run: readSecret},
 	{Name: "read-database", Help: "reads the database of the user who runs it", Run: readDatabase},
 	{Name: "stat-outside", Help: "sees that a file outside is there", Run: func(t *target) (string, error) { return t.Secret, unix.Stat(t.Secret, new(unix.Stat_t)) }},
 	{Name: "read-home", Help: "lists the home of the user who runs it", Run: readHome},
-	{Name: "read-other-bot", Help: "reads the folder of another bot", Run: readOther},
+	{Name: "read-other-bot", Help: "reads the directory of another bot", Run: readOther},
 	{Name: "read-root", Help: "opens /root", Run: func(*target) (string, error) { return listOne("/root") }, Idle: rootOnly("/root is root's")},
 	{Name: "read-shadow", Help: "opens /etc/shadow", Run: readShadow, Idle: rootOnly("/etc/shadow is root's")},
 	{Name: "read-passwd", Help: "reads the machine's /etc/passwd", Run: readPasswd},
 	{Name: "read-var", Help: "lists /var, /run, /home, /srv, /boot or /mnt", Run: readVar},
-	{Name: "read-tmp", Help: "finds the harness's folder in /tmp", Run: readTmp},
+	{Name: "read-tmp", Help: "finds the harness's directory in /tmp", Run: readTmp},
 	{Name: "dot-dot", Help: "reads a file outside by a path with many ..", Run: dotDot},
 	{Name: "symlink", Help: "reads a file outside through a symbolic link", Run: symlink},
-	{Name: "hard-link", Help: "links a file outside into the folder for temporary files and reads it", Run: hardLink},
+	{Name: "hard-link", Help: "links a file outside into the directory for temporary files and reads it", Run: hardLink},
 	{Name: "bind-handle", Help: "opens a file outside by its handle (open_by_handle_at)", Run: byHandle, Ends: endForbidden,
 		Idle: both(rootOnly("open_by_handle_at needs CAP_DAC_READ_SEARCH"), never("there are no handles on this file system", hasHandles))},
 	{Name: "write-root", Help: "makes a file in /", Run: writeIn("/"), Idle: rootOnly("/ is root's")},
@@ -32,23 +32,23 @@ var files = []attack{
 	{Name: "write-etc", Help: "makes a file in /etc", Run: writeIn("/etc"), Idle: rootOnly("/etc is root's")},
 	{Name: "write-dev", Help: "makes a file in /dev", Run: writeIn("/dev"), Idle: rootOnly("/dev is root's")},
 	{Name: "write-home", Help: "makes a file in the home of the user who runs it", Run: func(t *target) (string, error) { return writeIn(t.Home)(t) }},
-	{Name: "write-own", Help: "makes a file in its own folder", Run: writeIn(".")},
-	{Name: "write-other-bot", Help: "makes a file in the folder of another bot", Run: func(t *target) (string, error) { return writeIn(t.Other)(t) }},
-	{Name: "append-own", Help: "opens a file of its folder for writing", Run: func(*target) (string, error) { return "notes.txt", mayOpen("notes.txt", unix.O_WRONLY) }},
+	{Name: "write-own", Help: "makes a file in its own directory", Run: writeIn(".")},
+	{Name: "write-other-bot", Help: "makes a file in the directory of another bot", Run: func(t *target) (string, error) { return writeIn(t.Other)(t) }},
+	{Name: "append-own", Help: "opens a file of its directory for writing", Run: func(*target) (string, error) { return "notes.txt", mayOpen("notes.txt", unix.O_WRONLY) }},
 	{Name: "append-self", Help: "opens its own program for writing", Run: func(*target) (string, error) { return "/proc/self/exe", mayOpen("/proc/self/exe", unix.O_RDWR) }},
-	{Name: "truncate-own", Help: "truncates a file of its folder", Run: func(*target) (string, error) { return "notes.txt", unix.Truncate("notes.txt", 3) }},
-	{Name: "rename-own", Help: "renames a file of its folder", Run: func(*target) (string, error) { return "notes.txt", os.Rename("notes.txt", "moved.txt") }},
-	{Name: "unlink-own", Help: "removes a file of its folder", Run: func(*target) (string, error) { return "notes.txt", os.Remove("notes.txt") }},
-	{Name: "chmod-own", Help: "changes the mode of a file of its folder", Run: onOwn(func(p string) error { return unix.Chmod(p, 0o755) })},
-	{Name: "chown-own", Help: "changes the owner of a file of its folder, to itself", Run: onOwn(func(p string) error { return unix.Chown(p, os.Getuid(), -1) })},
-	{Name: "utime-own", Help: "changes the times of a file of its folder", Run: onOwn(func(p string) error { return unix.Utimes(p, make([]unix.Timeval, 2)) })},
-	{Name: "xattr-own", Help: "sets an attribute of a file of its folder", Run: onOwn(func(p string) error { return unix.Setxattr(p, "user.attack", []byte("1"), 0) }),
+	{Name: "truncate-own", Help: "truncates a file of its directory", Run: func(*target) (string, error) { return "notes.txt", unix.Truncate("notes.txt", 3) }},
+	{Name: "rename-own", Help: "renames a file of its directory", Run: func(*target) (string, error) { return "notes.txt", os.Rename("notes.txt", "moved.txt") }},
+	{Name: "unlink-own", Help: "removes a file of its directory", Run: func(*target) (string, error) { return "notes.txt", os.Remove("notes.txt") }},
+	{Name: "chmod-own", Help: "changes the mode of a file of its directory", Run: onOwn(func(p string) error { return unix.Chmod(p, 0o755) })},
+	{Name: "chown-own", Help: "changes the owner of a file of its directory, to itself", Run: onOwn(func(p string) error { return unix.Chown(p, os.Getuid(), -1) })},
+	{Name: "utime-own", Help: "changes the times of a file of its directory", Run: onOwn(func(p string) error { return unix.Utimes(p, make([]unix.Timeval, 2)) })},
+	{Name: "xattr-own", Help: "sets an attribute of a file of its directory", Run: onOwn(func(p string) error { return unix.Setxattr(p, "user.attack", []byte("1"), 0) }),
 		Idle: never("there are no such attributes on this file system", hasXattr)},
-	{Name: "fd-writes", Help: "changes mode and times of a file of its folder through a descriptor", Run: byDescriptor},
+	{Name: "fd-writes", Help: "changes mode and times of a file of its directory through a descriptor", Run: byDescriptor},
 	{Name: "inotify", Help: "watches a file that others use as well", Run: watch("/usr/bin/env"), Ends: endForbidden},
 	{Name: "fanotify", Help: "watches a whole file system", Run: fanotify, Ends: endForbidden,
 		Idle: never("this kernel keeps it for root", hasFanotify)},
-	{Name: "setuid-planted", Help: "becomes another by a setuid program in its folder", Run: setuidPlanted, Setup: setup{Drop: true},
+	{Name: "setuid-planted", Help: "becomes another by a setuid program in its directory", Run: setuidPlanted, Setup: setup{Drop: true},
 		Idle: rootOnly("only root can plant it")},
 	{Name: "setuid-system", Help: "becomes root by a setuid program of the system", Run: setuidSystem, Setup: setup{Drop: true},
 		Idle: needs(setuidPrograms...)},
@@ -229,7 +229,7 @@ func fanotify(*target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "watches its folder", unix.FanotifyMark(fd, unix.FAN_MARK_ADD, unix.FAN_OPEN|unix.FAN_EVENT_ON_CHILD, unix.AT_FDCWD, ".")
+	return "watches its directory", unix.FanotifyMark(fd, unix.FAN_MARK_ADD, unix.FAN_OPEN|unix.FAN_EVENT_ON_CHILD, unix.AT_FDCWD, ".")
 }
 
 func setuidPlanted(*target) (string, error) {

@@ -73,7 +73,7 @@ func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
 	leave(0)
 }
 
-// resting is what rest needs; it has to be made before there are forks.
+// resting returns what rest needs; it has to be made before there are forks.
 func (t *team) resting() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: 4}
 }
@@ -114,7 +114,7 @@ func (t *team) await(n int, patience, hold time.Duration) bool {
 	return true
 }
 
-// err is what a process failed with.
+// err returns what a process failed with.
 func (t *team) err() error {
 	if t.failed != 0 {
 		return t.failed

@@ -99,7 +99,7 @@ func linger(*target, []string) {
 	time.Sleep(4 * time.Second)
 }
 
-// mounting mounts a tmpfs over the folder that it is in.
+// mounting mounts a tmpfs over the directory that it is in.
 func mounting(*target, []string) {
 	if err := unix.Mount("none", ".", "tmpfs", 0, "size=64k"); err != nil {
 		fail("attack: mount: %v", err)
@@ -112,7 +112,7 @@ func crash(*target, []string) {
 	panic("crash")
 }
 
-// secretIn tells that data holds the marker.
+// secretIn reports that data holds the marker.
 func secretIn(t *target, data []byte, what string) (string, error) {
 	if t.Marker != "" && strings.Contains(string(data), t.Marker) {
 		return what, nil

@@ -42,6 +42,19 @@ func needs(paths ...string) func() string {
 	}
 }
 
+// mayUse is for attacks on one of several devices, which are root's on some
+// machines and everybody's on others.
+func mayUse(paths ...string) func() string {
+	return func() string {
+		for _, p := range paths {
+			if unix.Access(p, unix.R_OK|unix.W_OK) == nil {
+				return ""
+			}
+		}
+		return "no " + strings.Join(paths, ", ") + " here for this user"
+	}
+}
+
 // setting is for attacks that a setting of the kernel allows to all, when its
 // value is one of those; else to root.
 func setting(name string, values ...string) func() string {

@@ -175,7 +175,7 @@ func coresAreFiles() bool {
 	return err == nil && len(data) > 0 && data[0] != '|' && data[0] != '/' && unix.Getrlimit(unix.RLIMIT_CORE, &r) == nil && r.Max > 1<<20
 }
 
-// coreDump has a child of its own crash in each folder that may be writable.
+// coreDump has a child of its own crash in each directory that may be writable.
 func coreDump(t *target) (string, error) {
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_CORE, &r); err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processesOf are the processes whose command names a folder.
-func processesOf(folder string) (pids []int) {
+// processesOf returns the processes whose command names a directory.
+func processesOf(dir string) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
@@ -25,14 +25,14 @@ func processesOf(folder string) (pids []int) {
 			continue
 		}
 		command, err := os.ReadFile(proc(pid, "cmdline"))
-		if err == nil && strings.Contains(string(command), folder) {
+		if err == nil && strings.Contains(string(command), dir) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// strays are the processes below this one other than the victim, and, when it is
+// strays returns the processes below this one other than the victim, and, when it is
 // worth a look at all processes, those of attacks wherever they are.
 func (p *plant) strays(all bool) (pids []int) {
 	seen := map[int]bool{os.Getpid(): true, p.target.Victim: true, os.Getppid(): true}
@@ -58,7 +58,7 @@ func (p *plant) strays(all bool) (pids []int) {
 	return pids
 }
 
-// isGuardian tells whether a process is this program's own helper, which stays as
+// isGuardian reports whether a process is this program's own helper, which stays as
 // long as it does; no attack runs this program under that name.
 func isGuardian(pid int) bool {
 	command, err := os.ReadFile(proc(pid, "cmdline"))
@@ -111,7 +111,7 @@ func (p *plant) state() state {
 	return s
 }
 
-// changes tells what is different in a later state.
+// changes reports what is different in a later state.
 func (s state) changes(later state) (all []string) {
 	for path, now := range later.files {
 		if was, ok := s.files[path]; !ok {
@@ -145,7 +145,7 @@ func mounts() (string, error) {
 	return string(data), err
 }
 
-// leftovers are what is there when all is over, and should not be.
+// leftovers returns what is there when all is over, and should not be.
 func (p *plant) leftovers() (left []string) {
 	for _, pid := range p.strays(true) {
 		left = append(left, fmt.Sprint("process ", pid))
@@ -167,7 +167,7 @@ func (p *plant) leftovers() (left []string) {
 	return left
 }
 
-// ownGroups are control groups that this process has made, wherever they are in
+// ownGroups returns control groups that this process has made, wherever they are in
 // the trees. The scope that it is in itself, for systemd ends that after it, is
 // none.
 func ownGroups() (found []string) {

@@ -79,16 +79,16 @@ const (
 
 // target is what the harness planted.
 type target struct {
-	Base     string `json:",omitempty"` // the harness's folder
+	Base     string `json:",omitempty"` // the harness's directory
 	Marker   string `json:",omitempty"` // what secrets contain
 	Secret   string `json:",omitempty"` // a file that all may read
 	Database string `json:",omitempty"` // a file that its owner may read
-	Home     string `json:",omitempty"` // a folder of its user
-	Other    string `json:",omitempty"` // the folder of another bot
-	Fifo     string `json:",omitempty"` // outside of the bot's folder; one named fifo is inside
+	Home     string `json:",omitempty"` // a directory of its user
+	Other    string `json:",omitempty"` // the directory of another bot
+	Fifo     string `json:",omitempty"` // outside of the bot's directory; one named fifo is inside
 	TCP      string `json:",omitempty"` // address of a listener
 	UDP      string `json:",omitempty"`
-	Unix     string `json:",omitempty"` // path of a listener; one named door is in the bot's folder
+	Unix     string `json:",omitempty"` // path of a listener; one named door is in the bot's directory
 	Abstract string `json:",omitempty"` // name of a listener
 	Victim   int    `json:",omitempty"` // pid of another process of its user, with the marker
 	Address  uint64 `json:",omitempty"` // in its memory
@@ -106,7 +106,7 @@ var themes = [][]attack{
 	processes, memory, files, network, outsiders, namespaces, kernel, machine, devices, pipes, collusion,
 }
 
-// attacks gives the whole table.
+// attacks returns the whole table.
 func attacks() (all []attack) {
 	for _, t := range themes {
 		all = append(all, t...)

@@ -39,7 +39,7 @@ var outsiders = []attack{
 	{Name: "parent-environ", Help: "reads the environment of its parent", Run: func(t *target) (string, error) { return readMarked(t, proc(os.Getppid(), "environ")) }, Setup: setup{Parent: true}},
 	{Name: "parent-fd", Help: "opens a descriptor of its parent", Run: parentFD, Setup: setup{Parent: true}},
 	{Name: "parent-root", Help: "reads a file outside by its parent's root", Run: func(t *target) (string, error) { return readMarked(t, proc(os.Getppid(), "root", t.Secret)) }, Setup: setup{Parent: true}},
-	{Name: "parent-cwd", Help: "reads a file outside by its parent's working folder", Run: parentCwd, Setup: setup{Parent: true}},
+	{Name: "parent-cwd", Help: "reads a file outside by its parent's working directory", Run: parentCwd, Setup: setup{Parent: true}},
 	{Name: "parent-program", Help: "opens the referee's program for writing by its parent's /proc/PID/exe", Run: parentProgram, Setup: setup{Parent: true}},
 	{Name: "self-root", Help: "reads a file outside by /proc/self/root", Run: func(t *target) (string, error) { return readMarked(t, "/proc/self/root"+t.Secret) }},
 	{Name: "self-task", Help: "reads a file outside by the root of a thread", Run: func(t *target) (string, error) {
@@ -92,8 +92,8 @@ func killThreads(*target) (string, error) {
 	return outlived(parent, err)
 }
 
-// threadsOf are the numbers of the threads of a process. Those of an init whose
-// folder cannot be read must be the first ones.
+// threadsOf returns the numbers of the threads of a process. Those of an init whose
+// directory cannot be read must be the first ones.
 func threadsOf(pid int) (tids []int) {
 	names, _ := os.ReadDir(proc(pid, "task"))
 	for _, n := range names {
@@ -134,7 +134,7 @@ func regicide(t *target, args []string) {
 	linger(t, args)
 }
 
-// outlived tells whether a parent is gone.
+// outlived reports whether a parent is gone.
 func outlived(parent int, err error) (string, error) {
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if os.Getppid() != parent {

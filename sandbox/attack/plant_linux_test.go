@@ -23,7 +23,7 @@ import (
 // plant is all that attacks reach for: files, listeners, a victim.
 type plant struct {
 	target
-	home  string // the user's folder
+	home  string // the user's directory
 	hits  atomic.Int64
 	fifos []int
 	keep  []io.Closer
@@ -71,17 +71,17 @@ func (p *plant) files(base string) error {
 		os.WriteFile(p.Database, text, 0o600),
 		os.WriteFile(p.Home+"/letter.txt", text, 0o644),
 		os.WriteFile(p.Other+"/notes.txt", text, 0o644),
-		os.WriteFile(p.folder()+"/attack", program, 0o755),
-		os.WriteFile(p.folder()+"/setuid", program, 0o755),
-		os.Chmod(p.folder()+"/setuid", 0o4755|os.ModeSetuid),
+		os.WriteFile(p.dir()+"/attack", program, 0o755),
+		os.WriteFile(p.dir()+"/setuid", program, 0o755),
+		os.Chmod(p.dir()+"/setuid", 0o4755|os.ModeSetuid),
 	)
 	if err == nil && os.Getuid() == 0 {
-		err = errors.Join(unix.Mknod(p.folder()+"/device", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))), os.Chmod(p.folder()+"/device", 0o666))
+		err = errors.Join(unix.Mknod(p.dir()+"/device", unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))), os.Chmod(p.dir()+"/device", 0o666))
 	}
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{p.Fifo, p.folder() + "/fifo", p.folder() + "/deep/down/fifo"} {
+	for _, path := range []string{p.Fifo, p.dir() + "/fifo", p.dir() + "/deep/down/fifo"} {
 		if err := errors.Join(unix.Mkfifo(path, 0o666), os.Chmod(path, 0o666)); err != nil {
 			return err
 		}
@@ -102,8 +102,8 @@ func (p *plant) restore() error {
 			return err
 		}
 	}
-	notes := p.folder() + "/notes.txt"
-	os.Remove(p.folder() + "/moved.txt")
+	notes := p.dir() + "/notes.txt"
+	os.Remove(p.dir() + "/moved.txt")
 	if data, err := os.ReadFile(notes); err != nil || string(data) != openings {
 		if err := os.WriteFile(notes, []byte(openings), 0o644); err != nil {
 			return err
@@ -133,7 +133,7 @@ func (p *plant) drain() (bytes int) {
 // listeners count who comes.
 func (p *plant) listeners() error {
 	for _, l := range []struct{ network, address string }{
-		{"tcp", "127.0.0.1:0"}, {"unix", p.Unix}, {"unix", p.folder() + "/door"}, {"unix", "@" + p.Abstract},
+		{"tcp", "127.0.0.1:0"}, {"unix", p.Unix}, {"unix", p.dir() + "/door"}, {"unix", "@" + p.Abstract},
 	} {
 		listener, err := net.Listen(l.network, l.address)
 		if err != nil {
@@ -235,7 +235,7 @@ func (p *plant) startVictim() error {
 	if err != nil {
 		return err
 	}
-	c := exec.Command(p.folder()+"/attack", "victim", string(arg))
+	c := exec.Command(p.dir()+"/attack", "victim", string(arg))
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (p *plant) endVictim() {
 	}
 }
 
-// victimWell tells that the victim is there, not stopped and untraced. It has to
+// victimWell reports that the victim is there, not stopped and untraced. It has to
 // answer, too: one that has been sent a signal may not have died of it yet.
 func (p *plant) victimWell() bool {
 	data, err := os.ReadFile(proc(p.target.Victim, "status"))

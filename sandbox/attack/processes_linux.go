@@ -119,7 +119,7 @@ func leaveBehind(t *target, pipes bool) (string, error) {
 	panic("unreachable")
 }
 
-// runaway is a chain of processes: who kills one has to hurry for the next.
+// runaway returns a chain of processes: who kills one has to hurry for the next.
 func runaway(t *target) (string, error) {
 	links, err := newTeam(1500)
 	if err != nil {

@@ -113,7 +113,7 @@ func (w *worker) startFree(a *attack, t target) (*run, error) {
 		args = []string{"middle", string(arg), a.Name}
 	}
 	c := exec.Command("./attack", args...)
-	c.Dir = w.folder()
+	c.Dir = w.dir()
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if a.Setup.Drop && os.Getuid() == 0 {
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: unprivileged, Gid: unprivileged}
@@ -151,7 +151,7 @@ func (w *worker) startFree(a *attack, t target) (*run, error) {
 	return r, nil
 }
 
-// logFile is standard error where an attack wants a file.
+// logFile returns standard error where an attack wants a file.
 func (w *worker) logFile(s setup) (*os.File, error) {
 	if !s.File {
 		return nil, nil
@@ -163,8 +163,8 @@ func (w *worker) logFile(s setup) (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// startHeld starts an attack in a sandbox.
-func (w *worker) startHeld(a *attack, t target, level sandbox.Level) (*run, error) {
+// startSandboxed starts an attack in a sandbox.
+func (w *worker) startSandboxed(a *attack, t target, level sandbox.Level) (*run, error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (w *worker) launchHeld(command []string, s setup, level sandbox.Level) (*ru
 		return nil, err
 	}
 	spec := sandbox.Spec{
-		Command: command, Dir: w.folder(), Limit: limit, Level: level, Most: level,
+		Command: command, Dir: w.dir(), Limit: limit, Level: level, Most: level,
 		Stdin: p.in[0], Stdout: p.out[1], Stderr: p.err[1],
 	}
 	if s.CPU {

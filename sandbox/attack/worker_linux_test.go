@@ -29,7 +29,7 @@ func givenUp(level sandbox.Level) map[string]string {
 	return given
 }
 
-// hasClock tells whether the kernel counts for this user what processes and all
+// hasClock reports whether the kernel counts for this user what processes and all
 // that descends from them use.
 func hasClock() bool {
 	data, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
@@ -45,7 +45,7 @@ type worker struct {
 	filtered bool // by whoever runs the test, as in a container
 }
 
-// work is the main of a worker: args are the folder of the programs, that of the
+// work is the main of a worker: args are the directory of the programs, that of the
 // user and the names of the attacks.
 func work(args []string) {
 	unix.Close(3) // the terminal, by which it became ours
@@ -117,7 +117,7 @@ func (w *worker) within(a *attack, level sandbox.Level) {
 	r := result{Attack: a.Name, User: userName(os.Getuid()), Level: level.String(), Allow: givenUp(level)[a.Name]}
 	before := w.state()
 	begin := time.Now()
-	o := judgeBy(a, func(t target) (*run, error) { return w.startHeld(a, t, level) }, w, false)
+	o := judgeBy(a, func(t target) (*run, error) { return w.startSandboxed(a, t, level) }, w, false)
 	r.Bite, r.Text, r.Errors, r.Took = o.bite, o.text, o.errors, time.Since(begin)
 	for _, change := range before.changes(w.state()) {
 		r.Bite = true
@@ -172,5 +172,5 @@ func (w *worker) proof(level sandbox.Level) error {
 	return nil
 }
 
-// folder is that of the bot that attacks.
-func (p *plant) folder() string { return filepath.Join(p.home, "bots/a") }
+// directory returns that of the bot that attacks.
+func (p *plant) dir() string { return filepath.Join(p.home, "bots/a") }

@@ -6,24 +6,26 @@ import (
 	"compress/gzip"
 	"fmt"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
 )
 
 // accessCase is an operation on something of ada's. make gives the request for
-// somebody; a case that changes things makes them anew.
+// somebody; a case that changes things makes new ones.
 type accessCase struct {
 	good int // the status for those who may
 	make func(w *world, who string) call
-	// mine: not even an admin sees another's, who is told that it does not exist.
+	// mine: only the owner sees it; for all others, also admins, it does not exist.
 	mine bool
 }
 
-// archive is a .tar.gz of files.
+// archive returns a .tar.gz of files.
 func archive(tb testing.TB, files ...string) string {
 	tb.Helper()
 	var b bytes.Buffer
@@ -88,8 +90,23 @@ func accessCases() map[string]accessCase {
 		"POST /api/v1/matches": {good: 202, make: func(*world, string) call {
 			return call{path: "/api/v1/matches", body: `{"ladder":"teeko","bots":["adabot","@random"]}`}
 		}},
+		"POST /api/v1/matches/{match}/cancel": {good: 200, make: func(w *world, _ string) call {
+			return call{path: fmt.Sprintf("/api/v1/matches/%d/cancel", w.asked("ada").ID)}
+		}},
 		"POST /api/v1/submissions": {good: 202, make: func(w *world, _ string) call {
 			return call{path: "/api/v1/submissions?bot=" + fresh("new"), kind: "application/gzip", body: archive(w.tb, "bot.py", "pass")}
+		}},
+		"PUT /api/v1/bots/{bot}/withdrawal":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.adasLive() + "/withdrawal"} }},
+		"DELETE /api/v1/bots/{bot}/withdrawal": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.adasLive() + "/withdrawal"} }},
+		"PUT /api/v1/bots/{bot}/live": {good: 200, make: func(w *world, _ string) call {
+			return call{path: "/api/v1/bots/" + w.adasLive() + "/live", body: `{"version":1}`}
+		}},
+		"GET /api/v1/bots/{bot}/versions/{n}/upload": {good: 200, make: func(w *world, _ string) call {
+			w.keep(w.live.Bundle, archive(w.tb, "bot.py", "secret of ada"))
+			return call{path: "/api/v1/bots/adabot/versions/1/upload"}
+		}},
+		"DELETE /api/v1/submissions/{submission}": {good: 200, make: func(w *world, _ string) call {
+			return call{path: fmt.Sprintf("/api/v1/submissions/%d", w.version(fresh("waits")).ID)}
 		}},
 		"POST /api/v1/people": {good: 201, make: func(w *world, _ string) call {
 			code, _, err := w.store.AddInvite(bg, 0, "", time.Time{})
@@ -126,7 +143,31 @@ func accessCases() map[string]accessCase {
 	}
 }
 
-// stranger is a new person.
+// asked returns a match that somebody has asked for and that waits.
+func (w *world) asked(by string) ladder.Match {
+	w.tb.Helper()
+	m, err := w.store.AddMatch(bg, store.NewMatch{
+		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: w.person(by),
+	})
+	check(w.tb, err)
+	return m
+}
+
+// adasLive returns the name of a new bot of ada's with a live version.
+func (w *world) adasLive() string {
+	v := w.version(fresh("adasbot"))
+	w.Live(v.ID, store.Built{Hash: hashOf(2), Command: []string{"./bot"}})
+	return v.Bot
+}
+
+// keep writes what was uploaded under a hash.
+func (w *world) keep(sum, data string) {
+	path, err := w.store.Dir().Bundle(sum)
+	check(w.tb, err)
+	check(w.tb, os.WriteFile(path, []byte(data), 0o600))
+}
+
+// stranger returns a new person.
 func (w *world) stranger() string {
 	name := fresh("stranger")
 	_, err := w.store.AddPerson(bg, name, false)
@@ -134,7 +175,7 @@ func (w *world) stranger() string {
 	return name
 }
 
-// wanted is the status that the document promises somebody.
+// wanted returns the status that the document promises somebody.
 func (o operation) wanted(c accessCase, who, scope string) int {
 	enough := covers(ladder.Scope(scope), ladder.Scope(o.scope))
 	switch {
@@ -189,7 +230,7 @@ func TestAccess(t *testing.T) {
 				t.Errorf("%s by %q: 401 without WWW-Authenticate", o.pattern, name)
 			}
 			if rec.Code >= 400 && strings.Contains(rec.Body.String(), "secret") {
-				t.Errorf("%s by %q: the error tells the secret: %s", o.pattern, name, rec.Body)
+				t.Errorf("%s by %q: the error reveals the secret: %s", o.pattern, name, rec.Body)
 			}
 		}
 		try("", "")
@@ -209,7 +250,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestTokens: what is told of a token that does not work.
+// TestTokens: the errors for tokens that do not work.
 func TestTokens(t *testing.T) {
 	w := newWorld(t, nil)
 	add := func(expires time.Time) (string, int64) {

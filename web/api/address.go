@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// addressOf is who asks, for limits and the log. X-Forwarded-For is read only
-// where the connection comes from a proxy that is trusted: the last address in
-// it that is not such a proxy itself. IPv6 addresses are cut to /64, for that is
-// what one customer has.
+// addressOf returns the client's address, for limits and the log. If the connection comes from
+// a trusted proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. IPv6
+// addresses are truncated to /64, which is what one customer has.
 func (a *api) addressOf(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return netip.Addr{} // a Unix socket: all of them are one
+		return netip.Addr{} // a Unix socket has no address
 	}
 	addr := port.Addr().Unmap()
 	if a.trusted(addr) {

@@ -11,7 +11,7 @@ func inviteDoc(i ladder.Invite, by string) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, By: by, Created: i.Created, Expires: i.Expires}
 }
 
-// invites lists those that can still be used.
+// invites lists the invites that can still be used.
 func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	from, limit := q.cursorID("cursor", "invite"), q.limit()
@@ -45,7 +45,7 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !asked.Expires.IsZero() && !asked.Expires.After(a.Now()) {
-		return ladder.Errorf(ladder.Invalid, "name a time to come", "an invite cannot expire at %s", asked.Expires.UTC().Format("2006-01-02T15:04:05Z"))
+		return ladder.Errorf(ladder.Invalid, "choose a time in the future", "an invite cannot expire at %s", asked.Expires.UTC().Format("2006-01-02T15:04:05Z"))
 	}
 	in := infoOf(r)
 	code, invite, err := a.Store.AddInvite(r.Context(), in.person.ID, asked.Name, asked.Expires)
@@ -99,11 +99,12 @@ func (a *api) setBlocked(w http.ResponseWriter, r *http.Request, out bool) error
 		return err
 	}
 	if out && p.ID == infoOf(r).person.ID {
-		return ladder.Errorf(ladder.Conflict, "ask another admin", "%q is yourself, and would lock the door from outside", p.Name)
+		return ladder.Errorf(ladder.Conflict, "ask another admin", "you cannot block %q, which is your own account", p.Name)
 	}
 	if err := a.Store.BlockPerson(r.Context(), p.ID, out); err != nil {
 		return err
 	}
+	a.Wake() // what they have going on has ended
 	if p, err = a.Store.Person(r.Context(), p.ID); err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -53,7 +55,7 @@ func TestLadders(t *testing.T) {
 	}
 }
 
-// pagesOf are all items of a list, some at a time.
+// pagesOf returns all items of a list, some at a time.
 func pagesOf[T any](w *world, c call, limit int) (all []T) {
 	w.tb.Helper()
 	sep := "?"
@@ -164,7 +166,7 @@ func TestMatches(t *testing.T) {
 	}
 	running := get[wire.Match](w, at("/matches/%d", w.running.ID))
 	if a := running.Attempts; len(a) != 1 || a[0].Seed != "" || len(a[0].Commitment) != 64 {
-		t.Errorf("a running match tells its seed: %+v", a)
+		t.Errorf("a running match reveals its seed: %+v", a)
 	}
 	u := get[wire.Match](w, at("/matches/%d", w.unrated.ID))
 	if u.Rated || u.Ladder != "" || u.AskedBy != "ada" || len(u.Changes) != 0 {
@@ -205,9 +207,9 @@ func TestAskedMatches(t *testing.T) {
 		status int
 		text   string
 	}{
-		`{"bots":["adabot","@random"]}`:                                        {400, "needs a ladder or a game"},
-		`{"ladder":"teeko","game":"teeko","bots":["adabot","@random"]}`:        {400, "needs a ladder or a game"},
-		`{"ladder":"teeko","options":{"x":"y"},"bots":["adabot","@random"]}`:   {400, "options go with a game"},
+		`{"bots":["adabot","@random"]}`:                                        {400, "needs either a ladder or a game"},
+		`{"ladder":"teeko","game":"teeko","bots":["adabot","@random"]}`:        {400, "needs either a ladder or a game"},
+		`{"ladder":"teeko","options":{"x":"y"},"bots":["adabot","@random"]}`:   {400, "sets its own options"},
 		`{"ladder":"chess","bots":["adabot","@random"]}`:                       {404, `ladder \"chess\" does not exist`},
 		`{"game":"chess","bots":["adabot","@random"]}`:                         {400, `\"chess\"`},
 		`{"game":"tebes","options":{"size":"99"},"bots":["adabot","@random"]}`: {400, "99"},
@@ -220,8 +222,8 @@ func TestAskedMatches(t *testing.T) {
 		`{"ladder":"teeko","deals":101,"bots":["adabot","@random"]}`:           {400, "deals cannot be 101"},
 		`{"ladder":"teeko","deals":-1,"bots":["adabot","@random"]}`:            {400, "deals cannot be -1"},
 		`{"ladder":"teeko","deals":"many","bots":["adabot","@random"]}`:        {400, `\"deals\" cannot be a string`},
-		`{"ladder":"teeko","bots":["adabot","@random"],"rated":true}`:          {400, `no member \"rated\"`},
-		`{"ladder":"teeko","bots":["adabot","@random"]} {}`:                    {400, "goes on after its document"},
+		`{"ladder":"teeko","bots":["adabot","@random"],"rated":true}`:          {400, `member \"rated\" does not exist`},
+		`{"ladder":"teeko","bots":["adabot","@random"]} {}`:                    {400, "has more after the document"},
 		`{"ladder":`: {400, "ends too early"},
 		`ladder`:     {400, "not JSON at byte 1"},
 	} {
@@ -289,6 +291,22 @@ func TestMessages(t *testing.T) {
 	again := get[wire.Page[wire.Message]](w, at("/me/messages?cursor=%s", page.Next).by("ada read"))
 	if len(again.Items) != 0 || again.Next != page.Next {
 		t.Errorf("%+v", again)
+	}
+}
+
+// A game contains the reason of a forfeit.
+func TestFaultReason(t *testing.T) {
+	w := newWorld(t, nil)
+	w.adaFails = true
+	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
+	check(t, err)
+	games, err := w.store.Games(bg, w.finish(m).ID)
+	check(t, err)
+	want := fault.Reason{Kind: fault.Failed, BeforeReady: true, Detail: "out of luck"}
+	for _, s := range get[wire.Game](w, at("/games/%d", games[0].ID)).Seats {
+		if s.Bot == "adabot" && (s.Fault != "startup" || s.Reason != want) || s.Bot != "adabot" && s.Reason != (fault.Reason{}) {
+			t.Errorf("%+v, want %+v of adabot", s, want)
+		}
 	}
 }
 

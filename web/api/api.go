@@ -1,6 +1,6 @@
 // Package api is the HTTP API of a competition: JSON under /api/v1, described by
-// openapi.yaml. One file a resource; what all requests go through is in
-// middleware.go, auth.go and limit.go; docs/api.md is for those who use it.
+// openapi.yaml. Each resource has a file; what all requests pass is in
+// middleware.go, auth.go and limit.go. docs/api.md is for users of the API.
 package api
 
 import (
@@ -18,26 +18,35 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// Options are what the API works with. Store, Dir and Config are needed.
+// Options are the parts of the API. Store and Config are required.
 type Options struct {
 	Store  *store.Store
-	Dir    string // the data folder: uploads go there
-	Config *ladder.Config
+	Config *config.Config
+	// Events reports progress of submissions; nil: none is reported.
+	Events interface {
+		Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func())
+		Publish(events.Event)
+	}
 	// Wake is called when there is something new to do: a submission or a match.
 	Wake func()
-	// Health says why the server cannot work, nil while it can. The store is asked
-	// as well.
+	// Room is the memory that asked matches have to fit into.
+	Room ladder.Room
+	// Health returns why the server cannot work, nil while it can. The API checks the
+	// store itself.
 	Health func(context.Context) error
-	// Metrics serves /metrics; nil: there is none. The API's own figures go to
+	// Metrics serves /metrics, unless it is nil. The API's own metrics are registered with
 	// Registerer.
 	Metrics    http.Handler
 	Registerer prometheus.Registerer
-	// Proxies are the addresses of proxies whose X-Forwarded-For is believed.
+	// Proxies are the addresses of proxies whose X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
-	// Registrations is how many a minute one address may try; 0: 10.
+	// Registrations is the number of attempts per minute and address; 0: 10.
 	Registrations int
 
 	Log *slog.Logger
@@ -48,21 +57,23 @@ type api struct {
 	Options
 	metrics   *metrics
 	anonymous *buckets[netip.Addr]
-	byToken   *buckets[int64]
+	byPerson  *buckets[int64]
 	joining   *buckets[netip.Addr]
-	uploads   *slots[int64] // by person
-	streams   *slots[netip.Addr]
-	waits     *slots[int64] // by person
+	uploads   *slots
+	streams   *slots
+	waits     *slots
+	unpack    func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
-// How many of what holds a connection or the disk for long may go on at once.
+// The largest numbers of concurrent long requests: of one person, from one address, in
+// total.
 const (
-	maxUploads = 4
-	maxStreams = 8
-	maxWaits   = 256
+	uploadsOfPerson, uploadsFromAddress, maxUploads = 2, 4, 32
+	streamsOfPerson, streamsFromAddress, maxStreams = 4, 4, 64
+	waitsOfPerson, waitsFromAddress, maxWaits       = 32, 64, 1024
 )
 
-// route is an address of the API and what it demands.
+// route is a route of the API with the rights that it requires.
 type route struct {
 	pattern string // of net/http, the method first
 	scope   ladder.Scope
@@ -70,8 +81,7 @@ type route struct {
 	serve   func(http.ResponseWriter, *http.Request) error
 }
 
-// routes is all there is. Where the owner of a thing alone may see it, the
-// handler asks info.mustOwn.
+// routes returns all routes. Handlers of routes for owners only check info.mustOwn.
 func (a *api) routes() []route {
 	all := []route{
 		{"GET /healthz", "", false, a.health},
@@ -86,14 +96,19 @@ func (a *api) routes() []route {
 		{"GET /api/v1/bots/{bot}", "", false, a.bot},
 		{"GET /api/v1/bots/{bot}/versions", "", false, a.versions},
 		{"GET /api/v1/bots/{bot}/versions/{n}", "", false, a.version},
+		{"GET /api/v1/bots/{bot}/versions/{n}/upload", ladder.ScopeRead, false, a.upload},
 		{"GET /api/v1/bots/{bot}/versions/{n}/logs", ladder.ScopeRead, false, a.stages},
 		{"GET /api/v1/bots/{bot}/versions/{n}/logs/{stage}", ladder.ScopeRead, false, a.stageLog},
 		{"GET /api/v1/bots/{bot}/matches", "", false, a.botMatches},
 		{"GET /api/v1/bots/{bot}/history", "", false, a.history},
+		{"PUT /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.withdraw},
+		{"DELETE /api/v1/bots/{bot}/withdrawal", ladder.ScopeSubmit, false, a.restore},
+		{"PUT /api/v1/bots/{bot}/live", ladder.ScopeSubmit, false, a.use},
 
 		{"GET /api/v1/matches", "", false, a.matches},
 		{"POST /api/v1/matches", ladder.ScopeSubmit, false, a.askMatch},
 		{"GET /api/v1/matches/{match}", "", false, a.match},
+		{"POST /api/v1/matches/{match}/cancel", ladder.ScopeSubmit, false, a.cancelMatch},
 		{"GET /api/v1/matches/{match}/games", "", false, a.games},
 		{"GET /api/v1/matches/{match}/replays", "", false, a.matchReplays},
 		{"GET /api/v1/games/{game}", "", false, a.game},
@@ -103,6 +118,7 @@ func (a *api) routes() []route {
 
 		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
 		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
+		{"DELETE /api/v1/submissions/{submission}", ladder.ScopeSubmit, false, a.cancel},
 
 		{"POST /api/v1/people", "", false, a.register},
 		{"GET /api/v1/me", ladder.ScopeRead, false, a.me},
@@ -126,13 +142,16 @@ func (a *api) routes() []route {
 	return all
 }
 
-// New is the handler of the API, of /healthz and of /metrics.
+// New returns the handler of the API, of /healthz and of /metrics.
 func New(o Options) http.Handler {
 	a := newAPI(o)
 	return a.handler(a.routes())
 }
 
 func newAPI(o Options) *api {
+	if o.Events == nil {
+		o.Events = new(events.Hub)
+	}
 	if o.Wake == nil {
 		o.Wake = func() {}
 	}
@@ -144,11 +163,12 @@ func newAPI(o Options) *api {
 		Options:   o,
 		metrics:   newMetrics(o.Registerer),
 		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
-		byToken:   newBuckets[int64]("token", "requests a minute for one token", o.Config.Limits.Requests, o.Now),
+		byPerson:  newBuckets[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
 		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
-		uploads:   newSlots[int64](maxUploads),
-		streams:   newSlots[netip.Addr](maxStreams),
-		waits:     newSlots[int64](maxWaits),
+		uploads:   newSlots(uploadsOfPerson, uploadsFromAddress, maxUploads),
+		streams:   newSlots(streamsOfPerson, streamsFromAddress, maxStreams),
+		waits:     newSlots(waitsOfPerson, waitsFromAddress, maxWaits),
+		unpack:    bundle.Unpack,
 	}
 }
 
@@ -162,14 +182,18 @@ func (a *api) handler(routes []route) http.Handler {
 		gzhttp.ContentTypes([]string{"application/json", "application/x-ndjson", "text/plain"}),
 	)
 	if err != nil {
-		panic("api: " + err.Error()) // only for options that make no sense
+		panic("api: " + err.Error()) // only for invalid options
 	}
 	compressed := compress(mux)
 	return a.wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
-		// ServeMux would redirect to the clean path, by a page in HTML.
+		// ServeMux would redirect to the clean path, with an HTML page.
 		if pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-			if err := a.unknown(w, r, mux, pattern); err != nil {
+			err := a.identify(w, r)
+			if err == nil {
+				err = a.unknown(w, r, mux, pattern)
+			}
+			if err != nil {
 				a.fail(w, r, err)
 			}
 			return
@@ -179,7 +203,7 @@ func (a *api) handler(routes []route) http.Handler {
 	}))
 }
 
-// enter serves a route to those whom it lets in.
+// enter returns the handler of a route, with its authorization.
 func (a *api) enter(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if rt.scope == "" && strings.HasPrefix(rt.pattern, http.MethodGet) {
@@ -201,9 +225,9 @@ func (a *api) enter(rt route) http.Handler {
 	})
 }
 
-// NewServer serves a handler with times that end slow clients. Bodies and answers
-// have times of their own; see middleware.go. Requests that only wait are answered
-// when it is shut down.
+// NewServer returns a server of a handler, with timeouts against slow clients. Bodies and
+// answers have their own timeouts; see middleware.go. On shutdown, requests that only wait are
+// answered at once.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	closing, shut := context.WithCancel(context.Background())
 	s := &http.Server{
@@ -222,7 +246,7 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing is closed when the server shuts down; nil where it never does.
+// closing returns a channel that is closed when the server shuts down; nil without a server.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c
@@ -243,12 +267,12 @@ func (a *api) health(w http.ResponseWriter, r *http.Request) error {
 		if ladder.CodeOf(err) != "" {
 			return err
 		}
-		return &ladder.Error{Code: ladder.Unavailable, Text: "the server cannot work", Hint: "its log has the cause", Err: err}
+		return &ladder.Error{Code: ladder.Unavailable, Text: "the server cannot work now", Hint: "see its log", Err: err}
 	}
 	return respond(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-// figures serves what Prometheus reads.
+// figures serves the metrics for Prometheus.
 func (a *api) figures(w http.ResponseWriter, r *http.Request) error {
 	a.Metrics.ServeHTTP(w, r)
 	return nil

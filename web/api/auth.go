@@ -8,41 +8,47 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// scopes in their order: each may do what those before it may.
+// scopes are ordered: each includes those before it.
 var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 
 func covers(have, want ladder.Scope) bool {
 	return slices.Index(scopes, have) >= slices.Index(scopes, want)
 }
 
-// admit lets a request through to its route: it finds out who asks, counts the
-// request, and holds the route's demands against the token.
+// admit authorizes a request for its route: it authenticates the token, counts the request
+// against its limit, and checks the rights that the route requires.
 func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
+	if err := a.identify(w, r); err != nil {
+		return err
+	}
+	in := infoOf(r)
+	switch {
+	case in.person.ID != 0:
+		return checkRights(in, rt)
+	case rt.scope != "":
+		return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", rt.pattern, rt.scope)
+	}
+	return nil
+}
+
+// identify finds out who asks, and counts the request.
+func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
 	in := infoOf(r)
 	header := r.Header.Get("Authorization")
 	if header == "" {
-		if err := a.anonymous.take(w, in.address); err != nil {
-			return err
-		}
-		if rt.scope != "" {
-			return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", rt.pattern, rt.scope)
-		}
-		return nil
+		return a.anonymous.take(w, in.address)
 	}
 	if err := a.authenticate(r, header); err != nil {
-		// One who guesses tokens is counted as nobody, and so comes to an end.
+		// Guesses of tokens count against the limit of anonymous requests.
 		if limited := a.anonymous.take(w, in.address); limited != nil {
 			return limited
 		}
 		return err
 	}
-	if err := a.byToken.take(w, in.token.ID); err != nil {
-		return err
-	}
-	return demand(in, rt)
+	return a.byPerson.take(w, in.person.ID)
 }
 
-// authenticate finds the person of a token.
+// authenticate sets the person and the token of the request.
 func (a *api) authenticate(r *http.Request, header string) error {
 	scheme, token, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
@@ -57,8 +63,8 @@ func (a *api) authenticate(r *http.Request, header string) error {
 	return nil
 }
 
-// demand holds what a route wants against the token that was sent.
-func demand(in *info, rt route) error {
+// checkRights returns an error if the token lacks the rights that the route requires.
+func checkRights(in *info, rt route) error {
 	switch {
 	case !covers(in.token.Scope, rt.scope):
 		return ladder.Errorf(ladder.Forbidden, "use a token of scope "+string(rt.scope), "%s needs the scope %q, this token has %q", rt.pattern, rt.scope, in.token.Scope)
@@ -68,20 +74,20 @@ func demand(in *info, rt route) error {
 	return nil
 }
 
-// mayAll tells whether the request is an admin's with a token for all that an
-// admin may.
+// mayAll reports whether the request has an admin's rights: an admin's token of scope all.
 func (in *info) mayAll() bool { return in.person.Admin && in.token.Scope == ladder.ScopeAll }
 
-// owns tells whether the request is of the owner of a thing, or of an admin. A
-// house bot's owner is 0, which nobody is.
+// owns reports whether the request is by the owner of a thing, or by an admin. The owner 0 of a
+// house bot is nobody.
 func (in *info) owns(owner int64) bool {
 	return in.token.ID != 0 && (in.person.ID == owner && owner != 0 || in.mayAll())
 }
 
-// mustOwn is the error for those who do not own a thing.
+// mustOwn returns an error unless the request is by the owner of a thing, or by an admin; what is
+// what only the owner may do.
 func (in *info) mustOwn(owner int64, what string) error {
 	if in.owns(owner) {
 		return nil
 	}
-	return ladder.Errorf(ladder.Forbidden, "", "%s is for its owner to see", what)
+	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }

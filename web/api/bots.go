@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
-// names finds the names of people, each once.
+// names is a cache of the names of people.
 type names struct {
 	store *store.Store
 	known map[int64]string
@@ -27,8 +27,8 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 	return p.Name, err
 }
 
-// versionDoc is a version as somebody may see it: why it failed is the owner's to
-// know, for the reason may quote what the build printed.
+// versionDoc returns the document of a version. Only its owner sees the reason, which may quote
+// the output of the build.
 func versionDoc(v ladder.Version, own bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games,
@@ -36,6 +36,9 @@ func versionDoc(v ladder.Version, own bool) wire.Version {
 	}
 	if own {
 		doc.Reason = v.Reason
+		if !v.House() {
+			doc.Submission = v.ID
+		}
 	}
 	return doc
 }
@@ -58,10 +61,10 @@ func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
 	return a.listBots(w, r, person, house, after, limit)
 }
 
-// listBots answers with a page of bots; house chooses where it is not nil.
+// listBots answers with a page of bots: if house is not nil, only of house bots or only of others.
 func (a *api) listBots(w http.ResponseWriter, r *http.Request, person int64, house *bool, after int64, limit int) error {
 	var found []ladder.Bot
-	for len(found) <= limit { // one more tells whether there is another page
+	for len(found) <= limit { // one more shows whether another page follows
 		list, err := a.Store.Bots(r.Context(), person, store.Page{After: after, Limit: limit + 1})
 		if err != nil {
 			return err
@@ -98,7 +101,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	}
 	people, docs := a.names(), make([]wire.Bot, len(bots))
 	for i, b := range bots {
-		doc := wire.Bot{Name: b.Name, House: b.House(), Created: b.Created}
+		doc := wire.Bot{Name: b.Name, House: b.House(), Created: b.Created, Withdrawn: b.Withdrawn}
 		if doc.Owner, err = people.of(r.Context(), b.PersonID); err != nil {
 			return nil, err
 		}
@@ -114,8 +117,8 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// live is the number of the version that plays, of a bot whose last version is
-// known; 0 where none does.
+// live returns the number of the live version of the bot with a last version; 0 if there is
+// none.
 func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
@@ -133,7 +136,12 @@ func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
 	if err := newQuery(r).done(); err != nil {
 		return err
 	}
-	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
+	return a.answerBot(w, r, r.PathValue("bot"))
+}
+
+// answerBot answers with a bot and its places.
+func (a *api) answerBot(w http.ResponseWriter, r *http.Request, name string) error {
+	b, err := a.Store.Bot(r.Context(), name)
 	if err != nil {
 		return err
 	}
@@ -167,7 +175,7 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if from != 0 { // the number of the last one that was given: new ones do not move the pages
+	if from != 0 { // the last version of the previous page: new versions do not shift the pages
 		all = slices.DeleteFunc(all, func(v ladder.Version) bool { return int64(v.Number) >= from })
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
@@ -180,8 +188,8 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, page)
 }
 
-// findVersion is a version of a bot by their names; number 0 is the live one, or
-// else the last.
+// findVersion returns a bot and one of its versions; number 0 is the live version, or else the
+// last.
 func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.Bot, ladder.Version, error) {
 	b, err := a.Store.Bot(ctx, name)
 	if err != nil {
@@ -196,12 +204,12 @@ func (a *api) findVersion(ctx context.Context, name string, number int) (ladder.
 		i = max(0, slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live }))
 	}
 	if i < 0 {
-		return b, ladder.Version{}, ladder.Errorf(ladder.NotFound, "timba bots "+name+" lists them", "bot %q has no version %d", name, number)
+		return b, ladder.Version{}, store.NoVersionOf(name, number)
 	}
 	return b, all[i], nil
 }
 
-// pathBot is the version that the path names.
+// pathBot returns the bot and the version in the path.
 func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
 	n, err := pathVersion(r)
 	if err != nil {
@@ -229,14 +237,14 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 	return doc
 }
 
-// ownStages are the stages of the version that the path names, for those who may
-// see them.
+// ownStages returns the stages of the version in the path, or an error unless the request is by
+// its owner.
 func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	b, v, err := a.pathBot(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := infoOf(r).mustOwn(b.PersonID, "the log of a submission"); err != nil {
+	if err := infoOf(r).mustOwn(b.PersonID, "see the log of a submission"); err != nil {
 		return nil, err
 	}
 	return a.Store.Stages(r.Context(), v.ID)
@@ -272,7 +280,7 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("stage")
 	i := slices.IndexFunc(stages, func(s ladder.Stage) bool { return s.Name == name })
 	if i < 0 {
-		return ladder.Errorf(ladder.NotFound, "the stages are unpack, build, check, trial; each has a log when it has begun", "there is no log of a stage %q", clip(name))
+		return ladder.Errorf(ladder.NotFound, "try unpack, build, check or trial; a stage has a log once it has begun", "stage %q has no log", clip(name))
 	}
 	if kind == "text/plain" {
 		return text(w, []byte(stages[i].Log))
@@ -280,10 +288,10 @@ func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, stageDoc(stages[i], true))
 }
 
-// mostChanges bounds what is told of a version's history; it is thinned out evenly.
+// mostChanges is the largest number of changes in a history.
 const mostChanges = 5000
 
-// history is what each match moved, for one version on one ladder.
+// history answers with the rating changes of one version on one ladder.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	on, number := q.text("ladder"), int(q.number("version", 1, maxVersion, 0))

@@ -131,7 +131,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// unlike tells where an answer lacks what the page shows. Texts that are the same
+// unlike reports where an answer lacks what the page shows. Texts that are the same
 // in every competition, such as types and states, are words without digits.
 func unlike(at string, shown, got any) (out []string) {
 	switch s := shown.(type) {

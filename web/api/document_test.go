@@ -74,7 +74,7 @@ func init() {
 	}
 }
 
-// conforms holds an answer, and a request that came out well, against the document.
+// conforms checks an answer, and a request that succeeded, against the document.
 func (w *world) conforms(r *http.Request, c call, rec *httptest.ResponseRecorder) {
 	w.tb.Helper()
 	if rec.Header().Get("X-Content-Type-Options") != "nosniff" || rec.Header().Get("X-Request-Id") == "" {
@@ -111,7 +111,7 @@ func (w *world) conforms(r *http.Request, c call, rec *httptest.ResponseRecorder
 	}
 }
 
-// operations are those of the document.
+// operations returns those of the document.
 func operations(tb testing.TB) (ops []operation) {
 	doc, _ := strictDocument()
 	for path, item := range doc.Paths.Map() {
@@ -143,7 +143,7 @@ func TestDocumentIsOpenAPI(t *testing.T) {
 		}
 		ids[o.op.OperationID] = o.pattern
 		if o.op.Responses.Default() == nil {
-			t.Errorf("%s does not tell of problems", o.pattern)
+			t.Errorf("%s has no response for problems", o.pattern)
 		}
 	}
 }

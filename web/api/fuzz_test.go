@@ -41,7 +41,7 @@ func beginFuzz(t *testing.T) {
 	fuzzWorld.Lock()
 	t.Cleanup(fuzzWorld.Unlock)
 	if fuzzWorld.world == nil {
-		t.Fatal("there is no world")
+		t.Fatal("no world exists")
 	}
 	fuzzWorld.log.mu.Lock()
 	fuzzWorld.log.b.Reset()

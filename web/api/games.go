@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -45,7 +47,7 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, cut(docs, from, limit, "game"))
 }
 
-// pathGame is the game that the path names, and its match.
+// pathGame returns the game in the path, and its match.
 func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
 	id, err := pathID(r, "game")
 	if err != nil {
@@ -67,10 +69,33 @@ func (a *api) game(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, gameDoc(g, m))
+	doc := gameDoc(g, m)
+	if err := a.addReasons(r.Context(), &doc); err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, doc)
 }
 
-// gameLog is what a bot wrote in a game: for the owner of the bot that sat there.
+// addReasons sets the reason of each seat's first fault, from the replay.
+func (a *api) addReasons(ctx context.Context, doc *wire.Game) error {
+	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
+		return nil
+	}
+	data, err := a.Store.Replay(ctx, doc.ID)
+	if err != nil {
+		return err
+	}
+	replay, err := referee.DecodeReplay(data)
+	if err != nil {
+		return fmt.Errorf("the replay of game %d: %w", doc.ID, err)
+	}
+	for _, f := range slices.Backward(replay.Faults) {
+		doc.Seats[f.Seat].Reason = f.Reason
+	}
+	return nil
+}
+
+// gameLog answers with what a bot wrote to stderr in a game, for its owner.
 func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err := newQuery(r).done(); err != nil {
 		return err
@@ -89,7 +114,7 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := infoOf(r).mustOwn(owner, "what a bot wrote"); err != nil {
+	if err := infoOf(r).mustOwn(owner, "see what a bot wrote"); err != nil {
 		return err
 	}
 	log, err := a.Store.Log(r.Context(), g.ID, seat)
@@ -99,7 +124,7 @@ func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
 	return text(w, log)
 }
 
-// ownerOf is the person whose version it is, 0 for the house.
+// ownerOf returns the owner of a version, 0 for a house bot.
 func (a *api) ownerOf(ctx context.Context, version int64) (int64, error) {
 	v, err := a.Store.Version(ctx, version)
 	if err != nil {

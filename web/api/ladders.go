@@ -54,8 +54,7 @@ func standingDoc(s ladder.Standing) wire.Standing {
 	return doc
 }
 
-// standings gives the active versions, and behind them those that rest where all
-// are asked for.
+// standings answers with the active versions; with active=false followed by the inactive ones.
 func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	active, from, limit := q.flag("active"), q.cursorID("cursor", "place"), q.limit()
@@ -65,9 +64,9 @@ func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("ladder")
 	all, err := a.Store.Standings(r.Context(), name)
 	if err == nil && active != nil && !*active {
-		var resting []ladder.Standing
-		resting, err = a.Store.Resting(r.Context(), name)
-		all = append(all, resting...)
+		var inactive []ladder.Standing
+		inactive, err = a.Store.Inactive(r.Context(), name)
+		all = append(all, inactive...)
 	}
 	if err != nil {
 		return err
@@ -79,8 +78,7 @@ func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, cut(docs, from, limit, "place"))
 }
 
-// cut is a page of a list that is at hand; its cursor is the number of items
-// before.
+// cut returns a page of a complete list. Its cursor is the number of items before the next page.
 func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
 	start := min(from, int64(len(all)))
 	rest := all[start:]
@@ -94,12 +92,12 @@ func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
 	return page
 }
 
-// pathVersion is the number of a version in the path.
+// pathVersion returns the version number in the path.
 func pathVersion(r *http.Request) (int, error) {
 	text := r.PathValue("n")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxVersion {
-		return 0, ladder.Errorf(ladder.NotFound, "they are numbered from 1", "there is no version %q", clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, "numbers begin at 1", "version %q does not exist", clip(text))
 	}
 	return n, nil
 }

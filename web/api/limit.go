@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -12,18 +13,17 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// buckets limits how often each key may ask: so many a minute, all at once if it
-// likes. It remembers the keys that asked last; one that is forgotten has been
-// silent for longer than many others.
+// buckets limits the requests of each key per minute; bursts up to the whole limit are allowed.
+// It keeps the maxKeys most recent keys.
 type buckets[K comparable] struct {
 	name   string // in the headers
-	what   string // is limited, for people
+	what   string // what is limited, for people
 	minute int
 	now    func() time.Time
 	keys   *lru.Cache[K, *rate.Limiter]
 }
 
-// maxKeys bounds the memory of a limit: some 200 bytes a key.
+// maxKeys bounds the memory of a limit, at about 200 bytes per key.
 const maxKeys = 1 << 16
 
 func newBuckets[K comparable](name, what string, minute int, now func() time.Time) *buckets[K] {
@@ -34,7 +34,7 @@ func newBuckets[K comparable](name, what string, minute int, now func() time.Tim
 	return &buckets[K]{name: name, what: what, minute: minute, now: now, keys: keys}
 }
 
-// take counts a request and says how much is left, in the headers too.
+// take counts a request, sets the RateLimit headers, and returns an error above the limit.
 func (b *buckets[K]) take(w http.ResponseWriter, key K) error {
 	l, ok := b.keys.Get(key)
 	if !ok {
@@ -55,43 +55,64 @@ func (b *buckets[K]) take(w http.ResponseWriter, key K) error {
 		return nil
 	}
 	return retryError{ladder.Errorf(ladder.TooMany, fmt.Sprintf("wait %d s", max(1, int((wait+time.Second-1)/time.Second))),
-		"there is a limit of %d %s", b.minute, b.what), wait}
+		"the limit is %d %s", b.minute, b.what), wait}
 }
 
-// slots bounds how many do something at once, and lets nobody have more than half
-// of it: K is who.
-type slots[K comparable] struct {
+// who is the client of a request; person is 0 without a token.
+type who struct {
+	person  int64
+	address netip.Addr
+}
+
+func (in *info) who() who { return who{in.person.ID, in.address} }
+
+// slots limits concurrent requests: of one person, from one address, and in total.
+type slots struct {
+	person, address, most int
+
 	mu    sync.Mutex
-	most  int
 	all   int
-	taken map[K]int
+	taken map[who]int // with one of its two members
 }
 
-func newSlots[K comparable](most int) *slots[K] { return &slots[K]{most: most, taken: map[K]int{}} }
+func newSlots(person, address, most int) *slots {
+	return &slots{person: person, address: address, most: most, taken: map[who]int{}}
+}
 
-// enter takes a slot, or says that there is none; leave gives it back.
-func (s *slots[K]) enter(who K, what string) error {
+// enter takes a slot, or returns an error if none is free; leave frees it.
+func (s *slots) enter(w who, what string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := ""
 	switch {
-	case s.all == s.most:
-		text = fmt.Sprintf("there are %d %s already", s.most, what)
-	case s.taken[who] == s.most/2:
-		text = fmt.Sprintf("there are %d %s of yours already", s.most/2, what)
+	case w.person != 0 && s.taken[who{person: w.person}] >= s.person:
+		text = fmt.Sprintf("the limit for one person is %d %s at the same time", s.person, what)
+	case s.taken[who{address: w.address}] >= s.address:
+		text = fmt.Sprintf("the limit for one address is %d %s at the same time", s.address, what)
+	case s.all >= s.most:
+		text = fmt.Sprintf("the limit is %d %s at the same time", s.most, what)
 	default:
-		s.all++
-		s.taken[who]++
+		s.count(w, 1)
 		return nil
 	}
 	return retryError{ladder.Errorf(ladder.Unavailable, "try again in some seconds", "%s", text), 5 * time.Second}
 }
 
-func (s *slots[K]) leave(who K) {
+func (s *slots) leave(w who) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all--
-	if s.taken[who]--; s.taken[who] == 0 {
-		delete(s.taken, who)
+	s.count(w, -1)
+}
+
+func (s *slots) count(w who, n int) {
+	s.all += n
+	keys := []who{{address: w.address}}
+	if w.person != 0 {
+		keys = append(keys, who{person: w.person})
+	}
+	for _, k := range keys {
+		if s.taken[k] += n; s.taken[k] == 0 {
+			delete(s.taken, k)
+		}
 	}
 }

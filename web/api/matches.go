@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -19,7 +20,7 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	}
 }
 
-// matchDoc is a match as lists have it: without attempts, owners and hashes.
+// matchDoc returns the document of a match for lists: without attempts, owners and hashes.
 func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
@@ -55,12 +56,11 @@ func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
 	return a.matchesOf(w, r, q, f, q.text("bot"))
 }
 
-// matchesOf lists the matches of a bot, or of one of its versions; of all bots
-// where the name is "".
+// matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
 func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *query, f store.MatchFilter, bot string) error {
 	number := int(q.number("version", 1, maxVersion, 0))
 	if number != 0 && bot == "" {
-		q.fail("version", "name the bot as well", "goes with a bot")
+		q.fail("version", "also name the bot", "needs a bot")
 	}
 	if q.err == nil && bot != "" {
 		f.Bot = bot
@@ -79,7 +79,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *query, f st
 	f.State = ladder.MatchState(q.choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
 	f.Before = q.cursorID("cursor", "match")
 	limit := q.limit()
-	f.Limit = limit + 1 // one more tells whether there is another page
+	f.Limit = limit + 1 // one more shows whether another page follows
 	if err := q.done(); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *query, f st
 	return respond(w, http.StatusOK, page)
 }
 
-// pathMatch is the match that the path names.
+// pathMatch returns the match in the path.
 func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
 	id, err := pathID(r, "match")
 	if err != nil {
@@ -127,7 +127,7 @@ func (a *api) match(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, doc)
 }
 
-// fullMatch is all that there is to know of a match.
+// fullMatch returns the complete document of a match.
 func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error) {
 	people := a.names()
 	doc, err := a.matchDoc(ctx, m, people)
@@ -158,7 +158,7 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 	return doc, nil
 }
 
-// askedDeals are those of a match where neither the request nor a ladder says.
+// askedDeals is the default number of deals of a match that is asked for without a ladder.
 const askedDeals = 10
 
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
@@ -174,6 +174,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	n.AskedBy, n.Open = infoOf(r).person.ID, a.Config.Limits.Unrated
+	n.Time, n.Room = a.Config.Limits.Time, a.Room
 	m, err := a.Store.AddMatch(r.Context(), n)
 	if err != nil {
 		return err
@@ -187,15 +188,42 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusAccepted, doc)
 }
 
-// newMatch is what somebody asks to be played: by a ladder's rules, or by a game's
-// with the clock of the first ladder that plays it. The store checks the rest.
+// cancelMatch drops a match that is not over.
+func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	m, err := a.pathMatch(r)
+	if err != nil {
+		return err
+	}
+	in := infoOf(r)
+	if !in.owns(m.AskedBy) {
+		return ladder.Errorf(ladder.Forbidden, "", "only who asked for match %d, or an admin, may cancel it", m.ID)
+	}
+	if err := a.Store.CancelMatch(r.Context(), m.ID, in.person.ID, "cancelled by "+in.person.Name); err != nil {
+		return err
+	}
+	a.Wake()
+	if m, err = a.Store.Match(r.Context(), m.ID); err != nil {
+		return err
+	}
+	doc, err := a.fullMatch(r.Context(), m)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, doc)
+}
+
+// newMatch returns the match that a request asks for: with a ladder's game, options and clock,
+// or with a game and the clock of the first ladder that plays it. The store checks the rest.
 func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMatch, error) {
 	var n store.NewMatch
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
-		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs a ladder or a game, and not both")
+		return n, ladder.Errorf(ladder.Invalid, "give one of them", "a match needs either a ladder or a game")
 	case asked.Ladder != "" && len(asked.Options) > 0:
-		return n, ladder.Errorf(ladder.Invalid, "give the game in place of the ladder", "options go with a game, and ladder %q has its own", clip(asked.Ladder))
+		return n, ladder.Errorf(ladder.Invalid, "give the game instead of the ladder", "ladder %q sets its own options", clip(asked.Ladder))
 	case asked.Deals < 0:
 		return n, ladder.Errorf(ladder.Invalid, "leave it out, or give a number", "deals cannot be %d", asked.Deals)
 	case len(asked.Bots) < 2 || len(asked.Bots) > rules.MaxSeats:
@@ -227,11 +255,10 @@ func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMat
 	return n, nil
 }
 
-// withPlayers are the options of a match, where the number of players follows from
-// that of the bots unless it is given.
+// withPlayers returns the options of a match; players is by default the number of bots.
 func withPlayers(asked wire.AskedMatch) map[string]string {
 	options := map[string]string{}
-	if g, err := games.Find(asked.Game); err == nil { // the store says what is wrong
+	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
 		for _, o := range g.Options() {
 			if o.Name == "players" {
 				options["players"] = strconv.Itoa(len(asked.Bots))
@@ -244,8 +271,8 @@ func withPlayers(asked wire.AskedMatch) map[string]string {
 	return options
 }
 
-// clockFor is the clock of the first ladder that plays a game, or of the first.
-func (a *api) clockFor(game string) ladder.Clock {
+// clockFor returns the clock of the first ladder that plays a game, else of the first ladder.
+func (a *api) clockFor(game string) referee.Clock {
 	for _, l := range a.Config.Ladders {
 		if l.Game == game {
 			return l.Clock

@@ -7,8 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests by route, never by address: the number of series stays
-// small whatever is asked.
+// metrics counts requests by route, not by path, which bounds the number of series.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec

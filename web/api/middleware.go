@@ -14,32 +14,32 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// info is what the server knows of a request. There is one for every request
-// that comes through middleware.
+// info is what the server knows about a request. Middleware adds it to every request.
 type info struct {
 	id      string
 	address netip.Addr
-	route   string // the pattern, "" for none
-	person  ladder.Person
-	token   ladder.Token // ID 0: nobody has said who they are
-	w       *recorder    // what goes out, compressed
-	inner   *recorder    // what the route writes; nil before there is one
+	route   string        // the pattern, "" for none
+	person  ladder.Person // ID 0 for an anonymous request
+	token   ladder.Token  // theirs
+	w       *recorder     // what goes out, compressed
+	inner   *recorder     // what the route writes; nil before there is one
 }
 
 type infoKey struct{}
 
 func infoOf(r *http.Request) *info { return r.Context().Value(infoKey{}).(*info) }
 
-// begun tells whether an answer has begun, be it only in the compressor's buffer.
+// begun reports whether an answer has begun, perhaps only in the compressor's buffer.
 func (in *info) begun() bool {
 	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
 }
 
-// recorder sees what is answered.
+// recorder records the status and the size of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int // 0: nothing yet
 	bytes  int64
+	pace   *pace // at which the client has to take the answer; nil: none
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -53,21 +53,25 @@ func (w *recorder) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	n, err := w.ResponseWriter.Write(p)
+	write := w.ResponseWriter.Write
+	if w.pace != nil {
+		write = func(p []byte) (int, error) { return w.pace.write(w.ResponseWriter, p) }
+	}
+	n, err := write(p)
 	w.bytes += int64(n)
 	return n, err
 }
 
-// Unwrap lets http.ResponseController find the deadlines and the flusher.
+// Unwrap is for http.ResponseController, which finds the deadlines and the flusher with it.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// The times that a request has. A handler that needs longer says so.
+// The time limits of a request. A handler that needs longer sets its own deadline.
 const (
 	bodyTime   = 30 * time.Second // to send a small body
 	answerTime = 90 * time.Second // for everything; longer than the longest wait
 )
 
-// wrap is what every request goes through, known address or not.
+// wrap adds the middleware of all requests, also of those without a route.
 func (a *api) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -103,21 +107,16 @@ func (a *api) wrap(next http.Handler) http.Handler {
 	})
 }
 
-// access logs a request. Its query and its headers are left out: they may hold
-// secrets.
+// access logs a request, without its query and its headers, which may contain secrets.
 func (a *api) access(r *http.Request, in *info, took time.Duration) {
 	a.metrics.seen(in.route, r.Method, in.w.status, took)
-	level := slog.LevelInfo
-	if in.route == "GET /healthz" || in.route == "GET /metrics" {
-		level = slog.LevelDebug
-	}
-	a.Log.LogAttrs(r.Context(), level, "request",
+	a.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
 		slog.String("request", in.id), slog.String("method", clip(r.Method)), slog.String("path", clip(r.URL.Path)),
 		slog.Int("status", in.w.status), slog.Int64("bytes", in.w.bytes), slog.Float64("ms", float64(took.Microseconds())/1000),
 		slog.String("address", in.address.String()), slog.Int64("person", in.person.ID), slog.Int64("token", in.token.ID))
 }
 
-// securityHeaders are the strictest; a page that needs more sets its own policy.
+// securityHeaders sets the strictest policies; a page that needs more sets its own policy.
 func securityHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
@@ -125,17 +124,17 @@ func securityHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// share lets pages of other sites read what anybody may read. No cookies are
-// used here, so a page gets no more than its author could.
+// share allows pages of other sites to read public answers. The API uses no cookies, so a page
+// gets no more than its author could.
 func share(h http.Header) {
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", "ETag, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// unknown answers where no route is: 404, 405, or what a browser asks before it
-// asks. ServeMux knows which methods an address has; it is asked only where it has
-// no route, since it would serve that.
+// unknown answers requests without a route: 404, 405, or a browser's preflight request.
+// ServeMux supplies the methods of an address; it is called only without a route, which it
+// would serve.
 func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, pattern string) error {
 	probe := &allowProbe{header: http.Header{}}
 	if pattern == "" {
@@ -143,7 +142,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 	}
 	allow := probe.header.Get("Allow")
 	if allow == "" {
-		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json tells what there is", "there is nothing at %q", clip(r.URL.Path))
+		return ladder.Errorf(ladder.NotFound, "GET /api/v1/openapi.json lists all addresses", "%q does not exist", clip(r.URL.Path))
 	}
 	w.Header().Set("Allow", allow)
 	if r.Method == http.MethodOptions {
@@ -155,10 +154,10 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return ladder.Errorf(notAllowed, "try "+allow, "%s does not go with %q", clip(r.Method), clip(r.URL.Path))
+	return ladder.Errorf(notAllowed, "try "+allow, "%q does not support %s", clip(r.URL.Path), clip(r.Method))
 }
 
-// allowProbe keeps the headers of an answer and nothing else.
+// allowProbe is a ResponseWriter that keeps only the headers.
 type allowProbe struct{ header http.Header }
 
 func (p *allowProbe) Header() http.Header         { return p.header }

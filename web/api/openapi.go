@@ -12,11 +12,11 @@ import (
 var documentYAML []byte
 
 // Document is the OpenAPI 3.1 document of the API, as JSON. It is the contract:
-// the tests hold every route and every response against it.
+// the tests check every route and every response against it.
 var Document = sync.OnceValue(func() []byte {
 	data, err := yaml.YAMLToJSON(documentYAML)
 	if err != nil {
-		panic("api: openapi.yaml: " + err.Error()) // a test reads it
+		panic("api: openapi.yaml: " + err.Error()) // a test covers it
 	}
 	return data
 })

@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -19,8 +18,7 @@ func tokenDoc(t ladder.Token) wire.Token {
 	}
 }
 
-// register lets somebody join. Guessing codes and making many accounts both come
-// to an end by the address's own limit.
+// register adds a person. A limit for each address stops guesses of codes and mass registration.
 func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 	if err := newQuery(r).done(); err != nil {
 		return err
@@ -56,7 +54,7 @@ func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
 	return a.listBots(w, r, infoOf(r).person.ID, nil, after, limit)
 }
 
-// messages gives what is new after a cursor, and always the next one.
+// messages answers with the messages after a cursor, and always with the next cursor.
 func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	after, limit := q.cursorID("cursor", "message"), q.limit()
@@ -105,10 +103,6 @@ func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusOK, page)
 }
 
-// maxTokens is how many valid tokens a person may have, so that a list of them is
-// one page.
-const maxTokens = 100
-
 func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 	if err := newQuery(r).done(); err != nil {
 		return err
@@ -118,16 +112,6 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	in := infoOf(r)
-	list, err := a.Store.Tokens(r.Context(), in.person.ID)
-	if err != nil {
-		return err
-	}
-	valid := slices.DeleteFunc(list, func(t ladder.Token) bool {
-		return !t.Revoked.IsZero() || !t.Expires.IsZero() && !t.Expires.After(a.Now())
-	})
-	if len(valid) >= maxTokens {
-		return ladder.Errorf(ladder.TooMany, "revoke one: timba tokens revoke ID", "%d tokens are the limit", maxTokens)
-	}
 	key, t, err := a.Store.AddToken(r.Context(), in.person.ID, asked.Label, ladder.Scope(asked.Scope), asked.Expires)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
-// Codes of errors that only HTTP has, beside those of package ladder.
+// Codes of errors of HTTP, in addition to those of package ladder.
 const (
 	notAllowed    ladder.Code = "method-not-allowed"
 	notAcceptable ladder.Code = "not-acceptable"
@@ -22,23 +22,23 @@ const (
 	internal      ladder.Code = "internal"
 )
 
-// kinds is the status and the title of every code. Codes are part of the API:
-// the last word of a problem's type.
+// kinds is the status and the title of every code. Codes are part of the API: a problem's type
+// ends with one.
 var kinds = map[ladder.Code]struct {
 	status int
 	title  string
 }{
-	ladder.Invalid:      {http.StatusBadRequest, "what was asked makes no sense"},
-	ladder.NotFound:     {http.StatusNotFound, "there is no such thing"},
-	ladder.Conflict:     {http.StatusConflict, "it does not go with what there is"},
-	ladder.Unauthorized: {http.StatusUnauthorized, "a valid token is needed"},
-	ladder.Forbidden:    {http.StatusForbidden, "this token may not"},
-	ladder.TooLarge:     {http.StatusRequestEntityTooLarge, "it is too large"},
+	ladder.Invalid:      {http.StatusBadRequest, "the request is not valid"},
+	ladder.NotFound:     {http.StatusNotFound, "this does not exist"},
+	ladder.Conflict:     {http.StatusConflict, "the request conflicts with what exists"},
+	ladder.Unauthorized: {http.StatusUnauthorized, "a valid token is required"},
+	ladder.Forbidden:    {http.StatusForbidden, "this token does not permit the request"},
+	ladder.TooLarge:     {http.StatusRequestEntityTooLarge, "the request is too large"},
 	ladder.TooMany:      {http.StatusTooManyRequests, "a limit is reached"},
-	ladder.Unavailable:  {http.StatusServiceUnavailable, "the server cannot now"},
-	notAllowed:          {http.StatusMethodNotAllowed, "the method does not go with this address"},
-	notAcceptable:       {http.StatusNotAcceptable, "there is no such form of it"},
-	mediaType:           {http.StatusUnsupportedMediaType, "the body's type is not known here"},
+	ladder.Unavailable:  {http.StatusServiceUnavailable, "the server cannot do this now"},
+	notAllowed:          {http.StatusMethodNotAllowed, "this address does not support the method"},
+	notAcceptable:       {http.StatusNotAcceptable, "no media type that the request accepts is available"},
+	mediaType:           {http.StatusUnsupportedMediaType, "the media type of the body is not supported"},
 	internal:            {http.StatusInternalServerError, "the server failed"},
 }
 
@@ -50,10 +50,10 @@ type retryError struct {
 
 func (e retryError) Unwrap() error { return e.error }
 
-// problemOf is what a user is told of an error. What is not for users is only
-// named: its text may hold paths and queries.
+// problemOf returns the problem that a user sees. An internal error's text is left out: it may
+// contain paths and queries.
 func problemOf(err error) wire.Problem {
-	code, detail, hint := internal, "the failure is in the server's log", "try again; if it stays so, tell whoever runs this server the instance"
+	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
 	var e *ladder.Error
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -85,16 +85,19 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", info.id), slog.Any("error", cause(err)))
 	}
 	if info.begun() {
-		panic(http.ErrAbortHandler) // the client sees that the answer is not whole
+		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
 		h.Del(name)
 	}
 	var retry retryError
+	var known *ladder.Error
 	switch {
+	case errors.As(err, &known) && known.Retry > 0:
+		h.Set("Retry-After", seconds(known.Retry))
 	case errors.As(err, &retry):
-		h.Set("Retry-After", strconv.Itoa(max(1, int((retry.after+time.Second-1)/time.Second))))
+		h.Set("Retry-After", seconds(retry.after))
 	case p.Status == http.StatusTooManyRequests:
 		h.Set("Retry-After", "60")
 	case p.Status == http.StatusServiceUnavailable:
@@ -110,7 +113,12 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// challenge is RFC 6750: the error is named only where a token was sent.
+// seconds returns a time in whole seconds, rounded up.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
+}
+
+// challenge returns the header of RFC 6750: with the error only if a token was sent.
 func challenge(r *http.Request) string {
 	if r.Header.Get("Authorization") == "" {
 		return `Bearer realm="timba"`
@@ -118,7 +126,7 @@ func challenge(r *http.Request) string {
 	return `Bearer realm="timba", error="invalid_token"`
 }
 
-// asLadder is the error for users in an error, or the error itself.
+// asLadder returns the error for users in an error, or the error itself.
 func asLadder(err error) error {
 	var e *ladder.Error
 	if errors.As(err, &e) {
@@ -127,7 +135,7 @@ func asLadder(err error) error {
 	return err
 }
 
-// cause is what the log is told: the cause beneath an error for users.
+// cause returns the error for the log: the cause of an error for users.
 func cause(err error) error {
 	var e *ladder.Error
 	if errors.As(err, &e) && e.Err != nil {
@@ -139,7 +147,7 @@ func cause(err error) error {
 	return err
 }
 
-// sizeText is a number of bytes for people.
+// sizeText returns a number of bytes for people.
 func sizeText(n int64) string {
 	switch {
 	case n >= 1<<20 && n%(1<<20) == 0:

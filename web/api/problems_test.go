@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,34 +30,34 @@ func TestProblems(t *testing.T) {
 		code   string
 		text   string // part of the detail or the hint
 	}{
-		{call{method: "GET", path: "/"}, 404, "not-found", `there is nothing at "/"`},
-		{call{method: "GET", path: "/api/v1/"}, 404, "not-found", "openapi.json tells"},
-		{call{method: "GET", path: "/api/v1/ladders/"}, 404, "not-found", "there is nothing at"},
-		{call{method: "GET", path: "/api/v1//ladders"}, 404, "not-found", "there is nothing at"},
-		{call{method: "GET", path: "/api/v1/x/../ladders"}, 404, "not-found", "there is nothing at"},
-		{call{method: "GET", path: "/api/v1/bots/%2e%2e"}, 404, "not-found", "there is nothing at"},
-		{call{method: "PUT", path: "/api/v1/admin/people/..%2fx/block", who: "root all"}, 404, "not-found", "there is nothing at"},
+		{call{method: "GET", path: "/"}, 404, "not-found", `"/" does not exist`},
+		{call{method: "GET", path: "/api/v1/"}, 404, "not-found", "openapi.json lists"},
+		{call{method: "GET", path: "/api/v1/ladders/"}, 404, "not-found", "does not exist: GET /api/v1/openapi.json"},
+		{call{method: "GET", path: "/api/v1//ladders"}, 404, "not-found", "does not exist: GET /api/v1/openapi.json"},
+		{call{method: "GET", path: "/api/v1/x/../ladders"}, 404, "not-found", "does not exist: GET /api/v1/openapi.json"},
+		{call{method: "GET", path: "/api/v1/bots/%2e%2e"}, 404, "not-found", "does not exist: GET /api/v1/openapi.json"},
+		{call{method: "PUT", path: "/api/v1/admin/people/..%2fx/block", who: "root all"}, 404, "not-found", "does not exist: GET /api/v1/openapi.json"},
 		{call{method: "POST", path: "/api/v1/ladders"}, 405, "method-not-allowed", "try GET, HEAD"},
-		{call{method: "DELETE", path: "/api/v1/matches/1"}, 405, "method-not-allowed", "DELETE does not go"},
-		{call{method: "BREW", path: "/api/v1/matches"}, 405, "method-not-allowed", "BREW does not go"},
+		{call{method: "DELETE", path: "/api/v1/matches/1"}, 405, "method-not-allowed", "does not support DELETE"},
+		{call{method: "BREW", path: "/api/v1/matches"}, 405, "method-not-allowed", "does not support BREW"},
 		{call{method: "GET", path: "/api/v1/ladders/chess"}, 404, "not-found", `ladder "chess" does not exist`},
 		{call{method: "GET", path: "/api/v1/bots/nobody"}, 404, "not-found", `bot "nobody" does not exist`},
 		{call{method: "GET", path: "/api/v1/bots/adabot/versions/99"}, 404, "not-found", "has no version 99"},
-		{call{method: "GET", path: "/api/v1/bots/adabot/versions/one"}, 404, "not-found", `no version "one"`},
-		{call{method: "GET", path: "/api/v1/matches/0"}, 404, "not-found", `no match "0"`},
-		{call{method: "GET", path: "/api/v1/matches/99999999999999999999"}, 404, "not-found", "no match"},
+		{call{method: "GET", path: "/api/v1/bots/adabot/versions/one"}, 404, "not-found", `version "one" does not exist`},
+		{call{method: "GET", path: "/api/v1/matches/0"}, 404, "not-found", `match "0" does not exist`},
+		{call{method: "GET", path: "/api/v1/matches/99999999999999999999"}, 404, "not-found", "match \"99999999999999999999\" does not exist"},
 		{call{method: "GET", path: "/api/v1/games/12345"}, 404, "not-found", "game 12345 does not exist"},
 		{call{method: "GET", path: "/api/v1/submissions/12345", who: "ada all"}, 404, "not-found", "submission 12345 does not exist"},
-		{call{method: "GET", path: "/api/v1/bots/adabot/versions/1/logs/sleep", who: "ada all"}, 404, "not-found", "unpack, build, check, trial"},
+		{call{method: "GET", path: "/api/v1/bots/adabot/versions/1/logs/sleep", who: "ada all"}, 404, "not-found", "unpack, build, check or trial"},
 		{call{method: "GET", path: "/api/v1/matches?limit=0"}, 400, "invalid", `limit cannot be "0"`},
 		{call{method: "GET", path: "/api/v1/matches?limit=501"}, 400, "invalid", "try 1 to 500"},
-		{call{method: "GET", path: "/api/v1/matches?limit=5&limit=6"}, 400, "invalid", "is there 2 times"},
-		{call{method: "GET", path: "/api/v1/matches?lader=teeko"}, 400, "invalid", `no parameter "lader"`},
+		{call{method: "GET", path: "/api/v1/matches?limit=5&limit=6"}, 400, "invalid", "occurs 2 times"},
+		{call{method: "GET", path: "/api/v1/matches?lader=teeko"}, 400, "invalid", `parameter "lader" does not exist`},
 		{call{method: "GET", path: "/api/v1/ladders?x=y"}, 400, "invalid", "takes none"},
 		{call{method: "GET", path: "/api/v1/matches?state=lost"}, 400, "invalid", "waiting, running, finished, dropped"},
 		{call{method: "GET", path: "/api/v1/matches?cursor=bot-1"}, 400, "invalid", `cursor cannot be "bot-1"`},
 		{call{method: "GET", path: "/api/v1/matches?cursor=match-x"}, 400, "invalid", `cursor cannot be "match-x"`},
-		{call{method: "GET", path: "/api/v1/matches?version=1"}, 400, "invalid", "goes with a bot"},
+		{call{method: "GET", path: "/api/v1/matches?version=1"}, 400, "invalid", "needs a bot"},
 		{call{method: "GET", path: "/api/v1/matches?bot=%01"}, 400, "invalid", "not plain text"},
 		{call{method: "GET", path: "/api/v1/matches?a;b"}, 400, "invalid", "the query cannot be read"},
 		{call{method: "GET", path: "/api/v1/bots?house=maybe"}, 400, "invalid", "try true or false"},
@@ -71,11 +70,11 @@ func TestProblems(t *testing.T) {
 		{call{method: "POST", path: "/api/v1/people", body: "[]"}, 400, "invalid", "the body cannot be an array"},
 		{call{method: "POST", path: "/api/v1/people", body: `{"name":1}`}, 400, "invalid", `"name" cannot be a number`},
 		{call{method: "POST", path: "/api/v1/people", body: `{"name":"` + strings.Repeat("x", maxDocument) + `"}`}, 413, "too-large", "larger than 64 KiB"},
-		{call{method: "POST", path: "/api/v1/submissions?bot=big", who: "ada all", body: strings.Repeat("x", 1<<20+1), kind: "application/zip"}, 413, "too-large", "more than the 1 MiB"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=big", who: "ada all", body: strings.Repeat("x", 1<<20+1), kind: "application/zip"}, 413, "too-large", "more than the limit of 1 MiB"},
 		{call{method: "POST", path: "/api/v1/submissions?bot=odd", who: "ada all", body: "neither", kind: "application/zip"}, 400, "invalid", "archive:"},
 		{call{method: "POST", path: "/api/v1/submissions?bot=A%20B", who: "ada all", body: "x", kind: "application/zip"}, 400, "invalid", `name cannot be "A B"`},
 		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "bob all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "somebody else's"},
-		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "still being looked at"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "still being checked"},
 		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 400, "invalid", "the bot has no name"},
 		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "timba.toml", "name = mine"), kind: "application/gzip"}, 400, "invalid", "the bot has no name: timba.toml: "},
 		{call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"root"}`}, 400, "invalid", `scope cannot be`},
@@ -87,7 +86,7 @@ func TestProblems(t *testing.T) {
 		rec := w.ask(c.call)
 		var p wire.Problem
 		if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
-			t.Errorf("%s %s: %d %q is no problem document: %s", c.method, clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
+			t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
 			continue
 		}
 		if rec.Code != c.status || p.Status != c.status || p.Type != "urn:timba:problem:"+c.code || p.Title == "" || p.Instance != rec.Header().Get("X-Request-Id") {
@@ -100,11 +99,11 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s %s: 405 without Allow", c.method, c.path)
 		}
 	}
-	for _, folder := range []string{"bundles", "tmp"} {
-		left, err := os.ReadDir(filepath.Join(w.api.Dir, folder))
+	for _, dir := range []string{w.store.Dir().Bundles(), w.store.Dir().Temp()} {
+		left, err := os.ReadDir(dir)
 		check(t, err)
 		if len(left) > 0 {
-			t.Errorf("uploads that were refused have left %v in %s", left, folder)
+			t.Errorf("uploads that were refused have left %v in %s", left, dir)
 		}
 	}
 }
@@ -128,7 +127,7 @@ func TestKinds(t *testing.T) {
 }
 
 // TestPanics: a panic is logged with its stack, answered without it, and the
-// server goes on.
+// server continues.
 func TestPanics(t *testing.T) {
 	w := newWorld(t, nil)
 	routes := append(w.api.routes(),
@@ -143,12 +142,12 @@ func TestPanics(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	if log := w.log.String(); !strings.Contains(log, "of secret things") || !strings.Contains(log, "problems_test.go") {
-		t.Errorf("the log does not tell where: %s", log)
+		t.Errorf("the log does not show where: %s", log)
 	}
 	func() {
 		defer func() {
 			if recover() != http.ErrAbortHandler {
-				t.Error("an answer that broke off ends as if it were whole")
+				t.Error("an interrupted answer ends as if it were complete")
 			}
 		}()
 		w.ask(call{method: "GET", path: "/late", header: map[string]string{"Accept-Encoding": "gzip"}})
@@ -243,7 +242,7 @@ func TestLimits(t *testing.T) {
 	expect("after a third of a minute", times(2, call{remote: "192.0.2.1:1"}), 200, 429)
 }
 
-// TestSlots: what holds the server for long is bounded, and says so.
+// TestSlots: concurrent long requests are limited, with an error that says so.
 func TestSlots(t *testing.T) {
 	w := newWorld(t, nil)
 	ask := func(from string, want int, words string) {
@@ -253,19 +252,28 @@ func TestSlots(t *testing.T) {
 			t.Errorf("%s: %d %v %s", from, rec.Code, rec.Header(), rec.Body)
 		}
 	}
-	one, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	for range maxStreams / 2 {
+	one := who{address: netip.MustParseAddr("192.0.2.1")}
+	for range streamsFromAddress {
 		check(t, w.api.streams.enter(one, "streams"))
 	}
-	ask("192.0.2.1", 503, "of yours already")
+	ask("192.0.2.1", 503, "the limit for one address is 4 downloads at the same time")
 	ask("192.0.2.2", 200, "")
-	for range maxStreams / 2 {
-		check(t, w.api.streams.enter(other, "streams"))
+	for n := range maxStreams - streamsFromAddress { // each person and address has one
+		check(t, w.api.streams.enter(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})}, "streams"))
 	}
-	ask("192.0.2.3", 503, "there are 8 streams of replays already")
+	ask("192.0.2.3", 503, "the limit is 64 downloads at the same time")
 	w.api.streams.leave(one)
 	ask("192.0.2.3", 200, "")
 	ask("192.0.2.1", 200, "")
+	w.api.streams.leave(one)
+	for n := range streamsOfPerson { // from wherever they ask
+		check(t, w.api.streams.enter(who{1000, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)})}, "streams"))
+		w.api.streams.leave(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})})
+	}
+	err := w.api.streams.enter(who{1000, netip.MustParseAddr("203.0.113.99")}, "streams")
+	if err == nil || !strings.Contains(err.Error(), "the limit for one person is 4 streams at the same time") {
+		t.Errorf("one person from many addresses: %v", err)
+	}
 }
 
 // TestEncodings: answers are compressed as the client likes, and are the same.
@@ -288,9 +296,9 @@ func TestEncodings(t *testing.T) {
 // connection is real, the times are shortened.
 func TestSlowBodies(t *testing.T) {
 	w := newWorld(t, nil)
-	grace := 50 * time.Millisecond
+	limits := ladder.Limits{Rate: 16 << 10, Window: 50 * time.Millisecond}
 	routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
-		body := &slowReader{r: r.Body, rc: http.NewResponseController(rw), began: time.Now(), grace: grace}
+		body := &pacedBody{r.Body, http.NewResponseController(rw), newPace(limits)}
 		n, err := io.Copy(io.Discard, body)
 		return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
 	}})

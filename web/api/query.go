@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// query reads the parameters of a request. The first thing that is wrong is
-// kept; done tells it, and of parameters that nobody asked for.
+// query reads the parameters of a request. It keeps the first error, which done returns, or an
+// error about a parameter that was not read.
 type query struct {
 	values url.Values
 	known  []string
@@ -23,14 +23,14 @@ func newQuery(r *http.Request) *query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	q := &query{values: values}
 	if err != nil {
-		q.err = ladder.Errorf(ladder.Invalid, "write it as name=value&name=value, with %xx for what has a meaning of its own", "the query cannot be read")
+		q.err = ladder.Errorf(ladder.Invalid, "write it as name=value&name=value, with %xx for special characters", "the query cannot be read")
 	}
 	return q
 }
 
 const maxParameter = 256 // bytes
 
-// text is a parameter's value, "" where it is not given.
+// text returns a parameter's value, "" if it is absent.
 func (q *query) text(name string) string {
 	q.known = append(q.known, name)
 	all := q.values[name]
@@ -39,7 +39,7 @@ func (q *query) text(name string) string {
 	}
 	switch value := all[0]; {
 	case len(all) > 1:
-		q.fail(name, "give it once", "is there %d times", len(all))
+		q.fail(name, "give it once", "occurs %d times", len(all))
 	case len(value) > maxParameter:
 		q.fail(name, "", "is longer than %d bytes", maxParameter)
 	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\uFFFD' }):
@@ -56,7 +56,7 @@ func (q *query) fail(name, hint, format string, args ...any) {
 	}
 }
 
-// number is a parameter from low to high.
+// number returns a parameter between low and high, without if it is absent.
 func (q *query) number(name string, low, high, without int64) int64 {
 	text := q.text(name)
 	if text == "" {
@@ -70,7 +70,7 @@ func (q *query) number(name string, low, high, without int64) int64 {
 	return n
 }
 
-// flag is true, false, or nil where it is not given.
+// flag returns a parameter that is true or false, nil if it is absent.
 func (q *query) flag(name string) *bool {
 	switch text := q.text(name); text {
 	case "":
@@ -84,7 +84,7 @@ func (q *query) flag(name string) *bool {
 	}
 }
 
-// choice is one of some words, "" where it is not given.
+// choice returns a parameter that is one of some words, "" if it is absent.
 func (q *query) choice(name string, words ...string) string {
 	text := q.text(name)
 	if text != "" && !slices.Contains(words, text) {
@@ -94,7 +94,7 @@ func (q *query) choice(name string, words ...string) string {
 	return text
 }
 
-// duration is a time such as 30s, at most high.
+// duration returns a parameter such as 30s, at most high, 0 if it is absent.
 func (q *query) duration(name string, high time.Duration) time.Duration {
 	text := q.text(name)
 	if text == "" {
@@ -113,12 +113,11 @@ const (
 	maxLimit     = 500
 )
 
-// limit is how many items a page has at most.
+// limit returns the largest number of items on a page.
 func (q *query) limit() int { return int(q.number("limit", 1, maxLimit, defaultLimit)) }
 
-// cursorNamed is the place in a list that "next" of the page before named: the key
-// of its last item, "" for the beginning. A list's kind keeps the cursor of one
-// list from being taken for that of another.
+// cursorNamed returns the key in a cursor, which identifies the last item of the previous page;
+// "" is the beginning. The kind prevents the cursor of one list from being used for another.
 func (q *query) cursorNamed(name, kind string) string {
 	text := q.text(name)
 	if text == "" {
@@ -126,13 +125,13 @@ func (q *query) cursorNamed(name, kind string) string {
 	}
 	key, ok := strings.CutPrefix(text, kind+"-")
 	if !ok || key == "" {
-		q.fail(name, "give what this list called next, letter for letter", "cannot be %q", text)
+		q.fail(name, "pass next of the page before unchanged", "cannot be %q", text)
 		return ""
 	}
 	return key
 }
 
-// cursorID is a cursor whose key is a number, 0 for the beginning.
+// cursorID returns the numeric key in a cursor, 0 for the beginning.
 func (q *query) cursorID(name, kind string) int64 {
 	key := q.cursorNamed(name, kind)
 	if key == "" {
@@ -140,7 +139,7 @@ func (q *query) cursorID(name, kind string) int64 {
 	}
 	n, err := strconv.ParseInt(key, 10, 64)
 	if err != nil || n < 1 {
-		q.fail(name, "give what this list called next, letter for letter", "cannot be %q", kind+"-"+key)
+		q.fail(name, "pass next of the page before unchanged", "cannot be %q", kind+"-"+key)
 		return 0
 	}
 	return n
@@ -148,7 +147,7 @@ func (q *query) cursorID(name, kind string) int64 {
 
 func cursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
-// done tells the first thing that was wrong.
+// done returns the first error, also for a parameter that was not read.
 func (q *query) done() error {
 	if q.err != nil {
 		return q.err
@@ -162,23 +161,23 @@ func (q *query) done() error {
 			if len(name) > 40 {
 				name = name[:40]
 			}
-			return ladder.Errorf(ladder.Invalid, hint, "there is no parameter %q", name)
+			return ladder.Errorf(ladder.Invalid, hint, "parameter %q does not exist", name)
 		}
 	}
 	return nil
 }
 
-// pathID is a number in the path.
+// pathID returns the ID in the path; name is its kind.
 func pathID(r *http.Request, name string) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > 1<<53-1 {
-		return 0, ladder.Errorf(ladder.NotFound, "they are numbered from 1", "there is no %s %q", name, clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, "numbers begin at 1", "%s %q does not exist", name, clip(text))
 	}
 	return n, nil
 }
 
-// clip shortens what is quoted to people.
+// clip shortens a text that an error quotes.
 func clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

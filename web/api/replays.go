@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
-// replay is a game's document byte for byte. It never changes, so that whoever has
-// it need not ask again.
+// replay answers with a game's document byte for byte. It never changes, so clients may cache
+// it for ever.
 func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
 	if err := newQuery(r).done(); err != nil {
 		return err
@@ -41,17 +41,17 @@ func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
 	return gone(err)
 }
 
-// The most replays of one stream.
+// Limits on the replays in one stream.
 const (
 	defaultReplays = 1000
 	maxReplays     = 10_000
 )
 
-// errEnough ends a stream that has all that was asked for.
+// errEnough ends a stream at its limit.
 var errEnough = errors.New("enough")
 
-// replays streams all replays after a cursor. Each line has the cursor behind it,
-// so that a stream that breaks goes on where it broke.
+// replays streams all replays after a cursor. Each line contains the cursor after it, with which
+// an interrupted stream can be resumed.
 func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	after := q.cursorID("after", "replay")
@@ -86,22 +86,32 @@ func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
 	return a.zipped(w, r, m)
 }
 
-// stream writes a line for each replay. The header waits for the first one, so
-// that what is wrong from the start is told as a problem.
+// openStream begins a long answer, which the client has to take at the least rate.
+func (a *api) openStream(r *http.Request) (leave func(), err error) {
+	in := infoOf(r)
+	if err := a.streams.enter(in.who(), "downloads"); err != nil {
+		return nil, err
+	}
+	in.w.pace = newPace(a.Config.Limits)
+	return func() { a.streams.leave(in.who()) }, nil
+}
+
+// stream writes a line for each replay. It sends the header with the first line, so that an
+// error before it becomes a problem document.
 func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
-	if err := a.streams.enter(infoOf(r).address, "streams of replays"); err != nil {
+	leave, err := a.openStream(r)
+	if err != nil {
 		return err
 	}
-	defer a.streams.leave(infoOf(r).address)
-	out := newStream(w)
+	defer leave()
 	n := 0
-	err := a.Store.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
+	err = a.Store.ReplaysAfter(r.Context(), after, f, func(replay store.Replay) error {
 		line, err := replayLine(replay)
 		if err != nil {
 			return err
 		}
 		w.Header().Set("Content-Type", ndjson)
-		if _, err := out.Write(line); err != nil {
+		if _, err := w.Write(line); err != nil {
 			return gone(err)
 		}
 		if n++; n == limit {
@@ -112,7 +122,7 @@ func (a *api) stream(w http.ResponseWriter, r *http.Request, after int64, f stor
 	if err != nil && err != errEnough {
 		return err
 	}
-	w.Header().Set("Content-Type", ndjson) // there may be nothing
+	w.Header().Set("Content-Type", ndjson) // also for an empty stream
 	return nil
 }
 
@@ -129,14 +139,15 @@ func replayLine(r store.Replay) ([]byte, error) {
 
 // zipped writes an archive with the documents of a match byte for byte.
 func (a *api) zipped(w http.ResponseWriter, r *http.Request, m ladder.Match) error {
-	if err := a.streams.enter(infoOf(r).address, "streams of replays"); err != nil {
+	leave, err := a.openStream(r)
+	if err != nil {
 		return err
 	}
-	defer a.streams.leave(infoOf(r).address)
+	defer leave()
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", "attachment; filename=match-"+strconv.FormatInt(m.ID, 10)+".zip")
-	z := zip.NewWriter(newStream(w))
-	err := a.Store.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
+	z := zip.NewWriter(w)
+	err = a.Store.ReplaysAfter(r.Context(), 0, store.ReplayFilter{Match: m.ID}, func(replay store.Replay) error {
 		f, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("game-%d.json", replay.Game), Method: zip.Deflate, Modified: m.Finished})
 		if err != nil {
 			return gone(err)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
 )
@@ -28,7 +27,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return gone(err)
 }
 
-// gone is the error of a client that no longer listens: nothing can be told it.
+// gone aborts the handler if err is not nil: the client is gone and can get no answer.
 func gone(err error) error {
 	if err == nil {
 		return nil
@@ -43,13 +42,13 @@ func text(w http.ResponseWriter, data []byte) error {
 	return gone(err)
 }
 
-// etag is a weak one: the same document may be sent compressed in several ways.
+// etag returns a weak ETag: a document may be compressed in several ways.
 func etag(data []byte) string {
 	sum := sha256.Sum256(data)
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// matches tells whether the client has the document with an ETag.
+// matches reports whether If-None-Match contains an ETag.
 func matches(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)
@@ -60,8 +59,8 @@ func matches(r *http.Request, tag string) bool {
 	return false
 }
 
-// accepts chooses the first of the offered media types that the request accepts;
-// the first of all where it does not say, or says that anything will do.
+// accepts returns the offered media type that the request prefers; the first one if the request
+// has no preference.
 func accepts(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
@@ -88,15 +87,15 @@ func accepts(r *http.Request, offered ...string) (string, error) {
 		}
 	}
 	if best == "" {
-		return "", ladder.Errorf(notAcceptable, "try "+strings.Join(offered, " or "), "there is nothing of the type %q", clip(header))
+		return "", ladder.Errorf(notAcceptable, "try "+strings.Join(offered, " or "), "the type %q is not available", clip(header))
 	}
 	return best, nil
 }
 
-// maxDocument is the most that a JSON body may have.
+// maxDocument is the largest size of a JSON body in bytes.
 const maxDocument = 64 << 10
 
-// decode reads a JSON body; unknown members are refused.
+// decode reads a JSON body. Unknown members are errors.
 func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return ladder.Errorf(mediaType, "send Content-Type: application/json", "the body's type cannot be %q", clip(r.Header.Get("Content-Type")))
@@ -108,15 +107,15 @@ func decode(w http.ResponseWriter, r *http.Request, v any) error {
 		if errors.As(err, &tooLarge) {
 			return err
 		}
-		return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json tells its form", "the body cannot be read: %s", jsonFault(err))
+		return ladder.Errorf(ladder.Invalid, "GET /api/v1/openapi.json describes it", "the body cannot be read: %s", jsonFault(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return ladder.Errorf(ladder.Invalid, "send one document", "the body goes on after its document")
+		return ladder.Errorf(ladder.Invalid, "send one document", "the body has more after the document")
 	}
 	return nil
 }
 
-// jsonFault is what is wrong with a body, without Go's names for it.
+// jsonFault returns what is wrong with a body, without the names of Go types.
 func jsonFault(err error) string {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -135,50 +134,14 @@ func jsonFault(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return "there is no member " + clip(strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return "member " + clip(strings.TrimPrefix(err.Error(), "json: unknown field ")) + " does not exist"
 	case strings.Contains(err.Error(), "parsing time"):
 		return "a time is not as in 2026-01-31T12:00:00Z"
 	}
-	return "it did not come whole, or has a value that does not fit"
+	return "it is incomplete, or has a value out of range"
 }
 
-// slowReader ends a body that comes too slowly: from the grace on, it must have
-// come at the least rate all the time.
-type slowReader struct {
-	r     io.Reader
-	rc    *http.ResponseController
-	began time.Time
-	grace time.Duration
-	n     int64
-}
-
-const (
-	bodyGrace = 15 * time.Second
-	bodyRate  = 16 << 10 // bytes a second
-)
-
-func (s *slowReader) Read(p []byte) (int, error) {
-	s.rc.SetReadDeadline(s.began.Add(s.grace + time.Duration(s.n)*time.Second/bodyRate))
-	n, err := s.r.Read(p)
-	s.n += int64(n)
-	return n, err
-}
-
-// stream is a long answer: each part of it has a time of its own.
-type stream struct {
-	w  http.ResponseWriter
-	rc *http.ResponseController
-}
-
-func newStream(w http.ResponseWriter) stream { return stream{w, http.NewResponseController(w)} }
-
-func (s stream) Write(p []byte) (int, error) {
-	s.rc.SetWriteDeadline(time.Now().Add(bodyTime))
-	return s.w.Write(p)
-}
-
-// version of a bot as people write it: NAME, or NAME@N. The name of a house bot
-// begins with @ itself.
+// splitRef splits NAME@N; N is 0 if it is missing. The name of a house bot begins with @.
 func splitRef(ref string) (bot string, n int, err error) {
 	at := strings.LastIndexByte(ref, '@')
 	if at <= 0 {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -14,16 +13,17 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
-// archives are the media types of uploads. What is in them is found out by looking.
+// archives are the media types of uploads. The content decides the actual format.
 var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
-// submit takes an archive in. It is refused by its length before a byte is read,
-// where the length is told.
+// submit receives an archive. If the request states its length, an archive that is too large is
+// rejected before it is read.
 func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	name := q.text("bot")
@@ -41,28 +41,26 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	limits := bundle.LimitsOf(a.Config.Limits)
 	if r.ContentLength > limits.Upload {
 		return ladder.Errorf(ladder.TooLarge, "leave out what the bot does not need: "+bundle.IgnoreFile+" names it",
-			"archive: it has %s, more than the %s that are allowed", bundle.Size(r.ContentLength), bundle.Size(limits.Upload))
+			"archive: it has %s, more than the limit of %s", bundle.Size(r.ContentLength), bundle.Size(limits.Upload))
 	}
-	person := infoOf(r).person.ID
-	if err := a.uploads.enter(person, "uploads"); err != nil {
+	in := infoOf(r)
+	if err := a.uploads.enter(in.who(), "uploads"); err != nil {
 		return err
 	}
-	defer a.uploads.leave(person)
-	body := &slowReader{r: r.Body, rc: http.NewResponseController(w), began: time.Now(), grace: bodyGrace}
-	var v ladder.Version
-	_, err := bundle.Take(body, a.Dir, limits, func(saved bundle.Saved) (err error) {
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
-		if name == "" {
-			if name, err = a.manifestName(saved.SHA256, limits); err != nil {
-				return err
-			}
+	defer a.uploads.leave(in.who())
+	body := &pacedBody{r.Body, http.NewResponseController(w), newPace(a.Config.Limits)}
+	upload, err := bundle.Receive(body, a.Store.Dir(), limits)
+	if err != nil {
+		return err
+	}
+	defer upload.Discard()
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	if name == "" {
+		if name, err = a.manifestName(upload.Path, limits); err != nil {
+			return err
 		}
-		v, err = a.Store.AddVersion(r.Context(), person, store.NewVersion{Bot: name, Bundle: saved.SHA256}, a.Config.Limits)
-		return err
-	}, func(sum string) (bool, error) {
-		sums, err := a.Store.Bundles(context.WithoutCancel(r.Context()))
-		return slices.Contains(sums, sum), err
-	})
+	}
+	v, err := a.Store.AddVersion(r.Context(), in.person.ID, store.NewVersion{Bot: name, Bundle: upload.SHA256, Keep: upload.Keep}, a.Config.Limits)
 	if err != nil {
 		return err
 	}
@@ -75,20 +73,16 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusAccepted, doc)
 }
 
-// manifestName is the bot's name by its manifest. One without a name has to be
-// named in the request.
-func (a *api) manifestName(sum string, limits bundle.Limits) (string, error) {
-	file, err := bundle.Path(a.Dir, sum)
-	if err != nil {
-		return "", err
-	}
-	tmp, err := os.MkdirTemp(filepath.Join(a.Dir, "tmp"), "manifest-*")
+// manifestName returns the bot's name in the manifest of an archive. If the manifest has none,
+// the request must contain it.
+func (a *api) manifestName(archive string, limits bundle.Limits) (string, error) {
+	tmp, err := a.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
 		return "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, unnamed)
-	if _, err := bundle.Unpack(file, dir, limits); err != nil {
+	if _, err := a.unpack(archive, dir, limits); err != nil {
 		return "", err
 	}
 	m, err := program.ReadManifest(dir)
@@ -96,13 +90,13 @@ func (a *api) manifestName(sum string, limits bundle.Limits) (string, error) {
 		return m.Name, ladder.CheckName("bot", m.Name)
 	}
 	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
-		return "", ladder.Errorf(ladder.Invalid, "mend it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+		return "", ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
 	return "", ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
 }
 
-// unnamed is a folder's name that no bot has, for a bot's name without a manifest
-// is that of its folder.
+// unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its
+// manifest gets the name of its directory.
 const unnamed = "-"
 
 func (a *api) submissionDoc(r *http.Request, v ladder.Version, own bool) (wire.Submission, error) {
@@ -111,21 +105,48 @@ func (a *api) submissionDoc(r *http.Request, v ladder.Version, own bool) (wire.S
 	for _, s := range stages {
 		doc.Stages = append(doc.Stages, stageDoc(s, true))
 	}
+	if err == nil && !doc.Done && len(stages) == 0 {
+		doc.Place, err = a.Store.Place(r.Context(), v.ID)
+	}
 	return doc, err
 }
 
-// pending tells whether a version is on its way.
+// cancel ends a submission that waits to be begun.
+func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
+	if err := newQuery(r).done(); err != nil {
+		return err
+	}
+	id, err := pathID(r, "submission")
+	if err != nil {
+		return err
+	}
+	v, err := a.ownVersion(r, id, "cancel a submission")
+	if err != nil {
+		return err
+	}
+	if err := a.Store.Cancel(r.Context(), v.ID); err != nil {
+		return err
+	}
+	a.Events.Publish(events.Event{Kind: events.QueueMoved, At: a.Now(), Version: v.ID})
+	if v, err = a.Store.Version(r.Context(), v.ID); err != nil {
+		return err
+	}
+	doc, err := a.submissionDoc(r, v, true)
+	if err != nil {
+		return err
+	}
+	return respond(w, http.StatusOK, doc)
+}
+
+// pending reports whether a version still has stages ahead.
 func pending(s ladder.State) bool {
 	return slices.Contains([]ladder.State{ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial}, s)
 }
 
-const (
-	maxWait  = 60 * time.Second
-	waitStep = 200 * time.Millisecond
-)
+const maxWait = 60 * time.Second
 
-// submission tells how far a submission has come. With wait it answers when it is
-// done, or with If-None-Match as soon as anything is new.
+// submission answers with the state of a submission. With wait it answers when the submission
+// is done, or with If-None-Match as soon as anything changes.
 func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
 	q := newQuery(r)
 	wait := q.duration("wait", maxWait)
@@ -136,87 +157,94 @@ func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	doc, err := a.ownSubmission(r, id)
+	s, err := a.progress(r, id)
+	if err == nil && wait > 0 && !s.ready(r) {
+		s, err = a.awaitProgress(r, id, wait)
+	}
 	if err != nil {
 		return err
 	}
-	data, tag, err := a.awaited(r, doc, wait)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("ETag", tag)
-	if matches(r, tag) {
+	w.Header().Set("ETag", s.tag)
+	if matches(r, s.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(data)
+	_, err = w.Write(s.data)
 	return gone(err)
 }
 
+// progress is the state of a submission, encoded for the answer.
+type progress struct {
+	done bool
+	data []byte
+	tag  string
+}
+
+// progress returns the state of a submission, for its owner.
+func (a *api) progress(r *http.Request, id int64) (progress, error) {
+	doc, err := a.ownSubmission(r, id)
+	if err != nil {
+		return progress{}, err
+	}
+	data, err := json.Marshal(doc)
+	data = append(data, '\n')
+	return progress{doc.Done, data, etag(data)}, err
+}
+
+// ready reports whether a request need not wait: the submission is done, or with If-None-Match
+// anything has changed.
+func (p progress) ready(r *http.Request) bool {
+	return p.done || r.Header.Get("If-None-Match") != "" && !matches(r, p.tag)
+}
+
+// awaitProgress waits until the progress is ready, or the time is over.
+func (a *api) awaitProgress(r *http.Request, id int64, wait time.Duration) (progress, error) {
+	who := infoOf(r).who()
+	if err := a.waits.enter(who, "waiting requests"); err != nil {
+		return progress{}, err
+	}
+	defer a.waits.leave(who)
+	changes, stop := a.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueMoved })
+	defer stop()
+	over := time.After(wait)
+	for {
+		s, err := a.progress(r, id) // what changes after this is an event
+		if err != nil || s.ready(r) {
+			return s, err
+		}
+		select {
+		case _, more := <-changes:
+			if !more { // the runner has stopped, and with it the server
+				return s, nil
+			}
+		case <-over:
+			return s, nil
+		case <-closing(r.Context()):
+			return s, nil
+		case <-r.Context().Done():
+			return s, r.Context().Err()
+		}
+	}
+}
+
 func (a *api) ownSubmission(r *http.Request, id int64) (wire.Submission, error) {
-	v, err := a.Store.Version(r.Context(), id)
-	if ladder.CodeOf(err) == ladder.NotFound {
-		return wire.Submission{}, ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
-	}
+	v, err := a.ownVersion(r, id, "see a submission")
 	if err != nil {
-		return wire.Submission{}, err
-	}
-	owner, err := a.ownerOf(r.Context(), id)
-	if err != nil {
-		return wire.Submission{}, err
-	}
-	if err := infoOf(r).mustOwn(owner, "a submission"); err != nil {
 		return wire.Submission{}, err
 	}
 	return a.submissionDoc(r, v, true)
 }
 
-// awaited looks at a submission until there is something to tell, or the time is
-// over.
-func (a *api) awaited(r *http.Request, doc wire.Submission, wait time.Duration) (data []byte, tag string, err error) {
-	encode := func() error {
-		data, err = json.Marshal(doc)
-		data = append(data, '\n')
-		tag = etag(data)
-		return err
+// ownVersion returns the version of a submission, for those who may do something
+// with it.
+func (a *api) ownVersion(r *http.Request, id int64, what string) (ladder.Version, error) {
+	v, err := a.Store.Version(r.Context(), id)
+	if ladder.CodeOf(err) == ladder.NotFound {
+		return v, ladder.Errorf(ladder.NotFound, "", "submission %d does not exist", id)
 	}
-	if err := encode(); err != nil {
-		return nil, "", err
+	if err != nil {
+		return v, err
 	}
-	settled := func() bool {
-		if r.Header.Get("If-None-Match") != "" {
-			return doc.Done || !matches(r, tag)
-		}
-		return doc.Done
-	}
-	if wait == 0 || settled() {
-		return data, tag, nil
-	}
-	person := infoOf(r).person.ID
-	if err := a.waits.enter(person, "requests that wait"); err != nil {
-		return nil, "", err
-	}
-	defer a.waits.leave(person)
-	over := time.After(wait)
-	tick := time.NewTicker(waitStep)
-	defer tick.Stop()
-	for !settled() {
-		select {
-		case <-r.Context().Done():
-			return nil, "", r.Context().Err()
-		case <-over:
-			return data, tag, nil
-		case <-closing(r.Context()):
-			return data, tag, nil
-		case <-tick.C:
-		}
-		if doc, err = a.ownSubmission(r, doc.ID); err != nil {
-			return nil, "", err
-		}
-		if err := encode(); err != nil {
-			return nil, "", err
-		}
-	}
-	return data, tag, nil
+	return v, infoOf(r).mustOwn(v.Owner, what)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -25,7 +26,12 @@ func (w *world) inFlight() {
 	}
 }
 
-// TestWaiting: an answer comes when there is something to tell.
+// moved reports progress of the waiting submission to the waiting requests.
+func (w *world) moved() {
+	w.events.Publish(events.Event{Kind: events.SubmissionMoved, Version: w.waits.ID})
+}
+
+// TestWaiting: a waiting request is answered when something has changed.
 func TestWaiting(t *testing.T) {
 	w := newWorld(t, nil)
 	path := fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID)
@@ -50,11 +56,13 @@ func TestWaiting(t *testing.T) {
 	}
 	begin(tag)
 	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	w.moved()
 	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 		t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 	}
 	begin(nil)
 	check(t, w.store.Fail(bg, w.waits.ID, "no"))
+	w.moved()
 	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 		t.Errorf("it is done: %d %s", rec.Code, rec.Body)
 	}
@@ -98,5 +106,75 @@ func TestShutdown(t *testing.T) {
 	}
 	if err := <-served; err != http.ErrServerClosed {
 		t.Error(err)
+	}
+}
+
+// interrupted is a hub with something that happens just before and just after
+// somebody has subscribed.
+type interrupted struct {
+	*events.Hub
+	before, after func()
+}
+
+func (i interrupted) Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func()) {
+	if i.before != nil {
+		i.before()
+	}
+	changes, stop := i.Hub.Subscribe(n, wanted)
+	if i.after != nil {
+		i.after()
+	}
+	return changes, stop
+}
+
+// TestNoWakeUpIsLost: what changes between the first look at a submission and the
+// wait for it is seen.
+func TestNoWakeUpIsLost(t *testing.T) {
+	for _, when := range []string{"before", "after"} {
+		w := newWorld(t, nil)
+		fail := func() {
+			check(t, w.store.Fail(bg, w.waits.ID, "no"))
+			w.moved()
+		}
+		hub := interrupted{Hub: w.events, before: fail}
+		if when == "after" {
+			hub.before, hub.after = nil, fail
+		}
+		w.api.Events = hub
+		began := time.Now()
+		rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
+		if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 15*time.Second {
+			t.Errorf("a change just %s the subscription: after %s: %d %s", when, time.Since(began), rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestWaitEnds: a client that goes away and a runner that stops end the wait.
+func TestWaitEnds(t *testing.T) {
+	for _, end := range []string{"client", "runner"} {
+		w := newWorld(t, nil)
+		ctx, cancel := context.WithCancel(bg)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/api/v1/submissions/%d?wait=60s", w.waits.ID), nil)
+		r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.http.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		w.inFlight()
+		if end == "client" {
+			cancel()
+		} else {
+			w.events.Close()
+		}
+		select {
+		case <-ended:
+		case <-time.After(30 * time.Second):
+			t.Errorf("the %s is gone, and the request still waits", end)
+		}
+		if w.api.waits.all != 0 {
+			t.Errorf("the %s is gone, and %d wait", end, w.api.waits.all)
+		}
 	}
 }

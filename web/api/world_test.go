@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -37,16 +41,19 @@ func check(tb testing.TB, err error) {
 // version is live and has played a rated and an unrated match, whose second one
 // failed; bob owns nothing; root is an admin. One match runs, one waits.
 type world struct {
-	tb     testing.TB
-	store  *store.Store
-	config *ladder.Config
-	api    *api
-	http   http.Handler
-	log    *lockedBuffer
-	woken  int
-	keys   map[string]string // "ada read" and so on
-	now    time.Time
-	nowMu  sync.Mutex
+	*laddertest.World
+	tb      testing.TB
+	store   *store.Store
+	events  *events.Hub
+	config  *config.Config
+	api     *api
+	http    http.Handler
+	log     *lockedBuffer
+	woken   int
+	uploads byte
+	keys    map[string]string // "ada read" and so on
+	now     time.Time
+	nowMu   sync.Mutex
 
 	live, failed, waits ladder.Version
 	rated               ladder.Match
@@ -54,6 +61,7 @@ type world struct {
 	running             ladder.Match
 	gameID              int64 // of the rated match; adabot wrote a log in seat adaSeat
 	adaSeat             int
+	adaFails            bool // adabot ends before it is ready
 }
 
 // lockedBuffer is a log that handlers of several goroutines write.
@@ -83,6 +91,7 @@ upload = 1
 bots = 1000
 versions = 1000
 unrated = 1000
+time = 10080
 [[ladder]]
 name = "teeko"
 title = "Teeko"
@@ -102,18 +111,14 @@ house = ["@random", "@greedy"]
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
-	config, err := ladder.ParseConfig("test", []byte(testConfig))
-	check(tb, err)
-	w := &world{tb: tb, config: config, log: new(lockedBuffer), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	dir := tb.TempDir()
-	w.store, err = store.Open(dir, store.Options{Server: true, Now: w.clock})
-	check(tb, err)
-	tb.Cleanup(func() { check(tb, w.store.Close()) })
+	w := &world{tb: tb, events: new(events.Hub), log: new(lockedBuffer), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
+	w.store, w.config = w.Store, w.Config
 	w.people()
 	w.bots()
 	w.matches()
 	o := Options{
-		Store: w.store, Dir: dir, Config: config, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
+		Store: w.store, Config: w.config, Events: w.events, Now: w.clock, Wake: func() { w.woken++ }, Registrations: 100000,
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
@@ -125,7 +130,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	return w
 }
 
-// clock goes on by a millisecond each time that somebody looks.
+// clock advances by a millisecond at each call.
 func (w *world) clock() time.Time {
 	w.nowMu.Lock()
 	defer w.nowMu.Unlock()
@@ -141,8 +146,7 @@ func (w *world) skip(d time.Duration) {
 
 func (w *world) people() {
 	for _, name := range []string{"ada", "bob", "root"} {
-		p, err := w.store.AddPerson(bg, name, name == "root")
-		check(w.tb, err)
+		p := w.Person(name, name == "root")
 		for _, scope := range scopes {
 			key, _, err := w.store.AddToken(bg, p.ID, "test", scope, time.Time{})
 			check(w.tb, err)
@@ -160,28 +164,21 @@ func (w *world) person(name string) int64 {
 func hashOf(n byte) string { return referee.Commitment(rules.Seed{n}).String() }
 
 func (w *world) bots() {
-	var bots []store.HouseBot
-	for _, b := range house.List() {
-		bots = append(bots, store.HouseBot{Name: "@" + b.Name, Label: "1", Hash: hashOf(0)})
-	}
-	check(w.tb, w.store.SyncHouse(bg, bots))
-	check(w.tb, w.store.SyncLadders(bg, w.config.Ladders))
+	w.House(func(string) string { return hashOf(0) })
 	w.live = w.version("adabot")
 	w.staged(w.live, true)
-	check(w.tb, w.store.SetBuilt(bg, w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}}))
-	check(w.tb, w.store.Promote(bg, w.live.ID))
+	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
 	check(w.tb, w.store.Fail(bg, w.failed.ID, "build: exit status 1"))
 	w.waits = w.version("adabot")
 }
 
-// version is one that ada has submitted.
+// version returns one that ada has submitted.
 func (w *world) version(bot string) ladder.Version {
 	w.tb.Helper()
-	v, err := w.store.AddVersion(bg, w.person("ada"), store.NewVersion{Bot: bot, Bundle: hashOf(1)}, w.config.Limits)
-	check(w.tb, err)
-	return v
+	w.uploads++
+	return w.Submit(w.person("ada"), bot, hashOf(10+w.uploads))
 }
 
 // staged takes a version through its first stages, the second of which may fail.
@@ -230,9 +227,9 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 	seed := rules.Seed{byte(m.ID)} // the same games each time
 	_, err := w.store.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
 	check(w.tb, err)
-	v, err := ladder.LadderConfig{Game: m.Game, Options: m.Options}.Variant()
+	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	check(w.tb, err)
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock.Clock}
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
 		ver, err := w.store.Version(bg, m.Versions[slot])
 		check(w.tb, err)
@@ -242,12 +239,19 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		}
 		rm.Bots = append(rm.Bots, referee.Bot{
 			Name: m.Bots[slot], Version: "1", Hash: ver.Hash,
-			Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(plays, lines, answers) },
+			Serve: func(lines io.Reader, answers io.Writer) error {
+				if w.adaFails && plays == "greedy" {
+					return errors.New("out of luck")
+				}
+				return house.Run(plays, lines, answers)
+			},
 		})
 	}
-	var games []ladder.Game
+	var games []*referee.Game
 	rm.Done = func(g *referee.Game) error {
-		games = append(games, gameOf(g, seed))
+		g.Reveal(seed)
+		g.Logs[slices.Index(g.Bots, 0)] = []byte("secret thoughts\n")
+		games = append(games, g)
 		return nil
 	}
 	check(w.tb, rm.Play(bg))
@@ -256,18 +260,6 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 	m, err = w.store.Match(bg, m.ID)
 	check(w.tb, err)
 	return m
-}
-
-func gameOf(g *referee.Game, seed rules.Seed) ladder.Game {
-	g.Reveal(seed)
-	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves), Took: g.Took, Replay: g.Encode()}
-	for seat, slot := range g.Bots {
-		out.Seats = append(out.Seats, ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]})
-		if slot == 0 {
-			out.Logs = append(out.Logs, ladder.GameLog{Seat: seat, Text: []byte("secret thoughts\n")})
-		}
-	}
-	return out
 }
 
 // call is a request of a test.
@@ -280,7 +272,7 @@ type call struct {
 	remote       string // address; a default otherwise
 }
 
-// ask sends a request and holds its answer against the document.
+// ask sends a request and checks its answer against the document.
 func (w *world) ask(c call) *httptest.ResponseRecorder {
 	w.tb.Helper()
 	var body io.Reader
@@ -315,7 +307,7 @@ func (w *world) ask(c call) *httptest.ResponseRecorder {
 	return rec
 }
 
-// get is a request that has to come out well, and its document.
+// get returns a request that has to come out well, and its document.
 func get[T any](w *world, c call) (doc T) {
 	w.tb.Helper()
 	if c.method == "" {
@@ -329,7 +321,7 @@ func get[T any](w *world, c call) (doc T) {
 	return doc
 }
 
-// decoded is the body of an answer that is compressed.
+// decoded returns the body of an answer that is compressed.
 func decoded(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) string {
 	tb.Helper()
 	var r io.Reader

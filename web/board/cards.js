@@ -98,6 +98,11 @@ function back() {
   ];
 }
 
+// plainFace is a card of another pack: its text.
+function plainFace(text) {
+  return [paper(), svg('text', { x: 61, y: 112, class: 'index', 'font-size': 50, 'text-anchor': 'middle' }, text)];
+}
+
 function symbol(id, shapes) {
   if (!document.getElementById(id)) {
     sheet().append(svg('symbol', { id, viewBox: '0 0 122 190' }, shapes()));
@@ -105,15 +110,16 @@ function symbol(id, shapes) {
   return id;
 }
 
-// card draws a card with its upper left corner at (x, y). Where the text is no
-// card, as "?" is none, it is the back. marks are more classes.
+// card draws a card with its upper left corner at (x, y), "?" face down. marks are
+// more classes.
 export function card(text, x, y, width, marks = '') {
   const known = parseCard(text);
-  const id = !known ? symbol('card-back', back)
+  const id = text === '?' ? symbol('card-back', back)
+    : !known ? symbol(`card-${text}`, () => plainFace(text))
     : width < jumbo ? symbol(`small-${text}`, () => smallFace(known))
       : symbol(`card-${text}`, () => face(known));
   return svg('g', {
-    class: `card ${marks}`.trim(), 'data-card': known ? text : '?', role: 'img', 'aria-label': cardName(known ? text : '?'),
+    class: `card ${marks}`.trim(), 'data-card': text, role: 'img', 'aria-label': cardName(text),
     transform: `translate(${x} ${y})`,
   }, svg('g', { class: 'lift' },
     svg('use', { href: `#${id}`, width, height: width * ratio }),

@@ -1,19 +1,19 @@
-// One way to draw every game: from a view of SPEC.md and a scene.
+// One way to draw every game: from how it is shown (Go's rules.Display), a view of
+// SPEC.md and a scene.
 
 import { html } from './dom.js';
-import { drawTeeko, drawTebes } from './squares.js';
+import { drawBoard } from './squares.js';
 import { drawTable } from './table.js';
-
-const games = { brisca: drawTable, tute: drawTable, podrida: drawTable, tebes: drawTebes, teeko: drawTeeko };
+import { named } from './view.js';
 
 // drawGame makes an element of a view. table.js says what a scene is. A game
-// that has no drawing is shown as its keys and values.
-export function drawGame(game, view, scene) {
-  const draw = Object.hasOwn(games, game) ? games[game] : null;
-  if (draw) return draw(view, scene);
+// without a table or a board is shown as its keys and values.
+export function drawGame(display, view, scene) {
+  if (display.cards) return drawTable(named(display, view, scene.turn, scene.names.length), scene);
+  if (display.board) return drawBoard(display.board, view, scene);
   return html('dl', { class: 'plainview' },
     Object.entries(view).map(([key, value]) => [html('dt', {}, key), html('dd', {}, value)]));
 }
 
-// wide tells whether a game's drawing uses all the width that there is.
-export function wide(game) { return games[game] === drawTable; }
+// wide reports whether a game's drawing uses the whole width.
+export function wide(display) { return Boolean(display.cards); }

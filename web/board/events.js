@@ -35,8 +35,7 @@ const tell = {
   extra: (who) => `${who} reaches a corner and moves once more`,
 };
 
-// eventText says an event in words; who names a seat. An event that is not
-// known is left as it is.
+// eventText is an event in words; who names a seat. An unknown event is returned unchanged.
 export function eventText(event, who) {
   const to = / \(seat (\d+)\)$/.exec(event);
   const [verb, ...words] = (to ? event.slice(0, to.index) : event).split(' ');
@@ -44,6 +43,7 @@ export function eventText(event, who) {
     case 'deal': return tell.deal(to ? who(Number(to[1])) : 'The hand', words);
     case 'trump': return words.length === 2 ? `${cardName(words[1])} is turned up: ${suitName(words[0])} are trumps` : `The trump card is ${cardName(words[0])}`;
     case 'round': return `Round ${words[0]}: ${words.slice(1).join(', ').replace(/cards=(\d+)/, (_, n) => `${plural(n, 'card')} each`).replace(/dealer=(\d+)/, (_, s) => `${who(Number(s))} deals`)}`;
+    case 'opening': return words[0] === '0' ? 'The game begins without an opening' : `The game begins after ${words[0]} random ${words[0] === '1' ? 'ply' : 'plies'}`;
     case 'score': return `The round is over: ${words.map((p, seat) => `${who(seat)} ${p}`).join(', ')}`;
   }
   return Object.hasOwn(tell, verb) && /^\d+$/.test(words[0]) ? tell[verb](who(Number(words[0])), words.slice(1)) : event;

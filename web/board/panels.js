@@ -5,7 +5,7 @@ import { moveName } from './events.js';
 import { pip } from './suits.js';
 import { parseCard } from './view.js';
 
-// about is the head of a replay: what was played, from which seed.
+// about is the header of a replay: what was played, with which seed.
 export function about(game) {
   const { clock } = game;
   const time = clock.bank ? `${clock.bank} ms and ${clock.inc ?? 0} ms a move` : `${clock.movetime} ms a move`;
@@ -34,7 +34,7 @@ function pointsAt(frame, seat, game, end) {
   return points === undefined ? null : points.split(',')[seat];
 }
 
-// seatList is who plays, with what they have.
+// seatList is the list of the seats, with their bots and points.
 export function seatList(game, frame, out, end) {
   const sides = new Set(game.seats.map((s) => s.side));
   const teams = sides.size < game.seats.length;
@@ -48,7 +48,7 @@ function seatTable(game, frame, out, end, teams) {
     html('thead', {}, html('tr', {}, ['', 'bot', 'points', 'rank'].map((h) => html('th', { scope: 'col' }, h)))),
     html('tbody', {}, game.seats.map((s, seat) => {
       const fault = game.faults.find((f) => f.seat === seat && out.has(seat));
-      const me = frame.views[seat].me;
+      const me = game.display.board && frame.views[seat].me;
       return html('tr', { class: `seat${seat}${frame.turn === seat && !end ? ' turn' : ''}`, 'data-seat': seat },
         html('td', {}, html('span', { class: 'dot' }, String(seat))),
         html('td', {}, html('span', { class: 'botname' }, s.name), ' ', html('span', { class: 'version' }, s.version),
@@ -67,7 +67,7 @@ export function moveLabel(move, names) {
   return `${by}: ${moveName(move.move)}`;
 }
 
-// moveText is a move as short as can be: a card has its emblem.
+// moveText is a move in its shortest form: a card has its emblem.
 function moveText(move) {
   const found = /^(?:(swap|sing|bid):)?(.+)$/.exec(move);
   const [, verb, rest] = found ?? [null, null, move];
@@ -120,8 +120,7 @@ export function moveList(game, frames, names, jump) {
   return lines;
 }
 
-// thoughts is what a bot said with its move; mayKnow tells whether the viewer
-// may read it.
+// thoughts shows what a bot wrote with its move; mayKnow is whether the viewer may read it.
 export function thoughts(move, mayKnow, names) {
   if (!move) return html('p', { class: 'none' }, 'No move has been made.');
   if (!mayKnow) return html('p', { class: 'none' }, `What ${names[move.seat]} thought is not for this seat.`);
@@ -132,5 +131,5 @@ export function thoughts(move, mayKnow, names) {
       const at = token.indexOf('=');
       return at > 0 ? html('span', { class: 'pair', 'data-key': token.slice(0, at) }, html('b', {}, token.slice(0, at)), ' ', token.slice(at + 1))
         : html('span', { class: 'word' }, token);
-    }))) : !move.standin && html('p', { class: 'none' }, 'It said nothing.'));
+    }))) : !move.standin && html('p', { class: 'none' }, 'No thoughts.'));
 }

@@ -9,11 +9,10 @@ import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
 import { eventsOf, expand, outAt, scores, viewOf } from './scenes.js';
 import { viewText } from './view.js';
 
-const titles = { brisca: 'Brisca', tute: 'Tute', podrida: 'La Podrida', tebes: 'Tebes', teeko: 'Teeko' };
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
 
-// startPlayer fills an element with the player of a game, Go's replaypage.Game.
+// startPlayer fills an element with the player of a game, the JSON of Go's replaypage.Game.
 export function startPlayer(root, game) {
   const player = new Player(root, game);
   player.build();
@@ -37,7 +36,7 @@ class Player {
 
   build() {
     const { game } = this;
-    const title = titles[game.game] ?? game.game;
+    const title = game.display.title || game.game;
     document.title = `${title}: ${game.seats.map((s) => s.name).join(' - ')}`;
     const button = (label, key, glyph, action) => html('button', { type: 'button', class: 'control', 'aria-label': label, title: `${label} (${key})`, 'data-do': action, click: () => this.act(action) },
       svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true', width: 22, height: 22 }, svg('path', { d: glyph })));
@@ -61,7 +60,7 @@ class Player {
     this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
     this.root.replaceChildren(
       html('header', { class: 'top' }, html('h1', {}, title), about(game)),
-      html('main', { class: `layout ${wide(game.game) ? 'cards' : 'board'}` },
+      html('main', { class: `layout ${wide(game.display) ? 'cards' : 'board'}` },
         html('div', { class: 'left' },
           html('section', { class: 'stage', 'aria-label': 'The game' }, this.views, this.stage, this.now),
           html('div', { class: 'controls', role: 'group', 'aria-label': 'Playback' },
@@ -79,8 +78,8 @@ class Player {
       html('footer', { class: 'foot' }, 'Arrow keys step, space plays, home and end jump; ', this.hidden() ? 'a digit chooses a seat’s view, o opens all cards.' : 'a digit chooses a seat, o shows both.'));
   }
 
-  // hidden tells whether the seats of this game see different cards.
-  hidden() { return this.game.own.includes('hand'); }
+  // hidden reports whether the seats of this game see different cards.
+  hidden() { return this.game.own.includes(this.game.display.cards?.hand); }
 
   listen() {
     document.addEventListener('keydown', (event) => this.key(event));
@@ -122,7 +121,7 @@ class Player {
     }
   }
 
-  // jump goes to a ply by hand, which ends playing.
+  // jump goes to a ply and stops playback.
   jump(ply) {
     this.pause();
     this.go(ply);
@@ -217,15 +216,15 @@ class Player {
     const crowded = game.seats.length > 6;
     const over = ply === this.end;
     const first = over ? game.seats.filter((s) => s.rank === 1) : [];
-    this.stage.replaceChildren(drawGame(game.game, view, {
-      width, height: wide(game.game) ? (width < 680 ? 0 : Math.max(crowded ? 620 : 500, Math.min(room, width * 0.7))) : Math.max(300, Math.min(room, width)),
+    this.stage.replaceChildren(drawGame(game.display, view, {
+      width, height: wide(game.display) ? (width < 680 ? 0 : Math.max(crowded ? 620 : 500, Math.min(room, width * 0.7))) : Math.max(300, Math.min(room, width)),
       names: game.seats.map((s) => s.name), seat: this.seat, turn: frame.turn, last: frame.last, trick: frame.trick,
       won: frame.won, captures: frame.captures, out: this.outAt(ply), ranks: over ? game.seats.map((s) => s.rank) : null,
       winner: over && first.length === 1 ? frame.views[game.seats.indexOf(first[0])].me : null, moving,
     }));
   }
 
-  // nowText says where the game stands in a line.
+  // nowText returns the state of the game in one line.
   nowText(frame) {
     const { game, ply } = this;
     if (ply === this.end) {
@@ -243,9 +242,9 @@ class Player {
       ...said.map((event) => html('li', {}, html('span', {}, eventText(event, (s) => this.names[s] ?? `seat ${s}`)), html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
         html('span', {}, `${this.names[f.seat]} forfeits: ${f.code}`),
-        // The full text may tell of the culprit's cards.
+        // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
-      ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, 'Nothing was told.')] : []));
+      ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, 'No events.')] : []));
   }
 
   // showChart draws the chart when it is not yet there for this width and

@@ -1,6 +1,6 @@
 // From the frames of a replay to what can be drawn.
 
-import { list, openView } from './view.js';
+import { list, named, openView } from './view.js';
 
 // expand gives the frames in full: views by seat, the open view, and what the
 // drawing needs besides. game is the JSON of Go's replaypage.Game.
@@ -10,6 +10,7 @@ export function expand(game) {
   const frames = [];
   game.frames.forEach((frame, ply) => {
     views = views.map((view, seat) => ({ ...view, ...frame.common, ...frame.own?.[seat] }));
+    const seen = views.map((view) => named(game.display, view, frame.turn, game.seats.length));
     const move = ply > 0 ? game.moves[ply - 1] : null;
     const told = summary(frame.events.all);
     let trick = null;
@@ -20,9 +21,9 @@ export function expand(game) {
       won = won.map((n, seat) => n + (seat === winner ? 1 : 0));
     }
     frames.push({
-      ply, turn: frame.turn, views, events: frame.events, trick, won,
+      ply, turn: frame.turn, views: seen, events: frame.events, trick, won,
       last: move && { seat: move.seat, move: move.move },
-      captures: told.captures,
+      captures: move ? told.captures : [], // an opening's are no move's
     });
   });
   return frames;
@@ -43,7 +44,7 @@ export function viewOf(frame, seat) {
   return seat === null ? openView(frame.views) : frame.views[seat];
 }
 
-// eventsOf is what a seat was told, or all.
+// eventsOf is the events that a seat saw, or all events.
 export function eventsOf(frame, seat) {
   return seat === null || !frame.events.seen ? frame.events.all : frame.events.seen[seat];
 }
@@ -54,8 +55,8 @@ export function outAt(game, ply) {
   return new Set(game.seats.flatMap((seat, i) => (sides.has(seat.side) ? [i] : [])));
 }
 
-// scoreOf is the last number that a bot gave as score with a move; null where
-// there is none. Only plain decimal numbers count.
+// scoreOf is the last score that a bot gave with a move; null if there is none. Only plain
+// decimal numbers count.
 export function scoreOf(move) {
   let score = null;
   for (const line of move.info ?? []) {

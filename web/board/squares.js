@@ -1,12 +1,12 @@
-// The boards of Tebes and Teeko. Squares are numbered row by row from the top
-// left, as the protocol numbers them, for whoever looks.
+// Boards, with squares or with points. Both are numbered row by row from the top
+// left, as in the protocol, for every viewer.
 
 import { svg } from './dom.js';
 
 const cell = 100;
 
-// A scene is what table.js says it is; of it last, ranks and moving count here,
-// and captures: the squares where the last move captured.
+// table.js describes a scene. This module uses its last, ranks and moving, and captures: the
+// squares where the last move captured.
 
 // squaresOf reads 19-14 or 12.
 function squaresOf(move) {
@@ -38,11 +38,11 @@ function piece(kind, square, size, marks, from) {
   return g;
 }
 
-function frame(game, size, scene, ...content) {
+function frame(kind, size, scene, ...content) {
   const side = size * cell + 60;
   const pixels = Math.min(scene.width, scene.height);
   return svg('svg', {
-    class: `squares ${game}`, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
+    class: `squares ${kind}`, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
     'data-seat': scene.seat ?? 'open',
   },
   svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),
@@ -74,13 +74,30 @@ function pieces(text, size, scene) {
     square === to ? from : null));
 }
 
-// drawTebes draws the board with its colours, the corners that are to be
-// reached, and the pieces.
-export function drawTebes(view, scene) {
-  const size = Number(view.size);
+// drawBoard draws a board as Go's rules.Board describes it.
+export function drawBoard(board, view, scene) {
+  const placed = view[board.pieces];
+  const size = Math.round(Math.sqrt(placed.length));
   const squares = squaresOf(scene.last?.move);
-  const corners = { 0: 'w', [size - 1]: 'w', [size * (size - 1)]: 'b', [size * size - 1]: 'b' };
-  const ground = [...view.colours].map((colour, square) => {
+  const captured = (scene.captures ?? []).map((square) => {
+    const [x, y] = middle(square, size);
+    return svg('path', { class: 'captured', d: `M${x + 22} ${y - 34}l14 14m0-14l-14 14` }, svg('title', {}, `captured on ${square}`));
+  });
+  return frame(board.colours ? 'fields' : 'lined', size, scene,
+    board.colours ? fields(view[board.colours], size, squares, goals(board.corners, size)) : points(size, squares),
+    pieces(placed, size, scene), squares.length === 2 && arrow(squares[0], squares[1], size), captured);
+}
+
+// goals is the side that wants a corner, by the corner's square.
+function goals(corners, size) {
+  if (!corners) return {};
+  return { 0: corners[0], [size - 1]: corners[1], [size * (size - 1)]: corners[2], [size * size - 1]: corners[3] };
+}
+
+// fields are squares of two colours; those of corners that are to be reached are
+// marked.
+function fields(colours, size, squares, corners) {
+  return [...colours].map((colour, square) => {
     const x = (square % size) * cell, y = Math.floor(square / size) * cell;
     return svg('g', { class: `square ${colour === 'b' ? 'dark' : 'light'}${squares.includes(square) ? ' last' : ''}` },
       svg('rect', { x, y, width: cell, height: cell, class: 'ground' }),
@@ -90,18 +107,10 @@ export function drawTebes(view, scene) {
       }, svg('title', {}, `a corner that ${names[corners[square]]} wants`)),
       svg('text', { x: x + 10, y: y + 91, class: 'number' }, String(square)));
   });
-  const captured = (scene.captures ?? []).map((square) => {
-    const [x, y] = middle(square, size);
-    return svg('path', { class: 'captured', d: `M${x + 22} ${y - 34}l14 14m0-14l-14 14` }, svg('title', {}, `captured on ${square}`));
-  });
-  return frame('tebes', size, scene, ground, pieces(view.pieces, size, scene),
-    squares.length === 2 && arrow(squares[0], squares[1], size), captured);
 }
 
-// drawTeeko draws the holes and the lines between neighbours.
-export function drawTeeko(view, scene) {
-  const size = 5;
-  const squares = squaresOf(scene.last?.move);
+// points are holes and the lines between neighbours.
+function points(size, squares) {
   const lines = [];
   for (let square = 0; square < size * size; square++) {
     const [x, y] = middle(square, size);
@@ -110,12 +119,10 @@ export function drawTeeko(view, scene) {
     if (down) lines.push(`M${x} ${y}v${cell}`);
     if (right && down) lines.push(`M${x} ${y}l${cell} ${cell}M${x + cell} ${y}l${-cell} ${cell}`);
   }
-  const holes = Array.from({ length: size * size }, (_, square) => {
+  return [svg('path', { class: 'lines', d: lines.join('') }), Array.from({ length: size * size }, (_, square) => {
     const [x, y] = middle(square, size);
     return svg('g', { class: `hole${squares.includes(square) ? ' last' : ''}` },
       svg('circle', { cx: x, cy: y, r: 38 }),
       svg('text', { x, y: y + 6, 'text-anchor': 'middle', class: 'number' }, String(square)));
-  });
-  return frame('teeko', size, scene, svg('path', { class: 'lines', d: lines.join('') }), holes,
-    pieces(view.board, size, scene), squares.length === 2 && arrow(squares[0], squares[1], size));
+  })];
 }

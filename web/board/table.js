@@ -1,4 +1,4 @@
-// The card table of Brisca, Tute and La Podrida.
+// The table of a card game in which tricks are played.
 
 import { card, ratio } from './cards.js';
 import { clip, svg } from './dom.js';
@@ -10,7 +10,7 @@ const plateHeight = 26;
 const badgeHeight = 22;
 const badgeRoom = 128; // beside a name at the bottom
 
-// drawTable draws a view. scene has what no view has, and all of it is optional
+// drawTable draws a view, its keys as view.js names them. scene has what no view has, and all of it is optional
 // but width, height and names:
 //   names     by seat
 //   seat      whose view it is; null when all cards are open
@@ -22,9 +22,7 @@ const badgeRoom = 128; // beside a name at the bottom
 //   ranks     by seat, once the game is over
 //   moving    whether the last move is to be seen arriving
 export function drawTable(view, scene) {
-  const seats = numbers(view.points).length;
-  const t = new Table(view, scene, seats);
-  return t.draw();
+  return new Table(view, scene, scene.names.length).draw();
 }
 
 class Table {
@@ -35,11 +33,11 @@ class Table {
     this.counts = held(view, seats, this.seat ?? 0);
     this.hands = this.open ? bySeat(view.hands) : null;
     this.known = bySeat(view.known);
-    this.lastCard = scene.last && lastCard(scene.last.move);
+    this.lastCard = scene.last?.move;
     this.sizes();
   }
 
-  // sizes settles how wide cards are, and from them the rows of seats.
+  // sizes sets how wide cards are, and from them the rows of seats.
   sizes() {
     const { width, height } = this.scene;
     const tall = width < 680;
@@ -84,7 +82,7 @@ class Table {
 
   drawPlate(seat, x, y, width) {
     const { scene, view } = this;
-    const points = list(view.points)[seat];
+    const points = list(view.points)[seat] ?? '';
     const small = width < 130;
     const name = scene.names[seat] ?? '';
     const mark = scene.ranks?.[seat] === 1 ? '★ ' : '';
@@ -96,10 +94,10 @@ class Table {
       svg('text', { x: x + 11, y: y + 18, class: 'platenumber', 'text-anchor': 'middle' }, String(seat)),
       svg('text', { x: x + 28, y: y + 17.6, class: 'name' }, mark + clip(name, room - (mark ? 14 : 0))),
       svg('text', { x: x + width - 8, y: y + 18, class: 'points', 'text-anchor': 'end' }, points,
-        small ? null : svg('tspan', { class: 'unit' }, ' pts')));
+        small || points === '' ? null : svg('tspan', { class: 'unit' }, ' pts')));
   }
 
-  // badges are what else is to be said of a seat, in a few words each.
+  // badges are further facts on a seat, in a few words each.
   badges(seat) {
     const { view, scene } = this;
     const all = [];
@@ -181,6 +179,7 @@ class Table {
   // players, or once it is drawn, the trump card is only a reminder.
   drawStock(box) {
     const { view } = this;
+    if (view.trump === undefined) return null;
     const size = this.onTable * 0.92;
     const tall = size * ratio;
     const cx = box.x + box.width / 2;
@@ -252,7 +251,7 @@ class Table {
     };
   }
 
-  // arrive lets a card come from the seat that played it; see board.css.
+  // arrive moves a card in from the seat that played it; see board.css.
   arrive(drawn, seat, x, y) {
     const box = this.plan.boxes[seat];
     const lift = drawn.querySelector('.lift');
@@ -264,9 +263,6 @@ class Table {
 
 // rounder turns an ellipse towards a rectangle, where many cards lie better.
 const rounder = (x) => Math.sign(x) * Math.abs(x) ** 0.8;
-
-// lastCard is the card that a move put on the table, if it did.
-function lastCard(move) { return parseCard(move) ? move : null; }
 
 function felt(width, height) {
   return [

@@ -10,7 +10,7 @@ export const suits = {
 
 const ranks = { 1: 'as', 10: 'sota', 11: 'caballo', 12: 'rey' };
 
-// parseCard reads 12c; null where the text is no card.
+// parseCard parses 12c; it returns null if the text is not a card.
 export function parseCard(text) {
   const found = /^([1-9]|1[0-2])([oceb])$/.exec(text);
   return found && { rank: Number(found[1]), suit: found[2] };
@@ -54,6 +54,16 @@ export function viewText(view, keys = Object.keys(view)) {
   return keys.filter((key) => key in view).map((key) => `${key}=${view[key]}`).join(' ');
 }
 
+// named is a view of a card game with its cards as `hand` and `trick`, whatever the
+// game calls them, and `leader`, the seat that began the trick. It leaves the views
+// of other games as they are.
+export function named(display, view, turn, seats) {
+  if (!display.cards) return view;
+  const hand = view[display.cards.hand], trick = view[display.cards.trick];
+  const leader = view.leader ?? String((Math.max(0, turn) + seats - list(trick).length % seats) % seats);
+  return { ...view, ...(hand === undefined ? {} : { hand }), trick, leader };
+}
+
 // openView is the view of somebody who sees all hands: that of seat 0, with
 // `hands` by seat in the place of `hand`, and nobody being `me`.
 export function openView(views) {
@@ -62,7 +72,7 @@ export function openView(views) {
   return open;
 }
 
-// held is how many cards each seat holds, which no view says: all had the same
+// held is the number of cards of each seat, which no view contains: all had the same
 // number before this trick, and those who have played to it have one less.
 export function held(view, seats, seat) {
   if (view.hands !== undefined) return bySeat(view.hands).map((hand) => hand.length);

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"mime"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 func part(text string) string { return "/" + url.PathEscape(text) }
 func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
 
-// values is a query of the pairs whose value is not empty.
+// values returns a query of the pairs whose value is not empty.
 func values(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -37,66 +39,107 @@ func positive(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Ladders are all ladders.
+// Ladders returns all ladders.
 func (c *Client) Ladders(ctx context.Context) ([]wire.Ladder, error) {
 	page, err := get[wire.Page[wire.Ladder]](ctx, c, "/ladders", nil)
 	return page.Items, err
 }
 
-// Standings are the places of a ladder, the best first; those of the past too
-// where all are asked for.
+// Standings returns the places on a ladder, the best first; with all also inactive versions.
 func (c *Client) Standings(ctx context.Context, ladder string, all bool) iter.Seq2[wire.Standing, error] {
 	return pages[wire.Standing](ctx, c, "/ladders"+part(ladder)+"/standings", values("active", strconv.FormatBool(!all), "limit", "500"))
 }
 
-// Bots are the bots by name, of one owner only where it is not "".
+// Bots returns the bots, the oldest first; only those of an owner if it is not "".
 func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
 }
 
-// MyBots are the bots of the token's person.
+// MyBots returns the bots of the token's person.
 func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/me/bots", nil)
 }
 
-// Bot is a bot and its places.
+// Bot returns a bot and its places.
 func (c *Client) Bot(ctx context.Context, name string) (wire.Bot, error) {
 	return get[wire.Bot](ctx, c, "/bots"+part(name), nil)
 }
 
-// Versions are a bot's versions, the newest first.
+// Versions returns a bot's versions, the newest first.
 func (c *Client) Versions(ctx context.Context, bot string) iter.Seq2[wire.Version, error] {
 	return pages[wire.Version](ctx, c, "/bots"+part(bot)+"/versions", nil)
 }
 
-// Stages are the stages of a version's submission, without their logs.
+// Withdraw takes a bot of one's own off the ladders.
+func (c *Client) Withdraw(ctx context.Context, bot string) (wire.Bot, error) {
+	return read[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/withdrawal"})
+}
+
+// Restore brings back a bot of one's own that was withdrawn.
+func (c *Client) Restore(ctx context.Context, bot string) (wire.Bot, error) {
+	return read[wire.Bot](ctx, c, request{method: http.MethodDelete, path: "/bots" + part(bot) + "/withdrawal"})
+}
+
+// UseVersion makes an earlier version of a bot of one's own live again.
+func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.Bot, error) {
+	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
+}
+
+// Upload is an archive as it was uploaded. Whoever reads Body closes it.
+type Upload struct {
+	Name string // of a file, by its bot, version and format
+	Body io.ReadCloser
+}
+
+// Upload returns the upload of a version of a bot of one's own.
+func (c *Client) Upload(ctx context.Context, bot string, version int) (Upload, error) {
+	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
+	if err != nil {
+		return Upload{}, err
+	}
+	u := Upload{Name: fmt.Sprintf("%s-%d.archive", bot, version), Body: resp.Body}
+	// The server is not to choose a directory.
+	if _, params, err := mime.ParseMediaType(resp.Header.Get("Content-Disposition")); err == nil && params["filename"] == filepath.Base(params["filename"]) {
+		u.Name = params["filename"]
+	}
+	return u, nil
+}
+
+// History returns what each match of a version has moved on a ladder, at most so many
+// of them, evenly spaced; version 0 is the live one, or else the last.
+func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
+	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
+	return page.Items, err
+}
+
+// Stages returns the stages of a version's submission, without their logs.
 func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.Stage, error) {
 	page, err := get[wire.Page[wire.Stage]](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs", nil)
 	return page.Items, err
 }
 
-// Stage is a stage with its log.
+// Stage returns a stage with its log.
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
 
-// MatchFilter chooses matches; what is empty does not choose.
+// MatchFilter selects matches. Empty fields match all.
 type MatchFilter struct {
 	Ladder, Bot, State string
 	Version            int // of the bot
 }
 
-// Matches are the matches that a filter chooses, the newest first.
+// Matches returns the matches that a filter selects, the newest first.
 func (c *Client) Matches(ctx context.Context, f MatchFilter) iter.Seq2[wire.Match, error] {
 	return pages[wire.Match](ctx, c, "/matches", values("ladder", f.Ladder, "bot", f.Bot, "version", positive(f.Version), "state", f.State))
 }
 
-// Match is a match and what it moved.
+// Match returns a match and its rating changes.
 func (c *Client) Match(ctx context.Context, id int64) (wire.Match, error) {
 	return get[wire.Match](ctx, c, "/matches"+number(id), nil)
 }
 
-// Games are the games of a match.
+// Games returns the games of a match.
 func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, error] {
 	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
 }
@@ -106,12 +149,17 @@ func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, e
 	return post[wire.Match](ctx, c, "/matches", m)
 }
 
-// Replay is a game's replay, byte for byte as it is kept.
+// CancelMatch cancels a match that is not over.
+func (c *Client) CancelMatch(ctx context.Context, match int64) (wire.Match, error) {
+	return read[wire.Match](ctx, c, request{method: http.MethodPost, path: "/matches" + number(match) + "/cancel"})
+}
+
+// Replay returns a game's replay, byte for byte.
 func (c *Client) Replay(ctx context.Context, game int64) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/replay")
 }
 
-// GameLog is what a bot of one's own wrote on standard error in a game.
+// GameLog returns what one of the user's bots wrote to stderr in a game.
 func (c *Client) GameLog(ctx context.Context, game int64, seat int) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/logs"+number(int64(seat)))
 }
@@ -124,13 +172,13 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	if err != nil {
-		return nil, fmt.Errorf("server: %s: the answer is not whole: %w: try again", c.URL, err)
+		return nil, fmt.Errorf("server: %s: the answer is incomplete: %w: try again", c.URL, err)
 	}
 	return data, nil
 }
 
-// ReplaysAfter gives the replays after a cursor, the oldest first, "" for all,
-// until there are no more yet. A stream that breaks goes on where it broke.
+// ReplaysAfter yields the existing replays after a cursor, the oldest first; "" is for all. It
+// resumes an interrupted stream.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -161,7 +209,7 @@ func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.S
 	}
 }
 
-// MatchReplays gives the replays of a match, by deal and rotation.
+// MatchReplays yields the replays of a match, by deal and rotation.
 func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		err := c.lines(ctx, "/matches"+number(match)+"/replays", nil, func(line wire.ReplayLine) bool { return yield(line, nil) })
@@ -171,11 +219,10 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped ends a stream that its consumer wants no more of.
+// errStopped ends a stream that its consumer has stopped.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines reads a stream of replays line by line. A line that did not come whole is
-// not given.
+// lines calls each with the lines of a stream of replays, without an incomplete last line.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {
@@ -189,7 +236,7 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("server: %s: the replays broke off: %w", c.URL, noEOF(err))
+			return fmt.Errorf("server: %s: the stream of replays was interrupted: %w", c.URL, noEOF(err))
 		}
 		var line wire.ReplayLine
 		if err := json.Unmarshal(data, &line); err != nil {
@@ -208,21 +255,26 @@ func noEOF(err error) error {
 	return err
 }
 
-// Submit sends an archive of a bot's folder; bot "" takes the manifest's name.
-// body opens the archive, once for each try.
+// Submit sends an archive of a bot's directory; if bot is "", the manifest names it. body opens
+// the archive, once for each attempt, and returns its size.
 func (c *Client) Submit(ctx context.Context, bot, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot), body: body, kind: kind, once: true})
 }
 
-// Submission is how far a submission has come, without waiting.
+// Submission returns the state of a submission, without waiting.
 func (c *Client) Submission(ctx context.Context, id int64) (wire.Submission, error) {
 	return get[wire.Submission](ctx, c, "/submissions"+number(id), nil)
 }
 
-// followWait is how long one question may wait for something new.
+// CancelSubmission ends a submission that waits for its turn.
+func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submission, error) {
+	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
+}
+
+// followWait is how long one request waits for a change.
 const followWait = 30 * time.Second
 
-// Follow gives a submission each time that it has come further, until it is done.
+// Follow yields a submission whenever it changes, until it is done.
 func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission, error] {
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
@@ -240,8 +292,8 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// changed waits for a submission to differ from what an ETag names; "" does not
-// wait. The ETag stays where nothing differs in time.
+// changed waits until a submission differs from an ETag; it does not wait for "". It returns the
+// new ETag, or the same one if nothing changed in time.
 func (c *Client) changed(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -262,15 +314,15 @@ func (c *Client) changed(ctx context.Context, id int64, tag string) (s wire.Subm
 	return s, resp.Header.Get("ETag"), nil
 }
 
-// Register joins the competition; the answer has the first token's key.
+// Register joins the competition. The answer contains the key of the first token.
 func (c *Client) Register(ctx context.Context, name, invite string) (wire.Registered, error) {
 	return post[wire.Registered](ctx, c, "/people", wire.Registration{Name: name, Invite: invite})
 }
 
-// Me is the person of the token.
+// Me returns the person of the token.
 func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/me", nil) }
 
-// Messages are what one is to know, the oldest first.
+// Messages returns the user's messages, the oldest first.
 func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
 	return pages[wire.Message](ctx, c, "/me/messages", nil)
 }
@@ -278,7 +330,7 @@ func (c *Client) Messages(ctx context.Context) iter.Seq2[wire.Message, error] {
 // ForgetToken revokes the client's own token.
 func (c *Client) ForgetToken(ctx context.Context) error { return c.forget(ctx, "/me/token") }
 
-// Tokens are one's own tokens.
+// Tokens returns the user's tokens.
 func (c *Client) Tokens(ctx context.Context) ([]wire.Token, error) {
 	page, err := get[wire.Page[wire.Token]](ctx, c, "/tokens", nil)
 	return page.Items, err
@@ -289,33 +341,33 @@ func (c *Client) AddToken(ctx context.Context, t wire.NewToken) (wire.MadeToken,
 	return post[wire.MadeToken](ctx, c, "/tokens", t)
 }
 
-// RevokeToken ends a token.
+// RevokeToken revokes a token.
 func (c *Client) RevokeToken(ctx context.Context, id int64) error {
 	return c.forget(ctx, "/tokens"+number(id))
 }
 
-// Invites are the invites that may still be used.
+// Invites returns the invites that can still be used.
 func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
 	page, err := get[wire.Page[wire.Invite]](ctx, c, "/admin/invites", nil)
 	return page.Items, err
 }
 
-// AddInvite invites somebody.
+// AddInvite makes an invite.
 func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
 	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
 }
 
-// RevokeInvite takes an unused invite back.
+// RevokeInvite revokes an unused invite.
 func (c *Client) RevokeInvite(ctx context.Context, id int64) error {
 	return c.forget(ctx, "/admin/invites"+number(id))
 }
 
-// People is everybody, by name.
+// People returns all people, in the order in which they joined.
 func (c *Client) People(ctx context.Context) iter.Seq2[wire.Person, error] {
 	return pages[wire.Person](ctx, c, "/admin/people", nil)
 }
 
-// Block shuts somebody out, or lets them in again.
+// Block blocks a person, or unblocks them if out is false.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {
@@ -324,7 +376,7 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
-// Body is an archive in memory, for Submit.
+// Body returns a body for Submit from an archive in memory.
 func Body(data []byte) func() (io.Reader, int64) {
 	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }
 }

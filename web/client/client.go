@@ -1,14 +1,11 @@
-// Package client speaks the HTTP API of a competition. Its documents are those of
-// web/api/wire; an error of the server is a *wire.Problem, which reads as a
-// sentence and says what to try.
+// Package client is a client of the HTTP API of a competition. Its documents are those of
+// web/api/wire. An error of the server is a *wire.Problem.
 //
-// A request is tried again when the server says that it is busy (429, 503), or
-// when the connection to a server that has answered before fails and asking twice
-// does no harm.
+// A request is repeated if the server is busy (429, 503), or if the connection fails, the server
+// has answered before, and the request is idempotent.
 package client
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -28,23 +25,22 @@ import (
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
-// Client asks one server, as one person where it has a token. It may be used by
-// several goroutines.
+// Client is a client of one server, for the person of its token. It is safe for concurrent use.
 type Client struct {
 	URL   string // of the server, without /api/v1
-	Token string // "" for what anybody may see
+	Token string // "" for anonymous requests
 	Agent string // User-Agent
-	// Retries is how often a request is tried again; 0: not.
+	// Retries is the largest number of repetitions of a request.
 	Retries int
-	// Waiting is told of each wait before another try; nil: nobody is.
+	// Waiting is called before each wait for another attempt, unless it is nil.
 	Waiting func(why error, wait time.Duration)
 
 	http    *http.Client
-	reached atomic.Bool // it has answered once: its address is right
+	reached atomic.Bool // the server has answered once: its address is right
 }
 
-// New makes a client of a server's address. One without a scheme is https, or
-// http for the machine itself.
+// New returns a client of the server with an address. The default scheme is https, but http for
+// the local machine.
 func New(address, token string) (*Client, error) {
 	full, err := cleanURL(address)
 	if err != nil {
@@ -68,24 +64,24 @@ func cleanURL(address string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("server: %q is not the address of one: try https://HOST or http://HOST:PORT", address)
+		return "", fmt.Errorf("server: %q is not an address of a server: try https://HOST or http://HOST:PORT", address)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
 }
 
 // request is one exchange with the server.
 type request struct {
-	method, path string // path behind /api/v1, its parts escaped
+	method, path string // path after /api/v1, its parts escaped
 	query        url.Values
 	header       http.Header
-	// body makes the body anew for each try; nil for none.
+	// body returns the body for each attempt and its size; nil: no body.
 	body func() (io.Reader, int64)
 	kind string // of the body
-	// once: asking twice would do it twice.
+	// once: the request is not idempotent.
 	once bool
 }
 
-// do sends a request until it has an answer that is good, or not modified. The
+// do sends a request, with repetitions, until the answer is a success or "not modified". The
 // caller closes its body.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
@@ -126,7 +122,7 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	}
 }
 
-// maxWait is the longest that a server may make somebody wait without a word.
+// maxWait is the longest wait before an attempt.
 const maxWait = 2 * time.Minute
 
 func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
@@ -163,12 +159,12 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("server: %s cannot be reached: %w: is its address right, and does it run?", c.URL, err)
+		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
 	}
 	return resp, nil
 }
 
-// retryAfter is how long the server asks to wait, 0 where it does not say.
+// retryAfter returns the wait that the server asks for, 0 if it does not.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
@@ -180,7 +176,7 @@ func retryAfter(resp *http.Response) time.Duration {
 	return 0
 }
 
-// problemOf reads an answer that is not good.
+// problemOf returns the error in an answer.
 func problemOf(resp *http.Response) error {
 	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -190,12 +186,12 @@ func problemOf(resp *http.Response) error {
 	}
 	return &wire.Problem{
 		Title: "not an answer of timba", Status: resp.StatusCode,
-		Detail: fmt.Sprintf("server: %s answered %q, and not as timba does", resp.Request.URL.Host, resp.Status),
+		Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", resp.Request.URL.Host, resp.Status),
 		Hint:   "is this the address of a timba server?",
 	}
 }
 
-// Status is the HTTP status of an error, 0 where the server gave none.
+// Status returns the HTTP status of an error, 0 for an error without one.
 func Status(err error) int {
 	var p *wire.Problem
 	if errors.As(err, &p) {
@@ -222,15 +218,20 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post sends a document that must not be sent twice.
+// post sends a document with a request that is not idempotent.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
+	return send[T](ctx, c, request{method: http.MethodPost, path: path, once: true}, doc)
+}
+
+// send sends a request with a document.
+func send[T any](ctx context.Context, c *Client, q request, doc any) (T, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
 		var none T
 		return none, err
 	}
-	return read[T](ctx, c, request{method: http.MethodPost, path: path, kind: "application/json", once: true,
-		body: func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }})
+	q.kind, q.body = "application/json", Body(data)
+	return read[T](ctx, c, q)
 }
 
 func (c *Client) forget(ctx context.Context, path string) error {
@@ -241,7 +242,7 @@ func (c *Client) forget(ctx context.Context, path string) error {
 	return resp.Body.Close()
 }
 
-// pages gives the items of a list, page after page, until the list or the
+// pages yields the items of a list, page after page, until the list or the
 // consumer ends.
 func pages[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -269,7 +270,7 @@ func pages[T any](ctx context.Context, c *Client, path string, query url.Values)
 	}
 }
 
-// Collect is at most n items of a list, all for n < 1.
+// Collect returns at most n items of a list, all for n < 1.
 func Collect[T any](list iter.Seq2[T, error], n int) ([]T, error) {
 	items := []T{}
 	for item, err := range list {

@@ -18,7 +18,7 @@ import (
 
 var bg = context.Background()
 
-// serve is a server that answers as the test says. What the real one answers is
+// serve returns a server that answers as the test says. What the real one answers is
 // tested in web/api and by the scripts of cmd/timba.
 func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Request)) *Client {
 	t.Helper()
@@ -59,7 +59,7 @@ func TestAddresses(t *testing.T) {
 	} {
 		c, err := New(address, "")
 		if want == "" {
-			if err == nil || !strings.Contains(err.Error(), "is not the address of one") {
+			if err == nil || !strings.Contains(err.Error(), "is not an address of a server") {
 				t.Errorf("%q: %v, %v", address, c, err)
 			}
 			continue
@@ -126,6 +126,14 @@ func TestRetries(t *testing.T) {
 	if _, err = c.Me(bg); Status(err) != 429 || tries.Load() != 1 {
 		t.Errorf("%d tries, %v", tries.Load(), err)
 	}
+
+	c = serve(t, func(n int64, w http.ResponseWriter, r *http.Request) { // waiting does not help
+		tries.Store(n)
+		problem(w, 409, "5 bots are the limit", "submit a new version of one of them")
+	})
+	if _, err = c.Submit(bg, "mine", "application/zip", Body(nil)); Status(err) != 409 || tries.Load() != 1 {
+		t.Errorf("%d tries, %v", tries.Load(), err)
+	}
 }
 
 // TestStrangers: what does not answer as timba does is named.
@@ -185,7 +193,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestReplaysAfter: a stream that breaks in a line goes on behind the last whole
+// TestReplaysAfter: a stream that is interrupted in a line is resumed after the last complete
 // one, and nothing comes twice.
 func TestReplaysAfter(t *testing.T) {
 	const all = 7

@@ -13,15 +13,17 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/timba-arena/timba/referee/rules"
 )
 
-var screens = flag.String("screens", "", "a folder to write pictures of the pages to")
+var screens = flag.String("screens", "", "a directory to write pictures of the pages to")
 
 // The page of every game works: it steps, plays and jumps, by keys and by
 // clicks, shows what a seat sees and no more, and asks no network for anything.
 func TestReplaysPage(t *testing.T) {
 	in := browser(t)
-	for _, name := range []string{"brisca", "tute", "tute-four", "podrida-fault", "podrida-twelve", "tebes", "tebes-fault", "teeko"} {
+	for _, name := range []string{"brisca", "tute", "tute-four", "podrida-fault", "podrida-twelve", "tebes", "tebes-fault", "teeko", "toy"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := find(t, name)
@@ -87,7 +89,7 @@ func jumps(b *tab, g *Game) {
 	}
 }
 
-// scored is the seats whose bots gave scores.
+// scored returns the seats whose bots gave scores.
 func scored(g *Game) (seats []string) {
 	for seat := range g.Seats {
 		if slices.ContainsFunc(g.Moves, func(m Move) bool { return m.Seat == seat && len(m.Info) > 0 }) {
@@ -174,7 +176,7 @@ func seatViews(b *tab, g *Game) {
 		for seat := range min(len(g.Seats), 3) {
 			s := b.visit(ply, seat)
 			view := frames[ply][seat]
-			if err := s.check(view, seat); err != nil {
+			if err := s.check(g.Display, view, seat); err != nil {
 				b.t.Errorf("ply %d, seat %d: %v", ply, seat, err)
 			}
 			want := g.Frames[ply].Events.All
@@ -182,7 +184,7 @@ func seatViews(b *tab, g *Game) {
 				want = g.Frames[ply].Events.Seen[seat]
 			}
 			if !slices.Equal(s.Events, want) {
-				b.t.Errorf("ply %d: seat %d was told %q, the page has %q", ply, seat, want, s.Events)
+				b.t.Errorf("ply %d: seat %d was sent %q, the page has %q", ply, seat, want, s.Events)
 			}
 		}
 	}
@@ -190,11 +192,12 @@ func seatViews(b *tab, g *Game) {
 
 // check compares what is shown with the view of a seat: its hand, and of other
 // cards none that the view does not name.
-func (s shown) check(view map[string]string, seat int) error {
+func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 	if n := len(strings.Fields(s.Line)); !strings.HasPrefix(s.Line, "view ") || n != len(view)+1 {
 		return fmt.Errorf("the view line is %q", s.Line)
 	}
-	if want := view["pieces"] + view["board"]; want != "" {
+	if d.Board != nil {
+		want := view[d.Board.Pieces]
 		got := []byte(strings.Repeat(".", len(want)))
 		for _, p := range s.Pieces {
 			if n, err := strconv.Atoi(p[0]); err == nil && n < len(got) {
@@ -206,14 +209,14 @@ func (s shown) check(view map[string]string, seat int) error {
 		}
 		return nil
 	}
-	if got, want := strings.Join(s.Hands[strconv.Itoa(seat)], ","), strings.Trim(view["hand"], "-"); got != want {
+	if got, want := strings.Join(s.Hands[strconv.Itoa(seat)], ","), strings.Trim(view[d.Cards.Hand], "-"); got != want {
 		return fmt.Errorf("its hand shows %s, want %s", got, want)
 	}
-	if s.Trump != view["trump"] || !s.Ended && s.Trick != strings.Trim(view["trick"], "-") {
+	if s.Trump != view["trump"] || !s.Ended && s.Trick != strings.Trim(view[d.Cards.Trick], "-") {
 		return fmt.Errorf("trump card %s and trick %s are shown, the view is %v", s.Trump, s.Trick, view)
 	}
 	may := map[string]bool{"?": true}
-	for _, list := range []string{view["hand"], view["trump"], view["trick"], view["known"]} {
+	for _, list := range []string{view[d.Cards.Hand], view["trump"], view[d.Cards.Trick], view["known"]} {
 		for _, card := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '/' }) {
 			may[card] = true
 		}
@@ -266,11 +269,11 @@ func marks(b *tab, g *Game) {
 		b.click("button.fault")
 		b.at(g.Faults[0].Ply, g)
 		if got := b.text(".events"); !strings.Contains(got, g.Faults[0].Text) {
-			b.t.Errorf("the fault is not told: %q", got)
+			b.t.Errorf("the fault is not shown: %q", got)
 		}
 		b.press(strconv.Itoa((g.Faults[0].Seat + 1) % len(g.Seats)))
 		if got := b.text(".events"); strings.Contains(got, g.Faults[0].Text) {
-			b.t.Errorf("another seat is told the fault in full: %q", got)
+			b.t.Errorf("another seat sees the fault in full: %q", got)
 		}
 	}
 }
@@ -349,7 +352,7 @@ func TestReplaysPagePolicy(t *testing.T) {
 func TestReplaysPageFits(t *testing.T) {
 	in := browser(t)
 	for _, c := range samples {
-		if *screens == "" && !slices.Contains([]string{"brisca-three", "tute-four", "podrida", "podrida-twelve", "tebes", "teeko-drop"}, c.name) {
+		if *screens == "" && !slices.Contains([]string{"brisca-three", "tute-four", "podrida", "podrida-twelve", "tebes", "teeko-drop", "toy"}, c.name) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -388,7 +391,7 @@ func fitted(b *tab, width int64) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](
 		`Number(document.querySelector('.player').dataset.width) === document.querySelector('.drawing').clientWidth`)); err != nil {
-		b.t.Fatalf("at a width of %d the drawing was not made anew: %v", width, err)
+		b.t.Fatalf("at a width of %d the drawing was not redrawn: %v", width, err)
 	}
 	if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
 		b.t.Errorf("at a width of %d the page is %d pixels too wide", width, over)

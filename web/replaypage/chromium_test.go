@@ -24,6 +24,9 @@ var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google
 // browser starts Chromium, once for a test and its parts.
 func browser(t *testing.T) context.Context {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short: a browser")
+	}
 	var path string
 	for _, name := range browsers {
 		if found, err := exec.LookPath(name); err == nil {
@@ -47,7 +50,7 @@ func browser(t *testing.T) context.Context {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // before the allocator's folder goes
+	t.Cleanup(func() { // before the allocator's directory goes
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Errorf("browser: %v", err)
 		}
@@ -159,7 +162,7 @@ func call[P, R any](b *tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// eval gives the value of an expression.
+// eval returns the value of an expression.
 func eval[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
@@ -198,25 +201,25 @@ func (b *tab) wait(selector string) {
 	}
 }
 
-// attribute is that of what a selector finds first, "" where there is none.
+// attribute returns an attribute of the first element that a selector matches, "" if there is none.
 func (b *tab) attribute(selector, name string) string {
 	b.t.Helper()
 	return eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.getAttribute(%q) ?? ''`, selector, name))
 }
 
-// attributes is an attribute of all that a selector finds.
+// attributes returns an attribute of all that a selector finds.
 func (b *tab) attributes(selector, name string) []string {
 	b.t.Helper()
 	return eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.getAttribute(%q))`, selector, name))
 }
 
-// count is how many elements a selector finds.
+// count returns how many elements a selector finds.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
 	return eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
 }
 
-// text is the text of what a selector finds first.
+// text returns the text of what a selector finds first.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
 	return eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))

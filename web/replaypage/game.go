@@ -1,9 +1,8 @@
-// Package replaypage makes of a replay what people look at and what programs
-// learn from: a page that plays the game back, and rows, one a move.
+// Package replaypage exports replays: as a page that plays the game back, and as rows for
+// training, one for each move.
 package replaypage
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,32 +12,33 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Game is a replay rebuilt by the rules, in the words of the protocol. Its JSON
-// is the data of the page.
+// Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data
+// of the page.
 type Game struct {
-	Name        string      `json:"game"`
-	Options     [][2]string `json:"options"` // name and value, in the game's order
-	Seed        referee.Hex `json:"seed"`
-	Commitment  referee.Hex `json:"commitment"`
-	Match       matchPlace  `json:"match"`
-	Clock       clock       `json:"clock"`
-	Seats       []Seat      `json:"seats"`
-	Keys        []string    `json:"keys"`   // of a view, in their order
-	Own         []string    `json:"own"`    // the keys of a view that seats see differently
-	Frames      []Frame     `json:"frames"` // one more than there are moves
-	Moves       []Move      `json:"moves"`
-	Faults      []fault     `json:"faults"`
-	Over        bool        `json:"over"`        // by the rules; false where a forfeit ended the game
-	Differences []string    `json:"differences"` // what the rules say otherwise; see Replay.Verify
+	Name        string        `json:"game"`
+	Display     rules.Display `json:"display"`
+	Options     [][2]string   `json:"options"` // name and value, in the game's order
+	Seed        referee.Hex   `json:"seed"`
+	Commitment  referee.Hex   `json:"commitment"`
+	Match       matchPlace    `json:"match"`
+	Clock       clock         `json:"clock"`
+	Seats       []Seat        `json:"seats"`
+	Keys        []string      `json:"keys"`   // of a view, in their order
+	Own         []string      `json:"own"`    // the keys of a view that seats see differently
+	Frames      []Frame       `json:"frames"` // one more than moves
+	Moves       []Move        `json:"moves"`
+	Faults      []fault       `json:"faults"`
+	Over        bool          `json:"over"`        // by the rules; false if a forfeit ended the game
+	Differences []string      `json:"differences"` // between the replay and the rules; see Replay.Verify
 }
 
 type (
 	matchPlace = referee.ReplayMatch
-	clock      = referee.ReplayClock
+	clock      = referee.ClockMS
 	fault      = referee.Fault
 )
 
-// Seat is who sat there and how it ended.
+// Seat is the bot of a seat and its result.
 type Seat struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
@@ -47,17 +47,17 @@ type Seat struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position, told as what has changed since the frame before: the
-// first has every key. The keys of Own are told by seat, all others once.
+// Frame is a position, as the changes since the previous frame; the first frame has every key.
+// Own has the keys of Game.Own for each seat, Common all others.
 type Frame struct {
 	Turn   int                 `json:"turn"` // the seat to move, -1 when the game is over
 	Common map[string]string   `json:"common,omitempty"`
 	Own    []map[string]string `json:"own,omitempty"`
-	Events Events              `json:"events"` // that led here: the deal's, or the move's
+	Events Events              `json:"events"` // of the deal, or of the move that led to this position
 }
 
-// Events is what was told. Seen is by seat, and only there when some seat was
-// told something else than All, which is for those who see all cards.
+// Events is a list of events, as the protocol writes them. All is for a viewer who sees all
+// cards. Seen is what each seat saw, absent if every seat saw All.
 type Events struct {
 	All  []string   `json:"all"`
 	Seen [][]string `json:"seen,omitempty"`
@@ -79,15 +79,15 @@ type position struct {
 	events Events
 }
 
-// NewGame rebuilds a replay. The error says where the replay and the rules part
-// so far that there is no game to show; smaller differences are in the result.
+// NewGame returns the game of a replay. It returns an error if the replay contradicts the rules
+// so much that no game can be shown; smaller differences are in Differences.
 func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 	v, err := check(r, g)
 	if err != nil {
 		return nil, err
 	}
 	game := &Game{
-		Name: r.Game, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
+		Name: r.Game, Display: g.Display(), Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
 		Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
 	}
 	for _, o := range v.Settings() {
@@ -96,7 +96,7 @@ func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 	for i, s := range r.Seats {
 		game.Seats = append(game.Seats, Seat{s.Name, s.Version, v.Side(i), r.Ranks[i], r.Points[i]})
 	}
-	positions, err := game.rebuild(r, g)
+	positions, err := game.rebuild(r, v)
 	if err != nil {
 		return nil, err
 	}
@@ -110,9 +110,9 @@ func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 	return game, nil
 }
 
-// check refuses what would not fit the seats.
+// check returns the variant of a replay, or an error if the replay does not fit its seats.
 func check(r *referee.Replay, g rules.Game) (rules.Variant, error) {
-	v, err := r.Settle(g)
+	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
 	}
@@ -122,42 +122,33 @@ func check(r *referee.Replay, g rules.Game) (rules.Variant, error) {
 	}
 	for i, f := range r.Faults {
 		if f.Seat < 0 || f.Seat >= n {
-			return nil, fmt.Errorf("replay: fault %d: there is no seat %d", i, f.Seat)
+			return nil, fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)
 		}
 	}
 	return v, nil
 }
 
-// rebuild gives every position, the first and the last included.
-func (g *Game) rebuild(r *referee.Replay, rulesOf rules.Game) (positions []position, err error) {
+// rebuild returns every position, including the first and the last.
+func (g *Game) rebuild(r *referee.Replay, v rules.Variant) (positions []position, err error) {
 	var log rules.Log
-	add := func(s rules.State) {
-		p := position{turn: s.Turn(), events: events(&log, len(r.Seats))}
+	for step, err := range r.Walk(v, &log) {
+		if err != nil {
+			return nil, err
+		}
+		p := position{turn: step.State.Turn(), events: events(&log, len(r.Seats))}
 		for seat := range r.Seats {
-			p.views = append(p.views, parse(s.View(nil, seat)))
+			p.views = append(p.views, parse(step.State.View(nil, seat)))
+		}
+		if len(positions) == 0 {
+			g.Keys = keys(step.State.View(nil, 0))
 		}
 		positions = append(positions, p)
 	}
-	start := func(s rules.State) {
-		g.Keys = keys(s.View(nil, 0))
-		s.Start(&log)
-		add(s)
-	}
-	last, err := r.Rebuild(rulesOf, start, func(step referee.Step) error {
-		next := step.State.Clone()
-		log.Reset()
-		next.Apply(step.Move, &log)
-		add(next)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	g.Over = last.Turn() == rules.Over
+	g.Over = positions[len(positions)-1].turn == rules.Over
 	return positions, nil
 }
 
-// keys is the keys of a view line in their order.
+// keys returns the keys of a view line in their order.
 func keys(view []byte) (names []string) {
 	for token := range strings.FieldsSeq(string(view)) {
 		key, _, _ := strings.Cut(token, "=")
@@ -176,15 +167,12 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events keeps what each seat was told, once where all were told the same.
+// events returns the events that each seat saw.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.Open()...)}
 	same := true
 	for seat := range seats {
-		var seen []string
-		for line := range bytes.Lines(log.Events(nil, seat, "")) {
-			seen = append(seen, string(bytes.TrimSuffix(line, []byte("\n"))))
-		}
+		seen := log.Seen(seat)
 		same = same && slices.Equal(seen, e.All)
 		e.Seen = append(e.Seen, append([]string{}, seen...))
 	}
@@ -194,7 +182,7 @@ func events(log *rules.Log, seats int) Events {
 	return e
 }
 
-// frames tells the positions by their changes.
+// frames sets Frames to the changes between the positions, and Own.
 func (g *Game) frames(positions []position) {
 	g.Own = ownKeys(positions)
 	before := position{views: make([]map[string]string, len(g.Seats))}
@@ -213,7 +201,7 @@ func (g *Game) frames(positions []position) {
 	}
 }
 
-// ownKeys is the keys that seats ever see differently, sorted.
+// ownKeys returns the keys whose values differ between seats in any position, sorted.
 func ownKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -228,8 +216,8 @@ func ownKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes is the keys of after, among those of own or among the others, whose
-// value is not that of before.
+// changes returns the pairs of after that differ from before: of the keys in own if among is
+// true, else of the other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// unfold gives the views by frame and seat, as the page does.
+// unfold returns the views by frame and seat, as the page does.
 func unfold(g *Game) (frames [][]map[string]string) {
 	views := make([]map[string]string, len(g.Seats))
 	for _, f := range g.Frames {
@@ -35,7 +35,7 @@ func unfold(g *Game) (frames [][]map[string]string) {
 	return frames
 }
 
-// SPEC.md, "Replays": the frames are every position, as each seat was told of it.
+// SPEC.md, "Replays": the frames are every position, as each seat sees it.
 func TestReplaysFrames(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := samples[rapid.IntRange(0, len(samples)-1).Draw(rt, "sample")]
@@ -66,14 +66,16 @@ func TestReplaysFrames(t *testing.T) {
 			}
 			at++
 		}
-		last, err := r.Rebuild(c.game, nil, func(step referee.Step) error {
-			same(step.State)
-			return nil
-		})
+		v, err := r.Resolve(c.game)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		same(last)
+		for step, err := range r.Walk(v, nil) {
+			if err != nil {
+				rt.Fatal(err)
+			}
+			same(step.State)
+		}
 	})
 }
 
@@ -84,16 +86,16 @@ func TestReplaysFrameEvents(t *testing.T) {
 	deal := g.Frames[0].Events
 	for seat := range g.Seats {
 		if len(deal.Seen[seat]) != 2 || !strings.HasPrefix(deal.Seen[seat][0], "deal ") {
-			t.Errorf("seat %d was told %q, want its deal and the trump card", seat, deal.Seen[seat])
+			t.Errorf("seat %d was sent %q, want its deal and the trump card", seat, deal.Seen[seat])
 		}
 		for _, card := range strings.Split(views[0][seat]["hand"], ",") {
 			if !strings.Contains(deal.Seen[seat][0], card) {
-				t.Errorf("seat %d holds %s, and was told %q", seat, card, deal.Seen[seat][0])
+				t.Errorf("seat %d holds %s, and was sent %q", seat, card, deal.Seen[seat][0])
 			}
 		}
 	}
 	if len(deal.All) != 5 {
-		t.Errorf("all were told %q, want four hands and the trump card", deal.All)
+		t.Errorf("all were sent %q, want four hands and the trump card", deal.All)
 	}
 	var secret, shared int
 	for i, f := range g.Frames[1:] {
@@ -109,7 +111,7 @@ func TestReplaysFrameEvents(t *testing.T) {
 				}
 				secret++
 				if words[2] != "?" && words[2] != views[i][seat]["trump"] {
-					t.Errorf("frame %d: seat %d was told %q", i+1, seat, e)
+					t.Errorf("frame %d: seat %d was sent %q", i+1, seat, e)
 				}
 			}
 		}
@@ -126,7 +128,7 @@ func TestReplaysPageRefuses(t *testing.T) {
 	}{
 		"ranks":   {func(r *referee.Replay) { r.Ranks = r.Ranks[:1] }, "replay: 1 ranks and 4 points in a game for 4 players"},
 		"points":  {func(r *referee.Replay) { r.Points = nil }, "replay: 4 ranks and 0 points in a game for 4 players"},
-		"fault":   {func(r *referee.Replay) { r.Faults = []referee.Fault{{Seat: 9}} }, "replay: fault 0: there is no seat 9"},
+		"fault":   {func(r *referee.Replay) { r.Faults = []referee.Fault{{Seat: 9}} }, "replay: fault 0: seat 9 does not exist"},
 		"illegal": {func(r *referee.Replay) { r.Moves[1].Move = r.Moves[0].Move }, "replay: move 1 of seat"},
 		"seats":   {func(r *referee.Replay) { r.Seats = r.Seats[:3] }, "replay: 3 seats in a game for 4 players"},
 		"option":  {func(r *referee.Replay) { r.Options["players"] = "7" }, `option players cannot be "7"`},
@@ -147,7 +149,7 @@ func TestReplaysPageRefuses(t *testing.T) {
 	}
 }
 
-// What the rules say otherwise is told on the page, not hidden.
+// Differences from the rules are shown on the page.
 func TestReplaysPageDifferences(t *testing.T) {
 	sample := find(t, "teeko")
 	r := play(t, sample)

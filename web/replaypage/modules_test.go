@@ -2,12 +2,13 @@ package replaypage
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/bundle"
 )
 
 const modules = `
@@ -23,7 +24,7 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 // The modules of package board by themselves, without a replay.
 func TestBoardModules(t *testing.T) {
 	b := open(t, browser(t), nil)
-	script, err := board.Bundle(modules)
+	script, err := bundle.Text("modules.js", modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,19 +43,19 @@ func TestBoardModules(t *testing.T) {
 		"score":                {`[{info: ['score=3 depth=2', 'depth=3 score=-4.5']}, {info: ['score=x', 'score=']}, {info: ['score=1e999']}, {info: ['myscore=3']}, {}].map(scoreOf)`, `[-4.5,null,null,null,null]`},
 		"ticks":                {`[ticks(-7, 12, 4), ticks(0, 1, 4), ticks(0, 0.0004, 2)]`, `[[-5,0,5,10],[0,0.5,1],[0,0.0002,0.0004]]`},
 		"events": {
-			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'new 1 thing', 'play x', 'constructor 0']
+			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'opening 6', 'opening 1', 'opening 0', 'new 1 thing', 'play x', 'constructor 0']
 				.map((e) => eventText(e, (s) => 'AB'[s]))`,
 			`["B plays 12 (rey) of copas","A draws a card face down","B takes the trick, 14 points","B takes the trick","A sings oros for 20","B bids 1",
 			"The round is over: A 10, B -10","10 (sota) of copas is turned up: copas are trumps","The trump card is 3 of bastos","B has 5 of copas, 7 of bastos",
-			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","new 1 thing","play x","constructor 0"]`,
+			"Round 2: 1 card each, A deals","A reaches a corner and moves once more","The game begins after 6 random plies","The game begins after 1 random ply","The game begins without an opening","new 1 thing","play x","constructor 0"]`,
 		},
 		"moves": {`['swap:7o', 'sing:c', 'bid:2', '12-13', '11e'].map(moveName)`, `["swap the trump card for the 7 of oros","sing copas","bid 2","12-13","11 (caballo) of espadas"]`},
 		// A team forfeits together.
 		"out":          {`[0, 4, 5].map((ply) => [...outAt({faults: [{seat: 1, ply: 5}], seats: [{side: 0}, {side: 1}, {side: 0}, {side: 1}]}, ply)])`, `[[],[],[1,3]]`},
-		"another game": {`drawGame('mus', {hand: '<b>'}, {}).outerHTML`, `"<dl class=\"plainview\"><dt>hand</dt><dd>&lt;b&gt;</dd></dl>"`},
-		"not a game":   {`drawGame('constructor', {a: '1'}, {}).tagName`, `"DL"`},
+		"another game": {`drawGame({title: 'Mus'}, {hand: '<b>'}, {}).outerHTML`, `"<dl class=\"plainview\"><dt>hand</dt><dd>&lt;b&gt;</dd></dl>"`},
+		"not a game":   {`drawGame({}, {a: '1'}, {}).tagName`, `"DL"`},
 		"cards need no replay": {
-			`(() => { const t = drawGame('brisca', parseView('hand=5c,7b trump=3b stock=28 leader=1 trick=1o points=4,0 played=- known=-/7b'), {width: 900, height: 600, names: ['a', 'b'], seat: 0, turn: 0});
+			`(() => { const t = drawGame({cards: {hand: 'hand', trick: 'trick'}}, parseView('hand=5c,7b trump=3b stock=28 leader=1 trick=1o points=4,0 played=- known=-/7b'), {width: 900, height: 600, names: ['a', 'b'], seat: 0, turn: 0});
 				return [...t.querySelectorAll('[data-hand]')].map((h) => [...h.querySelectorAll('[data-card]')].map((c) => c.dataset.card).join()); })()`,
 			`["5c,7b","7b"]`,
 		},
@@ -72,10 +73,10 @@ func TestBoardModules(t *testing.T) {
 	}
 }
 
-// No seat lies on another or off the table, whoever looks, at any width.
+// No seat lies on another or off the table, for any viewer, at any width.
 func TestBoardSeating(t *testing.T) {
 	b := open(t, browser(t), nil)
-	script, err := board.Bundle(modules)
+	script, err := bundle.Text("modules.js", modules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +103,27 @@ func TestBoardSeating(t *testing.T) {
 	}
 }
 
-func TestBoardBundleNamesWhatIsMissing(t *testing.T) {
-	if _, err := board.Bundle(`import './nothing.js'`); err == nil {
+func TestBundleNamesWhatIsMissing(t *testing.T) {
+	if _, err := bundle.Text("page.js", `import './nothing.js'`); err == nil {
 		t.Error("a module that does not exist was bundled")
 	}
-	if _, err := board.Style("nothing.css"); err == nil {
+	if _, err := bundle.Text("page.css", `@import "./nothing.css";`); err == nil {
 		t.Error("a style sheet that does not exist was bundled")
+	}
+}
+
+// What is committed is what go generate writes.
+func TestBundlesAreFresh(t *testing.T) {
+	for name, committed := range map[string]string{"page.js": script, "page.css": style} {
+		text, err := bundle.File(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, "</s") {
+			t.Errorf("the bundle of %s would end its own element in a page", name)
+		}
+		if text != committed {
+			t.Errorf("%s is not the bundle of %s: run go generate ./web/replaypage", bundle.Output(name), name)
+		}
 	}
 }

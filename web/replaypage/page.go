@@ -7,16 +7,13 @@ import (
 	"encoding/json"
 	"html/template"
 	"io"
-	"strings"
 	"sync"
-
-	"github.com/timba-arena/timba/web/board"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
 // icon is a coin.
 const icon = "data:image/svg+xml," +
@@ -24,50 +21,34 @@ const icon = "data:image/svg+xml," +
 	"%3Ccircle cx='16' cy='16' r='15' fill='%23f2bf2c' stroke='%232a2129' stroke-width='2'/%3E" +
 	"%3Ccircle cx='16' cy='16' r='8' fill='%23cf2e2e'/%3E%3C/svg%3E"
 
-// entry is the script of the page.
-const entry = `
-import { startPlayer } from './player.js';
-const data = document.getElementById('replay');
-startPlayer(document.getElementById('player'), JSON.parse(data.textContent));
-`
+//go:generate go run github.com/timba-arena/timba/web/bundle/write page.js page.css
 
-// assets is the script and the style sheet of every page.
-type assets struct{ script, style string }
+//go:embed page.min.js
+var script string
 
-var bundle = sync.OnceValues(func() (a assets, err error) {
-	if a.script, err = board.Bundle(entry); err == nil {
-		a.style, err = board.Style("board.css", "player.css")
-	}
-	// The parser must not find an end in the middle.
-	a.script = strings.ReplaceAll(a.script, "</script", `<\/script`)
-	return a, err
-})
+//go:embed page.min.css
+var style string
 
-// WritePage writes one HTML document that plays the game back. It needs nothing
-// else and asks no network for anything: its policy allows its own script and
-// style sheet by their hashes, and no others.
+// WritePage writes a self-contained HTML document that plays the game back. Its content security
+// policy allows only its own script and style sheet, by their hashes, and no network.
 func (g *Game) WritePage(w io.Writer) error {
-	a, err := bundle()
-	if err != nil {
-		return err
-	}
 	data, err := json.Marshal(g) // which writes <, > and & as escapes
 	if err != nil {
 		return err
 	}
-	policy := "default-src 'none'; script-src " + hash(a.script) + "; style-src " + hash(a.style) +
+	policy := "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
-	return page.Execute(w, map[string]any{
+	return page().Execute(w, map[string]any{
 		"Policy": policy,
 		"Title":  g.Name,
 		"Icon":   template.URL(icon),
-		"Style":  template.CSS(a.style),
+		"Style":  template.CSS(style),
 		"Data":   template.JS(data),
-		"Script": template.JS(a.script),
+		"Script": template.JS(script),
 	})
 }
 
-// hash is a source of a content security policy.
+// hash returns the hash source of a text for a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -11,9 +11,8 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Row is one move for a training set: what the seat that made it could see and
-// choose from, and how the game ended for it. It tells nothing that the seat
-// could not know, but for the seed, rank and points.
+// Row is one move for a training set: what its seat could see, its legal moves, and its result.
+// Except for the seed, rank and points, it contains only what the seat could know.
 type Row struct {
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
@@ -28,7 +27,7 @@ type Row struct {
 	Choices  int               `json:"choices"` // the number of legal moves
 	Legal    []string          `json:"legal"`   // in the order of the turn line
 	View     string            `json:"view"`
-	MS       *float64          `json:"ms"`   // nil where the stand-in moved
+	MS       *float64          `json:"ms"`   // nil for a move of the stand-in
 	Info     []string          `json:"info"` // may be empty
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
@@ -37,7 +36,7 @@ type Row struct {
 	settings rules.Settings // the options in the game's order
 }
 
-// Columns is the header of the CSV form, in the order of a Row's members.
+// Columns is the header of the CSV format, in the order of the fields of Row.
 var Columns = []string{
 	"game", "options", "seed", "deal", "rotation", "ply", "seat", "bot", "version",
 	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points",
@@ -50,8 +49,14 @@ func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
 		return err
 	}
 	var moves []rules.Move
-	_, err = r.Rebuild(g, nil, func(step referee.Step) error {
+	for step, err := range r.Walk(v, nil) {
+		if err != nil {
+			return err
+		}
 		s, m := step.State, step.Record
+		if m == nil {
+			break
+		}
 		row := Row{
 			Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
 			Ply: s.Ply(), Seat: m.Seat, Bot: r.Seats[m.Seat].Name, Version: r.Seats[m.Seat].Version,
@@ -66,19 +71,21 @@ func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
 		if !m.StandIn {
 			row.MS = &m.MS
 		}
-		return add(row)
-	})
-	return err
+		if err := add(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// A RowWriter takes rows; Close ends the document, not the writer below.
+// RowWriter writes rows. Close ends the document, but does not close the underlying writer.
 type RowWriter interface {
 	Write(Row) error
 	Close() error
 }
 
-// NewCSV writes rows as RFC 4180 with a header. Lists are joined by spaces;
-// info lines, which have spaces themselves, by tabs.
+// NewCSV returns a writer of rows as CSV, RFC 4180, with a header. Lists are joined by spaces,
+// but info lines, which contain spaces, by tabs.
 func NewCSV(w io.Writer) RowWriter { return &csvWriter{csv.NewWriter(w), false} }
 
 type csvWriter struct {
@@ -118,10 +125,10 @@ func (c *csvWriter) Close() error {
 	return c.w.Error()
 }
 
-// decimal is a number without an exponent, as the protocol writes points.
+// decimal returns a number without an exponent, as the protocol writes points.
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// NewJSON writes rows as one JSON array, a line a row.
+// NewJSON returns a writer of rows as one JSON array, with one line for each row.
 func NewJSON(w io.Writer) RowWriter { return &jsonWriter{w: w} }
 
 type jsonWriter struct {

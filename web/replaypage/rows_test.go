@@ -5,18 +5,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/referee/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // write writes the rows of samples.
 func write(t *testing.T, w RowWriter, names ...string) {
@@ -35,22 +30,7 @@ func write(t *testing.T, w RowWriter, names ...string) {
 func TestReplaysRowsGolden(t *testing.T) {
 	var b bytes.Buffer
 	write(t, NewCSV(&b), "tebes-fault", "brisca")
-	path := filepath.Join("testdata", "moves.csv")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update to write it", err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
-		t.Errorf("%s differs (-file +now); if that is right, run the test with -update\n%s", path, diff)
-	}
+	golden.Check(t, "moves.csv", b.String())
 }
 
 // The two forms have the same rows, members named as the columns.
@@ -98,7 +78,7 @@ func TestReplaysRowsAgree(t *testing.T) {
 	}
 }
 
-// flat is a member as CSV has it.
+// flat returns a member as CSV has it.
 func flat(t *testing.T, name string, value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -41,7 +41,7 @@ type Band struct {
 	High float64 `json:"high"`
 }
 
-// Reaches is the matches a bot, between two checkpoints where need be, from
+// Reaches returns the matches a bot, between two checkpoints where need be, from
 // which on the mean rank correlation is at least so much; +Inf where the curve
 // ends below it.
 func (c Curve) Reaches(spearman float64) float64 {
@@ -61,7 +61,7 @@ func (c Curve) Reaches(spearman float64) float64 {
 	return at
 }
 
-// Methods are the ladder's own and those that it is compared with.
+// Methods returns the ladder's own and those that it is compared with.
 func Methods() []Method {
 	methods := []Method{
 		{Name: "timba", Arrivals: true, pair: published, rate: byUncertainty, fit: true},
@@ -141,7 +141,7 @@ func lookAt(truth, elos []float64) look {
 	return l
 }
 
-// ranks are the values' places from 1; equals share the mean of theirs.
+// ranks returns the values' places from 1; equals share the mean of theirs.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

@@ -47,7 +47,7 @@ var curve = sync.OnceValue(func() []float64 {
 	return skills
 })
 
-// skill is the difference of skill with the expected score of diff Elo.
+// skill returns the difference of skill with the expected score of diff Elo.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
@@ -56,7 +56,7 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// game is one game's score, on a deal with the luck given.
+// game returns one game's score, on a deal with the luck given.
 func game(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noise*r.NormFloat64(); {
 	case lead > tie:
@@ -67,13 +67,13 @@ func game(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// deal is one deal with both rotations: the first's mean score.
+// deal plays one deal with both rotations and returns the first bot's mean score.
 func deal(r *rand.Rand, skill float64) float64 {
 	l := luck * r.NormFloat64()
 	return (game(r, skill, l) + game(r, skill, -l)) / 2
 }
 
-// single is one game on a deal of its own.
+// single plays one game on its own deal and returns the first bot's score.
 func single(r *rand.Rand, skill float64) float64 {
 	return game(r, skill, luck*r.NormFloat64())
 }

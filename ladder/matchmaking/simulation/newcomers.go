@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Newcomers is how fast bots that come to a settled ladder find their Elo.
+// Newcomers is how fast bots that come to an established ladder find their Elo.
 type Newcomers struct {
 	Name   string    `json:"name"`
 	Median []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
@@ -21,7 +21,7 @@ type Newcomers struct {
 	Shift float64 `json:"shift"`
 }
 
-// Within is after how many matches the median error is below so many Elo for
+// Within returns after how many matches the median error is below so many Elo for
 // good; -1 where it never is.
 func (n Newcomers) Within(elos float64) float64 {
 	at := math.Inf(1)
@@ -32,19 +32,19 @@ func (n Newcomers) Within(elos float64) float64 {
 }
 
 const (
-	newcomers    = 50  // to a ladder, one after the other
-	newcomerPlay = 30  // matches for which each is watched
-	settledAfter = 60  // matches a bot before the first arrives
-	everyMatches = 100 // the ladder's matches between two arrivals
+	newcomers        = 50  // to a ladder, one after the other
+	newcomerPlay     = 30  // matches for which each is watched
+	establishedAfter = 60  // matches a bot before the first arrives
+	everyMatches     = 100 // the ladder's matches between two arrivals
 )
 
-// Arrive lets bots come to settled ladders.
+// Arrive lets bots come to established ladders.
 func Arrive(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
 	err := c.each(ctx, func(run int, truth, play *rand.Rand) error {
 		w := newWorld(play, draw(truth, c.Bots), c.Deals)
-		for 2*w.finished < settledAfter*c.Bots {
+		for 2*w.finished < establishedAfter*c.Bots {
 			w.step(m.pair, m.rate)
 		}
 		runs[run] = watchArrivals(w, m, truth)

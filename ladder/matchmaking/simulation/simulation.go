@@ -44,7 +44,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// checkpoints are the matches a bot after which a ladder is looked at.
+// checkpoints returns the matches a bot after which a ladder is looked at.
 func (c Config) checkpoints() []int {
 	var at []int
 	for n := 1; n <= c.Matches; {
@@ -79,7 +79,7 @@ func (c Config) each(ctx context.Context, do func(run int, truth, play *rand.Ran
 	return group.Wait()
 }
 
-// draw is the true strength of a ladder's bots; bot 0 is the anchor.
+// draw returns the true strength of a ladder's bots; bot 0 is the anchor.
 func draw(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

@@ -19,18 +19,19 @@ type table struct {
 	sides   []int
 	truth   []float64
 	players []matchmaking.Player
-	met     map[[2]int64]int
+	met     map[int64]map[int64]int
 	pairs   []rating.Pair // each for itself
 	bouts   []rating.Bout // teams
 }
 
-// teams tells whether slots 0 and 2 are partners, as are 1 and 3.
+// teams reports whether slots 0 and 2 are partners, as are 1 and 3.
 func (t *table) teams() bool { return t.sides[0] == t.sides[2] }
 
 func newTable(r *rand.Rand, bots int, sides []int) *table {
-	t := &table{r: r, sides: sides, truth: draw(r, bots), met: map[[2]int64]int{}}
+	t := &table{r: r, sides: sides, truth: draw(r, bots), met: map[int64]map[int64]int{}}
 	for i := range bots {
 		t.players = append(t.players, matchmaking.Player{ID: int64(i), Elo: elo.Start, Uncertainty: elo.Newcomer})
+		t.met[int64(i)] = map[int64]int{}
 	}
 	t.players[0].Uncertainty = 0
 	return t
@@ -54,7 +55,7 @@ func (t *table) deals(slots []int64) []rating.Deal {
 	return deals
 }
 
-// race is four rotations of a game for four; a seat's time has the Gumbel
+// race returns four rotations of a game for four; a seat's time has the Gumbel
 // distribution about its bot's strength, which makes the logistic curve.
 func (t *table) race(slots []int64) rating.Deal {
 	var sheet rating.Sheet
@@ -80,15 +81,15 @@ func (t *table) race(slots []int64) rating.Deal {
 }
 
 func (t *table) step(test *testing.T) {
-	met := func(a, b int64) int { return t.met[[2]int64{a, b}] }
-	slots, _ := matchmaking.Next(matchmaking.Ladder{Slots: 4, Players: t.players, Met: met}, t.r)
+	met := func(a int64) (map[int64]int, error) { return t.met[a], nil }
+	slots, _, _ := matchmaking.Next(matchmaking.Ladder{Slots: 4, Players: t.players}, met, t.r)
 	deals := t.deals(slots)
 	players := make([]elo.Player, 4)
 	for i, id := range slots {
 		p := t.players[id]
-		players[i] = elo.Player{Elo: p.Elo, Uncertainty: p.Uncertainty, Held: id == 0}
+		players[i] = elo.Player{Elo: p.Elo, Uncertainty: p.Uncertainty, Fixed: id == 0}
 	}
-	moves, err := elo.Match(players, t.sides, deals)
+	moves, err := elo.Match(players, t.sides, deals, 1)
 	if err != nil {
 		test.Fatal(err)
 	}
@@ -102,7 +103,7 @@ func (t *table) step(test *testing.T) {
 		p.Matches++
 		for j, other := range slots {
 			if t.sides[i] != t.sides[j] {
-				t.met[[2]int64{id, other}]++
+				t.met[id][other]++
 			}
 		}
 	}
@@ -145,7 +146,7 @@ func (t *table) fit(test *testing.T) []rating.Estimate {
 	return out
 }
 
-// slope is how the ratings' scale compares with the truth's.
+// slope returns how the ratings' scale compares with the truth's.
 func slope(truth, elos []float64) float64 {
 	_, b := stat.LinearRegression(truth, elos, nil, false)
 	return b

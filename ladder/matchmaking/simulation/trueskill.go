@@ -50,7 +50,7 @@ func trueSkill(w *world, a, b int) {
 // unit is the variance of a match's noise in Elo: that of a mean of ten deals.
 const unit = 67.0 * 67.0
 
-// surprise is the mean and the loss of variance of a lead of t, cut to what a
+// surprise returns the mean and the loss of variance of a lead of t, cut to what a
 // score says of it: v and w of the paper.
 func surprise(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal

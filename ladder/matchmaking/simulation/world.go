@@ -33,7 +33,7 @@ func newWorld(r *rand.Rand, truth []float64, deals int) *world {
 	return w
 }
 
-// add is the arrival of a bot.
+// add adds a bot with a true strength and returns its number.
 func (w *world) add(truth float64) int {
 	id := len(w.truth)
 	w.truth = append(w.truth, truth)
@@ -57,17 +57,30 @@ func (w *world) add(truth float64) int {
 // pairing chooses two bots.
 type pairing func(w *world) (a, b int)
 
-// published is the ladder's own rule.
+// published returns the ladder's own rule.
 func published(w *world) (a, b int) {
 	for i := range w.players {
 		w.players[i] = matchmaking.Player{ID: int64(i), Elo: w.elo[i], Uncertainty: w.uncertainty[i], Matches: w.played[i], Waited: w.finished - w.last[i]}
 	}
-	met := func(a, b int64) int { return int(w.met[a][b]) }
-	slots, _ := matchmaking.Next(matchmaking.Ladder{Slots: 2, Players: w.players, Met: met}, w.r)
+	slots, _, err := matchmaking.Next(matchmaking.Ladder{Slots: 2, Players: w.players}, w.opponents, w.r)
+	if err != nil {
+		panic(err) // opponents gives none
+	}
 	return int(slots[0]), int(slots[1])
 }
 
-// random is rounds in which everybody plays once, drawn anew each time.
+// opponents implements matchmaking.Met.
+func (w *world) opponents(bot int64) (map[int64]int, error) {
+	met := make(map[int64]int)
+	for other, n := range w.met[bot] {
+		if n > 0 {
+			met[int64(other)] = int(n)
+		}
+	}
+	return met, nil
+}
+
+// random pairs bots in rounds in which each plays once; every round is drawn anew.
 func random(w *world) (a, b int) {
 	if len(w.round) < 2 {
 		w.round = w.r.Perm(len(w.truth))
@@ -86,7 +99,7 @@ func byUncertainty(w *world, a, b int) {
 	for _, s := range w.play(a, b) {
 		deals = append(deals, rating.Deal{{A: 0, B: 1, Games: 2, Score: s}})
 	}
-	moves, err := elo.Match([]elo.Player{w.player(a), w.player(b)}, []int{0, 1}, deals)
+	moves, err := elo.Match([]elo.Player{w.player(a), w.player(b)}, []int{0, 1}, deals, 1)
 	if err != nil {
 		panic(err)
 	}
@@ -95,10 +108,10 @@ func byUncertainty(w *world, a, b int) {
 }
 
 func (w *world) player(i int) elo.Player {
-	return elo.Player{Elo: w.elo[i], Uncertainty: w.uncertainty[i], Held: i == 0}
+	return elo.Player{Elo: w.elo[i], Uncertainty: w.uncertainty[i], Fixed: i == 0}
 }
 
-// byMatch is Elo with a fixed K on the mean score of duplicate deals.
+// byMatch returns Elo with a fixed K on the mean score of duplicate deals.
 func byMatch(k float64) rater {
 	return func(w *world, a, b int) {
 		sum := 0.0
@@ -109,7 +122,7 @@ func byMatch(k float64) rater {
 	}
 }
 
-// byGame is Elo with a fixed K after each of as many games, on a deal each.
+// byGame returns Elo with a fixed K after each of as many games, on a deal each.
 func byGame(k float64) rater {
 	return func(w *world, a, b int) {
 		s := skill(w.truth[a] - w.truth[b])
@@ -146,7 +159,7 @@ func (w *world) play(a, b int) []float64 {
 	return scores
 }
 
-// step is one match.
+// step plays one match and returns its bots.
 func (w *world) step(p pairing, rate rater) (a, b int) {
 	a, b = p(w)
 	rate(w, a, b)
@@ -160,7 +173,7 @@ func (w *world) step(p pairing, rate rater) (a, b int) {
 	return a, b
 }
 
-// fit is the maximum-likelihood ratings of the matches so far.
+// fit returns the maximum-likelihood ratings of the matches so far.
 func (w *world) fit() ([]float64, error) {
 	var pairs []rating.Pair
 	for a := range w.met {

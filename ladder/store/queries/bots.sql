@@ -8,7 +8,28 @@ SELECT * FROM bots WHERE id = ?;
 SELECT * FROM bots WHERE name = ?;
 
 -- name: CountBots :one
-SELECT count(*) FROM bots WHERE person_id = ?;
+-- A bot of which nothing but failures is left takes no place.
+SELECT count(*) FROM bots WHERE person_id = ?
+  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed');
+
+-- name: CountKept :one
+-- The versions of a bot that are more than a failure.
+SELECT count(*) FROM versions WHERE bot_id = ? AND state <> 'failed';
+
+-- name: SetWithdrawn :exec
+UPDATE bots SET withdrawn = ? WHERE id = ?;
+
+-- name: ForgetMessages :exec
+UPDATE messages SET version_id = NULL WHERE version_id IN (SELECT versions.id FROM versions WHERE versions.bot_id = ?);
+
+-- name: ForgetStages :exec
+DELETE FROM stages WHERE version_id IN (SELECT versions.id FROM versions WHERE versions.bot_id = ?);
+
+-- name: ForgetVersions :exec
+DELETE FROM versions WHERE bot_id = ?;
+
+-- name: ForgetBot :exec
+DELETE FROM bots WHERE id = ?;
 
 -- name: BotsAfter :many
 SELECT * FROM bots WHERE id > ? ORDER BY id LIMIT ?;
@@ -27,7 +48,8 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?) RETURNING *;
 SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?;
 
 -- name: CountVersionsSince :one
-SELECT count(*) FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?;
+SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
+FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?;
 
 -- name: VersionByID :one
 SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?;
@@ -46,6 +68,20 @@ WHERE versions.bot_id IN (sqlc.slice('bots'))
 SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.state = ? ORDER BY versions.id;
 
+-- name: PendingVersions :many
+SELECT sqlc.embed(versions), bots.name, bots.person_id, people.served,
+  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
+FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
+WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id;
+
+-- name: VersionByNumber :one
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.bot_id = ? AND versions.number = ?;
+
+-- name: RestingSince :one
+-- The version of a bot that rests since a moment.
+SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?;
+
 -- name: LiveVersion :one
 SELECT id FROM versions WHERE bot_id = ? AND state = 'live';
 
@@ -62,10 +98,11 @@ UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ? WH
 UPDATE versions SET hash = ? WHERE id = ?;
 
 -- name: CountBundle :one
-SELECT count(*) FROM versions WHERE bundle = ?;
+-- The versions that need an upload: one that has failed before it was built needs none.
+SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '');
 
 -- name: Bundles :many
-SELECT DISTINCT bundle FROM versions WHERE bundle > '' ORDER BY bundle;
+SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle;
 
 -- name: BeginStage :exec
 INSERT INTO stages (version_id, name, ok, began, summary, log) VALUES (?, ?, 0, ?, '', x'')
@@ -79,3 +116,9 @@ SELECT * FROM stages WHERE version_id = ? ORDER BY began, rowid;
 
 -- name: DropStages :exec
 DELETE FROM stages WHERE version_id = ?;
+
+-- name: OpenVersionsOf :many
+-- The versions of a person that are on their way and have begun.
+SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
+  AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id;

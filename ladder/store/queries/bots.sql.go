@@ -12,7 +12,7 @@ import (
 )
 
 const addBot = `-- name: AddBot :one
-INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created
+INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created, withdrawn
 `
 
 func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name string, created int64) (Bot, error) {
@@ -23,6 +23,7 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 		&i.PersonID,
 		&i.Name,
 		&i.Created,
+		&i.Withdrawn,
 	)
 	return i, err
 }
@@ -89,7 +90,7 @@ func (q *Queries) BeginStage(ctx context.Context, versionID int64, name string, 
 }
 
 const bot = `-- name: Bot :one
-SELECT id, person_id, name, created FROM bots WHERE id = ?
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE id = ?
 `
 
 func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
@@ -100,12 +101,13 @@ func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
 		&i.PersonID,
 		&i.Name,
 		&i.Created,
+		&i.Withdrawn,
 	)
 	return i, err
 }
 
 const botByName = `-- name: BotByName :one
-SELECT id, person_id, name, created FROM bots WHERE name = ?
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE name = ?
 `
 
 func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
@@ -116,12 +118,13 @@ func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
 		&i.PersonID,
 		&i.Name,
 		&i.Created,
+		&i.Withdrawn,
 	)
 	return i, err
 }
 
 const botsAfter = `-- name: BotsAfter :many
-SELECT id, person_id, name, created FROM bots WHERE id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) BotsAfter(ctx context.Context, iD int64, limit int64) ([]Bot, error) {
@@ -138,6 +141,7 @@ func (q *Queries) BotsAfter(ctx context.Context, iD int64, limit int64) ([]Bot, 
 			&i.PersonID,
 			&i.Name,
 			&i.Created,
+			&i.Withdrawn,
 		); err != nil {
 			return nil, err
 		}
@@ -153,7 +157,7 @@ func (q *Queries) BotsAfter(ctx context.Context, iD int64, limit int64) ([]Bot, 
 }
 
 const botsOfAfter = `-- name: BotsOfAfter :many
-SELECT id, person_id, name, created FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD int64, limit int64) ([]Bot, error) {
@@ -170,6 +174,7 @@ func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD in
 			&i.PersonID,
 			&i.Name,
 			&i.Created,
+			&i.Withdrawn,
 		); err != nil {
 			return nil, err
 		}
@@ -185,7 +190,7 @@ func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD in
 }
 
 const bundles = `-- name: Bundles :many
-SELECT DISTINCT bundle FROM versions WHERE bundle > '' ORDER BY bundle
+SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle
 `
 
 func (q *Queries) Bundles(ctx context.Context) ([]string, error) {
@@ -213,8 +218,10 @@ func (q *Queries) Bundles(ctx context.Context) ([]string, error) {
 
 const countBots = `-- name: CountBots :one
 SELECT count(*) FROM bots WHERE person_id = ?
+  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed')
 `
 
+// A bot of which nothing but failures is left takes no place.
 func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64, error) {
 	row := q.queryRow(ctx, q.countBotsStmt, countBots, personID)
 	var count int64
@@ -223,9 +230,10 @@ func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64,
 }
 
 const countBundle = `-- name: CountBundle :one
-SELECT count(*) FROM versions WHERE bundle = ?
+SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '')
 `
 
+// The versions that need an upload: one that has failed before it was built needs none.
 func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error) {
 	row := q.queryRow(ctx, q.countBundleStmt, countBundle, bundle)
 	var count int64
@@ -233,15 +241,33 @@ func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error)
 	return count, err
 }
 
-const countVersionsSince = `-- name: CountVersionsSince :one
-SELECT count(*) FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?
+const countKept = `-- name: CountKept :one
+SELECT count(*) FROM versions WHERE bot_id = ? AND state <> 'failed'
 `
 
-func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, created int64) (int64, error) {
-	row := q.queryRow(ctx, q.countVersionsSinceStmt, countVersionsSince, personID, created)
+// The versions of a bot that are more than a failure.
+func (q *Queries) CountKept(ctx context.Context, botID int64) (int64, error) {
+	row := q.queryRow(ctx, q.countKeptStmt, countKept, botID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countVersionsSince = `-- name: CountVersionsSince :one
+SELECT count(*), CAST(coalesce(min(versions.created), 0) AS INTEGER) AS oldest
+FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AND versions.created > ?
+`
+
+type CountVersionsSinceRow struct {
+	Count  int64
+	Oldest int64
+}
+
+func (q *Queries) CountVersionsSince(ctx context.Context, personID sql.NullInt64, created int64) (CountVersionsSinceRow, error) {
+	row := q.queryRow(ctx, q.countVersionsSinceStmt, countVersionsSince, personID, created)
+	var i CountVersionsSinceRow
+	err := row.Scan(&i.Count, &i.Oldest)
+	return i, err
 }
 
 const dropStages = `-- name: DropStages :exec
@@ -281,8 +307,44 @@ func (q *Queries) EndStage(ctx context.Context, arg EndStageParams) (int64, erro
 	return result.RowsAffected()
 }
 
+const forgetBot = `-- name: ForgetBot :exec
+DELETE FROM bots WHERE id = ?
+`
+
+func (q *Queries) ForgetBot(ctx context.Context, id int64) error {
+	_, err := q.exec(ctx, q.forgetBotStmt, forgetBot, id)
+	return err
+}
+
+const forgetMessages = `-- name: ForgetMessages :exec
+UPDATE messages SET version_id = NULL WHERE version_id IN (SELECT versions.id FROM versions WHERE versions.bot_id = ?)
+`
+
+func (q *Queries) ForgetMessages(ctx context.Context, botID int64) error {
+	_, err := q.exec(ctx, q.forgetMessagesStmt, forgetMessages, botID)
+	return err
+}
+
+const forgetStages = `-- name: ForgetStages :exec
+DELETE FROM stages WHERE version_id IN (SELECT versions.id FROM versions WHERE versions.bot_id = ?)
+`
+
+func (q *Queries) ForgetStages(ctx context.Context, botID int64) error {
+	_, err := q.exec(ctx, q.forgetStagesStmt, forgetStages, botID)
+	return err
+}
+
+const forgetVersions = `-- name: ForgetVersions :exec
+DELETE FROM versions WHERE bot_id = ?
+`
+
+func (q *Queries) ForgetVersions(ctx context.Context, botID int64) error {
+	_, err := q.exec(ctx, q.forgetVersionsStmt, forgetVersions, botID)
+	return err
+}
+
 const houseBots = `-- name: HouseBots :many
-SELECT id, person_id, name, created FROM bots WHERE person_id IS NULL ORDER BY id
+SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id IS NULL ORDER BY id
 `
 
 func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
@@ -299,6 +361,7 @@ func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
 			&i.PersonID,
 			&i.Name,
 			&i.Created,
+			&i.Withdrawn,
 		); err != nil {
 			return nil, err
 		}
@@ -409,6 +472,105 @@ func (q *Queries) OpenVersion(ctx context.Context, botID int64) (int64, error) {
 	return number, err
 }
 
+const openVersionsOf = `-- name: OpenVersionsOf :many
+SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
+  AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id
+`
+
+// The versions of a person that are on their way and have begun.
+func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([]int64, error) {
+	rows, err := q.query(ctx, q.openVersionsOfStmt, openVersionsOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pendingVersions = `-- name: PendingVersions :many
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id, people.served,
+  EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
+FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
+WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id
+`
+
+type PendingVersionsRow struct {
+	Version  Version
+	Name     string
+	PersonID sql.NullInt64
+	Served   sql.NullInt64
+	Begun    bool
+}
+
+func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, error) {
+	rows, err := q.query(ctx, q.pendingVersionsStmt, pendingVersions)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PendingVersionsRow
+	for rows.Next() {
+		var i PendingVersionsRow
+		if err := rows.Scan(
+			&i.Version.ID,
+			&i.Version.BotID,
+			&i.Version.Number,
+			&i.Version.Label,
+			&i.Version.Bundle,
+			&i.Version.Hash,
+			&i.Version.Language,
+			&i.Version.Games,
+			&i.Version.Command,
+			&i.Version.State,
+			&i.Version.Reason,
+			&i.Version.Created,
+			&i.Version.Began,
+			&i.Version.Ended,
+			&i.Name,
+			&i.PersonID,
+			&i.Served,
+			&i.Begun,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const restingSince = `-- name: RestingSince :one
+SELECT id FROM versions WHERE bot_id = ? AND +state = 'resting' AND ended = ?
+`
+
+// The version of a bot that rests since a moment.
+func (q *Queries) RestingSince(ctx context.Context, botID int64, ended sql.NullInt64) (int64, error) {
+	row := q.queryRow(ctx, q.restingSinceStmt, restingSince, botID, ended)
+	var id int64
+	err := row.Scan(&id)
+	return id, err
+}
+
 const setBuilt = `-- name: SetBuilt :exec
 UPDATE versions SET label = ?, hash = ?, language = ?, games = ?, command = ? WHERE id = ?
 `
@@ -466,6 +628,15 @@ func (q *Queries) SetState(ctx context.Context, arg SetStateParams) error {
 	return err
 }
 
+const setWithdrawn = `-- name: SetWithdrawn :exec
+UPDATE bots SET withdrawn = ? WHERE id = ?
+`
+
+func (q *Queries) SetWithdrawn(ctx context.Context, withdrawn sql.NullInt64, iD int64) error {
+	_, err := q.exec(ctx, q.setWithdrawnStmt, setWithdrawn, withdrawn, iD)
+	return err
+}
+
 const stages = `-- name: Stages :many
 SELECT version_id, name, ok, began, ended, summary, log FROM stages WHERE version_id = ? ORDER BY began, rowid
 `
@@ -514,6 +685,41 @@ type VersionByIDRow struct {
 func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, error) {
 	row := q.queryRow(ctx, q.versionByIDStmt, versionByID, id)
 	var i VersionByIDRow
+	err := row.Scan(
+		&i.Version.ID,
+		&i.Version.BotID,
+		&i.Version.Number,
+		&i.Version.Label,
+		&i.Version.Bundle,
+		&i.Version.Hash,
+		&i.Version.Language,
+		&i.Version.Games,
+		&i.Version.Command,
+		&i.Version.State,
+		&i.Version.Reason,
+		&i.Version.Created,
+		&i.Version.Began,
+		&i.Version.Ended,
+		&i.Name,
+		&i.PersonID,
+	)
+	return i, err
+}
+
+const versionByNumber = `-- name: VersionByNumber :one
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.bot_id = ? AND versions.number = ?
+`
+
+type VersionByNumberRow struct {
+	Version  Version
+	Name     string
+	PersonID sql.NullInt64
+}
+
+func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64) (VersionByNumberRow, error) {
+	row := q.queryRow(ctx, q.versionByNumberStmt, versionByNumber, botID, number)
+	var i VersionByNumberRow
 	err := row.Scan(
 		&i.Version.ID,
 		&i.Version.BotID,

@@ -84,6 +84,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.allPairsStmt, err = db.PrepareContext(ctx, allPairs); err != nil {
 		return nil, fmt.Errorf("error preparing query AllPairs: %w", err)
 	}
+	if q.askedOfBotStmt, err = db.PrepareContext(ctx, askedOfBot); err != nil {
+		return nil, fmt.Errorf("error preparing query AskedOfBot: %w", err)
+	}
 	if q.attemptsOfStmt, err = db.PrepareContext(ctx, attemptsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AttemptsOf: %w", err)
 	}
@@ -135,8 +138,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countFinishedStmt, err = db.PrepareContext(ctx, countFinished); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFinished: %w", err)
 	}
+	if q.countKeptStmt, err = db.PrepareContext(ctx, countKept); err != nil {
+		return nil, fmt.Errorf("error preparing query CountKept: %w", err)
+	}
 	if q.countMatchesStmt, err = db.PrepareContext(ctx, countMatches); err != nil {
 		return nil, fmt.Errorf("error preparing query CountMatches: %w", err)
+	}
+	if q.countTokensStmt, err = db.PrepareContext(ctx, countTokens); err != nil {
+		return nil, fmt.Errorf("error preparing query CountTokens: %w", err)
 	}
 	if q.countVersionsSinceStmt, err = db.PrepareContext(ctx, countVersionsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query CountVersionsSince: %w", err)
@@ -170,6 +179,18 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.fitStmt, err = db.PrepareContext(ctx, fit); err != nil {
 		return nil, fmt.Errorf("error preparing query Fit: %w", err)
+	}
+	if q.forgetBotStmt, err = db.PrepareContext(ctx, forgetBot); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetBot: %w", err)
+	}
+	if q.forgetMessagesStmt, err = db.PrepareContext(ctx, forgetMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetMessages: %w", err)
+	}
+	if q.forgetStagesStmt, err = db.PrepareContext(ctx, forgetStages); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetStages: %w", err)
+	}
+	if q.forgetVersionsStmt, err = db.PrepareContext(ctx, forgetVersions); err != nil {
+		return nil, fmt.Errorf("error preparing query ForgetVersions: %w", err)
 	}
 	if q.gameStmt, err = db.PrepareContext(ctx, game); err != nil {
 		return nil, fmt.Errorf("error preparing query Game: %w", err)
@@ -261,14 +282,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.oldestInStmt, err = db.PrepareContext(ctx, oldestIn); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestIn: %w", err)
 	}
+	if q.openOfPersonStmt, err = db.PrepareContext(ctx, openOfPerson); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenOfPerson: %w", err)
+	}
 	if q.openOnLadderStmt, err = db.PrepareContext(ctx, openOnLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenOnLadder: %w", err)
 	}
 	if q.openVersionStmt, err = db.PrepareContext(ctx, openVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenVersion: %w", err)
 	}
+	if q.openVersionsOfStmt, err = db.PrepareContext(ctx, openVersionsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenVersionsOf: %w", err)
+	}
 	if q.pairsOfStmt, err = db.PrepareContext(ctx, pairsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query PairsOf: %w", err)
+	}
+	if q.pendingVersionsStmt, err = db.PrepareContext(ctx, pendingVersions); err != nil {
+		return nil, fmt.Errorf("error preparing query PendingVersions: %w", err)
 	}
 	if q.peopleStmt, err = db.PrepareContext(ctx, people); err != nil {
 		return nil, fmt.Errorf("error preparing query People: %w", err)
@@ -278,6 +308,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.personByNameStmt, err = db.PrepareContext(ctx, personByName); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByName: %w", err)
+	}
+	if q.playedBeforeStmt, err = db.PrepareContext(ctx, playedBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query PlayedBefore: %w", err)
 	}
 	if q.playedByBotStmt, err = db.PrepareContext(ctx, playedByBot); err != nil {
 		return nil, fmt.Errorf("error preparing query PlayedByBot: %w", err)
@@ -293,6 +326,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.replaysOnLadderAfterStmt, err = db.PrepareContext(ctx, replaysOnLadderAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query ReplaysOnLadderAfter: %w", err)
+	}
+	if q.restingSinceStmt, err = db.PrepareContext(ctx, restingSince); err != nil {
+		return nil, fmt.Errorf("error preparing query RestingSince: %w", err)
 	}
 	if q.retireLadderStmt, err = db.PrepareContext(ctx, retireLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query RetireLadder: %w", err)
@@ -321,14 +357,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setHashStmt, err = db.PrepareContext(ctx, setHash); err != nil {
 		return nil, fmt.Errorf("error preparing query SetHash: %w", err)
 	}
+	if q.setServedStmt, err = db.PrepareContext(ctx, setServed); err != nil {
+		return nil, fmt.Errorf("error preparing query SetServed: %w", err)
+	}
 	if q.setStateStmt, err = db.PrepareContext(ctx, setState); err != nil {
 		return nil, fmt.Errorf("error preparing query SetState: %w", err)
 	}
-	if q.settleBotStmt, err = db.PrepareContext(ctx, settleBot); err != nil {
-		return nil, fmt.Errorf("error preparing query SettleBot: %w", err)
-	}
-	if q.settleEntriesStmt, err = db.PrepareContext(ctx, settleEntries); err != nil {
-		return nil, fmt.Errorf("error preparing query SettleEntries: %w", err)
+	if q.setWithdrawnStmt, err = db.PrepareContext(ctx, setWithdrawn); err != nil {
+		return nil, fmt.Errorf("error preparing query SetWithdrawn: %w", err)
 	}
 	if q.slotsOfStmt, err = db.PrepareContext(ctx, slotsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query SlotsOf: %w", err)
@@ -348,6 +384,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.unfinishedWithGamesStmt, err = db.PrepareContext(ctx, unfinishedWithGames); err != nil {
 		return nil, fmt.Errorf("error preparing query UnfinishedWithGames: %w", err)
 	}
+	if q.updateActiveStmt, err = db.PrepareContext(ctx, updateActive); err != nil {
+		return nil, fmt.Errorf("error preparing query UpdateActive: %w", err)
+	}
+	if q.updateActiveOfBotStmt, err = db.PrepareContext(ctx, updateActiveOfBot); err != nil {
+		return nil, fmt.Errorf("error preparing query UpdateActiveOfBot: %w", err)
+	}
 	if q.updateLadderStmt, err = db.PrepareContext(ctx, updateLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateLadder: %w", err)
 	}
@@ -359,6 +401,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.versionByIDStmt, err = db.PrepareContext(ctx, versionByID); err != nil {
 		return nil, fmt.Errorf("error preparing query VersionByID: %w", err)
+	}
+	if q.versionByNumberStmt, err = db.PrepareContext(ctx, versionByNumber); err != nil {
+		return nil, fmt.Errorf("error preparing query VersionByNumber: %w", err)
 	}
 	if q.versionsInStmt, err = db.PrepareContext(ctx, versionsIn); err != nil {
 		return nil, fmt.Errorf("error preparing query VersionsIn: %w", err)
@@ -474,6 +519,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing allPairsStmt: %w", cerr)
 		}
 	}
+	if q.askedOfBotStmt != nil {
+		if cerr := q.askedOfBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing askedOfBotStmt: %w", cerr)
+		}
+	}
 	if q.attemptsOfStmt != nil {
 		if cerr := q.attemptsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attemptsOfStmt: %w", cerr)
@@ -559,9 +609,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countFinishedStmt: %w", cerr)
 		}
 	}
+	if q.countKeptStmt != nil {
+		if cerr := q.countKeptStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countKeptStmt: %w", cerr)
+		}
+	}
 	if q.countMatchesStmt != nil {
 		if cerr := q.countMatchesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countMatchesStmt: %w", cerr)
+		}
+	}
+	if q.countTokensStmt != nil {
+		if cerr := q.countTokensStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countTokensStmt: %w", cerr)
 		}
 	}
 	if q.countVersionsSinceStmt != nil {
@@ -617,6 +677,26 @@ func (q *Queries) Close() error {
 	if q.fitStmt != nil {
 		if cerr := q.fitStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing fitStmt: %w", cerr)
+		}
+	}
+	if q.forgetBotStmt != nil {
+		if cerr := q.forgetBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetBotStmt: %w", cerr)
+		}
+	}
+	if q.forgetMessagesStmt != nil {
+		if cerr := q.forgetMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetMessagesStmt: %w", cerr)
+		}
+	}
+	if q.forgetStagesStmt != nil {
+		if cerr := q.forgetStagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetStagesStmt: %w", cerr)
+		}
+	}
+	if q.forgetVersionsStmt != nil {
+		if cerr := q.forgetVersionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing forgetVersionsStmt: %w", cerr)
 		}
 	}
 	if q.gameStmt != nil {
@@ -769,6 +849,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing oldestInStmt: %w", cerr)
 		}
 	}
+	if q.openOfPersonStmt != nil {
+		if cerr := q.openOfPersonStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openOfPersonStmt: %w", cerr)
+		}
+	}
 	if q.openOnLadderStmt != nil {
 		if cerr := q.openOnLadderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing openOnLadderStmt: %w", cerr)
@@ -779,9 +864,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing openVersionStmt: %w", cerr)
 		}
 	}
+	if q.openVersionsOfStmt != nil {
+		if cerr := q.openVersionsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openVersionsOfStmt: %w", cerr)
+		}
+	}
 	if q.pairsOfStmt != nil {
 		if cerr := q.pairsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pairsOfStmt: %w", cerr)
+		}
+	}
+	if q.pendingVersionsStmt != nil {
+		if cerr := q.pendingVersionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pendingVersionsStmt: %w", cerr)
 		}
 	}
 	if q.peopleStmt != nil {
@@ -797,6 +892,11 @@ func (q *Queries) Close() error {
 	if q.personByNameStmt != nil {
 		if cerr := q.personByNameStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personByNameStmt: %w", cerr)
+		}
+	}
+	if q.playedBeforeStmt != nil {
+		if cerr := q.playedBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playedBeforeStmt: %w", cerr)
 		}
 	}
 	if q.playedByBotStmt != nil {
@@ -822,6 +922,11 @@ func (q *Queries) Close() error {
 	if q.replaysOnLadderAfterStmt != nil {
 		if cerr := q.replaysOnLadderAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing replaysOnLadderAfterStmt: %w", cerr)
+		}
+	}
+	if q.restingSinceStmt != nil {
+		if cerr := q.restingSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing restingSinceStmt: %w", cerr)
 		}
 	}
 	if q.retireLadderStmt != nil {
@@ -869,19 +974,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setHashStmt: %w", cerr)
 		}
 	}
+	if q.setServedStmt != nil {
+		if cerr := q.setServedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setServedStmt: %w", cerr)
+		}
+	}
 	if q.setStateStmt != nil {
 		if cerr := q.setStateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setStateStmt: %w", cerr)
 		}
 	}
-	if q.settleBotStmt != nil {
-		if cerr := q.settleBotStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing settleBotStmt: %w", cerr)
-		}
-	}
-	if q.settleEntriesStmt != nil {
-		if cerr := q.settleEntriesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing settleEntriesStmt: %w", cerr)
+	if q.setWithdrawnStmt != nil {
+		if cerr := q.setWithdrawnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setWithdrawnStmt: %w", cerr)
 		}
 	}
 	if q.slotsOfStmt != nil {
@@ -914,6 +1019,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing unfinishedWithGamesStmt: %w", cerr)
 		}
 	}
+	if q.updateActiveStmt != nil {
+		if cerr := q.updateActiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing updateActiveStmt: %w", cerr)
+		}
+	}
+	if q.updateActiveOfBotStmt != nil {
+		if cerr := q.updateActiveOfBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing updateActiveOfBotStmt: %w", cerr)
+		}
+	}
 	if q.updateLadderStmt != nil {
 		if cerr := q.updateLadderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateLadderStmt: %w", cerr)
@@ -932,6 +1047,11 @@ func (q *Queries) Close() error {
 	if q.versionByIDStmt != nil {
 		if cerr := q.versionByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing versionByIDStmt: %w", cerr)
+		}
+	}
+	if q.versionByNumberStmt != nil {
+		if cerr := q.versionByNumberStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing versionByNumberStmt: %w", cerr)
 		}
 	}
 	if q.versionsInStmt != nil {
@@ -1008,6 +1128,7 @@ type Queries struct {
 	addVersionStmt           *sql.Stmt
 	allEntriesStmt           *sql.Stmt
 	allPairsStmt             *sql.Stmt
+	askedOfBotStmt           *sql.Stmt
 	attemptsOfStmt           *sql.Stmt
 	beginMatchStmt           *sql.Stmt
 	beginStageStmt           *sql.Stmt
@@ -1025,7 +1146,9 @@ type Queries struct {
 	countBundleStmt          *sql.Stmt
 	countFailedStmt          *sql.Stmt
 	countFinishedStmt        *sql.Stmt
+	countKeptStmt            *sql.Stmt
 	countMatchesStmt         *sql.Stmt
+	countTokensStmt          *sql.Stmt
 	countVersionsSinceStmt   *sql.Stmt
 	dropMatchStmt            *sql.Stmt
 	dropStagesStmt           *sql.Stmt
@@ -1037,6 +1160,10 @@ type Queries struct {
 	finishedOnLadderStmt     *sql.Stmt
 	finishedUnratedStmt      *sql.Stmt
 	fitStmt                  *sql.Stmt
+	forgetBotStmt            *sql.Stmt
+	forgetMessagesStmt       *sql.Stmt
+	forgetStagesStmt         *sql.Stmt
+	forgetVersionsStmt       *sql.Stmt
 	gameStmt                 *sql.Stmt
 	gamesOfStmt              *sql.Stmt
 	hashesOfStmt             *sql.Stmt
@@ -1067,17 +1194,22 @@ type Queries struct {
 	moveEntryStmt            *sql.Stmt
 	nextOrderStmt            *sql.Stmt
 	oldestInStmt             *sql.Stmt
+	openOfPersonStmt         *sql.Stmt
 	openOnLadderStmt         *sql.Stmt
 	openVersionStmt          *sql.Stmt
+	openVersionsOfStmt       *sql.Stmt
 	pairsOfStmt              *sql.Stmt
+	pendingVersionsStmt      *sql.Stmt
 	peopleStmt               *sql.Stmt
 	personStmt               *sql.Stmt
 	personByNameStmt         *sql.Stmt
+	playedBeforeStmt         *sql.Stmt
 	playedByBotStmt          *sql.Stmt
 	replayStmt               *sql.Stmt
 	replaysAfterStmt         *sql.Stmt
 	replaysOfMatchStmt       *sql.Stmt
 	replaysOnLadderAfterStmt *sql.Stmt
+	restingSinceStmt         *sql.Stmt
 	retireLadderStmt         *sql.Stmt
 	revokeInviteStmt         *sql.Stmt
 	revokeTokenStmt          *sql.Stmt
@@ -1087,19 +1219,22 @@ type Queries struct {
 	setBuiltStmt             *sql.Stmt
 	setFitStmt               *sql.Stmt
 	setHashStmt              *sql.Stmt
+	setServedStmt            *sql.Stmt
 	setStateStmt             *sql.Stmt
-	settleBotStmt            *sql.Stmt
-	settleEntriesStmt        *sql.Stmt
+	setWithdrawnStmt         *sql.Stmt
 	slotsOfStmt              *sql.Stmt
 	stagesStmt               *sql.Stmt
 	standingsStmt            *sql.Stmt
 	tokenByPublicStmt        *sql.Stmt
 	tokensOfStmt             *sql.Stmt
 	unfinishedWithGamesStmt  *sql.Stmt
+	updateActiveStmt         *sql.Stmt
+	updateActiveOfBotStmt    *sql.Stmt
 	updateLadderStmt         *sql.Stmt
 	useInviteStmt            *sql.Stmt
 	useTokenStmt             *sql.Stmt
 	versionByIDStmt          *sql.Stmt
+	versionByNumberStmt      *sql.Stmt
 	versionsInStmt           *sql.Stmt
 	versionsOfStmt           *sql.Stmt
 	waitAgainStmt            *sql.Stmt
@@ -1129,6 +1264,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addVersionStmt:           q.addVersionStmt,
 		allEntriesStmt:           q.allEntriesStmt,
 		allPairsStmt:             q.allPairsStmt,
+		askedOfBotStmt:           q.askedOfBotStmt,
 		attemptsOfStmt:           q.attemptsOfStmt,
 		beginMatchStmt:           q.beginMatchStmt,
 		beginStageStmt:           q.beginStageStmt,
@@ -1146,7 +1282,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countBundleStmt:          q.countBundleStmt,
 		countFailedStmt:          q.countFailedStmt,
 		countFinishedStmt:        q.countFinishedStmt,
+		countKeptStmt:            q.countKeptStmt,
 		countMatchesStmt:         q.countMatchesStmt,
+		countTokensStmt:          q.countTokensStmt,
 		countVersionsSinceStmt:   q.countVersionsSinceStmt,
 		dropMatchStmt:            q.dropMatchStmt,
 		dropStagesStmt:           q.dropStagesStmt,
@@ -1158,6 +1296,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		finishedOnLadderStmt:     q.finishedOnLadderStmt,
 		finishedUnratedStmt:      q.finishedUnratedStmt,
 		fitStmt:                  q.fitStmt,
+		forgetBotStmt:            q.forgetBotStmt,
+		forgetMessagesStmt:       q.forgetMessagesStmt,
+		forgetStagesStmt:         q.forgetStagesStmt,
+		forgetVersionsStmt:       q.forgetVersionsStmt,
 		gameStmt:                 q.gameStmt,
 		gamesOfStmt:              q.gamesOfStmt,
 		hashesOfStmt:             q.hashesOfStmt,
@@ -1188,17 +1330,22 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		moveEntryStmt:            q.moveEntryStmt,
 		nextOrderStmt:            q.nextOrderStmt,
 		oldestInStmt:             q.oldestInStmt,
+		openOfPersonStmt:         q.openOfPersonStmt,
 		openOnLadderStmt:         q.openOnLadderStmt,
 		openVersionStmt:          q.openVersionStmt,
+		openVersionsOfStmt:       q.openVersionsOfStmt,
 		pairsOfStmt:              q.pairsOfStmt,
+		pendingVersionsStmt:      q.pendingVersionsStmt,
 		peopleStmt:               q.peopleStmt,
 		personStmt:               q.personStmt,
 		personByNameStmt:         q.personByNameStmt,
+		playedBeforeStmt:         q.playedBeforeStmt,
 		playedByBotStmt:          q.playedByBotStmt,
 		replayStmt:               q.replayStmt,
 		replaysAfterStmt:         q.replaysAfterStmt,
 		replaysOfMatchStmt:       q.replaysOfMatchStmt,
 		replaysOnLadderAfterStmt: q.replaysOnLadderAfterStmt,
+		restingSinceStmt:         q.restingSinceStmt,
 		retireLadderStmt:         q.retireLadderStmt,
 		revokeInviteStmt:         q.revokeInviteStmt,
 		revokeTokenStmt:          q.revokeTokenStmt,
@@ -1208,19 +1355,22 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setBuiltStmt:             q.setBuiltStmt,
 		setFitStmt:               q.setFitStmt,
 		setHashStmt:              q.setHashStmt,
+		setServedStmt:            q.setServedStmt,
 		setStateStmt:             q.setStateStmt,
-		settleBotStmt:            q.settleBotStmt,
-		settleEntriesStmt:        q.settleEntriesStmt,
+		setWithdrawnStmt:         q.setWithdrawnStmt,
 		slotsOfStmt:              q.slotsOfStmt,
 		stagesStmt:               q.stagesStmt,
 		standingsStmt:            q.standingsStmt,
 		tokenByPublicStmt:        q.tokenByPublicStmt,
 		tokensOfStmt:             q.tokensOfStmt,
 		unfinishedWithGamesStmt:  q.unfinishedWithGamesStmt,
+		updateActiveStmt:         q.updateActiveStmt,
+		updateActiveOfBotStmt:    q.updateActiveOfBotStmt,
 		updateLadderStmt:         q.updateLadderStmt,
 		useInviteStmt:            q.useInviteStmt,
 		useTokenStmt:             q.useTokenStmt,
 		versionByIDStmt:          q.versionByIDStmt,
+		versionByNumberStmt:      q.versionByNumberStmt,
 		versionsInStmt:           q.versionsInStmt,
 		versionsOfStmt:           q.versionsOfStmt,
 		waitAgainStmt:            q.waitAgainStmt,

@@ -1,5 +1,5 @@
 -- name: AddGame :one
-INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took) VALUES (?, ?, ?, ?, ?, ?) RETURNING id;
+INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id;
 
 -- name: AddSeat :exec
 INSERT INTO game_seats (game_id, seat, slot, rank, points, fault, faults) VALUES (?, ?, ?, ?, ?, ?, ?);
@@ -9,6 +9,11 @@ INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?);
 
 -- name: AddLog :exec
 INSERT INTO game_logs (game_id, seat, size, data) VALUES (?, ?, ?, ?);
+
+-- name: PlayedBefore :one
+-- Whether a game was played on a ladder in the matches before an order.
+SELECT EXISTS (SELECT 1 FROM games JOIN matches ON matches.id = games.match_id
+  WHERE games.ladder_id = ? AND games.fingerprint = ? AND matches.ord < ?);
 
 -- name: GamesOf :many
 SELECT * FROM games WHERE match_id = ? ORDER BY deal, rotation;

@@ -11,16 +11,17 @@ import (
 )
 
 const addGame = `-- name: AddGame :one
-INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took) VALUES (?, ?, ?, ?, ?, ?) RETURNING id
+INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
 `
 
 type AddGameParams struct {
-	MatchID  int64
-	LadderID sql.NullInt64
-	Deal     int64
-	Rotation int64
-	Plies    int64
-	Took     int64
+	MatchID     int64
+	LadderID    sql.NullInt64
+	Deal        int64
+	Rotation    int64
+	Plies       int64
+	Took        int64
+	Fingerprint []byte
 }
 
 func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) (int64, error) {
@@ -31,6 +32,7 @@ func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) (int64, error)
 		arg.Rotation,
 		arg.Plies,
 		arg.Took,
+		arg.Fingerprint,
 	)
 	var id int64
 	err := row.Scan(&id)
@@ -95,7 +97,7 @@ func (q *Queries) AddSeat(ctx context.Context, arg AddSeatParams) error {
 }
 
 const game = `-- name: Game :one
-SELECT id, match_id, ladder_id, deal, rotation, plies, took FROM games WHERE id = ?
+SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM games WHERE id = ?
 `
 
 func (q *Queries) Game(ctx context.Context, id int64) (Game, error) {
@@ -109,12 +111,13 @@ func (q *Queries) Game(ctx context.Context, id int64) (Game, error) {
 		&i.Rotation,
 		&i.Plies,
 		&i.Took,
+		&i.Fingerprint,
 	)
 	return i, err
 }
 
 const gamesOf = `-- name: GamesOf :many
-SELECT id, match_id, ladder_id, deal, rotation, plies, took FROM games WHERE match_id = ? ORDER BY deal, rotation
+SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM games WHERE match_id = ? ORDER BY deal, rotation
 `
 
 func (q *Queries) GamesOf(ctx context.Context, matchID int64) ([]Game, error) {
@@ -134,6 +137,7 @@ func (q *Queries) GamesOf(ctx context.Context, matchID int64) ([]Game, error) {
 			&i.Rotation,
 			&i.Plies,
 			&i.Took,
+			&i.Fingerprint,
 		); err != nil {
 			return nil, err
 		}
@@ -162,6 +166,19 @@ func (q *Queries) Log(ctx context.Context, gameID int64, seat int64) (GameLog, e
 		&i.Data,
 	)
 	return i, err
+}
+
+const playedBefore = `-- name: PlayedBefore :one
+SELECT EXISTS (SELECT 1 FROM games JOIN matches ON matches.id = games.match_id
+  WHERE games.ladder_id = ? AND games.fingerprint = ? AND matches.ord < ?)
+`
+
+// Whether a game was played on a ladder in the matches before an order.
+func (q *Queries) PlayedBefore(ctx context.Context, ladderID sql.NullInt64, fingerprint []byte, ord sql.NullInt64) (bool, error) {
+	row := q.queryRow(ctx, q.playedBeforeStmt, playedBefore, ladderID, fingerprint, ord)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const playedByBot = `-- name: PlayedByBot :many

@@ -32,10 +32,11 @@ VALUES (sqlc.arg(ladder_id), sqlc.arg(version_id), sqlc.arg(predecessor), sqlc.a
 SELECT * FROM entries WHERE ladder_id = ? AND version_id = ?;
 
 -- name: LastEntryOfBot :one
-SELECT entries.version_id, entries.elo FROM versions JOIN entries ON entries.version_id = versions.id
-WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.number DESC LIMIT 1;
+-- By the bot, whose versions are few, and not by the ladder.
+SELECT entries.version_id, entries.elo FROM versions CROSS JOIN entries ON entries.version_id = versions.id
+WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.began DESC, versions.number DESC LIMIT 1;
 
--- name: SettleEntries :exec
+-- name: UpdateActive :exec
 -- An entry is active while its version is live, its owner is not blocked and the
 -- ladder is played; a house bot has to be one of the ladder's.
 UPDATE entries SET active = NOT active
@@ -49,7 +50,7 @@ WHERE active <> (
   WHERE versions.id = entries.version_id
 );
 
--- name: SettleBot :exec
+-- name: UpdateActiveOfBot :exec
 UPDATE entries SET active = NOT active
 WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
   SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
@@ -114,8 +115,8 @@ ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.c
 SELECT * FROM fits WHERE ladder_id = ?;
 
 -- name: MoveEntry :exec
-UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = matches + 1, games = games + ?, wins = wins + ?, draws = draws + ?,
-  losses = losses + ?, faults = faults + ? WHERE ladder_id = ? AND version_id = ?;
+UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?, games = ?, wins = ?, draws = ?, losses = ?, faults = ?
+WHERE ladder_id = ? AND version_id = ?;
 
 -- name: AddPair :exec
 INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares) VALUES (?, ?, ?, 1, ?, ?, ?)
@@ -128,10 +129,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: History :many
 -- Every step-th match of a version, and its last one.
-SELECT * FROM changes WHERE ladder_id = sqlc.arg(ladder_id) AND version_id = sqlc.arg(version_id)
-  AND number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY number;
+SELECT sqlc.embed(changes), coalesce(matches.distinct_deals, matches.deals) AS deals
+FROM changes JOIN matches ON matches.id = changes.match_id
+WHERE changes.ladder_id = sqlc.arg(ladder_id) AND changes.version_id = sqlc.arg(version_id)
+  AND changes.number % CAST(sqlc.arg(step) AS INTEGER) = CAST(sqlc.arg(phase) AS INTEGER) ORDER BY changes.number;
 
 -- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, matches.deals
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
 FROM changes JOIN matches ON matches.id = changes.match_id
 WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot;

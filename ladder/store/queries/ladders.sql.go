@@ -195,7 +195,7 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 }
 
 const boutsOf = `-- name: BoutsOf :many
-SELECT changes.match_id, changes.slot, changes.version_id, changes.score, matches.deals
+SELECT changes.match_id, changes.slot, changes.version_id, changes.score, coalesce(matches.distinct_deals, matches.deals) AS deals
 FROM changes JOIN matches ON matches.id = changes.match_id
 WHERE changes.ladder_id = ? ORDER BY changes.match_id, changes.slot
 `
@@ -368,8 +368,10 @@ func (q *Queries) Fit(ctx context.Context, ladderID int64) (Fit, error) {
 }
 
 const history = `-- name: History :many
-SELECT match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty FROM changes WHERE ladder_id = ?1 AND version_id = ?2
-  AND number % CAST(?3 AS INTEGER) = CAST(?4 AS INTEGER) ORDER BY number
+SELECT changes.match_id, changes.slot, changes.ladder_id, changes.version_id, changes.number, changes.elo_before, changes.elo_after, changes.k, changes.score, changes.expected, changes.uncertainty, coalesce(matches.distinct_deals, matches.deals) AS deals
+FROM changes JOIN matches ON matches.id = changes.match_id
+WHERE changes.ladder_id = ?1 AND changes.version_id = ?2
+  AND changes.number % CAST(?3 AS INTEGER) = CAST(?4 AS INTEGER) ORDER BY changes.number
 `
 
 type HistoryParams struct {
@@ -379,8 +381,13 @@ type HistoryParams struct {
 	Phase     int64
 }
 
+type HistoryRow struct {
+	Change Change
+	Deals  int64
+}
+
 // Every step-th match of a version, and its last one.
-func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]Change, error) {
+func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow, error) {
 	rows, err := q.query(ctx, q.historyStmt, history,
 		arg.LadderID,
 		arg.VersionID,
@@ -391,21 +398,22 @@ func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]Change, err
 		return nil, err
 	}
 	defer rows.Close()
-	var items []Change
+	var items []HistoryRow
 	for rows.Next() {
-		var i Change
+		var i HistoryRow
 		if err := rows.Scan(
-			&i.MatchID,
-			&i.Slot,
-			&i.LadderID,
-			&i.VersionID,
-			&i.Number,
-			&i.EloBefore,
-			&i.EloAfter,
-			&i.K,
-			&i.Score,
-			&i.Expected,
-			&i.Uncertainty,
+			&i.Change.MatchID,
+			&i.Change.Slot,
+			&i.Change.LadderID,
+			&i.Change.VersionID,
+			&i.Change.Number,
+			&i.Change.EloBefore,
+			&i.Change.EloAfter,
+			&i.Change.K,
+			&i.Change.Score,
+			&i.Change.Expected,
+			&i.Change.Uncertainty,
+			&i.Deals,
 		); err != nil {
 			return nil, err
 		}
@@ -509,8 +517,8 @@ func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
 }
 
 const lastEntryOfBot = `-- name: LastEntryOfBot :one
-SELECT entries.version_id, entries.elo FROM versions JOIN entries ON entries.version_id = versions.id
-WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.number DESC LIMIT 1
+SELECT entries.version_id, entries.elo FROM versions CROSS JOIN entries ON entries.version_id = versions.id
+WHERE versions.bot_id = ? AND entries.ladder_id = ? ORDER BY versions.began DESC, versions.number DESC LIMIT 1
 `
 
 type LastEntryOfBotRow struct {
@@ -518,6 +526,7 @@ type LastEntryOfBotRow struct {
 	Elo       float64
 }
 
+// By the bot, whose versions are few, and not by the ladder.
 func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int64) (LastEntryOfBotRow, error) {
 	row := q.queryRow(ctx, q.lastEntryOfBotStmt, lastEntryOfBot, botID, ladderID)
 	var i LastEntryOfBotRow
@@ -590,8 +599,8 @@ func (q *Queries) MetBelow(ctx context.Context, ladderID int64, b int64) ([]MetB
 }
 
 const moveEntry = `-- name: MoveEntry :exec
-UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = matches + 1, games = games + ?, wins = wins + ?, draws = draws + ?,
-  losses = losses + ?, faults = faults + ? WHERE ladder_id = ? AND version_id = ?
+UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?, games = ?, wins = ?, draws = ?, losses = ?, faults = ?
+WHERE ladder_id = ? AND version_id = ?
 `
 
 type MoveEntryParams struct {
@@ -599,6 +608,7 @@ type MoveEntryParams struct {
 	Uncertainty float64
 	Last        int64
 	LastAt      sql.NullInt64
+	Matches     int64
 	Games       int64
 	Wins        int64
 	Draws       int64
@@ -614,6 +624,7 @@ func (q *Queries) MoveEntry(ctx context.Context, arg MoveEntryParams) error {
 		arg.Uncertainty,
 		arg.Last,
 		arg.LastAt,
+		arg.Matches,
 		arg.Games,
 		arg.Wins,
 		arg.Draws,
@@ -753,44 +764,6 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 	return err
 }
 
-const settleBot = `-- name: SettleBot :exec
-UPDATE entries SET active = NOT active
-WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
-`
-
-func (q *Queries) SettleBot(ctx context.Context, botID int64) error {
-	_, err := q.exec(ctx, q.settleBotStmt, settleBot, botID)
-	return err
-}
-
-const settleEntries = `-- name: SettleEntries :exec
-UPDATE entries SET active = NOT active
-WHERE active <> (
-  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
-  FROM versions
-  JOIN bots ON bots.id = versions.bot_id
-  JOIN ladders ON ladders.id = entries.ladder_id
-  LEFT JOIN people ON people.id = bots.person_id
-  WHERE versions.id = entries.version_id
-)
-`
-
-// An entry is active while its version is live, its owner is not blocked and the
-// ladder is played; a house bot has to be one of the ladder's.
-func (q *Queries) SettleEntries(ctx context.Context) error {
-	_, err := q.exec(ctx, q.settleEntriesStmt, settleEntries)
-	return err
-}
-
 const standings = `-- name: Standings :many
 SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, bots.name, coalesce(people.name, '') AS owner
 FROM entries
@@ -852,6 +825,44 @@ func (q *Queries) Standings(ctx context.Context, ladderID int64, active int64) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const updateActive = `-- name: UpdateActive :exec
+UPDATE entries SET active = NOT active
+WHERE active <> (
+  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  FROM versions
+  JOIN bots ON bots.id = versions.bot_id
+  JOIN ladders ON ladders.id = entries.ladder_id
+  LEFT JOIN people ON people.id = bots.person_id
+  WHERE versions.id = entries.version_id
+)
+`
+
+// An entry is active while its version is live, its owner is not blocked and the
+// ladder is played; a house bot has to be one of the ladder's.
+func (q *Queries) UpdateActive(ctx context.Context) error {
+	_, err := q.exec(ctx, q.updateActiveStmt, updateActive)
+	return err
+}
+
+const updateActiveOfBot = `-- name: UpdateActiveOfBot :exec
+UPDATE entries SET active = NOT active
+WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND active <> (
+  SELECT versions.state = 'live' AND ladders.active AND people.blocked IS NULL
+    AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name))
+  FROM versions
+  JOIN bots ON bots.id = versions.bot_id
+  JOIN ladders ON ladders.id = entries.ladder_id
+  LEFT JOIN people ON people.id = bots.person_id
+  WHERE versions.id = entries.version_id
+)
+`
+
+func (q *Queries) UpdateActiveOfBot(ctx context.Context, botID int64) error {
+	_, err := q.exec(ctx, q.updateActiveOfBotStmt, updateActiveOfBot, botID)
+	return err
 }
 
 const updateLadder = `-- name: UpdateLadder :exec

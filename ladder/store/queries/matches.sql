@@ -73,7 +73,12 @@ UPDATE matches SET state = 'waiting' WHERE id = ?;
 UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 
 -- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ? WHERE id = ?;
+UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ? WHERE id = ?;
+
+-- name: AskedOfBot :many
+-- Unrated matches that wait for a bot.
+SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id;
 
 -- name: IdleWaiting :many
 -- Rated matches that wait for a version which does not play there any more.
@@ -84,3 +89,12 @@ JOIN entries ON entries.ladder_id = matches.ladder_id AND entries.version_id = m
 JOIN versions ON versions.id = match_slots.version_id
 JOIN bots ON bots.id = match_slots.bot_id
 WHERE matches.state = 'waiting' AND entries.active = 0 ORDER BY matches.id, match_slots.slot;
+
+-- name: OpenOfPerson :many
+-- Matches that are not over which a person asked for, or in which a bot of theirs plays.
+SELECT * FROM matches WHERE state IN ('waiting', 'running') AND (
+  asked_by = CAST(sqlc.arg(person_id) AS INTEGER) OR EXISTS (
+    SELECT 1 FROM match_slots JOIN bots ON bots.id = match_slots.bot_id
+    WHERE match_slots.match_id = matches.id AND bots.person_id = CAST(sqlc.arg(person_id) AS INTEGER)
+  )
+) ORDER BY id;

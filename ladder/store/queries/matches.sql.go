@@ -36,7 +36,7 @@ func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
 
 const addMatch = `-- name: AddMatch :one
 INSERT INTO matches (ladder_id, game, options, clock, deals, state, asked_by, reason, created)
-VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took
+VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals
 `
 
 type AddMatchParams struct {
@@ -75,6 +75,7 @@ func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (Match, erro
 		&i.Finished,
 		&i.Ord,
 		&i.Took,
+		&i.DistinctDeals,
 	)
 	return i, err
 }
@@ -98,6 +99,35 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 		arg.BotID,
 	)
 	return err
+}
+
+const askedOfBot = `-- name: AskedOfBot :many
+SELECT DISTINCT matches.id FROM match_slots CROSS JOIN matches ON matches.id = match_slots.match_id
+WHERE match_slots.bot_id = ? AND matches.state = 'waiting' AND matches.ladder_id IS NULL ORDER BY matches.id
+`
+
+// Unrated matches that wait for a bot.
+func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]int64, error) {
+	rows, err := q.query(ctx, q.askedOfBotStmt, askedOfBot, botID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const attemptsOf = `-- name: AttemptsOf :many
@@ -259,14 +289,15 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) error {
 }
 
 const finishMatch = `-- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ? WHERE id = ?
+UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ? WHERE id = ?
 `
 
 type FinishMatchParams struct {
-	Finished sql.NullInt64
-	Ord      sql.NullInt64
-	Took     sql.NullInt64
-	ID       int64
+	Finished      sql.NullInt64
+	Ord           sql.NullInt64
+	Took          sql.NullInt64
+	DistinctDeals sql.NullInt64
+	ID            int64
 }
 
 func (q *Queries) FinishMatch(ctx context.Context, arg FinishMatchParams) error {
@@ -274,6 +305,7 @@ func (q *Queries) FinishMatch(ctx context.Context, arg FinishMatchParams) error 
 		arg.Finished,
 		arg.Ord,
 		arg.Took,
+		arg.DistinctDeals,
 		arg.ID,
 	)
 	return err
@@ -340,7 +372,7 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 }
 
 const match = `-- name: Match :one
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE id = ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE id = ?
 `
 
 func (q *Queries) Match(ctx context.Context, id int64) (Match, error) {
@@ -361,12 +393,13 @@ func (q *Queries) Match(ctx context.Context, id int64) (Match, error) {
 		&i.Finished,
 		&i.Ord,
 		&i.Took,
+		&i.DistinctDeals,
 	)
 	return i, err
 }
 
 const matchesBefore = `-- name: MatchesBefore :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE id < ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]Match, error) {
@@ -393,6 +426,7 @@ func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]M
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -408,7 +442,7 @@ func (q *Queries) MatchesBefore(ctx context.Context, iD int64, limit int64) ([]M
 }
 
 const matchesIn = `-- name: MatchesIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
@@ -435,6 +469,7 @@ func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit i
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -450,7 +485,7 @@ func (q *Queries) MatchesIn(ctx context.Context, state string, iD int64, limit i
 }
 
 const matchesOfBot = `-- name: MatchesOfBot :many
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = ?1 AND match_slots.match_id < ?2
   AND (?3 IS NULL OR matches.ladder_id = ?3)
   AND (CAST(?4 AS TEXT) = '' OR matches.state = CAST(?4 AS TEXT))
@@ -495,6 +530,7 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -510,7 +546,7 @@ func (q *Queries) MatchesOfBot(ctx context.Context, arg MatchesOfBotParams) ([]M
 }
 
 const matchesOfVersion = `-- name: MatchesOfVersion :many
-SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took FROM match_slots JOIN matches ON matches.id = match_slots.match_id
+SELECT matches.id, matches.ladder_id, matches.game, matches.options, matches.clock, matches.deals, matches.state, matches.asked_by, matches.reason, matches.created, matches.began, matches.finished, matches.ord, matches.took, matches.distinct_deals FROM match_slots JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.version_id = ?1 AND match_slots.match_id < ?2
   AND (?3 IS NULL OR matches.ladder_id = ?3)
   AND (CAST(?4 AS TEXT) = '' OR matches.state = CAST(?4 AS TEXT))
@@ -555,6 +591,7 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -570,7 +607,7 @@ func (q *Queries) MatchesOfVersion(ctx context.Context, arg MatchesOfVersionPara
 }
 
 const matchesOnLadder = `-- name: MatchesOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]Match, error) {
@@ -597,6 +634,7 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -612,7 +650,7 @@ func (q *Queries) MatchesOnLadder(ctx context.Context, ladderID sql.NullInt64, i
 }
 
 const matchesOnLadderIn = `-- name: MatchesOnLadderIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
 `
 
 type MatchesOnLadderInParams struct {
@@ -651,6 +689,7 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -666,7 +705,7 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 }
 
 const oldestIn = `-- name: OldestIn :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE state = ? ORDER BY id LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state = ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Match, error) {
@@ -693,6 +732,56 @@ func (q *Queries) OldestIn(ctx context.Context, state string, limit int64) ([]Ma
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const openOfPerson = `-- name: OpenOfPerson :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state IN ('waiting', 'running') AND (
+  asked_by = CAST(?1 AS INTEGER) OR EXISTS (
+    SELECT 1 FROM match_slots JOIN bots ON bots.id = match_slots.bot_id
+    WHERE match_slots.match_id = matches.id AND bots.person_id = CAST(?1 AS INTEGER)
+  )
+) ORDER BY id
+`
+
+// Matches that are not over which a person asked for, or in which a bot of theirs plays.
+func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, error) {
+	rows, err := q.query(ctx, q.openOfPersonStmt, openOfPerson, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Match
+	for rows.Next() {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}

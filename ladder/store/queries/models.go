@@ -20,10 +20,11 @@ type Attempt struct {
 }
 
 type Bot struct {
-	ID       int64
-	PersonID sql.NullInt64
-	Name     string
-	Created  int64
+	ID        int64
+	PersonID  sql.NullInt64
+	Name      string
+	Created   int64
+	Withdrawn sql.NullInt64
 }
 
 type Change struct {
@@ -69,13 +70,14 @@ type Fit struct {
 }
 
 type Game struct {
-	ID       int64
-	MatchID  int64
-	LadderID sql.NullInt64
-	Deal     int64
-	Rotation int64
-	Plies    int64
-	Took     int64
+	ID          int64
+	MatchID     int64
+	LadderID    sql.NullInt64
+	Deal        int64
+	Rotation    int64
+	Plies       int64
+	Took        int64
+	Fingerprint []byte
 }
 
 type GameLog struct {
@@ -122,20 +124,21 @@ type Ladder struct {
 }
 
 type Match struct {
-	ID       int64
-	LadderID sql.NullInt64
-	Game     string
-	Options  string
-	Clock    string
-	Deals    int64
-	State    string
-	AskedBy  sql.NullInt64
-	Reason   string
-	Created  int64
-	Began    sql.NullInt64
-	Finished sql.NullInt64
-	Ord      sql.NullInt64
-	Took     sql.NullInt64
+	ID            int64
+	LadderID      sql.NullInt64
+	Game          string
+	Options       string
+	Clock         string
+	Deals         int64
+	State         string
+	AskedBy       sql.NullInt64
+	Reason        string
+	Created       int64
+	Began         sql.NullInt64
+	Finished      sql.NullInt64
+	Ord           sql.NullInt64
+	Took          sql.NullInt64
+	DistinctDeals sql.NullInt64
 }
 
 type MatchSlot struct {
@@ -169,6 +172,7 @@ type Person struct {
 	Admin   int64
 	Created int64
 	Blocked sql.NullInt64
+	Served  sql.NullInt64
 }
 
 type Replay struct {

@@ -13,6 +13,9 @@ SELECT * FROM people ORDER BY id;
 -- name: BlockPerson :execrows
 UPDATE people SET blocked = ? WHERE id = ?;
 
+-- name: SetServed :exec
+UPDATE people SET served = ? WHERE id = ?;
+
 -- name: AddToken :one
 INSERT INTO tokens (person_id, public, hash, label, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *;
 
@@ -24,6 +27,10 @@ UPDATE tokens SET used = ? WHERE id = ?;
 
 -- name: TokensOf :many
 SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
+
+-- name: CountTokens :one
+-- The valid tokens of a person.
+SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?);
 
 -- name: RevokeToken :execrows
 UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?;

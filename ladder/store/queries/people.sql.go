@@ -68,7 +68,7 @@ func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
 }
 
 const addPerson = `-- name: AddPerson :one
-INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING id, name, admin, created, blocked
+INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING id, name, admin, created, blocked, served
 `
 
 func (q *Queries) AddPerson(ctx context.Context, name string, admin int64, created int64) (Person, error) {
@@ -80,6 +80,7 @@ func (q *Queries) AddPerson(ctx context.Context, name string, admin int64, creat
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Served,
 	)
 	return i, err
 }
@@ -134,6 +135,18 @@ func (q *Queries) BlockPerson(ctx context.Context, blocked sql.NullInt64, iD int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const countTokens = `-- name: CountTokens :one
+SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+`
+
+// The valid tokens of a person.
+func (q *Queries) CountTokens(ctx context.Context, personID int64, expires sql.NullInt64) (int64, error) {
+	row := q.queryRow(ctx, q.countTokensStmt, countTokens, personID, expires)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const inviteByPublic = `-- name: InviteByPublic :one
@@ -226,7 +239,7 @@ func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, l
 }
 
 const people = `-- name: People :many
-SELECT id, name, admin, created, blocked FROM people ORDER BY id
+SELECT id, name, admin, created, blocked, served FROM people ORDER BY id
 `
 
 func (q *Queries) People(ctx context.Context) ([]Person, error) {
@@ -244,6 +257,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 			&i.Admin,
 			&i.Created,
 			&i.Blocked,
+			&i.Served,
 		); err != nil {
 			return nil, err
 		}
@@ -259,7 +273,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 }
 
 const person = `-- name: Person :one
-SELECT id, name, admin, created, blocked FROM people WHERE id = ?
+SELECT id, name, admin, created, blocked, served FROM people WHERE id = ?
 `
 
 func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
@@ -271,12 +285,13 @@ func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Served,
 	)
 	return i, err
 }
 
 const personByName = `-- name: PersonByName :one
-SELECT id, name, admin, created, blocked FROM people WHERE name = ?
+SELECT id, name, admin, created, blocked, served FROM people WHERE name = ?
 `
 
 func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error) {
@@ -288,6 +303,7 @@ func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error)
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Served,
 	)
 	return i, err
 }
@@ -316,8 +332,17 @@ func (q *Queries) RevokeToken(ctx context.Context, revoked sql.NullInt64, iD int
 	return result.RowsAffected()
 }
 
+const setServed = `-- name: SetServed :exec
+UPDATE people SET served = ? WHERE id = ?
+`
+
+func (q *Queries) SetServed(ctx context.Context, served sql.NullInt64, iD int64) error {
+	_, err := q.exec(ctx, q.setServedStmt, setServed, served, iD)
+	return err
+}
+
 const tokenByPublic = `-- name: TokenByPublic :one
-SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
+SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
 `
 
 type TokenByPublicRow struct {
@@ -344,6 +369,7 @@ func (q *Queries) TokenByPublic(ctx context.Context, public string) (TokenByPubl
 		&i.Person.Admin,
 		&i.Person.Created,
 		&i.Person.Blocked,
+		&i.Person.Served,
 	)
 	return i, err
 }

@@ -106,7 +106,7 @@ func (q *Queries) CountFinished(ctx context.Context) (int64, error) {
 }
 
 const finishedOnLadder = `-- name: FinishedOnLadder :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id = ? AND ord > ?2 AND ord <= ?3 ORDER BY ord LIMIT ?4
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id = ? AND ord > ?2 AND ord <= ?3 ORDER BY ord LIMIT ?4
 `
 
 type FinishedOnLadderParams struct {
@@ -145,6 +145,7 @@ func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderPara
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}
@@ -160,7 +161,7 @@ func (q *Queries) FinishedOnLadder(ctx context.Context, arg FinishedOnLadderPara
 }
 
 const finishedUnrated = `-- name: FinishedUnrated :many
-SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND state = 'finished' AND id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
@@ -187,6 +188,7 @@ func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([
 			&i.Finished,
 			&i.Ord,
 			&i.Took,
+			&i.DistinctDeals,
 		); err != nil {
 			return nil, err
 		}

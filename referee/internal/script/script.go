@@ -25,7 +25,7 @@ type Piece struct {
 	Exit bool // right after it
 }
 
-// Asks tells whether a line of the referee is to be answered.
+// Asks reports whether a line of the referee is to be answered.
 func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))
 }

@@ -5,6 +5,7 @@ package baraja
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -27,16 +28,16 @@ const (
 	Suits = "oceb"
 )
 
-// Of is the card of a rank (1 to 12) and a suit.
+// Of returns the card of a rank (1 to 12) and a suit.
 func Of(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
 
-// Rank is 1 to 12.
+// Rank returns 1 to 12.
 func (c Card) Rank() int { return int(c)%Ranks + 1 }
 
 // Suit of the card.
 func (c Card) Suit() Suit { return Suit(c / Ranks) }
 
-// String is rank and suit, as in 12c.
+// String returns rank and suit, as in 12c.
 func (c Card) String() string {
 	if c >= Cards {
 		return "?"
@@ -44,7 +45,7 @@ func (c Card) String() string {
 	return names[c]
 }
 
-// String is the suit's letter.
+// String returns the suit's letter.
 func (s Suit) String() string { return Suits[s : s+1] }
 
 var names = func() (n [Cards]string) {
@@ -56,33 +57,51 @@ var names = func() (n [Cards]string) {
 
 // Parse reads a card as String writes it.
 func Parse(text string) (Card, error) {
-	for c, name := range names {
-		if name == text {
-			return Card(c), nil
-		}
+	if c := parse(text); c != NoCard {
+		return c, nil
 	}
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
+}
+
+// parse is Parse with NoCard for what is not a card.
+func parse[T string | []byte](text T) Card {
+	last := len(text) - 1
+	if last < 1 || last > 2 || text[0] == '0' {
+		return NoCard
+	}
+	rank := 0
+	for i := range last {
+		if text[i] < '0' || text[i] > '9' {
+			return NoCard
+		}
+		rank = 10*rank + int(text[i]-'0')
+	}
+	suit := strings.IndexByte(Suits, text[last])
+	if suit < 0 || rank == 0 || rank > Ranks {
+		return NoCard
+	}
+	return Of(rank, Suit(suit))
 }
 
 // Set is a set of cards, a bit each.
 type Set uint64
 
-// Has tells whether a card is in the set.
+// Has reports whether a card is in the set.
 func (s Set) Has(c Card) bool { return s>>c&1 != 0 }
 
-// With is the set and a card.
+// With returns the set with a card added.
 func (s Set) With(c Card) Set { return s | 1<<c }
 
-// Without is the set less a card.
+// Without returns the set less a card.
 func (s Set) Without(c Card) Set { return s &^ (1 << c) }
 
-// Len is the number of cards.
+// Len returns the number of cards.
 func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 
-// First is the lowest card of a set that is not empty.
+// First returns the lowest card of a set that is not empty.
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
-// Of is the cards of one suit.
+// Of returns the cards of one suit.
 func (s Set) Of(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 
 const suitMask Set = 1<<Ranks - 1
@@ -129,6 +148,14 @@ var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)
 )
+
+// SetOf returns the set of some cards.
+func SetOf(cards []Card) (s Set) {
+	for _, c := range cards {
+		s |= c.bit()
+	}
+	return s
+}
 
 func pack(size int) (p []Card) {
 	for c := range Card(Cards) {

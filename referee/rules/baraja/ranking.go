@@ -1,5 +1,11 @@
 package baraja
 
+import (
+	"slices"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
 // strengthOrder is the ranks from the strongest to the weakest, in Brisca and Tute.
 var strengthOrder = [...]int{1, 3, 12, 11, 10, 7, 6, 5, 4, 2}
 
@@ -15,14 +21,21 @@ var (
 	black     = blackTable()
 )
 
+// TrickTable returns how Brisca and Tute are shown.
+func TrickTable() *rules.Cards {
+	ranks := slices.Clone(strengthOrder[:])
+	slices.Reverse(ranks)
+	return &rules.Cards{Hand: "hand", Trick: "trick", Ranks: ranks}
+}
+
 // Strength orders the cards of a suit in Brisca and Tute: 1 (the 2) to 10 (the
 // 1), and 0 for the eights and nines, which they do without.
 func Strength(c Card) int { return int(strengths[c&63]) }
 
-// Value is the points that a card brings in Brisca and Tute.
+// Value returns the points that a card brings in Brisca and Tute.
 func Value(c Card) int { return int(values[c&63]) }
 
-// Beats is the cards that would win from the card that is winning a trick of
+// Beats returns the cards that would win from the card that is winning a trick of
 // Brisca or Tute.
 func Beats(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
@@ -75,5 +88,5 @@ func blackTable() (t [4]Set) {
 	return t
 }
 
-// bit is the set of one card; the shift by less than 64 is a single instruction.
+// bit returns the set of one card; the shift by less than 64 is a single instruction.
 func (c Card) bit() Set { return 1 << (c & 63) }

@@ -65,31 +65,42 @@ func (t *Table) Deal(players, each int) {
 			n++
 		}
 	}
-	t.Trump = t.Pack[n]
-	t.trumps = t.Trump.Suit()
+	t.SetTrump(t.Pack[n])
 	copy(t.Pack[n:], t.Pack[n+1:])
 	t.Pack[TableCards-1] = t.Trump
 	t.Players, t.Next = uint8(players), uint8(n)
 	t.End = uint8(TableCards - (TableCards-n)%players)
 }
 
-// Trumps is the suit of trumps.
+// SetTrump sets the trump card and with it the suit of trumps.
+func (t *Table) SetTrump(c Card) { t.Trump, t.trumps = c, c.Suit() }
+
+// Trumps returns the suit of trumps.
 func (t *Table) Trumps() Suit { return t.trumps }
 
-// OnTable tells whether the trump card still lies on the table.
+// OnTable reports whether the trump card still lies on the table.
 func (t *Table) OnTable() bool { return t.Next < TableCards }
 
-// Trick is the cards of the current trick, from the leader.
+// Trick returns the cards of the current trick, from the leader.
 func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
 
-// Turn is the seat to move, or rules.Over.
+// Stock returns how many cards are still to be drawn.
+func (t *Table) Stock() int { return int(t.End - t.Next) }
+
+// Unseen returns the cards that a seat has not seen, but for the trump card: those
+// that all know to be in a hand are among them.
+func (t *Table) Unseen(seat int) Set {
+	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.Played]) &^ t.Trump.bit()
+}
+
+// Turn returns the seat to move, or rules.Over.
 func (t *Table) Turn() int { return int(t.Mover) }
 
-// Ply counts the moves made.
+// Ply returns the number of moves made.
 func (t *Table) Ply() int { return int(t.Plies) }
 
-// Put plays a card from the hand of the seat to move and tells whether that
-// completes the trick; if not, the next seat is to move.
+// Put plays a card from the hand of the seat to move and reports whether that completes
+// the trick; if not, the next seat is to move.
 func (t *Table) Put(c Card) bool {
 	seat := uint8(t.Mover)
 	t.Hands[seat%TableSeats] &^= c.bit()
@@ -111,7 +122,7 @@ func (t *Table) Put(c Card) bool {
 	return false
 }
 
-// Last tells, when a trick is complete, whether it was the last.
+// Last reports whether a complete trick was the last.
 func (t *Table) Last() bool { return t.Played == t.End }
 
 // Collect gives the complete trick to its winner, who leads the next, or ends
@@ -131,9 +142,8 @@ func (t *Table) Collect(bonus int16, log *rules.Log) {
 	}
 }
 
-// Hunted tells, when a trick of two is complete, whether its winner has hunted
-// the 3 of trumps: it was led and the 1 put on it, or in the last trick the
-// other way round.
+// Hunted reports whether the winner of a complete trick of two has hunted the 3 of trumps:
+// it was led and the 1 put on it, or the reverse in the last trick.
 func (t *Table) Hunted() bool {
 	led, put := t.Pack[t.Played-2], t.Pack[t.Played-1]
 	one, three := Of(1, t.trumps), Of(3, t.trumps)
@@ -177,7 +187,7 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	}
 }
 
-// Swaps is the card, if there is one, that the seat to move may give for the
+// Swaps returns the card, if there is one, that the seat to move may give for the
 // trump card under the option of exchange.
 func (t *Table) Swaps() Set {
 	if !t.OnTable() {
@@ -186,7 +196,7 @@ func (t *Table) Swaps() Set {
 	return t.Hands[t.Mover] & swapFor(t.Trump)
 }
 
-// swapFor is the card that the trump card may be had for: the 7 of its suit for
+// swapFor returns the card that the trump card may be had for: the 7 of its suit for
 // 1, 3, 12, 11 and 10, the 2 for 7, 6, 5 and 4, nothing for the 2.
 func swapFor(trump Card) Set {
 	switch trump.Rank() {
@@ -211,7 +221,7 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap says why the seat to move may not give a card for the trump card,
+// CheckSwap reports why the seat to move may not give a card for the trump card,
 // nil if it may.
 func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	price := swapFor(t.Trump)
@@ -230,7 +240,7 @@ func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	return nil
 }
 
-// Instants is the seats that hold what wins at once: 1, 3 and 12 of trumps, all
+// Instants returns the seats that hold what wins at once: 1, 3 and 12 of trumps, all
 // four 12s or all four 11s. It logs them in order from the leader.
 func (t *Table) Instants(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
@@ -261,6 +271,21 @@ func logInstant(seat int, why string, log *rules.Log) {
 	log.Word(why)
 }
 
+// Instant reports whether a seat has held what wins at once since the trick began.
+func (t *Table) Instant(blackhand, tute bool) bool {
+	if !blackhand && !tute {
+		return false
+	}
+	black := black[t.trumps%4]
+	for seat := range int(t.Players) {
+		held := t.Held(seat)
+		if blackhand && held&black == black || tute && (held&Twelves == Twelves || held&Elevens == Elevens) {
+			return true
+		}
+	}
+	return false
+}
+
 // WinHunt ends the game for the winner of the trick just collected, who has
 // hunted the 3 of trumps.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
@@ -279,6 +304,3 @@ func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	}
 	t.Mover = rules.Over
 }
-
-// AllKnown is the cards that all know to be in some hand.
-func (t *Table) AllKnown() Set { return t.Known[0] | t.Known[1] | t.Known[2] | t.Known[3] }

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Floats is the points of the seats in use.
+// Floats returns the points of the seats in use.
 func (t *Table) Floats() []float64 {
 	points := make([]float64, t.Players)
 	for seat := range points {
@@ -47,7 +47,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, " trump="...)
 	dst = append(dst, t.Trump.String()...)
 	dst = append(dst, " stock="...)
-	dst = strconv.AppendInt(dst, int64(t.End-t.Next), 10)
+	dst = strconv.AppendInt(dst, int64(t.Stock()), 10)
 	dst = append(dst, " leader="...)
 	dst = strconv.AppendInt(dst, int64(t.Leader), 10)
 	dst = append(dst, " trick="...)
@@ -58,6 +58,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	}
 	dst = append(dst, " played="...)
 	dst = Text(dst, t.Pack[:t.Played-t.InTrick])
+	dst = t.leaders(append(dst, " leaders="...))
 	for i, known := range t.Known[:t.Players] {
 		dst = append(dst, separator(i, " known=", "/")...)
 		dst = known.Text(dst)
@@ -65,66 +66,36 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	return dst
 }
 
-// separator is what stands before item i of a list.
+// leaders appends the seats that led the finished tricks, in order, or "-".
+func (t *Table) leaders(dst []byte) []byte {
+	players := int(t.Players)
+	played := t.Pack[:t.Played-t.InTrick]
+	if len(played) == 0 {
+		return append(dst, '-')
+	}
+	leader := 0
+	for n := 0; n < len(played); n += players {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '0'+byte(leader))
+		best, won := played[n], 0
+		for i, c := range played[n : n+players] {
+			if beats[t.trumps%4][best&63].Has(c & 63) {
+				best, won = c, i
+			}
+		}
+		leader = (leader + won) % players
+	}
+	return dst
+}
+
+// separator returns what stands before item i of a list.
 func separator(i int, key, sep string) string {
 	if i == 0 {
 		return key
 	}
 	return sep
-}
-
-// Redeal deals the cards that a seat cannot see anew: the stock without the
-// trump card and the other hands without the cards to be kept. Hands keep
-// their sizes.
-func (t *Table) Redeal(seat int, keep Set, r *rules.Rand) {
-	var pool [TableCards]Card
-	n := 0
-	for other := range int(t.Players) {
-		if other != seat {
-			for s := t.Hands[other] &^ keep; s != 0; s &= s - 1 {
-				pool[n] = s.First()
-				n++
-			}
-		}
-	}
-	var stock []Card
-	if t.OnTable() {
-		stock = t.Pack[t.Next : TableCards-1]
-	}
-	n += copy(pool[n:], stock)
-	for i := n - 1; i > 0; i-- {
-		j := r.Below(i + 1)
-		pool[i], pool[j] = pool[j], pool[i]
-	}
-	n -= copy(stock, pool[n-len(stock):n])
-	for other := range int(t.Players) {
-		if other != seat {
-			kept := t.Hands[other] & keep
-			size := t.Hands[other].Len() - kept.Len()
-			t.Hands[other] = kept
-			for _, c := range pool[n-size : n] {
-				t.Hands[other] |= c.bit()
-			}
-			n -= size
-		}
-	}
-	if t.Plies == 0 {
-		t.layDeal(seat, keep)
-	}
-}
-
-// layDeal writes the hands of all but one seat to where LogDeal reads them; the
-// cards kept stay in their places.
-func (t *Table) layDeal(except int, keep Set) {
-	rest := t.Hands
-	for n, c := range t.Pack[:t.Next] {
-		seat := n % int(t.Players)
-		if seat == except || keep.Has(c) {
-			continue
-		}
-		t.Pack[n] = (rest[seat] &^ keep).First()
-		rest[seat] = rest[seat].Without(t.Pack[n])
-	}
 }
 
 // MoveText appends a card or a swap as the protocol writes it. What is no move

@@ -6,6 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // What floorGame looks up, with an entry for every six bits.
@@ -137,4 +138,8 @@ func BenchmarkPlayoutOptions(b *testing.B) {
 			}
 		})
 	}
+}
+
+func BenchmarkFromView(b *testing.B) {
+	rulestest.BenchmarkFromView(b, Variant{Rules{Players: 2}}, 20)
 }

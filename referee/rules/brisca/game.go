@@ -37,8 +37,6 @@
 package brisca
 
 import (
-	"strconv"
-
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -47,22 +45,18 @@ const (
 	name = "brisca"
 	// handCards is the number of cards that each seat is dealt.
 	handCards = 3
-	// allPoints is what the cards are worth; winning at once gives as much.
-	allPoints = 120
-	// lastBonus is what the option last10 adds.
-	lastBonus = 10
 )
 
 // Game is Brisca; its zero value is ready for use.
 type Game struct{}
 
-// Name of the game in commands and in the protocol.
+// Name returns the name of the game in commands and in the protocol.
 func (Game) Name() string { return name }
 
-// Options are the number of seats and the common variations.
+// Options returns the number of seats and the common variations.
 func (Game) Options() []rules.Option { return baraja.TableOptions() }
 
-// Rules is the game told to people.
+// Rules returns the rules of the game for people.
 func (Game) Rules() string {
 	return `Brisca is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
 espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
@@ -85,72 +79,40 @@ at once; in the last trick so does leading the 1 and catching the 3.
 `
 }
 
-// Variant settles the options: teams are for four, the hunt is for two.
+// Variant resolves the options: teams are for four, the hunt is for two.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	if err := baraja.CheckTableOptions(name, o); err != nil {
+	r, err := baraja.ReadTableRules(name, o)
+	if err != nil {
 		return nil, err
 	}
-	return Variant{Rules{
-		Players:   uint8(o.Int("players")),
-		Teams:     o.Is("teams"),
-		Exchange:  o.Is("exchange"),
-		Last10:    o.Is("last10"),
-		BlackHand: o.Is("blackhand"),
-		Hunt3:     o.Is("hunt3"),
-	}}, nil
+	return Variant{r}, nil
 }
 
-// Rules is the settled options. It is comparable.
-type Rules struct {
-	Players   uint8 // 2 to 4
-	Teams     bool  // with four players
-	Exchange  bool
-	Last10    bool
-	BlackHand bool
-	Hunt3     bool // with two players
-}
+// Rules is the resolved options.
+type Rules = baraja.TableRules
 
-// bonus is what the last trick is worth besides its cards.
-func (r Rules) bonus() int16 {
-	if r.Last10 {
-		return lastBonus
-	}
-	return 0
-}
-
-// Side is the side that a seat plays for.
-func (r Rules) Side(seat int) int {
-	if r.Teams {
-		return seat % 2
-	}
-	return seat
-}
-
-// Variant is Brisca with its options settled.
+// Variant is Brisca with its options resolved.
 type Variant struct{ Rules Rules }
 
-// Game is Brisca.
+// Game returns Brisca.
 func (Variant) Game() rules.Game { return Game{} }
 
-// Settings of the options, in their order.
-func (v Variant) Settings() rules.Settings {
-	return rules.Settings{
-		{Name: "players", Value: strconv.Itoa(int(v.Rules.Players))},
-		{Name: "teams", Value: baraja.YesNo(v.Rules.Teams)},
-		{Name: "exchange", Value: baraja.YesNo(v.Rules.Exchange)},
-		{Name: "last10", Value: baraja.YesNo(v.Rules.Last10)},
-		{Name: "blackhand", Value: baraja.YesNo(v.Rules.BlackHand)},
-		{Name: "hunt3", Value: baraja.YesNo(v.Rules.Hunt3)},
-	}
-}
+// Settings returns the options with their values, in order.
+func (v Variant) Settings() rules.Settings { return v.Rules.Settings() }
 
-// Players is the number of seats.
+// MostPlies returns the cards and the exchanges of a game.
+func (v Variant) MostPlies() int { return v.Rules.MostPlies() }
+
+// Players returns the number of seats.
 func (v Variant) Players() int { return int(v.Rules.Players) }
 
-// Side is the number of the side that a seat plays for.
+// Side returns the number of the side that a seat plays for.
 func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
 
-// Deal makes a first position.
+// Chance returns true: the cards are shuffled.
+func (Variant) Chance() bool { return true }
+
+// Deal returns the first position.
 func (v Variant) Deal(src *rules.Stream) rules.State {
 	s := new(State)
 	s.Deal(v.Rules, src)

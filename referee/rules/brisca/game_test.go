@@ -50,15 +50,15 @@ func TestBriscaReplays(t *testing.T) {
 	)
 }
 
-// settle makes a variant from "key=value key=value".
-func settle(t *testing.T, options string) (Variant, error) {
+// resolve makes a variant from "key=value key=value".
+func resolve(t *testing.T, options string) (Variant, error) {
 	t.Helper()
 	given := map[string]string{}
 	for pair := range strings.FieldsSeq(options) {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Settle(Game{}, given)
+	v, err := rules.Resolve(Game{}, given)
 	if err != nil {
 		return Variant{}, err
 	}
@@ -74,7 +74,7 @@ type scene struct {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v, err := settle(t, c.options)
+	v, err := resolve(t, c.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +109,12 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	return s, log
 }
 
-// events is what a seat was told last, separated by semicolons.
+// events returns what a seat was told last, separated by semicolons.
 func events(log *rules.Log, seat int) string {
 	return strings.ReplaceAll(strings.TrimSuffix(string(log.Events(nil, seat, "")), "\n"), "\n", "; ")
 }
 
-// key is the value of a key in a seat's view.
+// key returns the value of a key in a seat's view.
 func key(s rules.State, seat int, name string) string {
 	for pair := range strings.FieldsSeq(string(s.View(nil, seat))) {
 		if k, value, _ := strings.Cut(pair, "="); k == name {
@@ -125,7 +125,7 @@ func key(s rules.State, seat int, name string) string {
 }
 
 func TestBriscaDealOfZeroSeed(t *testing.T) {
-	v, _ := settle(t, "")
+	v, _ := resolve(t, "")
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
@@ -135,7 +135,7 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 			t.Errorf("seat %d is told %q, not %q", seat, got, want)
 		}
 	}
-	if got, want := string(s.View(nil, 0)), "hand=6c,4e,12e trump=5c stock=34 leader=0 trick=- points=0,0 played=- known=-/-"; got != want {
+	if got, want := string(s.View(nil, 0)), "hand=6c,4e,12e trump=5c stock=34 leader=0 trick=- points=0,0 played=- leaders=- known=-/-"; got != want {
 		t.Errorf("view %q\nwant %q", got, want)
 	}
 	if s.Turn() != 0 || s.Ply() != 0 {
@@ -146,7 +146,7 @@ func TestBriscaDealOfZeroSeed(t *testing.T) {
 // SPEC.md, "Brisca": number of seats, tricks and cards to draw.
 func TestBriscaSeats(t *testing.T) {
 	for _, test := range []struct{ players, stock, tricks, last int }{{2, 34, 20, 0}, {3, 30, 13, 0}, {4, 28, 10, 0}} {
-		v, _ := settle(t, fmt.Sprint("players=", test.players))
+		v, _ := resolve(t, fmt.Sprint("players=", test.players))
 		stream := rules.NewStream(rules.Seed{1})
 		s := v.Deal(&stream)
 		if got := key(s, 0, "stock"); got != fmt.Sprint(test.stock) {
@@ -385,7 +385,7 @@ func TestBriscaLast10(t *testing.T) {
 }
 
 func TestBriscaTeams(t *testing.T) {
-	v, _ := settle(t, "players=4 teams=yes")
+	v, _ := resolve(t, "players=4 teams=yes")
 	for seat, side := range []int{0, 1, 0, 1} {
 		if v.Side(seat) != side {
 			t.Errorf("seat %d plays for side %d", seat, v.Side(seat))
@@ -404,11 +404,11 @@ func TestBriscaOptionsRefused(t *testing.T) {
 		"hunt3=yes players=3":  `brisca: option hunt3 cannot be "yes" with players=3: try players=2 or hunt3=no`,
 		"players=5":            `brisca: option players cannot be "5": try 2 to 4`,
 		"exchange=always":      `brisca: option exchange cannot be "always": try no or yes`,
-		"followonly=yes":       `brisca: there is no option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
+		"followonly=yes":       `brisca: unknown option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
 		"blackhand=YES":        `brisca: option blackhand cannot be "YES": try no or yes`,
 		"last10=10 exchange=1": ``,
 	} {
-		if _, err := settle(t, options); err == nil || want != "" && err.Error() != want {
+		if _, err := resolve(t, options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)
 		}
 	}

@@ -80,8 +80,8 @@ func (s *State) playDuel(r *rules.Rand) {
 	}
 	*r = q
 	if s.rules.Last10 {
-		sum += lastBonus
-		points += lastBonus & -int(leader)
+		sum += baraja.LastBonus
+		points += baraja.LastBonus & -int(leader)
 	}
 	s.Best = a
 	if won != 0 {

@@ -14,7 +14,7 @@ type State struct {
 	rules Rules
 }
 
-// Deal makes a first position in place. The rules must be as a Variant has them.
+// Deal sets the state to the first position. The rules must be those of a Variant.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
@@ -27,7 +27,7 @@ func (s *State) begin() {
 	s.blackHand(nil)
 }
 
-// Rules is the options that the position is played with.
+// Rules returns the options that the position is played with.
 func (s *State) Rules() Rules { return s.rules }
 
 // Legal appends the cards in hand, then the exchanges.
@@ -44,7 +44,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check says why a move is not legal, nil if it is.
+// Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -82,12 +82,12 @@ func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.Hunted()
 	bonus := int16(0)
 	if s.Last() {
-		bonus = s.rules.bonus()
+		bonus = s.rules.Bonus()
 	}
 	s.Collect(bonus, log)
 	switch {
 	case hunted:
-		s.WinHunt(allPoints+s.rules.bonus(), log)
+		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
 	case s.Mover >= 0:
 		s.Draw(log)
 		s.blackHand(log)
@@ -100,6 +100,6 @@ func (s *State) blackHand(log *rules.Log) {
 		return
 	}
 	if won := s.Instants(true, false, log); won != 0 {
-		s.WinAtOnce(won, allPoints+s.rules.bonus())
+		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
 	}
 }

@@ -13,7 +13,7 @@ func (s *State) Start(log *rules.Log) {
 	}
 }
 
-// View appends what a seat may know, in full.
+// View appends the complete view of a seat.
 func (s *State) View(dst []byte, seat int) []byte { return s.Table.View(dst, seat) }
 
 // MoveText appends a move as the protocol writes it: 12c, or swap:7o.
@@ -24,10 +24,10 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return baraja.ParseMove(name, text)
 }
 
-// Result is the points by seat, ranked by side.
+// Result returns the points by seat, ranked by side.
 func (s *State) Result() rules.Result { return rules.RankByPoints(Variant{s.rules}, s.Floats()) }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
@@ -38,6 +38,25 @@ func (s *State) Clone() rules.State {
 // over is left as it is.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover >= 0 {
-		s.Table.Redeal(seat, s.AllKnown(), r)
+		s.redeal(seat, r)
 	}
+}
+
+// redeal reports whether it has found a deal.
+func (s *State) redeal(seat int, r *rules.Rand) bool {
+	return s.Table.Redeal(seat, [baraja.TableSeats]baraja.Set{}, s.possible, r)
+}
+
+// possible reports whether the game has come so far: no hand has won at once.
+func (s *State) possible() bool { return !s.Table.Instant(s.rules.BlackHand, false) }
+
+// FromView returns a position that a seat may be in: see rules.Variant.
+func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
+	s := &State{rules: v.Rules}
+	reader := o.Read(name, v.Players())
+	s.Table.FromView(o, &reader, v.Players(), handCards)
+	if reader.Err() == nil && !s.redeal(o.Seat, r) {
+		reader.Fail("hand", "has won at once")
+	}
+	return reader.Made(s)
 }

@@ -1,4 +1,4 @@
-// Package games is the registry of games: all that timba plays.
+// Package games is the registry of the games that timba plays.
 package games
 
 import (
@@ -13,15 +13,21 @@ import (
 	"github.com/timba-arena/timba/referee/rules/tute"
 )
 
-// All is every game, in the order in which they are shown.
-func All() []rules.Game {
-	return []rules.Game{brisca.Game{}, tute.Game{}, podrida.Game{}, tebes.Game{}, teeko.Game{}}
+// List is a list of games, in display order.
+type List []rules.Game
+
+// All returns every game.
+func All() List {
+	return List{brisca.Game{}, tute.Game{}, podrida.Game{}, tebes.Game{}, teeko.Game{}}
 }
 
-// Find is the game of a name. The error lists the names.
-func Find(name string) (rules.Game, error) {
+// Find returns the game with a name, among all games. The error lists the names.
+func Find(name string) (rules.Game, error) { return All().Find(name) }
+
+// Find returns the game with a name. The error lists the names.
+func (l List) Find(name string) (rules.Game, error) {
 	var names []string
-	for _, g := range All() {
+	for _, g := range l {
 		if g.Name() == name {
 			return g, nil
 		}

@@ -28,7 +28,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Every folder of a game is registered, and every game is tested in all the ways
+// Every directory of a game is registered, and every game is tested in all the ways
 // that games are.
 func TestGamesAreTested(t *testing.T) {
 	for _, g := range All() {
@@ -38,13 +38,13 @@ func TestGamesAreTested(t *testing.T) {
 			}
 		})
 	}
-	folders, err := filepath.Glob("../*/game.go")
-	if err != nil || len(folders) != len(All()) {
-		t.Errorf("%d games, and %v has game.go: %v", len(All()), folders, err)
+	dirs, err := filepath.Glob("../*/game.go")
+	if err != nil || len(dirs) != len(All()) {
+		t.Errorf("%d games, and %v has game.go: %v", len(All()), dirs, err)
 	}
 }
 
-// lacks lists what a game's folder lacks.
+// lacks lists what a game's directory lacks.
 func lacks(t *testing.T, dir string) (faults []string) {
 	for _, name := range []string{"game.go", "state.go", "view.go", "game_test.go", "naive_test.go", "bench_test.go", "fuzz_test.go"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
@@ -67,10 +67,10 @@ func lacks(t *testing.T, dir string) (faults []string) {
 	return faults
 }
 
-// replays counts the golden files in a folder.
-func replays(t *testing.T, folder ...string) int {
+// replays counts the golden files in a directory.
+func replays(t *testing.T, dir ...string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(filepath.Join(folder...), "*.txt"))
+	files, err := filepath.Glob(filepath.Join(filepath.Join(dir...), "*.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +114,12 @@ func functions(t *testing.T, path string) (list []string) {
 	return list
 }
 
-// A folder with nothing in it lacks everything; one whose tests do not call
+// A directory with nothing in it lacks everything; one whose tests do not call
 // the kit is told so.
 func TestLacks(t *testing.T) {
 	dir := t.TempDir()
 	if got := lacks(t, dir); len(got) != 12 {
-		t.Errorf("an empty folder lacks %d things: %s", len(got), strings.Join(got, "; "))
+		t.Errorf("an empty directory lacks %d things: %s", len(got), strings.Join(got, "; "))
 	}
 	if err := os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // perSecond reports how many of a thing each second of the benchmark did.
@@ -13,7 +14,7 @@ func perSecond(b *testing.B, n int, unit string) {
 
 // dealRound starts a game at one of its rounds, and makes that the last one.
 func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
-	*s = State{rules: r, round: uint8(round - 1), last: uint8(round), stream: *src}
+	*s = State{rules: r, round: uint8(round - 1), last: uint8(round), stream: *src, ply: r.plies(round)}
 	s.dealer = int8((round + int(r.Players) - 3) % int(r.Players)) // the seat before
 	s.nextRound(nil)
 	*src = s.stream
@@ -80,4 +81,8 @@ func BenchmarkRedeal(b *testing.B) {
 	for b.Loop() {
 		s.Redeal(0, r)
 	}
+}
+
+func BenchmarkFromView(b *testing.B) {
+	rulestest.BenchmarkFromView(b, Variant{Rules{Players: 4, Deck: 48}}, 100)
 }

@@ -39,17 +39,18 @@ import (
 // Game is La Podrida; its zero value is ready for use.
 type Game struct{}
 
-// Name of the game in commands and in the protocol.
-func (Game) Name() string { return "podrida" }
+// Name returns the name of the game in commands and in the protocol.
+func (Game) Name() string { return name }
 
 const (
+	name     = "podrida"
 	minSeats = 3
 	maxSeats = rules.MaxSeats
 	// maxCards is the most cards that a hand ever has: the large pack for three.
 	maxCards = baraja.Cards / minSeats
 )
 
-// Options are the number of seats, the pack, and how the rounds run.
+// Options returns the number of seats, the pack, and how the rounds run.
 func (Game) Options() []rules.Option {
 	return []rules.Option{
 		{Name: "players", Min: minSeats, Max: maxSeats, Default: 4, Help: "how many seats play"},
@@ -58,7 +59,7 @@ func (Game) Options() []rules.Option {
 	}
 }
 
-// Rules is the game told to people.
+// Rules returns the rules of the game for people.
 func (Game) Rules() string {
 	return `La Podrida is played with the Spanish pack of 48 cards (deck=40 leaves out the
 eights and nines) by 3 to 12 players. In each suit the cards rank 1, 12, 11, 10,
@@ -87,7 +88,7 @@ trick; anything else costs 10 points. Most points at the end wins.
 `
 }
 
-// Variant settles the options. Every combination of them can be played.
+// Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{
 		Players: uint8(o.Int("players")),
@@ -96,17 +97,17 @@ func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	}}, nil
 }
 
-// Rules is the settled options. It is comparable.
+// Rules is the resolved options. It is comparable.
 type Rules struct {
 	Players uint8 // 3 to 12
 	Deck    uint8 // 48 or 40
 	UpDown  bool
 }
 
-// Max is the number of cards of the largest hand.
+// Max returns the number of cards of the largest hand.
 func (r Rules) Max() int { return int(r.Deck / r.Players) }
 
-// Rounds is how many rounds a game has.
+// Rounds returns how many rounds a game has.
 func (r Rules) Rounds() int {
 	if r.UpDown {
 		return 2*r.Max() - 1
@@ -114,7 +115,7 @@ func (r Rules) Rounds() int {
 	return r.Max()
 }
 
-// Cards is the size of the hands of a round, counted from 1.
+// Cards returns the size of the hands of a round, counted from 1.
 func (r Rules) Cards(round int) int {
 	if largest := r.Max(); round > largest {
 		return 2*largest - round
@@ -122,7 +123,15 @@ func (r Rules) Cards(round int) int {
 	return round
 }
 
-// pack is the cards before a shuffle; it must not be written to.
+// plies returns how many moves are made before a round.
+func (r Rules) plies(round int) (n uint16) {
+	for earlier := 1; earlier < round; earlier++ {
+		n += uint16(r.Players) * uint16(1+r.Cards(earlier))
+	}
+	return n
+}
+
+// pack returns the cards before a shuffle; it must not be written to.
 func (r Rules) pack() []baraja.Card {
 	if r.Deck == baraja.Cards {
 		return baraja.Pack48
@@ -130,13 +139,23 @@ func (r Rules) pack() []baraja.Card {
 	return baraja.Pack40
 }
 
-// Variant is La Podrida with its options settled.
+// packSet returns the cards as a set.
+func (r Rules) packSet() baraja.Set {
+	if r.Deck == baraja.Cards {
+		return set48
+	}
+	return set40
+}
+
+var set48, set40 = baraja.SetOf(baraja.Pack48), baraja.SetOf(baraja.Pack40)
+
+// Variant is La Podrida with its options resolved.
 type Variant struct{ Rules Rules }
 
-// Game is La Podrida.
+// Game returns La Podrida.
 func (Variant) Game() rules.Game { return Game{} }
 
-// Settings of the options, in their order.
+// Settings returns the options with their values, in order.
 func (v Variant) Settings() rules.Settings {
 	rounds := "up"
 	if v.Rules.UpDown {
@@ -149,13 +168,19 @@ func (v Variant) Settings() rules.Settings {
 	}
 }
 
-// Players is the number of seats.
+// MostPlies returns the bids and the cards of all rounds.
+func (v Variant) MostPlies() int { return int(v.Rules.plies(v.Rules.Rounds() + 1)) }
+
+// Players returns the number of seats.
 func (v Variant) Players() int { return int(v.Rules.Players) }
 
-// Side of a seat: everyone plays alone.
+// Side returns the seat: every seat plays alone.
 func (Variant) Side(seat int) int { return seat }
 
-// Deal makes a first position.
+// Chance returns true: the cards are shuffled.
+func (Variant) Chance() bool { return true }
+
+// Deal returns the first position.
 func (v Variant) Deal(src *rules.Stream) rules.State {
 	s := new(State)
 	s.Deal(v.Rules, src)

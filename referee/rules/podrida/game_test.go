@@ -79,7 +79,7 @@ func TestPodridaRounds(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestPodridaDealZeroSeed(t *testing.T) {
-	v, err := rules.Settle(Game{}, nil)
+	v, err := rules.Resolve(Game{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestPodridaOptions(t *testing.T) {
 		{"deck", "52", `podrida: option deck cannot be "52": try 48 or 40`},
 		{"rounds", "down", `podrida: option rounds cannot be "down": try up or updown`},
 	} {
-		if _, err := rules.Settle(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
+		if _, err := rules.Resolve(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)
 		}
 	}

@@ -30,6 +30,7 @@ type naive struct {
 	leader                    int
 	trick                     []string // on the table, from the leader
 	earlier                   []string
+	led                       []string // by finished trick, the seat that led it
 	points                    map[int]int
 	turn                      int // -1 when the game is over
 	told                      map[int][]string
@@ -114,7 +115,7 @@ func (g *naive) deal() {
 		g.turned = pack[0]
 	}
 	g.bids, g.tricks = map[int]int{}, map[int]int{}
-	g.trick, g.earlier = nil, nil
+	g.trick, g.earlier, g.led = nil, nil, nil
 	g.leader = (g.dealer + 1) % g.players
 	g.turn = g.leader
 	g.all("round %d cards=%d dealer=%d", g.round, g.cards, g.dealer)
@@ -141,7 +142,7 @@ func keep(cards []string, ok func(string) bool) (kept []string) {
 	return kept
 }
 
-// winning is the place in the trick of the card that wins it.
+// winning returns the place in the trick of the card that wins it.
 func winning(trick []string, trump string) int {
 	best := 0
 	for i, c := range trick {
@@ -153,7 +154,7 @@ func winning(trick []string, trump string) int {
 	return best
 }
 
-// mayPlay is what of a hand may be played to a trick.
+// mayPlay returns what of a hand may be played to a trick.
 func mayPlay(hand, trick []string, trump string) []string {
 	if len(trick) == 0 {
 		return hand
@@ -228,6 +229,7 @@ func (g *naive) play(move string) {
 	if len(g.trick) < g.players {
 		return
 	}
+	g.led = append(g.led, strconv.Itoa(g.leader))
 	g.leader = (g.leader + winning(g.trick, suitText(g.turned))) % g.players
 	g.turn = g.leader
 	g.tricks[g.leader]++
@@ -276,12 +278,12 @@ func (g *naive) view(seat int) string {
 		return strings.Join(words, ",")
 	}
 	hand := slices.SortedFunc(slices.Values(g.hands[seat]), packOrder)
-	return fmt.Sprintf("round=%d cards=%d dealer=%d trump=%s hand=%s bids=%s tricks=%s leader=%d trick=%s played=%s points=%s",
+	return fmt.Sprintf("round=%d cards=%d dealer=%d trump=%s hand=%s bids=%s tricks=%s leader=%d trick=%s played=%s leaders=%s points=%s",
 		g.round, g.cards, g.dealer, g.turned, list(hand), bySeat(g.bids, "-"), bySeat(g.tricks, ""),
-		g.leader, list(g.trick), list(g.earlier), bySeat(g.points, ""))
+		g.leader, list(g.trick), list(g.earlier), list(g.led), bySeat(g.points, ""))
 }
 
-// ranks is 1 and the number of seats with more points.
+// ranks returns 1 and the number of seats with more points.
 func (g *naive) ranks() (ranks []int) {
 	for a := range g.players {
 		rank := 1

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
 
-// texts is the cards of a set as the naive game has them.
+// texts returns the cards of a set as the naive game has them.
 func texts(s baraja.Set) []string {
 	if s == 0 {
 		return nil
@@ -106,12 +106,20 @@ func TestPodridaRedealIsEven(t *testing.T) {
 	t.Run("redeal", func(t *testing.T) {
 		countDeals(t, func(s *State, r *rules.Rand) { s.Redeal(0, r) })
 	})
+	t.Run("from view", func(t *testing.T) {
+		countDeals(t, func(s *State, r *rules.Rand) {
+			made, err := Variant{s.rules}.FromView(rules.Observe(s, 0), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			*s = *made.(*State)
+		})
+	})
 	t.Run("constructed", func(t *testing.T) {
 		countDeals(t, func(s *State, r *rules.Rand) {
 			h := s.hidden(0)
-			h.match(r)
-			h.mix(r)
-			s.give(&h)
+			h.Construct(r)
+			h.Give(s.hands[:])
 		})
 	})
 }

@@ -40,24 +40,24 @@ func strength(c baraja.Card) int {
 	return c.Rank()
 }
 
-// table is the trick on the table as the duties of the next seat see it.
+// table is what the duties of the next seat depend on in the current trick.
 type table struct {
 	trumps baraja.Set // the suit of trumps
 	led    baraja.Set // the suit led; every card while nothing is led
 	beat   baraja.Set // the cards that would now win; every card while nothing is led
 }
 
-// cleared is the table before a lead.
+// cleared returns the table before a lead.
 func cleared(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties are sets of cards, the more pressing first: a seat plays from the first
+// duties returns sets of cards, the more pressing first: a seat plays from the first
 // set that its hand meets, from its whole hand when it meets none. Once a trick of
 // another suit is trumped, beat holds only trumps, so the first set is empty.
 func (t *table) duties() [4]baraja.Set {
 	return [4]baraja.Set{t.led & t.beat, t.led, t.trumps & t.beat, t.trumps}
 }
 
-// playable is what may be played from a hand.
+// playable returns what may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set {
 	if follow := hand & t.led; follow != 0 {
 		if higher := follow & t.beat; higher != 0 {
@@ -74,7 +74,15 @@ func (t *table) playable(hand baraja.Set) baraja.Set {
 	return hand
 }
 
-// put lays a card on the table and tells whether it is now the winning one.
+// above returns the cards that would win from a card that is winning.
+func (t *table) above(c baraja.Card) baraja.Set {
+	if t.trumps.Has(c & 63) {
+		return above[c&63]
+	}
+	return above[c&63] | t.trumps
+}
+
+// put puts a card on the table and reports whether it is now the winning one.
 func (t *table) put(c baraja.Card) bool {
 	if !t.beat.Has(c & 63) {
 		return false
@@ -82,10 +90,7 @@ func (t *table) put(c baraja.Card) bool {
 	if t.led == everyCard {
 		t.led = suitOf[c&63]
 	}
-	t.beat = above[c&63]
-	if !t.trumps.Has(c & 63) {
-		t.beat |= t.trumps
-	}
+	t.beat = t.above(c)
 	return true
 }
 
@@ -116,7 +121,7 @@ type State struct {
 	stream rules.Stream // that the coming rounds are dealt from
 }
 
-// Deal makes a first position in place. The stream is left after the first
+// Deal sets the state to the first position. The stream is left after the first
 // round's shuffle; the state goes on with a copy of it.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r, last: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
@@ -125,7 +130,7 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	*src = s.stream
 }
 
-// next is the seat after another.
+// next returns the seat after another.
 func (s *State) next(seat int8) int8 {
 	if seat++; seat == int8(s.rules.Players) {
 		return 0
@@ -136,21 +141,29 @@ func (s *State) next(seat int8) int8 {
 // nextRound shuffles and deals.
 func (s *State) nextRound(log *rules.Log) {
 	s.round++
-	s.cards = uint8(s.rules.Cards(int(s.round)))
 	s.dealer = s.next(s.dealer)
 	var memory [baraja.Cards]baraja.Card
 	pack := memory[:s.rules.Deck]
 	copy(pack, s.rules.pack())
 	rules.Shuffle(&s.stream, pack)
 
-	dealt := int(s.cards) * int(s.rules.Players)
+	dealt := s.rules.Cards(int(s.round)) * int(s.rules.Players)
 	seat := s.dealer
 	for _, c := range pack[:dealt] {
 		seat = s.next(seat)
 		s.hands[seat] |= 1 << (c & 63)
 	}
-	s.turned = pack[min(dealt, len(pack)-1)]
-	s.table = cleared(suitOf[s.turned&63])
+	s.startRound(pack[min(dealt, len(pack)-1)])
+	if log != nil {
+		s.logRound(log, pack[:dealt])
+	}
+}
+
+// startRound begins the bids of a round, its trumps being shown by a card.
+func (s *State) startRound(turned baraja.Card) {
+	s.cards = uint8(s.rules.Cards(int(s.round)))
+	s.turned = turned
+	s.table = cleared(suitOf[turned&63])
 	s.tricks = [maxSeats]int8{}
 	for i := range s.bids {
 		s.bids[i] = noBid
@@ -158,18 +171,15 @@ func (s *State) nextRound(log *rules.Log) {
 	s.count, s.inTrick, s.bidSum, s.toBid = 0, 0, 0, s.rules.Players
 	s.leader = s.next(s.dealer)
 	s.turn, s.winner = s.leader, s.leader
-	if log != nil {
-		s.logRound(log, pack[:dealt])
-	}
 }
 
-// Turn is the seat to move, or rules.Over.
+// Turn returns the seat to move, or rules.Over.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply counts the bids and cards played.
+// Ply returns the number of bids made and cards played.
 func (s *State) Ply() int { return int(s.ply) }
 
-// refused is the bid that the seat to move may not make, noBid when it is free.
+// refused returns the bid that the seat to move may not make, noBid if all are allowed.
 func (s *State) refused() int {
 	if s.toBid == 1 && s.round >= strictRound && s.bidSum <= s.cards {
 		return int(s.cards - s.bidSum)
@@ -194,7 +204,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check says why a move is not legal.
+// Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
@@ -334,7 +344,7 @@ func (s *State) Playout(r *rules.Rand) {
 	}
 }
 
-// pick is a random card of a set that is not empty.
+// pick returns a random card of a set that is not empty.
 func pick(from baraja.Set, r *rules.Rand) baraja.Card {
 	for n := r.Below(bits.OnesCount64(uint64(from))); n > 0; n-- {
 		from &= from - 1

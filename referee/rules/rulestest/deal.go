@@ -36,15 +36,15 @@ func flat(t reflect.Type, path string) error {
 	return nil
 }
 
-// value is a copy of the state's value, comparable with ==.
+// value returns a copy of the state's value, comparable with ==.
 func value(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 
 // set makes dst what src is; both are of the same type.
 func set(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
 // checkDeal deals from some seeds: the same gives the same position, and
-// others differ where the game says so.
-func checkDeal(v rules.Variant, o Options) error {
+// others differ where the variant has chance.
+func checkDeal(v rules.Variant) error {
 	const seeds = 16
 	positions := map[any]bool{}
 	for n := range uint64(seeds) {
@@ -57,9 +57,9 @@ func checkDeal(v rules.Variant, o Options) error {
 		}
 		positions[value(s)] = true
 	}
-	if dealt := o.Dealt == nil || o.Dealt(v); dealt && len(positions) == 1 {
+	if chance := v.Chance(); chance && len(positions) == 1 {
 		return errors.New("deal: every seed gives the same position")
-	} else if !dealt && len(positions) > 1 {
+	} else if !chance && len(positions) > 1 {
 		return errors.New("deal: the position depends on the seed")
 	}
 	return nil

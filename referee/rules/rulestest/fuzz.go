@@ -11,11 +11,12 @@ import (
 // Fuzz lets bytes choose options, seed and moves, legal ones and others, and
 // checks every position on the way. A byte is used for each option and for the
 // seed; then each byte below 192 makes a legal move, others bring a move
-// number or a text that may be anything. When the bytes end, the game is
+// number, a text or a view that may be anything. When the bytes end, the game is
 // played to its end at random.
 func Fuzz(f *testing.F, g rules.Game, o Options) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04\x05\x06\x07\x08\xc0\x10\x10\xf0\x0312c"))
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\xf8\x00\x06\x0212\xf8\x00\x30\x041o,2"))
 	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x7f\x7f\x7f\x7f\x7f\x7f\x7f\xf0\x0519-14\x7f\x7f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := fuzz(g, o, data); err != nil {
@@ -53,7 +54,7 @@ func fuzz(g rules.Game, o Options, data []byte) error {
 			given[option.Name] = strconv.Itoa(option.Min + (b.next()<<8|b.next())%(option.Max-option.Min+1))
 		}
 	}
-	v, err := rules.Settle(g, given)
+	v, err := rules.Resolve(g, given)
 	if err != nil {
 		return checkCombinationError(g, given, err)
 	}
@@ -90,5 +91,19 @@ func (w *walk) fuzzStep(b *source) error {
 	if op < 232 {
 		return w.redeal(b.next() % w.v.Players())
 	}
-	return checkParse(w.v, w.s, b.take(b.next()%16))
+	if op < 248 {
+		return checkParse(w.v, w.s, b.take(b.next()%16))
+	}
+	return w.fuzzView(b)
+}
+
+// fuzzView writes bytes over the view of the seat to move.
+func (w *walk) fuzzView(b *source) error {
+	o := rules.Observe(w.s, w.s.Turn())
+	if err := w.fromView(o.Seat); err != nil {
+		return err
+	}
+	at := (b.next()<<8 | b.next()) % len(o.View)
+	copy(o.View[at:], b.take(b.next()%16))
+	return w.wrongView(o)
 }

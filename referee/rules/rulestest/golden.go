@@ -57,9 +57,9 @@ func Golden(t *testing.T, g rules.Game, dir string, cases ...Case) {
 	}
 }
 
-// transcript is the text of a case.
+// transcript returns the text of a case.
 func transcript(g rules.Game, c Case) ([]byte, error) {
-	v, err := rules.Settle(g, c.Options)
+	v, err := rules.Resolve(g, c.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,6 @@ type Options struct {
 	// Hidden says that seats do not see everything: a redeal must change
 	// something now and then. In other games it must change nothing.
 	Hidden bool
-	// Dealt tells whether the first position depends on the seed. Nil: always.
-	Dealt func(v rules.Variant) bool
 	// Total checks that the points of a finished game add up. Nil: no check.
 	Total func(v rules.Variant, s rules.State) error
 	// Sound checks what must hold inside a state at any time, after a redeal
@@ -54,7 +52,7 @@ func Run(t *testing.T, g rules.Game, o Options) {
 	}
 }
 
-// verify is Run without a test: the first error.
+// verify returns Run without a test: the first error.
 func verify(g rules.Game, o Options) error {
 	if err := checkOptions(g); err != nil {
 		return err
@@ -71,7 +69,7 @@ func verify(g rules.Game, o Options) error {
 	return nil
 }
 
-// games is the number of games for each of n variants.
+// games returns the number of games for each of n variants.
 func games(o Options, n int) int {
 	total := o.Games
 	if total == 0 {
@@ -88,7 +86,15 @@ func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
 	if err := checkShape(v); err != nil {
 		return err // what follows copies states by value
 	}
-	if err := checkDeal(v, o); err != nil {
+	if err := checkDeal(v); err != nil {
+		return err
+	}
+	if v.Settings().Get(rules.OpeningOption.Name) != "" {
+		if err := checkOpening(v); err != nil {
+			return err
+		}
+	}
+	if err := checkDisplay(v); err != nil {
 		return err
 	}
 	hidden := 0
@@ -107,7 +113,7 @@ func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
 	return checkAllocs(v, number)
 }
 
-// seedOf is a game seed for a number.
+// seedOf returns a game seed for a number.
 func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulestest ", n)) }
 
 // deal makes the first position for a number: from the SHA-256 stream, or from

@@ -1,41 +1,23 @@
 package rulestest
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest/toy"
 )
 
-func toyTotal(v rules.Variant, s rules.State) error {
-	p := s.Result().Points
-	if want := float64(v.(toyVariant).cards); p[0]+p[1] != want {
-		return fmt.Errorf("points %v, not %v together", p, want)
-	}
-	return nil
-}
-
-// toySound wants no card in two places.
-func toySound(_ rules.Variant, state rules.State) error {
-	s := state.(*toyState)
-	if twice := s.hands[0]&s.hands[1] | s.hands[0]&s.stock | s.hands[1]&s.stock; twice != 0 {
-		return fmt.Errorf("the cards %s are in two places", cardsText(twice))
-	}
-	return nil
-}
-
-var toyOptions = Options{Hidden: true, Total: toyTotal, Sound: toySound}
+var toyOptions = Options{Hidden: true, Total: toy.Total, Sound: toy.Sound}
 
 // The toy game without a fault passes everything.
-func TestRun(t *testing.T) { Run(t, toy{}, toyOptions) }
+func TestRun(t *testing.T) { Run(t, toy.Game{}, toyOptions) }
 
-func FuzzPlay(f *testing.F) { Fuzz(f, toy{}, toyOptions) }
+func FuzzPlay(f *testing.F) { Fuzz(f, toy.Game{}, toyOptions) }
 
 func TestGolden(t *testing.T) {
-	Golden(t, toy{}, "testdata/golden",
+	Golden(t, toy.Game{}, "testdata/golden",
 		Case{Name: "high"},
 		Case{Name: "low-scripted", Options: map[string]string{"best": "low"}, Seed: "2", Moves: "6"})
 }
@@ -47,11 +29,13 @@ var faultTable = []struct{ fault, says string }{
 	{"option help", "options: best: the help is empty"},
 	{"option twice", "options: cards is listed twice"},
 	{"option error", "name the game first"},
+	{"display", `display: the view has no key "trick"`},
 	{"settings", "settings: "},
 	{"sides", "settings: there is only one side"},
-	{"shape", "shape: toySlice.waste is a slice"},
+	{"shape", "shape: sliceState.waste is a slice"},
 	{"deal any", "deal: seed 0 gives two different positions"},
 	{"deal one", "deal: every seed gives the same position"},
+	{"chance", "deal: the position depends on the seed"},
 	{"turn", "turn: 2 is not a seat"},
 	{"legal empty", "and over is false"},
 	{"legal overwrites", "legal: does not append"},
@@ -83,23 +67,17 @@ var faultTable = []struct{ fault, says string }{
 	{"redeal nothing", "redeal: no redeal changed"},
 	{"redeal doubles", "redeal: sound: the cards"},
 	{"redeal own", "view leaks"},
+	{"from view refuses", "from view: seat"},
+	{"from view doubles", "from view: sound: the cards"},
+	{"from view fixed", "arrangements"},
+	{"from view lax", "from view: "},
 }
-
-// faultNames and faults number the faults; 0 is none.
-var faultNames, faults = func() (names []string, numbers map[string]uint8) {
-	numbers = map[string]uint8{}
-	for i, row := range faultTable {
-		names = append(names, row.fault)
-		numbers[row.fault] = uint8(i)
-	}
-	return names, numbers
-}()
 
 // Every fault is found, and the error says what is wrong.
 func TestFaults(t *testing.T) {
 	for _, row := range faultTable {
 		t.Run(row.fault, func(t *testing.T) {
-			err := verify(toy{row.fault}, toyOptions)
+			err := verify(toy.Game{Fault: row.fault}, toyOptions)
 			if row.fault == "" {
 				if err != nil {
 					t.Fatalf("the game without a fault: %v", err)
@@ -114,15 +92,11 @@ func TestFaults(t *testing.T) {
 }
 
 // A game that does not match its options: no redeal may change anything where
-// everything is seen, and the deal is the same where it is said to be.
+// everything is seen.
 func TestFaultsOfOptions(t *testing.T) {
-	for says, o := range map[string]Options{
-		"sees everything, and something changes": {},
-		"deal: the position depends on the seed": {Hidden: true, Dealt: func(rules.Variant) bool { return false }},
-	} {
-		if err := verify(toy{}, o); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("says %v, not %q", err, says)
-		}
+	const says = "sees everything, and something changes"
+	if err := verify(toy.Game{}, Options{}); err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("says %v, not %q", err, says)
 	}
 }
 
@@ -135,10 +109,10 @@ func TestFuzzFaults(t *testing.T) {
 		"legal empty": "\x00\x01\x00\x00\x00\x00\x00",
 		"points":      "",
 	} {
-		if err := fuzz(toy{fault}, toyOptions, []byte(data)); err == nil {
+		if err := fuzz(toy.Game{Fault: fault}, toyOptions, []byte(data)); err == nil {
 			t.Errorf("%s: nothing found", fault)
 		}
-		if err := fuzz(toy{}, toyOptions, []byte(data)); err != nil {
+		if err := fuzz(toy.Game{}, toyOptions, []byte(data)); err != nil {
 			t.Errorf("%s: without the fault: %v", fault, err)
 		}
 	}
@@ -146,7 +120,7 @@ func TestFuzzFaults(t *testing.T) {
 
 // Events that seats see differently stand between those that all see.
 func TestGoldenEvents(t *testing.T) {
-	got, err := transcript(toy{}, Case{})
+	got, err := transcript(toy.Game{}, Case{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +132,7 @@ func TestGoldenEvents(t *testing.T) {
 			t.Errorf("has no line %q:\n%s", line, got)
 		}
 	}
-	if _, err := transcript(toy{}, Case{Moves: "7 7"}); err == nil {
+	if _, err := transcript(toy.Game{}, Case{Moves: "7 7"}); err == nil {
 		t.Error("accepts an illegal script")
 	}
 	files, err := filepath.Glob("testdata/golden/*.txt")

@@ -35,7 +35,7 @@ func checkOptions(g rules.Game) error {
 			return fmt.Errorf("options: %s: %w", o.Name, err)
 		}
 	}
-	if _, err := rules.Settle(g, map[string]string{"nonesuch": "1"}); err == nil || !strings.Contains(err.Error(), `"nonesuch"`) {
+	if _, err := rules.Resolve(g, map[string]string{"nonesuch": "1"}); err == nil || !strings.Contains(err.Error(), `"nonesuch"`) {
 		return fmt.Errorf("options: an unknown option gives the error %v", err)
 	}
 	return checkDefaults(g)
@@ -67,7 +67,7 @@ func checkRefusals(g rules.Game, o rules.Option) error {
 		bad = append(bad, strconv.Itoa(o.Min-1), strconv.Itoa(o.Max+1), "99999999999999999999")
 	}
 	for _, value := range bad {
-		_, err := rules.Settle(g, map[string]string{o.Name: value})
+		_, err := rules.Resolve(g, map[string]string{o.Name: value})
 		if err == nil || !strings.Contains(err.Error(), o.Allowed()) || !strings.Contains(err.Error(), strconv.Quote(value)) {
 			return fmt.Errorf("the value %q gives the error %v", value, err)
 		}
@@ -75,9 +75,9 @@ func checkRefusals(g rules.Game, o rules.Option) error {
 	return nil
 }
 
-// checkDefaults settles nothing and wants every default.
+// checkDefaults sets nothing and wants every default.
 func checkDefaults(g rules.Game) error {
-	v, err := rules.Settle(g, nil)
+	v, err := rules.Resolve(g, nil)
 	if err != nil {
 		return fmt.Errorf("options: the defaults are refused: %w", err)
 	}
@@ -89,12 +89,12 @@ func checkDefaults(g rules.Game) error {
 	return nil
 }
 
-// variantsOf settles the given options, or the default choice of them. What a
+// variantsOf resolves the given options, or the default choice of them. What a
 // game refuses of that choice must be refused with a good error; it is left out.
 func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error) {
 	var variants []rules.Variant
 	for _, options := range given {
-		v, err := rules.Settle(g, options)
+		v, err := rules.Resolve(g, options)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error
 		return variants, nil
 	}
 	for _, options := range combinations(g.Options()) {
-		v, err := rules.Settle(g, options)
+		v, err := rules.Resolve(g, options)
 		if err != nil {
 			if err := checkCombinationError(g, options, err); err != nil {
 				return nil, err
@@ -126,7 +126,7 @@ func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error
 	return variants, nil
 }
 
-// combinations is the product of the values of all options; the first has
+// combinations returns the product of the values of all options; the first has
 // every default.
 func combinations(options []rules.Option) []map[string]string {
 	all := []map[string]string{{}}
@@ -178,9 +178,9 @@ func checkSettings(v rules.Variant) error {
 		}
 		given[s.Name] = s.Value
 	}
-	again, err := rules.Settle(v.Game(), given)
+	again, err := rules.Resolve(v.Game(), given)
 	if err != nil || !slices.Equal(again.Settings(), v.Settings()) || len(given) != len(options) {
-		return fmt.Errorf("settings: %s do not settle to themselves: %v", v.Settings(), err)
+		return fmt.Errorf("settings: %s do not resolve to themselves: %v", v.Settings(), err)
 	}
 	n := v.Players()
 	if n < 2 || n > rules.MaxSeats {

@@ -106,6 +106,9 @@ func (w *walk) position() error {
 			return err
 		}
 	}
+	if err := w.fromViews(); err != nil {
+		return err
+	}
 	if value(w.s) != before {
 		return errors.New("position: looking at the state changes it")
 	}
@@ -234,6 +237,9 @@ func (w *walk) finish() error {
 	}
 	if err := w.s.Check(0); !errors.Is(err, rules.ErrOver) {
 		return fmt.Errorf("check: says %v after the end, not ErrOver", err)
+	}
+	if most := rules.MostPlies(w.v); w.s.Ply() > most {
+		return fmt.Errorf("most plies: a game has %d, which is more than %d", w.s.Ply(), most)
 	}
 	return w.total(w.s)
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // Whole games at random, by the default options.
@@ -54,4 +55,8 @@ func BenchmarkPerft3(b *testing.B) {
 	for b.Loop() {
 		rules.Perft(&s, 3)
 	}
+}
+
+func BenchmarkFromView(b *testing.B) {
+	rulestest.BenchmarkFromView(b, Variant{Rules{Size: 6, Limit: defaultLimit}}, 20)
 }

@@ -93,12 +93,12 @@ func (s *sources) find(mine, theirs, empty, near Board) {
 	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
 }
 
-// any is the squares that some move starts from.
+// any returns the squares that some move starts from.
 func (s *sources) any() Board {
 	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
 }
 
-// kinds is the moves from a cell of the real board, a bit each in the order of
+// kinds returns the moves from a cell of the real board, a bit each in the order of
 // ends for the side.
 func (s *sources) kinds(side, cell int) uint {
 	if side == white {
@@ -130,7 +130,7 @@ func (s *sources) tally() (t tally) {
 	return tally{ones, twos, fa ^ fb, fa & fb}
 }
 
-// add3 is the sum and the carry of three bits in each square.
+// add3 returns the sum and the carry of three bits in each square.
 func add3(a, b, c Board) (sum, carry Board) {
 	x := a ^ b
 	return x ^ c, a&b | x&c
@@ -142,14 +142,14 @@ func (t *tally) flip() {
 	}
 }
 
-// counts is the number of moves that start in each row, a byte each. There are
+// counts returns the number of moves that start in each row, a byte each. There are
 // 180 moves at most, so that sums of rows fit a byte as well.
 func (t *tally) counts() uint64 {
-	return bytes(t[0]) + 2*bytes(t[1]) + 4*bytes(t[2]) + 8*bytes(t[3])
+	return byteCounts(t[0]) + 2*byteCounts(t[1]) + 4*byteCounts(t[2]) + 8*byteCounts(t[3])
 }
 
-// bytes counts the bits of each byte; a row has at most six.
-func bytes(b Board) uint64 {
+// byteCounts counts the bits of each byte; a row has at most six.
+func byteCounts(b Board) uint64 {
 	x := uint64(b)
 	x -= x >> 1 & 0x5555555555555555
 	x = x&0x3333333333333333 + x>>2&0x3333333333333333
@@ -159,7 +159,7 @@ func bytes(b Board) uint64 {
 // sums makes byte i the sum of the bytes 0 to i; the last byte is the sum of all.
 func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
-// find is the cell that move n starts from, and the number of the moves from
+// find returns the cell that move n starts from, and the number of the moves from
 // there that come before it; rows is the sums of the counts. A random n would
 // make branches guess, so there are none.
 func (t *tally) find(n int, rows uint64) (cell, nth int) {
@@ -171,7 +171,7 @@ func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	return int(8*row + column), n - int(columns<<8>>(8*column)&0xff)
 }
 
-// atMost is how many of the first five of six rising bytes are at most n.
+// atMost returns how many of the first five of six rising bytes are at most n.
 func atMost(bytes uint64, n int) uint64 {
 	above := uint64(n) + 1
 	return (bytes&0xff-above)>>63 + (bytes>>8&0xff-above)>>63 + (bytes>>16&0xff-above)>>63 +

@@ -21,7 +21,7 @@
 // After each move, in this order:
 //   - a player holding both of the opponent's corners wins;
 //   - a player left with fewer than two pieces loses;
-//   - the extra move is granted, so it is settled who is to move;
+//   - the extra move is granted, which decides who is to move;
 //   - a player to move who has no legal move loses;
 //   - at limit plies the game is a draw. With limit=0 it is drawn at rules.MaxPlies.
 //
@@ -35,6 +35,9 @@
 // lies more than 1,024 sideways moves in a row back is forgotten, which matters
 // with limit=0 alone.
 //
+// With opening=N the game begins after N random plies, which count neither as plies
+// nor as earlier positions.
+//
 // A win is 1 point and a loss 0, a draw 0.5 each.
 package tebes
 
@@ -47,25 +50,27 @@ import (
 // Game is Tebes; its zero value is ready for use.
 type Game struct{}
 
-// Name of the game in commands and in the protocol.
-func (Game) Name() string { return "tebes" }
+// Name returns the name of the game in commands and in the protocol.
+func (Game) Name() string { return name }
 
 const (
+	name         = "tebes"
 	maxLimit     = 1000
 	defaultLimit = 400
 )
 
-// Options are the board, what becomes of cycles and the longest game.
+// Options returns the board, what becomes of cycles and the longest game.
 func (Game) Options() []rules.Option {
 	return []rules.Option{
 		{Name: "size", Values: []string{"6", "4"}, Help: "rows and columns of the board"},
 		{Name: "board", Values: []string{"standard", "random"}, Help: "the colours of the squares: as in chess, or shuffled"},
 		{Name: "cycles", Values: []string{"forbid", "allow"}, Help: "moves that bring back an earlier position of the game"},
 		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
+		rules.OpeningOption,
 	}
 }
 
-// Rules is the game told to people.
+// Rules returns the rules of the game for people.
 func (Game) Rules() string {
 	return `Tebes is played on a board of 6x6 squares (size=4: 4x4), each black or white: as in
 chess, or with board=random in any order. Seat 0 is white and moves first. Its
@@ -84,30 +89,32 @@ of your pieces arrives at one of those corners you move once more at once, with
 any piece; that happens once a game for each side.
 
 A move that brings back an earlier position of the game is not legal, unless
-cycles=allow. At limit plies (400; 0 for none) the game is a draw. A win is 1
-point, a draw a half.
+cycles=allow. At limit plies (400; 0 for none) the game is a draw. With opening=N
+the first N plies are random and do not count. A win is 1 point, a draw a half.
 `
 }
 
-// Variant settles the options. Every combination of them can be played.
+// Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{
-		Size:   uint8(o.Int("size")),
-		Random: o.Get("board") == "random",
-		Cycles: o.Get("cycles") == "allow",
-		Limit:  uint16(o.Int("limit")),
+		Size:    uint8(o.Int("size")),
+		Random:  o.Get("board") == "random",
+		Cycles:  o.Get("cycles") == "allow",
+		Limit:   uint16(o.Int("limit")),
+		Opening: uint8(o.Int(rules.OpeningOption.Name)),
 	}}, nil
 }
 
-// Rules is the settled options. It is comparable.
+// Rules is the resolved options. It is comparable.
 type Rules struct {
-	Size   uint8  // 6 or 4
-	Random bool   // the colours are shuffled
-	Cycles bool   // an earlier position may come back
-	Limit  uint16 // plies, 0 for none
+	Size    uint8  // 6 or 4
+	Random  bool   // the colours are shuffled
+	Cycles  bool   // an earlier position may come back
+	Limit   uint16 // plies, 0 for none
+	Opening uint8  // random plies before the first turn
 }
 
-// lastPly is the number of plies at which the game is over.
+// lastPly returns the number of plies at which the game is over.
 func (r Rules) lastPly() uint16 {
 	if r.Limit == 0 {
 		return rules.MaxPlies
@@ -115,13 +122,13 @@ func (r Rules) lastPly() uint16 {
 	return r.Limit
 }
 
-// Variant is Tebes with its options settled.
+// Variant is Tebes with its options resolved.
 type Variant struct{ Rules Rules }
 
-// Game is Tebes.
+// Game returns Tebes.
 func (Variant) Game() rules.Game { return Game{} }
 
-// Settings of the options, in their order.
+// Settings returns the options with their values, in order.
 func (v Variant) Settings() rules.Settings {
 	board, cycles := "standard", "forbid"
 	if v.Rules.Random {
@@ -135,16 +142,23 @@ func (v Variant) Settings() rules.Settings {
 		{Name: "board", Value: board},
 		{Name: "cycles", Value: cycles},
 		{Name: "limit", Value: strconv.Itoa(int(v.Rules.Limit))},
+		{Name: rules.OpeningOption.Name, Value: strconv.Itoa(int(v.Rules.Opening))},
 	}
 }
 
-// Players is two.
+// MostPlies returns the number of plies at which the game is over.
+func (v Variant) MostPlies() int { return int(v.Rules.lastPly()) }
+
+// Players returns two.
 func (Variant) Players() int { return 2 }
 
-// Side of a seat.
+// Side returns the seat.
 func (Variant) Side(seat int) int { return seat }
 
-// Deal makes a first position.
+// Chance reports whether the colours are shuffled or there is an opening.
+func (v Variant) Chance() bool { return v.Rules.Random || v.Rules.Opening > 0 }
+
+// Deal returns the first position.
 func (v Variant) Deal(src *rules.Stream) rules.State {
 	s := new(State)
 	s.Deal(v.Rules, src)

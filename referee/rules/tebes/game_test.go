@@ -13,7 +13,6 @@ import (
 
 // kit is what the conformance kit has to know of Tebes.
 var kit = rulestest.Options{
-	Dealt: func(v rules.Variant) bool { return v.(Variant).Rules.Random },
 	Total: func(_ rules.Variant, s rules.State) error {
 		if p := s.Result().Points; p[0]+p[1] != 1 {
 			return fmt.Errorf("points %v are not 1 together", p)
@@ -38,12 +37,13 @@ func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game{}, kit) }
 func TestTebesGolden(t *testing.T) {
 	rulestest.Golden(t, Game{}, "testdata/golden",
 		rulestest.Case{Name: "standard", Moves: "19-14 9-21 28-21 11-21"},
+		rulestest.Case{Name: "opening", Options: map[string]string{"size": "4", "opening": "5", "limit": "20"}, Seed: "2"},
 		rulestest.Case{Name: "random", Options: map[string]string{"board": "random"}},
 		rulestest.Case{Name: "small", Options: map[string]string{"size": "4"}, Seed: "3"},
 		rulestest.Case{Name: "small-random-allow", Options: map[string]string{"size": "4", "board": "random", "cycles": "allow", "limit": "20"}, Seed: "4"})
 }
 
-// start is a first position; the seed is 32 zero bytes.
+// start returns a first position; the seed is 32 zero bytes.
 func start(t *testing.T, options string) *State {
 	t.Helper()
 	given := map[string]string{}
@@ -51,7 +51,7 @@ func start(t *testing.T, options string) *State {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Settle(Game{}, given)
+	v, err := rules.Resolve(Game{}, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func start(t *testing.T, options string) *State {
 	return v.Deal(&stream).(*State)
 }
 
-// position is a position with pieces set out by rows; white is to move.
+// position returns a position with pieces set out by rows; white is to move.
 func position(t *testing.T, options, pieces string) *State {
 	t.Helper()
 	s := start(t, options)
@@ -95,7 +95,7 @@ func play(t *testing.T, s rules.State, moves string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(string(log.Events(nil, 0, "")), "\n"), "\n", "; ")
 }
 
-// legal is the legal moves from a square: where they end.
+// legal returns the legal moves from a square: where they end.
 func legal(s rules.State, from int) (ends []int) {
 	for _, m := range s.Legal(nil) {
 		if int(m)/maxSquares == from {

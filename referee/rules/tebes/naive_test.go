@@ -37,12 +37,12 @@ func other(side byte) byte {
 	return 'w'
 }
 
-// position is what must not come back.
+// position returns what must not come back.
 func (n *naive) position() string {
 	return string(n.piece) + string(n.mover) + n.pending
 }
 
-// reaches tells whether the piece on one square can move to the other,
+// reaches reports whether the piece on one square can move to the other,
 // whatever comes of it.
 func (n *naive) reaches(from, to int) bool {
 	if n.piece[from] != n.mover || n.piece[to] == n.mover || from == to {
@@ -79,7 +79,7 @@ func (n *naive) corners(side byte) [2]int {
 	return [2]int{n.size * (n.size - 1), n.size*n.size - 1}
 }
 
-// after is the position after a move that reaches. The end is not looked at yet.
+// after returns the position after a move that reaches. The end is not looked at yet.
 func (n *naive) after(from, to int) *naive {
 	next := *n
 	next.piece = slices.Clone(n.piece)
@@ -253,7 +253,10 @@ func choose(s *State, legal []rules.Move, r *rules.Rand, taste func(*State, rule
 // compare plays a game on both, of so many plies at most, and wants them to
 // agree on everything.
 func compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
-	n := newNaive(s)
+	return newNaive(s).compare(s, r, taste, plies, seen)
+}
+
+func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
 	var log rules.Log
 	for n.plies < plies {
 		legal := n.moves

@@ -12,15 +12,7 @@ func (n *naive) perft(depth int) (count uint64) {
 		return uint64(len(n.moves))
 	}
 	for _, m := range n.moves {
-		next := *n
-		if n.seen != nil {
-			next.seen = map[string]int{}
-			for position, ply := range n.seen {
-				next.seen[position] = ply
-			}
-		}
-		next.apply(m)
-		count += next.perft(depth - 1)
+		count += n.played(m).perft(depth - 1)
 	}
 	return count
 }
@@ -38,10 +30,15 @@ func TestTebesPerft(t *testing.T) {
 		{"size=4", []uint64{9, 85, 1036, 12787, 172164, 2306632}, 5},
 		{"size=4 cycles=allow", []uint64{9, 85, 1036, 12787, 172164, 2306960}, 5},
 		{"size=4 board=random", []uint64{7, 47, 557, 5848, 77146, 976786}, 5},
+		{"opening=4", []uint64{26, 546, 13883}, 3},
+		{"size=4 board=random opening=3", []uint64{10, 160, 2060, 30167}, 4},
 		{"size=4 limit=3", []uint64{9, 85, 1036, 0}, 4},
 	} {
 		s := start(t, row.options)
-		n := newNaive(s)
+		n, below := naiveBoard(s.rules, rules.Seed{})
+		if plies := int(s.rules.Opening); plies > 0 {
+			n, _, _ = n.open(plies, below)
+		}
 		for i, want := range row.counts {
 			if got := rules.Perft(s, i+1); got != want {
 				t.Errorf("%q: depth %d: %d, want %d", row.options, i+1, got, want)

@@ -27,6 +27,8 @@ type State struct {
 	owed   uint8 // a bit for each seat whose extra move is still to come
 	bonus  bool  // the move to come is the extra one
 
+	opening rules.Opening
+
 	// past has the move of each ply at ply%memory. A move forward, a capture or the
 	// arrival that brings the extra move can never be undone, so the positions that
 	// may come back are those since then. All moves between are sideways.
@@ -36,8 +38,23 @@ type State struct {
 // step is the cells that a move starts from and ends on.
 type step struct{ from, to uint8 }
 
-// Deal makes a first position in place.
+// Deal sets the state to the first position.
 func (s *State) Deal(r Rules, src *rules.Stream) {
+	s.setUp(r, src)
+	if r.Opening > 0 {
+		s.last = rules.MaxPlies
+		rules.DrawOpening(s, int(r.Opening), src, (*State).begin)
+	}
+}
+
+// begin makes the position after an opening the first of the game.
+func (s *State) begin(o rules.Opening) {
+	s.ply, s.since, s.past = 0, 0, [memory]step{}
+	s.last, s.opening = s.rules.lastPly(), o
+}
+
+// setUp makes the position before the opening.
+func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, last: r.lastPly(), owed: 1<<white | 1<<black}
 	if !r.Random {
@@ -61,14 +78,20 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 
 func (s *State) geometry() *geometry { return &geometries[s.rules.Size&7] }
 
-// Turn is the seat to move, or rules.Over.
+// Turn returns the seat to move, or rules.Over.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply counts the moves made.
+// Ply returns the number of moves made.
 func (s *State) Ply() int { return int(s.ply) }
 
-// Start logs nothing: the view shows the board.
-func (*State) Start(*rules.Log) {}
+// Start logs the opening. The view shows the board.
+func (s *State) Start(log *rules.Log) {
+	if s.rules.Opening == 0 {
+		return
+	}
+	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, owed: 1<<white | 1<<black}
+	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
+}
 
 // sources finds those of the legal moves of the side to move.
 func (s *State) sources(from *sources) {
@@ -158,7 +181,7 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 	return step{g.cell[from], g.cell[to]}, true
 }
 
-// Check says why a move is not legal.
+// Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
 		return fmt.Errorf("tebes: %q: %w", s.MoveText(nil, m), rules.ErrOver)
@@ -189,7 +212,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	if s.turn != rules.Over {
 		var from sources
 		s.sources(&from)
-		s.settle(from.any() != 0)
+		s.finish(from.any() != 0)
 	}
 	if log != nil { // no extra move is told of when the game ends here
 		logMove(log, seat, m, captured, s.bonus)
@@ -213,7 +236,7 @@ func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
 }
 
 // move makes a move on the board, ends the game by corners and pieces, and
-// settles who is next and whether that is the extra move.
+// decides who is next and whether that is the extra move.
 func (s *State) move(m step) (captured bool) {
 	me := s.turn & 1
 	from, to := Board(1)<<(m.from&63), Board(1)<<(m.to&63)
@@ -240,8 +263,8 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// settle ends the game when the side to move has no move, or at the limit.
-func (s *State) settle(moves bool) {
+// finish ends the game when the side to move has no move, or at the limit.
+func (s *State) finish(moves bool) {
 	if !moves {
 		s.end(1 - s.turn)
 	} else if s.ply >= s.last {
@@ -255,7 +278,7 @@ func (s *State) end(winner int8) {
 	s.bonus = false
 }
 
-// Result is the points of the end; before it they are 0 each.
+// Result returns the points of the end; before it they are 0 each.
 func (s *State) Result() rules.Result {
 	switch {
 	case s.turn != rules.Over:
@@ -268,7 +291,7 @@ func (s *State) Result() rules.Result {
 	return rules.Result{Ranks: []int{2, 1}, Points: []float64{0, 1}}
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
@@ -292,7 +315,7 @@ func (s *State) Playout(r *rules.Rand) {
 		}
 		rows := sums(t.counts())
 		moves := int(rows >> 56)
-		if s.settle(moves > 0); s.turn == rules.Over {
+		if s.finish(moves > 0); s.turn == rules.Over {
 			break
 		}
 		s.move(s.pick(&from, &t, rand.Below(moves), rows))
@@ -303,7 +326,7 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick is move n of the legal moves in their order.
+// pick returns move n of the legal moves in their order.
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

@@ -9,6 +9,9 @@ import (
 
 const letters = "wb" // of the seats
 
+// extras is the words for the seats whose extra move is still to come.
+var extras = [4]string{"-", "w", "b", "bw"}
+
 // View appends the board: all of it is seen by both.
 func (s *State) View(dst []byte, seat int) []byte {
 	g := s.geometry()
@@ -25,14 +28,14 @@ func (s *State) View(dst []byte, seat int) []byte {
 	}
 	dst = append(append(dst, " me="...), letters[seat&1])
 	dst = append(dst, " extra="...)
-	dst = append(dst, [...]string{"-", "w", "b", "bw"}[s.owed&3]...)
+	dst = append(dst, extras[s.owed&3]...)
 	if s.bonus {
 		return append(dst, " bonus=yes"...)
 	}
 	return append(dst, " bonus=no"...)
 }
 
-// pieceAt is b, w or a dot.
+// pieceAt returns b, w or a dot.
 func (s *State) pieceAt(cell uint8) byte {
 	for seat, b := range s.pieces {
 		if b>>cell&1 != 0 {
@@ -42,7 +45,7 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// why says what is wrong with a move that is not legal.
+// why reports what is wrong with a move that is not legal.
 func (s *State) why(m step) string {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.from), s.pieceAt(m.to)

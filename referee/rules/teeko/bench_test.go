@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // Whole games at random, by the default options.
@@ -38,4 +39,8 @@ func BenchmarkLegalApply(b *testing.B) {
 		moves += s.Ply()
 	}
 	b.ReportMetric(float64(moves)/b.Elapsed().Seconds(), "moves/s")
+}
+
+func BenchmarkFromView(b *testing.B) {
+	rulestest.BenchmarkFromView(b, Variant{Rules{Limit: defaultLimit}}, 20)
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
@@ -42,7 +41,5 @@ func FuzzPlay(f *testing.F) {
 
 // FuzzKit is the fuzz test of the conformance kit.
 func FuzzKit(f *testing.F) {
-	rulestest.Fuzz(f, Game{}, rulestest.Options{
-		Dealt: func(v rules.Variant) bool { return !v.(Variant).Rules.Drop },
-	})
+	rulestest.Fuzz(f, Game{}, rulestest.Options{})
 }

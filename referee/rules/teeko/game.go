@@ -19,6 +19,9 @@
 // the rules of the game, the squares are put in order again and shuffled anew from the same
 // stream.
 //
+// With opening=N the game begins after N random plies, placings or moves, which do
+// not count as plies.
+//
 // A win is 1 point and a loss 0, a draw 0.5 each.
 package teeko
 
@@ -31,24 +34,26 @@ import (
 // Game is Teeko; its zero value is ready for use.
 type Game struct{}
 
-// Name of the game in commands and in the protocol.
-func (Game) Name() string { return "teeko" }
+// Name returns the name of the game in commands and in the protocol.
+func (Game) Name() string { return name }
 
 const (
+	name         = "teeko"
 	maxLimit     = 1000
 	defaultLimit = 200
 )
 
-// Options are the start, the winning shapes and the longest game.
+// Options returns the start, the winning shapes and the longest game.
 func (Game) Options() []rules.Option {
 	return []rules.Option{
 		{Name: "start", Values: []string{"random", "drop"}, Help: "the pieces stand on a random board, or are placed in turn"},
 		{Name: "squares", Values: []string{"standard", "advanced"}, Help: "squares of 2x2 win, or the corners of a square of any size"},
 		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
+		rules.OpeningOption,
 	}
 }
 
-// Rules is the game told to people.
+// Rules returns the rules of the game for people.
 func (Game) Rules() string {
 	return `Teeko is played on a board of 5x5 squares. Each side has four pieces; seat 0 is
 black and moves first.
@@ -63,28 +68,30 @@ other in a line (across, down or diagonal) or form a square of 2x2. With
 squares=advanced the four corners of a larger square, up to the corners of the
 board, win too.
 
-At limit plies (200; 0 for none) the game is a draw. A win is 1 point, a draw a
-half.
+At limit plies (200; 0 for none) the game is a draw. With opening=N the first N
+plies are random and do not count. A win is 1 point, a draw a half.
 `
 }
 
-// Variant settles the options. Every combination of them can be played.
+// Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{
 		Drop:     o.Get("start") == "drop",
 		Advanced: o.Get("squares") == "advanced",
 		Limit:    uint16(o.Int("limit")),
+		Opening:  uint8(o.Int(rules.OpeningOption.Name)),
 	}}, nil
 }
 
-// Rules is the settled options. It is comparable.
+// Rules is the resolved options. It is comparable.
 type Rules struct {
 	Drop     bool   // the pieces are placed, else they stand at random
 	Advanced bool   // squares of any size win
 	Limit    uint16 // plies, 0 for none
+	Opening  uint8  // random plies before the first turn
 }
 
-// lastPly is the number of plies at which the game is over.
+// lastPly returns the number of plies at which the game is over.
 func (r Rules) lastPly() uint16 {
 	if r.Limit == 0 {
 		return rules.MaxPlies
@@ -92,13 +99,13 @@ func (r Rules) lastPly() uint16 {
 	return r.Limit
 }
 
-// Variant is Teeko with its options settled.
+// Variant is Teeko with its options resolved.
 type Variant struct{ Rules Rules }
 
-// Game is Teeko.
+// Game returns Teeko.
 func (Variant) Game() rules.Game { return Game{} }
 
-// Settings of the options, in their order.
+// Settings returns the options with their values, in order.
 func (v Variant) Settings() rules.Settings {
 	start, squares := "random", "standard"
 	if v.Rules.Drop {
@@ -111,16 +118,23 @@ func (v Variant) Settings() rules.Settings {
 		{Name: "start", Value: start},
 		{Name: "squares", Value: squares},
 		{Name: "limit", Value: strconv.Itoa(int(v.Rules.Limit))},
+		{Name: rules.OpeningOption.Name, Value: strconv.Itoa(int(v.Rules.Opening))},
 	}
 }
 
-// Players is two.
+// MostPlies returns the number of plies at which the game is over.
+func (v Variant) MostPlies() int { return int(v.Rules.lastPly()) }
+
+// Players returns two.
 func (Variant) Players() int { return 2 }
 
-// Side of a seat.
+// Side returns the seat.
 func (Variant) Side(seat int) int { return seat }
 
-// Deal makes a first position.
+// Chance reports whether the pieces stand at random or there is an opening.
+func (v Variant) Chance() bool { return !v.Rules.Drop || v.Rules.Opening > 0 }
+
+// Deal returns the first position.
 func (v Variant) Deal(src *rules.Stream) rules.State {
 	s := new(State)
 	s.Deal(v.Rules, src)

@@ -11,7 +11,6 @@ import (
 
 func TestTeekoConformance(t *testing.T) {
 	rulestest.Run(t, Game{}, rulestest.Options{
-		Dealt: func(v rules.Variant) bool { return !v.(Variant).Rules.Drop },
 		Total: func(_ rules.Variant, s rules.State) error {
 			if p := s.Result().Points; p[0]+p[1] != 1 {
 				return fmt.Errorf("points %v do not add up to 1", p)
@@ -25,6 +24,7 @@ func TestTeekoConformance(t *testing.T) {
 func TestTeekoGolden(t *testing.T) {
 	rulestest.Golden(t, Game{}, "testdata",
 		rulestest.Case{Name: "random", Options: map[string]string{"limit": "20"}},
+		rulestest.Case{Name: "opening", Options: map[string]string{"start": "drop", "opening": "3", "limit": "20"}},
 		rulestest.Case{
 			Name:    "drop",
 			Options: map[string]string{"start": "drop", "squares": "advanced"},
@@ -35,7 +35,7 @@ func TestTeekoGolden(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestTeekoStartZeroSeed(t *testing.T) {
-	v, err := rules.Settle(Game{}, nil)
+	v, err := rules.Resolve(Game{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestTeekoOptions(t *testing.T) {
 		{"limit", "1001", `teeko: option limit cannot be "1001": try 0 to 1000`},
 		{"limit", "-1", `teeko: option limit cannot be "-1": try 0 to 1000`},
 	} {
-		if _, err := rules.Settle(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
+		if _, err := rules.Resolve(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)
 		}
 	}

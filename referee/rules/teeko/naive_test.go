@@ -1,9 +1,8 @@
 package teeko
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
 )
 
@@ -27,6 +27,8 @@ type naive struct {
 	winner   string
 	told     []string
 	reshuffs int // how often the random start was shuffled again
+	redraws  int // how often an opening was drawn again
+	opened   int // plies of the opening
 }
 
 type place struct{ row, column int }
@@ -38,10 +40,64 @@ func newNaive(r Rules, seed [32]byte) *naive {
 	if g.limit == 0 {
 		g.limit = 65535
 	}
-	if g.drop {
-		return g
+	below := rulestest.NaiveStream(seed)
+	if !g.drop {
+		g.shuffle(below)
 	}
-	below := naiveStream(seed)
+	if r.Opening > 0 {
+		return g.open(int(r.Opening), below)
+	}
+	return g
+}
+
+// open returns the game after its opening.
+func (g *naive) open(plies int, below func(uint64) int) *naive {
+	for try := range 100 {
+		next := g.copy()
+		next.limit = 1 << 30
+		next.told = []string{fmt.Sprint("opening ", plies)}
+		for next.turn >= 0 && next.ply < plies {
+			legal := next.legal()
+			next.play(legal[below(uint64(len(legal)))])
+		}
+		if next.turn < 0 {
+			continue
+		}
+		next.ply, next.limit, next.opened, next.redraws = 0, g.limit, plies, try
+		if !next.canWin() && next.canEscape() {
+			return next
+		}
+	}
+	g.told, g.redraws = []string{"opening 0"}, 100
+	return g
+}
+
+func (g *naive) copy() *naive {
+	next := *g
+	next.board = maps.Clone(g.board)
+	next.told = nil
+	return &next
+}
+
+// after returns the game after a move.
+func (g *naive) after(move string) *naive {
+	next := g.copy()
+	next.play(move)
+	return next
+}
+
+// canWin: some move of the player to move wins.
+func (g *naive) canWin() bool {
+	return slices.ContainsFunc(g.legal(), func(move string) bool { return g.after(move).winner != "" })
+}
+
+// canEscape: after some move of the player to move no move of the other wins.
+func (g *naive) canEscape() bool {
+	return slices.ContainsFunc(g.legal(), func(move string) bool { return !g.after(move).canWin() })
+}
+
+// shuffle makes the random start.
+func (g *naive) shuffle(below func(uint64) int) {
 	for {
 		var list []int
 		for square := range 25 {
@@ -56,31 +112,9 @@ func newNaive(r Rules, seed [32]byte) *naive {
 			g.board[at(square)] = []string{"b", "w"}[i/4]
 		}
 		if !g.won("b") && !g.won("w") {
-			return g
+			return
 		}
 		g.reshuffs++
-	}
-}
-
-// naiveStream is the stream of SPEC.md, "Seeds and deals".
-func naiveStream(seed [32]byte) func(uint64) int {
-	var block uint64
-	var ready []uint32
-	return func(limit uint64) int {
-		for {
-			if len(ready) == 0 {
-				sum := sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(seed[:]), block))
-				block++
-				for i := 0; i < 32; i += 4 {
-					ready = append(ready, binary.BigEndian.Uint32(sum[i:]))
-				}
-			}
-			v := uint64(ready[0])
-			ready = ready[1:]
-			if v < 1<<32/limit*limit {
-				return int(v % limit)
-			}
-		}
 	}
 }
 
@@ -114,7 +148,7 @@ func (g *naive) won(side string) bool {
 
 func (g *naive) side() string { return []string{"b", "w"}[g.turn] }
 
-func (g *naive) dropping() bool { return g.drop && g.ply < 8 }
+func (g *naive) dropping() bool { return g.drop && g.opened+g.ply < 8 }
 
 func (g *naive) legal() (moves []string) {
 	if g.turn < 0 {
@@ -252,7 +286,9 @@ func (p *pair) try(text string) error {
 
 // wordRules lists the combinations of the options that are words.
 func wordRules(limit uint16) []Rules {
-	return []Rules{{false, false, limit}, {false, true, limit}, {true, false, limit}, {true, true, limit}}
+	return []Rules{
+		{Limit: limit}, {Advanced: true, Limit: limit}, {Drop: true, Limit: limit}, {Drop: true, Advanced: true, Limit: limit},
+	}
 }
 
 // Games in every combination of options, move by move.
@@ -279,6 +315,51 @@ func TestTeekoAgainstNaive(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// Openings of all lengths, then the games from there.
+func TestTeekoOpenings(t *testing.T) {
+	seeds := 60
+	if testing.Short() {
+		seeds = 15
+	}
+	redraws := 0
+	for _, r := range append(wordRules(defaultLimit), wordRules(1)...) {
+		for plies := 1; plies <= rules.MaxOpening; plies++ {
+			r.Opening = uint8(plies)
+			for n := range seeds {
+				p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("opening ", n)))
+				if err := p.differ(); err != nil {
+					t.Fatalf("%+v, seed %d: %v", r, n, err)
+				}
+				redraws += p.naive.redraws
+				rand := rules.NewRand(uint64(n))
+				for p.naive.turn >= 0 && p.naive.ply < 20 {
+					legal := p.naive.legal()
+					if err := p.try(legal[rand.Below(len(legal))]); err != nil {
+						t.Fatalf("%+v, seed %d: %v", r, n, err)
+					}
+				}
+			}
+		}
+	}
+	if redraws < seeds {
+		t.Errorf("%d openings were drawn again", redraws)
+	}
+}
+
+// A game of which every opening was rejected goes on from the start.
+func TestTeekoOpeningsRejected(t *testing.T) {
+	for plies := uint8(1); plies < 10; plies++ {
+		for _, r := range wordRules(defaultLimit) {
+			r.Opening = plies
+			src := rules.FastStream(rules.NewRand(uint64(plies)))
+			var s State
+			s.setUp(r, &src)
+			s.begin(rules.Opening{})
+			rulestest.WithoutGoodOpening(t, Variant{r}, &s)
 		}
 	}
 }

@@ -79,7 +79,10 @@ const (
 
 type shapeTable [1 << slotBits]Board
 
-var standard, advanced = newShapeTable(shapes(false)), newShapeTable(shapes(true))
+var (
+	standardShapes, advancedShapes = shapes(false), shapes(true)
+	standard, advanced             = newShapeTable(standardShapes), newShapeTable(advancedShapes)
+)
 
 func newShapeTable(list []Board) (t shapeTable) {
 	for _, shape := range list {
@@ -90,7 +93,7 @@ func newShapeTable(list []Board) (t shapeTable) {
 
 func slot(b Board) uint8 { return uint8(b * slotFactor >> (32 - slotBits)) }
 
-// wins tells whether the pieces of a side are a winning shape.
+// wins reports whether the pieces of a side are a winning shape.
 func (r Rules) wins(b Board) bool {
 	if r.Advanced {
 		return advanced[slot(b)] == b
@@ -106,10 +109,24 @@ type State struct {
 	rules  Rules
 	turn   int8
 	winner int8 // noOne while there is none
+
+	opening rules.Opening
 }
 
-// Deal makes a first position in place.
+// Deal sets the state to the first position.
 func (s *State) Deal(r Rules, src *rules.Stream) {
+	s.setUp(r, src)
+	if r.Opening > 0 {
+		s.last = rules.MaxPlies
+		rules.DrawOpening(s, int(r.Opening), src, (*State).begin)
+	}
+}
+
+// begin makes the position after an opening the first of the game.
+func (s *State) begin(o rules.Opening) { s.ply, s.last, s.opening = 0, s.rules.lastPly(), o }
+
+// setUp makes the position before the opening.
+func (s *State) setUp(r Rules, src *rules.Stream) {
 	*s = State{rules: r, last: r.lastPly(), winner: noOne}
 	if r.Drop {
 		return
@@ -134,14 +151,14 @@ func of(list []uint8) (b Board) {
 	return b
 }
 
-// Turn is the seat to move, or rules.Over.
+// Turn returns the seat to move, or rules.Over.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply counts the placings and moves made.
+// Ply returns the number of placings and moves made.
 func (s *State) Ply() int { return int(s.ply) }
 
-// placing tells whether pieces are still being placed.
-func (s *State) placing() bool { return s.rules.Drop && s.ply < 2*pieces }
+// placing reports whether pieces are still being placed.
+func (s *State) placing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
 
 // Legal appends the legal moves. There is always one: while pieces are placed,
 // at most seven squares are taken; after that, four squares and their neighbours
@@ -171,12 +188,12 @@ func first(b Board) int { return bits.TrailingZeros32(uint32(b)) }
 
 func move(from, to int) rules.Move { return rules.Move(moveBase + from*squares + to) }
 
-// split is the squares of a move that is not a placing.
+// split returns the squares of a move that is not a placing.
 func split(m rules.Move) (from, to int) {
 	return int(m-moveBase) / squares, int(m-moveBase) % squares
 }
 
-// Check says why a move is not legal.
+// Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	text := s.MoveText(nil, m)
 	if s.turn < 0 {
@@ -212,7 +229,7 @@ func (s *State) Check(m rules.Move) error {
 
 var colours = [2]string{"black", "white"}
 
-// example is a legal move.
+// example returns a legal move.
 func (s *State) example() []byte {
 	return s.MoveText(nil, slices.Min(s.Legal(nil)))
 }
@@ -220,9 +237,7 @@ func (s *State) example() []byte {
 // Apply makes a legal move.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "play")
-		log.Int(int(s.turn))
-		log.Word(string(s.MoveText(nil, m)))
+		s.logPlay(log, int(s.turn), m)
 	}
 	if m < moveBase {
 		s.change(1 << m)
@@ -259,7 +274,7 @@ func (s *State) Playout(r *rules.Rand) {
 	}
 }
 
-// pick is the two squares of a random move of a piece.
+// pick returns the two squares of a random move of a piece.
 func (s *State) pick(r *rules.Rand) Board {
 	own := s.board[s.turn&1]
 	empty := everySquare &^ (s.board[0] | s.board[1])
@@ -283,7 +298,7 @@ func (s *State) pick(r *rules.Rand) Board {
 
 func count(b Board) int { return bits.OnesCount32(uint32(b)) }
 
-// nth is the square of a board that n others come before, as a board.
+// nth returns the square of a board that n others come before, as a board.
 func nth(b Board, n int) Board {
 	for ; n > 0; n-- {
 		b &= b - 1

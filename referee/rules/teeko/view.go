@@ -8,8 +8,23 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Start logs nothing: the view has the board.
-func (s *State) Start(*rules.Log) {}
+// Start logs the opening. The view has the board.
+func (s *State) Start(log *rules.Log) {
+	if s.rules.Opening == 0 {
+		return
+	}
+	seat := black
+	s.opening.Start(log, func(m rules.Move) {
+		s.logPlay(log, seat, m)
+		seat = 1 - seat
+	})
+}
+
+func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
+	log.Begin(rules.All, "play")
+	log.Int(seat)
+	log.Word(string(s.MoveText(nil, m)))
+}
 
 // View appends the board, which side the seat is, and the phase.
 func (s *State) View(dst []byte, seat int) []byte {
@@ -27,7 +42,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 
 const letters = "bw"
 
-// at is the letter of the piece on a square, '.' for none.
+// at returns the letter of the piece on a square, '.' for none.
 func (s *State) at(sq int) byte {
 	for side := range letters {
 		if s.board[side]>>sq&1 != 0 {
@@ -70,7 +85,7 @@ func square(text string) (int, bool) {
 	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text
 }
 
-// Result is 1 to 0, or a half each for a draw; nothing while the game runs.
+// Result returns 1 to 0, or a half each for a draw; nothing while the game runs.
 func (s *State) Result() rules.Result {
 	points := make([]float64, 2)
 	switch {
@@ -82,7 +97,7 @@ func (s *State) Result() rules.Result {
 	return rules.RankByPoints(Variant{s.rules}, points)
 }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // BenchmarkPlayout measures a deal and a playout, a game an operation.
@@ -12,11 +14,11 @@ func BenchmarkPlayout(b *testing.B) {
 		name  string
 		rules Rules
 	}{
-		{"two", Rules{Players: 2}},
-		{"two,every option", Rules{Players: 2, Exchange: true, Last10: true, BlackHand: true, Hunt3: true}},
-		{"three", Rules{Players: 3}},
-		{"four", Rules{Players: 4}},
-		{"four,followonly", Rules{Players: 4, FollowOnly: true}},
+		{"two", Rules{TableRules: baraja.TableRules{Players: 2}}},
+		{"two,every option", Rules{TableRules: baraja.TableRules{Players: 2, Exchange: true, Last10: true, BlackHand: true, Hunt3: true}}},
+		{"three", Rules{TableRules: baraja.TableRules{Players: 3}}},
+		{"four", Rules{TableRules: baraja.TableRules{Players: 4}}},
+		{"four,followonly", Rules{TableRules: baraja.TableRules{Players: 4}, FollowOnly: true}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			r := rules.NewRand(1)
@@ -36,9 +38,13 @@ func BenchmarkRedeal(b *testing.B) {
 	r := rules.NewRand(1)
 	stream := rules.FastStream(r)
 	var s State
-	s.Deal(Rules{Players: 4}, &stream)
+	s.Deal(Rules{TableRules: baraja.TableRules{Players: 4}}, &stream)
 	b.ReportAllocs()
 	for b.Loop() {
 		s.Redeal(0, r)
 	}
+}
+
+func BenchmarkFromView(b *testing.B) {
+	rulestest.BenchmarkFromView(b, Variant{Rules{TableRules: baraja.TableRules{Players: 4}}}, 20)
 }

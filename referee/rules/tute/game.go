@@ -29,8 +29,6 @@
 package tute
 
 import (
-	"strconv"
-
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -39,19 +37,15 @@ const (
 	name = "tute"
 	// handCards is the number of cards that each seat is dealt.
 	handCards = 8
-	// allPoints is what the cards are worth without songs; winning at once gives as much.
-	allPoints = 120
-	// lastBonus is what the option last10 adds.
-	lastBonus = 10
 )
 
 // Game is Tute; its zero value is ready for use.
 type Game struct{}
 
-// Name of the game in commands and in the protocol.
+// Name returns the name of the game in commands and in the protocol.
 func (Game) Name() string { return name }
 
-// Options are the number of seats and the common variations.
+// Options returns the number of seats and the common variations.
 func (Game) Options() []rules.Option {
 	return append(baraja.TableOptions(), rules.Option{
 		Name: "followonly", Values: []string{"no", "yes"},
@@ -59,7 +53,7 @@ func (Game) Options() []rules.Option {
 	})
 }
 
-// Rules is the game told to people.
+// Rules returns the rules of the game for people.
 func (Game) Rules() string {
 	return `Tute is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
 espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
@@ -90,75 +84,48 @@ followonly=yes, you must follow suit but need neither beat nor trump.
 `
 }
 
-// Variant settles the options: teams are for four, the hunt is for two.
+// Variant resolves the options: teams are for four, the hunt is for two.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	if err := baraja.CheckTableOptions(name, o); err != nil {
+	r, err := baraja.ReadTableRules(name, o)
+	if err != nil {
 		return nil, err
 	}
-	return Variant{Rules{
-		Players:    uint8(o.Int("players")),
-		Teams:      o.Is("teams"),
-		Exchange:   o.Is("exchange"),
-		Last10:     o.Is("last10"),
-		BlackHand:  o.Is("blackhand"),
-		Hunt3:      o.Is("hunt3"),
-		FollowOnly: o.Is("followonly"),
-	}}, nil
+	return Variant{Rules{r, o.Is("followonly")}}, nil
 }
 
-// Rules is the settled options. It is comparable.
+// Rules is the resolved options. It is comparable.
 type Rules struct {
-	Players    uint8 // 2 to 4
-	Teams      bool  // with four players
-	Exchange   bool
-	Last10     bool
-	BlackHand  bool
-	Hunt3      bool // with two players
+	baraja.TableRules
 	FollowOnly bool
 }
 
-// bonus is what the last trick is worth besides its cards.
-func (r Rules) bonus() int16 {
-	if r.Last10 {
-		return lastBonus
-	}
-	return 0
+// Settings returns the options with their values, in their order.
+func (r Rules) Settings() rules.Settings {
+	return append(r.TableRules.Settings(), rules.Setting{Name: "followonly", Value: baraja.YesNo(r.FollowOnly)})
 }
 
-// Side is the side that a seat plays for.
-func (r Rules) Side(seat int) int {
-	if r.Teams {
-		return seat % 2
-	}
-	return seat
-}
-
-// Variant is Tute with its options settled.
+// Variant is Tute with its options resolved.
 type Variant struct{ Rules Rules }
 
-// Game is Tute.
+// Game returns Tute.
 func (Variant) Game() rules.Game { return Game{} }
 
-// Settings of the options, in their order.
-func (v Variant) Settings() rules.Settings {
-	return rules.Settings{
-		{Name: "players", Value: strconv.Itoa(int(v.Rules.Players))},
-		{Name: "teams", Value: baraja.YesNo(v.Rules.Teams)},
-		{Name: "exchange", Value: baraja.YesNo(v.Rules.Exchange)},
-		{Name: "last10", Value: baraja.YesNo(v.Rules.Last10)},
-		{Name: "blackhand", Value: baraja.YesNo(v.Rules.BlackHand)},
-		{Name: "hunt3", Value: baraja.YesNo(v.Rules.Hunt3)},
-		{Name: "followonly", Value: baraja.YesNo(v.Rules.FollowOnly)},
-	}
-}
+// Settings returns the options with their values, in order.
+func (v Variant) Settings() rules.Settings { return v.Rules.Settings() }
 
-// Players is the number of seats.
+// MostPlies returns the cards, the exchanges and the songs that are chosen.
+func (v Variant) MostPlies() int { return v.Rules.MostPlies() + suits }
+
+// Players returns the number of seats.
 func (v Variant) Players() int { return int(v.Rules.Players) }
 
-// Side is the number of the side that a seat plays for.
+// Side returns the number of the side that a seat plays for.
 func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
 
-// Deal makes a first position.
+// Chance returns true: the cards are shuffled.
+func (Variant) Chance() bool { return true }
+
+// Deal returns the first position.
 func (v Variant) Deal(src *rules.Stream) rules.State {
 	s := new(State)
 	s.Deal(v.Rules, src)

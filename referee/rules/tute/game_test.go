@@ -36,7 +36,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 	}
 	for suit := range baraja.Suit(suits) {
 		if s.Sung>>suit&1 != 0 {
-			want += int(s.points(suit))
+			want += int(s.Song(suit))
 		}
 	}
 	if sum != want {
@@ -55,14 +55,14 @@ func TestTuteReplays(t *testing.T) {
 	)
 }
 
-// settle makes a variant from "key=value key=value".
-func settle(options string) (Variant, error) {
+// resolve makes a variant from "key=value key=value".
+func resolve(options string) (Variant, error) {
 	given := map[string]string{}
 	for pair := range strings.FieldsSeq(options) {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Settle(Game{}, given)
+	v, err := rules.Resolve(Game{}, given)
 	if err != nil {
 		return Variant{}, err
 	}
@@ -89,7 +89,7 @@ func read(t *testing.T, text string) (cards []baraja.Card) {
 	return cards
 }
 
-// pack is the shuffled pack that deals a scene.
+// pack returns the shuffled pack that deals a scene.
 func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 	t.Helper()
 	named := read(t, strings.ReplaceAll(c.hands, "/", " ")+" "+c.trump+" "+c.stock)
@@ -114,7 +114,7 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v, err := settle(c.options)
+	v, err := resolve(c.options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	return s, log
 }
 
-// events is what a seat was told last, but for its deal and the trump card.
+// events returns what a seat was told last, but for its deal and the trump card.
 func events(log *rules.Log, seat int) string {
 	lines := strings.Split(strings.TrimSuffix(string(log.Events(nil, seat, "")), "\n"), "\n")
 	lines = slices.DeleteFunc(lines, func(s string) bool {
@@ -147,7 +147,7 @@ func events(log *rules.Log, seat int) string {
 	return strings.Join(lines, "; ")
 }
 
-// legal is the legal moves.
+// legal returns the legal moves.
 func legal(s *State) string {
 	var text []byte
 	for _, m := range s.Legal(nil) {
@@ -156,7 +156,7 @@ func legal(s *State) string {
 	return strings.TrimSpace(string(text))
 }
 
-// key is the value of a key in a seat's view.
+// key returns the value of a key in a seat's view.
 func key(s rules.State, seat int, name string) string {
 	for pair := range strings.FieldsSeq(string(s.View(nil, seat))) {
 		if k, value, _ := strings.Cut(pair, "="); k == name {
@@ -167,7 +167,7 @@ func key(s rules.State, seat int, name string) string {
 }
 
 func TestTuteDealOfZeroSeed(t *testing.T) {
-	v, _ := settle("players=4")
+	v, _ := resolve("players=4")
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
@@ -372,7 +372,7 @@ func TestTuteMovesRefused(t *testing.T) {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}
-	if _, err := settle("hunt3=yes players=4"); err == nil || err.Error() != `tute: option hunt3 cannot be "yes" with players=4: try players=2 or hunt3=no` {
+	if _, err := resolve("hunt3=yes players=4"); err == nil || err.Error() != `tute: option hunt3 cannot be "yes" with players=4: try players=2 or hunt3=no` {
 		t.Errorf("hunt3 for four: %v", err)
 	}
 }
@@ -389,7 +389,7 @@ func TestTuteRedeal(t *testing.T) {
 		if got := legal(s); got != want || s.pairs(s.Hands[1])&s.Choice != s.Choice {
 			t.Fatalf("legal %s in %s, was %s", got, s.Hands[1].Text(nil), want)
 		}
-		if pair(3)&^s.Hands[0] != 0 {
+		if Pair(3)&^s.Hands[0] != 0 {
 			t.Fatalf("the song is not in %s", s.Hands[0].Text(nil))
 		}
 		hands[s.Hands[0]] = true

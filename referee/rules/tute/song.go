@@ -10,7 +10,7 @@ const (
 	trumpPoints = 40 // for the song in trumps
 )
 
-// pairs is the suits, a bit each, of which a hand holds 12 and 11 and that are
+// pairs returns the suits, a bit each, of which a hand holds 12 and 11 and that are
 // not done.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	// A 12 is the bit above its 11.
@@ -20,13 +20,13 @@ func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	return suits &^ s.Sung
 }
 
-// pair is 12 and 11 of a suit.
-func pair(suit baraja.Suit) baraja.Set {
+// Pair returns 12 and 11 of a suit.
+func Pair(suit baraja.Suit) baraja.Set {
 	return baraja.Set(0).With(baraja.Of(12, suit)).With(baraja.Of(11, suit))
 }
 
-// points is what a song in a suit is worth.
-func (s *State) points(suit baraja.Suit) int16 {
+// Song returns the points of the song in a suit.
+func (s *State) Song(suit baraja.Suit) int16 {
 	if suit == s.Trumps() {
 		return trumpPoints
 	}
@@ -54,7 +54,7 @@ func (s *State) declareAll(log *rules.Log) {
 	s.Mover = int8(s.Leader)
 }
 
-// onlySuit is the suit of a single bit.
+// onlySuit returns the suit of a single bit.
 func onlySuit(bit uint8) (suit baraja.Suit) {
 	for ; bit > 1; bit >>= 1 {
 		suit++
@@ -73,37 +73,39 @@ func (s *State) declare(suit baraja.Suit, log *rules.Log) {
 // know its two cards.
 func (s *State) announce(suit baraja.Suit, log *rules.Log) {
 	s.Declared[s.Mover] = uint8(suit) + 1
-	s.Known[s.Mover] |= pair(suit)
+	s.Known[s.Mover] |= Pair(suit)
 	s.logSong(int(s.Mover), log)
 }
 
 // logSong logs what a seat has declared.
 func (s *State) logSong(seat int, log *rules.Log) {
-	if log == nil || s.Declared[seat] == 0 {
+	suit, ok := s.DeclaredBy(seat)
+	if log == nil || !ok {
 		return
 	}
-	suit := baraja.Suit(s.Declared[seat] - 1)
 	log.Begin(rules.All, "sing")
 	log.Int(seat)
 	log.Word(suit.String())
-	log.Int(int(s.points(suit)))
+	log.Int(int(s.Song(suit)))
+}
+
+// DeclaredBy returns the suit that a seat has declared in this trick, if it has.
+func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
+	return baraja.Suit(s.Declared[seat] - 1), s.Declared[seat] != 0
 }
 
 // scoreSong gives the winner of the trick just collected its song, if it has
 // declared one and still holds the pair. That suit is done then.
 func (s *State) scoreSong(log *rules.Log) {
-	if s.Declared[s.Winner] == 0 {
+	suit, ok := s.DeclaredBy(int(s.Winner))
+	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {
 		return
 	}
-	suit := baraja.Suit(s.Declared[s.Winner] - 1)
-	if pair(suit)&^s.Hands[s.Winner] != 0 {
-		return
-	}
-	s.Points[s.Winner] += s.points(suit)
+	s.Points[s.Winner] += s.Song(suit)
 	s.Sung |= 1 << suit
 	if log != nil {
 		log.Begin(rules.All, "song")
 		log.Int(int(s.Winner))
-		log.Int(int(s.points(suit)))
+		log.Int(int(s.Song(suit)))
 	}
 }

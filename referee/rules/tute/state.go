@@ -28,7 +28,7 @@ type State struct {
 	rules  Rules
 }
 
-// Deal makes a first position in place. The rules must be as a Variant has them.
+// Deal sets the state to the first position. The rules must be those of a Variant.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
@@ -41,10 +41,10 @@ func (s *State) begin() {
 	s.beginTrick(nil)
 }
 
-// Rules is the options that the position is played with.
+// Rules returns the options that the position is played with.
 func (s *State) Rules() Rules { return s.rules }
 
-// Playable is the cards that the seat to move may play.
+// Playable returns the cards that the seat to move may play.
 func (s *State) Playable() baraja.Set {
 	hand := s.Hands[s.Mover]
 	if s.InTrick == 0 {
@@ -96,7 +96,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check says why a move is not legal, nil if it is.
+// Check returns why a move is not legal, nil if it is.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -126,7 +126,7 @@ func (s *State) Check(m rules.Move) error {
 	return nil
 }
 
-// advice is the cards or the songs that are legal.
+// advice returns the cards or the songs that are legal.
 func (s *State) advice() []byte {
 	if s.Choice == 0 {
 		return s.Playable().Text(nil)
@@ -167,14 +167,14 @@ func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.Hunted()
 	bonus := int16(0)
 	if s.Last() {
-		bonus = s.rules.bonus()
+		bonus = s.rules.Bonus()
 	}
 	s.Collect(bonus, log)
 	s.scoreSong(log)
 	s.Declared, s.asked = [baraja.TableSeats]uint8{}, 0
 	switch {
 	case hunted:
-		s.WinHunt(allPoints+s.rules.bonus(), log)
+		s.WinHunt(baraja.AllPoints+s.rules.Bonus(), log)
 	case s.Mover >= 0:
 		s.Draw(log)
 		s.beginTrick(log)
@@ -193,7 +193,7 @@ func (s *State) beginTrick(log *rules.Log) {
 func (s *State) winAtOnce(log *rules.Log) bool {
 	won := s.Instants(s.rules.BlackHand, true, log)
 	if won != 0 {
-		s.WinAtOnce(won, allPoints+s.rules.bonus())
+		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
 	}
 	return won != 0
 }

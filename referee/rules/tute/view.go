@@ -20,7 +20,7 @@ func (s *State) Start(log *rules.Log) {
 	}
 }
 
-// View appends what a seat may know, in full.
+// View appends the complete view of a seat.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = s.Table.View(dst, seat)
 	dst = append(dst, " declared="...)
@@ -72,28 +72,11 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return singMove + rules.Move(suit), nil
 }
 
-// Result is the points by seat, ranked by side.
+// Result returns the points by seat, ranked by side.
 func (s *State) Result() rules.Result { return rules.RankByPoints(Variant{s.rules}, s.Floats()) }
 
-// Clone is an independent copy.
+// Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
-}
-
-// Redeal shuffles what a seat cannot see: the other hands, but for the cards
-// that all know to be there, and the stock above the trump card. A seat that is
-// choosing what to sing keeps what it may choose from, so that it still has the
-// choice. A game that is over is left as it is.
-func (s *State) Redeal(seat int, r *rules.Rand) {
-	if s.Mover < 0 {
-		return
-	}
-	keep := s.AllKnown()
-	for suit := range baraja.Suit(suits) {
-		if s.Choice>>suit&1 != 0 {
-			keep |= pair(suit)
-		}
-	}
-	s.Table.Redeal(seat, keep, r)
 }

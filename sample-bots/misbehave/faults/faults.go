@@ -1,5 +1,4 @@
-// Package faults lists what the misbehaving bot can do, so that tests can range
-// over it.
+// Package faults lists the faults of the misbehaving bot, for tests.
 package faults
 
 import "github.com/timba-arena/timba/protocol"
@@ -19,7 +18,7 @@ const (
 type Fault struct {
 	Name string
 	Help string
-	Code protocol.Code // what it leads to, "" when it is no fault
+	Code protocol.Code // the code of the fault, "" if the referee accepts it
 	When When
 }
 
@@ -28,7 +27,7 @@ var All = []Fault{
 	{"no-ready", "does not answer the greeting", protocol.Startup, Start},
 	{"slow-ready", "answers the greeting after ten seconds and the time of --late", protocol.Startup, Start},
 	{"exit-at-start", "exits with status 3 before it reads a line", protocol.Startup, Start},
-	{"banner", "prints a line of its own before ready", protocol.Garbled, Start},
+	{"banner", "prints another line before ready", protocol.Garbled, Start},
 	{"move-first", "answers the greeting with a move", protocol.Garbled, Start},
 	{"ready-twice", "answers the greeting twice", protocol.Garbled, Start},
 
@@ -41,7 +40,7 @@ var All = []Fault{
 	{"illegal", "makes a move that is not in the list", protocol.Illegal, Once},
 	{"illegal-syntax", "makes a move that no game has", protocol.Illegal, Once},
 
-	{"garbled-text", "says its move in words", protocol.Garbled, Once},
+	{"garbled-text", "writes its move in words", protocol.Garbled, Once},
 	{"debug-print", "prints a debug line on stdout before its move", protocol.Garbled, Once},
 	{"two-moves", "names two moves in one line", protocol.Garbled, Once},
 	{"empty-line", "prints an empty line before its move", protocol.Garbled, Once},
@@ -66,14 +65,14 @@ var All = []Fault{
 	{"crlf", "ends its lines with CR LF", "", Every},
 	{"comments", "writes comments before and after its move", "", Every},
 	{"infos", "writes infos before and after its move", "", Every},
-	{"long-comment", "writes a comment of 4096 bytes, the most there may be", "", Every},
+	{"long-comment", "writes a comment of 4096 bytes, the longest allowed", "", Every},
 	{"flood-stderr", "writes a mebibyte on stderr", "", Every},
 	{"fork", "starts a child that holds its pipes and outlives it", "", Once},
-	{"setsid", "starts a child in a session of its own that outlives it", "", Once},
+	{"setsid", "starts a child in another session that outlives it", "", Once},
 	{"ignore-bye", "does not exit after bye", "", Bye},
 }
 
-// Find is the fault of a name.
+// Find returns the fault with a name.
 func Find(name string) (Fault, bool) {
 	for _, f := range All {
 		if f.Name == name {

@@ -7,7 +7,7 @@
 // them: put your ideas into trickScore, podridaScore, tebesScore and teekoScore.
 //
 // The line at the top means: build this file by its name alone, as timba.toml
-// does. Delete it when the folder has a go.mod and further files.
+// does. Delete it when the directory has a go.mod and further files.
 package main
 
 import (
@@ -25,7 +25,7 @@ var (
 	view map[string]string // the latest `view` line: all that we may know of the position
 )
 
-// items is a list of the view; an empty one is written "-".
+// items returns a list of the view; an empty one is written "-".
 func items(key string) []string {
 	if text := view[key]; text != "" && text != "-" {
 		return strings.Split(text, ",")
@@ -64,7 +64,7 @@ func beats(card, winner string) bool {
 	return isTrump(card)
 }
 
-// price is how sorry we are to play a card: for its points, its strength, and for any trump.
+// price returns how sorry we are to play a card: for its points, its strength, and for any trump.
 func price(card string) int {
 	p := 10*values[rank(card)] + powers[rank(card)]
 	if isTrump(card) {

@@ -1,45 +1,46 @@
-// Package wire is the documents of the HTTP API as Go types: the server writes
-// them and the client reads them. Their contract is web/api/openapi.yaml, which
-// the tests of web/api hold every response against.
+// Package wire defines the documents of the HTTP API as Go types, for the server and the
+// client. Their contract is web/api/openapi.yaml; the tests of web/api check every response
+// against it.
 //
-// Names are snake_case, times RFC 3339 in UTC and left out where there is none,
-// durations milliseconds, hashes and seeds hexadecimal.
+// Names are snake_case. Times are RFC 3339 in UTC, absent if there is none. Durations are
+// milliseconds, hashes and seeds hexadecimal.
 package wire
 
 import (
 	"encoding/json"
 	"time"
 
-	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
-// Page is a part of a list. Next is the cursor of the part after it, "" at the
-// end; it means nothing but to the list that gave it.
+// Page is a part of a list. Next is the cursor of the next page, "" at the end; it is valid only
+// for the same list.
 type Page[T any] struct {
 	Items []T    `json:"items"`
 	Next  string `json:"next,omitempty"`
 }
 
-// Ladder is what is played on a ladder.
+// Ladder is a ladder and the rules of its matches.
 type Ladder struct {
 	Name    string            `json:"name"`
 	Title   string            `json:"title"`
 	Game    string            `json:"game"`
 	Options map[string]string `json:"options"`
-	Clock   ladder.Clock      `json:"clock"`
+	Clock   clock.Clock       `json:"clock"`
 	Deals   int               `json:"deals"` // of a match
 	Slots   int               `json:"slots"` // versions in a match
 	Active  bool              `json:"active"`
 	Matches int64             `json:"matches"` // finished
 }
 
-// Ref is a version of a bot as others speak of it.
+// Ref is a reference to a version of a bot.
 type Ref struct {
 	Bot     string `json:"bot"`
 	Version int    `json:"version"`
-	Owner   string `json:"owner,omitempty"` // not of a house bot
+	Owner   string `json:"owner,omitempty"` // absent for a house bot
 	House   bool   `json:"house,omitempty"`
-	SHA256  string `json:"sha256,omitempty"` // of what runs
+	SHA256  string `json:"sha256,omitempty"` // of the program that runs
 }
 
 // Standing is a version's place on a ladder.
@@ -49,22 +50,22 @@ type Standing struct {
 	Version int    `json:"version"`
 	Owner   string `json:"owner,omitempty"`
 	House   bool   `json:"house,omitempty"`
-	Ladder  string `json:"ladder,omitempty"` // where a bot's places are listed
+	Ladder  string `json:"ladder,omitempty"` // only in the list of a bot's places
 
 	Elo     float64   `json:"elo"`
-	Fit     *Fit      `json:"fit,omitempty"` // none before the first
+	Fit     *Fit      `json:"fit,omitempty"` // absent before the first fit
 	Matches int       `json:"matches"`
 	Games   int       `json:"games"`
 	Wins    int       `json:"wins"`
 	Draws   int       `json:"draws"`
 	Losses  int       `json:"losses"`
 	Faults  int       `json:"faults"`
-	Active  bool      `json:"active"` // plays on
+	Active  bool      `json:"active"` // still plays
 	Last    time.Time `json:"last_match,omitzero"`
 }
 
-// Fit is the maximum-likelihood rating over all matches of a ladder; null in
-// place of what the matches do not bound.
+// Fit is the maximum-likelihood rating over all matches of a ladder. A value that the matches do
+// not bound is null.
 type Fit struct {
 	Elo       *float64 `json:"elo"`
 	PlusMinus *float64 `json:"plus_minus"` // half the width of the 95 % interval
@@ -76,55 +77,61 @@ type Bot struct {
 	Owner   string    `json:"owner,omitempty"`
 	House   bool      `json:"house"`
 	Created time.Time `json:"created"`
-	// Live is the version that plays, 0 without one; Latest the last submitted.
+	// Withdrawn is when its owner took it off the ladders.
+	Withdrawn time.Time `json:"withdrawn,omitzero"`
+	// Live is the version that plays, 0 if there is none. Latest is the last submitted version.
 	Live      int        `json:"live"`
 	Latest    *Version   `json:"latest,omitempty"`
-	Standings []Standing `json:"standings,omitempty"` // of one bot only
+	Standings []Standing `json:"standings,omitempty"` // only in the document of a single bot
 }
 
 // Version is one submission of a bot.
 type Version struct {
-	Bot      string    `json:"bot"`
-	Version  int       `json:"version"`
-	Label    string    `json:"label,omitempty"` // the manifest's own
-	State    string    `json:"state"`
-	Reason   string    `json:"reason,omitempty"` // why it failed or was benched: the owner's to read
-	Language string    `json:"language,omitempty"`
-	Games    []string  `json:"games,omitempty"` // none: all
-	Bundle   string    `json:"bundle_sha256,omitempty"`
-	SHA256   string    `json:"sha256,omitempty"`
-	Created  time.Time `json:"created"`
-	Began    time.Time `json:"began,omitzero"`
-	Ended    time.Time `json:"ended,omitzero"`
+	Bot     string `json:"bot"`
+	Version int    `json:"version"`
+	Label   string `json:"label,omitempty"` // from the manifest
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"` // why it failed or was benched; only for its owner
+	// Submission is the number of its submission; only for its owner.
+	Submission int64     `json:"submission,omitempty"`
+	Language   string    `json:"language,omitempty"`
+	Games      []string  `json:"games,omitempty"` // absent: all
+	Bundle     string    `json:"bundle_sha256,omitempty"`
+	SHA256     string    `json:"sha256,omitempty"`
+	Created    time.Time `json:"created"`
+	Began      time.Time `json:"began,omitzero"`
+	Ended      time.Time `json:"ended,omitzero"`
 }
 
 // Stage is one step of a submission.
 type Stage struct {
 	Name    string    `json:"name"`
-	OK      bool      `json:"ok"` // false also while it runs
+	OK      bool      `json:"ok"` // also false while it runs
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended,omitzero"`
 	Summary string    `json:"summary,omitempty"`
 	Log     string    `json:"log,omitempty"`
 }
 
-// Submission is a version on its way to the ladders, or where it got stuck.
+// Submission is the progress of a version through its stages.
 type Submission struct {
 	ID      int64   `json:"id"`
 	Version Version `json:"version"`
-	// Done: no stage is to come.
+	// Place is the place in the queue: 1 is next, 0 after the first stage has begun.
+	Place int `json:"place"`
+	// Done reports whether no more stages follow.
 	Done   bool    `json:"done"`
 	Stages []Stage `json:"stages"`
 }
 
-// Match is some deals between versions.
+// Match is a match between versions.
 type Match struct {
 	ID       int64             `json:"id"`
 	Ladder   string            `json:"ladder,omitempty"`
 	Rated    bool              `json:"rated"`
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
-	Clock    ladder.Clock      `json:"clock"`
+	Clock    clock.Clock       `json:"clock"`
 	Deals    int               `json:"deals"`
 	State    string            `json:"state"`
 	AskedBy  string            `json:"asked_by,omitempty"`
@@ -132,16 +139,16 @@ type Match struct {
 	Created  time.Time         `json:"created"`
 	Began    time.Time         `json:"began,omitzero"`
 	Finished time.Time         `json:"finished,omitzero"`
-	Order    int64             `json:"order,omitempty"` // among the finished ones of its ladder
+	Order    int64             `json:"order,omitempty"` // place among the finished matches of its ladder
 	Versions []Ref             `json:"versions"`        // by slot
 	Changes  []Change          `json:"changes,omitempty"`
 	Attempts []Attempt         `json:"attempts,omitempty"`
 }
 
-// Change is what a match moved, and from what.
+// Change is the rating change of a version in a match.
 type Change struct {
-	Match    int64   `json:"match,omitempty"`  // in a bot's history
-	Number   int     `json:"number,omitempty"` // there: of the version's matches on the ladder
+	Match    int64   `json:"match,omitempty"`  // only in a history
+	Number   int     `json:"number,omitempty"` // only in a history: among the version's matches on the ladder
 	Slot     int     `json:"slot"`
 	Bot      string  `json:"bot"`
 	Version  int     `json:"version"`
@@ -157,7 +164,7 @@ type Change struct {
 type Attempt struct {
 	Number     int       `json:"number"`
 	Commitment string    `json:"commitment"`
-	Seed       string    `json:"seed,omitempty"` // when it is over
+	Seed       string    `json:"seed,omitempty"` // once it is over
 	Began      time.Time `json:"began"`
 	Ended      time.Time `json:"ended,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
@@ -174,7 +181,7 @@ type Game struct {
 	Seats    []GameSeat `json:"seats"`
 }
 
-// GameSeat is how a game ended for a seat.
+// GameSeat is the result of a game for a seat.
 type GameSeat struct {
 	Seat    int     `json:"seat"`
 	Slot    int     `json:"slot"`
@@ -184,10 +191,12 @@ type GameSeat struct {
 	Points  float64 `json:"points"`
 	Fault   string  `json:"fault,omitempty"`
 	Faults  int     `json:"faults,omitempty"`
+
+	Reason fault.Reason `json:"reason,omitzero"` // of its first fault; only in the document of a single game
 }
 
-// ReplayLine is a line of the stream of replays. Cursor names the place behind
-// it: to go on after any line, ask for what comes after its cursor.
+// ReplayLine is a line of a stream of replays. Cursor is the position after it, from which a
+// stream can be resumed.
 type ReplayLine struct {
 	Cursor string          `json:"cursor"`
 	Game   int64           `json:"game"`
@@ -196,7 +205,7 @@ type ReplayLine struct {
 	Replay json.RawMessage `json:"replay"` // the document of SPEC.md, "Replays", in one line
 }
 
-// Person is somebody who owns bots.
+// Person is a person who may own bots.
 type Person struct {
 	Name    string    `json:"name"`
 	Admin   bool      `json:"admin"`
@@ -210,7 +219,7 @@ type Me struct {
 	Token Token `json:"token"`
 }
 
-// Token is a key that a person has, without the key.
+// Token describes a token, without its key.
 type Token struct {
 	ID      int64     `json:"id"`
 	Label   string    `json:"label,omitempty"`
@@ -221,6 +230,11 @@ type Token struct {
 	Revoked time.Time `json:"revoked,omitzero"`
 }
 
+// LiveVersion chooses which version of a bot plays.
+type LiveVersion struct {
+	Version int `json:"version"`
+}
+
 // NewToken asks for a token.
 type NewToken struct {
 	Label   string    `json:"label,omitempty"`
@@ -228,26 +242,26 @@ type NewToken struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// MadeToken is a new token with its key, which is shown this once.
+// MadeToken is a new token with its key, which is shown only once.
 type MadeToken struct {
 	Token
 	Key string `json:"key"`
 }
 
-// Registration is how somebody joins: a code where the competition wants one.
+// Registration asks to join; Invite is the code of an invite if the competition requires one.
 type Registration struct {
 	Name   string `json:"name"`
 	Invite string `json:"invite,omitempty"`
 }
 
-// Registered is a new person with the first token's key, shown this once.
+// Registered is a new person with the key of the first token, which is shown only once.
 type Registered struct {
 	Person
 	Key string `json:"key"`
 }
 
-// AskedMatch asks for an unrated match: on what a ladder plays, or a game with
-// its options. Bots are NAME for the live version or NAME@N for any.
+// AskedMatch asks for an unrated match with the rules of a ladder, or of a game with options.
+// Bots are NAME for the live version or NAME@N for version N.
 type AskedMatch struct {
 	Ladder  string            `json:"ladder,omitempty"`
 	Game    string            `json:"game,omitempty"`
@@ -256,17 +270,17 @@ type AskedMatch struct {
 	Bots    []string          `json:"bots"`
 }
 
-// Message is something that an owner is to know.
+// Message is a message to an owner of bots.
 type Message struct {
 	ID      int64     `json:"id"`
 	Text    string    `json:"text"`
 	Created time.Time `json:"created"`
 }
 
-// Invite lets somebody in, once.
+// Invite is an invite, with which one person may join.
 type Invite struct {
 	ID      int64     `json:"id"`
-	Name    string    `json:"name,omitempty"` // the name that it is for, "" for any
+	Name    string    `json:"name,omitempty"` // the name for which it is valid, "" for any
 	By      string    `json:"by,omitempty"`
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires,omitzero"`
@@ -279,27 +293,27 @@ type NewInvite struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// MadeInvite is a new invite with its code, which is shown this once.
+// MadeInvite is a new invite with its code, which is shown only once.
 type MadeInvite struct {
 	Invite
 	Code string `json:"code"`
 }
 
-// Problem is the one shape of errors: RFC 9457. Type is stable and says what
-// kind it is; Hint says what to try.
+// Problem is the document of an error, RFC 9457. Type is the stable kind of the error; Hint is
+// what to try.
 type Problem struct {
 	Type     string `json:"type"`
 	Title    string `json:"title"`
 	Status   int    `json:"status"`
 	Detail   string `json:"detail"`
 	Hint     string `json:"hint,omitempty"`
-	Instance string `json:"instance,omitempty"` // the request, for the server's log
+	Instance string `json:"instance,omitempty"` // the identifier of the request in the server's log
 }
 
 // ProblemType is the media type of problems.
 const ProblemType = "application/problem+json"
 
-// Error is the problem in one line.
+// Error returns the problem in one line.
 func (p *Problem) Error() string {
 	text := p.Detail
 	if text == "" {

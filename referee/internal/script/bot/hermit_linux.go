@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// hermit is a bot that leaves its group, or that leaves files behind, which it
+// hermit returns a bot that leaves its group, or that leaves files behind, which it
 // must not find again. It is deaf to bye.
 func hermit(mode string) error {
 	tmp := os.Getenv("TMPDIR")

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/referee"
+)
+
+// plan returns what a directory keeps of a match: all flags that its results depend on.
+func (f *matchFlags) plan(t *tournament.Tournament, bots []string, sandboxed *referee.Sandbox) tournament.Plan {
+	p := t.Plan(bots)
+	p.Sandbox = f.sandbox.plan(bots, sandboxed)
+	return p
+}
+
+// resumeLine returns the command that resumes the match, with the flags that are not in its plan
+// and that no result depends on.
+func (f *matchFlags) resumeLine(dir string) string {
+	words := []string{"match", "--resume", dir}
+	if f.concurrency != 0 {
+		words = append(words, "--concurrency", strconv.Itoa(f.concurrency))
+	}
+	if f.affinity != "auto" {
+		words = append(words, "--affinity", f.affinity)
+	}
+	return commandLine(words...)
+}
+
+// fillIn returns the arguments, and sets the flags, that the command line leaves out, from the
+// plan of the match that it resumes.
+func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, args []string) ([]string, error) {
+	if len(args) == 0 {
+		args = []string{p.Game}
+	}
+	if len(args) == 1 {
+		for _, b := range p.Bots {
+			args = append(args, b.Bot)
+		}
+	}
+	if err := f.checkOlder(cmd, p, args[1:]); err != nil {
+		return nil, err
+	}
+	given := map[string]bool{} // flags of the command line
+	for _, flag := range p.Flags() {
+		given[flag.Name] = cmd.Flags().Changed(flag.Name)
+	}
+	for _, word := range f.set {
+		name, _, _ := strings.Cut(word, "=")
+		given["set "+name] = true
+	}
+	other := map[string][]string{"movetime": {"bank", "inc"}, "bank": {"movetime"}, "inc": {"movetime"}} // clocks that exclude each other
+	for _, flag := range p.Flags() {
+		switch {
+		case flag.Name == "set" && (args[0] != p.Game || given["set "+flag.Option]):
+		case flag.Name != "set" && given[flag.Name]:
+		case flag.Name == "rounds" && given["format"] && f.format != string(p.Format):
+		case slices.ContainsFunc(other[flag.Name], func(name string) bool { return given[name] }):
+		default:
+			if err := cmd.Flags().Lookup(flag.Name).Value.Set(flag.Text()); err != nil {
+				return nil, fmt.Errorf("resume: plan.json: %s: %w", flag, err)
+			}
+		}
+	}
+	return args, nil
+}
+
+// sandboxNames are the flags that the plans of earlier versions lack.
+var sandboxNames = []string{"sandbox", "memory", "processes", "ponder"}
+
+// checkOlder returns an error if the plan lacks flags that the games depend on and the command
+// line does not have them. House bots are not sandboxed, so they depend on none.
+func (f *matchFlags) checkOlder(cmd *cobra.Command, p tournament.Plan, bots []string) error {
+	if p.Sandbox != nil || !strangers(bots) {
+		return nil
+	}
+	var missing, defaults []string
+	for _, name := range sandboxNames {
+		if flag := cmd.Flags().Lookup(name); !flag.Changed {
+			missing = append(missing, "--"+name)
+			defaults = append(defaults, "--"+name+" "+flag.DefValue)
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return fmt.Errorf("resume: %s is of an earlier version and does not say %s: give them as at the start; the defaults were %s",
+		filepath.Join(f.resume, "plan.json"), strings.Join(missing, ", "), strings.Join(defaults, " "))
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/datadir"
+)
+
+// The first start shows the admin's token last, set apart, and has it in a file that only its
+// owner can read. While matches are played the log is quiet.
+func TestServeShowsToken(t *testing.T) {
+	a := newArena(t, quickLadders(3))
+	s, out := a.launch(t, "--log-level", "info")
+	var lines []string
+	for out.Scan() {
+		if lines = append(lines, out.Text()); strings.HasPrefix(out.Text(), "delete that file") {
+			break
+		}
+	}
+	all := strings.Join(lines, "\n")
+	file := datadir.Dir(a.dir).AdminToken()
+	m := regexp.MustCompile(`^serving .*\n\nadmin token: (timba_\w+)\nlog in with: timba login http://\S+ --token-file (\S+)\n`).FindStringSubmatch(all)
+	if m == nil || m[2] != file || !strings.Contains(all, "It is also in "+file+",") {
+		t.Fatalf("the server says\n%s\nand logs\n%s", all, s.log())
+	}
+	if data, err := os.ReadFile(file); err != nil || string(data) != m[1]+"\n" {
+		t.Errorf("the file has %q, %v", data, err)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file: %v, %v", info.Mode(), err)
+	}
+	shown := s.log()
+	time.Sleep(2 * time.Second)
+	if more := strings.TrimPrefix(s.log(), shown); more != "" || strings.Contains(shown, "match finished") {
+		t.Errorf("the log is not quiet:\n%s", s.log())
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for out.Scan() {
+	}
+	s.Wait()
+	if log := s.log(); !regexp.MustCompile(`msg=summary matches=[1-9]`).MatchString(log) {
+		t.Errorf("the log has no summary:\n%s", log)
+	}
+}

@@ -1,0 +1,137 @@
+package bundle
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+)
+
+// Upload is a received archive that is not stored yet.
+type Upload struct {
+	SHA256 string // in hexadecimal
+	Size   int64
+	Path   string // of its temporary file, until Keep or Discard
+	dir    datadir.Dir
+}
+
+// Receive writes an upload to a temporary file in a data directory, unchanged. An
+// upload that is too large, cut off or, by its first bytes, not an archive is an
+// error and leaves nothing behind. The caller must Keep or Discard the upload.
+//
+// Errors of the sender have the codes Invalid and TooLarge, those of the machine
+// Unavailable.
+func Receive(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
+	for _, d := range []string{dir.Temp(), dir.Bundles()} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, unavailable(err)
+		}
+	}
+	f, err := os.CreateTemp(dir.Temp(), "upload-*")
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	u := &Upload{Path: f.Name(), dir: dir}
+	err = u.receive(f, r, l)
+	if closing := f.Close(); err == nil && closing != nil {
+		err = unavailable(closing)
+	}
+	if err != nil {
+		u.Discard()
+		return nil, err
+	}
+	return u, nil
+}
+
+// Keep moves an upload to its path in the data directory and syncs it to the disk. It
+// replaces an earlier upload with the same content.
+func (u *Upload) Keep() error {
+	kept, err := u.dir.Bundle(u.SHA256)
+	if err == nil {
+		err = os.Rename(u.Path, kept)
+	}
+	if err == nil {
+		err = syncDir(u.dir.Bundles())
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Discard removes an upload that is not stored. After Keep it does nothing.
+func (u *Upload) Discard() { os.Remove(u.Path) }
+
+// receive copies an upload into its file.
+func (u *Upload) receive(f *os.File, r io.Reader, l Limits) error {
+	in := bufio.NewReaderSize(io.LimitReader(r, l.Upload+1), 64<<10)
+	head, err := in.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return cutOff(err)
+	}
+	if _, err := formatOf(head); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	out := &disk{w: f}
+	n, err := io.Copy(io.MultiWriter(out, sum), in)
+	switch {
+	case out.err != nil:
+		return unavailable(out.err)
+	case n > l.Upload:
+		return tooLarge(makeSmaller, "it is larger than the limit of %s", Size(l.Upload))
+	case err != nil:
+		return cutOff(err)
+	}
+	if err := f.Sync(); err != nil {
+		return unavailable(err)
+	}
+	u.SHA256, u.Size = hex.EncodeToString(sum.Sum(nil)), n
+	return nil
+}
+
+// disk is a writer that keeps its error, to distinguish it from the sender's.
+type disk struct {
+	w   io.Writer
+	err error
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	d.err = err
+	return n, err
+}
+
+func cutOff(err error) error {
+	return invalid("send it again", "the upload was cut off: %w", err)
+}
+
+// unavailable returns an error of the machine.
+func unavailable(err error) error {
+	text := "the upload cannot be stored"
+	if errors.Is(err, syscall.ENOSPC) {
+		text = "the server's disk is full"
+	}
+	return &ladder.Error{Code: ladder.Unavailable, Text: text, Hint: "try again later", Err: fmt.Errorf("bundle: %w", err)}
+}
+
+// syncDir syncs the list of files in a directory to the disk, where the system can.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if runtime.GOOS == "windows" || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil // not supported here
+	}
+	return errors.Join(err, d.Close())
+}

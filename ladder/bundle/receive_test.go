@@ -1,0 +1,154 @@
+package bundle
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+)
+
+// save receives an upload and keeps it.
+func save(r io.Reader, dir datadir.Dir, l Limits) (*Upload, error) {
+	u, err := Receive(r, dir, l)
+	if err == nil {
+		err = u.Keep()
+	}
+	return u, err
+}
+
+func TestSave(t *testing.T) {
+	dir := datadir.Dir(t.TempDir())
+	data := tgz(ent{name: "bot.py", body: noise(1000)})
+	sum := sha256.Sum256(data)
+	for range 2 { // the same again is the same
+		got, err := save(iotest.OneByteReader(bytes.NewReader(data)), dir, small)
+		if err != nil || got.SHA256 != hex.EncodeToString(sum[:]) || got.Size != int64(len(data)) {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	path, err := dir.Bundle(hex.EncodeToString(sum[:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, data) {
+		t.Errorf("it was not kept as it came: %v", err)
+	}
+	if found := listing(t, string(dir)); len(found) != 3 { // two directories and the file
+		t.Errorf("there are %d files", len(found))
+	}
+	for _, bad := range []string{"", "x", "../../etc/passwd", strings.Repeat("A", 64)} {
+		if _, err := dir.Bundle(bad); err == nil {
+			t.Errorf("%q has a path", bad)
+		}
+	}
+}
+
+// What is refused leaves nothing, whatever the reason.
+func TestSaveErrors(t *testing.T) {
+	good := tgz(ent{name: "bot.py", body: noise(100 << 10)})
+	for name, c := range map[string]struct {
+		body  io.Reader
+		code  ladder.Code
+		words []string
+	}{
+		"empty":        {strings.NewReader(""), ladder.Invalid, []string{"empty"}},
+		"text":         {strings.NewReader("hello"), ladder.Invalid, []string{"format is unknown", ".zip"}},
+		"page":         {strings.NewReader("<!doctype html>" + strings.Repeat(" ", 600)), ladder.Invalid, []string{"format is unknown"}},
+		"too large":    {strings.NewReader("PK\x03\x04" + noise(256<<10)), ladder.TooLarge, []string{"256 KiB"}},
+		"endless":      {io.MultiReader(strings.NewReader("PK\x03\x04"), zeros{}), ladder.TooLarge, []string{"256 KiB"}},
+		"cut off":      {io.MultiReader(bytes.NewReader(good[:50_000]), iotest.ErrReader(io.ErrUnexpectedEOF)), ladder.Invalid, []string{"cut off", "send it again"}},
+		"cut off soon": {io.MultiReader(bytes.NewReader(good[:5]), iotest.ErrReader(errors.New("reset by peer"))), ladder.Invalid, []string{"cut off", "reset by peer"}},
+	} {
+		dir := datadir.Dir(t.TempDir())
+		_, err := save(c.body, dir, small)
+		if ladder.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q says nothing of %s", name, err, w)
+			}
+		}
+		if found := listing(t, string(dir)); len(found) != 2 { // bundles and tmp, empty
+			t.Errorf("%s: %v is left", name, found)
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// The machine's own failures are told as such, and say nothing of its directories.
+func TestSaveUnavailable(t *testing.T) {
+	dir := datadir.Dir(t.TempDir())
+	if err := os.WriteFile(dir.Temp(), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := save(bytes.NewReader(tgz(ent{name: "x"})), dir, small)
+	if ladder.CodeOf(err) != ladder.Unavailable || strings.Contains(err.Error(), string(dir)) || errors.Unwrap(err) == nil {
+		t.Errorf("%v, because of %v", err, errors.Unwrap(err))
+	}
+}
+
+// Many at the same time, the same and others, do not meet.
+func TestSaveTogether(t *testing.T) {
+	dir := datadir.Dir(t.TempDir())
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			if _, err := save(bytes.NewReader(tgz(ent{name: "x", body: noise(1000 * (i % 4))})), dir, small); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if found := listing(t, string(dir)); len(found) != 6 {
+		t.Errorf("there are %d files", len(found))
+	}
+}
+
+// What is discarded is gone, but for what others have kept.
+func TestDiscard(t *testing.T) {
+	data := tgz(ent{name: "bot.py"})
+	for _, c := range []struct {
+		name               string
+		keep, others, kept bool
+	}{
+		{"taken", true, false, true},
+		{"taken, and others have it", true, true, true},
+		{"refused", false, false, false},
+		{"refused, but others have it", false, true, true},
+	} {
+		dir := datadir.Dir(t.TempDir())
+		if c.others {
+			if _, err := save(bytes.NewReader(data), dir, small); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u, err := Receive(bytes.NewReader(data), dir, small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.keep {
+			if err := u.Keep(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		u.Discard()
+		found := listing(t, string(dir))
+		if (len(found) == 3) != c.kept {
+			t.Errorf("%s: there is %v", c.name, found)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+// Package config reads an operator's configuration: ladders, limits and the level
+// of the sandbox, from a TOML file on top of the default one.
+package config
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+//go:embed ladders.toml
+var defaultTOML string
+
+// DefaultTOML returns the default configuration, with comments.
+func DefaultTOML() []byte { return []byte(defaultTOML) }
+
+// Config is the configuration of a competition.
+type Config struct {
+	Registration string // "invite" or "open"
+	Workers      int    // matches at the same time, at least 1
+	Memory       int64  // bytes that all bots and builds have together; 0: what the machine has
+	// Pause is the time between two matches of a ladder on which every version has
+	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
+	Pause   time.Duration
+	Sandbox sandbox.Level
+	Limits  ladder.Limits
+	Ladders []ladder.Ladder // in the order in which they are shown
+}
+
+// Open reports whether anybody may open an account.
+func (c *Config) Open() bool { return c.Registration == "open" }
+
+// Default returns the configuration without a file.
+func Default(house program.Builtins) *Config {
+	c, err := Parse(datadir.ConfigFile, nil, house)
+	if err != nil {
+		panic("config: the default configuration: " + err.Error()) // a test reads it
+	}
+	return c
+}
+
+// Read reads a configuration file. A missing file counts as an empty one.
+func Read(path string, house program.Builtins) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	return Parse(path, data, house)
+}
+
+// Parse reads a configuration on top of the default one. The name is for errors,
+// which quote the key, its value and what to try; house has the bots that can be on
+// ladders as @NAME.
+func Parse(name string, data []byte, house program.Builtins) (*Config, error) {
+	var f configFile
+	if _, err := toml.Decode(defaultTOML, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	own := f
+	own.Ladders = nil
+	meta, err := toml.Decode(string(data), &own)
+	if err != nil {
+		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
+	}
+	if !meta.IsDefined("ladder") {
+		own.Ladders = f.Ladders
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblingKeys(unknown[0]), ", "), "%s: key %q does not exist", name, unknown[0])
+	}
+	c, err := own.resolve(house)
+	if err != nil {
+		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
+	}
+	return c, nil
+}
+
+// BotLimit returns the limit of a bot's sandbox.
+func (c *Config) BotLimit() sandbox.Limit { return botLimit(c.Limits) }
+
+func botLimit(l ladder.Limits) sandbox.Limit {
+	limit := sandbox.DefaultLimit
+	limit.Memory, limit.Processes = l.Memory, l.Processes
+	return limit
+}

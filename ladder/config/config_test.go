@@ -1,0 +1,199 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+func TestDefaultLadders(t *testing.T) {
+	c := Default(house.Registry{})
+	type row struct {
+		Name, Game, Options string
+		Bots                int
+		Sides               []int
+	}
+	two, teams, four := []int{0, 1}, []int{0, 1, 0, 1}, []int{0, 1, 2, 3}
+	want := []row{
+		{"brisca-2", "brisca", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no", 2, two},
+		{"brisca-2-all-rules", "brisca", "players=2 teams=no exchange=yes last10=yes blackhand=yes hunt3=yes", 2, two},
+		{"brisca-4-teams", "brisca", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no", 4, teams},
+		{"tute-2", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no followonly=no", 2, two},
+		{"tute-2-followonly", "tute", "players=2 teams=no exchange=no last10=no blackhand=no hunt3=no followonly=yes", 2, two},
+		{"tute-4-teams", "tute", "players=4 teams=yes exchange=no last10=no blackhand=no hunt3=no followonly=no", 4, teams},
+		{"podrida-4", "podrida", "players=4 deck=48 rounds=up", 4, four},
+		{"tebes-4", "tebes", "size=4 board=standard cycles=forbid limit=400 opening=6", 2, two},
+		{"tebes-6", "tebes", "size=6 board=standard cycles=forbid limit=400 opening=6", 2, two},
+		{"tebes-6-random", "tebes", "size=6 board=random cycles=forbid limit=400 opening=0", 2, two},
+		{"teeko", "teeko", "start=random squares=standard limit=200 opening=0", 2, two},
+	}
+	var got []row
+	for _, l := range c.Ladders {
+		v, err := l.Variant()
+		if err != nil {
+			t.Fatalf("%s: %v", l.Name, err)
+		}
+		sides, err := l.Sides()
+		if err != nil {
+			t.Fatalf("%s: %v", l.Name, err)
+		}
+		got = append(got, row{l.Name, l.Game, v.Settings().String(), l.Bots, sides})
+		if !v.Chance() {
+			t.Errorf("%s: every deal is the same", l.Name)
+		}
+		if len(l.Options) != len(v.Settings()) {
+			t.Errorf("%s: options are %v, not every one", l.Name, l.Options)
+		}
+		if err := referee.Clock(l.Clock).Check(); err != nil {
+			t.Errorf("%s: %v", l.Name, err)
+		}
+		if !slices.Contains(l.House, ladder.Anchor) || !slices.Contains(l.House, "@greedy") {
+			t.Errorf("%s: house is %q", l.Name, l.House)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if c.Open() || c.Workers < 1 || c.Sandbox != sandbox.Reduced || c.Limits.Memory != 512<<20 || c.BotLimit().Memory != 512<<20 {
+		t.Errorf("the rest is %+v", c)
+	}
+}
+
+// The default file has the same meaning as no file.
+func TestDefaultFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), datadir.ConfigFile)
+	none, err := Read(path, house.Registry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, DefaultTOML(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := Read(path, house.Registry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(none, file); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConfigOnTopOfDefaults(t *testing.T) {
+	c, err := Parse("c", []byte(`
+registration = "open"
+workers = 3
+pause = 5
+sandbox = "full"
+[limits]
+upload = 1
+[[ladder]]
+name = "mine"
+game = "tute"
+options = {players = "04", teams = "yes"}
+clock = {bank = 1000, inc = 5, margin = 7}
+deals = 2
+bots = 2
+house = ["@random", "@greedy"]
+`), house.Registry{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
+		t.Errorf("got %+v", c)
+	}
+	if len(c.Ladders) != 1 {
+		t.Fatalf("there are %d ladders, not 1", len(c.Ladders))
+	}
+	l := c.Ladders[0]
+	sides, err := l.Sides()
+	if err != nil || !slices.Equal(sides, []int{0, 1}) || l.Title != "mine" || l.Options["players"] != "4" || l.Options["hunt3"] != "no" {
+		t.Errorf("got %+v with sides %v, %v", l, sides, err)
+	}
+	if got := string(must(l.Clock.MarshalJSON())); got != `{"bank":1000,"inc":5,"margin":7,"startup":10000}` {
+		t.Errorf("the clock is %s", got)
+	}
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+func TestConfigErrors(t *testing.T) {
+	one := func(lines string) string {
+		return "[[ladder]]\nname = \"x\"\ngame = \"brisca\"\nclock = {movetime = 100}\ndeals = 1\n" + lines
+	}
+	for _, c := range []struct{ name, toml, want string }{
+		{"syntax", "workers =", `c: toml: line 1`},
+		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
+		{"unknown", "worker = 2", `c: key "worker" does not exist: try registration, workers, memory, pause, sandbox, limits, ladder`},
+		{"unknown limit", "[limits]\nram = 2", `c: key "limits.ram" does not exist: try memory, processes, upload, `},
+		{"unknown of a ladder", one("deal = 2"), `c: key "ladder.deal" does not exist: try name, title, game, options, clock, deals, bots, house`},
+		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: key "ladder.clock.move" does not exist: try movetime, bank`},
+		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},
+		{"pause", "pause = 90000", `c: pause cannot be 90000: try 0 to 86400 seconds`},
+		{"workers", "workers = -1", `c: workers cannot be -1: try 0 (one per processor) or 1 to 1024`},
+		{"sandbox", `sandbox = "off"`, `c: sandbox cannot be "off": try reduced or full; strangers' bots are not run with less`},
+		{"limit", "[limits]\nmemory = 1", `c: limits.memory cannot be 1: try 16 to 1048576`},
+		{"huge limit", "[limits]\nupload = 9223372036854775807", `c: limits.upload cannot be 9223372036854775807: try 1 to 16384`},
+		{"no ladders", "ladder = []", `c: ladder cannot be an empty list: name at least one`},
+		{"name", `ladder = [{name = "Best Of"}]`, `c: ladder 1, "Best Of": name cannot be "Best Of": try lower-case letters, digits and single hyphens`},
+		{"title", one(`title = "a\nb"`), `c: ladder 1, "x": title cannot be "a\nb": try one line`},
+		{"twice", one("") + one(""), `c: ladder 2: name "x" is used twice: give each ladder its own`},
+		{"game", `ladder = [{name = "x", game = "mus"}]`, `c: ladder 1, "x": game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`},
+		{"option", one(`options = {jokers = "2"}`), `c: ladder 1, "x": brisca: unknown option "jokers": try players, teams`},
+		{"value", one(`options = {players = "9"}`), `c: ladder 1, "x": brisca: option players cannot be "9": try 2 to 4`},
+		{"together", one(`options = {players = "4", hunt3 = "yes"}`), `c: ladder 1, "x": brisca: option hunt3 cannot be "yes" with players=4`},
+		{"no clock", `ladder = [{name = "x", game = "brisca", deals = 1}]`, `c: ladder 1, "x": clock: neither movetime nor bank is set`},
+		{"clock", strings.Replace(one(""), "100", "-100", 1), `c: ladder 1, "x": clock: movetime cannot be -`},
+		{"huge clock", strings.Replace(one(""), "100", "9223372036854775807", 1), `c: ladder 1, "x": clock: movetime cannot be `},
+		{"deals", strings.Replace(one(""), "deals = 1", "deals = 0", 1), `c: ladder 1, "x": deals cannot be 0: try 1 to 1000`},
+		{"one bot", one("bots = 1"), `c: ladder 1, "x": bots cannot be 1 in a game of 2 seats: try 2`},
+		{"many bots", one("bots = 3"), `c: ladder 1, "x": bots cannot be 3 in a game of 2 seats: try 2`},
+		{"itself", one("bots = 2\noptions = {players = \"3\"}"), `c: ladder 1, "x": bots cannot be 2 in a game of 3 seats, where a bot would play against itself: try 3`},
+		{"partners", one("bots = 3\noptions = {players = \"4\", teams = \"yes\"}"), `c: ladder 1, "x": bots cannot be 3 in a game of 4 seats, where a bot would play against itself: try 4`},
+		{"house", one(`house = ["@random", "@best"]`), `c: ladder 1, "x": house bot "best" does not exist: try random, first, greedy`},
+		{"not house", one(`house = ["random"]`), `c: ladder 1, "x": house cannot have "random": house bots begin with @, such as @random`},
+		{"house twice", one(`house = ["@random", "@random"]`), `c: ladder 1, "x": house cannot have "@random" twice`},
+		{"no anchor", one(`house = ["@greedy"]`), `c: ladder 1, "x": house cannot be ["@greedy"]: add @random, the anchor of the ratings`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse("c", []byte(c.toml), house.Registry{})
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("says %v, want %s", err, c.want)
+			}
+			if ladder.CodeOf(err) != ladder.Invalid {
+				t.Errorf("the code is %q", ladder.CodeOf(err))
+			}
+		})
+	}
+}
+
+func FuzzConfig(f *testing.F) {
+	f.Add(DefaultTOML())
+	f.Add([]byte("[[ladder]]\nname = \"x\"\ngame = \"tebes\"\nclock = {bank = 5}\ndeals = 2"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := Parse("c", data, house.Registry{})
+		if err != nil {
+			return
+		}
+		for _, l := range c.Ladders {
+			if _, err := l.Sides(); err != nil {
+				t.Errorf("%s was taken: %v", l.Name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,255 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// The shape of the TOML file.
+type (
+	configFile struct {
+		Registration string       `toml:"registration"`
+		Workers      int          `toml:"workers"`
+		Pause        int64        `toml:"pause"`  // seconds
+		Memory       int64        `toml:"memory"` // MiB
+		Sandbox      string       `toml:"sandbox"`
+		Limits       limitsFile   `toml:"limits"`
+		Ladders      []ladderFile `toml:"ladder"`
+	}
+	limitsFile struct {
+		Memory    int64 `toml:"memory"` // MiB, as Upload and Unpacked
+		Processes int64 `toml:"processes"`
+		Upload    int64 `toml:"upload"`
+		Unpacked  int64 `toml:"unpacked"`
+		Files     int64 `toml:"files"`
+		Bots      int64 `toml:"bots"`
+		Versions  int64 `toml:"versions"`
+		Unrated   int64 `toml:"unrated"`
+		Time      int64 `toml:"time"`  // minutes
+		Share     int64 `toml:"share"` // percent
+		Requests  int64 `toml:"requests"`
+		Anonymous int64 `toml:"anonymous"`
+		Rate      int64 `toml:"rate"`   // KiB a second
+		Window    int64 `toml:"window"` // seconds
+	}
+	ladderFile struct {
+		Name    string            `toml:"name"`
+		Title   string            `toml:"title"`
+		Game    string            `toml:"game"`
+		Options map[string]string `toml:"options"`
+		Clock   clockFile         `toml:"clock"`
+		Deals   int               `toml:"deals"`
+		Bots    *int              `toml:"bots"`
+		House   []string          `toml:"house"`
+	}
+	clockFile struct {
+		clock.MS
+		Margin  *int64 `toml:"margin"` // nil, as for Startup: that of clock.Default
+		Startup *int64 `toml:"startup"`
+	}
+)
+
+// siblingKeys returns the keys that exist where an unknown one was.
+func siblingKeys(unknown toml.Key) []string {
+	switch {
+	case len(unknown) == 1:
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "ladder"}
+	case unknown[0] == "limits":
+		var keys []string
+		for _, l := range new(limitsFile).list(new(ladder.Limits)) {
+			keys = append(keys, l.key)
+		}
+		return keys
+	case len(unknown) > 2 && unknown[1] == "clock":
+		return []string{"movetime", "bank", "inc", "margin", "startup"}
+	}
+	return []string{"name", "title", "game", "options", "clock", "deals", "bots", "house"}
+}
+
+// MinMemory is the fewest MiB that a bot can be limited to.
+const MinMemory = 16
+
+const (
+	maxWorkers = 1024
+	maxMemory  = 1 << 30 // MiB
+	maxPause   = 24 * 60 * 60
+)
+
+func (f *configFile) resolve(house program.Builtins) (*Config, error) {
+	c := &Config{Registration: f.Registration, Workers: f.Workers}
+	if c.Registration != "invite" && c.Registration != "open" {
+		return nil, fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
+	}
+	if f.Workers < 0 || f.Workers > maxWorkers {
+		return nil, fmt.Errorf("workers cannot be %d: try 0 (one per processor) or 1 to %d", f.Workers, maxWorkers)
+	}
+	if c.Workers == 0 {
+		c.Workers = runtime.NumCPU()
+	}
+	if f.Memory < 0 || f.Memory > maxMemory {
+		return nil, fmt.Errorf("memory cannot be %d: try 0, for what the machine has, or up to %d MiB", f.Memory, maxMemory)
+	}
+	c.Memory = f.Memory << 20
+	if f.Pause < 0 || f.Pause > maxPause {
+		return nil, fmt.Errorf("pause cannot be %d: try 0 to %d seconds", f.Pause, maxPause)
+	}
+	c.Pause = time.Duration(f.Pause) * time.Second
+	switch f.Sandbox {
+	case "reduced":
+		c.Sandbox = sandbox.Reduced
+	case "full":
+		c.Sandbox = sandbox.Full
+	default:
+		return nil, fmt.Errorf("sandbox cannot be %q: try reduced or full; strangers' bots are not run with less", f.Sandbox)
+	}
+	var err error
+	if c.Limits, err = f.Limits.resolve(); err != nil {
+		return nil, err
+	}
+	if len(f.Ladders) == 0 {
+		return nil, errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
+	}
+	for i, l := range f.Ladders {
+		resolved, err := l.resolve(house)
+		if err != nil {
+			return nil, fmt.Errorf("ladder %d, %q: %w", i+1, l.Name, err)
+		}
+		if slices.ContainsFunc(c.Ladders, func(o ladder.Ladder) bool { return o.Name == l.Name }) {
+			return nil, fmt.Errorf("ladder %d: name %q is used twice: give each ladder its own", i+1, l.Name)
+		}
+		c.Ladders = append(c.Ladders, resolved)
+	}
+	return c, nil
+}
+
+// limit is one key of [limits].
+type limit struct {
+	key      string
+	value    int64
+	min, max int64
+	set      func(int64)
+}
+
+func (f *limitsFile) list(l *ladder.Limits) []limit {
+	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
+	minutes := func(to *time.Duration) func(int64) { return func(n int64) { *to = time.Duration(n) * time.Minute } }
+	mib := func(to *int64) func(int64) { return func(n int64) { *to = n << 20 } }
+	return []limit{
+		{"memory", f.Memory, MinMemory, 1 << 20, mib(&l.Memory)},
+		{"processes", f.Processes, 1, 100_000, count(&l.Processes)},
+		{"upload", f.Upload, 1, 1 << 14, mib(&l.Upload)},
+		{"unpacked", f.Unpacked, 1, 1 << 16, mib(&l.Unpacked)},
+		{"files", f.Files, 1, 1_000_000, count(&l.Files)},
+		{"bots", f.Bots, 1, 1_000_000, count(&l.Bots)},
+		{"versions", f.Versions, 1, 1_000_000, count(&l.Versions)},
+		{"unrated", f.Unrated, 0, 1_000_000, count(&l.Unrated)},
+		{"time", f.Time, 1, 7 * 24 * 60, minutes(&l.Time)},
+		{"share", f.Share, 1, 100, count(&l.Share)},
+		{"requests", f.Requests, 1, 1_000_000, count(&l.Requests)},
+		{"anonymous", f.Anonymous, 1, 1_000_000, count(&l.Anonymous)},
+		{"rate", f.Rate, 1, 1 << 20, func(n int64) { l.Rate = n << 10 }},
+		{"window", f.Window, 1, 600, func(n int64) { l.Window = time.Duration(n) * time.Second }},
+	}
+}
+
+func (f *limitsFile) resolve() (ladder.Limits, error) {
+	var l ladder.Limits
+	for _, x := range f.list(&l) {
+		if x.value < x.min || x.value > x.max {
+			return l, fmt.Errorf("limits.%s cannot be %d: try %d to %d", x.key, x.value, x.min, x.max)
+		}
+		x.set(x.value)
+	}
+	if err := botLimit(l).Check(); err != nil {
+		return l, fmt.Errorf("limits: %w", err)
+	}
+	return l, nil
+}
+
+var ladderName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+const (
+	maxLadderName = 40
+	maxTitle      = 80
+	maxDeals      = 1000
+)
+
+func (f ladderFile) resolve(house program.Builtins) (ladder.Ladder, error) {
+	l := ladder.Ladder{Name: f.Name, Title: f.Title, Game: f.Game, Options: f.Options, Deals: f.Deals, House: f.House}
+	if !ladderName.MatchString(f.Name) || len(f.Name) > maxLadderName {
+		return l, fmt.Errorf("name cannot be %q: try lower-case letters, digits and single hyphens, at most %d characters", f.Name, maxLadderName)
+	}
+	if l.Title == "" {
+		l.Title = l.Name
+	}
+	if len(l.Title) > maxTitle || strings.ContainsFunc(l.Title, func(r rune) bool { return r < ' ' }) {
+		return l, fmt.Errorf("title cannot be %q: try one line of at most %d bytes", l.Title, maxTitle)
+	}
+	v, err := l.Variant()
+	if err != nil {
+		return l, err
+	}
+	l.Options = v.Settings().Map()
+	if l.Clock, err = f.Clock.resolve(); err != nil {
+		return l, err
+	}
+	if l.Deals < 1 || l.Deals > maxDeals {
+		return l, fmt.Errorf("deals cannot be %d: try 1 to %d", l.Deals, maxDeals)
+	}
+	l.Bots = v.Players()
+	if f.Bots != nil {
+		l.Bots = *f.Bots
+	}
+	if _, err := l.Sides(); err != nil {
+		return l, err
+	}
+	return l, resolveHouse(&l, house)
+}
+
+func (f clockFile) resolve() (clock.Clock, error) {
+	unset := clock.Default.Milliseconds()
+	f.MS.Margin = *cmp.Or(f.Margin, &unset.Margin)
+	f.MS.Startup = *cmp.Or(f.Startup, &unset.Startup)
+	c := f.MS.Clock()
+	return c, c.Check()
+}
+
+// resolveHouse fills in all house bots where the ladder names none, and checks the
+// named ones otherwise.
+func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
+	if l.House == nil {
+		for _, name := range house.Names() {
+			l.House = append(l.House, "@"+name)
+		}
+		return nil
+	}
+	for i, name := range l.House {
+		spec, ok := strings.CutPrefix(name, "@")
+		if !ok {
+			return fmt.Errorf("house cannot have %q: house bots begin with @, such as %s", name, ladder.Anchor)
+		}
+		if err := house.Check(spec); err != nil {
+			return err
+		}
+		if slices.Contains(l.House[:i], name) {
+			return fmt.Errorf("house cannot have %q twice: name each once", name)
+		}
+	}
+	if !slices.Contains(l.House, ladder.Anchor) {
+		return fmt.Errorf("house cannot be %q: add %s, the anchor of the ratings", l.House, ladder.Anchor)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+// Package datadir is the layout of the data directory of a competition. The table of
+// paths in docs/operating.md is checked against it.
+package datadir
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+// Dir is the path of a data directory. Its methods without arguments return the
+// paths of its files and directories.
+type Dir string
+
+// ConfigFile is the name of the configuration file.
+const ConfigFile = "timba.toml"
+
+// Database returns the path of the SQLite database with people, bots, matches and
+// ratings. SQLite keeps two files beside it, whose names end in -wal and -shm.
+func (d Dir) Database() string { return d.join("timba.db") }
+
+// Config returns the path of the configuration file.
+func (d Dir) Config() string { return d.join(ConfigFile) }
+
+// Lock returns the path of the file that a server locks while it runs.
+func (d Dir) Lock() string { return d.join("lock") }
+
+// Bundles returns the directory of the uploads, exactly as they were received.
+func (d Dir) Bundles() string { return d.join("bundles") }
+
+// Bots returns the directory of the unpacked and built bots. They can be built
+// again from the uploads.
+func (d Dir) Bots() string { return d.join("bots") }
+
+// Starters returns the directory of the starters that timba demo submits.
+func (d Dir) Starters() string { return d.join("starters") }
+
+// AdminToken returns the path of the file with the token that the first start makes.
+func (d Dir) AdminToken() string { return d.join("admin.token") }
+
+// Temp returns the directory of temporary files. A server empties it when it starts.
+func (d Dir) Temp() string { return d.join("tmp") }
+
+func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// IsHash reports whether text is a SHA-256 in hexadecimal, which is how uploads and
+// bots are named.
+func IsHash(text string) bool { return sha256Hex.MatchString(text) }
+
+// Bundle returns the path of the upload with the given SHA-256; it is an error
+// unless IsHash(sum).
+func (d Dir) Bundle(sum string) (string, error) {
+	if !IsHash(sum) {
+		return "", fmt.Errorf("data: upload %q is not a SHA-256 in hexadecimal", sum)
+	}
+	return filepath.Join(d.Bundles(), sum), nil
+}
+
+// Bot returns the directory of the bot whose files have the given hash, for which
+// IsHash must hold. Versions with the same files share it.
+func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
+
+// MkdirTemp makes a directory below Temp that other users can read, since a bot may
+// run as another user. The caller removes it.
+func (d Dir) MkdirTemp(pattern string) (string, error) {
+	if err := os.MkdirAll(d.Temp(), 0o755); err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp(d.Temp(), pattern)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}

@@ -1,0 +1,27 @@
+package ladder
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Package ladder depends on the rules of the games, and on nothing that reads
+// configuration, starts programs or plays.
+func TestDependencies(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own = "github.com/timba-arena/timba/"
+	for _, path := range strings.Fields(string(out)) {
+		name, ours := strings.CutPrefix(path, own)
+		switch {
+		case ours && (name == "ladder" || strings.HasPrefix(name+"/", "protocol/") || name == "referee/clock" || strings.HasPrefix(name+"/", "referee/rules/")):
+		case !ours && !strings.Contains(strings.SplitN(path, "/", 2)[0], "."): // the standard library
+		case strings.HasPrefix(path, "vendor/"):
+		default:
+			t.Errorf("package ladder depends on %s", path)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// Package laddertest is the competition that tests of the ladder and its API begin
+// with: a store, a configuration, people and versions of bots.
+package laddertest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// World is an open store in a directory of its own, with the ladders of a
+// configuration.
+type World struct {
+	T      testing.TB
+	Store  *store.Store
+	Config *config.Config
+}
+
+// New opens a world for a server with a configuration in TOML. It is closed at
+// the end of the test.
+func New(t testing.TB, toml string, o store.Options) *World {
+	t.Helper()
+	w := &World{T: t}
+	var err error
+	w.Config, err = config.Parse("test", []byte(toml), house.Registry{})
+	w.Must(err)
+	dir := t.TempDir()
+	w.Must(os.Chmod(dir, 0o700)) // the server's alone, as an operator would have it
+	o.Server = true
+	w.Store, err = store.Open(dir, o)
+	w.Must(err)
+	t.Cleanup(func() {
+		if err := w.Store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.Must(w.Store.SyncLadders(t.Context(), w.Config.Ladders))
+	return w
+}
+
+// Must ends the test unless err is nil.
+func (w *World) Must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// House makes house bots live, each with the hash that hash returns for its name.
+func (w *World) House(hash func(name string) string) {
+	w.T.Helper()
+	var bots []store.HouseBot
+	for _, b := range house.List() {
+		bots = append(bots, store.HouseBot{Name: "@" + b.Name, Label: house.Version, Hash: hash("@" + b.Name)})
+	}
+	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
+}
+
+// Person adds somebody.
+func (w *World) Person(name string, admin bool) ladder.Person {
+	w.T.Helper()
+	p, err := w.Store.AddPerson(w.T.Context(), name, admin)
+	w.Must(err)
+	return p
+}
+
+// Submit adds a version of somebody's bot, with the hash of its upload.
+func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
+	w.T.Helper()
+	v, err := w.Store.AddVersion(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
+	w.Must(err)
+	return v
+}
+
+// Live makes a submitted version live, as built.
+func (w *World) Live(id int64, b store.Built) ladder.Version {
+	w.T.Helper()
+	w.Must(w.Store.SetBuilt(w.T.Context(), id, b))
+	w.Must(w.Store.Promote(w.T.Context(), id))
+	v, err := w.Store.Version(w.T.Context(), id)
+	w.Must(err)
+	return v
+}

@@ -1,0 +1,28 @@
+package ladder
+
+import "time"
+
+// Anchor is the house bot that all ratings are relative to; elo.AnchorElo is its rating.
+const Anchor = "@random"
+
+// EnoughMatches is the number of matches after which more of them say little about
+// a version.
+const EnoughMatches = 100
+
+// Limits are what one bot, upload or person may use.
+type Limits struct {
+	Memory    int64         // bytes of a bot
+	Processes int           // of a bot, threads included
+	Upload    int64         // bytes of an uploaded archive
+	Unpacked  int64         // bytes of its files
+	Files     int           // of an upload, directories included
+	Bots      int           // per person
+	Versions  int           // per person and day
+	Unrated   int           // unfinished unrated matches per person
+	Time      time.Duration // of an unrated match in all
+	Share     int           // percent of the workers' time that unrated matches have while others want it
+	Requests  int           // per person and minute, with all tokens
+	Anonymous int           // requests without a token, per address and minute
+	Rate      int64         // the lowest rate of an upload and of a download, in bytes per second
+	Window    time.Duration // how much an upload or a download may be behind that rate
+}

@@ -1,0 +1,183 @@
+// Package outcome computes the changes by a finished match on its ladder: the Elo and
+// the sums of the versions that played it, and the counts of their pairs. It is
+// pure computation: the same match between the same entries gives the same bits on
+// every machine, so that ratings can be computed again from the matches.
+package outcome
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Entry is what matches move of a version on a ladder.
+type Entry struct {
+	VersionID int64
+	elo.Player
+	Matches int
+	rules.Record
+	Faults int
+}
+
+// Enter returns the entry of a version new on a ladder: the anchor with its fixed Elo,
+// others with the Elo of their predecessor there, nil for none.
+func Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
+	e := Entry{VersionID: versionID, Player: elo.Player{Elo: elo.Start, Uncertainty: elo.Newcomer}}
+	switch {
+	case anchor:
+		e.Player = elo.Player{Elo: elo.AnchorElo, Fixed: true}
+	case predecessor != nil:
+		e.Elo = predecessor.Elo
+	}
+	return e
+}
+
+// Pair is what a match adds to the counts of two opponents, A < B.
+type Pair struct {
+	A, B                  int64   // versions
+	Deals, Score, Squares float64 // of A, as in rating.Pair
+}
+
+// Outcome is what a match moves.
+type Outcome struct {
+	Entries  []Entry         // after it, by slot
+	Changes  []ladder.Change // by slot
+	Pairs    []Pair
+	Distinct int // deals that count
+}
+
+// Of returns the outcome of a finished match. before has the entries of its
+// versions by slot; games are all of its games in any order.
+//
+// A deal does not count when each of its games was played before: in an earlier deal
+// of the match, or before it, which repeats knows. The deals that count tell as much
+// less than a whole match as they are fewer; where there are none, the match moves
+// no rating. Without repeats all deals count.
+func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+	sides, err := ladder.SlotSides(v, len(before))
+	if err != nil {
+		return Outcome{}, err
+	}
+	deals, err := dealsOf(m.Deals, v, len(before), games)
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Distinct: m.Deals}
+	if repeats != nil {
+		if counted := distinct(deals, games, repeats); len(counted) > 0 {
+			out.Distinct, deals = len(counted), counted
+		} else {
+			out.Distinct = 0 // the score is told, though nothing follows from it
+		}
+	}
+	if err := out.move(m, before, sides, deals); err != nil {
+		return Outcome{}, err
+	}
+	for _, g := range games {
+		out.count(v, g)
+	}
+	return out, out.pair(before, sides, deals)
+}
+
+// dealsOf returns the duels of each deal, over all its rotations.
+func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
+	sheets := make([]rating.Sheet, deals)
+	for _, g := range games {
+		if err := check(g, deals, v.Players(), slots); err != nil {
+			return nil, err
+		}
+		seats := make([]rating.Seat, len(g.Seats))
+		for i, s := range g.Seats {
+			seats[i] = rating.Seat{Bot: s.Slot, Side: v.Side(i), Rank: s.Rank, Points: s.Points}
+		}
+		if err := sheets[g.Deal].Add(seats); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]rating.Deal, deals)
+	for i := range sheets {
+		out[i] = sheets[i].Deal()
+	}
+	return out, nil
+}
+
+// distinct returns the deals that have a game which was not played before.
+func distinct(deals []rating.Deal, games []ladder.Game, repeats *rating.Repeats) (out []rating.Deal) {
+	played := make([][]rating.Fingerprint, len(deals))
+	for _, g := range games {
+		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
+	}
+	for i, d := range deals {
+		if repeats.Add(played[i]) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// check refuses a game that cannot be one of the match.
+func check(g ladder.Game, deals, players, slots int) error {
+	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
+		return fmt.Errorf("outcome: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
+	}
+	for i, s := range g.Seats {
+		if s.Seat != i || s.Slot < 0 || s.Slot >= slots {
+			return fmt.Errorf("outcome: deal %d, rotation %d: seat %d of slot %d is where seat %d of one of the %d slots is due", g.Deal, g.Rotation, s.Seat, s.Slot, i, slots)
+		}
+	}
+	return nil
+}
+
+// move moves the Elo of each version.
+func (o *Outcome) move(m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
+	players := make([]elo.Player, len(before))
+	for slot, e := range before {
+		players[slot] = e.Player
+	}
+	moves, err := elo.Match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
+	if err != nil {
+		return err
+	}
+	for slot, e := range before {
+		move := moves[slot]
+		e.Elo, e.Uncertainty = move.After, move.Uncertainty
+		e.Matches++
+		o.Entries = append(o.Entries, e)
+		o.Changes = append(o.Changes, ladder.Change{
+			MatchID: m.ID, Ladder: m.Ladder, VersionID: e.VersionID, Slot: slot, Number: e.Matches,
+			Before: move.Before, After: move.After, K: move.K, Score: move.Score, Expected: move.Expected, Uncertainty: move.Uncertainty, Deals: o.Distinct,
+		})
+	}
+	return nil
+}
+
+// count adds a game to the sums of each version.
+func (o *Outcome) count(v rules.Variant, g ladder.Game) {
+	slots, ranks := make([]int, len(g.Seats)), make([]int, len(g.Seats))
+	for i, s := range g.Seats {
+		slots[i], ranks[i] = s.Slot, s.Rank
+		o.Entries[s.Slot].Faults += s.Faults
+	}
+	for slot, record := range rules.Records(v, slots, ranks) {
+		o.Entries[slot].Record.Add(record)
+	}
+}
+
+// pair counts the deals of every two opponents.
+func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal) error {
+	pairs, err := elo.Counts(deals, sides)
+	for _, p := range pairs {
+		if o.Distinct == 0 {
+			p.Deals, p.Score, p.Squares = 0, 0, 0
+		}
+		a, b := before[p.A].VersionID, before[p.B].VersionID
+		if a > b {
+			a, b, p = b, a, p.Reverse()
+		}
+		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares})
+	}
+	return err
+}

@@ -1,0 +1,49 @@
+package rating
+
+// Fingerprint is what the games have in common that tell the same: same bots, same
+// seats, same start, same moves, same result.
+type Fingerprint [16]byte
+
+// Repeats finds the deals that tell nothing new, because each of their games was
+// played before. Its zero value knows no games.
+type Repeats struct {
+	known map[Fingerprint]bool
+	// Distinct counts the deals with a new game, Row the deals without one that
+	// came after the last of them.
+	Distinct, Row int
+}
+
+// Know takes in games that were played before the first deal.
+func (r *Repeats) Know(games ...Fingerprint) {
+	if r.known == nil {
+		r.known = map[Fingerprint]bool{}
+	}
+	for _, g := range games {
+		r.known[g] = true
+	}
+}
+
+// Add takes in the next deal, all its rotations, and reports whether any of its
+// games is new.
+func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
+	for _, g := range games {
+		distinct = distinct || !r.known[g]
+	}
+	r.Know(games...)
+	if distinct {
+		r.Distinct++
+		r.Row = 0
+	} else {
+		r.Row++
+	}
+	return distinct
+}
+
+// patience is the least number of repeated deals in a row after which no new ones
+// are expected.
+const patience = 10
+
+// Exhausted reports whether there are hardly any new deals to come: so many in a
+// row were repeated that one more deal, as likely as each of those seen, would have
+// come with a probability of 95 %.
+func (r *Repeats) Exhausted() bool { return r.Row >= max(patience, 3*(r.Distinct+1)) }

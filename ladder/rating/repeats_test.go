@@ -1,0 +1,184 @@
+package rating
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// printOf returns a fingerprint that no other number has.
+func printOf(n int) (f Fingerprint) {
+	binary.BigEndian.PutUint64(f[:], uint64(n))
+	return f
+}
+
+func TestRepeats(t *testing.T) {
+	var r Repeats
+	r.Know(printOf(9))
+	for i, c := range []struct {
+		games    []int
+		distinct bool
+	}{
+		{[]int{1, 2}, true},
+		{[]int{1, 2}, false},
+		{[]int{1, 3}, true},  // one of its games is new
+		{[]int{2, 3}, false}, // both were played, in different deals
+		{[]int{9, 9}, false}, // before the first deal
+		{[]int{4, 4}, true},
+	} {
+		var games []Fingerprint
+		for _, g := range c.games {
+			games = append(games, printOf(g))
+		}
+		if got := r.Add(games); got != c.distinct {
+			t.Errorf("deal %d is distinct: %v", i, got)
+		}
+	}
+	if r.Distinct != 3 || r.Row != 0 {
+		t.Errorf("%d distinct, the last %d repeated", r.Distinct, r.Row)
+	}
+}
+
+// A test does not end before a deal that is as likely as those seen would have come
+// with 95 %, and ends soon where there is none.
+func TestExhausted(t *testing.T) {
+	const tests = 2000
+	for _, c := range []struct{ pool, most int }{{1, 15}, {2, 30}, {20, 200}, {500, 10_000}} {
+		r, missed := simRand(uint64(c.pool)), 0
+		for range tests / c.pool {
+			var seen Repeats
+			deals := 0
+			for ; !seen.Exhausted(); deals++ {
+				seen.Add([]Fingerprint{printOf(r.IntN(c.pool))})
+			}
+			if seen.Distinct < c.pool {
+				missed++
+			}
+			if deals > c.most {
+				t.Errorf("of a pool of %d, %d deals were played", c.pool, deals)
+			}
+		}
+		if rate := float64(missed) * float64(c.pool) / tests; rate > 0.06 {
+			t.Errorf("of a pool of %d, %.3f of the tests ended before all was seen", c.pool, rate)
+		}
+	}
+}
+
+// repeated plays deals of which half are copies of earlier ones, and gives those that
+// are distinct, and all.
+func (g simGame) repeated(r *rand.Rand, skill float64, deals int) (distinct, all []Duel) {
+	var seen Repeats
+	for range deals {
+		n := len(all)
+		d := g.deal(r, skill)
+		if n > 0 && r.IntN(2) == 0 {
+			n = r.IntN(len(distinct))
+			d = distinct[n]
+		} else {
+			n = len(distinct)
+		}
+		all = append(all, d)
+		if seen.Add([]Fingerprint{printOf(2 * n), printOf(2*n + 1)}) {
+			distinct = append(distinct, d)
+		}
+	}
+	return distinct, all
+}
+
+// With half of all deals repeated, 95 % intervals hold the truth in 95 % ± 1 % of the
+// tests, a LOS of over 95 % is wrong in one of twenty, and so are sequential tests;
+// figures that counted the repeated deals would claim more than there is.
+func TestRepeatsCoverage(t *testing.T) {
+	const tests = 4000
+	for _, c := range []struct {
+		name string
+		game simGame
+		elo  float64
+	}{{"cards", cards, 0}, {"cards", cards, 100}, {"board", board, 0}, {"board", board, 100}} {
+		r, skill := simRand(7), c.game.skill(c.elo)
+		held, naive, superior := 0, 0, 0
+		for range tests {
+			distinct, all := c.game.repeated(r, skill, 300)
+			for to, duels := range map[*int][]Duel{&held: distinct, &naive: all} {
+				tally, err := TallyOf(duels)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s := tally.Summary()
+				if s.Elo.within(c.elo) {
+					*to++
+				}
+				if to == &held && s.LOS > 0.95 {
+					superior++
+				}
+			}
+		}
+		rate, without := float64(held)/tests, float64(naive)/tests
+		t.Logf("%s, %v Elo: covered %.4f, with all deals %.4f", c.name, c.elo, rate, without)
+		if math.Abs(rate-0.95) > 0.01 {
+			t.Errorf("%s, %v Elo: the interval covers %.4f", c.name, c.elo, rate)
+		}
+		if without > 0.92 {
+			t.Errorf("%s, %v Elo: with all deals the interval covers %.4f, so nothing is tested", c.name, c.elo, without)
+		}
+		if got := float64(superior) / tests; c.elo == 0 && math.Abs(got-0.05) > 0.012 {
+			t.Errorf("%s: a LOS over 95 %% between equal bots in %.4f of the tests", c.name, got)
+		}
+	}
+}
+
+// The same for the ratings of a tournament and a sequential test.
+func TestRepeatsCoverageOfRatings(t *testing.T) {
+	const tests = 1000
+	r, elos := simRand(5), []float64{-100, 0, 100}
+	held := 0
+	for range tests {
+		var deals []Deal
+		for i := range elos {
+			for j := range i {
+				distinct, _ := cards.repeated(r, cards.skill(elos[j]-elos[i]), 80)
+				for _, d := range distinct {
+					d.A, d.B = j, i
+					deals = append(deals, Deal{d})
+				}
+			}
+		}
+		fit, err := FitDeals(len(elos), deals, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		intervals, err := fit.Intervals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		held += covered(intervals, elos)
+	}
+	if rate := float64(held) / float64(tests*len(elos)); math.Abs(rate-0.95) > 0.01 {
+		t.Errorf("the intervals of ratings cover %.4f", rate)
+	}
+	s := mustSPRT(t, "elo0=0,elo1=30")
+	wrong := 0
+	for range tests {
+		distinct, _ := board.repeated(r, board.skill(0), 1200)
+		tally, p := new(Tally), Progress{Verdict: Continue}
+		for _, d := range distinct {
+			if err := tally.Add(d); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if p, err = s.Test(tally); err != nil {
+				t.Fatal(err)
+			}
+			if p.Verdict != Continue {
+				break
+			}
+		}
+		if p.Verdict == AcceptH1 {
+			wrong++
+		}
+	}
+	if rate, limit := float64(wrong)/tests, 0.05+2.33*math.Sqrt(0.05*0.95/tests); rate > limit {
+		t.Errorf("H1 was accepted in %.4f of the tests, at most %.4f", rate, limit)
+	}
+}

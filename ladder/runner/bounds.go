@@ -1,0 +1,319 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee"
+)
+
+// Why a job is ended before its time.
+var (
+	errOverTime = errors.New("it is over its time")
+	errUnwanted = errors.New("it is not wanted any more")
+	errMadeRoom = errors.New("it made room for other matches")
+	errStopped  = errors.New("the server stopped")
+)
+
+// A match that somebody asked for plays for a slice of time, then pauses between two
+// turns and keeps its processes until its next turn.
+const (
+	minSlice = time.Second
+	maxSlice = 5 * time.Second // what such matches save up at most while there are none
+	maxRound = time.Minute     // a slice where games do not end before they make room
+	maxBegun = 8               // such matches that have begun
+)
+
+// credit is how much of the workers' time the matches that people asked for are behind
+// their share; less than 0 where they have had more.
+type credit struct {
+	share float64 // 0 and 1: any
+	time.Duration
+}
+
+func (c *credit) bound() bool { return c.share > 0 && c.share < 1 }
+
+// others counts time of rated matches and submissions.
+func (c *credit) others(took time.Duration) {
+	if c.bound() {
+		c.Duration = min(maxSlice, c.Duration+time.Duration(float64(took)*c.share/(1-c.share)))
+	}
+}
+
+// asked counts time of asked matches while there was other work.
+func (c *credit) asked(took time.Duration) { c.Duration -= took }
+
+// slice returns how long an asked match may play: twice as long for each time that it
+// made room, and lost a game that had begun. What is over the share is owed.
+func (c *credit) slice(madeRoom int) time.Duration {
+	slice := maxSlice
+	if c.bound() {
+		slice = max(minSlice, c.Duration)
+	}
+	return min(slice<<min(madeRoom, 6), maxRound)
+}
+
+// over reports whether asked matches have had their share, what is played now included.
+func (r *Runner) over() bool {
+	left := r.credit.Duration
+	for _, j := range r.taken {
+		if j.asked() && !j.paused && !j.spare {
+			left -= r.Now().Sub(j.began)
+		}
+	}
+	return r.credit.bound() && left < 0
+}
+
+// count counts the time of a job since it has begun, or has gone on.
+func (r *Runner) count(j *job) {
+	took := r.Now().Sub(j.began)
+	switch {
+	case !j.asked():
+		r.credit.others(took)
+	case !j.spare:
+		r.credit.asked(took)
+	}
+}
+
+// parked returns the matches that have paused, in the order in which they were made.
+func (r *Runner) parked() (list []*job) {
+	for _, j := range r.taken {
+		if j.paused {
+			list = append(list, j)
+		}
+	}
+	slices.SortFunc(list, func(a, b *job) int { return cmp.Compare(a.match.ID, b.match.ID) })
+	return list
+}
+
+// mayAsked reports whether a match that somebody asked for can be begun, or go on, as
+// far as others of that kind are concerned: one core of several is kept for the rest,
+// and of each person one match is played at a time.
+func (r *Runner) mayAsked(m *ladder.Match) bool {
+	begun, playing := 0, 0
+	for _, j := range r.taken {
+		if !j.asked() {
+			continue
+		}
+		begun++
+		if !j.paused {
+			playing++
+		}
+		if j.match.AskedBy == m.AskedBy && j.match.ID != m.ID {
+			return false
+		}
+	}
+	if playing >= max(1, len(r.Cores)-1) {
+		return false
+	}
+	if j := r.taken[m.ID]; j != nil {
+		return slices.Contains(r.free, j.core) && !(j.evicted && j.held > 0) && r.hasRoom(j)
+	}
+	return begun < maxBegun && r.hasRoom(&job{match: m})
+}
+
+// hasRoom reports whether a match finds its memory now: matches that people asked for do not
+// put each other out.
+func (r *Runner) hasRoom(j *job) bool {
+	others := false
+	for _, o := range r.taken {
+		others = others || o != j && o.asked() && o.held > 0
+	}
+	if r.Room.Total == 0 || j.held > 0 || !others {
+		return true
+	}
+	if j.memory == 0 && r.measure(context.Background(), j) != nil {
+		return false
+	}
+	return r.memory.used+j.memory <= r.Room.Total
+}
+
+// share is a match that somebody asked for, between its goroutine and the runner's.
+type share struct {
+	job   *job
+	left  time.Duration // that it may play
+	since time.Time     // it has played
+	over  *time.Timer
+}
+
+func newShare(j *job, left time.Duration, over func()) *share {
+	return &share{job: j, left: left, since: time.Now(), over: time.AfterFunc(left, over)}
+}
+
+// yield pauses a match that has played for its slice.
+func (s *share) yield(ctx context.Context) error {
+	if time.Since(s.since) < s.job.slice {
+		return nil
+	}
+	s.over.Stop()
+	s.left -= time.Since(s.since)
+	s.job.report <- outcome{job: s.job, paused: true}
+	return s.wait(ctx)
+}
+
+// wait returns when the match may go on.
+func (s *share) wait(ctx context.Context) error {
+	select {
+	case <-s.job.goOn:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	s.since = time.Now()
+	s.over.Reset(s.left)
+	return nil
+}
+
+// playShared plays a match in its slices. When it makes room for others the games that
+// are over are kept, and it goes on with those after them.
+func (r *Runner) playShared(ctx context.Context, p *played, s *share) error {
+	for {
+		err := r.playRound(ctx, p, s)
+		if !errors.Is(err, errMadeRoom) {
+			return err
+		}
+		s.job.report <- outcome{job: s.job, evicted: true}
+		if err := s.wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *Runner) playRound(ctx context.Context, p *played, s *share) error {
+	round, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	go func() {
+		select {
+		case <-s.job.evict:
+			end(errMadeRoom)
+		case <-round.Done():
+		}
+	}()
+	err := r.playGames(round, p, s.job)
+	if ctx.Err() == nil && context.Cause(round) == errMadeRoom {
+		return errMadeRoom
+	}
+	return err
+}
+
+// earlier tells a match of the games that have been played.
+func (p *played) earlier(m *referee.Match) {
+	m.From, m.Faulted = make([]int, len(p.Versions)), make([][]int, len(p.Versions))
+	for _, g := range p.games {
+		m.From[g.Match.Rotation]++
+		for _, f := range g.Faults {
+			m.Faulted[g.Bots[f.Seat]] = append(m.Faulted[g.Bots[f.Seat]], g.Match.Deal)
+		}
+	}
+}
+
+// pauseJob takes the core of a match that pauses, but for a server that stops: then the
+// match goes on as long as it may.
+func (r *Runner) pauseJob(ctx context.Context, j *job) {
+	if ctx.Err() != nil {
+		j.goOn <- struct{}{}
+		return
+	}
+	r.count(j)
+	j.paused = true
+	r.free = append(r.free, j.core)
+}
+
+// makeRoom ends the processes of a match that has paused, where its memory is in the way
+// of what comes next.
+func (r *Runner) makeRoom() {
+	if r.memory.head == nil {
+		return
+	}
+	for _, j := range slices.Backward(r.parked()) {
+		if !j.evicted {
+			j.evicted = true
+			j.evict <- struct{}{}
+			return
+		}
+		if j.held > 0 {
+			return // it is about to
+		}
+	}
+}
+
+// madeRoom takes the memory of a match that has made room.
+func (r *Runner) madeRoom(j *job) {
+	r.memory.release(j.held)
+	j.held = 0
+	j.madeRoom++
+}
+
+// recheck ends what is played, or is next, and is not wanted any more: a match that
+// somebody cancelled, or a submission of a person who was blocked.
+func (r *Runner) recheck(ctx context.Context) {
+	for _, j := range r.taken {
+		if r.unwanted(ctx, j) {
+			j.end(errUnwanted)
+		}
+	}
+	if j := r.memory.head; j != nil && r.unwanted(ctx, j) {
+		r.memory.drop()
+		r.costs.ended(j.ladder(), j.charged, 0)
+	}
+}
+
+// unwanted reports whether a job has been cancelled. Where that cannot be read it has
+// not been: the job comes to an end by itself.
+func (r *Runner) unwanted(ctx context.Context, j *job) bool {
+	if j.match == nil {
+		v, err := r.Store.Version(ctx, j.version)
+		return err == nil && v.State == ladder.Failed
+	}
+	m, err := r.Store.Match(ctx, j.match.ID)
+	return err == nil && m.State == ladder.Dropped
+}
+
+// timeLeft returns how long a match may still play. Of earlier attempts, which were
+// interrupted, that part counts which they had of the time at least.
+func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
+	spent := m.Spent()
+	if r.Share > 0 {
+		spent = time.Duration(float64(spent) * r.Share)
+	}
+	if r.Time == 0 {
+		return 1 << 62
+	}
+	return r.Time - spent
+}
+
+// overTime drops a match that is over its time.
+func (r *Runner) overTime(ctx context.Context, m *ladder.Match) {
+	r.cancel(ctx, m, fmt.Sprintf("cancelled: over its time of %s", r.Time.Round(time.Second)))
+}
+
+// neverFits drops a match that needs more memory than there is.
+func (r *Runner) neverFits(ctx context.Context, j *job) error {
+	if j.match == nil {
+		return fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20)
+	}
+	r.cancel(ctx, j.match, fmt.Sprintf("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20))
+	r.Wake()
+	return nil
+}
+
+func (r *Runner) cancel(ctx context.Context, m *ladder.Match, reason string) {
+	err := r.Store.CancelMatch(context.WithoutCancel(ctx), m.ID, 0, reason)
+	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime
+		r.pause(fmt.Errorf("cancelling match %d: %w", m.ID, err))
+		return
+	}
+	r.cancelled(m)
+}
+
+// cancelled tells of a match that was dropped while it was played.
+func (r *Runner) cancelled(m *ladder.Match) {
+	r.metrics.broken.WithLabelValues("cancelled").Inc()
+	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)
+	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: "cancelled"})
+}

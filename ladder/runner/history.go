@@ -1,0 +1,73 @@
+package runner
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+)
+
+// The rule of benching. A version has spoiled a match when it had so many faults in
+// it that the referee no longer started it (referee.MaxFaults), or faults in half of
+// its games. It is benched
+//
+//   - when it did not start in its last two matches;
+//   - when it spoiled its last three matches;
+//   - when it spoiled five of its last ten matches.
+//
+// Rated matches of all ladders count.
+const (
+	benchUnstarted = 2
+	benchInARow    = 3
+	benchOfLast    = 5
+	historyMatches = 10 // that are looked back at
+)
+
+// matchFaults is an entry of a fault history: the faults of a version in one match.
+type matchFaults struct {
+	games     int
+	faulty    int // games with a fault of its own
+	faults    int
+	unstarted bool // its first fault was that it did not start
+}
+
+// spoiled reports whether the version has spoiled the match.
+func (m matchFaults) spoiled() bool {
+	return m.faults >= referee.MaxFaults || m.faulty > 0 && 2*m.faulty >= m.games
+}
+
+// add adds a game: the code of the version's first fault in it, "" for none, and the
+// number of its faults. Games must come in the order of deals.
+func (m *matchFaults) add(code string, faults int) {
+	m.games++
+	if code == "" {
+		return
+	}
+	if m.faults == 0 {
+		m.unstarted = code == string(protocol.Startup)
+	}
+	m.faulty++
+	m.faults += max(1, faults)
+}
+
+// verdict returns why a version is benched by its fault history, the last match
+// first; "" when it is not.
+func verdict(history []matchFaults) string {
+	count := func(n int, bad func(matchFaults) bool) (sum int) {
+		for _, m := range history[:min(n, len(history))] {
+			if bad(m) {
+				sum++
+			}
+		}
+		return sum
+	}
+	switch {
+	case count(benchUnstarted, func(m matchFaults) bool { return m.unstarted && m.spoiled() }) == benchUnstarted:
+		return fmt.Sprintf("it did not start in its last %d matches", benchUnstarted)
+	case count(benchInARow, matchFaults.spoiled) == benchInARow:
+		return fmt.Sprintf("it had too many faults to finish each of its last %d matches", benchInARow)
+	case count(historyMatches, matchFaults.spoiled) >= benchOfLast:
+		return fmt.Sprintf("it had too many faults to finish %d of its last %d matches", count(historyMatches, matchFaults.spoiled), min(historyMatches, len(history)))
+	}
+	return ""
+}

@@ -1,0 +1,72 @@
+package ladder
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/referee/clock"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// Ladder is a game with fixed options and clock, on which versions are rated.
+type Ladder struct {
+	Name    string
+	Title   string
+	Game    string
+	Options map[string]string // all options
+	Clock   clock.Clock
+	Deals   int      // per match
+	Bots    int      // slots per match
+	House   []string // its house bots, such as "@greedy"; the anchor is one
+}
+
+// Variant returns the ladder's game with its options resolved.
+func (l Ladder) Variant() (rules.Variant, error) {
+	g, err := games.Find(l.Game)
+	if err != nil {
+		return nil, err
+	}
+	return rules.Resolve(g, l.Options)
+}
+
+// Sides returns the side of each slot: slots of the same side are partners in every
+// rotation, all others are opponents.
+func (l Ladder) Sides() ([]int, error) {
+	v, err := l.Variant()
+	if err != nil {
+		return nil, err
+	}
+	return SlotSides(v, l.Bots)
+}
+
+// SlotSides returns the side that each slot of a match plays for in rotation 0. It
+// is an error if partners change with the rotation.
+func SlotSides(v rules.Variant, slots int) ([]int, error) {
+	players := v.Players()
+	if slots < 2 || slots > players {
+		return nil, fmt.Errorf("bots cannot be %d in a game of %d seats: try %d", slots, players, players)
+	}
+	var sides []int
+	for rotation := range slots {
+		now := slices.Repeat([]int{-1}, slots)
+		for seat := range players {
+			slot := rules.BotAt(seat, rotation, slots)
+			if side := v.Side(seat); now[slot] >= 0 && now[slot] != side {
+				return nil, fmt.Errorf("bots cannot be %d in a game of %d seats, where a bot would play against itself: try %d", slots, players, players)
+			}
+			now[slot] = v.Side(seat)
+		}
+		if rotation == 0 {
+			sides = now
+		}
+		for i := range slots {
+			for j := range i {
+				if (now[i] == now[j]) != (sides[i] == sides[j]) {
+					return nil, fmt.Errorf("bots cannot be %d in a game of %d seats, where partners would change: try %d", slots, players, players)
+				}
+			}
+		}
+	}
+	return sides, nil
+}

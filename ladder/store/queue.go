@@ -1,0 +1,124 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// waiting is a version on its way.
+type waiting struct {
+	ladder.Version
+	begun bool
+}
+
+// queue returns the versions on their way, but those of blocked people, in the order
+// of their turns: owners take turns, who was served the longest ago comes first, and
+// the versions of one owner go in the order in which they came.
+func queue(ctx context.Context, q *queries.Queries) ([]waiting, error) {
+	rows, err := q.PendingVersions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own := map[int64][]waiting{}
+	served := map[int64]int64{}
+	var owners []int64
+	for _, r := range rows {
+		v, err := version(queries.VersionByIDRow{Version: r.Version, Name: r.Name, PersonID: r.PersonID})
+		if err != nil {
+			return nil, err
+		}
+		if own[v.Owner] == nil {
+			owners = append(owners, v.Owner)
+			served[v.Owner] = math.MinInt64
+			if r.Served.Valid {
+				served[v.Owner] = r.Served.Int64
+			}
+		}
+		own[v.Owner] = append(own[v.Owner], waiting{v, r.Begun})
+	}
+	slices.SortStableFunc(owners, func(a, b int64) int { return cmp.Compare(served[a], served[b]) })
+	var order []waiting
+	for turn := 0; len(order) < len(rows); turn++ {
+		for _, owner := range owners {
+			if turn < len(own[owner]) {
+				order = append(order, own[owner][turn])
+			}
+		}
+	}
+	return order, nil
+}
+
+// Pending returns the versions on their way, in the order of their turns.
+func (s *Store) Pending(ctx context.Context) ([]ladder.Version, error) {
+	order, err := queue(ctx, s.read)
+	out := make([]ladder.Version, len(order))
+	for i, w := range order {
+		out[i] = w.Version
+	}
+	return out, explain(err)
+}
+
+// Place returns the place of a version among those that wait to be begun: 1 is next,
+// 0 stands for a version that does not wait.
+func (s *Store) Place(ctx context.Context, versionID int64) (int, error) {
+	order, err := queue(ctx, s.read)
+	if err != nil {
+		return 0, explain(err)
+	}
+	place := 0
+	for _, w := range order {
+		if !w.begun {
+			place++
+		}
+		if w.ID == versionID && !w.begun {
+			return place, nil
+		}
+	}
+	return 0, nil
+}
+
+// Cancel ends a version that waits to be begun. It counts as failed.
+func (s *Store) Cancel(ctx context.Context, versionID int64) error {
+	return s.fail(ctx, versionID, func(q *queries.Queries, row queries.VersionByIDRow) (reason string, err error) {
+		stages, err := q.Stages(ctx, versionID)
+		if err == nil && len(stages) > 0 {
+			err = conflict("wait for its end", "version %d of %s has been begun", row.Version.Number, row.Name)
+		}
+		return "cancelled by its owner", err
+	})
+}
+
+// Fail ends a version's way: a stage said no. Its owner is told why.
+func (s *Store) Fail(ctx context.Context, versionID int64, reason string) error {
+	return s.fail(ctx, versionID, func(q *queries.Queries, row queries.VersionByIDRow) (string, error) {
+		return reason, s.tell(ctx, q, row, fmt.Sprintf("version %d of %s failed: %s", row.Version.Number, row.Name, reason))
+	})
+}
+
+// fail ends a version's way for a reason, which why returns. An upload that was never
+// built is not kept.
+func (s *Store) fail(ctx context.Context, versionID int64, why func(*queries.Queries, queries.VersionByIDRow) (string, error)) error {
+	var bundle string
+	err := s.update(ctx, func(q *queries.Queries) error {
+		row, err := s.open(ctx, q, versionID)
+		if err != nil {
+			return err
+		}
+		reason, err := why(q, row)
+		if err != nil {
+			return err
+		}
+		bundle = row.Version.Bundle
+		return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: reason, Ended: nullStamp(s.now()), ID: versionID})
+	})
+	if err != nil {
+		return err
+	}
+	return s.dropUpload(ctx, bundle)
+}

@@ -1,0 +1,138 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// waits adds versions that wait, each of another bot of its person, and returns
+// their names.
+func (c *competition) waits(person ladder.Person, n int) (names []string) {
+	c.tb.Helper()
+	for i := range n {
+		name := fmt.Sprint(person.Name, i)
+		_, err := c.AddVersion(bg, person.ID, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), name)}, lots)
+		check(c.tb, err)
+		names = append(names, name)
+	}
+	return names
+}
+
+func (c *competition) people(names ...string) (people []ladder.Person) {
+	c.tb.Helper()
+	for _, name := range names {
+		p, err := c.AddPerson(bg, name, false)
+		check(c.tb, err)
+		people = append(people, p)
+	}
+	return people
+}
+
+// Owners take turns, whoever came first and however many each sends; the versions
+// of one go in their order. The place in the queue is that order.
+func TestOwnersTakeTurns(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna", "ben", "cleo")
+	c.waits(p[0], 5)
+	c.waits(p[1], 2)
+	var order []string
+	for {
+		pending, err := c.Pending(bg)
+		check(t, err)
+		if len(pending) == 0 {
+			break
+		}
+		for i, v := range pending {
+			if place, err := c.Place(bg, v.ID); err != nil || place != i+1 {
+				t.Errorf("%s has place %d, want %d; %v", v.Bot, place, i+1, err)
+			}
+		}
+		v := pending[0]
+		check(t, c.SetState(bg, v.ID, ladder.Queued)) // its turn
+		check(t, c.BeginStage(bg, v.ID, "unpack"))
+		if place, err := c.Place(bg, v.ID); err != nil || place != 0 {
+			t.Errorf("%s is begun, and has place %d; %v", v.Bot, place, err)
+		}
+		check(t, c.Fail(bg, v.ID, "no"))
+		if order = append(order, v.Bot); len(order) == 2 {
+			c.waits(p[2], 2)
+		}
+	}
+	want := []string{"anna0", "ben0", "cleo0", "anna1", "ben1", "cleo1", "anna2", "anna3", "anna4"}
+	if !slices.Equal(order, want) {
+		t.Errorf("the turns were %v, want %v", order, want)
+	}
+}
+
+// What a blocked person has waiting is not begun.
+func TestBlockedPeopleHaveNoTurn(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	c.waits(p, 1)
+	for _, blocked := range []bool{true, false} {
+		check(t, c.BlockPerson(bg, p.ID, blocked))
+		if pending, err := c.Pending(bg); err != nil || (len(pending) == 0) != blocked {
+			t.Errorf("blocked %v: %d wait; %v", blocked, len(pending), err)
+		}
+	}
+}
+
+// A version that waits can be cancelled, one that is begun cannot.
+func TestCancel(t *testing.T) {
+	c := newCompetition(t)
+	c.waits(c.people("anna")[0], 2)
+	pending, err := c.Pending(bg)
+	check(t, err)
+	check(t, c.Cancel(bg, pending[0].ID))
+	wantError(t, c.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
+	if v, err := c.Version(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason != "cancelled by its owner" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	check(t, c.BeginStage(bg, pending[1].ID, "unpack"))
+	wantError(t, c.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
+}
+
+// An upload is kept as long as a version needs it: one that failed before it was
+// built needs none. What a killed server has left is swept.
+func TestUploadsThatNobodyNeeds(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	left := func(want ...string) {
+		t.Helper()
+		entries, err := os.ReadDir(c.Dir().Bundles())
+		check(t, err)
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("the uploads are %v, want %v", got, want)
+		}
+	}
+	shared := keepUpload(t, c.Dir(), "shared")
+	var ids []int64
+	for _, name := range []string{"one", "two"} {
+		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots)
+		check(t, err)
+		ids = append(ids, v.ID)
+	}
+	check(t, c.Fail(bg, ids[0], "unpack: no"))
+	left(shared) // the other one needs it
+	check(t, c.Fail(bg, ids[1], "unpack: no"))
+	left()
+	built := c.submitted(p.ID, "built")
+	check(t, c.Fail(bg, built.ID, "trial: no"))
+	left(built.Bundle)
+	keepUpload(t, c.Dir(), "orphan")
+	check(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))
+	if n, err := c.SweepUploads(bg); err != nil || n != 1 {
+		t.Errorf("%d are swept, want 1; %v", n, err)
+	}
+	left(built.Bundle, "notes.txt")
+	wantSound(t, c.Store)
+}

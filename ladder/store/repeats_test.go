@@ -1,0 +1,131 @@
+package store
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+)
+
+// ratingOf returns what matches have moved of a version.
+func (c *competition) ratingOf(name string, version int64) (elo, uncertainty float64, matches, games int64) {
+	c.tb.Helper()
+	l, err := c.read.LadderByName(bg, name)
+	check(c.tb, err)
+	e, err := c.read.Entry(bg, l.ID, version)
+	check(c.tb, err)
+	return e.Elo, e.Uncertainty, e.Matches, e.Games
+}
+
+// deterministic returns two versions that can only repeat themselves.
+func (c *competition) deterministic() (versions [2]int64) {
+	c.tb.Helper()
+	p, err := c.AddPerson(bg, "dora", false)
+	check(c.tb, err)
+	for i, name := range []string{"plays-first", "plays-last"} {
+		versions[i] = c.live(p.ID, name).ID
+	}
+	return versions
+}
+
+// Two bots that can only repeat themselves at a game without chance are rated by one
+// deal, however many they play; with the seats the other way round as well. In a game
+// with chance all deals count.
+func TestRepeatsMoveNothing(t *testing.T) {
+	c := newCompetition(t)
+	v := c.deterministic()
+	m, changes := c.finished("tebes-4", v[0], v[1])
+	if m.Deals != 2 || m.Distinct != 1 || changes[0].Deals != 1 || m.Changes[0].Deals != 1 || changes[0].K == 0 {
+		t.Errorf("the first match has %d deals, %d distinct, and moves %+v", m.Deals, m.Distinct, changes)
+	}
+	elo, uncertainty, _, _ := c.ratingOf("tebes-4", v[0])
+	pairs, err := c.read.AllPairs(bg, 1)
+	check(t, err)
+	for i, versions := range [][2]int64{{v[0], v[1]}, {v[1], v[0]}, {v[0], v[1]}} {
+		m, changes := c.finished("tebes-4", versions[0], versions[1])
+		for _, change := range changes {
+			if m.Distinct != 0 || change.Deals != 0 || change.K != 0 || change.After != change.Before || change.Score+changes[1-change.Slot].Score != 1 {
+				t.Errorf("match %d: %d distinct deals move %+v", i+2, m.Distinct, change)
+			}
+		}
+		gotElo, gotUncertainty, matches, games := c.ratingOf("tebes-4", v[0])
+		if gotElo != elo || gotUncertainty != uncertainty || matches != int64(i+2) || games != int64(4*(i+2)) {
+			t.Errorf("after match %d: Elo %v ± %v, %d matches, %d games", i+2, gotElo, gotUncertainty, matches, games)
+		}
+	}
+	again, err := c.read.AllPairs(bg, 1)
+	check(t, err)
+	want := pairs[0]
+	want.Matches = 4
+	if len(again) != 1 || again[0] != want {
+		t.Errorf("the pairs are %+v, want %+v", again, want)
+	}
+	// A new version that plays the same moves is another bot.
+	next := c.live(1, "plays-first")
+	if m, _ := c.finished("tebes-4", next.ID, v[1]); m.Distinct != 1 {
+		t.Errorf("of a new version %d deals count", m.Distinct)
+	}
+	four := append(c.ids("@random", "@first"), next.ID, v[1])
+	for range 2 {
+		if m, _ := c.finished("tute-4", four...); m.Distinct != m.Deals {
+			t.Errorf("at cards %d of %d deals count", m.Distinct, m.Deals)
+		}
+	}
+	history, err := c.History(bg, "tebes-4", v[0], 0)
+	check(t, err)
+	if len(history) != 4 || history[0].Deals != 1 || history[3].Deals != 0 {
+		t.Errorf("the history is %+v", history)
+	}
+	wantSound(t, c.Store)
+}
+
+// What a team scores in deals that do not count is not in the fit.
+func TestBoutsOfRepeats(t *testing.T) {
+	c := newCompetition(t)
+	v := c.deterministic()
+	for range 2 {
+		c.finished("tebes-4", v[0], v[1])
+	}
+	_, bouts, _, err := c.Bouts(bg, "tebes-4", []int{0, 1})
+	check(t, err)
+	if len(bouts) != 2 || bouts[0].Deals != 1 || bouts[1].Deals != 0 || bouts[1].Score != 0 {
+		t.Errorf("the bouts are %+v", bouts)
+	}
+}
+
+// The database of a timba that counted every deal: its matches keep their ratings and
+// are verified by the rule that they were rated by; later ones are rated by the rule
+// of now. testdata/schema1.db.gz has three matches of tebes-4 between the same two
+// bots, which can only repeat themselves, one more on it and one of brisca-4-teams.
+func TestOldDatabase(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Open("testdata/schema1.db.gz")
+	check(t, err)
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	check(t, err)
+	data, err := io.ReadAll(r)
+	check(t, err)
+	check(t, os.WriteFile(datadir.Dir(dir).Database(), data, 0o600))
+	for _, name := range []string{"plays-first", "plays-last"} {
+		keepUpload(t, datadir.Dir(dir), "upload of "+name)
+	}
+	c := openStore(t, dir)
+	wantSound(t, c.Store)
+	m, err := c.Match(bg, 1)
+	check(t, err)
+	if m.State != ladder.Finished || m.Distinct != m.Deals || m.Changes[0].Deals != 2 {
+		t.Errorf("match 1 is %+v", m)
+	}
+	for i := range 2 {
+		if m, _ := c.finished("tebes-4", m.Versions...); m.Distinct != 1-i {
+			t.Errorf("new match %d has %d distinct deals", i, m.Distinct)
+		}
+	}
+	wantSound(t, c.Store)
+	check(t, c.Backup(bg, filepath.Join(t.TempDir(), "backup")))
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Bundles lists the uploads that versions need, by their hash: those are never
+// deleted. A version that failed before it was built needs none.
+func (s *Store) Bundles(ctx context.Context) ([]string, error) {
+	hashes, err := s.read.Bundles(ctx)
+	return hashes, explain(err)
+}
+
+// dropUpload deletes an upload that no version needs. It holds the writer, so that
+// nobody keeps the same upload meanwhile.
+func (s *Store) dropUpload(ctx context.Context, sum string) error {
+	path, err := s.dir.Bundle(sum)
+	if err != nil {
+		return nil // a version without an upload
+	}
+	return s.update(ctx, func(q *queries.Queries) error {
+		if n, err := q.CountBundle(ctx, sum); err != nil || n > 0 {
+			return err
+		}
+		return notThere(os.Remove(path))
+	})
+}
+
+// SweepUploads deletes the uploads that no version needs, which a server that was
+// killed has left, and returns how many they were. The directory's server calls it
+// before it takes uploads.
+func (s *Store) SweepUploads(ctx context.Context) (swept int, err error) {
+	needed, err := s.Bundles(ctx)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir(s.dir.Bundles())
+	if err != nil {
+		return 0, unavailable("look at the directory and its rights", "data: the uploads cannot be listed: %w", err)
+	}
+	for _, e := range entries {
+		if _, found := slices.BinarySearch(needed, e.Name()); found || !datadir.IsHash(e.Name()) {
+			continue
+		}
+		path, err := s.dir.Bundle(e.Name())
+		if err == nil {
+			err = os.Remove(path)
+		}
+		if err != nil {
+			return swept, unavailable("look at the directory and its rights", "data: an upload that nobody needs cannot be deleted: %w", err)
+		}
+		swept++
+	}
+	return swept, nil
+}
+
+// OpenUpload opens the upload of a version, as it came.
+func (s *Store) OpenUpload(v ladder.Version) (*os.File, error) {
+	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
+	path, err := s.dir.Bundle(v.Bundle)
+	if err != nil || v.State == ladder.Failed && v.Hash == "" { // as Bundles has it; its file may be about to go
+		return nil, gone
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, gone
+	}
+	if err != nil {
+		return nil, unavailable("try again later", "data: the upload cannot be read: %w", err)
+	}
+	return f, nil
+}
+
+// notThere returns an error, unless it says that a file does not exist.
+func notThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

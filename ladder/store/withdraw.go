@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Withdraw takes a bot off the ladders until it is restored: its live version rests,
+// and its matches that wait are dropped. All that it has played stays.
+func (s *Store) Withdraw(ctx context.Context, botID int64) error {
+	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
+		if b.Withdrawn.Valid {
+			return nil
+		}
+		if number, err := q.OpenVersion(ctx, botID); err == nil {
+			return conflict("wait for its end, or cancel it: timba bots cancel "+b.Name, "bot %q: version %d is still on its way", b.Name, number)
+		} else if err := none(err, nil); err != nil {
+			return err
+		}
+		now := nullStamp(s.now())
+		if err := s.retire(ctx, q, botID, now); err != nil {
+			return err
+		}
+		asked, err := q.AskedOfBot(ctx, botID)
+		if err != nil {
+			return err
+		}
+		for _, id := range asked {
+			if err := q.DropMatch(ctx, fmt.Sprintf("bot %q is withdrawn by its owner", b.Name), now, id); err != nil {
+				return err
+			}
+		}
+		return q.SetWithdrawn(ctx, now, botID)
+	})
+}
+
+// Restore brings a bot back that was withdrawn. The version plays on that played
+// then; where none did, because it was benched, none does.
+func (s *Store) Restore(ctx context.Context, botID int64) error {
+	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
+		if !b.Withdrawn.Valid {
+			return nil
+		}
+		if err := q.SetWithdrawn(ctx, nullID(0), botID); err != nil {
+			return err
+		}
+		id, err := q.RestingSince(ctx, botID, b.Withdrawn)
+		if err != nil {
+			return none(err, nil)
+		}
+		return s.setLive(ctx, q, id)
+	})
+}
+
+// Use makes an earlier version of a bot live again: it goes on with its own rating,
+// and the one that was live rests. The bot is restored where it was withdrawn.
+func (s *Store) Use(ctx context.Context, botID int64, number int) error {
+	return s.updateBot(ctx, botID, func(q *queries.Queries, b queries.Bot) error {
+		row, err := q.VersionByNumber(ctx, botID, int64(number))
+		if err != nil {
+			return none(err, NoVersionOf(b.Name, number))
+		}
+		switch v := row.Version; ladder.State(v.State) {
+		case ladder.Live:
+			return nil
+		case ladder.Resting:
+		case ladder.Benched:
+			return conflict("submit a version without the faults", "version %d of %s was benched", v.Number, b.Name)
+		default:
+			return conflict("timba bots "+b.Name+" lists those that were", "version %d of %s has never been live: it is %s", v.Number, b.Name, v.State)
+		}
+		if err := q.SetWithdrawn(ctx, nullID(0), botID); err != nil {
+			return err
+		}
+		if err := s.retire(ctx, q, botID, nullStamp(s.now())); err != nil {
+			return err
+		}
+		return s.setLive(ctx, q, row.Version.ID)
+	})
+}
+
+// NoVersionOf returns the error for a version that a bot does not have.
+func NoVersionOf(bot string, number int) error {
+	return notFound("timba bots "+bot+" lists them", "bot %q has no version %d", bot, number)
+}
+
+// updateBot changes what plays of a person's bot, and brings the ladders in line.
+func (s *Store) updateBot(ctx context.Context, botID int64, change func(*queries.Queries, queries.Bot) error) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		b, err := q.Bot(ctx, botID)
+		if err != nil {
+			return none(err, notFound("", "bot %d does not exist", botID))
+		}
+		if !b.PersonID.Valid {
+			return ladder.Errorf(ladder.Forbidden, "the configuration of the ladders names them", "bot %q is of the house", b.Name)
+		}
+		if err := change(q, b); err != nil {
+			return err
+		}
+		return s.refreshBot(ctx, q, botID)
+	})
+}
+
+func (s *Store) setLive(ctx context.Context, q *queries.Queries, versionID int64) error {
+	return q.SetState(ctx, queries.SetStateParams{State: string(ladder.Live), Began: nullStamp(s.now()), ID: versionID})
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// state is the live version of a bot, 0 without one, and how many of its versions are
+// active on tebes-4.
+func (c *competition) playing(botID int64) (live, active int) {
+	c.tb.Helper()
+	versions, err := c.Versions(bg, botID)
+	check(c.tb, err)
+	for _, v := range versions {
+		if v.State == ladder.Live {
+			live = v.Number
+		}
+	}
+	places, err := c.StandingsOf(bg, botID)
+	check(c.tb, err)
+	for _, s := range places {
+		if s.Ladder == "tebes-4" && s.Active {
+			active++
+		}
+	}
+	return live, active
+}
+
+func (c *competition) wantPlaying(botID int64, what string, live, active int) {
+	c.tb.Helper()
+	if l, a := c.playing(botID); l != live || a != active {
+		c.tb.Errorf("%s: version %d is live and %d are active, want version %d and %d", what, l, a, live, active)
+	}
+}
+
+// A bot that is withdrawn plays nothing, keeps its history, takes no version, and
+// goes on where it was when it is restored.
+func TestWithdraw(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	c.live(p.ID, "anna-bot")
+	v := c.live(p.ID, "anna-bot")
+	first := c.ids("@first")[0]
+	c.finished("tebes-4", v.ID, first)
+	waits, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
+	check(t, err)
+	asked := c.unrated(p.ID, v.ID, first)
+	before, err := c.StandingsOf(bg, v.BotID)
+	check(t, err)
+
+	check(t, c.Withdraw(bg, v.BotID))
+	check(t, c.Withdraw(bg, v.BotID)) // again changes nothing
+	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
+	if b, err := c.Bot(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
+		t.Errorf("%+v, %v", b, err)
+	}
+	if m, err := c.Match(bg, waits.ID); err != nil || m.State != ladder.Dropped {
+		t.Errorf("a match that waits is %s; %v", m.State, err)
+	}
+	if m, err := c.Match(bg, asked.ID); err != nil || m.State != ladder.Dropped || m.Reason != `bot "anna-bot" is withdrawn by its owner` {
+		t.Errorf("a match that somebody asked for is %s: %s; %v", m.State, m.Reason, err)
+	}
+	l := testLadders(t)[0]
+	_, err = c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, AskedBy: p.ID})
+	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
+	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, lots)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring it back first: timba bots restore anna-bot`)
+	if history, err := c.History(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
+		t.Errorf("the history has %d matches; %v", len(history), err)
+	}
+
+	check(t, c.Restore(bg, v.BotID))
+	check(t, c.Restore(bg, v.BotID))
+	c.wantPlaying(v.BotID, "restored", 2, 1)
+	after, err := c.StandingsOf(bg, v.BotID)
+	check(t, err)
+	if len(after) != len(before) || after[0].Elo != before[0].Elo || after[0].Matches != before[0].Matches {
+		t.Errorf("the places are %+v, and were %+v", after, before)
+	}
+	c.finished("tebes-4", v.ID, first)
+	wantSound(t, c.Store)
+	wantError(t, c.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
+}
+
+// What is on its way holds a withdrawal up; what was benched stays benched.
+func TestWithdrawRefused(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	v := c.live(p.ID, "anna-bot")
+	open := c.submitted(p.ID, "anna-bot")
+	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel it: timba bots cancel anna-bot`)
+	check(t, c.Fail(bg, open.ID, "no"))
+	_, err := c.Bench(bg, v.ID, "faults")
+	check(t, err)
+	check(t, c.Withdraw(bg, v.BotID))
+	check(t, c.Restore(bg, v.BotID))
+	c.wantPlaying(v.BotID, "benched and restored", 0, 0)
+	wantError(t, c.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was benched: submit a version without the faults")
+}
+
+// The owner goes back to an earlier version, which goes on with its own rating; the
+// next one follows that which played last.
+func TestUse(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	v1 := c.live(p.ID, "anna-bot")
+	first := c.ids("@first")[0]
+	_, changes := c.finished("tebes-4", v1.ID, first)
+	v2 := c.live(p.ID, "anna-bot")
+	c.finished("tebes-4", v2.ID, first)
+
+	check(t, c.Use(bg, v1.BotID, 1))
+	check(t, c.Use(bg, v1.BotID, 1))
+	c.wantPlaying(v1.BotID, "version 1 again", 1, 1)
+	_, again := c.finished("tebes-4", v1.ID, first)
+	if again[0].Before != changes[0].After || again[0].Number != 2 {
+		t.Errorf("it goes on with %+v after %+v", again[0], changes[0])
+	}
+	v3 := c.live(p.ID, "anna-bot")
+	_, third := c.finished("tebes-4", v3.ID, first)
+	if third[0].Before != again[0].After {
+		t.Errorf("the next version starts at %v, want %v", third[0].Before, again[0].After)
+	}
+	check(t, c.Withdraw(bg, v1.BotID))
+	check(t, c.Use(bg, v1.BotID, 2))
+	c.wantPlaying(v1.BotID, "version 2 of a bot that was withdrawn", 2, 1)
+	wantSound(t, c.Store)
+
+	wantError(t, c.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: timba bots anna-bot lists them`)
+	failed := c.submitted(p.ID, "anna-bot")
+	check(t, c.Fail(bg, failed.ID, "no"))
+	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: timba bots anna-bot lists those that were")
+}
+
+// The name of a bot that has only failed is free, and fills no quota. Its owner goes
+// on counting; somebody else begins anew and sees nothing of it.
+func TestFailedNamesAreFree(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	few := ladder.Limits{Bots: 1, Versions: 100}
+	n := 0
+	add := func(by ladder.Person, name string) (ladder.Version, error) {
+		n++
+		return c.AddVersion(bg, by.ID, NewVersion{Bot: name, Bundle: keepUpload(t, c.Dir(), fmt.Sprint(n))}, few)
+	}
+	fails := func(by ladder.Person, name string) ladder.Version {
+		t.Helper()
+		v, err := add(by, name)
+		check(t, err)
+		check(t, c.BeginStage(bg, v.ID, "unpack"))
+		check(t, c.Fail(bg, v.ID, "secret"))
+		return v
+	}
+	first := fails(p[0], "good-name")
+	fails(p[0], "other") // a quota of 1 is not filled by it
+	if v := fails(p[0], "good-name"); v.Number != 2 || v.BotID != first.BotID {
+		t.Errorf("its owner's next version is %+v", v)
+	}
+	taken, err := add(p[1], "good-name")
+	check(t, err)
+	if taken.Number != 1 || taken.Owner != p[1].ID {
+		t.Errorf("another's first version is %+v", taken)
+	}
+	if versions, err := c.Versions(bg, taken.BotID); err != nil || len(versions) != 1 {
+		t.Errorf("the new owner sees %d versions; %v", len(versions), err)
+	}
+	if messages, err := c.Messages(bg, p[0].ID, 0, 10); err != nil || len(messages) != 3 {
+		t.Errorf("%d messages are left, want 3; %v", len(messages), err)
+	}
+	_, err = add(p[0], "good-name")
+	wantError(t, err, ladder.Conflict, `bot "good-name" is somebody else's: choose another name`)
+	_, err = add(p[0], "other")
+	check(t, err)
+	_, err = add(p[0], "third")
+	wantError(t, err, ladder.Conflict, `1 bots are the limit, and "third" would be one more: submit a new version of one of them`)
+	wantSound(t, c.Store)
+}
+
+// The upload of the live version is said to be that, and takes no number.
+func TestSameUpload(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna")[0]
+	v := c.live(p.ID, "anna-bot")
+	_, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, Keep: func() error { t.Error("it is kept again"); return nil }}, lots)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, is the same upload and stays live: change something first`)
+	if next := c.live(p.ID, "anna-bot"); next.Number != 2 {
+		t.Errorf("the next version has number %d", next.Number)
+	}
+	// The upload of a version that rests is taken again.
+	again, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle}, lots)
+	if err != nil || again.Number != 3 {
+		t.Errorf("%+v, %v", again, err)
+	}
+}

@@ -1,0 +1,41 @@
+package submission
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+)
+
+// Whoever waits for a version is told of each change to it, the last one included.
+func TestEvents(t *testing.T) {
+	w := newWorld(t)
+	v := w.add("one", fileTree(t, map[string]string{"timba.toml": "build = [\"false\"]\nrun = [\"./bot\"]"}))
+	mine := func(e events.Event) bool { return e.Kind == events.SubmissionMoved && e.Version == v.ID }
+	told, stop := w.Events.Subscribe(100, mine)
+	next, _ := w.Events.Subscribe(1, mine)
+	failed := make(chan bool)
+	go func() {
+		for range next {
+			if now, err := w.Store.Version(t.Context(), v.ID); err != nil || now.State == ladder.Failed {
+				failed <- err == nil
+				return
+			}
+		}
+	}()
+	if v, stages := w.run(v); v.State != ladder.Failed || len(stages) != 2 {
+		t.Fatalf("it is %+v\n%s", v, logs(stages))
+	}
+	if !<-failed {
+		t.Error("the version cannot be read")
+	}
+	stop()
+	n := 0
+	for range told {
+		n++
+	}
+	// queued; unpack begins and ends; building, build begins and ends; failed
+	if n != 7 {
+		t.Errorf("there were %d events, want 7", n)
+	}
+}

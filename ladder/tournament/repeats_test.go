@@ -1,0 +1,105 @@
+package tournament
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// deterministic returns two bots that make the same moves in the same positions: the
+// first legal one, and the last.
+func deterministic() []referee.Bot {
+	bots := named(2)
+	bots[0].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
+	bots[1].Serve = func(in io.Reader, out io.Writer) error {
+		return protocol.Serve(in, out, "last", "1", func(t *protocol.Turn) protocol.Answer {
+			return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+		})
+	}
+	return bots
+}
+
+// At games without chance deterministic bots play one deal for ever; at games with
+// chance no deal repeats another. No figure claims more than the distinct deals hold.
+func TestDeterministicBots(t *testing.T) {
+	for _, c := range []struct {
+		game, options   string
+		deals, distinct int
+	}{
+		{"tebes", "board=standard", 12, 1},
+		{"teeko", "start=drop", 12, 1},
+		{"tebes", "board=random", 12, 12},
+		{"teeko", "start=random", 12, 12},
+		{"brisca", "", 12, 12},
+		{"tute", "", 12, 12},
+		{"podrida", "players=4", 3, 3},
+	} {
+		t.Run(c.game+" "+c.options, func(t *testing.T) {
+			t.Parallel()
+			tour := &Tournament{Variant: variant(t, c.game, c.options), Bots: deterministic(), Format: Single, Deals: c.deals, Clock: patient}
+			play(t, tour)
+			results, err := tour.Results()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := results.Pairs[0][1]
+			if results.Deals != c.deals || results.Distinct != c.distinct || s.Deals != c.distinct || tour.matches[0].Tally.Games != 2*c.deals {
+				t.Errorf("%d deals, %d distinct, %d in the figures, want %d and %d", results.Deals, results.Distinct, s.Deals, c.deals, c.distinct)
+			}
+			if c.distinct == 1 && (s.Elo.Low > -400 || s.Elo.High < 400 || s.LOS < 0.05 || s.LOS > 0.95) {
+				t.Errorf("one deal claims %+v", s)
+			}
+		})
+	}
+}
+
+// A sequential test of bots that only repeat themselves ends without a verdict, at the
+// same deal however many workers there are, and again when it is resumed.
+func TestSPRTEndsWithoutNewDeals(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			tour := duel(t, "elo0=0,elo1=10", 500)
+			tour.Variant, tour.Bots, tour.Clock = variant(t, "tebes", "size=4 board=standard"), deterministic(), patient
+			for range workers {
+				tour.Workers = append(tour.Workers, referee.AnyCore)
+			}
+			tour.Dir = &Dir{Path: t.TempDir()}
+			if err := tour.Dir.Begin(tour.Plan([]string{"a", "b"})); err != nil {
+				t.Fatal(err)
+			}
+			again := Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: Single, Deals: 500, SPRT: tour.SPRT, Clock: patient, Dir: tour.Dir}
+			for i, tour := range []*Tournament{tour, &again} {
+				play(t, tour)
+				m := tour.matches[0]
+				if m.Exhausted != 10 || m.Progress.Verdict != rating.Continue || m.counted != 11 || m.Tally.Games != 22 {
+					t.Errorf("run %d: after %d deals and %d games, exhausted %d, %+v", i, m.counted, m.Tally.Games, m.Exhausted, m.Progress)
+				}
+				if i == 1 && tour.Resumed() != 22 {
+					t.Errorf("%d games were resumed", tour.Resumed())
+				}
+			}
+		})
+	}
+}
+
+// Bots that meet again in a later round and repeat their games tell nothing new.
+func TestRepeatsAcrossRounds(t *testing.T) {
+	tour := &Tournament{Variant: variant(t, "tebes", "size=4 board=standard"), Bots: deterministic(), Format: Swiss, Rounds: 3, Deals: 2, Clock: patient}
+	play(t, tour)
+	results, err := tour.Results()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A later round may swap the seats of rotation 0, which is the same deal.
+	if results.Deals != 6 || results.Distinct != 1 || results.Standings[0].Match+results.Standings[1].Match != 3 {
+		t.Errorf("%d deals, %d distinct, %+v", results.Deals, results.Distinct, results.Standings)
+	}
+	if results.Champion != results.Standings[0].Bot {
+		t.Errorf("the champion is %d, the standings are %+v", results.Champion, results.Standings)
+	}
+}

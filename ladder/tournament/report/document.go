@@ -1,0 +1,153 @@
+package report
+
+import (
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// Document is what `timba match --json` prints, and result.json in the directory of
+// a tournament. Its fields stay.
+type Document struct {
+	Game       string            `json:"game"`
+	Options    map[string]string `json:"options"`
+	Format     string            `json:"format"`
+	Seed       referee.Hex       `json:"seed"`
+	Commitment referee.Hex       `json:"commitment"`
+	Deals      int               `json:"deals"`    // of each match
+	Played     int               `json:"played"`   // deals finished, in all matches
+	Distinct   int               `json:"distinct"` // of them, those that count: the others repeat games of the same bots
+	Games      int               `json:"games"`
+	Moves      int               `json:"moves"`
+	Seconds    float64           `json:"seconds"`
+	Bots       []documentBot     `json:"bots"` // the best first
+	Pairs      []documentPair    `json:"pairs"`
+	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
+	Champion   string            `json:"champion,omitempty"` // of one that is over
+	SPRT       *documentSPRT     `json:"sprt,omitempty"`
+	Faults     []documentFault   `json:"faults"`
+	Voids      []string          `json:"voids"` // games played again for a failure of timba's own
+}
+
+type documentBot struct {
+	Name   string           `json:"name"`
+	SHA256 string           `json:"sha256"`
+	Games  int              `json:"games"`
+	Wins   int              `json:"wins"`
+	Draws  int              `json:"draws"`
+	Losses int              `json:"losses"`
+	Points float64          `json:"points"`
+	Faults int              `json:"faults"`
+	Elo    *rating.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
+	Match  *float64         `json:"match_points,omitempty"` // in a Swiss or knockout tournament
+}
+
+// documentRound is a match of a round, counted from 1; a bot alone has a bye.
+type documentRound struct {
+	Round  int       `json:"round"`
+	Match  int       `json:"match"`
+	Bots   []string  `json:"bots"`
+	Points []float64 `json:"match_points"`     // by bot
+	Winner string    `json:"winner,omitempty"` // who goes on in a knockout
+}
+
+// documentPair is what the deals say of two bots, seen by the first.
+type documentPair struct {
+	A string `json:"a"`
+	B string `json:"b"`
+	rating.Summary
+}
+
+type documentSPRT struct {
+	rating.SPRT
+	rating.Progress
+	// Exhausted is how many deals in a row were repeated when the test ended
+	// without a verdict, for want of new ones; 0 where it did not.
+	Exhausted int `json:"exhausted"`
+}
+
+type documentFault struct {
+	Bot      string       `json:"bot"`
+	Match    int          `json:"match"`
+	Deal     int          `json:"deal"`
+	Rotation int          `json:"rotation"`
+	Seat     int          `json:"seat"`
+	Ply      int          `json:"ply"`
+	Code     string       `json:"code"`
+	Reason   fault.Reason `json:"reason"`
+	Text     string       `json:"text"`
+	Replay   string       `json:"replay"` // path
+}
+
+// Document returns the result so far.
+func (r *Run) Document() (Document, error) {
+	results, err := r.Results()
+	if err != nil {
+		return Document{}, err
+	}
+	doc := Document{
+		Game:       r.Variant.Game().Name(),
+		Options:    r.Variant.Settings().Map(),
+		Format:     string(r.Format),
+		Seed:       referee.Hex(r.Seed),
+		Commitment: referee.Commitment(r.Seed),
+		Deals:      r.Deals,
+		Played:     results.Deals,
+		Distinct:   results.Distinct,
+		Seconds:    r.Took.Seconds(),
+		Bots:       []documentBot{},
+		Pairs:      []documentPair{},
+		Faults:     []documentFault{},
+		Voids:      append([]string{}, r.Voids...),
+	}
+	matches := r.Matches()
+	for _, m := range matches {
+		doc.Games += m.Tally.Games
+		doc.Moves += m.Tally.Plies
+	}
+	rounds := r.Format == tournament.Swiss || r.Format == tournament.Knockout
+	if rounds {
+		doc.addRounds(r, results)
+	}
+	for _, s := range results.Standings {
+		b := documentBot{s.Name, s.Hash, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, nil, nil}
+		if len(r.Bots) > 2 {
+			b.Elo = &s.Rating
+		}
+		if rounds {
+			b.Match = &s.Match
+		}
+		doc.Bots = append(doc.Bots, b)
+	}
+	for a := range r.Bots {
+		for b := a + 1; b < len(r.Bots); b++ {
+			if s := results.Pairs[a][b]; s.Deals > 0 {
+				doc.Pairs = append(doc.Pairs, documentPair{r.Bots[a].Name, r.Bots[b].Name, s})
+			}
+		}
+	}
+	if r.SPRT != nil && matches[0].Progress != nil {
+		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted}
+	}
+	for _, f := range r.Faults {
+		doc.Faults = append(doc.Faults, documentFault{f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.Text, r.Dir.Replay(f.Match, f.Deal, f.Rotation)})
+	}
+	return doc, nil
+}
+
+func (d *Document) addRounds(r *Run, results tournament.Results) {
+	for _, m := range r.Matches() {
+		round := documentRound{Round: m.Round + 1, Match: m.Number, Points: m.Points()}
+		for _, b := range m.Bots {
+			round.Bots = append(round.Bots, r.Bots[b].Name)
+		}
+		if r.Format == tournament.Knockout && r.Finished(m) {
+			round.Winner = r.Bots[m.Winner()].Name
+		}
+		d.Rounds = append(d.Rounds, round)
+	}
+	if results.Champion >= 0 {
+		d.Champion = r.Bots[results.Champion].Name
+	}
+}

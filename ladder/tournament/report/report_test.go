@@ -1,0 +1,209 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
+// moves are not legal.
+func bot(name string) referee.Bot {
+	return referee.Bot{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
+		switch name {
+		case "cheat":
+			return protocol.Serve(in, out, name, "1", func(*protocol.Turn) protocol.Answer {
+				return protocol.Answer{Move: []byte("pass")}
+			})
+		case "last":
+			return protocol.Serve(in, out, name, "1", func(t *protocol.Turn) protocol.Answer {
+				return protocol.Answer{Move: t.Moves.At(t.Moves.Len() - 1)}
+			})
+		}
+		return house.Run(strings.TrimRight(name, "2"), in, out)
+	}}
+}
+
+// teeko is Teeko of few plies.
+func teeko(t *testing.T) rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
+
+// run plays a tournament in a directory of its own. It takes two seconds, as far as
+// it tells.
+func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	r := &Run{Self: "timba", Tournament: &tournament.Tournament{
+		Variant: v, Format: format, Deals: deals, Seed: rules.Seed{1}, Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+		Workers: []int{referee.AnyCore}, Dir: &tournament.Dir{Path: "out"},
+	}}
+	if sprt != "" {
+		test, err := rating.ParseSPRT(sprt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SPRT = &test
+	}
+	var names []tournament.PlanBot
+	for _, name := range bots {
+		r.Bots = append(r.Bots, bot(name))
+		names = append(names, tournament.PlanBot{Bot: name, Name: name})
+	}
+	if err := r.Dir.Begin(tournament.Plan{Bots: names}); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	err := r.Play(t.Context(), func(played, all int) {
+		if last++; played != last || all < played || format == tournament.Single && all != deals*len(bots) {
+			t.Errorf("after %d games progress is %d of %d", last, played, all)
+		}
+	}, func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Took = 2 * time.Second
+	return r
+}
+
+// golden wants a text to be that of a file in testdata.
+func golden(t *testing.T, dir, name, got string) {
+	t.Helper()
+	path := filepath.Join(dir, "testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got)\n%s", name, diff)
+	}
+}
+
+// What people read and what programs read, of tournaments of each kind.
+func TestReports(t *testing.T) {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare, podrida := refereetest.Variant(t, "tebes", "size=4 opening=0"), refereetest.Variant(t, "podrida", "players=4")
+	for name, c := range map[string]struct {
+		format tournament.Format
+		deals  int
+		sprt   string
+		bots   []string
+		rules  rules.Variant // nil for Teeko
+	}{
+		"duel":        {tournament.Single, 4, "", []string{"greedy", "random"}, nil},
+		"sprt":        {tournament.Single, 40, "elo0=0,elo1=200", []string{"greedy", "random"}, nil},
+		"one":         {tournament.Single, 2, "", []string{"first"}, nil},
+		"faults":      {tournament.Single, 4, "", []string{"first", "cheat"}, nil},
+		"round-robin": {tournament.RoundRobin, 2, "", []string{"first", "random", "greedy"}, nil},
+		"knockout":    {tournament.Knockout, 2, "", []string{"first", "random", "greedy"}, nil},
+		"bracket":     {tournament.Knockout, 1, "", []string{"first", "random", "greedy", "last", "random2"}, nil},
+		"swiss":       {tournament.Swiss, 2, "", []string{"first", "random", "greedy"}, nil},
+		"repeats":     {tournament.Single, 10, "", []string{"first", "last"}, bare},
+		"exhausted":   {tournament.Single, 100, "elo0=0,elo1=10", []string{"first", "last"}, bare},
+		"two-seats":   {tournament.Single, 4, "", []string{"greedy", "random"}, podrida},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.rules == nil {
+				c.rules = teeko(t)
+			}
+			r := run(t, c.rules, c.format, c.deals, c.sprt, c.bots...)
+			var text bytes.Buffer
+			r.WriteHead(&text)
+			if err := r.WriteTables(&text); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, dir, name+".txt", text.String())
+			doc, err := r.Document()
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := json.MarshalIndent(doc, "", " ")
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, dir, name+".json", string(data)+"\n")
+		})
+	}
+}
+
+func TestClock(t *testing.T) {
+	for want, c := range map[string]referee.Clock{
+		"1000 ms a move": {Move: time.Second},
+		"5000 ms a game and 10 ms more after each move": {Bank: 5 * time.Second, Inc: 10 * time.Millisecond},
+	} {
+		if got := Clock(c); got != want {
+			t.Errorf("%+v is %q, want %q", c, got, want)
+		}
+	}
+}
+
+// A trace has every line of both sides, with the bot that was sent it or wrote it.
+func TestTrace(t *testing.T) {
+	g, err := games.Find("teeko")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Resolve(g, map[string]string{"limit": "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Run{Tournament: &tournament.Tournament{
+		Variant: v, Format: tournament.Single, Deals: 1, Bots: []referee.Bot{bot("first"), bot("random")},
+		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+	}}
+	var out bytes.Buffer
+	r.TraceTo(&out)
+	if err := r.Play(t.Context(), func(int, int) {}, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 1", "0.0.0 seat 1 random > ready random 1",
+		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",
+	} {
+		if !regexp.MustCompile(`(?m)^ +[0-9]+\.[0-9]{3} ms ` + regexp.QuoteMeta(line)).MatchString(out.String()) {
+			t.Errorf("the trace has no line %q:\n%s", line, out.String())
+		}
+	}
+}
+
+// A game that is played again is told of, and counted in the report.
+func TestVoid(t *testing.T) {
+	r := &Run{Tournament: &tournament.Tournament{}}
+	var told []string
+	if err := r.Play(t.Context(), nil, func(text string) { told = append(told, text) }); err == nil {
+		t.Error("a tournament without bots was played")
+	}
+	r.Void(&tournament.Match{Number: 3}, 2, 1, errors.New("the disk is full"))
+	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
+	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
+		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
+	}
+}

@@ -1,0 +1,102 @@
+// Package report writes the results of a tournament: as tables for people, and as a
+// JSON document.
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// Run is a tournament that is played by this run of the program, and what there is
+// to tell of it.
+type Run struct {
+	*tournament.Tournament
+	Self   string // how the user starts this program, for commands to type next
+	Played int    // games, in this run
+	Took   time.Duration
+	Faults []Fault  // of all runs, in the order of the games
+	Voids  []string // games that are played again for a failure of timba's own
+}
+
+// Fault is a fault and the match that it happened in.
+type Fault struct {
+	Match int
+	referee.FaultAt
+}
+
+// Play plays the tournament. progress is called after each game with the games of
+// this run, played and in all; void with each line of Voids.
+func (r *Run) Play(ctx context.Context, progress func(played, all int), void func(text string)) error {
+	r.Done = func(*tournament.Match, *referee.Game) {
+		r.Played++
+		progress(r.Played, r.Games()-r.Resumed())
+	}
+	r.Void = func(m *tournament.Match, deal, rotation int, err error) {
+		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void and played again: %v", m.Number, deal, rotation, err))
+		void(r.Voids[len(r.Voids)-1])
+	}
+	began := time.Now()
+	err := r.Tournament.Play(ctx)
+	r.Took = time.Since(began)
+	for _, m := range r.Matches() {
+		for _, f := range m.Tally.Faults {
+			r.Faults = append(r.Faults, Fault{m.Number, f})
+		}
+	}
+	slices.SortStableFunc(r.Faults, func(a, b Fault) int {
+		return cmp.Or(a.Match-b.Match, a.Deal-b.Deal, a.Rotation-b.Rotation)
+	})
+	return err
+}
+
+// WriteHead says what will be played.
+func (r *Run) WriteHead(w io.Writer) {
+	fmt.Fprintf(w, "%s %s\n", r.Variant.Game().Name(), r.Variant.Settings())
+	if plies := r.Variant.Settings().Int(rules.OpeningOption.Name); plies > 0 {
+		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
+	}
+	for i, b := range r.Bots {
+		fmt.Fprintf(w, "bot %d: %s\n", i, b.Name)
+	}
+	if len(r.Bots) == 1 {
+		fmt.Fprintln(w, "it plays against itself, at every seat")
+	}
+	if r.Format != tournament.Single {
+		fmt.Fprintf(w, "%s, ", r.Format)
+	}
+	fmt.Fprintf(w, "%s a match, in all rotations, %s\nseed %s\n\n", text.Count(r.Deals, "deal"), Clock(r.Clock), referee.Hex(r.Seed))
+}
+
+// Clock returns a clock in words.
+func Clock(c referee.Clock) string {
+	return c.String()
+}
+
+// TraceTo writes both sides of every pipe while the tournament is played: when,
+// which game, which seat, and "<" for what a bot was sent, ">" for what it wrote.
+func (r *Run) TraceTo(w io.Writer) {
+	var mu sync.Mutex // workers write whole blocks
+	r.Trace = func(m *tournament.Match, p referee.Traffic) {
+		name := r.Bots[m.Bots[rules.BotAt(p.Seat, p.Rotation, len(m.Bots))]].Name
+		arrow := "<"
+		if p.FromBot {
+			arrow = ">"
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for line := range strings.Lines(string(p.Lines)) {
+			fmt.Fprintf(w, "%12.3f ms %d.%d.%d seat %d %s %s %s\n", float64(p.At.Nanoseconds())/1e6, m.Number, p.Deal, p.Rotation, p.Seat, name, arrow, strings.TrimSuffix(line, "\n"))
+		}
+	}
+}

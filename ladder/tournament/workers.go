@@ -1,0 +1,41 @@
+package tournament
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// Workers returns the core of each of n workers that play games at the same time,
+// as Tournament has them; 0 is one for each core. affinity "on" binds workers to
+// cores, "off" does not, "auto" does while there are enough.
+func Workers(n int, affinity string) ([]int, error) {
+	cores := referee.Cores()
+	if n < 0 {
+		return nil, fmt.Errorf("concurrency cannot be %d: try 1 or more, or leave it out to use the cores", n)
+	}
+	if n == 0 {
+		n = max(1, len(cores))
+	}
+	bind := n <= len(cores)
+	switch affinity {
+	case "auto":
+	case "on":
+		if len(cores) == 0 {
+			return nil, fmt.Errorf("affinity cannot be on: this system does not bind processes to cores")
+		}
+		bind = true
+	case "off":
+		bind = false
+	default:
+		return nil, fmt.Errorf("affinity cannot be %q: try auto, on or off", affinity)
+	}
+	workers := make([]int, n)
+	for i := range workers {
+		workers[i] = referee.AnyCore
+		if bind {
+			workers[i] = cores[i%len(cores)]
+		}
+	}
+	return workers, nil
+}

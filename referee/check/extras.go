@@ -1,0 +1,98 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// extras is what the processes of a bot write besides their answers.
+type extras struct {
+	comments, infos, crlf int
+	log                   int    // bytes on stderr
+	most                  int    // the maximum in one game
+	first                 string // their first line
+	badInfos              []string
+}
+
+// line counts a well-formed line.
+func (s *extras) line(msg protocol.BotLine, line []byte) {
+	if len(line) > 0 && line[len(line)-1] == '\r' {
+		s.crlf++
+	}
+	switch msg.Verb {
+	case protocol.Comment:
+		s.comments++
+	case protocol.Info:
+		s.infos++
+		if bad := infoTrouble(protocol.Pairs(msg.Text)); bad != "" && len(s.badInfos) < 3 {
+			bad = fmt.Sprintf("%s: %s", protocol.Quote(line), bad)
+			if !slices.Contains(s.badInfos, bad) {
+				s.badInfos = append(s.badInfos, bad)
+			}
+		}
+	}
+}
+
+// infoTrouble returns what is wrong with an info, "" if nothing is.
+func infoTrouble(pairs protocol.Pairs) string {
+	if len(pairs) == 0 {
+		return "it is empty: add key=value pairs"
+	}
+	seen := map[string]bool{}
+	for key, value := range pairs.All() {
+		k, v := string(key), string(value)
+		if seen[k] {
+			return fmt.Sprintf("the key %q occurs twice", k)
+		}
+		seen[k] = true
+		if k == "score" || k == "depth" || k == "nodes" {
+			if _, err := strconv.ParseFloat(v, 64); err != nil {
+				return fmt.Sprintf("%s is %q, not a number: only numbers can be drawn", k, v)
+			}
+		}
+	}
+	return ""
+}
+
+// stderr counts bytes from stderr; wrote is their number in this game so far.
+func (s *extras) stderr(data []byte, wrote int) {
+	if s.log == 0 && len(data) > 0 {
+		s.first, _, _ = strings.Cut(string(data), "\n")
+	}
+	s.log += len(data)
+	s.most = max(s.most, wrote)
+}
+
+// note returns a short summary.
+func (s *extras) note() string {
+	var parts []string
+	add := func(n int, thing, more string) {
+		if n > 0 {
+			parts = append(parts, text.Count(n, thing)+more)
+		}
+	}
+	add(s.infos, "info line", "")
+	add(s.comments, "comment", "")
+	add(s.crlf, "line", " ended by CR LF, which is allowed")
+	add(s.log, "byte", fmt.Sprintf(" on stderr, which is its log (%s)", protocol.Quote([]byte(s.first))))
+	if parts == nil {
+		return "answers only: no infos, no comments, nothing on stderr"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *extras) warnings() (list []string) {
+	for _, bad := range s.badInfos {
+		list = append(list, "info line "+bad)
+	}
+	if s.most > referee.MaxLog {
+		list = append(list, fmt.Sprintf("%d KiB on stderr in one game: a match keeps only the first %d KiB", s.most>>10, referee.MaxLog>>10))
+	}
+	return list
+}

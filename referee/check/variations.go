@@ -1,0 +1,302 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+func (s style) plain() bool { return s.vary == nil && !s.step && !s.pieces && !s.faults }
+
+// variation is a change of the lines of a game that the protocol allows, but that
+// today's referee does not make.
+type variation struct {
+	name   string
+	line   func(dst, line []byte) []byte
+	note   string
+	advice string // what to change in a bot that fails
+}
+
+var variations = []variation{
+	{Verbs, unknownVerbs, "lines with unknown verbs are ignored", "ignore every line whose first word you do not know, and do not answer it: a later version may send such lines"},
+	{Events, unknownEvents, "unknown events are ignored", "ignore events that you do not know, whatever words follow: \"?\", \"-\" and numbers are possible, too"},
+	{Keys, unknownKeys, "unknown keys are ignored", "look for the keys that you know and ignore the others in \"game\", \"view\" and \"end\""},
+	{Order, keysTurned, "keys are found in any order", "look up keys by name in \"game\", \"view\" and \"end\": they may come in any order"},
+	{Long, longLines, fmt.Sprintf("lines of %d bytes are read", protocol.MaxLine), fmt.Sprintf("read lines of up to %d bytes and their line feed: the bot's line buffer is too short", protocol.MaxLine)},
+}
+
+func unknownVerbs(dst, line []byte) []byte {
+	if bytes.HasPrefix(line, []byte("turn ")) {
+		dst = append(dst, "novelty 7 what=this\n?\n"...)
+	}
+	dst = append(append(dst, line...), '\n')
+	if bytes.HasPrefix(line, []byte("game ")) || bytes.HasPrefix(line, []byte("end ")) {
+		dst = append(dst, "later\nnovelty turn 0 1000 1o 2o\n"...)
+	}
+	return dst
+}
+
+func unknownEvents(dst, line []byte) []byte {
+	if bytes.HasPrefix(line, []byte("view ")) || bytes.HasPrefix(line, []byte("end ")) {
+		dst = append(dst, "event novelty\nevent novelty 99 ? - a=b word\n"...)
+	}
+	return append(append(dst, line...), '\n')
+}
+
+// keyed splits a line with keys into the words before them and the keys.
+func keyed(line []byte) (head string, keys []string, ok bool) {
+	words := strings.Split(string(line), " ")
+	n := 1
+	switch words[0] {
+	case "game":
+		n = 2
+	case "view", "end":
+	default:
+		return "", nil, false
+	}
+	return strings.Join(words[:n], " "), words[n:], true
+}
+
+func unknownKeys(dst, line []byte) []byte {
+	if head, keys, ok := keyed(line); ok {
+		keys = slices.Concat([]string{"novelty=1", "x=-"}, keys, []string{"later=a,b/-/?"})
+		line = []byte(head + " " + strings.Join(keys, " "))
+	}
+	return append(append(dst, line...), '\n')
+}
+
+func keysTurned(dst, line []byte) []byte {
+	if head, keys, ok := keyed(line); ok {
+		slices.Reverse(keys)
+		line = []byte(head + " " + strings.Join(keys, " "))
+	}
+	return append(append(dst, line...), '\n')
+}
+
+func longLines(dst, line []byte) []byte {
+	if head, keys, ok := keyed(line); ok {
+		const key = "novelty="
+		fill := protocol.MaxLine - len(line) - len(key) - 1
+		keys = slices.Insert(keys, 0, key+strings.Repeat("x", max(0, fill)))
+		line = []byte(head + " " + strings.Join(keys, " "))
+	}
+	return append(append(dst, line...), '\n')
+}
+
+// vary plays a game in its style; advice is what to change in a bot that fails.
+// A failure that a fresh process does not repeat is reported as left over from
+// earlier games, unless such a failure is already in the report.
+func (k *kit) vary(g game, advice string) error {
+	s, err := k.use()
+	if err == nil {
+		err = s.playQuietly(&g)
+	}
+	if errors.Is(err, errTime) {
+		k.drop()
+		return nil
+	}
+	var f, own *Failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if s != nil && s.now.Games > 1 {
+		if s, err = k.fresh(); err == nil {
+			err = s.playQuietly(&g)
+		}
+		switch {
+		case errors.As(err, &own):
+			f = own
+		case err != nil && !errors.Is(err, errTime):
+			return err
+		case k.many.failure != nil:
+			return nil
+		default:
+			f.leftOver()
+			return f
+		}
+	}
+	if advice != "" {
+		f.Change = advice
+	}
+	return f
+}
+
+// playQuietly plays a game and checks that the bot writes no lines after it.
+func (s *session) playQuietly(g *game) error {
+	if _, err := s.play(g); err != nil {
+		return err
+	}
+	return s.awaitQuiet()
+}
+
+// awaitQuiet checks that the bot writes no lines after a game. The end of its process
+// is no failure here; the next game reports it.
+func (s *session) awaitQuiet() error {
+	err := s.early(time.Now().Add(s.kit.Pause))
+	var f *Failure
+	if errors.As(err, &f) && f.exit {
+		return nil
+	}
+	return err
+}
+
+// each plays one variant of every game that the bot can play, in a style. When the
+// time is used up, it plays only some moves of the first one.
+func (k *kit) each(s style, advice string) error {
+	done := false
+	for _, g := range k.Games {
+		if k.many.failed[g.Name()] != nil || done && k.over() {
+			continue
+		}
+		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game().Name() == g.Name() })
+		varied := *k.many.plan[i]
+		varied.style, varied.until = s, k.until()
+		if err := k.vary(varied, advice); err != nil {
+			return err
+		}
+		done = true
+	}
+	return nil
+}
+
+// over reports whether the time of the check is used up.
+func (k *kit) over() bool { return time.Since(k.began) > k.Time }
+
+// until returns when to stop a game: at the end of the check's time, but not before
+// the bot has had time for some moves.
+func (k *kit) until() time.Time {
+	end, least := k.began.Add(k.Time), time.Now().Add(5*k.Clock.Move)
+	if end.After(least) {
+		return end
+	}
+	return least
+}
+
+func (k *kit) playVariation(d variation) (note string, warnings []string, err error) {
+	return d.note, nil, k.each(style{vary: d.line}, d.advice)
+}
+
+func (k *kit) silence() (note string, warnings []string, err error) {
+	g := *k.first
+	g.style.step, g.until = true, k.until()
+	err = k.vary(g, "")
+	return "one answer to each turn, none to other lines", nil, err
+}
+
+func (k *kit) pieces() (note string, warnings []string, err error) {
+	g := *k.first
+	g.style.pieces, g.until = true, k.until()
+	err = k.vary(g, "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")
+	return "lines that come in pieces are put together", nil, err
+}
+
+// othersFaults makes another seat forfeit. That ends a game of two sides; one with
+// more sides continues.
+func (k *kit) othersFaults() (note string, warnings []string, err error) {
+	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
+	played := false
+	for _, g := range k.Games {
+		if k.many.failed[g.Name()] != nil || k.over() {
+			continue
+		}
+		var two, more bool
+		for _, v := range cover(g, false) {
+			sides := rules.Sides(v)
+			if sides == 2 && two || sides > 2 && more {
+				continue
+			}
+			played, two, more = true, two || sides == 2, more || sides > 2
+			seed := k.Seed.Derive("check/faults/" + g.Name())
+			if err := k.vary(game{variant: v, seat: v.Players() - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, advice); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	if !played {
+		return "not checked", []string{fmt.Sprintf("the %v for the whole check was used up: allow more with --time", k.Time)}, nil
+	}
+	return "plays on when another seat forfeits", nil, nil
+}
+
+func (k *kit) bank() (note string, warnings []string, err error) {
+	g := *k.first
+	g.until = k.until()
+	clock := k.Clock
+	clock.Bank, clock.Inc, clock.Move = 60*clock.Move, clock.Move/10, 0
+	g.clock = clock
+	err = k.vary(g, "")
+	var f *Failure
+	if errors.As(err, &f) {
+		f.Change += "; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it"
+	}
+	return "plays with a bank: time for the whole game", nil, err
+}
+
+// byeGrace is how long a bot has to exit after "bye".
+const byeGrace = time.Second
+
+// bye sends "bye" after games, and right after the greeting.
+func (k *kit) bye() (note string, warnings []string, err error) {
+	var slowest time.Duration
+	for _, when := range []string{"after games", "right after \"ready\""} {
+		s, err := k.use()
+		if err != nil {
+			return "", nil, err
+		}
+		s.did("the line \"bye\"", 0)
+		if err := s.send(protocol.AppendBye(nil), time.Now().Add(byeGrace)); err != nil {
+			return "", nil, err
+		}
+		began := time.Now()
+		end, ok := s.proc.Wait(began.Add(byeGrace))
+		if !ok {
+			return "", nil, s.stays(when)
+		}
+		slowest = max(slowest, time.Since(began), 1)
+		if !end.Clean() {
+			warnings = append(warnings, fmt.Sprintf("%s: it %s after \"bye\", not with status 0", when, end.Reason.End()))
+		}
+		if end.Behind > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: it left %s running that it had started: a match ends what a bot leaves running", when, text.Count(end.Behind, "process")))
+		}
+		k.drop()
+	}
+	return fmt.Sprintf("exits %d ms after \"bye\"", slowest.Milliseconds()), warnings, nil
+}
+
+// stays returns the failure of a bot that still runs a second after "bye".
+func (s *session) stays(when string) *Failure {
+	text := fmt.Sprintf("it is still running a second after \"bye\", %s", when)
+	s.proc.CloseInput()
+	if _, ok := s.proc.Wait(time.Now().Add(s.kit.Patience)); ok {
+		return s.fail(text+", and exits only when its input is closed", "leave the loop at the line \"bye\", not only at the end of the input")
+	}
+	return s.fail(text+", even when its input is closed", "leave the loop at the line \"bye\" and exit, even while threads or child processes are running")
+}
+
+// repeat plays the first game again in a fresh process.
+func (k *kit) repeat() (note string, warnings []string, err error) {
+	s, err := k.fresh()
+	if err != nil {
+		return "", nil, err
+	}
+	g := *k.first
+	g.until = k.until()
+	p, err := s.play(&g)
+	if err != nil && !errors.Is(err, errTime) {
+		return "", nil, err
+	}
+	for i, move := range p.moves {
+		if i >= len(k.opening.moves) || k.opening.moves[i] != move {
+			return fmt.Sprintf("for information: with the same seed it plays the same game differently from move %d on", i+1), nil, nil
+		}
+	}
+	return "with the same seed it plays the same game again", nil, nil
+}

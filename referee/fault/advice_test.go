@@ -1,0 +1,66 @@
+package fault
+
+import (
+	"strings"
+	"testing"
+)
+
+// Each way to fail has its own advice, the likeliest first.
+func TestAdvice(t *testing.T) {
+	stuck := Circumstances{Movetime: 100, Turns: 3, Longest: 2}
+	for _, c := range []struct {
+		name   string
+		reason Reason
+		c      Circumstances
+		want   string // the beginning of the first
+	}{
+		{"case", Reason{Kind: IllegalMove, Move: "12C"}, Circumstances{Legal: []string{"1o", "12c"}}, `write moves letter for letter as they are listed: "12c" instead of "12C", in lower case`},
+		{"dash", Reason{Kind: IllegalMove, Move: "8:4"}, Circumstances{Legal: []string{"8-4"}}, `write moves letter for letter as they are listed: "8-4" instead of "8:4"`},
+		{"quotes", Reason{Kind: IllegalMove, Move: "'8-4'"}, Circumstances{Legal: []string{"8-4"}}, `print the bare move "8-4"`},
+		{"index", Reason{Kind: IllegalMove, Move: "1"}, Circumstances{Legal: []string{"1o", "12c"}, Ply: 1}, `that looks like a position in the list`},
+		{"ply", Reason{Kind: IllegalMove, Move: "17"}, Circumstances{Legal: []string{"1o", "12c"}, Ply: 17}, `the first two words after "turn"`},
+		{"time", Reason{Kind: IllegalMove, Move: "1000"}, Circumstances{Legal: []string{"1o", "12c"}, Movetime: 1000}, `the first two words after "turn"`},
+		{"old turn", Reason{Kind: IllegalMove, Move: "3o"}, Circumstances{Before: []string{"3o"}, Legal: []string{"4o"}}, `"3o" was in the list of the previous turn`},
+		{"unseen", Reason{Kind: IllegalMove, Move: "?"}, Circumstances{Legal: []string{"4o"}}, `"-" is an empty list`},
+		{"illegal", Reason{Kind: IllegalMove, Move: "3o"}, Circumstances{Legal: []string{"4o"}}, `answer with one of the words that the turn line lists after the milliseconds, as in "move 4o"`},
+		{"never answered", Reason{Kind: Late, Limit: 100}, Circumstances{Movetime: 100}, "it has not answered a turn of this game yet"},
+		{"slower and slower", Reason{Kind: Late, Limit: 100}, Circumstances{Movetime: 100, Turns: 3, Longest: 90}, "think for less: its longest think before was 90 ms of 100 ms"},
+		{"stuck", Reason{Kind: Late, Limit: 100}, stuck, "it had answered 3 turns, the slowest in 2 ms"},
+		{"bank", Reason{Kind: LateBank}, Circumstances{Turns: 3, Longest: 2}, "divide the bank among the moves"},
+		{"came later", Reason{Kind: Late}, Circumstances{Later: Came}, "think for less than the milliseconds"},
+		{"in a buffer", Reason{Kind: Late}, Circumstances{Later: CameAtEnd, Language: "C"}, "flush the output after every line: in C: fflush(stdout)"},
+		{"not ended", Reason{Kind: NoReady}, Circumstances{Later: CameUnended}, "end every line with a line feed"},
+		{"never ready", Reason{Kind: NoReady}, Circumstances{Later: NeverCame}, `answer the line "timba 1"`},
+		{"slow start", Reason{Kind: NoReady}, Circumstances{Later: Came}, `answer "timba 1" earlier`},
+		{"deaf", Reason{Kind: NotReading}, Circumstances{}, "read every line of stdin"},
+		{"no verb", Reason{Kind: NoSuchLine, Line: "3o"}, Circumstances{Legal: []string{"3o"}}, `the verb is missing: print "move 3o"`},
+		{"prompt", Reason{Kind: NoSuchLine, Line: "Move? move 3o"}, Circumstances{Legal: []string{"3o"}}, `"Move? " is printed before the move`},
+		{"banner", Reason{Kind: NoSuchLine, BeforeReady: true, Line: "hi"}, Circumstances{}, `print only "ready", "move" and "info" lines on stdout`},
+		{"twice", Reason{Kind: MoveUnasked, Line: "move 3o"}, Circumstances{Did: Moved}, `print exactly one "move" for each turn`},
+		{"at any time", Reason{Kind: MoveUnasked, Line: "move 3o"}, Circumstances{}, `answer each "turn" line once`},
+		{"after the end", Reason{Kind: MoveUnasked, Line: "move 3o"}, Circumstances{Did: HeardEnd}, `print nothing after "end"`},
+		{"accents", Reason{Kind: NotASCII, Line: "#\xc3", At: 2, Byte: 0xc3}, Circumstances{}, "write printable ASCII only"},
+		{"UTF-16", Reason{Kind: NotASCII, Line: "m\x00o\x00", At: 2}, Circumstances{}, "write plain ASCII: every other byte is 0"},
+		{"debug", Reason{Kind: NoSuchLine, Line: "DEBUG"}, Circumstances{}, `print only "ready", "move" and "info" lines on stdout; write debug output to stderr`},
+		{"crash", Reason{Kind: Signalled, Signal: 11, Name: "SIGSEGV"}, Circumstances{}, "look for an index out of range"},
+		{"killed", Reason{Kind: Signalled, Signal: 9, Name: "SIGKILL"}, Circumstances{}, "it was killed from outside"},
+		{"one game", Reason{Kind: Exited}, Circumstances{Games: 2}, `keep reading after "end"`},
+		{"one move", Reason{Kind: Exited}, Circumstances{Games: 2, Turns: 1}, `keep reading until the line "bye"`},
+		{"one game, left over", Reason{Kind: Exited}, Circumstances{Games: 2, LeftOver: true}, `keep reading after "end"`},
+		{"no loop", Reason{Kind: Exited, BeforeReady: true}, Circumstances{Games: 1}, "read stdin line by line in a loop"},
+		{"half a line", Reason{Kind: Exited, Unfinished: "move 3"}, Circumstances{}, "end every line with a line feed, flush it"},
+		{"traceback", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"KeyError"}}, "the end of its stderr should say why"},
+		{"unseen card", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"int: '?'"}}, `a card that the seat may not see is written "?"`},
+		{"left over", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"KeyError"}, LeftOver: true}, `reset everything that the bot remembers at the line "game"`},
+		{"silent crash", Reason{Kind: Exited, Status: 1}, Circumstances{}, "it wrote nothing to stderr"},
+		{"not installed", Reason{Kind: Exited, Status: 127}, Circumstances{Stderr: []string{"sh: x: not found"}}, "a command that it runs was not found"},
+		{"not found", Reason{Kind: NotStarted}, Circumstances{}, "check the path"},
+		{"no ready", Reason{Kind: NoReady, Limit: 10}, Circumstances{}, `answer the line "timba 1"`},
+		{"out", Reason{Kind: Disqualified, Limit: 3}, Circumstances{}, "nothing here"},
+		{"unknown", Reason{}, Circumstances{Stderr: []string{"x"}}, "the end of its stderr should say why"},
+	} {
+		if got := c.reason.Advice(c.c); !strings.HasPrefix(got[0], c.want) {
+			t.Errorf("%s: %q, want %q first", c.name, got, c.want)
+		}
+	}
+}

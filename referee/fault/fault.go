@@ -1,0 +1,62 @@
+// Package fault describes how a bot fails: the reason for programs, the text for
+// people, and advice on what to change. All three depend on the kind of the reason.
+package fault
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Fault is why a seat forfeited a game.
+type Fault struct {
+	Seat   int           `json:"seat"`
+	Ply    int           `json:"ply"` // moves made before it
+	Code   protocol.Code `json:"code"`
+	Reason Reason        `json:"reason,omitzero"` // zero if an older replay's text does not reveal it
+	Text   string        `json:"text"`
+}
+
+// New returns a fault with the code and the text of its reason.
+func New(r Reason) *Fault { return &Fault{Code: r.Code(), Reason: r, Text: r.Text()} }
+
+// Error returns the seat, the code and the text.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text)
+}
+
+// BeforeGame reports whether a fault came before its bot was sent the "game" line.
+func (f *Fault) BeforeGame() bool {
+	return f.Code == protocol.Startup || f.Reason.BeforeReady || f.Reason.Kind == MoveBeforeReady
+}
+
+// Disqualified reports whether the bot was disqualified for its earlier faults.
+func (f *Fault) Disqualified() bool { return f.Reason.Kind == Disqualified }
+
+// Unstarted reports whether the bot had no process.
+func (f *Fault) Unstarted() bool {
+	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.Disqualified()
+}
+
+// Unasked reports whether it is certain that no turn was sent before the fault.
+func (f *Fault) Unasked() bool { return f.Reason.Kind == MoveUnasked }
+
+// Brief returns the text of a fault for the other seats: the full text may reveal the
+// culprit's cards.
+func Brief(code protocol.Code) string {
+	switch code {
+	case protocol.Startup:
+		return "the bot did not start"
+	case protocol.Timeout:
+		return "the bot did not answer in time"
+	case protocol.Illegal:
+		return "the bot made a move that is not in its list"
+	case protocol.Garbled:
+		return "the bot wrote a line that the protocol does not have"
+	case protocol.Exit:
+		return "the bot's process ended"
+	case protocol.Output:
+		return "the bot wrote too much"
+	}
+	return "the bot broke a limit of the sandbox"
+}

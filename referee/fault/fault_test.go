@@ -1,0 +1,176 @@
+package fault
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// a80 is as much of a line as a text quotes.
+var a80 = strings.Repeat("a", 80)
+
+// texts are all that the referee can write of a fault, by the words that it used
+// before faults had reasons. Replays have them: they stay readable.
+var texts = []struct {
+	reason Reason
+	code   protocol.Code
+	text   string
+}{
+	{Reason{Kind: NotStarted, Detail: "./bot: no such file or directory", Command: "./bot --fast"}, "startup", `could not be started: ./bot: no such file or directory: try "./bot --fast" by hand`},
+	{Reason{Kind: NotStarted, Detail: `a: try "b" by hand`, Command: `say "hi"`}, "startup", `could not be started: a: try "b" by hand: try "say \"hi\"" by hand`},
+	{Reason{Kind: NotStarted, BeforeReady: true, Detail: "/bin/x: exec format error", Command: "x"}, "startup", `before "ready": could not be started: /bin/x: exec format error: try "x" by hand`},
+	{Reason{Kind: NoReady, Limit: 10000}, "startup", `no "ready" within 10000 ms: answer the line "timba 1" with "ready" and flush the output`},
+	{Reason{Kind: Disqualified, Limit: 3}, "startup", "forfeits the rest of the match after 3 faults"},
+	{Reason{Kind: Late, Limit: 1000, Margin: 50}, "timeout", "no move within 1000 ms and the margin of 50 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"},
+	{Reason{Kind: LateBank}, "timeout", "no move within the rest of its bank and the margin of 0 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"},
+	{Reason{Kind: NotReading}, "timeout", "did not read its input in time: the pipe is full"},
+	{Reason{Kind: NotReading, BeforeReady: true}, "startup", `before "ready": did not read its input in time: the pipe is full`},
+	{Reason{Kind: IllegalMove, Move: "7o", Detail: `brisca: "7o" is not in hand: play one of 5c,7e`}, "illegal", `"7o": brisca: "7o" is not in hand: play one of 5c,7e: answer with one of the moves that the turn line lists`},
+	{Reason{Kind: IllegalMove, Move: `"\`, Detail: "is not in the list of the turn"}, "illegal", `"\"\\": is not in the list of the turn: answer with one of the moves that the turn line lists`},
+	{Reason{Kind: MoveBeforeReady, Line: "move 1o"}, "garbled", `"move 1o" came before "ready": answer the line "timba 1" with "ready" first`},
+	{Reason{Kind: MoveUnasked, Line: "move 1o"}, "garbled", `"move 1o" came when no move was asked for: answer each turn line once, within its time`},
+	{Reason{Kind: MoveUnasked, Line: Raw(a80 + "...")}, "garbled", `"` + a80 + `"... came when no move was asked for: answer each turn line once, within its time`},
+	{Reason{Kind: ReadyAgain, Line: "ready"}, "garbled", `"ready" came in the middle of a game: only the line "timba 1" asks for it`},
+	{Reason{Kind: LineTooLong, Line: Raw(a80 + "..."), Limit: 4096}, "garbled", `"` + a80 + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	{Reason{Kind: LineTooLong, BeforeReady: true, Line: Raw(a80 + "..."), Limit: 4096}, "garbled", `before "ready": "` + a80 + `"... is longer than 4096 bytes: end every line with LF and write logs to stderr`},
+	{Reason{Kind: NotASCII, Line: "# ¡órdago!", At: 3, Byte: 0xc2}, "garbled", `"# \u00a1\u00f3rdago!" is not printable ASCII: byte 3 is 0xc2` + debug},
+	{Reason{Kind: NotASCII, Line: "move 1o\x00\xff", At: 8}, "garbled", `"move 1o\x00\xff" is not printable ASCII: byte 8 is 0x00` + debug},
+	{Reason{Kind: BadSpacing, Line: "move  1o"}, "garbled", `"move  1o" has a space too many: tokens are separated by one space, with none before or after` + debug},
+	{Reason{Kind: BadMove, Line: "move"}, "garbled", `"move" is not a move: print move and one of the listed moves, as in move 12c` + debug},
+	{Reason{Kind: BadInfo, Line: "info x"}, "garbled", `"info x" is not an info: print key=value pairs after it, as in info score=0.5 depth=3` + debug},
+	{Reason{Kind: BadReady, Line: "ready a b c"}, "garbled", `"ready a b c" is not a ready: print at most a name and a version after it, without spaces in them` + debug},
+	{Reason{Kind: NoSuchLine}, "garbled", `"" is no line of the protocol: a bot prints ready, move or info` + debug},
+	{Reason{Kind: NoSuchLine, BeforeReady: true, Line: `say "hi" <b> \o/`}, "garbled", `before "ready": "say \"hi\" <b> \\o/" is no line of the protocol: a bot prints ready, move or info` + debug},
+	{Reason{Kind: NoSuchLine, Line: `" came before "ready": answer the line "timba 1" with "ready" first`}, "garbled", `"\" came before \"ready\": answer the line \"timba 1\" with \"ready\" first" is no line of the protocol: a bot prints ready, move or info` + debug},
+	{Reason{Kind: Exited}, "exit", "the process exited with status 0"},
+	{Reason{Kind: Exited, Status: 3, Unfinished: "move ñ\x80"}, "exit", `the process exited with status 3, after the unfinished line "move ñ\x80"`},
+	{Reason{Kind: Exited, BeforeReady: true, Status: 127}, "startup", `before "ready": the process exited with status 127`},
+	{Reason{Kind: Signalled, Signal: 11, Name: "SIGSEGV"}, "exit", "the process was killed by signal 11 (SIGSEGV)"},
+	{Reason{Kind: Signalled, Signal: 35, Unfinished: "m"}, "exit", `the process was killed by signal 35 (), after the unfinished line "m"`},
+	{Reason{Kind: Stopped}, "exit", "the process was ended"},
+	{Reason{Kind: Stopped, Unfinished: "move 1o"}, "exit", `the process was ended, after the unfinished line "move 1o"`},
+	{Reason{Kind: Ended, Detail: "signal: killed"}, "exit", "the process ended: signal: killed"},
+	{Reason{Kind: InputClosed}, "exit", "closed its input while it was running"},
+	{Reason{Kind: OutputClosed, BeforeReady: true}, "startup", `before "ready": closed its output while it was running`},
+	{Reason{Kind: Returned}, "exit", "ended while the game went on"},
+	{Reason{Kind: Failed, Detail: "no table\nat all"}, "exit", "ended: no table\nat all"},
+	{Reason{Kind: TooMuchOutput, Limit: 64}, "output", "more than 64 KiB on stdout between two turns: write logs to stderr"},
+	{Reason{Kind: OutOfMemory, Limit: 512}, "memory", "more than 512 MiB of memory in all its processes: use less, or say --memory"},
+	{Reason{Kind: OutOfMemory, BeforeReady: true, Limit: 512}, "memory", `before "ready": more than 512 MiB of memory in all its processes: use less, or say --memory`},
+	{Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, "processes", "more than 64 processes and threads, after which it exited with status 1: start fewer, or say --processes"},
+	{Reason{Kind: TooManyProcesses, Limit: 64, Signal: 9, Name: "SIGKILL"}, "processes", "more than 64 processes and threads, after which it was killed by signal 9 (SIGKILL): start fewer, or say --processes"},
+	{Reason{Kind: ForbiddenCall}, "forbidden", "the process made a system call that the sandbox does not allow"},
+}
+
+const debug = "; debug output belongs on stderr or in a line that begins with '#'"
+
+// Each reason has its code and text, is read back from both of its forms, and has
+// advice.
+func TestReasons(t *testing.T) {
+	seen := map[Kind]bool{}
+	for _, c := range texts {
+		seen[c.reason.Kind] = true
+		f := New(c.reason)
+		if f.Code != c.code || f.Text != c.text {
+			t.Errorf("%+v:\n got %s: %s\nwant %s: %s", c.reason, f.Code, f.Text, c.code, c.text)
+		}
+		old := Fault{Code: c.code, Text: c.text}
+		old.Recover()
+		if diff := cmp.Diff(c.reason, old.Reason); diff != "" {
+			t.Errorf("%s is read as (-want +got):\n%s", c.text, diff)
+		}
+		data, err := json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Fault
+		if err := json.Unmarshal(data, &again); err != nil {
+			t.Errorf("%s: %v", data, err)
+		}
+		if diff := cmp.Diff(*f, again); diff != "" {
+			t.Errorf("%s is read as (-want +got):\n%s", data, diff)
+		}
+		for _, advice := range [][]string{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Stderr: []string{"x"}})} {
+			if len(advice) == 0 || slices.Contains(advice, "") {
+				t.Errorf("%+v has the advice %q", c.reason, advice)
+			}
+		}
+	}
+	for _, k := range Kinds() {
+		if !seen[k] {
+			t.Errorf("the table has no %s", k)
+		}
+	}
+}
+
+// Texts of earlier versions, and what only looks like one.
+func TestRecover(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Reason
+	}{
+		{"the process ended: exit status 3", Reason{Kind: Exited, Status: 3}},
+		{`before "ready": "move 1o" came before "ready": answer the line "timba 1" with "ready" first`, Reason{Kind: MoveBeforeReady, BeforeReady: true, Line: "move 1o"}},
+		{"", Reason{}},
+		{"too bad", Reason{}},
+		{`"7o" is not one of the listed moves`, Reason{}},
+		{"the process exited with status 99999999999999999999", Reason{}},
+		{"the process exited with status 3!", Reason{}},
+		{`"a" b" is no line of the protocol: a bot prints ready, move or info` + debug, Reason{}},
+		{`"\q" is no line of the protocol: a bot prints ready, move or info` + debug, Reason{}},
+	} {
+		f := Fault{Code: protocol.Exit, Text: c.text}
+		f.Recover()
+		if diff := cmp.Diff(c.want, f.Reason); diff != "" {
+			t.Errorf("%q is read as (-want +got):\n%s", c.text, diff)
+		}
+	}
+	kept := New(Reason{Kind: Late, Limit: 5})
+	kept.Text = "forfeits the rest of the match after 3 faults"
+	if kept.Recover(); kept.Reason.Kind != Late {
+		t.Errorf("a reason that is told becomes %+v", kept.Reason)
+	}
+}
+
+// What programs read: the parameters of a kind are there whatever their value, the
+// others only where they say something.
+func TestReasonJSON(t *testing.T) {
+	for want, r := range map[string]Reason{
+		`{"kind":"exited","status":0}`:                                  {Kind: Exited},
+		`{"kind":"exited","before_ready":true,"status":1}`:              {Kind: Exited, BeforeReady: true, Status: 1},
+		`{"kind":"exited","status":0,"unfinished":"move ñ"}`:            {Kind: Exited, Unfinished: "move ñ"},
+		`{"kind":"late-bank","margin":0}`:                               {Kind: LateBank},
+		`{"kind":"no-such-line","line":""}`:                             {Kind: NoSuchLine},
+		`{"kind":"not-ascii","line":"a\\x00","at":2,"byte":0}`:          {Kind: NotASCII, Line: "a\x00", At: 2},
+		`{"kind":"too-many-processes","limit":9,"signal":9,"name":"x"}`: {Kind: TooManyProcesses, Limit: 9, Signal: 9, Name: "x"},
+	} {
+		got, err := json.Marshal(r)
+		if want = strings.ReplaceAll(want, "ñ", `\\u00f1`); err != nil || string(got) != want {
+			t.Errorf("got %s, %v, want %s", got, err, want)
+		}
+	}
+	for _, text := range []string{`{"kind":"late","line":"\\q"}`, `{"kind":"late","limit":"1"}`} {
+		if err := json.Unmarshal([]byte(text), new(Reason)); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+// The reason of a line says what the protocol's own error says.
+func TestOfLine(t *testing.T) {
+	for _, line := range []string{"", "hello", "move", "move 1 2", " ", "info x", "ready 1 2 3", "caña", "\x00", strings.Repeat("é", 100)} {
+		_, err := protocol.ParseBot([]byte(line))
+		if r := OfLine(err); r.Text() != err.Error() || r.Code() != protocol.Garbled {
+			t.Errorf("%q is %s: %s, want %s", line, r.Code(), r.Text(), err)
+		}
+	}
+	long := []byte(strings.Repeat("x", protocol.MaxLine+1))
+	if _, err := protocol.ParseBot(long); OfLine(err) != TooLong(long) {
+		t.Errorf("a long line is %+v and %+v", OfLine(err), TooLong(long))
+	}
+}

@@ -1,0 +1,196 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Kind is the kind of a reason.
+type Kind string
+
+// The kinds.
+const (
+	NotStarted       Kind = "not-started"
+	NoReady          Kind = "no-ready"
+	Disqualified     Kind = "disqualified"
+	Late             Kind = "late"
+	LateBank         Kind = "late-bank"
+	NotReading       Kind = "not-reading"
+	IllegalMove      Kind = "illegal-move"
+	MoveBeforeReady  Kind = "move-before-ready"
+	MoveUnasked      Kind = "move-unasked"
+	ReadyAgain       Kind = "ready-again"
+	LineTooLong      Kind = Kind(protocol.TooLong)
+	NotASCII         Kind = Kind(protocol.NotASCII)
+	BadSpacing       Kind = Kind(protocol.BadSpacing)
+	BadMove          Kind = Kind(protocol.BadMove)
+	BadInfo          Kind = Kind(protocol.BadInfo)
+	BadReady         Kind = Kind(protocol.BadReady)
+	NoSuchLine       Kind = Kind(protocol.NoSuchLine)
+	Exited           Kind = "exited"
+	Signalled        Kind = "signalled"
+	Stopped          Kind = "stopped"
+	Ended            Kind = "ended"
+	InputClosed      Kind = "input-closed"
+	OutputClosed     Kind = "output-closed"
+	Returned         Kind = "returned"
+	Failed           Kind = "failed"
+	TooMuchOutput    Kind = "too-much-output"
+	OutOfMemory      Kind = "out-of-memory"
+	TooManyProcesses Kind = "too-many-processes"
+	ForbiddenCall    Kind = "forbidden-call"
+)
+
+// kind describes a Kind. Its text has the parameters in braces; older are the texts of
+// earlier versions, which replays may have.
+type kind struct {
+	Kind
+	code  protocol.Code
+	text  string
+	older []string
+}
+
+const (
+	atStart    = `before "ready": `
+	thinkLess  = " and the margin of {margin} ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	theProcess = "the process "
+	exitedWith = "exited with status {status}"
+	killedBy   = "was killed by signal {signal} ({name})"
+)
+
+var kinds = []kind{
+	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand", nil},
+	{NoReady, protocol.Startup, `no "ready" within {limit} ms: answer the line "timba 1" with "ready" and flush the output`, nil},
+	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults", nil},
+	{Late, protocol.Timeout, "no move within {limit} ms" + thinkLess, nil},
+	{LateBank, protocol.Timeout, "no move within the rest of its bank" + thinkLess, nil},
+	{NotReading, protocol.Timeout, "did not read its input in time: the pipe is full", nil},
+	{IllegalMove, protocol.Illegal, "{move}: {detail}: answer with one of the moves that the turn line lists", nil},
+	{MoveBeforeReady, protocol.Garbled, `{line} came before "ready": answer the line "timba 1" with "ready" first`, nil},
+	{MoveUnasked, protocol.Garbled, "{line} came when no move was asked for: answer each turn line once, within its time", nil},
+	{ReadyAgain, protocol.Garbled, `{line} came in the middle of a game: only the line "timba 1" asks for it`, nil},
+	{LineTooLong, protocol.Garbled, "{line} is longer than {limit} bytes: end every line with LF and write logs to stderr", nil},
+	flawed(protocol.NotASCII, ": byte {at} is {byte}"),
+	flawed(protocol.BadSpacing, ""),
+	flawed(protocol.BadMove, ""),
+	flawed(protocol.BadInfo, ""),
+	flawed(protocol.BadReady, ""),
+	flawed(protocol.NoSuchLine, ""),
+	{Exited, protocol.Exit, theProcess + exitedWith + "{unfinished}", []string{"the process ended: exit status {status}"}},
+	{Signalled, protocol.Exit, theProcess + killedBy + "{unfinished}", nil},
+	{Stopped, protocol.Exit, theProcess + "was ended{unfinished}", nil},
+	{Ended, protocol.Exit, "the process ended: {detail}", nil},
+	{InputClosed, protocol.Exit, "closed its input while it was running", nil},
+	{OutputClosed, protocol.Exit, "closed its output while it was running", nil},
+	{Returned, protocol.Exit, "ended while the game went on", nil},
+	{Failed, protocol.Exit, "ended: {detail}", nil},
+	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr", nil},
+	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes: use less, or say --memory", nil},
+	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}: start fewer, or say --processes", nil},
+	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow", nil},
+}
+
+func flawed(f protocol.Flaw, more string) kind {
+	return kind{Kind(f), protocol.Garbled, "{line} " + f.What() + more + "; " + protocol.WhereDebugBelongs, nil}
+}
+
+// Kinds lists every kind.
+func Kinds() (list []Kind) {
+	for _, k := range kinds {
+		list = append(list, k.Kind)
+	}
+	return list
+}
+
+// Code returns the code of a fault of the kind in a game; "" for an unknown kind.
+func (k Kind) Code() protocol.Code { return k.known().code }
+
+// Parameters returns the names of those that a reason of the kind always has.
+func (k Kind) Parameters() (names []string) {
+	expand(k.known().text, func(string) string { return "" }, func(name string) string {
+		if name != "unfinished" && name != "end" {
+			names = append(names, name)
+		}
+		return ""
+	})
+	return names
+}
+
+// known returns the row of a kind, empty for an unknown kind.
+func (k Kind) known() kind {
+	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {
+		return kinds[i]
+	}
+	return kind{}
+}
+
+// Code returns the code of a fault for this reason. It is Startup for a process that
+// ends, or does not read, before "ready".
+func (r Reason) Code() protocol.Code {
+	code := r.Kind.Code()
+	if r.BeforeReady && (code == protocol.Exit || code == protocol.Timeout) {
+		return protocol.Startup
+	}
+	return code
+}
+
+// Text returns the reason for people. It has no measured times and no numbers of
+// processes, so that a repeated match gives the same replays.
+func (r Reason) Text() string {
+	text := r.fill(r.Kind.known().text)
+	if r.BeforeReady {
+		text = atStart + text
+	}
+	return text
+}
+
+// End returns how the process ended, to follow its name.
+func (r Reason) End() string { return r.fill(strings.TrimPrefix(r.Kind.known().text, theProcess)) }
+
+// fill replaces the names in a text by the parameters.
+func (r Reason) fill(text string) string {
+	return expand(text, func(s string) string { return s }, func(name string) string {
+		switch name {
+		case "line":
+			return protocol.Quote([]byte(r.Line))
+		case "byte":
+			return fmt.Sprintf("0x%02x", r.Byte)
+		case "unfinished":
+			if r.Unfinished == "" {
+				return ""
+			}
+			return afterLine + strconv.Quote(string(r.Unfinished))
+		case "end":
+			if r.Signal != 0 {
+				return r.fill(killedBy)
+			}
+			return r.fill(exitedWith)
+		}
+		if raw, ok := r.parameter(name).Interface().(Raw); ok {
+			return strconv.Quote(string(raw))
+		}
+		return fmt.Sprint(r.parameter(name))
+	})
+}
+
+const afterLine = ", after the unfinished line "
+
+// expand returns a text with names in braces replaced by name(NAME), and the parts
+// between them by words(PART).
+func expand(text string, words, name func(string) string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(words(before))
+		if !found {
+			return b.String()
+		}
+		in, after, _ := strings.Cut(rest, "}")
+		b.WriteString(name(in))
+		text = after
+	}
+}

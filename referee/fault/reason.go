@@ -1,0 +1,122 @@
+package fault
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Reason is why a bot has a fault. Which parameters it has depends on its kind, as
+// SPEC.md, "Limits and faults", lists them; the others are zero.
+type Reason struct {
+	Kind        Kind   `json:"kind"`
+	BeforeReady bool   `json:"before_ready"` // it came before "ready"
+	Line        Raw    `json:"line"`         // of the bot, cut by protocol.Clip
+	Move        Raw    `json:"move"`
+	At          int    `json:"at"`         // position of a byte in the line, from 1
+	Byte        int    `json:"byte"`       // at this position
+	Limit       int64  `json:"limit"`      // milliseconds, bytes, KiB, MiB or a number
+	Margin      int64  `json:"margin"`     // milliseconds
+	Status      int    `json:"status"`     // exit status
+	Signal      int    `json:"signal"`     // that ended the process
+	Name        string `json:"name"`       // of the signal, as SIGSEGV
+	Unfinished  Raw    `json:"unfinished"` // at most 80 bytes that came after the last LF
+	Detail      string `json:"detail"`     // from the rules or the system
+	Command     Raw    `json:"command"`    // its words, joined by spaces
+}
+
+// Raw is any bytes. In JSON they are escaped as in a quoted string in Go: printable
+// ASCII except " and \ stands for itself.
+type Raw string
+
+// MarshalText never fails.
+func (r Raw) MarshalText() ([]byte, error) {
+	text := strconv.QuoteToASCII(string(r))
+	return []byte(text[1 : len(text)-1]), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Raw) UnmarshalText(text []byte) error {
+	s, err := strconv.Unquote(`"` + string(text) + `"`)
+	*r = Raw(s)
+	return err
+}
+
+// parameters are the fields of a Reason except Kind.
+var parameters = func() []reflect.StructField { return reflect.VisibleFields(reflect.TypeFor[Reason]())[1:] }()
+
+func nameOf(f reflect.StructField) string { return f.Tag.Get("json") }
+
+// parameter returns a parameter by its name in JSON.
+func (r *Reason) parameter(name string) reflect.Value {
+	i := slices.IndexFunc(parameters, func(f reflect.StructField) bool { return nameOf(f) == name })
+	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)
+}
+
+// MarshalJSON writes the kind, the parameters that its kind always has, and the others
+// that are not zero.
+func (r Reason) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // as in the replay
+	add := func(name string, value any) error {
+		b.WriteString(strconv.Quote(name) + ":")
+		return e.Encode(value)
+	}
+	b.WriteByte('{')
+	err := add("kind", r.Kind)
+	for _, f := range parameters {
+		v := reflect.ValueOf(r).FieldByIndex(f.Index)
+		if !v.IsZero() || slices.Contains(r.Kind.Parameters(), nameOf(f)) {
+			b.WriteByte(',')
+			err = errors.Join(err, add(nameOf(f), v.Interface()))
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), err
+}
+
+// set sets a parameter from its text; ok is false if the text is not valid.
+func (r *Reason) set(name, text string) (ok bool) {
+	v := r.parameter(name)
+	switch v.Interface().(type) {
+	case Raw:
+		text, more := strings.CutSuffix(text, "...")
+		s, err := strconv.Unquote(text)
+		if more {
+			s += "..."
+		}
+		v.SetString(s)
+		return err == nil
+	case string:
+		v.SetString(text)
+		return true
+	}
+	n, err := strconv.ParseInt(text, 0, 64)
+	v.SetInt(n)
+	return err == nil
+}
+
+// OfLine returns the reason for an error of protocol.ParseBot.
+func OfLine(err error) Reason {
+	var e *protocol.LineError
+	if !errors.As(err, &e) {
+		return Reason{}
+	}
+	r := Reason{Kind: Kind(e.Flaw), Line: Raw(e.Line), At: e.At, Byte: int(e.Byte)}
+	if r.Kind == LineTooLong {
+		r.Limit = protocol.MaxLine
+	}
+	return r
+}
+
+// TooLong returns the reason for a line, or the beginning of one, that is too long.
+func TooLong(line []byte) Reason {
+	return Reason{Kind: LineTooLong, Line: Raw(protocol.Clip(line)), Limit: protocol.MaxLine}
+}

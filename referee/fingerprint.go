@@ -1,0 +1,37 @@
+package referee
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Fingerprint returns what the games have in common that tell the same: those of
+// the same bots at the same seats with the same position at the start, the same
+// moves and the same result. bots has who sits where, as the caller numbers them.
+//
+// Databases keep fingerprints, so those of old replays must not change.
+func (r *Replay) Fingerprint(v rules.Variant, bots []int) [16]byte {
+	stream := rules.NewStream(rules.Seed(r.Seed))
+	start := v.Deal(&stream)
+	var data []byte
+	number := func(n uint64) { data = binary.BigEndian.AppendUint64(data, n) }
+	for seat, bot := range bots {
+		number(uint64(bot))
+		data = append(start.View(data, seat), '\n')
+	}
+	for _, m := range r.Moves {
+		data = append(append(data, byte(m.Seat)), m.Move...)
+		data = append(data, '\n')
+	}
+	for _, rank := range r.Ranks {
+		number(uint64(rank))
+	}
+	for _, points := range r.Points {
+		number(math.Float64bits(points))
+	}
+	sum := sha256.Sum256(data)
+	return [16]byte(sum[:16])
+}

@@ -1,0 +1,99 @@
+package referee
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// firstMoves returns a game in which every seat makes its first legal move, with the
+// rules' result.
+func firstMoves(v rules.Variant, seed rules.Seed) *Replay {
+	r := &Replay{Seed: Hex(seed)}
+	stream := rules.NewStream(seed)
+	s := v.Deal(&stream)
+	for s.Turn() != rules.Over {
+		m := s.Legal(nil)[0]
+		r.Moves = append(r.Moves, ReplayMove{Seat: s.Turn(), Move: string(s.MoveText(nil, m))})
+		s.Apply(m, nil)
+	}
+	result := s.Result()
+	r.Ranks, r.Points = result.Ranks, result.Points
+	return r
+}
+
+// Fingerprints are kept in databases: those of games that were played stay as they
+// are here, whatever else changes.
+func TestFingerprintStays(t *testing.T) {
+	for name, want := range map[string]string{
+		"brisca":  "ec0b4b2051795d108813439d2540de67",
+		"tute":    "09235717574cb89779987cba497ecc43",
+		"podrida": "8dfc06622a5209f7b86d42e15b54e08d",
+		"tebes":   "f63dbfd0d004e496e1f593e0837e5211",
+		"teeko":   "bce39c2b5d7c2b389039e0580f76527b",
+	} {
+		g, err := games.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := rules.Resolve(g, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bots := slices.Repeat([]int{1, 2}, v.Players())[:v.Players()]
+		if got := fmt.Sprintf("%x", firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// A game is another one when anything that it tells is: who sits where, the start,
+// a move, the result. Time, names and what bots thought tell nothing.
+func TestFingerprintDiffers(t *testing.T) {
+	g, err := games.Find("teeko")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := rules.Resolve(g, map[string]string{"start": "drop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bots := []int{0, 1}
+	base := firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)
+	for what, c := range map[string]struct {
+		change func(*Replay)
+		bots   []int
+		same   bool
+	}{
+		"the seed of a game without chance": {func(r *Replay) { r.Seed = Hex{2} }, bots, true},
+		"names, times and thoughts": {func(r *Replay) {
+			r.Seats = []ReplaySeat{{Name: "x"}}
+			r.Moves[0].MS, r.Moves[0].Info = 3, []string{"hm"}
+		}, bots, true},
+		"another move":      {func(r *Replay) { r.Moves[0].Move = "z9" }, bots, false},
+		"a move less":       {func(r *Replay) { r.Moves = r.Moves[1:] }, bots, false},
+		"another seat":      {func(r *Replay) { r.Moves[0].Seat = 1 }, bots, false},
+		"another result":    {func(r *Replay) { r.Ranks = []int{2, 1} }, bots, false},
+		"other points":      {func(r *Replay) { r.Points = []float64{7, 7} }, bots, false},
+		"the seats swapped": {func(*Replay) {}, []int{1, 0}, false},
+		"another bot":       {func(*Replay) {}, []int{0, 2}, false},
+	} {
+		r := firstMoves(v, rules.Seed{1})
+		c.change(r)
+		if got := r.Fingerprint(v, c.bots); (got == base) != c.same {
+			t.Errorf("%s: the same is %v", what, !c.same)
+		}
+	}
+	random, err := rules.Resolve(g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := firstMoves(random, rules.Seed{1})
+	one := r.Fingerprint(random, bots)
+	if r.Seed = (Hex{2}); r.Fingerprint(random, bots) == one {
+		t.Error("another start is the same game")
+	}
+}

@@ -1,0 +1,52 @@
+package playback
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Files returns the files of replays that paths name. A directory stands for its replays, in
+// the order of their games: those in its "games", as timba match writes them, else those in
+// itself, as timba replays does.
+func Files(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			files = append(files, path) // reading it returns the error
+			continue
+		}
+		in, err := filesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, in...)
+	}
+	return files, nil
+}
+
+func filesIn(dir string) ([]string, error) {
+	games := filepath.Join(dir, "games")
+	if _, err := os.Stat(games); err != nil {
+		games = dir
+	}
+	entries, err := os.ReadDir(games)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") && !e.IsDir() {
+			files = append(files, filepath.Join(games, name))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s has no games: name a replay, or a directory that timba match --out or timba replays --out wrote", dir)
+	}
+	// The numbers of games grow: game-9.json comes before game-10.json.
+	slices.SortFunc(files, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	return files, nil
+}

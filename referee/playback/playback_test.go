@@ -1,0 +1,87 @@
+package playback
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/referee/golden"
+	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/rulestest/toy"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+)
+
+func TestScreen(t *testing.T) {
+	illegal := &referee.Fault{Ply: 5, Code: protocol.Illegal, Text: `"7o" is not one of the listed moves`}
+	timeout := &referee.Fault{Ply: 4, Code: protocol.Timeout, Text: "no move within 1000 ms"}
+	three := map[string]string{"players": "3"}
+	small := map[string]string{"size": "4"}
+	for name, c := range map[string]struct {
+		replay *referee.Replay
+		show   func(*Screen)
+		screen Screen
+	}{
+		"toy":           {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
+		"toy-seat":      {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
+		"tebes-forfeit": {replaytest.Play(t, tebes.Game{}, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
+		"brisca-stand-in": {replaytest.Play(t, brisca.Game{}, three, 3, illegal), func(s *Screen) {
+			s.Frame(5)
+			s.Frame(len(s.Game.Frames) - 1)
+		}, Screen{Seat: -1}},
+		"podrida-plain": {replaytest.Play(t, podrida.Game{}, three, 3, illegal), func(s *Screen) {
+			for i := range 9 {
+				s.Frame(i)
+			}
+		}, Screen{Seat: -1, Plain: true, All: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			s := c.screen
+			s.Writer, s.Style, s.Game = &got, draw.Style{Unicode: true}, gameOf(t, c.replay)
+			c.show(&s)
+			golden.Check(t, name+".txt", got.String())
+		})
+	}
+}
+
+// gameOf returns a replay as a Game.
+func gameOf(t *testing.T, r *referee.Replay) *Game {
+	t.Helper()
+	g, err := append(games.All(), toy.Game{}).Find(r.Game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	game, err := New(r, g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return game
+}
+
+// A fault that the replay puts after the last move is shown at the end.
+func TestFaultAfterTheEnd(t *testing.T) {
+	r := replaytest.Play(t, toy.Game{}, nil, 7, nil)
+	r.Faults = []referee.Fault{{Seat: 0, Ply: 2}, {Seat: 1, Ply: 99}}
+	for i, fr := range gameOf(t, r).Frames {
+		if want := map[int]int{2: 1, len(r.Moves): 1}[i]; len(fr.Faults) != want {
+			t.Errorf("frame %d has the faults %v, want %d", i, fr.Faults, want)
+		}
+	}
+}
+
+// New refuses a replay that the rules do not allow.
+func TestNewRefuses(t *testing.T) {
+	r := replaytest.Play(t, toy.Game{}, nil, 7, nil)
+	r.Moves[3].Move = r.Moves[0].Move
+	if _, err := New(r, toy.Game{}); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := New(r, tebes.Game{}); err == nil {
+		t.Error("a replay of another game is shown")
+	}
+}

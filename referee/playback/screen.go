@@ -1,0 +1,183 @@
+package playback
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/draw"
+)
+
+// Screen shows the positions of a replay.
+type Screen struct {
+	io.Writer
+	draw.Style
+	Game  *Game
+	Seat  int  // whose view is shown; -1 for the seat to move
+	All   bool // show the cards of all seats
+	Plain bool // write lines of the protocol instead of drawings
+}
+
+// Whole shows a whole game.
+func (s *Screen) Whole() {
+	s.head()
+	for i := range s.Game.Frames {
+		s.Frame(i)
+	}
+}
+
+// head writes the game, its options and its players.
+func (s *Screen) head() {
+	r := s.Game.Replay
+	fmt.Fprintf(s, "%s %s\nseed %s, deal %d, rotation %d\n", r.Game, s.Game.Variant.Settings(), r.Seed, r.Match.Deal, r.Match.Rotation)
+	for i, seat := range r.Seats {
+		fmt.Fprintln(s, strings.TrimRight(fmt.Sprintf("seat %d: %s %s", i, draw.Clean(seat.Name), draw.Clean(seat.Version)), " "))
+	}
+	if !s.Plain {
+		fmt.Fprint(s, s.Legend(s.Game.Variant.Game().Display()))
+	}
+	if len(s.Game.Deal.All) > 0 {
+		fmt.Fprintln(s)
+		s.events(s.Game.Deal, nil)
+	}
+}
+
+// Frame shows the position after i moves, with its faults and events.
+func (s *Screen) Frame(i int) {
+	fr := &s.Game.Frames[i]
+	if s.Plain {
+		s.plainFrame(fr)
+		return
+	}
+	p := s.Game.Position(i, s.Seat, s.All)
+	title := s.Bold("end")
+	if m := fr.Move; m != nil {
+		title = s.Bold(fmt.Sprintf("%d", fr.Ply)) + " " + s.who(m) + " plays " + s.Bold(s.Move(m.Move))
+		if !m.StandIn {
+			title += s.Dim(fmt.Sprintf(" in %.3f ms", m.MS))
+		}
+		p.Move = m.Move
+	}
+	fmt.Fprintf(s, "\n%s\n", s.Rule(title))
+	fmt.Fprint(s, s.Position(p))
+	for _, f := range fr.Faults {
+		fmt.Fprintf(s, " %s\n", s.Alert(s.faultText(f)))
+	}
+	s.thoughts(fr)
+	s.events(fr.Events, fr.Move)
+	if fr.Move == nil {
+		fmt.Fprint(s, "\n"+Ranking(s.Game.Replay))
+	}
+}
+
+// who returns the player of a move, as text.
+func (s *Screen) who(m *referee.ReplayMove) string {
+	name := draw.Clean(s.Game.Replay.Seats[m.Seat].Name)
+	if m.StandIn {
+		return fmt.Sprintf("the stand-in for %s (seat %d)", name, m.Seat)
+	}
+	return fmt.Sprintf("%s (seat %d)", name, m.Seat)
+}
+
+func (s *Screen) faultText(f referee.Fault) string {
+	name := "?"
+	if f.Seat >= 0 && f.Seat < len(s.Game.Replay.Seats) {
+		name = draw.Clean(s.Game.Replay.Seats[f.Seat].Name)
+	}
+	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s", name, f.Seat, f.Code, draw.Clean(f.Text))
+}
+
+// thoughts shows what a bot wrote about its move, unless another seat's view is shown.
+func (s *Screen) thoughts(fr *Frame) {
+	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
+		return
+	}
+	for _, info := range fr.Move.Info {
+		fmt.Fprintf(s, "   %s\n", s.Dim("thought: "+draw.Clean(info)))
+	}
+}
+
+// events shows what the seats saw, once if all saw the same.
+func (s *Screen) events(e Events, m *referee.ReplayMove) {
+	events := e.All
+	if s.Seat >= 0 && len(e.BySeat) > 0 {
+		events = e.BySeat[s.Seat]
+	}
+	for _, e := range events {
+		if s.Plain {
+			fmt.Fprintf(s, "    %s\n", e)
+			continue
+		}
+		if m != nil && e == fmt.Sprintf("play %d %s", m.Seat, m.Move) {
+			continue // the title has it
+		}
+		event, whose := e, ""
+		if i := strings.Index(e, " (seat "); i >= 0 {
+			event, whose = e[:i], e[i:]
+		}
+		fmt.Fprintf(s, "   %s\n", s.Event(event, s.name)+whose)
+	}
+}
+
+func (s *Screen) name(seat int) string {
+	if seat < 0 || seat >= len(s.Game.Replay.Seats) {
+		return "seat " + strconv.Itoa(seat)
+	}
+	return s.Game.Replay.Seats[seat].Name
+}
+
+// Ranking returns a line for each seat of a replay, the best first.
+func Ranking(r *referee.Replay) string {
+	var out strings.Builder
+	for rank := 1; rank <= len(r.Seats); rank++ {
+		for seat := range r.Seats {
+			if seat < len(r.Points) && seat < len(r.Ranks) && r.Ranks[seat] == rank {
+				points := "points"
+				if r.Points[seat] == 1 {
+					points = "point"
+				}
+				fmt.Fprintf(&out, " %2d.  %s (seat %d)  %g %s\n", rank, draw.Clean(r.Seats[seat].Name), seat, r.Points[seat], points)
+			}
+		}
+	}
+	return out.String()
+}
+
+// plainFrame shows a position in the words of the protocol.
+func (s *Screen) plainFrame(fr *Frame) {
+	for _, f := range fr.Faults {
+		fmt.Fprintf(s, "  %s\n", s.faultText(f))
+	}
+	m := fr.Move
+	if m == nil {
+		fmt.Fprintf(s, "\nranks %v, points %v\n", s.Game.Replay.Ranks, s.Game.Replay.Points)
+		return
+	}
+	if s.Seat < 0 || s.Seat == m.Seat {
+		fmt.Fprintf(s, "  %s\n", fr.Views[m.Seat])
+	}
+	if s.All {
+		for seat, view := range fr.Views {
+			if seat != m.Seat {
+				fmt.Fprintf(s, "  (seat %d) %s\n", seat, view)
+			}
+		}
+	}
+	by := draw.Clean(s.Game.Replay.Seats[m.Seat].Name)
+	if m.StandIn {
+		by = "the stand-in"
+	}
+	fmt.Fprintf(s, "%3d seat %d (%s) %s", fr.Ply, m.Seat, by, m.Move)
+	if !m.StandIn {
+		fmt.Fprintf(s, "  %.3f ms", m.MS)
+	}
+	fmt.Fprintln(s)
+	for _, info := range m.Info {
+		if s.Seat < 0 || s.Seat == m.Seat {
+			fmt.Fprintf(s, "    thought: %s\n", draw.Clean(info))
+		}
+	}
+	s.events(fr.Events, fr.Move)
+}

@@ -1,0 +1,190 @@
+package program
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestDirErrors(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		words []string
+	}{
+		"not installed": {map[string]string{"timba.toml": `run = ["no-such-program"]`}, []string{"no-such-program", "install it, or change run in timba.toml"}},
+		"not there":     {map[string]string{"timba.toml": `run = ["./bot"]`}, []string{"bot", "chmod +x"}},
+		"not a program": {map[string]string{"timba.toml": `run = ["./bot"]`, "bot": ""}, []string{"permission denied", "chmod +x"}},
+		"not built":     {map[string]string{"timba.toml": "build = [\"true\"]\nrun = [\"./bot\"]"}, []string{"let the build make it"}},
+		"no builder":    {map[string]string{"timba.toml": "build = [\"no-such-compiler\", \"a\"]\nrun = [\"./bot\"]"}, []string{"building", "no-such-compiler a"}},
+		"build fails": {map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo line 7 is wrong; exit 3\"]\nrun = [\"./bot\"]"},
+			[]string{"building", "exit status 3", "line 7 is wrong"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			dir := newDir(t, "mine", c.files)
+			_, err := Resolver{Log: &log}.Resolve(t.Context(), dir)
+			refused(t, err, append(c.words, dir)...)
+			if text := log.String(); strings.Contains(text, "wrong\n") {
+				t.Errorf("the log repeats the error: %q", text)
+			}
+		})
+	}
+}
+
+// counted returns a bot whose build writes a line for each time that it is built.
+func counted(t testing.TB) (dir string, builds func() int) {
+	t.Helper()
+	times := filepath.Join(t.TempDir(), "times")
+	dir = newDir(t, "mine", map[string]string{
+		"timba.toml": "build = [\"./build.sh\", \"" + times + "\"]\nrun = [\"./bot\", \"x\"]",
+		"build.sh+x": "#!/bin/sh\nset -e\ntest ! -e .git\ntest -d empty\necho built >> \"$1\"\ncp source bot\nchmod +x bot\necho a warning >&2\n",
+		"source":     "#!/bin/sh\n",
+		".git/x":     "1",
+	})
+	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir, func() int {
+		data, _ := os.ReadFile(times)
+		return bytes.Count(data, []byte("\n"))
+	}
+}
+
+func resolve(t testing.TB, bot string) Program {
+	t.Helper()
+	p, err := withHouse.Resolve(t.Context(), bot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A bot is built once for each content, elsewhere than in its directory.
+func TestBuildOnce(t *testing.T) {
+	dir, builds := counted(t)
+	var log bytes.Buffer
+	first, err := Resolver{Log: &log}.Resolve(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(log.String(), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "building "+dir+": ./build.sh ") || lines[1] != "a warning" {
+		t.Errorf("the log has %q", lines)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bot")); err == nil {
+		t.Error("the bot was built in its own directory")
+	}
+	if first.Dir == dir || first.Command[0] != filepath.Join(first.Dir, "bot") || first.Command[1] != "x" || first.Source != dir {
+		t.Errorf("it runs as %q in %s", first.Command, first.Dir)
+	}
+	for _, c := range []struct {
+		name   string
+		change func()
+		builds int
+		same   bool // as at first
+	}{
+		{"nothing", func() {}, 1, true},
+		{".git", func() { write(t, filepath.Join(dir, ".git/x"), "2") }, 1, true},
+		{"__pycache__", func() { write(t, filepath.Join(dir, "__pycache__/bot.pyc"), "2") }, 1, true},
+		{"a link to nowhere", func() { os.Symlink("gone", filepath.Join(dir, ".#source")) }, 1, true},
+		{"a byte", func() { write(t, filepath.Join(dir, "source"), "#!/bin/sh\n#\n") }, 2, false},
+		{"back", func() { write(t, filepath.Join(dir, "source"), "#!/bin/sh\n") }, 2, true},
+		{"a new file", func() { write(t, filepath.Join(dir, "sub/data"), "") }, 3, false},
+		{"a mode", func() { os.Chmod(filepath.Join(dir, "source"), 0o755) }, 4, false},
+	} {
+		c.change()
+		p := resolve(t, dir)
+		if builds() != c.builds {
+			t.Errorf("after a change of %s it has been built %d times, want %d", c.name, builds(), c.builds)
+		}
+		if same := p.Hash == first.Hash && p.Dir == first.Dir; same != c.same {
+			t.Errorf("after a change of %s it is the program of before: %v", c.name, same)
+		}
+	}
+}
+
+// Several at once build safely, and all get what runs.
+func TestBuildAtOnce(t *testing.T) {
+	dir, builds := counted(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			p, err := withHouse.Resolve(t.Context(), dir)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if info, err := os.Stat(p.Command[0]); err != nil || info.Mode()&0o100 == 0 {
+				t.Errorf("%v, %v", info, err)
+			}
+		})
+	}
+	wg.Wait()
+	before := builds()
+	resolve(t, dir)
+	if before < 1 || builds() != before {
+		t.Errorf("built %d times at once, and %d times after that", before, builds()-before)
+	}
+	cache, err := CacheDir("builds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cache, "tmp-*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// What was built long ago and not used since goes at the next build; what is in
+// use stays.
+func TestOldBuildsGo(t *testing.T) {
+	dir, builds := counted(t)
+	old := resolve(t, dir)
+	long := time.Now().Add(-keepBuilds - time.Hour)
+	age := func() {
+		if err := os.Chtimes(old.Dir, long, long); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age()
+	resolve(t, dir) // used again
+	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n# 2\n")
+	resolve(t, dir)
+	if _, err := os.Stat(old.Dir); err != nil {
+		t.Errorf("a build in use: %v", err)
+	}
+	age()
+	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n# 3\n")
+	resolve(t, dir)
+	if _, err := os.Stat(old.Dir); err == nil {
+		t.Error("an old build has stayed")
+	}
+	write(t, filepath.Join(dir, "source"), "#!/bin/sh\n")
+	if again := resolve(t, dir); again.Dir != old.Dir || builds() != 4 {
+		t.Errorf("it has been built %d times, at last in %s", builds(), again.Dir)
+	}
+}
+
+// A failing build is tried again.
+func TestFailedBuildIsNotKept(t *testing.T) {
+	flag := filepath.Join(t.TempDir(), "flag")
+	dir := newDir(t, "mine", map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"test -e " + flag + " && touch bot && chmod +x bot\"]\nrun = [\"./bot\"]"})
+	_, err := withHouse.Resolve(t.Context(), dir)
+	refused(t, err, "building")
+	write(t, flag, "")
+	resolve(t, dir)
+}
+
+// run may name a program by its whole path, one on the PATH or one in the directory.
+func TestRunPaths(t *testing.T) {
+	for run, want := range map[string]string{"/bin/sh": "/bin/sh", "sh": "sh", "./bot": "bot", "sub/bot": "sub/bot"} {
+		dir := newDir(t, "mine", map[string]string{"timba.toml": `run = ["` + run + `"]`, "bot+x": "", "sub/bot+x": ""})
+		p := resolve(t, dir)
+		if !strings.HasSuffix(p.Command[0], want) || !filepath.IsAbs(p.Command[0]) || strings.Contains(run, "bot") != strings.HasPrefix(p.Command[0], dir) || p.Dir != dir {
+			t.Errorf("run %q is %q in %s", run, p.Command, p.Dir)
+		}
+	}
+}

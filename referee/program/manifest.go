@@ -1,0 +1,261 @@
+package program
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
+)
+
+// ManifestFile is the name of the file that describes a bot, in its directory.
+const ManifestFile = "timba.toml"
+
+// MaxManifest is the largest size of a manifest in bytes, since strangers write them.
+const MaxManifest = 64 << 10
+
+// Manifest is the content of ManifestFile. SPEC.md, "The manifest", describes it.
+type Manifest struct {
+	Name    string
+	Version string
+	Games   []string // that it plays; nil for all
+	Build   []string // a command and its arguments; nil for no build
+	Run     []string // a command and its arguments, run in the bot's directory
+
+	language string
+}
+
+// mainFile is a main file that is recognised in a directory without a manifest.
+type mainFile struct {
+	name, language string
+	build, run     []string
+}
+
+var mainFiles = []mainFile{
+	{"bot.py", "Python", nil, []string{"python3", "bot.py"}},
+	{"bot.js", "JavaScript", nil, []string{"node", "bot.js"}},
+	{"bot.c", "C", []string{"cc", "-O2", "-o", "bot", "bot.c", "-lm"}, []string{"./bot"}},
+	{"bot.cpp", "C++", []string{"c++", "-O2", "-std=c++17", "-o", "bot", "bot.cpp"}, []string{"./bot"}},
+	{"bot.rs", "Rust", []string{"rustc", "-O", "--edition", "2021", "-o", "bot", "bot.rs"}, []string{"./bot"}},
+	{"Bot.java", "Java", []string{"javac", "Bot.java"}, []string{"java", "-XX:+UseSerialGC", "Bot"}},
+	{"bot.go", "Go", []string{"go", "build", "-o", "bot", "bot.go"}, []string{"./bot"}},
+	{"bot.sh", "Bash", nil, []string{"bash", "bot.sh"}},
+	{"bot.pl", "Perl", nil, []string{"perl", "bot.pl"}},
+	{"bot.rb", "Ruby", nil, []string{"ruby", "bot.rb"}},
+	{"bot.lua", "Lua", nil, []string{"lua5.4", "bot.lua"}},
+	{"bot.tcl", "Tcl", nil, []string{"tclsh", "bot.tcl"}},
+	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
+}
+
+// languageOf guesses from the names in a command or a directory.
+func languageOf(words []string) string {
+	for _, w := range words {
+		for _, m := range mainFiles {
+			if ext := filepath.Ext(w); ext != "" && ext == filepath.Ext(m.name) {
+				return m.language
+			}
+		}
+	}
+	return ""
+}
+
+// ReadManifest returns the manifest of a directory, or one for a recognised main file.
+func ReadManifest(source string) (Manifest, error) {
+	path := filepath.Join(source, ManifestFile)
+	data, err := readSmall(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return recognise(source)
+	}
+	if err != nil {
+		return Manifest{}, err
+	}
+	m, err := parseManifest(data)
+	if err == nil {
+		err = m.checkCommands(source)
+	}
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Name == "" {
+		m.Name = filepath.Base(source)
+	}
+	m.language = languageOf(append(slices.Clone(m.Build), m.Run...))
+	return m, nil
+}
+
+// readSmall returns the content of a manifest.
+func readSmall(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a file: write the keys of the manifest into a file of that name", path)
+	case info.Size() > MaxManifest:
+		return "", fmt.Errorf("%s has %d bytes: at most %d are read", path, info.Size(), MaxManifest)
+	default:
+		var data []byte
+		if data, err = os.ReadFile(path); err == nil {
+			return string(data), nil
+		}
+	}
+	if failed := new(fs.PathError); errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return "", fmt.Errorf("%s: %w", path, err)
+}
+
+func parseManifest(data string) (Manifest, error) {
+	var m Manifest
+	var values map[string]any
+	meta, err := toml.Decode(data, &values)
+	if bad := new(toml.ParseError); errors.As(err, bad) {
+		what, _, _ := strings.Cut(bad.Message, " for int64")
+		what, _, _ = strings.Cut(what, " for float64")
+		return m, fmt.Errorf("line %d: %s", bad.Position.Line, what)
+	}
+	if err != nil {
+		return m, err
+	}
+	for _, key := range meta.Keys() {
+		if err := m.set(key[0], values[key[0]]); err != nil {
+			return m, err
+		}
+	}
+	if len(m.Run) == 0 {
+		return m, errors.New(`run is missing: set the command that starts the bot, as in run = ["python3", "bot.py"]`)
+	}
+	return m, nil
+}
+
+// set stores the value of a key. As elsewhere in TOML for Go, case does not matter.
+func (m *Manifest) set(key string, value any) (err error) {
+	switch strings.ToLower(key) {
+	case "name":
+		m.Name, err = text(key, value, `"mybot"`)
+	case "version":
+		m.Version, err = text(key, value, `"1.0"`)
+	case "games":
+		m.Games, err = list(key, value, `["brisca", "teeko"]`)
+	case "build":
+		m.Build, err = list(key, value, `["cc", "-O2", "-o", "bot", "bot.c"]`)
+	case "run":
+		m.Run, err = list(key, value, `["python3", "bot.py"]`)
+	default:
+		err = fmt.Errorf("unknown key %q: try name, version, games, build or run", key)
+	}
+	return err
+}
+
+func text(key string, value any, example string) (string, error) {
+	s, ok := value.(string)
+	if !ok {
+		return "", fmt.Errorf("%s must be text in quotes, as in %s, not %s", key, example, inTOML(value))
+	}
+	return s, nil
+}
+
+func list(key string, value any, example string) ([]string, error) {
+	items, ok := value.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s must be a list of words, as in %s, not %s", key, example, inTOML(value))
+	}
+	var words []string
+	for _, item := range items {
+		word, ok := item.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s must be a list of words in quotes, as in %s: %s is not in quotes", key, example, inTOML(item))
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+// inTOML returns a value as a manifest has it, or its kind if that is long.
+func inTOML(value any) string {
+	switch v := value.(type) {
+	case string:
+		const most = 60
+		if utf8.RuneCountInString(v) > most {
+			v = string([]rune(v)[:most]) + "..."
+		}
+		return fmt.Sprintf("%q", v)
+	case []any:
+		return "a list"
+	case map[string]any, []map[string]any:
+		return "a table"
+	case time.Time:
+		return "a date or a time"
+	}
+	return fmt.Sprint(value)
+}
+
+// checkCommands returns an error if a command of a bot's directory cannot be run there.
+func (m *Manifest) checkCommands(source string) error {
+	for _, c := range []struct {
+		key     string
+		command []string
+	}{{"build", m.Build}, {"run", m.Run}} {
+		if len(c.command) == 0 {
+			continue
+		}
+		if c.command[0] == "" {
+			return fmt.Errorf("%s: the first word is empty: name a program, as in [\"python3\", \"bot.py\"]", c.key)
+		}
+		if slices.ContainsFunc(c.command[1:], func(word string) bool { return strings.ContainsRune(word, 0) }) {
+			return fmt.Errorf("%s has a word with a zero byte: no program can be given one", c.key)
+		}
+		if err := (interpreter.Bounds{Dir: source, Known: sandbox.Known}).Place(c.command[0]); err != nil {
+			return fmt.Errorf("%s: %w", c.key, err)
+		}
+	}
+	return nil
+}
+
+func recognise(source string) (Manifest, error) {
+	var names []string
+	for _, f := range mainFiles {
+		if info, err := os.Stat(filepath.Join(source, f.name)); err == nil && info.Mode().IsRegular() {
+			return Manifest{Name: filepath.Base(source), Build: f.build, Run: f.run, language: f.language}, nil
+		}
+		names = append(names, f.name)
+	}
+	return Manifest{}, fmt.Errorf("%s: no %s and no recognised main file (%s): write a %s with run = [...]",
+		source, ManifestFile, strings.Join(names, ", "), ManifestFile)
+}
+
+// Language returns the language of the bot, guessed from its commands; "" if unknown.
+func (m Manifest) Language() string { return m.language }
+
+// Command returns the command that starts the bot built in a directory.
+func (m Manifest) Command(dir string) ([]string, error) {
+	command := slices.Clone(m.Run)
+	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
+		command[0] = filepath.Join(dir, command[0])
+	}
+	var err error
+	if command[0], err = exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, m.fixRun())
+	}
+	return command, nil
+}
+
+// fixRun returns what to do if the program in run cannot be started.
+func (m Manifest) fixRun() string {
+	switch {
+	case !strings.Contains(m.Run[0], "/"):
+		return "install it, or change run in " + ManifestFile
+	case len(m.Build) > 0:
+		return "let the build make it executable, or change run in " + ManifestFile
+	}
+	return "chmod +x it, or change run in " + ManifestFile
+}

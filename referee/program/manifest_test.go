@@ -1,0 +1,260 @@
+package program
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestManifest(t *testing.T) {
+	dir := newDir(t, "mine", map[string]string{"timba.toml": `
+name = "nice"
+version = "2.1"
+games = ["tute", "teeko"]
+build = ["make", "-s"]
+run = ["./bot", "--fast"]
+`})
+	m, err := ReadManifest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Name != "nice" || m.Version != "2.1" || !slices.Equal(m.Games, []string{"tute", "teeko"}) ||
+		!slices.Equal(m.Build, []string{"make", "-s"}) || !slices.Equal(m.Run, []string{"./bot", "--fast"}) {
+		t.Errorf("the manifest is %+v", m)
+	}
+	m, err = ReadManifest(newDir(t, "mine", map[string]string{"timba.toml": `run = ["python3", "bot.py"]`}))
+	if err != nil || m.Name != "mine" || m.Games != nil || m.Build != nil || m.language != "Python" {
+		t.Errorf("the least manifest is %+v, %v", m, err)
+	}
+}
+
+func TestManifestErrors(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		words []string
+	}{
+		{`run = ["x"]` + "\n" + `rum = ["y"]`, []string{`unknown key "rum"`, "try name, version, games, build or run"}},
+		{`run = ["x"]` + "\n[limits]\nmemory = 3", []string{`unknown key "limits`}},
+		{`name = "x"`, []string{"run is missing", `run = ["python3", "bot.py"]`}},
+		{`run = []`, []string{"run is missing"}},
+		{`run = "python3 bot.py"`, []string{`run must be a list of words, as in ["python3", "bot.py"], not "python3 bot.py"`}},
+		{`Run = "x"`, []string{`Run must be a list of words`}},
+		{`run = "` + strings.Repeat("é", 70) + `"`, []string{`not "` + strings.Repeat("é", 60) + `..."`}},
+		{`run = ["python3", 7]`, []string{`run must be a list of words in quotes, as in ["python3", "bot.py"]: 7 is not in quotes`}},
+		{`run = [["python3"]]`, []string{"a list is not in quotes"}},
+		{`run.x = "python3"`, []string{"run must be a list of words", "not a table"}},
+		{`[[run]]`, []string{"run must be a list of words", "not a table"}},
+		{`run = [""]`, []string{"run: the first word is empty"}},
+		{`run = ["x", "\u0000"]`, []string{"run has a word with a zero byte"}},
+		{`build = [""]` + "\n" + `run = ["x"]`, []string{"build: the first word is empty"}},
+		{`run = ["x"]` + "\n" + `run = ["y"]`, []string{"line 2", "already been defined"}},
+		{`run = [x]`, []string{"line 1", `"x"`}},
+		{`name = 99999999999999999999`, []string{"line 1: 99999999999999999999 is out of range"}},
+		{`name = 1e999`, []string{"line 1", "is out of range"}},
+		{"name = \"\xff\"", []string{"line 1", "UTF-8"}},
+		{`run = ["x"`, []string{"line 1"}},
+		{`run = ["x"] #` + strings.Repeat("x", MaxManifest), []string{"65549 bytes", "at most 65536"}},
+		{`name = 7` + "\n" + `run = ["x"]`, []string{"name"}},
+	} {
+		dir := newDir(t, "mine", map[string]string{"timba.toml": c.text})
+		_, err := ReadManifest(dir)
+		refused(t, err, append(c.words, filepath.Join(dir, "timba.toml"))...)
+		inOwnWords(t, err)
+	}
+}
+
+// Every main file is recognised by itself, and its language is known.
+func TestRecognisedMainFiles(t *testing.T) {
+	for _, f := range mainFiles {
+		dir := newDir(t, "mine", map[string]string{f.name: "x"})
+		m, err := ReadManifest(dir)
+		if err != nil || m.Name != "mine" || m.language != f.language || !slices.Equal(m.Run, f.run) || !slices.Equal(m.Build, f.build) {
+			t.Errorf("%s: %+v, %v", f.name, m, err)
+		}
+		if f.build == nil && m.Run[len(m.Run)-1] != f.name || f.build != nil && !slices.Contains(m.Build, f.name) {
+			t.Errorf("%s: the commands do not name it: %+v", f.name, m)
+		}
+	}
+	_, err := ReadManifest(newDir(t, "mine", map[string]string{"other.py": ""}))
+	refused(t, err, "mine", "timba.toml", "bot.py", "bot.php", "run = [")
+	_, err = ReadManifest(newDir(t, "mine", map[string]string{"bot.py/x": ""}))
+	refused(t, err, "no timba.toml and no recognised main file")
+}
+
+// Every key has a value of every type, and each wrong one is refused in the words of a manifest.
+func TestManifestTypes(t *testing.T) {
+	values := []struct{ written, told string }{
+		{`"one two"`, `"one two"`}, {`'one'`, `"one"`}, {`"""a\nb"""`, `"a\nb"`}, {`""`, `""`},
+		{"7", "7"}, {"-0x7", ""}, {"0x10", "16"}, {"0.5", "0.5"}, {"inf", "+Inf"}, {"true", "true"}, {"2026-01-31", "a date or a time"},
+		{"2026-01-31T10:00:00Z", "a date or a time"}, {"10:00:00", "a date or a time"}, {"{}", "a table"}, {"{x = 1}", "a table"},
+		{"[]", "a list"}, {`["x"]`, "a list"}, {"[7]", "a list"}, {`["x", true]`, "a list"}, {"[{x = 1}]", "a list"}, {`[["x"]]`, "a list"},
+	}
+	fields := reflect.TypeFor[Manifest]()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		key := strings.ToLower(field.Name)
+		isList := field.Type.Kind() == reflect.Slice
+		for _, v := range values {
+			_, err := parseManifest("run = [\"x\"]\n" + key + " = " + v.written)
+			if key == "run" {
+				_, err = parseManifest(key + " = " + v.written)
+			}
+			if v.told == "" {
+				refused(t, err, "line ")
+				continue
+			}
+			inOwnWords(t, err)
+			isText := strings.HasPrefix(v.told, `"`)
+			switch {
+			case !isList && isText, isList && v.written == `["x"]`, isList && v.written == "[]" && key != "run":
+				if err != nil {
+					t.Errorf("%s = %s: %v", key, v.written, err)
+				}
+			case isList && v.written == "[]":
+				refused(t, err, "run is missing")
+			case isList && v.told == "a list":
+				refused(t, err, key+" must be a list of words in quotes, as in [", "is not in quotes")
+			case isList:
+				refused(t, err, key+" must be a list of words, as in [", "], not "+v.told)
+			default:
+				refused(t, err, key+" must be text in quotes, as in \"", ", not "+v.told)
+			}
+		}
+	}
+}
+
+// ofGo matches what only somebody who knows Go or its libraries understands.
+var ofGo = regexp.MustCompile(`(?i)toml:|incompatible|destination|slice|\bint64|float64|interface|map\[|<nil>|%!|strconv|\bopen |\bread |\bstat |\blstat `)
+
+func inOwnWords(t testing.TB, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	text := strings.ReplaceAll(err.Error(), ManifestFile+":", "")
+	if found := ofGo.FindString(text); found != "" {
+		t.Errorf("%q has %q", err, found)
+	}
+}
+
+// What is not a file, or cannot be read, is told with its path, once.
+func TestManifestUnreadable(t *testing.T) {
+	dir := newDir(t, "mine", map[string]string{"timba.toml/x": "", "bot.py": ""})
+	_, err := ReadManifest(dir)
+	refused(t, err, filepath.Join(dir, "timba.toml")+" is not a file")
+	dir = newDir(t, "mine", map[string]string{"bot.py": ""})
+	if err := os.Symlink("timba.toml", filepath.Join(dir, "timba.toml")); err != nil {
+		t.Skip(err)
+	}
+	_, err = ReadManifest(dir)
+	refused(t, err, filepath.Join(dir, "timba.toml")+": ")
+	inOwnWords(t, err)
+}
+
+// An empty list of games claims all games.
+func TestNoGames(t *testing.T) {
+	m, err := parseManifest("games = []\nrun = [\"x\"]")
+	if err != nil || m.Games != nil {
+		t.Errorf("%q, %v", m.Games, err)
+	}
+}
+
+// manifestSection returns the tables of SPEC.md, "The manifest": of its keys, and of its main
+// files; each row has its cells.
+func manifestSection(t *testing.T) (text string, keys, mains [][]string) {
+	data, err := os.ReadFile("../../SPEC.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(data), "\n## The manifest\n")
+	if !ok {
+		t.Fatal("there is no such section")
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	var tables [][][]string
+	inside := false
+	for line := range strings.Lines(text) {
+		row, isRow := strings.CutPrefix(strings.TrimSpace(line), "| ")
+		if isRow && !inside {
+			tables = append(tables, nil)
+		}
+		if inside = isRow || inside && strings.HasPrefix(line, "|"); isRow {
+			last := &tables[len(tables)-1]
+			*last = append(*last, strings.Split(strings.TrimSuffix(row, " |"), " | "))
+		}
+	}
+	if len(tables) != 2 {
+		t.Fatalf("it has %d tables", len(tables))
+	}
+	return text, tables[0][1:], tables[1][1:]
+}
+
+// SPEC.md, "The manifest": every key with its type, the size, every main file with its commands.
+func TestManifestIsDocumented(t *testing.T) {
+	text, keys, mains := manifestSection(t)
+	var want, got []string
+	fields := reflect.TypeFor[Manifest]()
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.IsExported() {
+			kind := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "list of words"}[f.Type.Kind()]
+			want = append(want, fmt.Sprintf("`%s` %s", strings.ToLower(f.Name), kind))
+		}
+	}
+	for _, row := range keys {
+		got = append(got, row[0]+" "+row[1])
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the keys are %q, SPEC.md has %q", want, got)
+	}
+	want, got = nil, nil
+	for _, f := range mainFiles {
+		want = append(want, fmt.Sprintf("%s %s %s %s", code(f.name), f.language, code(strings.Join(f.build, " ")), code(strings.Join(f.run, " "))))
+	}
+	for _, row := range mains {
+		got = append(got, strings.Join(row, " "))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the main files are\n%s\nSPEC.md has\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+	}
+	if size := fmt.Sprintf("%d KiB", MaxManifest>>10); !strings.Contains(text, size) {
+		t.Errorf("SPEC.md does not have the size of %s", size)
+	}
+	for dir := range slices.Values(ignored) {
+		if !strings.Contains(text, code(dir)) {
+			t.Errorf("SPEC.md does not say that %s is ignored", dir)
+		}
+	}
+}
+
+func code(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return "`" + s + "`"
+}
+
+// SPEC.md, "The manifest": its example is a manifest, and the mistakes are told as it says.
+func TestManifestExamples(t *testing.T) {
+	text, _, _ := manifestSection(t)
+	blocks := strings.Split(text, "```")
+	if len(blocks) != 5 {
+		t.Fatalf("there are %d blocks", len(blocks)/2)
+	}
+	example, ok := strings.CutPrefix(blocks[1], "toml\n")
+	m, err := parseManifest(example)
+	if !ok || err != nil || m.Name == "" || m.Version == "" || m.Games == nil || m.Build == nil || m.Run == nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+	_, err = parseManifest(`run = "python3 bot.py"`)
+	if got := "\ntimba.toml: " + err.Error() + "\n"; got != blocks[3] {
+		t.Errorf("the message is %q, SPEC.md has %q", got, blocks[3])
+	}
+}

@@ -1,0 +1,71 @@
+// Package refereetest is what tests of the referee and of what builds on it
+// share: test binaries that are bots in processes of their own, programs built for
+// tests, directories of files, and waiting for a condition.
+package refereetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Modes are what a test binary can be instead of a test, by its first argument.
+// The second argument is passed on.
+type Modes map[string]func(arg string) error
+
+// House returns the mode "bot" of the timba program: a house bot.
+func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
+
+// Main is the TestMain of a package whose tests start their own binary again: as
+// the init of a sandbox, or in one of some modes. prepare, unless nil, gets a
+// directory for all tests of the package, which every user can read.
+func Main(m *testing.M, modes Modes, prepare func(dir string) error) {
+	sandbox.MaybeInit()
+	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
+		if err := modes[os.Args[1]](os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
+	os.Exit(run(m, prepare))
+}
+
+func run(m *testing.M, prepare func(dir string) error) int {
+	if prepare == nil {
+		return m.Run()
+	}
+	dir, err := os.MkdirTemp("", "timba-test-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = os.Chmod(dir, 0o755)
+	}
+	if err == nil {
+		err = prepare(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+// Build builds the program of a package, named relative to the test's directory,
+// into dir and returns its path. It has no race detector, which makes programs
+// slow to start.
+func Build(dir, pkg string) (string, error) {
+	path := filepath.Join(dir, filepath.Base(pkg))
+	cmd := exec.Command("go", "build", "-o", path, pkg)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w: %s", pkg, err, out)
+	}
+	return path, nil
+}

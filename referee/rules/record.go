@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"iter"
+	"slices"
+)
+
+// Record counts games: a win is an unshared first rank, a draw a shared one.
+type Record struct{ Games, Wins, Draws, Losses int }
+
+// RecordOf returns the record of one game for the side of a seat.
+func RecordOf(v Variant, ranks []int, seat int) Record {
+	bots := make([]int, len(ranks))
+	for s := range bots {
+		bots[s] = v.Side(s)
+	}
+	return record(v, bots, ranks, v.Side(seat))
+}
+
+// Records yields the bots of a finished game with their records in it. A game counts
+// once for each bot, by its best seat: a bot with the first rank wins unless another
+// side has it too. A bot that plays for every side draws against itself.
+func Records(v Variant, bots, ranks []int) iter.Seq2[int, Record] {
+	return func(yield func(int, Record) bool) {
+		for seat, bot := range bots {
+			if !slices.Contains(bots[:seat], bot) && !yield(bot, record(v, bots, ranks, bot)) {
+				return
+			}
+		}
+	}
+}
+
+// record returns the record of a game for a bot.
+func record(v Variant, bots, ranks []int, bot int) Record {
+	var own, first Seats // sides
+	for seat, b := range bots {
+		if b == bot {
+			own |= Only(v.Side(seat))
+		}
+		if ranks[seat] == 1 {
+			first |= Only(v.Side(seat))
+		}
+	}
+	switch {
+	case own&first == 0:
+		return Record{Games: 1, Losses: 1}
+	case first&^own != 0 || int(own) == 1<<Sides(v)-1:
+		return Record{Games: 1, Draws: 1}
+	}
+	return Record{Games: 1, Wins: 1}
+}
+
+// Add adds the games of another record.
+func (r *Record) Add(o Record) {
+	r.Games += o.Games
+	r.Wins += o.Wins
+	r.Draws += o.Draws
+	r.Losses += o.Losses
+}

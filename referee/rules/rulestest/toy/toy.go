@@ -1,0 +1,289 @@
+// Package toy is a game for trying out what works with every game: the conformance
+// kit, which must find its faults, and the recipe for adding a game.
+package toy
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Game is a small card game: two seats, eight cards, two or three each; the higher
+// card of two takes a point. Fault is one thing that is wrong with it, by a name
+// that the tests of the kit have; "" is none.
+type Game struct{ Fault string }
+
+var (
+	deals  atomic.Uint64       // what the fault "deal any" counts
+	waste  atomic.Pointer[int] // what the fault "playout allocates" leaves
+	errBad = errors.New("it cannot be done")
+)
+
+// Name returns the name of the game in commands and in the protocol.
+func (g Game) Name() string { return "toy" }
+
+// Rules returns the rules of the game for people.
+func (g Game) Rules() string { return "The higher card takes a point." }
+
+// Display returns a table with cards of a pack of its own.
+func (g Game) Display() rules.Display {
+	trick := "table"
+	if g.Fault == "display" {
+		trick = "trick"
+	}
+	return rules.Display{Title: "Toy", Cards: &rules.Cards{Hand: "hand", Trick: trick}}
+}
+
+// Options returns the cards and which of two wins.
+func (g Game) Options() []rules.Option {
+	o := []rules.Option{
+		{Name: "cards", Min: 2, Max: 3, Default: 3, Help: "cards each"},
+		{Name: "best", Values: []string{"high", "low"}, Help: "which card wins"},
+	}
+	switch g.Fault {
+	case "option default":
+		o[0].Default = 5
+	case "option help":
+		o[1].Help = ""
+	case "option twice":
+		o[1].Name = "cards"
+	}
+	return o
+}
+
+// Variant resolves the options.
+func (g Game) Variant(s rules.Settings) (rules.Variant, error) {
+	if s.Int("cards") == 2 && s.Get("best") == "low" {
+		if g.Fault == "option error" {
+			return nil, errBad
+		}
+		return nil, errors.New("toy: option best cannot be low with cards=2: try high")
+	}
+	if g.Fault == "settings" {
+		s[0].Value = "3"
+		return Variant{g, s, 2}, nil
+	}
+	return Variant{g, s, s.Int("cards")}, nil
+}
+
+// Variant is the game with its options resolved.
+type Variant struct {
+	game     Game
+	settings rules.Settings
+	cards    int
+}
+
+// Game returns the toy.
+func (v Variant) Game() rules.Game { return v.game }
+
+// Settings returns the options with their values, in order.
+func (v Variant) Settings() rules.Settings { return v.settings }
+
+// Players returns two.
+func (v Variant) Players() int { return 2 }
+
+// Side returns the seat itself.
+func (v Variant) Side(seat int) int {
+	if v.game.Fault == "sides" {
+		return 0
+	}
+	return seat
+}
+
+// Chance returns true: the cards are shuffled.
+func (v Variant) Chance() bool { return v.game.Fault != "chance" }
+
+// Deal returns the first position.
+func (v Variant) Deal(src *rules.Stream) rules.State {
+	if v.game.Fault == "deal any" {
+		s := rules.FastStream(rules.NewRand(deals.Add(1)))
+		src = &s
+	}
+	pack := []uint8{0, 1, 2, 3, 4, 5, 6, 7}
+	if v.game.Fault != "deal one" {
+		rules.Shuffle(src, pack)
+	}
+	s := &State{low: v.settings.Get("best") == "low", table: -1, last: -1}
+	copy(s.fault[:], v.game.Fault)
+	for i, c := range pack {
+		if i < 2*v.cards {
+			s.hands[i%2] |= 1 << c
+		} else {
+			s.stock |= 1 << c
+		}
+	}
+	if v.game.Fault == "shape" {
+		return &sliceState{*s, nil}
+	}
+	return s
+}
+
+// sliceState is a state of the wrong shape.
+type sliceState struct {
+	State
+	waste []int
+}
+
+// State is a position.
+type State struct {
+	hands  [2]uint8 // a bit a card
+	stock  uint8
+	played uint8
+	table  int8 // the card led, or -1
+	last   int8 // the card that answered last, or -1
+	turn   int8
+	ply    uint8
+	points [2]int8
+	low    bool
+	fault  [24]byte // its name, filled up with zeros
+	noise  uint8
+}
+
+func (s *State) has(fault string) bool {
+	return string(s.fault[:len(fault)]) == fault && s.fault[len(fault)] == 0
+}
+
+func (s *State) over() bool { return s.hands[0]|s.hands[1] == 0 }
+
+// Turn returns the seat to move.
+func (s *State) Turn() int {
+	switch {
+	case s.over():
+		return rules.Over
+	case s.has("turn") && s.turn == 1:
+		return 2
+	}
+	return int(s.turn)
+}
+
+// Ply returns the number of moves made.
+func (s *State) Ply() int { return int(s.ply) }
+
+// Legal appends the cards in hand.
+func (s *State) Legal(dst []rules.Move) []rules.Move {
+	if s.over() || s.has("legal empty") && s.ply == 2 {
+		return dst
+	}
+	if s.has("legal overwrites") {
+		dst = dst[:0]
+	}
+	for c := range 8 {
+		if s.has("legal unsorted") {
+			c = 7 - c
+		}
+		if s.hands[s.turn]>>c&1 != 0 {
+			dst = append(dst, rules.Move(c))
+			if s.has("legal double") {
+				dst = append(dst, rules.Move(c))
+			}
+		}
+	}
+	return dst
+}
+
+// Check returns why a move is not legal, nil if it is.
+func (s *State) Check(m rules.Move) error {
+	if s.over() {
+		if s.has("check over") {
+			return errBad
+		}
+		return fmt.Errorf("toy: %q: %w", s.MoveText(nil, m), rules.ErrOver)
+	}
+	if m < 8 && s.hands[s.turn]>>m&1 != 0 {
+		if s.has("check strict") && s.ply == 3 {
+			return errBad
+		}
+		return nil
+	}
+	switch {
+	case s.has("check lax") && m == 300:
+		return nil
+	case s.has("check trace"):
+		s.noise++
+	case s.has("check error"):
+		return errBad
+	}
+	return fmt.Errorf("toy: %q is not in hand", s.MoveText(nil, m))
+}
+
+// Apply plays a card.
+func (s *State) Apply(m rules.Move, log *rules.Log) {
+	if !s.has("ply") || s.ply != 2 {
+		s.ply++
+	}
+	s.hands[s.turn] &^= 1 << m
+	s.played |= 1 << m
+	if log != nil {
+		if s.has("apply log") {
+			s.noise++
+		}
+		log.Begin(rules.All, "play")
+		log.Int(int(s.turn))
+		log.Int(int(m))
+		switch {
+		case s.has("event leaks"):
+			log.Word(cardsText(s.stock))
+		case s.has("event text"):
+			log.Word("")
+		}
+	}
+	if s.table < 0 {
+		s.table = int8(m)
+		s.turn = 1 - s.turn
+		return
+	}
+	s.last = int8(m)
+	if (int8(m) > s.table) == s.low {
+		s.turn = 1 - s.turn
+	}
+	if !s.has("points") {
+		s.points[s.turn]++
+	}
+	s.table = -1
+	if log != nil {
+		log.Begin(rules.All, "trick")
+		log.Int(int(s.turn))
+	}
+}
+
+// Playout plays cards at random.
+func (s *State) Playout(r *rules.Rand) {
+	if s.has("playout allocates") {
+		waste.Store(new(int))
+	}
+	for !s.over() {
+		hand := s.hands[s.turn]
+		n := r.Below(bits.OnesCount8(hand))
+		if s.has("playout order") {
+			n = bits.OnesCount8(hand) - 1 - n
+		}
+		for range n {
+			hand &= hand - 1
+		}
+		s.Apply(rules.Move(bits.TrailingZeros8(hand)), nil)
+		if s.has("playout stops") && s.ply == 4 {
+			return
+		}
+	}
+}
+
+// Sound wants no card in two places.
+func Sound(_ rules.Variant, state rules.State) error {
+	s := state.(*State)
+	if twice := s.hands[0]&s.hands[1] | s.hands[0]&s.stock | s.hands[1]&s.stock; twice != 0 {
+		return fmt.Errorf("the cards %s are in two places", cardsText(twice))
+	}
+	return nil
+}
+
+// Total wants a point for each card of a seat.
+func Total(v rules.Variant, s rules.State) error {
+	p := s.Result().Points
+	if want := float64(v.(Variant).cards); p[0]+p[1] != want {
+		return fmt.Errorf("points %v, not %v together", p, want)
+	}
+	return nil
+}

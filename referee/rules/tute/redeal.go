@@ -1,0 +1,181 @@
+package tute
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+// Redeal shuffles what a seat cannot see: the other hands, but for the cards
+// that all know to be there, and the stock above the trump card. A seat that is
+// choosing what to sing keeps what it may choose from, so that it still has the
+// choice. No hand gets what it would have declared in this trick, or would have
+// had to play since the last draw. A game that is over is left as it is.
+func (s *State) Redeal(seat int, r *rules.Rand) {
+	if s.Mover < 0 {
+		return
+	}
+	known := s.Known
+	for suit := range baraja.Suit(suits) {
+		if s.Choice>>suit&1 != 0 {
+			s.Known[s.Mover] |= Pair(suit)
+		}
+	}
+	s.redeal(seat, s.Choice, r)
+	s.Known = known
+}
+
+// redeal reports whether it has found a deal, with a choice if there is to be one.
+func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
+	possible := func() bool { return s.possible() && (choice == 0 || s.Choice == choice) }
+	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
+}
+
+// possible reports whether the hands fit what is declared, and finds out who is
+// choosing a song. No hand may have won at once.
+func (s *State) possible() bool {
+	if s.Instant(s.rules.BlackHand, true) {
+		return false
+	}
+	s.Choice, s.asked = 0, s.Players
+	for i := range s.Players {
+		seat := int(s.Leader+i) % int(s.Players)
+		pairs := s.pairs(s.Held(seat))
+		trumps := pairs & (1 << s.Trumps())
+		switch {
+		case trumps != 0 && int(s.Declared[seat]) == int(s.Trumps())+1:
+		case trumps != 0 && !s.swapped(seat):
+			return false
+		case pairs == trumps || s.Declared[seat] != 0:
+		case s.InTrick == 0 && int(s.Mover) == seat && pairs&(pairs-1) != 0 && trumps == 0:
+			s.Choice, s.asked = pairs, i
+			return true
+		default:
+			return false
+		}
+	}
+	return s.InTrick > 0 || s.Mover == int8(s.Leader)
+}
+
+// swapped reports whether a seat may have completed the pair of trumps by an
+// exchange in this trick, too late to declare it.
+func (s *State) swapped(seat int) bool {
+	moved := seat == int(s.Mover) || s.Held(seat) != s.Hands[seat]
+	return s.rules.Exchange && moved && Pair(s.Trumps())&s.shown(seat) != 0
+}
+
+// shown returns the cards that all know a seat to have, or to have played in this trick.
+func (s *State) shown(seat int) baraja.Set {
+	return s.Known[seat] | s.Held(seat)&^s.Hands[seat]
+}
+
+// cannotHold is, by seat, the cards that would have bound it to another card than
+// it has played in this trick, or in the tricks since the last draw.
+func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
+	draws := (int(s.End) - handCards*int(s.Players)) / int(s.Players)
+	t := baraja.Table{Players: s.Players, End: s.End}
+	t.SetTrump(s.Trump)
+	for i, c := range s.Pack[:s.Played] {
+		seat := t.Mover
+		if i/int(s.Players) >= draws || i >= int(s.Played-s.InTrick) {
+			for _, duty := range s.duties(&t) {
+				if duty.Has(c) {
+					break
+				}
+				cannot[seat] |= duty
+			}
+		}
+		if t.Put(c) {
+			t.Collect(0, nil)
+		}
+	}
+	return cannot
+}
+
+// duties returns sets of cards, the more pressing first: the seat to move plays from
+// the first of them that its hand meets, or anything.
+func (s *State) duties(t *baraja.Table) [3]baraja.Set {
+	if t.InTrick == 0 {
+		return [3]baraja.Set{^baraja.Set(0)}
+	}
+	follow := (^baraja.Set(0)).Of(t.Trick()[0].Suit())
+	if s.rules.FollowOnly {
+		return [3]baraja.Set{follow}
+	}
+	// Cards of the suit led win only while it is not trumped, else trumps alone.
+	winning := baraja.Beats(t.Trumps(), t.Best)
+	return [3]baraja.Set{follow & winning, follow, winning}
+}
+
+// FromView returns a position that a seat may be in: see rules.Variant.
+func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
+	s := &State{rules: v.Rules}
+	reader := o.Read(name, v.Players())
+	s.Table.FromView(o, &reader, v.Players(), handCards)
+	s.readSongs(&reader)
+	s.readPoints(&reader)
+	if reader.Err() == nil {
+		if s.InTrick == 0 {
+			s.Mover = int8(o.Turn) // who may be choosing
+		}
+		if s.Hands[o.Seat]&s.cannotHold()[o.Seat] != 0 {
+			reader.Fail("hand", "has a card that had to be played before")
+		} else if !s.redeal(o.Seat, 0, r) {
+			reader.Fail("declared", "does not fit the hand")
+		}
+	}
+	return reader.Made(s)
+}
+
+// readSongs reads what is declared and what is done.
+func (s *State) readSongs(v *rules.ViewReader) {
+	list := v.Value("declared")
+	for seat := range int(s.Players) {
+		var word []byte
+		word, list, _ = bytes.Cut(list, []byte{','})
+		if string(word) == "-" {
+			continue
+		}
+		suit := strings.Index(baraja.Suits, string(word))
+		if len(word) != 1 || suit < 0 || Pair(baraja.Suit(suit))&^s.shown(seat) != 0 {
+			v.Fail("declared", "is not, by seat, the suit of a pair that is known or -")
+			return
+		}
+		s.Declared[seat] = uint8(suit) + 1
+	}
+	sung := v.Value("sung")
+	for suit := range suits {
+		if bytes.IndexByte(sung, baraja.Suits[suit]) >= 0 {
+			s.Sung |= 1 << suit
+		}
+	}
+}
+
+// readPoints reads the points: those of the tricks and of the songs that are done.
+func (s *State) readPoints(v *rules.ViewReader) {
+	var points [baraja.TableSeats]int
+	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)
+	songs := 0
+	for suit := range baraja.Suit(suits) {
+		if s.Sung>>suit&1 != 0 {
+			songs += int(s.Song(suit))
+		}
+	}
+	for seat, p := range points {
+		sung := p - int(s.Points[seat])
+		if songs -= sung; sung < 0 {
+			songs = -1
+			break
+		}
+	}
+	if songs != 0 {
+		v.Fail("points", fmt.Sprintf("is not what the tricks have brought, %d, and the songs that are done", s.Points[:s.Players]))
+		return
+	}
+	for seat, p := range points {
+		s.Points[seat] = int16(p)
+	}
+}

@@ -1,0 +1,128 @@
+package rules
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol/words"
+)
+
+// ViewReader reads the values of an observation's view for one game. After the
+// first error, which Err returns, all values are zero.
+type ViewReader struct {
+	Observation
+	game string
+	rest words.Pairs // after the last value read: keys usually come in order
+	err  error
+}
+
+// Read returns a reader of the view. It already has an error if the seat or the turn is
+// not one of the players, or the ply is out of range.
+func (o Observation) Read(game string, players int) ViewReader {
+	r := ViewReader{Observation: o, game: game, rest: o.View}
+	switch {
+	case o.Turn == Over:
+		r.err = fmt.Errorf("%s: turn %d cannot be observed: %w", game, o.Turn, ErrOver)
+	case o.Seat < 0 || o.Seat >= players:
+		r.err = fmt.Errorf("%s: seat %d is not in this game: try 0 to %d", game, o.Seat, players-1)
+	case o.Turn < 0 || o.Turn >= players:
+		r.err = fmt.Errorf("%s: turn %d is not in this game: try 0 to %d", game, o.Turn, players-1)
+	case o.Ply < 0 || o.Ply >= MaxPlies:
+		r.err = fmt.Errorf("%s: ply %d is out of range: try 0 to %d", game, o.Ply, MaxPlies-1)
+	}
+	return r
+}
+
+// Err returns the first error.
+func (r *ViewReader) Err() error { return r.err }
+
+// Made returns the position made from the view, or the first error, including that of
+// Check.
+func (r *ViewReader) Made(s State) (State, error) {
+	if r.err == nil {
+		r.err = r.Check(r.game, s)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return s, nil
+}
+
+// Fail records an error about the value of a key, unless there is one already.
+func (r *ViewReader) Fail(key, why string) {
+	if r.err == nil {
+		value, _ := r.View.Lookup(key)
+		r.err = fmt.Errorf("%s: view key %s=%q %s", r.game, key, value, why)
+	}
+}
+
+// Value returns the value of a key.
+func (r *ViewReader) Value(key string) []byte {
+	if r.err != nil {
+		return nil
+	}
+	if n := len(key); len(r.rest) > n && r.rest[n] == '=' && string(r.rest[:n]) == key {
+		value := r.rest[n+1:]
+		if end := bytes.IndexByte(value, ' '); end >= 0 {
+			r.rest = value[end+1:]
+			return value[:end]
+		}
+		r.rest = nil
+		return value
+	}
+	value, ok := r.View.Lookup(key)
+	if !ok {
+		r.err = fmt.Errorf("%s: view has no key %s: %q", r.game, key, r.View)
+	}
+	return value
+}
+
+// Word returns the index of the value of a key in words.
+func (r *ViewReader) Word(key string, words ...string) int {
+	value := r.Value(key)
+	for i, w := range words {
+		if w == string(value) {
+			return i
+		}
+	}
+	if r.err == nil {
+		r.Fail(key, "is not known: try "+strings.Join(words, " or "))
+	}
+	return 0
+}
+
+// Int returns the value of a key that is a number from low to high.
+func (r *ViewReader) Int(key string, low, high int) int {
+	var n [1]int
+	r.Ints(key, n[:], low, high, low)
+	return n[0]
+}
+
+// Ints reads a number from low to high for each element, joined by commas; "-" is read as
+// none, unless none is one of the numbers.
+func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
+	rest := r.Value(key)
+	for i := range numbers {
+		if r.err != nil {
+			return
+		}
+		word := rest
+		if end := bytes.IndexByte(rest, ','); end >= 0 && i < len(numbers)-1 {
+			word, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = nil
+		}
+		if none < low && string(word) == "-" {
+			numbers[i] = none
+			continue
+		}
+		n, err := strconv.Atoi(string(word))
+		if err != nil || n < low || n > high {
+			r.Fail(key, fmt.Sprintf("is wrong: try numbers from %d to %d, as many as are due: %d", low, high, len(numbers)))
+			return
+		}
+		numbers[i] = n
+	}
+}

@@ -1,0 +1,66 @@
+package referee
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Sandbox is how a bot is sandboxed.
+type Sandbox struct {
+	Level  sandbox.Level // the lowest acceptable level
+	Most   sandbox.Level // use no layers above this level; None for all there are
+	Limit  sandbox.Limit
+	Freeze bool // stop the bot while it is not its turn; requires Full
+}
+
+// best returns the level that a bot gets on this machine.
+func (h *Sandbox) best() sandbox.Level {
+	if h.Most == sandbox.None {
+		return sandbox.Probe().Level
+	}
+	return min(h.Most, sandbox.Probe().Level)
+}
+
+// spec returns the sandbox's Spec for a bot.
+func (b Bot) spec() (sandbox.Spec, error) {
+	s := sandbox.Spec{Command: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level, Most: b.Sandbox.Most}
+	if b.Sandbox.Freeze {
+		s.Level = sandbox.Full
+	}
+	if s.Dir != "" {
+		return s, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return s, fmt.Errorf("referee: finding the working directory: %w", err)
+	}
+	if !sandbox.Shared(here) {
+		s.Dir = here
+		return s, nil
+	}
+	// The directory must not be shown, for example the user's home. Only the files that
+	// the command names in it are shown, and their paths are made absolute.
+	s.Command = append([]string{}, b.Command...)
+	for i, word := range s.Command {
+		info, err := os.Stat(word)
+		if err != nil || i == 0 && filepath.IsAbs(word) {
+			continue
+		}
+		path, err := filepath.Abs(word)
+		if err != nil {
+			return s, fmt.Errorf("referee: %s: %w", word, err)
+		}
+		if info.IsDir() && sandbox.Shared(path) {
+			return s, fmt.Errorf("referee: a sandboxed bot cannot see %s: put the bot in a separate directory", path)
+		}
+		s.Command[i] = path
+		if dir := filepath.Dir(path); !info.IsDir() && !sandbox.Shared(dir) {
+			path = dir // a program may load files beside it
+		}
+		s.ReadOnly = append(s.ReadOnly, path)
+	}
+	return s, nil
+}

@@ -1,0 +1,163 @@
+package referee
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/internal/script"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+)
+
+// process plays a script by a real process, held or not.
+func (s scene) process(t testing.TB, sc script.Script, clock Clock, h *Sandbox) *Game {
+	t.Helper()
+	data, err := json.Marshal(sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.CreateTemp(builds, "script-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Chmod(0o644); err != nil {
+		t.Fatal(err)
+	}
+	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: clock, start: starter{}.start}
+	m.Bots[s.seat].Command = testBot(t, "script", f.Name())
+	m.Bots[s.seat].Dir, m.Bots[s.seat].Sandbox = builds, h
+	return oneGame(t, m)
+}
+
+// waits reports whether a script ends with the referee waiting, which takes a real
+// process its time.
+func waits(want *Fault, sc script.Script) bool {
+	return want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup && !exits(sc))
+}
+
+// Limits and faults: whatever holds a bot, the same script comes to the same
+// replay, with the same fault in the same words, as it does without a sandbox.
+func TestLimitsAndFaultsMutationsSandboxed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes for many mutated scripts: the others are on pipes")
+	}
+	all := scenes(t)
+	left := nothingLeft(t)
+	rng := rand.New(rand.NewPCG(5, 6))
+	ends := map[protocol.Code]int{}
+	for i := range 40 {
+		s := all[i%len(all)]
+		sc := mutate(rng, s.true)
+		want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+		if waits(want, sc) {
+			continue
+		}
+		if want != nil {
+			ends[want.Code]++
+		}
+		bare := s.process(t, sc, patient, nil)
+		s.judge(t, sc, want, bare, nil)
+		for _, h := range holds(t, false) {
+			if got := s.process(t, sc, patient, h.sandbox); timeless(got) != timeless(bare) {
+				t.Fatalf("%s: the replay is\n%s\nwant\n%s\n%v", h.name, timeless(got), timeless(bare), sc)
+			}
+		}
+	}
+	left()
+	t.Log(ends)
+}
+
+// FuzzTranscriptSandboxed is FuzzTranscript by real processes in the best sandbox that
+// there is.
+func FuzzTranscriptSandboxed(f *testing.F) {
+	all := scenes(f)
+	list := holds(f, true)
+	for i, s := range all {
+		if i%4 == 0 {
+			sc := script.Script{Pieces: append(slices.Clone(s.true.Pieces[:min(4, len(s.true.Pieces))]), script.Piece{Exit: true})}
+			data, err := json.Marshal(sc)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(uint8(i), data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, at uint8, data []byte) {
+		var sc script.Script
+		s := all[int(at)%len(all)]
+		if json.Unmarshal(data, &sc) != nil {
+			return
+		}
+		want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+		if waits(want, sc) {
+			return
+		}
+		s.judge(t, sc, want, s.process(t, sc, patient, list[min(1, len(list)-1)].sandbox), nil)
+	})
+}
+
+// Limits and faults: every way to misbehave comes to the same fault, in the same
+// words, whatever holds the bot; what it leaves goes with it. All at once, since
+// some take their time.
+func TestLimitsAndFaultsSandboxed(t *testing.T) {
+	misbehave(t)
+	left := nothingLeft(t)
+	t.Run("all", func(t *testing.T) {
+		var group sync.WaitGroup
+		room := make(chan struct{}, 6)
+		for _, h := range holds(t, false) {
+			for _, f := range faults.All {
+				group.Go(func() {
+					room <- struct{}{}
+					defer func() { <-room }()
+					checkSandboxed(t, f, h)
+				})
+			}
+		}
+		group.Wait()
+	})
+	left()
+}
+
+// checkSandboxed plays a game with a bot that misbehaves.
+func checkSandboxed(t *testing.T, f faults.Fault, h held) {
+	bots := real(misbehave(t, "--fault", f.Name, "--at=4", "--late=1m"), nil)
+	bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
+	clock := clockFor(f)
+	if f.Name == "no-ready" || f.Name == "slow-ready" {
+		clock.Startup = 500 * time.Millisecond
+	}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, From: []int{0, 1}, Clock: clock, start: starter{}.start}
+	r := keep(m)
+	if err := m.Play(t.Context()); err != nil || len(r.games) != 1 {
+		t.Errorf("%s, %s: %d games, %q: %v", f.Name, h.name, len(r.games), r.voids, err)
+		return
+	}
+	g := r.games[0]
+	if f.Code == "" {
+		if len(g.Faults) > 0 {
+			t.Errorf("%s, %s: %v", f.Name, h.name, g.Faults)
+		}
+		return
+	}
+	if len(g.Faults) != 1 || g.Faults[0].Seat != 0 || g.Faults[0].Code != f.Code {
+		t.Errorf("%s, %s: %v, want %s of seat 0", f.Name, h.name, g.Faults, f.Code)
+		return
+	}
+	for _, want := range faultTexts[f.Name] {
+		if !strings.Contains(g.Faults[0].Text, want) {
+			t.Errorf("%s, %s: the text is %q, want %q in it", f.Name, h.name, g.Faults[0].Text, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+// Package text formats text for people: numbers of things, paragraphs, tables, and
+// words for a shell.
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dustin/go-humanize/english"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/mattn/go-shellwords"
+)
+
+// Count returns a number of things: "1 match", "2 matches".
+func Count(n int, thing string) string {
+	return fmt.Sprintf("%d %s", n, english.PluralWord(n, thing, ""))
+}
+
+// Width returns how many columns a text takes, without colours. Every character counts
+// as one column.
+func Width(text string) int {
+	n := 0
+	for len(text) > 0 {
+		if strings.HasPrefix(text, "\x1b[") {
+			if end := strings.IndexByte(text, 'm'); end >= 0 {
+				text = text[end+1:]
+				continue
+			}
+		}
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		n++
+	}
+	return n
+}
+
+// Wrap joins words into lines of at most this many columns. A longer word gets its own
+// line.
+func Wrap(words []string, columns int) []string {
+	var lines []string
+	for _, word := range words {
+		last := len(lines) - 1
+		if last < 0 || Width(lines[last])+1+Width(word) > columns {
+			lines = append(lines, word)
+		} else {
+			lines[last] += " " + word
+		}
+	}
+	return lines
+}
+
+// Paragraph breaks a text into lines of at most this many columns: the first begins with
+// a mark, the others are indented by its width.
+func Paragraph(mark, text string, columns int) string {
+	lines := Wrap(strings.Fields(text), columns-Width(mark))
+	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
+}
+
+// Table returns a table in the common style; Render writes it to w.
+func Table(w io.Writer) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	style := table.StyleLight
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format.Header = 0
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	return t
+}
+
+// Quote returns a word in the syntax of a shell: quoted if necessary.
+func Quote(word string) string {
+	if words, err := shellwords.Parse(word); err == nil && len(words) == 1 && words[0] == word && !strings.ContainsAny(word, "$*?[]#~{}&!=%^") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

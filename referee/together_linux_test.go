@@ -1,0 +1,84 @@
+package referee
+
+import (
+	"io"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// No more rotations have processes at the same time than are to be together, on any
+// number of workers, and the games are the same as when all are.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	play := func(together, workers int) (games []string, most int64) {
+		t.Helper()
+		var now, peak atomic.Int64
+		m := &Match{
+			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Together: together,
+			Done: func(g *Game) error {
+				for i := range g.Moves {
+					g.Moves[i].MS = 0
+				}
+				games = append(games, string(g.Encode()))
+				return nil
+			},
+		}
+		for range workers {
+			m.Workers = append(m.Workers, AnyCore)
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			m.Bots = append(m.Bots, inside(name, func(lines io.Reader, answers io.Writer) error {
+				for n := now.Add(1); ; {
+					if was := peak.Load(); n <= was || peak.CompareAndSwap(was, n) {
+						break
+					}
+				}
+				defer now.Add(-1)
+				return house.Run("first", lines, answers)
+			}))
+		}
+		if err := m.Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(games)
+		return games, peak.Load()
+	}
+	all, most := play(0, 2)
+	if len(all) != 6 || most != 9 {
+		t.Fatalf("all rotations together have %d games and %d bots at once, want 6 and 9", len(all), most)
+	}
+	for _, test := range []struct{ together, workers, most int }{{1, 1, 3}, {1, 2, 3}, {2, 1, 6}, {2, 2, 6}, {3, 1, 9}, {9, 1, 9}} {
+		games, most := play(test.together, test.workers)
+		if most != int64(test.most) {
+			t.Errorf("%d together on %d workers: %d bots at once, want %d", test.together, test.workers, most, test.most)
+		}
+		if !slices.Equal(games, all) {
+			t.Errorf("%d together on %d workers: other games", test.together, test.workers)
+		}
+	}
+}
+
+// A bot that had all its faults in the rotations before is out of those after them.
+func TestTogetherFaults(t *testing.T) {
+	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
+	s := newSchedule(m)
+	s.begin(0, 1)
+	for deal := range 5 {
+		g := plan{}.finish(m, deal, 0)
+		if deal > 1 {
+			g.Faults = append(g.Faults, Fault{Seat: 1, Code: protocol.Exit})
+		}
+		if err := s.done(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.begin(1, 2)
+	out, ok := s.out(0)
+	if !ok || !slices.Equal(out, []bool{false, true}) {
+		t.Errorf("in the first deal of the second rotation %v are out, known: %t", out, ok)
+	}
+}

@@ -1,0 +1,41 @@
+package referee
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// BenchmarkVerify checks a whole game against its replay; BenchmarkTraffic rebuilds
+// what one of its bots was sent.
+func BenchmarkVerify(b *testing.B) {
+	benchmarkReplays(b, func(r *Replay) error {
+		for _, err := range r.Verify(variant(b, r.Game, "").Game()) {
+			return err
+		}
+		return nil
+	})
+}
+
+func BenchmarkTraffic(b *testing.B) {
+	benchmarkReplays(b, func(r *Replay) error {
+		_, err := r.Traffic(variant(b, r.Game, "").Game(), 0)
+		return err
+	})
+}
+
+func benchmarkReplays(b *testing.B, rebuild func(*Replay) error) {
+	for _, g := range games.All() {
+		v := variant(b, g.Name(), "")
+		game := oneGame(b, &Match{Variant: v, Bots: named(v.Players()), Clock: patient, start: starter{}.start})
+		b.Run(g.Name(), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := rebuild(&game.Replay); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*len(game.Moves))/b.Elapsed().Seconds(), "moves/s")
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package referee
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// A walk gives what playing the moves by the rules gives, position by position:
+// the state, the events that led there, the move, and the faults before it.
+func TestReplaysWalk(t *testing.T) {
+	r := &threeHanded(t).Replay
+	v, err := r.Resolve(variant(t, "brisca", "").Game())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := rules.NewStream(rules.Seed(r.Seed))
+	state := v.Deal(&stream)
+	var log, want rules.Log
+	state.Start(&want)
+	var faults []Fault
+	ply := 0
+	for s, err := range r.Walk(v, &log) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := views(s.State, v), views(state, v); got != want || s.State.Ply() != ply {
+			t.Fatalf("ply %d: the position is %s, want %s", ply, got, want)
+		}
+		if diff := cmp.Diff(want.Open(), log.Open()); diff != "" {
+			t.Fatalf("ply %d: events differ: %s", ply, diff)
+		}
+		for _, f := range s.Faults {
+			if f.Ply != ply {
+				t.Errorf("ply %d has the fault of ply %d", ply, f.Ply)
+			}
+		}
+		faults = append(faults, s.Faults...)
+		if s.Record == nil {
+			break
+		}
+		if s.Record != &r.Moves[ply] || string(state.MoveText(nil, s.Move)) != s.Record.Move {
+			t.Fatalf("ply %d: the move is %d with the record %v", ply, s.Move, s.Record)
+		}
+		want.Reset()
+		state.Apply(s.Move, &want)
+		ply++
+	}
+	if ply != len(r.Moves) || state.Turn() != rules.Over {
+		t.Errorf("the walk ends at ply %d of %d", ply, len(r.Moves))
+	}
+	if diff := cmp.Diff(r.Faults, faults); diff != "" || len(faults) != 2 {
+		t.Errorf("faults: %s", diff)
+	}
+}
+
+// views returns what all seats see.
+func views(s rules.State, v rules.Variant) string {
+	var text []byte
+	for seat := range v.Players() {
+		text = append(s.View(text, seat), '\n')
+	}
+	return string(text)
+}
+
+// Faults that are out of order are given where they stand, those after the last
+// move at the end.
+func TestReplaysWalkFaults(t *testing.T) {
+	r := oneGame(t, &Match{Variant: variant(t, "teeko", "limit=4"), Bots: named(2), Clock: patient, start: starter{}.start}).Replay
+	for _, ply := range []int{1, 3, 2, 9, 4} {
+		r.Faults = append(r.Faults, Fault{Ply: ply, Code: protocol.Exit})
+	}
+	v, err := r.Resolve(variant(t, "teeko", "").Game())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][]int
+	for s, err := range r.Walk(v, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		plies := []int{}
+		for _, f := range s.Faults {
+			plies = append(plies, f.Ply)
+		}
+		got = append(got, plies)
+	}
+	if diff := cmp.Diff([][]int{{}, {1}, {}, {3, 2}, {9, 4}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A replay from before there were openings has none; one that lacks another option is
+// refused.
+func TestReplaysWithoutOpening(t *testing.T) {
+	g := variant(t, "teeko", "").Game()
+	r := oneGame(t, &Match{Variant: variant(t, "teeko", "limit=4"), Bots: named(2), Clock: patient, start: starter{}.start}).Replay
+	delete(r.Options, "opening")
+	if differences := r.Verify(g); len(differences) > 0 {
+		t.Error(differences)
+	}
+	if v, err := r.Resolve(g); err != nil || v.Settings().Get("opening") != "0" {
+		t.Error(v, err)
+	}
+	r.Options["opening"] = "3"
+	if len(r.Verify(g)) == 0 {
+		t.Error("the moves fit another opening")
+	}
+	delete(r.Options, "opening")
+	delete(r.Options, "squares")
+	if _, err := r.Resolve(g); err == nil {
+		t.Error("a replay without squares is taken")
+	}
+}
+
+// The opening is in the replay's options, and the seed brings it back: the moves begin
+// after it, and what is shown and fed to the bots has it.
+func TestReplaysWithOpening(t *testing.T) {
+	v := variant(t, "teeko", "start=drop limit=4 opening=3")
+	r := oneGame(t, &Match{Variant: v, Bots: named(2), Clock: patient, start: starter{}.start}).Replay
+	if differences := r.Verify(v.Game()); len(differences) > 0 || r.Options["opening"] != "3" || len(r.Moves) != 4 || r.Moves[0].Seat != 1 {
+		t.Fatal(differences, r.Options, r.Moves)
+	}
+	var log rules.Log
+	for step, err := range r.Walk(v, &log) {
+		if told := log.Open(); err != nil || step.State.Ply() != 0 || len(told) != 4 || told[0] != "opening 3" {
+			t.Error(err, step.State.Ply(), told)
+		}
+		break
+	}
+	traffic, err := r.Traffic(v.Game(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []byte
+	for _, block := range traffic {
+		lines = append(lines, block.Lines...)
+	}
+	if want := "event opening 3\nevent " + log.Open()[1] + "\n"; !bytes.Contains(lines, []byte(want)) {
+		t.Errorf("seat 1 is fed %q, without %q", lines, want)
+	}
+	r.Options["opening"] = "2"
+	if len(r.Verify(v.Game())) == 0 {
+		t.Error("the moves fit another opening")
+	}
+}
+
+// A walk ends with the move that the rules do not allow, or when nobody wants more.
+func TestReplaysWalkEnds(t *testing.T) {
+	r := oneGame(t, &Match{Variant: variant(t, "teeko", "limit=6"), Bots: named(2), Clock: patient, start: starter{}.start}).Replay
+	r.Moves = slices.Clone(r.Moves)
+	r.Moves[3].Move = "24-24"
+	v, err := r.Resolve(variant(t, "teeko", "").Game())
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, err = range r.Walk(v, nil) {
+		if err == nil {
+			steps++
+		}
+	}
+	if steps != 3 || err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat 1: teeko: ") {
+		t.Errorf("%d steps, then %v", steps, err)
+	}
+	for range r.Walk(v, nil) {
+		break
+	}
+}

@@ -1,0 +1,141 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// bare lists the games whose deal has no chance in it.
+var bare = []struct {
+	title, game string
+	options     map[string]string
+}{
+	{"Tebes", "tebes", nil},
+	{"Tebes, 4 by 4", "tebes", map[string]string{"size": "4"}},
+	{"Teeko, placed", "teeko", map[string]string{"start": "drop"}},
+}
+
+// An opening is lopsided where one side scores lopsided or more in evenGames games
+// of @greedy against itself. By luck alone 1 in 2,500 is.
+// The first judged openings of a length are looked at.
+const (
+	evenGames = 20
+	lopsided  = 18
+	judged    = 100
+)
+
+// Openings writes a Markdown table of what openings of each length are worth, over
+// so many deals each.
+func Openings(w io.Writer, deals int, seed rules.Seed) error {
+	fmt.Fprintf(w, "| game | N | distinct openings of %d | distinct deals of @greedy and @first | score of the first player | lopsided |\n", deals)
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	for _, b := range bare {
+		for plies := range rules.MaxOpening + 1 {
+			given := map[string]string{rules.OpeningOption.Name: strconv.Itoa(plies)}
+			for name, value := range b.options {
+				given[name] = value
+			}
+			g, err := games.Find(b.game)
+			if err != nil {
+				return err
+			}
+			v, err := rules.Resolve(g, given)
+			if err != nil {
+				return err
+			}
+			o, err := measure(v, deals, seed)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "| %s | %d | %d | %d | %.1f %% | %.1f %% |\n", b.title, plies, o.starts, o.deals,
+				100*o.first/float64(min(deals, judged)*evenGames), 100*float64(o.lopsided)/float64(min(deals, judged)))
+		}
+	}
+	return nil
+}
+
+// openings is what is counted of the openings of one length.
+type openings struct {
+	starts   int     // distinct first positions
+	deals    int     // distinct deals, both games of each, between @greedy and @first
+	first    float64 // the score of the seat that begins, between two of @greedy
+	lopsided int
+}
+
+func measure(v rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
+	starts, played := map[string]bool{}, map[string]bool{}
+	r := rules.NewRand(1)
+	for deal := range deals {
+		stream := rules.NewStream(seed.Derive(fmt.Sprintf("deal/%d", deal)))
+		start := v.Deal(&stream)
+		starts[fmt.Sprintf("%s %d", start.View(nil, 0), start.Turn())] = true
+		var record []byte
+		for _, bots := range [...][2]string{{"greedy", "first"}, {"first", "greedy"}} {
+			end := start.Clone()
+			if record, err = playGame(v, end, bots, 0, append(record, '/')); err != nil {
+				return o, err
+			}
+		}
+		played[string(record)] = true
+		if deal >= judged {
+			continue
+		}
+		sum := 0.0
+		for range evenGames {
+			end := start.Clone()
+			if _, err = playGame(v, end, [2]string{"greedy", "greedy"}, r.Uint64(), nil); err != nil {
+				return o, err
+			}
+			sum += score(end, start.Turn())
+		}
+		o.first += sum
+		if sum >= lopsided || sum <= evenGames-lopsided {
+			o.lopsided++
+		}
+	}
+	o.starts, o.deals = len(starts), len(played)
+	return o, nil
+}
+
+// score returns 1 for a win of a seat, 0.5 for a draw.
+func score(s rules.State, seat int) float64 {
+	ranks := s.Result().Ranks
+	return 0.5 + float64(ranks[1-seat]-ranks[seat])/2
+}
+
+// playGame plays a game between two house bots in this process. It appends the moves.
+// The bots draw from the seed alone.
+func playGame(v rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
+	var players [2]house.Player
+	var told [2]*protocol.Game
+	for seat, name := range bots {
+		p, err := house.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		players[seat] = p
+		told[seat] = &protocol.Game{
+			Name: v.Game().Name(), Seat: seat, Seed: seed + uint64(seat), Settings: protocol.Pairs(v.Settings().String()),
+		}
+	}
+	for s.Turn() != rules.Over {
+		seat := s.Turn()
+		o := rules.Observe(s, seat)
+		answer := players[seat].Answer(&protocol.Turn{Game: told[seat], Ply: o.Ply, View: o.View, Moves: o.Moves})
+		m, err := s.ParseMove(string(answer.Move))
+		if err == nil {
+			err = rules.Play(s, m, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		record = append(append(record, answer.Move...), ' ')
+	}
+	return record, nil
+}

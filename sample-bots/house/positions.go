@@ -1,0 +1,45 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// positions makes positions of a game from the lines that a bot gets. The zero value is ready
+// for use.
+type positions struct {
+	game    *protocol.Game
+	variant rules.Variant
+	err     error
+	hidden  rules.Rand // draws what the seat cannot see
+}
+
+// at returns a position that is consistent with what the bot knows on its turn.
+func (p *positions) at(t *protocol.Turn) (rules.State, error) {
+	if p.game != t.Game {
+		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)
+		p.variant, p.err = variant(t.Game)
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return p.variant.FromView(rules.Observation{
+		Seat: t.Game.Seat, Turn: t.Game.Seat, Ply: t.Ply, View: t.View, Moves: t.Moves,
+	}, &p.hidden)
+}
+
+// variant returns the game with the options of the game line.
+func variant(g *protocol.Game) (rules.Variant, error) {
+	game, err := games.Find(g.Name)
+	if err != nil {
+		return nil, err
+	}
+	given := map[string]string{}
+	for _, o := range game.Options() {
+		if value, ok := g.Settings.Lookup(o.Name); ok {
+			given[o.Name] = string(value)
+		}
+	}
+	return rules.Resolve(game, given)
+}

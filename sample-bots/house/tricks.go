@@ -1,0 +1,59 @@
+package house
+
+import "github.com/timba-arena/timba/referee/rules/baraja"
+
+// trickView is what a seat knows in a trick-taking game on its turn.
+type trickView struct {
+	seat, players int
+	hand          baraja.Set
+	unseen        baraja.Set // cards of the pack that lie hidden from this seat
+	trumps        baraja.Suit
+	trick         []baraja.Card
+}
+
+// toCome returns the number of seats that play to this trick after this seat.
+func (v *trickView) toCome() int { return v.players - len(v.trick) - 1 }
+
+// holds returns the chance that none of n more hidden cards beats a card; better are the hidden
+// cards that would.
+func holds(better baraja.Set, hidden baraja.Set, n int) float64 {
+	total := hidden.Len()
+	if total == 0 {
+		return 1
+	}
+	return power(1-float64((better&hidden).Len())/float64(total), n)
+}
+
+// bound returns the chance that a card beats the next n seats if each must win the trick if it
+// can: a seat must follow suit, with a better card if possible, else it must trump. better are
+// the hidden cards that beat the card.
+func (v *trickView) bound(best baraja.Card, better baraja.Set, n int) float64 {
+	led := best.Suit()
+	if len(v.trick) > 0 {
+		led = v.trick[0].Suit()
+	}
+	better &= v.unseen
+	holds := 1.0
+	if best.Suit() == led {
+		holds = v.lacks(better.Of(led))
+	}
+	if led != v.trumps { // a seat that is void ruffs or overruffs
+		holds *= 1 - v.lacks(v.unseen.Of(led))*(1-v.lacks(better.Of(v.trumps)))
+	}
+	return power(holds, n)
+}
+
+// lacks returns the chance that a hand as large as this seat's has none of the cards, if the
+// hidden cards are distributed at random.
+func (v *trickView) lacks(cards baraja.Set) float64 {
+	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
+}
+
+// power returns x to the n.
+func power(x float64, n int) float64 {
+	p := 1.0
+	for ; n > 0; n-- {
+		p *= x
+	}
+	return p
+}

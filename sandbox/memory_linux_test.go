@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The least of the machine's memory and of the limits of a cgroup and of all around it
+// counts, in both versions of cgroups; what is no number is no limit.
+func TestMachineMemory(t *testing.T) {
+	const gib = 1 << 30
+	for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
+		dir := t.TempDir()
+		inner := filepath.Join(dir, "service", "bots")
+		if err := os.MkdirAll(inner, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		set := func(in, text string) {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(in, file), []byte(text+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expect := func(what string, want int64) {
+			t.Helper()
+			if got := lessInGroups(8*gib, inner, file); got != want {
+				t.Errorf("%s, %s: %d, want %d", file, what, got, want)
+			}
+		}
+		expect("no limit", 8*gib)
+		set(inner, "max")
+		set(dir, "9223372036854771712") // what version 1 has for none
+		expect("none that counts", 8*gib)
+		set(filepath.Dir(inner), "3221225472")
+		expect("the service's", 3*gib)
+		set(inner, "4294967296")
+		expect("a larger one within", 3*gib)
+		set(inner, "1073741824")
+		expect("its own", gib)
+		if got := lessInGroups(0, inner, file); got != gib {
+			t.Errorf("%s: where the machine's is not known: %d", file, got)
+		}
+	}
+	if got := lessInGroups(8*gib, "", "memory.max"); got != 8*gib {
+		t.Errorf("without a cgroup it is %d", got)
+	}
+	if got := MachineMemory(); got < 64<<20 {
+		t.Errorf("this machine has %d bytes", got)
+	}
+}

@@ -1,0 +1,47 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// countProcesses starts processes of one thread until it is refused one, which ends it, and
+// says after each how many there are, itself included.
+const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
+
+// TestProcessLimit: a program gets as many processes as its limit says and not many more:
+// one where it has a user of its own, else initThreads, or at WEAK, which counts them only
+// now and then, three times the limit. docs/sandbox.md has these numbers.
+func TestProcessLimit(t *testing.T) {
+	more := func(level Level, most int) int {
+		switch {
+		case os.Geteuid() == 0:
+			return starter
+		case level == Weak:
+			return 3 * most
+		}
+		return initThreads
+	}
+	for _, level := range here(t) {
+		for _, most := range []int{24, DefaultLimit.Processes} {
+			t.Run(fmt.Sprintf("%s/%d", level, most), func(t *testing.T) {
+				spec := self(level)
+				spec.Command, spec.Limit.Processes = []string{"sh", "-c", countProcesses}, most
+				status, out := play(t, spec)
+				var got int
+				for _, word := range strings.Fields(out) {
+					if n, err := strconv.Atoi(word); err == nil {
+						got = n
+					}
+				}
+				t.Logf("%d processes of %d; %s", got, most, status)
+				if got < most || got > most+more(level, most) {
+					t.Errorf("%d processes of %d; it %s, and said %.300q", got, most, status, out)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// A match that may take too long by its rules is refused with the numbers and with what
+// to change, and what it says to try is taken.
+func TestAskForTooMuchTime(t *testing.T) {
+	w := newWorld(t, nil)
+	w.config.Limits.Time = 3 * time.Hour // a move has a minute
+	post := func(body string) (int, string) {
+		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: body})
+		return rec.Code, rec.Body.String()
+	}
+	for _, c := range []struct {
+		body string
+		want []string // "" is taken
+	}{
+		{`{"game":"teeko","options":{"limit":"0"},"deals":100,"bots":["adabot","@random"]}`,
+			[]string{"it may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60000 ms a move", "try 1 deal with limit=90 or less"}},
+		{`{"game":"teeko","options":{"limit":"91"},"deals":1,"bots":["adabot","@random"]}`, []string{"limit=90 or less"}},
+		{`{"game":"teeko","options":{"limit":"90"},"deals":1,"bots":["adabot","@random"]}`, nil},
+		{`{"game":"teeko","options":{"limit":"10"},"deals":10,"bots":["adabot","@random"]}`, []string{"try fewer deals: 9 at most"}},
+		{`{"game":"teeko","options":{"limit":"10"},"deals":9,"bots":["adabot","@random"]}`, nil},
+		{`{"ladder":"teeko","bots":["adabot","@random"]}`, []string{"it may take 6h40m0s"}},
+		{`{"game":"brisca","options":{"players":"4"},"bots":["adabot","@random","@first","@greedy"]}`, []string{"fewer deals: 1 at most"}},
+	} {
+		code, said := post(c.body)
+		if (code == http.StatusAccepted) != (c.want == nil) {
+			t.Errorf("%s: %d %s", c.body, code, said)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: says %s, want %q", c.body, said, want)
+			}
+		}
+	}
+}
+
+// A match whose bots never fit into the memory is refused with the numbers.
+func TestAskForTooMuchMemory(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Room = ladder.Room{Total: 700 << 20, Bot: 512 << 20} })
+	ask := func(bots string) (int, string) {
+		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: `{"game":"tute","deals":1,"options":{"players":"4"},"bots":[` + bots + `]}`})
+		return rec.Code, rec.Body.String()
+	}
+	// Three house bots are counted with 64 MiB each.
+	code, said := ask(`"adabot","@random","@first","@greedy"`)
+	if code != http.StatusBadRequest || !strings.Contains(said, "its 4 bots can use 704 MiB at once, 512 MiB each, and all bots together have 700 MiB") {
+		t.Errorf("%d %s", code, said)
+	}
+	w.api.Room.Total = 704 << 20
+	if code, said := ask(`"adabot","@random","@first","@greedy"`); code != http.StatusAccepted {
+		t.Errorf("%d %s", code, said)
+	}
+}
+
+// A match is cancelled by who asked for it and by an admin, while it waits and while it
+// runs, and by nobody else; whoever asked for it is told when it was somebody else.
+func TestCancel(t *testing.T) {
+	w := newWorld(t, nil)
+	cancel := func(m ladder.Match, who string) (int, string) {
+		rec := w.ask(call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/matches/%d/cancel", m.ID), who: who})
+		return rec.Code, rec.Body.String()
+	}
+	waits, runs := w.asked("ada"), w.asked("ada")
+	seed := referee.NewSeed()
+	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
+	check(t, err)
+	for _, who := range []string{"bob all", "bob submit", "root submit"} {
+		if code, said := cancel(waits, who); code != http.StatusForbidden || !strings.Contains(said, "only who asked for match") {
+			t.Errorf("%s: %d %s", who, code, said)
+		}
+	}
+	woken := w.woken
+	for _, m := range []ladder.Match{waits, runs} {
+		who := map[int64]string{waits.ID: "ada submit", runs.ID: "root all"}[m.ID]
+		if code, said := cancel(m, who); code != http.StatusOK {
+			t.Fatalf("%s: %d %s", who, code, said)
+		}
+		name, _, _ := strings.Cut(who, " ")
+		doc := get[wire.Match](w, call{path: fmt.Sprintf("/api/v1/matches/%d", m.ID)})
+		if doc.State != "dropped" || doc.Reason != "cancelled by "+name || doc.Finished.IsZero() {
+			t.Errorf("match %d is %s, %q", m.ID, doc.State, doc.Reason)
+		}
+		for _, a := range doc.Attempts {
+			if a.Ended.IsZero() || a.Seed == "" {
+				t.Errorf("match %d: its attempt goes on: %+v", m.ID, a)
+			}
+		}
+	}
+	if w.woken != woken+2 {
+		t.Errorf("the runner was woken %d times, want twice", w.woken-woken)
+	}
+	for _, m := range []ladder.Match{waits, w.rated} {
+		if code, said := cancel(m, "root all"); code != http.StatusConflict || !strings.Contains(said, "already") {
+			t.Errorf("match %d once more: %d %s", m.ID, code, said)
+		}
+	}
+	if code, said := cancel(w.rated, "ada submit"); code != http.StatusForbidden {
+		t.Errorf("a rated match: %d %s", code, said)
+	}
+	messages, err := w.store.Messages(bg, w.person("ada"), 0, 100)
+	check(t, err)
+	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text, "match ") })
+	if len(told) != 1 || told[0].Text != fmt.Sprintf("match %d is cancelled by root", runs.ID) {
+		t.Errorf("ada is told %+v", told)
+	}
+}
+
+// Blocking somebody ends what they have going on, and nothing of others.
+func TestBlockEndsAll(t *testing.T) {
+	w := newWorld(t, nil)
+	root := w.person("root")
+	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
+	seed := referee.NewSeed()
+	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
+	check(t, err)
+	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
+	if w.woken == 0 {
+		t.Error("the runner was not woken")
+	}
+	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all
+		m, err := w.store.Match(bg, id)
+		check(t, err)
+		if m.State != ladder.Dropped || m.Reason != "cancelled: ada is blocked" {
+			t.Errorf("match %d is %s, %q", id, m.State, m.Reason)
+		}
+	}
+	v, err := w.store.Version(bg, w.waits.ID)
+	check(t, err)
+	if v.State != ladder.Failed || v.Reason != "cancelled: ada is blocked" {
+		t.Errorf("the submission is %s, %q", v.State, v.Reason)
+	}
+	other, err := w.store.AddMatch(bg, w.houseMatch(root))
+	check(t, err)
+	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/bob/block", who: "root all"})
+	if m, err := w.store.Match(bg, other.ID); err != nil || m.State != ladder.Waiting {
+		t.Errorf("a match of somebody else is %s, %v", m.State, err)
+	}
+}
+
+// houseMatch returns a match between house bots that somebody asks for.
+func (w *world) houseMatch(by int64) store.NewMatch {
+	return store.NewMatch{
+		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.houseVersion("@first")}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by,
+	}
+}

@@ -1,0 +1,307 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// TestPace: a client may be late by the window in all, however fast it was before.
+func TestPace(t *testing.T) {
+	p := newPace(ladder.Limits{Rate: 1000, Window: 10 * time.Second})
+	for _, step := range []struct {
+		bytes int
+		took  time.Duration
+		slack time.Duration
+	}{
+		{4000, 4 * time.Second, 10 * time.Second},  // just at the rate
+		{0, 6 * time.Second, 4 * time.Second},      // late
+		{1_000_000, time.Second, 10 * time.Second}, // what is fast makes up for it, and for no more
+		{5000, 15 * time.Second, 0},                // as late as it may be
+		{2000, 3 * time.Second, -1 * time.Second},  // too late: the next deadline has passed
+	} {
+		if p.moved(step.bytes, step.took); p.slack != step.slack {
+			t.Errorf("after %d bytes in %s it may be late by %s, want %s", step.bytes, step.took, p.slack, step.slack)
+		}
+	}
+}
+
+// serve serves the world over real connections, as a proxy's X-Forwarded-For says
+// where each comes from.
+func (w *world) serve(routes ...route) *httptest.Server {
+	w.api.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler))
+	server.Start()
+	return server
+}
+
+// upload sends an archive of a new bot of somebody's from an address; body gives it.
+func (w *world) send(url, who, from string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequest("POST", url+"/api/v1/submissions?bot="+fresh("sent"), body)
+	check(w.tb, err)
+	r.Header.Set("Authorization", "Bearer "+w.keys[who+" submit"])
+	r.Header.Set("Content-Type", "application/gzip")
+	r.Header.Set("X-Forwarded-For", from)
+	return http.DefaultClient.Do(r)
+}
+
+// TestSlowUploads: two people and their addresses hold all the uploads that they may,
+// and send next to nothing. Others' uploads are taken all the while.
+func TestSlowUploads(t *testing.T) {
+	w := newWorld(t, nil)
+	server := w.serve()
+	defer server.Close()
+	data := archive(t, "bot.py", "pass")
+	var slow []*io.PipeWriter
+	var ended sync.WaitGroup
+	for i, who := range []string{"ada", "bob"} {
+		for range uploadsOfPerson {
+			body, in := io.Pipe()
+			slow = append(slow, in)
+			ended.Go(func() {
+				if resp, err := w.send(server.URL, who, fmt.Sprintf("192.0.2.%d", i+1), body); err == nil {
+					resp.Body.Close()
+				}
+			})
+			_, err := in.Write([]byte(data[:10])) // the server reads: it holds its slot, or soon
+			check(t, err)
+		}
+	}
+	for held := 0; held < 2*uploadsOfPerson; {
+		w.api.uploads.mu.Lock()
+		held = w.api.uploads.all
+		w.api.uploads.mu.Unlock()
+	}
+	good := 0
+	const all = 20
+	for range all {
+		resp, err := w.send(server.URL, "root", "192.0.2.3", strings.NewReader(data))
+		check(t, err)
+		if resp.StatusCode == http.StatusAccepted {
+			good++
+		}
+		resp.Body.Close()
+	}
+	if good < all*8/10 {
+		t.Errorf("%d of %d uploads of another person are taken, want at least 0.8 of them", good, all)
+	}
+	resp, err := w.send(server.URL, "ada", "192.0.2.1", strings.NewReader(data))
+	check(t, err)
+	if resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("one more of a person with all that they may: %s", resp.Status)
+	}
+	for _, in := range slow {
+		in.CloseWithError(io.ErrUnexpectedEOF)
+	}
+	ended.Wait()
+}
+
+// TestSlowReaders: who takes an answer too slowly is ended, and gives its slot back.
+// The connection is real, the window is shortened.
+func TestSlowReaders(t *testing.T) {
+	w := newWorld(t, nil)
+	w.config.Limits.Window = 50 * time.Millisecond
+	w.config.Limits.Rate = 1 << 30
+	ended := make(chan struct{})
+	server := w.serve(route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+		defer close(ended)
+		leave, err := w.api.openStream(r)
+		if err != nil {
+			return err
+		}
+		defer leave()
+		for {
+			if _, err := rw.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
+				return gone(err)
+			}
+		}
+	}})
+	defer server.Close()
+	resp, err := http.Get(server.URL + "/endless")
+	check(t, err)
+	defer resp.Body.Close()
+	select { // nothing is read
+	case <-ended:
+	case <-time.After(30 * time.Second):
+		t.Fatal("a reader that takes nothing is served for ever")
+	}
+	if w.api.streams.enter(who{address: netip.MustParseAddr("192.0.2.9")}, ""); w.api.streams.all != 1 {
+		t.Errorf("%d downloads are held", w.api.streams.all)
+	}
+}
+
+// TestParallelRequests: limits hold however many requests come at once, and for a
+// person with many tokens as for one with one.
+func TestParallelRequests(t *testing.T) {
+	const limit = 40
+	w := newWorld(t, func(o *Options) { o.Config.Limits.Requests = limit })
+	w.nowMu.Lock() // nothing is forgiven meanwhile
+	frozen := w.now
+	w.nowMu.Unlock()
+	w.api.byPerson.now = func() time.Time { return frozen }
+	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
+	var codes sync.Map
+	var all sync.WaitGroup
+	for i := range 150 {
+		all.Go(func() {
+			rec := w.ask(call{method: "GET", path: "/api/v1/me", who: keys[i%3]})
+			codes.Store(i, rec.Code)
+		})
+	}
+	all.Wait()
+	if n := counted(&codes)[200]; n != limit {
+		t.Errorf("%d requests of one person are let through, want %d", n, limit)
+	}
+	if rec := w.ask(call{method: "GET", path: "/api/v1/me", who: "bob read"}); rec.Code != 200 || !strings.Contains(rec.Header().Get("RateLimit-Policy"), `"person";q=40`) {
+		t.Errorf("another person: %d %v", rec.Code, rec.Header())
+	}
+}
+
+func counted(codes *sync.Map) map[int]int {
+	count := map[int]int{}
+	codes.Range(func(_, code any) bool { count[code.(int)]++; return true })
+	return count
+}
+
+// TestParallelTokens: of 150 requests for a token at once no more get one than a
+// person may have, and the others are told what to do and not to wait.
+func TestParallelTokens(t *testing.T) {
+	w := newWorld(t, nil)
+	before, err := w.store.Tokens(bg, w.person("ada"))
+	check(t, err)
+	var codes sync.Map
+	var all sync.WaitGroup
+	for i := range 150 {
+		all.Go(func() {
+			rec := w.ask(call{method: "POST", path: "/api/v1/tokens", who: "ada all", body: `{"scope":"read"}`})
+			codes.Store(i, rec.Code)
+			if rec.Code == http.StatusConflict && (rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "timba tokens revoke")) {
+				t.Errorf("%v %s", rec.Header(), rec.Body)
+			}
+		})
+	}
+	all.Wait()
+	want := store.MaxTokens - len(before)
+	if n := counted(&codes); n[201] != want || n[409] != 150-want {
+		t.Errorf("the answers are %v, want %d new tokens and %d conflicts", n, want, 150-want)
+	}
+}
+
+// TestUnknownAddressesAreLimited: what does not exist is counted as what does.
+func TestUnknownAddressesAreLimited(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
+	for i, c := range []struct {
+		method, path string
+		want         int
+	}{{"GET", "/nothing", 404}, {"POST", "/api/v1/ladders", 405}, {"GET", "/api//v1/ladders", 404}, {"GET", "/nothing", 429}, {"POST", "/api/v1/ladders", 429}} {
+		r := httptest.NewRequest(c.method, c.path, nil)
+		rec := httptest.NewRecorder()
+		w.http.ServeHTTP(rec, r)
+		if rec.Code != c.want || c.want == 429 && rec.Header().Get("Retry-After") == "" {
+			t.Errorf("request %d, %s %s: %d, want %d", i, c.method, c.path, rec.Code, c.want)
+		}
+	}
+}
+
+// TestPermanentLimits: what waiting does not help is no rate limit; what it helps
+// says how long.
+func TestPermanentLimits(t *testing.T) {
+	w := newWorld(t, nil)
+	send := func(bot string) *httptest.ResponseRecorder {
+		return w.ask(call{method: "POST", path: "/api/v1/submissions?bot=" + bot, who: "bob submit", kind: "application/gzip", body: archive(t, "bot.py", fresh("# "))})
+	}
+	w.config.Limits.Bots, w.config.Limits.Versions = 1, 2
+	if rec := send("one"); rec.Code != 202 {
+		t.Fatalf("%d %s", rec.Code, rec.Body)
+	}
+	if rec := send("two"); rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "1 bots are the limit") {
+		t.Errorf("one bot too many: %d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+	w.config.Limits.Bots = 100
+	send("two")
+	rec := send("three")
+	wait, err := strconv.Atoi(rec.Header().Get("Retry-After"))
+	if rec.Code != 429 || err != nil || wait < 23*60*60 || wait > 24*60*60 {
+		t.Errorf("one version too many: %d %v %s", rec.Code, rec.Header(), rec.Body)
+	}
+}
+
+// TestQueue: a submission tells its place, which changes by turns of the owners, and
+// can be cancelled while it waits.
+func TestQueue(t *testing.T) {
+	w := newWorld(t, nil) // adabot@3 waits
+	send := func(who string) wire.Submission {
+		t.Helper()
+		return get[wire.Submission](w, call{method: "POST", path: "/api/v1/submissions?bot=" + fresh("queued"), who: who + " submit", kind: "application/gzip", body: archive(t, "bot.py", "pass")})
+	}
+	place := func(who string, s wire.Submission) int {
+		t.Helper()
+		return get[wire.Submission](w, at("/submissions/%d", s.ID).by(who+" read")).Place
+	}
+	first, second := send("ada"), send("ada")
+	other := send("bob")
+	if first.Place != 2 || second.Place != 3 || other.Place != 2 {
+		t.Errorf("the places are %d, %d and %d, want 2, 3 and 2", first.Place, second.Place, other.Place)
+	}
+	if n, m := place("ada", first), place("ada", second); n != 3 || m != 4 {
+		t.Errorf("behind the other's the places are %d and %d, want 3 and 4", n, m)
+	}
+	cancelled := get[wire.Submission](w, call{method: "DELETE", path: fmt.Sprintf("/api/v1/submissions/%d", first.ID), who: "ada submit"})
+	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
+		t.Errorf("%+v", cancelled)
+	}
+	check(t, w.store.SetState(bg, w.waits.ID, ladder.Queued))
+	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
+		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
+	}
+	if rec := w.ask(call{method: "DELETE", path: fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID), who: "ada submit"}); rec.Code != 409 {
+		t.Errorf("what has begun is cancelled: %d %s", rec.Code, rec.Body)
+	}
+}
+
+// TestWithdrawal: withdrawn, restored, back to an earlier version, and the upload as
+// it came.
+func TestWithdrawal(t *testing.T) {
+	w := newWorld(t, nil)
+	name := w.adasLive()
+	v := w.version(name)
+	w.Live(v.ID, store.Built{Hash: hashOf(2), Command: []string{"./bot"}})
+	change := func(method, path, body string) wire.Bot {
+		t.Helper()
+		return get[wire.Bot](w, call{method: method, path: "/api/v1/bots/" + name + path, who: "ada submit", body: body})
+	}
+	if b := change("PUT", "/withdrawal", ""); b.Withdrawn.IsZero() || b.Live != 0 || b.Latest.State != "resting" {
+		t.Errorf("withdrawn: %+v", b)
+	}
+	woken := w.woken
+	if b := change("DELETE", "/withdrawal", ""); !b.Withdrawn.IsZero() || b.Live != 2 {
+		t.Errorf("restored: %+v", b)
+	}
+	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.woken != woken+2 {
+		t.Errorf("an earlier version: %+v, woken %d times", b, w.woken-woken)
+	}
+	want := archive(t, "bot.py", "pass")
+	w.keep(v.Bundle, want)
+	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/bots/%s/versions/2/upload", name), who: "ada read"})
+	if rec.Body.String() != want || !strings.Contains(rec.Header().Get("Content-Disposition"), name+`-2.tar.gz"`) {
+		t.Errorf("%d %v, %d bytes", rec.Code, rec.Header(), rec.Body.Len())
+	}
+	if rec := w.ask(call{method: "GET", path: "/api/v1/bots/@random/versions/1/upload", who: "root all"}); rec.Code != 404 {
+		t.Errorf("a house bot's: %d", rec.Code)
+	}
+}

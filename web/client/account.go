@@ -1,0 +1,105 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Account is the user's server and token. It is saved in the user's configuration directory,
+// readable only by the user.
+type Account struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+}
+
+// The environment variables that override the saved account.
+const (
+	EnvURL   = "TIMBA_URL"
+	EnvToken = "TIMBA_TOKEN"
+)
+
+// AccountFile returns the path of the saved account.
+func AccountFile() (string, error) {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("login: the configuration directory is unknown: %w: set %s and %s instead", err, EnvURL, EnvToken)
+	}
+	return filepath.Join(dir, "timba", "login.json"), nil
+}
+
+// ReadAccount returns the saved account, a zero Account if there is none.
+func ReadAccount() (Account, error) {
+	var a Account
+	path, err := AccountFile()
+	if err != nil {
+		return a, err
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &a)
+	}
+	if err != nil {
+		return a, fmt.Errorf("login: %s cannot be read: %w: run timba login URL to write it again", path, err)
+	}
+	return a, nil
+}
+
+// CurrentAccount returns the saved account, overridden by the environment. A saved token is only
+// for the server that it was saved with.
+func CurrentAccount() (Account, error) {
+	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
+	if url != "" && token != "" {
+		return Account{url, token}, nil // the file need not exist
+	}
+	a, err := ReadAccount()
+	if err != nil {
+		return a, err
+	}
+	if url != "" {
+		c, err := New(url, "")
+		if err != nil {
+			return a, fmt.Errorf("%s: %w", EnvURL, err)
+		}
+		if c.URL != a.URL {
+			a = Account{URL: c.URL}
+		}
+	}
+	if token != "" {
+		a.Token = token
+	}
+	return a, nil
+}
+
+// Keep saves the account, completely or not at all, and returns the path of its file.
+func (a Account) Keep() (path string, err error) {
+	if path, err = AccountFile(); err != nil {
+		return "", err
+	}
+	data, err := json.MarshalIndent(a, "", " ")
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("login: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "login-*") // 0600
+	if err != nil {
+		return "", fmt.Errorf("login: %w", err)
+	}
+	defer os.Remove(f.Name()) // fails when it has been renamed
+	_, err = f.Write(append(data, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("login: %w", err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return "", fmt.Errorf("login: %w", err)
+	}
+	return path, nil
+}

@@ -1,0 +1,61 @@
+package client
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The environment wins over what is kept, and a token is only sent to the server
+// that it was kept for.
+func TestCurrentAccount(t *testing.T) {
+	for name, c := range map[string]struct{ url, token, wantURL, wantToken string }{
+		"kept":             {"", "", "http://kept:1", "secret"},
+		"same server":      {"http://kept:1/", "", "http://kept:1", "secret"},
+		"another server":   {"http://other:2", "", "http://other:2", ""},
+		"another token":    {"", "mine", "http://kept:1", "mine"},
+		"all from outside": {"http://other:2", "mine", "http://other:2", "mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+			t.Setenv("HOME", os.Getenv("XDG_CONFIG_HOME"))
+			if _, err := (Account{"http://kept:1", "secret"}).Keep(); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv(EnvURL, c.url)
+			t.Setenv(EnvToken, c.token)
+			a, err := CurrentAccount()
+			if err != nil || a != (Account{c.wantURL, c.wantToken}) {
+				t.Errorf("got %+v, %v", a, err)
+			}
+		})
+	}
+}
+
+// Only the user can read the saved account. A missing file is no error, and the error for an
+// unreadable file says how to write it again.
+func TestAccountFile(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", os.Getenv("XDG_CONFIG_HOME"))
+	if a, err := ReadAccount(); err != nil || a != (Account{}) {
+		t.Errorf("nothing is %+v, %v", a, err)
+	}
+	path, err := Account{"http://x:1", "secret"}.Keep()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {
+		t.Errorf("there are %q", left)
+	}
+	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadAccount(); err == nil || !strings.Contains(err.Error(), "run timba login URL") {
+		t.Errorf("a broken file: %v", err)
+	}
+}

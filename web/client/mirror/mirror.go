@@ -1,0 +1,188 @@
+// Package mirror saves replays of a competition: in a directory, in a file of lines, or to a
+// stream. A directory or file can be resumed where it ends.
+package mirror
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// GameFile returns the name of a game's replay in a directory.
+func GameFile(id int64) string { return fmt.Sprintf("game-%d.json", id) }
+
+// cursorFile is the file in a directory of replays with the cursor after the last one.
+const cursorFile = ".cursor"
+
+// Mirror saves replays.
+type Mirror struct {
+	Cursor string // after the last saved replay
+
+	dir    string
+	ladder string   // whose replays the directory contains, "" for all
+	whole  bool     // without a cursor in the directory
+	file   *os.File // nil for a stream
+	w      *bufio.Writer
+}
+
+// To returns a mirror that writes lines to a stream.
+func To(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
+
+// Open opens a directory, or a file with the extension .ndjson or .jsonl, after its last replay.
+// ladder is the ladder of the replays, "" for all. whole is for the replays of one match, which
+// are always fetched from the start.
+func Open(path, ladder string, whole bool) (*Mirror, error) {
+	ext := strings.ToLower(filepath.Ext(path))
+	switch {
+	case ext != ".ndjson" && ext != ".jsonl":
+		return openDir(path, ladder, whole)
+	case whole:
+		file, err := os.Create(path)
+		if err != nil {
+			return nil, fmt.Errorf("out: %w", err)
+		}
+		return &Mirror{file: file, w: bufio.NewWriter(file)}, nil
+	}
+	return openLines(path, ladder)
+}
+
+func openDir(path, ladder string, whole bool) (*Mirror, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, fmt.Errorf("out: %w: name a directory, or a file ending in .ndjson or .jsonl", err)
+	}
+	m := &Mirror{dir: path, ladder: ladder, whole: whole}
+	data, err := os.ReadFile(filepath.Join(path, cursorFile))
+	if errors.Is(err, fs.ErrNotExist) || whole {
+		return m, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	cursor, of, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	if of != ladder {
+		return nil, fmt.Errorf("out: %s has replays of %s, not of %s: name another directory", path, ladderNamed(of), ladderNamed(ladder))
+	}
+	m.Cursor = cursor
+	return m, nil
+}
+
+func ladderNamed(name string) string {
+	if name == "" {
+		return "all ladders"
+	}
+	return "ladder " + name
+}
+
+// openLines opens a file of lines after its last complete line.
+func openLines(path, ladder string) (*Mirror, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	m := &Mirror{file: f, w: bufio.NewWriterSize(f, 1<<16)}
+	end := int64(0)
+	in := bufio.NewReaderSize(f, 1<<16)
+	var last []byte
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			break // an incomplete line was interrupted
+		}
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("out: %w", err)
+		}
+		end += int64(len(line))
+		last = line
+	}
+	if last != nil {
+		var line wire.ReplayLine
+		if err := json.Unmarshal(last, &line); err != nil || line.Cursor == "" {
+			f.Close()
+			return nil, fmt.Errorf("out: the last line of %s is not a replay: name another file", path)
+		}
+		if ladder != "" && line.Ladder != ladder {
+			f.Close()
+			return nil, fmt.Errorf("out: the last replay of %s is not of ladder %s: name another file", path, ladder)
+		}
+		m.Cursor = line.Cursor
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	if err = errors.Join(f.Truncate(end), err); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("out: %w", err)
+	}
+	return m, nil
+}
+
+// Add saves a replay and the cursor after it.
+func (m *Mirror) Add(line wire.ReplayLine) error {
+	if m.dir == "" {
+		data, err := compactLine(line)
+		if err != nil {
+			return err
+		}
+		if _, err := m.w.Write(data); err != nil {
+			return fmt.Errorf("out: %w", err)
+		}
+		m.Cursor = line.Cursor
+		return nil
+	}
+	r, err := referee.DecodeReplay(line.Replay)
+	if err != nil {
+		return fmt.Errorf("game %d: %w", line.Game, err)
+	}
+	if err := writeWhole(filepath.Join(m.dir, GameFile(line.Game)), r.Encode()); err != nil {
+		return err
+	}
+	m.Cursor = line.Cursor
+	return nil
+}
+
+// compactLine returns a line as the server writes it.
+func compactLine(line wire.ReplayLine) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(line)
+	return b.Bytes(), err
+}
+
+// writeWhole writes a file completely or not at all.
+func writeWhole(path string, data []byte) error {
+	tmp := path + ".tmp"
+	err := os.WriteFile(tmp, data, 0o644)
+	if err == nil {
+		err = os.Rename(tmp, path)
+	}
+	if err != nil {
+		os.Remove(tmp)
+		return fmt.Errorf("out: %w", err)
+	}
+	return nil
+}
+
+// Close saves the cursor, also after an error: all replays before it are complete.
+func (m *Mirror) Close() error {
+	var errs []error
+	if m.w != nil {
+		errs = append(errs, m.w.Flush())
+	}
+	if m.file != nil {
+		errs = append(errs, m.file.Close())
+	}
+	if m.dir != "" && m.Cursor != "" && !m.whole {
+		errs = append(errs, writeWhole(filepath.Join(m.dir, cursorFile), []byte(strings.TrimSpace(m.Cursor+" "+m.ladder)+"\n")))
+	}
+	return errors.Join(errs...)
+}

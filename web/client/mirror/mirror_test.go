@@ -1,0 +1,89 @@
+package mirror
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+func line(cursor, ladder string) wire.ReplayLine {
+	return wire.ReplayLine{Cursor: cursor, Ladder: ladder, Replay: json.RawMessage(`{}`)}
+}
+
+func add(t *testing.T, m *Mirror, lines ...wire.ReplayLine) {
+	t.Helper()
+	for _, l := range lines {
+		if err := m.Add(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file is resumed after its last complete line: an incomplete line is fetched again.
+func TestLinesGoOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.ndjson")
+	m, err := Open(path, "teeko", false)
+	if err != nil || m.Cursor != "" {
+		t.Fatalf("a new file has cursor %q, %v", m.Cursor, err)
+	}
+	add(t, m, line("one", "teeko"), line("two", "teeko"))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(bytes.Clone(whole), `{"cursor":"thr`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = Open(path, "teeko", false); err != nil || m.Cursor != "two" {
+		t.Fatalf("the cursor is %q, %v, want two", m.Cursor, err)
+	}
+	add(t, m, line("three", "teeko"))
+	data, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(data, whole) || bytes.Count(data, []byte("\n")) != 3 || !bytes.Contains(data, []byte(`"cursor":"three"`)) {
+		t.Errorf("the file has\n%s%v", data, err)
+	}
+	if _, err := Open(path, "tebes", false); err == nil || !strings.Contains(err.Error(), "is not of ladder tebes: name another file") {
+		t.Errorf("another ladder: %v", err)
+	}
+}
+
+// A directory is resumed after its cursor, only with replays of the same ladder.
+func TestDirGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "replays")
+	m, err := Open(dir, "teeko", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Cursor = "two"
+	add(t, m)
+	if m, err = Open(dir, "teeko", false); err != nil || m.Cursor != "two" {
+		t.Errorf("the cursor is %q, %v, want two", m.Cursor, err)
+	}
+	if _, err := Open(dir, "", false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, not of all ladders: name another directory") {
+		t.Errorf("all ladders: %v", err)
+	}
+	if m, err = Open(dir, "", true); err != nil || m.Cursor != "" {
+		t.Errorf("a match has cursor %q, %v", m.Cursor, err)
+	}
+	add(t, m)
+	if data, err := os.ReadFile(filepath.Join(dir, cursorFile)); err != nil || string(data) != "two teeko\n" {
+		t.Errorf("after a match the cursor is %q, %v", data, err)
+	}
+}
+
+func TestStream(t *testing.T) {
+	var out bytes.Buffer
+	m := To(&out)
+	add(t, m, line("one", ""), line("two", ""))
+	if m.Cursor != "two" || strings.Count(out.String(), "\n") != 2 {
+		t.Errorf("behind %q the stream has\n%s", m.Cursor, out.String())
+	}
+}

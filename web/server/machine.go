@@ -1,0 +1,92 @@
+package server
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Cores returns one core for each worker. 0 workers means the number in the configuration, else
+// one for each core of this machine.
+func Cores(workers int, c *config.Config) ([]int, error) {
+	cores := referee.Cores()
+	for len(cores) < runtime.NumCPU() && !bindsCores() {
+		cores = append(cores, referee.AnyCore)
+	}
+	// The quota of a container may be less than the number of its cores.
+	most := max(1, min(len(cores), runtime.GOMAXPROCS(0)))
+	n := workers
+	if n == 0 && c.Workers != runtime.NumCPU() {
+		n = c.Workers
+	}
+	switch {
+	case n < 0 || n > most:
+		return nil, fmt.Errorf("workers cannot be %d: this machine has %s, and each worker needs one: try 1 to %d", n, text.Count(most, "core"), most)
+	case n == 0:
+		n = most
+	}
+	return cores[:n], nil
+}
+
+func bindsCores() bool { return runtime.GOOS == "linux" }
+
+// RequireLevel returns the level of this machine's sandbox. The error for a level below the
+// required one contains what is missing.
+func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
+	report := sandbox.Probe()
+	if report.Level >= least {
+		return report.Level, nil
+	}
+	var lacks []string
+	for _, l := range report.Layers {
+		if !l.OK {
+			lacks = append(lacks, fmt.Sprintf("%s: %s: %s", l.Name, l.Err, l.Fix))
+		}
+	}
+	return report.Level, fmt.Errorf("sandbox: this machine has level %s, and a server needs %s: %s; timba doctor shows more",
+		report.Level, least, strings.Join(lacks, "; "))
+}
+
+// serverMemory is what the server itself is left, or half of the memory where that is less.
+const serverMemory = 512 << 20
+
+// memoryOf returns the memory that bots have, by the configuration or as much as the
+// machine can give. A ladder whose matches never fit into it is refused.
+func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, err error) {
+	machine := sandbox.MachineMemory()
+	room.Total = c.Memory
+	switch {
+	case machine > 0 && c.Memory > machine:
+		return room, fmt.Errorf("memory cannot be %d: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
+	case c.Memory == 0:
+		room.Total = max(machine/2, machine-serverMemory)
+	}
+	if c.Sandbox != sandbox.None {
+		room.Bot = c.BotLimit().Most(level)
+	}
+	for _, l := range c.Ladders {
+		v, err := l.Variant()
+		if err != nil {
+			return room, err
+		}
+		if err := room.Check("ladder "+l.Name, v, make([]bool, l.Bots)); err != nil {
+			return room, fmt.Errorf("%w: %s", err, mend(room, c, v.Players()))
+		}
+	}
+	return room, nil
+}
+
+// mend says what to change for a match of some bots to fit.
+func mend(room ladder.Room, c *config.Config, bots int) string {
+	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}
+	if fits := (room.Total/int64(bots) - room.Bot + c.Limits.Memory) >> 20; fits >= config.MinMemory {
+		parts = append([]string{fmt.Sprintf("lower limits.memory to %d", fits)}, parts...)
+	}
+	return strings.Join(append(parts, "or leave the ladder out"), ", ")
+}

@@ -1,0 +1,374 @@
+// Package server serves a competition from one directory: its HTTP API, the stages of
+// submissions and the matches.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api"
+)
+
+// Options are what the operator of a server decides.
+type Options struct {
+	Dir     datadir.Dir // the data directory, absolute
+	Listen  string      // address; port 0 for a free one
+	Config  *config.Config
+	Level   sandbox.Level  // of this machine's sandbox
+	Cores   []int          // one for each worker
+	Grace   time.Duration  // for running matches at the end
+	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
+	Log     *slog.Logger
+	Version string // of this program
+	// Beside runs beside the server, unless it is nil. Its error stops the server.
+	Beside func(context.Context) error
+}
+
+// Server is a server of a competition.
+type Server struct {
+	Options
+	Store  *store.Store
+	Events events.Hub
+	// Token is the admin's token on the first start, "" later. It is also in the file
+	// Dir.AdminToken.
+	Token    string
+	room     ladder.Room
+	listener net.Listener
+}
+
+// Open locks and prepares the data directory, listens, and updates the database to the
+// configuration.
+func Open(ctx context.Context, o Options) (*Server, error) {
+	s := &Server{Options: o}
+	err := s.open()
+	if err == nil {
+		err = s.prepare(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// URL returns the address of the server.
+func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
+
+func (s *Server) open() error {
+	var err error
+	if s.room, err = memoryOf(s.Config, s.Level); err != nil {
+		return err
+	}
+	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true}); err != nil {
+		return err
+	}
+	if err := s.emptyTmp(); err != nil {
+		return dataError(err)
+	}
+	if err := writeNew(s.Dir.Config(), config.DefaultTOML()); err != nil {
+		return dataError(err)
+	}
+	if s.listener, err = net.Listen("tcp", s.Listen); err != nil {
+		return listenError(s.Listen, err)
+	}
+	return nil
+}
+
+// emptyTmp empties the directory for temporary files, which an earlier server may have left
+// behind, and makes it TMPDIR.
+func (s *Server) emptyTmp() error {
+	tmp := s.Dir.Temp()
+	if err := os.MkdirAll(tmp, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(tmp)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(tmp, e.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Setenv("TMPDIR", tmp)
+}
+
+// writeNew writes a file that only its owner can read, completely or not at all, unless it
+// exists.
+func writeNew(path string, data []byte) error {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	tmp := path + ".new"
+	if err := os.WriteFile(tmp, data, 0o600); err != nil {
+		os.Remove(tmp)
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// dataError returns an error on the data directory with what to try.
+func dataError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("data: %w: the server must be able to write to its directory: try one that it owns", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("data: %w: free some space on its disk", err)
+	}
+	return fmt.Errorf("data: %w", err)
+}
+
+func listenError(address string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("listen: %s is in use: stop the other program, or choose another address with --listen", address)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("listen: %s is not allowed for this user: choose a port above 1023 with --listen", address)
+	}
+	return fmt.Errorf("listen: %q: %w: try an address such as 127.0.0.1:8080", address, err)
+}
+
+// prepare updates the ladders and house bots in the database from the configuration, releases
+// the running matches of an earlier server, and makes the first token.
+func (s *Server) prepare(ctx context.Context) error {
+	if err := s.Store.SyncLadders(ctx, s.Config.Ladders); err != nil {
+		return err
+	}
+	bots, err := houseBots(ctx, s.Config)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.SyncHouse(ctx, bots); err != nil {
+		return err
+	}
+	swept, err := s.Store.SweepUploads(ctx)
+	if err != nil {
+		return err
+	}
+	if swept > 0 {
+		s.Log.Info("uploads that nobody needs are deleted", "uploads", swept)
+	}
+	released, err := s.Store.ReleaseRunning(ctx)
+	if err != nil {
+		return err
+	}
+	if released > 0 {
+		s.Log.Info("matches of the last run wait to be played again", "matches", released)
+	}
+	s.Token, err = s.firstToken(ctx)
+	return err
+}
+
+// houseBots returns the house bots of all ladders.
+func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
+	var names []string
+	for _, l := range c.Ladders {
+		names = append(names, l.House...)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash})
+	}
+	return bots, nil
+}
+
+// adminName is the name of the admin that the first start creates.
+const adminName = "admin"
+
+// firstToken makes an admin and a token if no admin has ever had a token; else it returns "".
+func (s *Server) firstToken(ctx context.Context) (token string, err error) {
+	people, err := s.Store.People(ctx)
+	if err != nil {
+		return "", err
+	}
+	var admin ladder.Person
+	for _, p := range people {
+		if !p.Admin {
+			continue
+		}
+		tokens, err := s.Store.Tokens(ctx, p.ID)
+		if err != nil || len(tokens) > 0 {
+			return "", err
+		}
+		admin = p
+	}
+	if admin.ID == 0 {
+		if admin, err = s.Store.AddPerson(ctx, adminName, true); err != nil {
+			return "", err
+		}
+	}
+	if token, _, err = s.Store.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
+		return "", err
+	}
+	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a lost database
+		return "", dataError(err)
+	}
+	if err := writeNew(s.Dir.AdminToken(), []byte(token+"\n")); err != nil {
+		return "", dataError(err)
+	}
+	return token, nil
+}
+
+// Serve runs until the context ends or the HTTP server fails.
+func (s *Server) Serve(ctx context.Context) error {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r, err := s.runner(registry)
+	if err != nil {
+		return err
+	}
+	handler := api.New(api.Options{
+		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
+		Wake:       r.Wake,
+		Room:       s.room,
+		Health:     func(context.Context) error { return r.Health().Err() },
+		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Registerer: registry,
+	})
+	web := api.NewServer(handler, s.Log)
+	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
+	outliveLimits()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.Run(ctx) })
+	sum := summary{metrics: registry, log: s.Log}
+	defer sum.report() // when all has ended
+	group.Go(func() error {
+		sum.run(ctx, summaryEvery)
+		return nil
+	})
+	if s.Beside != nil {
+		group.Go(func() error { return s.Beside(ctx) })
+	}
+	group.Go(func() error {
+		if err := web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving: %w", err)
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		daemon.SdNotify(false, daemon.SdNotifyStopping)
+		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(s.Grace, time.Second))
+		defer cancel()
+		if web.Shutdown(over) != nil {
+			web.Close() // downloads have had the grace
+		}
+		return nil
+	})
+	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
+	return group.Wait()
+}
+
+func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
+	pipeline := submission.New(s.Store, s.Config, house.Registry{})
+	pipeline.Events, pipeline.Log = &s.Events, s.Log
+	pipeline.Room, pipeline.Level = s.room, s.Level
+	memory, err := pipeline.Memory()
+	if err != nil {
+		return nil, err
+	}
+	return runner.New(runner.Options{
+		Time:       s.Config.Limits.Time,
+		Share:      float64(s.Config.Limits.Share) / 100,
+		Room:       s.room,
+		Submission: memory,
+		Standing:   pipeline.Standing,
+		Store:      s.Store,
+		Ladders:    s.Config.Ladders,
+		Resolve:    pipeline.Resolve,
+		Submit:     pipeline.Run,
+		Sandbox:    s.botSandbox(),
+		Pause:      s.Config.Pause,
+		Cores:      s.Cores,
+		Grace:      s.Grace,
+		Check:      s.check,
+		Events:     &s.Events,
+		Registerer: registry,
+		Log:        s.Log,
+	})
+}
+
+// botSandbox returns how bots are sandboxed; nil if the configuration requires no sandbox.
+func (s *Server) botSandbox() *referee.Sandbox {
+	if s.Config.Sandbox == sandbox.None {
+		return nil
+	}
+	return &referee.Sandbox{Level: s.Config.Sandbox, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
+}
+
+// room is the free disk space in bytes that the server needs to resume after a failure.
+const room = 1 << 20
+
+// check returns an error unless this machine can play: the disk has room for a file, and a
+// program starts in a sandbox.
+func (s *Server) check(ctx context.Context) error {
+	f, err := os.CreateTemp("", "check-")
+	if err != nil {
+		return dataError(err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(make([]byte, room))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return dataError(err)
+	}
+	if s.Config.Sandbox == sandbox.None {
+		return nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	p, err := sandbox.Start(sandbox.Spec{Command: []string{exe, "--version"}, Limit: s.Config.BotLimit(), Level: s.Config.Sandbox})
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, p.Kill)
+	defer stop()
+	if status := p.Wait(); status.Reason != sandbox.Exited || status.Code != 0 {
+		return fmt.Errorf("sandbox: a program that does nothing %s", status)
+	}
+	return nil
+}
+
+// Close closes what is open. It may follow a failed Open.
+func (s *Server) Close() error {
+	var errs []error
+	if s.listener != nil {
+		s.listener.Close() // the HTTP server may have closed it already
+	}
+	if s.Store != nil {
+		errs = append(errs, s.Store.Close())
+	}
+	return errors.Join(errs...)
+}
