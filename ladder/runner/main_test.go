@@ -144,7 +144,7 @@ func (w *world) run(cores int, change func(*Options)) *run {
 // until reads events up to one that the test waits for.
 func (r *run) until(what string, is func(events.Event) bool) events.Event {
 	r.world.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(5 * time.Minute) // only a hang takes so long
 	for {
 		select {
 		case e, more := <-r.events:
@@ -155,7 +155,7 @@ func (r *run) until(what string, is func(events.Event) bool) events.Event {
 				return e
 			}
 		case <-late:
-			r.world.t.Fatalf("not in a minute: %s\n%s", what, r.world.logged())
+			r.world.t.Fatalf("not in five minutes: %s\n%s", what, r.world.logged())
 		}
 	}
 }
