@@ -72,7 +72,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	w := cmd.OutOrStdout()
-	fmt.Fprintf(w, "serving %s on %s\n", s.Dir, s.URL())
+	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	if s.Token != "" { // on the first start only
 		s.Beside = func(ctx context.Context) error {
 			showToken(ctx, w, s)

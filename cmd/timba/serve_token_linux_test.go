@@ -23,7 +23,7 @@ func TestServeShowsToken(t *testing.T) {
 	}
 	all := strings.Join(lines, "\n")
 	file := datadir.Dir(a.dir).AdminToken()
-	m := regexp.MustCompile(`^serving .*\n\nadmin token: (timba_\w+)\nlog in with: timba login http://\S+ --token-file (\S+)\n`).FindStringSubmatch(all)
+	m := regexp.MustCompile(`^serving .*\nsite: http://\S+/\n\nadmin token: (timba_\w+)\nlog in with: timba login http://\S+ --token-file (\S+)\n`).FindStringSubmatch(all)
 	if m == nil || m[2] != file || !strings.Contains(all, "It is also in "+file+",") {
 		t.Fatalf("the server says\n%s\nand logs\n%s", all, s.log())
 	}

@@ -39,6 +39,9 @@ func (d Dir) Starters() string { return d.join("starters") }
 // AdminToken returns the path of the file with the token that the first start makes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
+// SessionKey returns the path of the key that signs the forms of the site's pages.
+func (d Dir) SessionKey() string { return d.join("session.key") }
+
 // Temp returns the directory of temporary files. A server empties it when it starts.
 func (d Dir) Temp() string { return d.join("tmp") }
 

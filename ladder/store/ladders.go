@@ -248,12 +248,9 @@ func (s *Store) standings(ctx context.Context, name string, active bool) (out []
 		out = make([]ladder.Standing, len(rows))
 		for i, r := range rows {
 			out[i] = standing(r.Entry, name, r.Name, r.Owner, r.Number)
-			if active {
-				out[i].Rank = i + 1
-				if i > 0 && out[i-1].Elo == out[i].Elo {
-					out[i].Rank = out[i-1].Rank
-				}
-			}
+		}
+		if active {
+			rank(out)
 		}
 		return nil
 	})

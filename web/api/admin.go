@@ -13,9 +13,9 @@ func inviteDoc(i ladder.Invite, by string) wire.Invite {
 
 // invites lists the invites that can still be used.
 func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	from, limit := q.cursorID("cursor", "invite"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	all, err := a.Store.Invites(r.Context())
@@ -37,7 +37,7 @@ func (a *api) invites(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	var asked wire.NewInvite
@@ -56,7 +56,7 @@ func (a *api) addInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	id, err := pathID(r, "invite")
@@ -71,9 +71,9 @@ func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) people(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	from, limit := q.cursorID("cursor", "person"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	all, err := a.Store.People(r.Context())
@@ -91,7 +91,7 @@ func (a *api) block(w http.ResponseWriter, r *http.Request) error   { return a.s
 func (a *api) unblock(w http.ResponseWriter, r *http.Request) error { return a.setBlocked(w, r, false) }
 
 func (a *api) setBlocked(w http.ResponseWriter, r *http.Request, out bool) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	p, err := a.Store.PersonByName(r.Context(), r.PathValue("person"))

@@ -53,12 +53,22 @@ type Options struct {
 	Now func() time.Time
 }
 
+// API is the API of a competition. It serves its own paths; Pages adds others to them.
+type API struct {
+	*api
+	handler http.Handler
+}
+
+// ServeHTTP serves the API, /healthz and /metrics.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
 type api struct {
 	Options
 	metrics   *metrics
 	anonymous *buckets[netip.Addr]
 	byPerson  *buckets[int64]
 	joining   *buckets[netip.Addr]
+	assets    *buckets[netip.Addr]
 	uploads   *slots
 	streams   *slots
 	waits     *slots
@@ -143,9 +153,9 @@ func (a *api) routes() []route {
 }
 
 // New returns the handler of the API, of /healthz and of /metrics.
-func New(o Options) http.Handler {
+func New(o Options) *API {
 	a := newAPI(o)
-	return a.handler(a.routes())
+	return &API{a, a.handler(a.routes())}
 }
 
 func newAPI(o Options) *api {
@@ -165,6 +175,7 @@ func newAPI(o Options) *api {
 		anonymous: newBuckets[netip.Addr]("address", "requests a minute for one address", o.Config.Limits.Anonymous, o.Now),
 		byPerson:  newBuckets[int64]("person", "requests a minute for one person", o.Config.Limits.Requests, o.Now),
 		joining:   newBuckets[netip.Addr]("registrations", "registrations a minute for one address", cmp.Or(o.Registrations, 10), o.Now),
+		assets:    newBuckets[netip.Addr]("assets", "files of pages a minute for one address", assetsPerMinute, o.Now),
 		uploads:   newSlots(uploadsOfPerson, uploadsFromAddress, maxUploads),
 		streams:   newSlots(streamsOfPerson, streamsFromAddress, maxStreams),
 		waits:     newSlots(waitsOfPerson, waitsFromAddress, maxWaits),
@@ -253,7 +264,7 @@ func closing(ctx context.Context) <-chan struct{} {
 }
 
 func (a *api) health(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	var err error

@@ -35,7 +35,12 @@ func (a *api) admit(w http.ResponseWriter, r *http.Request, rt route) error {
 func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
 	in := infoOf(r)
 	header := r.Header.Get("Authorization")
-	if header == "" {
+	switch {
+	case in.counted && header == "":
+		return nil
+	case in.counted:
+		return a.authenticate(r, header)
+	case header == "":
 		return a.anonymous.take(w, in.address)
 	}
 	if err := a.authenticate(r, header); err != nil {
@@ -54,6 +59,11 @@ func (a *api) authenticate(r *http.Request, header string) error {
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
 		return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "the Authorization header cannot be read")
 	}
+	return a.know(r, token)
+}
+
+// know sets the person and the token of the request from the token's text.
+func (a *api) know(r *http.Request, token string) error {
 	person, t, err := a.Store.Authenticate(r.Context(), token)
 	if err != nil {
 		return err

@@ -44,10 +44,10 @@ func versionDoc(v ladder.Version, own bool) wire.Version {
 }
 
 func (a *api) bots(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
-	owner, house := q.text("owner"), q.flag("house")
+	q := NewQuery(r)
+	owner, house := q.Text("owner"), q.flag("house")
 	after, limit := q.cursorID("cursor", "bot"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	var person int64
@@ -133,7 +133,7 @@ func (a *api) live(ctx context.Context, last ladder.Version) (int, error) {
 }
 
 func (a *api) bot(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	return a.answerBot(w, r, r.PathValue("bot"))
@@ -162,9 +162,9 @@ func (a *api) answerBot(w http.ResponseWriter, r *http.Request, name string) err
 }
 
 func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	from, limit := q.cursorID("cursor", "version"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
@@ -219,7 +219,7 @@ func (a *api) pathBot(r *http.Request) (ladder.Bot, ladder.Version, error) {
 }
 
 func (a *api) version(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	b, v, err := a.pathBot(r)
@@ -251,7 +251,7 @@ func (a *api) ownStages(r *http.Request) ([]ladder.Stage, error) {
 }
 
 func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	stages, err := a.ownStages(r)
@@ -266,7 +266,7 @@ func (a *api) stages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) stageLog(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	kind, err := accepts(r, "application/json", "text/plain")
@@ -293,13 +293,13 @@ const mostChanges = 5000
 
 // history answers with the rating changes of one version on one ladder.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
-	on, number := q.text("ladder"), int(q.number("version", 1, maxVersion, 0))
-	limit := int(q.number("limit", 1, mostChanges, 500))
+	q := NewQuery(r)
+	on, number := q.Text("ladder"), int(q.Number("version", 1, maxVersion, 0))
+	limit := int(q.Number("limit", 1, mostChanges, 500))
 	if on == "" {
 		q.fail("ladder", "timba standings lists them", "is missing")
 	}
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	_, v, err := a.findVersion(r.Context(), r.PathValue("bot"), number)

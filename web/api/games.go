@@ -27,9 +27,9 @@ func gameDoc(g ladder.Game, m ladder.Match) wire.Game {
 }
 
 func (a *api) games(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	from, limit := q.cursorID("cursor", "game"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	m, err := a.pathMatch(r)
@@ -62,7 +62,7 @@ func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
 }
 
 func (a *api) game(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	g, m, err := a.pathGame(r)
@@ -97,7 +97,7 @@ func (a *api) addReasons(ctx context.Context, doc *wire.Game) error {
 
 // gameLog answers with what a bot wrote to stderr in a game, for its owner.
 func (a *api) gameLog(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	g, m, err := a.pathGame(r)

@@ -17,7 +17,7 @@ func ladderDoc(l store.LadderInfo) wire.Ladder {
 }
 
 func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	all, err := a.Store.Ladders(r.Context())
@@ -32,7 +32,7 @@ func (a *api) ladders(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	l, err := a.Store.Ladder(r.Context(), r.PathValue("ladder"))
@@ -56,9 +56,9 @@ func standingDoc(s ladder.Standing) wire.Standing {
 
 // standings answers with the active versions; with active=false followed by the inactive ones.
 func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	active, from, limit := q.flag("active"), q.cursorID("cursor", "place"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	name := r.PathValue("ladder")

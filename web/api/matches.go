@@ -39,26 +39,26 @@ func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 }
 
 func (a *api) ladderMatches(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	f := store.MatchFilter{Ladder: r.PathValue("ladder")}
 	return a.listMatches(w, r, q, f)
 }
 
 func (a *api) botMatches(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
-	f := store.MatchFilter{Ladder: q.text("ladder")}
+	q := NewQuery(r)
+	f := store.MatchFilter{Ladder: q.Text("ladder")}
 	return a.matchesOf(w, r, q, f, r.PathValue("bot"))
 }
 
 func (a *api) matches(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
-	f := store.MatchFilter{Ladder: q.text("ladder")}
-	return a.matchesOf(w, r, q, f, q.text("bot"))
+	q := NewQuery(r)
+	f := store.MatchFilter{Ladder: q.Text("ladder")}
+	return a.matchesOf(w, r, q, f, q.Text("bot"))
 }
 
 // matchesOf lists the matches of a bot or one of its versions; of all bots if the name is "".
-func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *query, f store.MatchFilter, bot string) error {
-	number := int(q.number("version", 1, maxVersion, 0))
+func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *Query, f store.MatchFilter, bot string) error {
+	number := int(q.Number("version", 1, maxVersion, 0))
 	if number != 0 && bot == "" {
 		q.fail("version", "also name the bot", "needs a bot")
 	}
@@ -75,12 +75,12 @@ func (a *api) matchesOf(w http.ResponseWriter, r *http.Request, q *query, f stor
 	return a.listMatches(w, r, q, f)
 }
 
-func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *query, f store.MatchFilter) error {
-	f.State = ladder.MatchState(q.choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
+func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *Query, f store.MatchFilter) error {
+	f.State = ladder.MatchState(q.Choice("state", states(ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped)...))
 	f.Before = q.cursorID("cursor", "match")
 	limit := q.limit()
 	f.Limit = limit + 1 // one more shows whether another page follows
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	list, err := a.Store.Matches(r.Context(), f)
@@ -113,7 +113,7 @@ func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
 }
 
 func (a *api) match(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	m, err := a.pathMatch(r)
@@ -162,7 +162,7 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 const askedDeals = 10
 
 func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	var asked wire.AskedMatch
@@ -190,7 +190,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 
 // cancelMatch drops a match that is not over.
 func (a *api) cancelMatch(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	m, err := a.pathMatch(r)

@@ -23,6 +23,7 @@ type info struct {
 	token   ladder.Token  // theirs
 	w       *recorder     // what goes out, compressed
 	inner   *recorder     // what the route writes; nil before there is one
+	counted bool          // against the limits, as the page that makes this request
 }
 
 type infoKey struct{}
@@ -76,6 +77,9 @@ func (a *api) wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		in := &info{id: rand.Text(), address: a.addressOf(r), w: &recorder{ResponseWriter: w}}
+		if page, ok := r.Context().Value(infoKey{}).(*info); ok { // made by a page, in this process
+			in.id, in.address, in.counted = page.id, page.address, true
+		}
 		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, in))
 		securityHeaders(w.Header())
 		w.Header().Set("X-Request-Id", in.id)
@@ -154,7 +158,7 @@ func (a *api) unknown(w http.ResponseWriter, r *http.Request, mux http.Handler, 
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return ladder.Errorf(notAllowed, "try "+allow, "%q does not support %s", clip(r.URL.Path), clip(r.Method))
+	return ladder.Errorf(NotAllowed, "try "+allow, "%q does not support %s", clip(r.URL.Path), clip(r.Method))
 }
 
 // allowProbe is a ResponseWriter that keeps only the headers.

@@ -22,7 +22,7 @@ var Document = sync.OnceValue(func() []byte {
 })
 
 func (a *api) document(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -20,7 +20,7 @@ func tokenDoc(t ladder.Token) wire.Token {
 
 // register adds a person. A limit for each address stops guesses of codes and mass registration.
 func (a *api) register(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	if err := a.joining.take(w, infoOf(r).address); err != nil {
@@ -38,7 +38,7 @@ func (a *api) register(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) me(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	in := infoOf(r)
@@ -46,9 +46,9 @@ func (a *api) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	after, limit := q.cursorID("cursor", "bot"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	return a.listBots(w, r, infoOf(r).person.ID, nil, after, limit)
@@ -56,9 +56,9 @@ func (a *api) myBots(w http.ResponseWriter, r *http.Request) error {
 
 // messages answers with the messages after a cursor, and always with the next cursor.
 func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	after, limit := q.cursorID("cursor", "message"), q.limit()
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	list, err := a.Store.Messages(r.Context(), infoOf(r).person.ID, after, limit)
@@ -77,7 +77,7 @@ func (a *api) messages(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	in := infoOf(r)
@@ -89,7 +89,7 @@ func (a *api) forgetToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	list, err := a.Store.Tokens(r.Context(), infoOf(r).person.ID)
@@ -104,7 +104,7 @@ func (a *api) tokens(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	var asked wire.NewToken
@@ -120,7 +120,7 @@ func (a *api) addToken(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	id, err := pathID(r, "token")

@@ -16,7 +16,7 @@ import (
 
 // Codes of errors of HTTP, in addition to those of package ladder.
 const (
-	notAllowed    ladder.Code = "method-not-allowed"
+	NotAllowed    ladder.Code = "method-not-allowed"
 	notAcceptable ladder.Code = "not-acceptable"
 	mediaType     ladder.Code = "media-type"
 	internal      ladder.Code = "internal"
@@ -36,7 +36,7 @@ var kinds = map[ladder.Code]struct {
 	ladder.TooLarge:     {http.StatusRequestEntityTooLarge, "the request is too large"},
 	ladder.TooMany:      {http.StatusTooManyRequests, "a limit is reached"},
 	ladder.Unavailable:  {http.StatusServiceUnavailable, "the server cannot do this now"},
-	notAllowed:          {http.StatusMethodNotAllowed, "this address does not support the method"},
+	NotAllowed:          {http.StatusMethodNotAllowed, "this address does not support the method"},
 	notAcceptable:       {http.StatusNotAcceptable, "no media type that the request accepts is available"},
 	mediaType:           {http.StatusUnsupportedMediaType, "the media type of the body is not supported"},
 	internal:            {http.StatusInternalServerError, "the server failed"},
@@ -50,13 +50,20 @@ type retryError struct {
 
 func (e retryError) Unwrap() error { return e.error }
 
+// ProblemOf returns the problem that a user sees for an error of the store or of the API's
+// client.
+func ProblemOf(err error) wire.Problem { return problemOf(err) }
+
 // problemOf returns the problem that a user sees. An internal error's text is left out: it may
 // contain paths and queries.
 func problemOf(err error) wire.Problem {
 	code, detail, hint := internal, "the failure is in the server's log", "try again; if it fails again, report the instance to the operator of this server"
 	var e *ladder.Error
 	var tooLarge *http.MaxBytesError
+	var told *wire.Problem
 	switch {
+	case errors.As(err, &told):
+		return *told
 	case errors.As(err, &e):
 		code, detail, hint = e.Code, e.Text, e.Hint
 		if code == ladder.Unavailable && e.Err != nil && strings.Contains(e.Text, e.Err.Error()) {
@@ -78,12 +85,7 @@ func problemOf(err error) wire.Problem {
 // fail answers with an error, unless an answer has begun.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	info := infoOf(r)
-	p := problemOf(err)
-	p.Instance = info.id
-	ours := p.Status == http.StatusInternalServerError || p.Status == http.StatusServiceUnavailable && errors.Unwrap(asLadder(err)) != nil
-	if ours {
-		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", info.id), slog.Any("error", cause(err)))
-	}
+	p := a.problem(r, err)
 	if info.begun() {
 		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
 	}
@@ -91,18 +93,10 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
 		h.Del(name)
 	}
-	var retry retryError
-	var known *ladder.Error
-	switch {
-	case errors.As(err, &known) && known.Retry > 0:
-		h.Set("Retry-After", seconds(known.Retry))
-	case errors.As(err, &retry):
-		h.Set("Retry-After", seconds(retry.after))
-	case p.Status == http.StatusTooManyRequests:
-		h.Set("Retry-After", "60")
-	case p.Status == http.StatusServiceUnavailable:
-		h.Set("Retry-After", "5")
-	case p.Status == http.StatusUnauthorized:
+	if after := retryAfter(err, p.Status); after > 0 {
+		h.Set("Retry-After", seconds(after))
+	}
+	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", challenge(r))
 	}
 	h.Set("Cache-Control", "no-store")
@@ -111,6 +105,34 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if data, err := json.Marshal(p); err == nil && r.Method != http.MethodHead {
 		w.Write(append(data, '\n'))
 	}
+}
+
+// problem returns the problem of a failed request, and logs a failure of the server.
+func (a *api) problem(r *http.Request, err error) wire.Problem {
+	info := infoOf(r)
+	p := problemOf(err)
+	p.Instance = info.id
+	if p.Status == http.StatusInternalServerError || p.Status == http.StatusServiceUnavailable && errors.Unwrap(asLadder(err)) != nil {
+		a.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", info.id), slog.Any("error", cause(err)))
+	}
+	return p
+}
+
+// retryAfter returns the time after which to try again, 0 if that is no use.
+func retryAfter(err error, status int) time.Duration {
+	var retry retryError
+	var known *ladder.Error
+	switch {
+	case errors.As(err, &known) && known.Retry > 0:
+		return known.Retry
+	case errors.As(err, &retry):
+		return retry.after
+	case status == http.StatusTooManyRequests:
+		return time.Minute
+	case status == http.StatusServiceUnavailable:
+		return 5 * time.Second
+	}
+	return 0
 }
 
 // seconds returns a time in whole seconds, rounded up.

@@ -11,17 +11,18 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// query reads the parameters of a request. It keeps the first error, which done returns, or an
+// Query reads the parameters of a request. It keeps the first error, which Done returns, or an
 // error about a parameter that was not read.
-type query struct {
+type Query struct {
 	values url.Values
 	known  []string
 	err    error
 }
 
-func newQuery(r *http.Request) *query {
+// NewQuery returns the parameters of a request.
+func NewQuery(r *http.Request) *Query {
 	values, err := url.ParseQuery(r.URL.RawQuery)
-	q := &query{values: values}
+	q := &Query{values: values}
 	if err != nil {
 		q.err = ladder.Errorf(ladder.Invalid, "write it as name=value&name=value, with %xx for special characters", "the query cannot be read")
 	}
@@ -30,8 +31,8 @@ func newQuery(r *http.Request) *query {
 
 const maxParameter = 256 // bytes
 
-// text returns a parameter's value, "" if it is absent.
-func (q *query) text(name string) string {
+// Text returns a parameter's value, "" if it is absent.
+func (q *Query) Text(name string) string {
 	q.known = append(q.known, name)
 	all := q.values[name]
 	if len(all) == 0 {
@@ -50,15 +51,15 @@ func (q *query) text(name string) string {
 	return ""
 }
 
-func (q *query) fail(name, hint, format string, args ...any) {
+func (q *Query) fail(name, hint, format string, args ...any) {
 	if q.err == nil {
 		q.err = ladder.Errorf(ladder.Invalid, hint, name+" "+format, args...)
 	}
 }
 
-// number returns a parameter between low and high, without if it is absent.
-func (q *query) number(name string, low, high, without int64) int64 {
-	text := q.text(name)
+// Number returns a parameter between low and high, without if it is absent.
+func (q *Query) Number(name string, low, high, without int64) int64 {
+	text := q.Text(name)
 	if text == "" {
 		return without
 	}
@@ -71,8 +72,8 @@ func (q *query) number(name string, low, high, without int64) int64 {
 }
 
 // flag returns a parameter that is true or false, nil if it is absent.
-func (q *query) flag(name string) *bool {
-	switch text := q.text(name); text {
+func (q *Query) flag(name string) *bool {
+	switch text := q.Text(name); text {
 	case "":
 		return nil
 	case "true", "false":
@@ -84,9 +85,9 @@ func (q *query) flag(name string) *bool {
 	}
 }
 
-// choice returns a parameter that is one of some words, "" if it is absent.
-func (q *query) choice(name string, words ...string) string {
-	text := q.text(name)
+// Choice returns a parameter that is one of some words, "" if it is absent.
+func (q *Query) Choice(name string, words ...string) string {
+	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
 		q.fail(name, "try "+strings.Join(words, ", "), "cannot be %q", text)
 		return ""
@@ -95,8 +96,8 @@ func (q *query) choice(name string, words ...string) string {
 }
 
 // duration returns a parameter such as 30s, at most high, 0 if it is absent.
-func (q *query) duration(name string, high time.Duration) time.Duration {
-	text := q.text(name)
+func (q *Query) duration(name string, high time.Duration) time.Duration {
+	text := q.Text(name)
 	if text == "" {
 		return 0
 	}
@@ -114,12 +115,12 @@ const (
 )
 
 // limit returns the largest number of items on a page.
-func (q *query) limit() int { return int(q.number("limit", 1, maxLimit, defaultLimit)) }
+func (q *Query) limit() int { return int(q.Number("limit", 1, maxLimit, defaultLimit)) }
 
 // cursorNamed returns the key in a cursor, which identifies the last item of the previous page;
 // "" is the beginning. The kind prevents the cursor of one list from being used for another.
-func (q *query) cursorNamed(name, kind string) string {
-	text := q.text(name)
+func (q *Query) cursorNamed(name, kind string) string {
+	text := q.Text(name)
 	if text == "" {
 		return ""
 	}
@@ -132,7 +133,7 @@ func (q *query) cursorNamed(name, kind string) string {
 }
 
 // cursorID returns the numeric key in a cursor, 0 for the beginning.
-func (q *query) cursorID(name, kind string) int64 {
+func (q *Query) cursorID(name, kind string) int64 {
 	key := q.cursorNamed(name, kind)
 	if key == "" {
 		return 0
@@ -147,8 +148,11 @@ func (q *query) cursorID(name, kind string) int64 {
 
 func cursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
-// done returns the first error, also for a parameter that was not read.
-func (q *query) done() error {
+// Err returns the first error. A page ignores parameters that it does not know.
+func (q *Query) Err() error { return q.err }
+
+// Done returns the first error, also for a parameter that was not read.
+func (q *Query) Done() error {
 	if q.err != nil {
 		return q.err
 	}

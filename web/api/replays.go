@@ -17,7 +17,7 @@ import (
 // replay answers with a game's document byte for byte. It never changes, so clients may cache
 // it for ever.
 func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	id, err := pathID(r, "game")
@@ -53,11 +53,11 @@ var errEnough = errors.New("enough")
 // replays streams all replays after a cursor. Each line contains the cursor after it, with which
 // an interrupted stream can be resumed.
 func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	after := q.cursorID("after", "replay")
-	f := store.ReplayFilter{Ladder: q.text("ladder"), Bot: q.text("bot")}
-	limit := int(q.number("limit", 1, maxReplays, defaultReplays))
-	if err := q.done(); err != nil {
+	f := store.ReplayFilter{Ladder: q.Text("ladder"), Bot: q.Text("bot")}
+	limit := int(q.Number("limit", 1, maxReplays, defaultReplays))
+	if err := q.Done(); err != nil {
 		return err
 	}
 	if _, err := accepts(r, ndjson); err != nil {
@@ -69,7 +69,7 @@ func (a *api) replays(w http.ResponseWriter, r *http.Request) error {
 const ndjson = "application/x-ndjson"
 
 func (a *api) matchReplays(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	kind, err := accepts(r, ndjson, "application/zip")

@@ -25,9 +25,9 @@ var archives = []string{"application/gzip", "application/x-gzip", "application/x
 // submit receives an archive. If the request states its length, an archive that is too large is
 // rejected before it is read.
 func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
-	name := q.text("bot")
-	if err := q.done(); err != nil {
+	q := NewQuery(r)
+	name := q.Text("bot")
+	if err := q.Done(); err != nil {
 		return err
 	}
 	if name != "" {
@@ -113,7 +113,7 @@ func (a *api) submissionDoc(r *http.Request, v ladder.Version, own bool) (wire.S
 
 // cancel ends a submission that waits to be begun.
 func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	id, err := pathID(r, "submission")
@@ -148,9 +148,9 @@ const maxWait = 60 * time.Second
 // submission answers with the state of a submission. With wait it answers when the submission
 // is done, or with If-None-Match as soon as anything changes.
 func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
-	q := newQuery(r)
+	q := NewQuery(r)
 	wait := q.duration("wait", maxWait)
-	if err := q.done(); err != nil {
+	if err := q.Done(); err != nil {
 		return err
 	}
 	id, err := pathID(r, "submission")

@@ -35,7 +35,7 @@ func (a *api) use(w http.ResponseWriter, r *http.Request) error {
 // changeBot changes the bot that the path names, for those who may, and answers with
 // what it is then.
 func (a *api) changeBot(w http.ResponseWriter, r *http.Request, what string, change func(ctx context.Context, botID int64) error) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	b, err := a.Store.Bot(r.Context(), r.PathValue("bot"))
@@ -54,7 +54,7 @@ func (a *api) changeBot(w http.ResponseWriter, r *http.Request, what string, cha
 
 // upload answers with the upload of a version, byte for byte as it came.
 func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
-	if err := newQuery(r).done(); err != nil {
+	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
 	b, v, err := a.pathBot(r)

@@ -1,9 +1,10 @@
-// Package server serves a competition from one directory: its HTTP API, the stages of
+// Package server serves a competition from one directory: its HTTP API, its site, the stages of
 // submissions and the matches.
 package server
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,6 +36,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/site"
 )
 
 // Options are what the operator of a server decides.
@@ -248,14 +250,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handler := api.New(api.Options{
-		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
-		Wake:       r.Wake,
-		Room:       s.room,
-		Health:     func(context.Context) error { return r.Health().Err() },
-		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
-		Registerer: registry,
-	})
+	handler, err := s.handler(r, registry)
+	if err != nil {
+		return err
+	}
 	web := api.NewServer(handler, s.Log)
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
@@ -288,6 +286,52 @@ func (s *Server) Serve(ctx context.Context) error {
 	})
 	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
 	return group.Wait()
+}
+
+// handler returns the handler of all addresses: the API and the site.
+func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.Handler, error) {
+	a := api.New(api.Options{
+		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
+		Wake:       r.Wake,
+		Room:       s.room,
+		Health:     func(context.Context) error { return r.Health().Err() },
+		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+		Registerer: registry,
+	})
+	key, err := s.sessionKey()
+	if err != nil {
+		return nil, err
+	}
+	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Key: key})
+	if err != nil {
+		return nil, err
+	}
+	return a.Pages(pages), nil
+}
+
+// keySize is the size in bytes of the key that signs the forms of the site.
+const keySize = 32
+
+// sessionKey returns the key that signs the forms of the site. It makes one if there is none, or
+// none of the right size.
+func (s *Server) sessionKey() ([]byte, error) {
+	path := s.Dir.SessionKey()
+	key, err := os.ReadFile(path)
+	if err == nil && len(key) == keySize {
+		return key, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, dataError(err)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, dataError(err)
+	}
+	key = make([]byte, keySize)
+	rand.Read(key)
+	if err := writeNew(path, key); err != nil {
+		return nil, dataError(err)
+	}
+	return key, nil
 }
 
 func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {

@@ -123,6 +123,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countAboveStmt, err = db.PrepareContext(ctx, countAbove); err != nil {
 		return nil, fmt.Errorf("error preparing query CountAbove: %w", err)
 	}
+	if q.countActiveStmt, err = db.PrepareContext(ctx, countActive); err != nil {
+		return nil, fmt.Errorf("error preparing query CountActive: %w", err)
+	}
 	if q.countAskedStmt, err = db.PrepareContext(ctx, countAsked); err != nil {
 		return nil, fmt.Errorf("error preparing query CountAsked: %w", err)
 	}
@@ -276,6 +279,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.moveEntryStmt, err = db.PrepareContext(ctx, moveEntry); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveEntry: %w", err)
 	}
+	if q.newestBotsStmt, err = db.PrepareContext(ctx, newestBots); err != nil {
+		return nil, fmt.Errorf("error preparing query NewestBots: %w", err)
+	}
 	if q.nextOrderStmt, err = db.PrepareContext(ctx, nextOrder); err != nil {
 		return nil, fmt.Errorf("error preparing query NextOrder: %w", err)
 	}
@@ -293,6 +299,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.openVersionsOfStmt, err = db.PrepareContext(ctx, openVersionsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenVersionsOf: %w", err)
+	}
+	if q.pairsAmongStmt, err = db.PrepareContext(ctx, pairsAmong); err != nil {
+		return nil, fmt.Errorf("error preparing query PairsAmong: %w", err)
 	}
 	if q.pairsOfStmt, err = db.PrepareContext(ctx, pairsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query PairsOf: %w", err)
@@ -380,6 +389,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.tokensOfStmt, err = db.PrepareContext(ctx, tokensOf); err != nil {
 		return nil, fmt.Errorf("error preparing query TokensOf: %w", err)
+	}
+	if q.topStandingsStmt, err = db.PrepareContext(ctx, topStandings); err != nil {
+		return nil, fmt.Errorf("error preparing query TopStandings: %w", err)
+	}
+	if q.trendPointsStmt, err = db.PrepareContext(ctx, trendPoints); err != nil {
+		return nil, fmt.Errorf("error preparing query TrendPoints: %w", err)
 	}
 	if q.unfinishedWithGamesStmt, err = db.PrepareContext(ctx, unfinishedWithGames); err != nil {
 		return nil, fmt.Errorf("error preparing query UnfinishedWithGames: %w", err)
@@ -582,6 +597,11 @@ func (q *Queries) Close() error {
 	if q.countAboveStmt != nil {
 		if cerr := q.countAboveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countAboveStmt: %w", cerr)
+		}
+	}
+	if q.countActiveStmt != nil {
+		if cerr := q.countActiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countActiveStmt: %w", cerr)
 		}
 	}
 	if q.countAskedStmt != nil {
@@ -839,6 +859,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing moveEntryStmt: %w", cerr)
 		}
 	}
+	if q.newestBotsStmt != nil {
+		if cerr := q.newestBotsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing newestBotsStmt: %w", cerr)
+		}
+	}
 	if q.nextOrderStmt != nil {
 		if cerr := q.nextOrderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextOrderStmt: %w", cerr)
@@ -867,6 +892,11 @@ func (q *Queries) Close() error {
 	if q.openVersionsOfStmt != nil {
 		if cerr := q.openVersionsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing openVersionsOfStmt: %w", cerr)
+		}
+	}
+	if q.pairsAmongStmt != nil {
+		if cerr := q.pairsAmongStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pairsAmongStmt: %w", cerr)
 		}
 	}
 	if q.pairsOfStmt != nil {
@@ -1014,6 +1044,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing tokensOfStmt: %w", cerr)
 		}
 	}
+	if q.topStandingsStmt != nil {
+		if cerr := q.topStandingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topStandingsStmt: %w", cerr)
+		}
+	}
+	if q.trendPointsStmt != nil {
+		if cerr := q.trendPointsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing trendPointsStmt: %w", cerr)
+		}
+	}
 	if q.unfinishedWithGamesStmt != nil {
 		if cerr := q.unfinishedWithGamesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unfinishedWithGamesStmt: %w", cerr)
@@ -1141,6 +1181,7 @@ type Queries struct {
 	bundlesStmt              *sql.Stmt
 	changesOfStmt            *sql.Stmt
 	countAboveStmt           *sql.Stmt
+	countActiveStmt          *sql.Stmt
 	countAskedStmt           *sql.Stmt
 	countBotsStmt            *sql.Stmt
 	countBundleStmt          *sql.Stmt
@@ -1192,12 +1233,14 @@ type Queries struct {
 	metAboveStmt             *sql.Stmt
 	metBelowStmt             *sql.Stmt
 	moveEntryStmt            *sql.Stmt
+	newestBotsStmt           *sql.Stmt
 	nextOrderStmt            *sql.Stmt
 	oldestInStmt             *sql.Stmt
 	openOfPersonStmt         *sql.Stmt
 	openOnLadderStmt         *sql.Stmt
 	openVersionStmt          *sql.Stmt
 	openVersionsOfStmt       *sql.Stmt
+	pairsAmongStmt           *sql.Stmt
 	pairsOfStmt              *sql.Stmt
 	pendingVersionsStmt      *sql.Stmt
 	peopleStmt               *sql.Stmt
@@ -1227,6 +1270,8 @@ type Queries struct {
 	standingsStmt            *sql.Stmt
 	tokenByPublicStmt        *sql.Stmt
 	tokensOfStmt             *sql.Stmt
+	topStandingsStmt         *sql.Stmt
+	trendPointsStmt          *sql.Stmt
 	unfinishedWithGamesStmt  *sql.Stmt
 	updateActiveStmt         *sql.Stmt
 	updateActiveOfBotStmt    *sql.Stmt
@@ -1277,6 +1322,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		bundlesStmt:              q.bundlesStmt,
 		changesOfStmt:            q.changesOfStmt,
 		countAboveStmt:           q.countAboveStmt,
+		countActiveStmt:          q.countActiveStmt,
 		countAskedStmt:           q.countAskedStmt,
 		countBotsStmt:            q.countBotsStmt,
 		countBundleStmt:          q.countBundleStmt,
@@ -1328,12 +1374,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		metAboveStmt:             q.metAboveStmt,
 		metBelowStmt:             q.metBelowStmt,
 		moveEntryStmt:            q.moveEntryStmt,
+		newestBotsStmt:           q.newestBotsStmt,
 		nextOrderStmt:            q.nextOrderStmt,
 		oldestInStmt:             q.oldestInStmt,
 		openOfPersonStmt:         q.openOfPersonStmt,
 		openOnLadderStmt:         q.openOnLadderStmt,
 		openVersionStmt:          q.openVersionStmt,
 		openVersionsOfStmt:       q.openVersionsOfStmt,
+		pairsAmongStmt:           q.pairsAmongStmt,
 		pairsOfStmt:              q.pairsOfStmt,
 		pendingVersionsStmt:      q.pendingVersionsStmt,
 		peopleStmt:               q.peopleStmt,
@@ -1363,6 +1411,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		standingsStmt:            q.standingsStmt,
 		tokenByPublicStmt:        q.tokenByPublicStmt,
 		tokensOfStmt:             q.tokensOfStmt,
+		topStandingsStmt:         q.topStandingsStmt,
+		trendPointsStmt:          q.trendPointsStmt,
 		unfinishedWithGamesStmt:  q.unfinishedWithGamesStmt,
 		updateActiveStmt:         q.updateActiveStmt,
 		updateActiveOfBotStmt:    q.updateActiveOfBotStmt,

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// Glance is a ladder with its first places.
+type Glance struct {
+	LadderInfo
+	Active int64 // versions that play
+	Top    []ladder.Standing
+}
+
+// Glances returns the ladders that are played, each with its first n places.
+func (s *Store) Glances(ctx context.Context, n int) (out []Glance, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.Ladders(ctx)
+		if err != nil {
+			return err
+		}
+		for _, l := range rows {
+			if l.Active == 0 {
+				continue
+			}
+			g, err := glance(ctx, q, l, int64(n))
+			if err != nil {
+				return err
+			}
+			out = append(out, g)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func glance(ctx context.Context, q *queries.Queries, l queries.Ladder, n int64) (g Glance, err error) {
+	if g.LadderInfo, err = ladderInfo(ctx, q, l); err != nil {
+		return g, err
+	}
+	if g.Active, err = q.CountActive(ctx, l.ID); err != nil {
+		return g, err
+	}
+	rows, err := q.TopStandings(ctx, l.ID, n)
+	for _, r := range rows {
+		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number))
+	}
+	rank(g.Top)
+	return g, err
+}
+
+// rank gives standings, which are sorted by Elo, their ranks. Equals share one.
+func rank(list []ladder.Standing) {
+	for i := range list {
+		list[i].Rank = i + 1
+		if i > 0 && list[i-1].Elo == list[i].Elo {
+			list[i].Rank = list[i-1].Rank
+		}
+	}
+}
+
+// OwnedBot is a bot with the name of its owner.
+type OwnedBot struct {
+	ladder.Bot
+	Owner string
+}
+
+// NewestBots returns the last n bots of people, the newest first.
+func (s *Store) NewestBots(ctx context.Context, n int) (out []OwnedBot, err error) {
+	rows, err := s.read.NewestBots(ctx, noLimit, int64(n))
+	for _, r := range rows {
+		out = append(out, OwnedBot{Bot: bot(r.Bot), Owner: r.Owner})
+	}
+	return out, explain(err)
+}
+
+// Trends returns how the Elo of versions on a ladder went, by version: their ratings after
+// at most n of their matches, evenly spaced, the last one among them.
+func (s *Store) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
+	wanted := [][2]int64{}
+	for _, p := range of {
+		for i := range min(n, p.Matches) {
+			wanted = append(wanted, [2]int64{p.VersionID, int64((i + 1) * p.Matches / min(n, p.Matches))})
+		}
+	}
+	list, err := json.Marshal(wanted)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[int64][]float64, len(of))
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		rows, err := q.TrendPoints(ctx, string(list), l.ID)
+		for _, r := range rows { // in the order of the list
+			out[r.VersionID] = append(out[r.VersionID], r.EloAfter)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Tally is what one version has scored against another on a ladder.
+type Tally struct {
+	Matches int64
+	Deals   float64
+	Score   float64 // the sum over the deals, each from 0 to 1
+}
+
+// Tallies returns what versions have scored against each other on a ladder, by version and
+// opponent; those that have not met are left out.
+func (s *Store) Tallies(ctx context.Context, name string, versions []int64) (map[[2]int64]Tally, error) {
+	list, err := json.Marshal(append([]int64{}, versions...))
+	if err != nil {
+		return nil, err
+	}
+	out := map[[2]int64]Tally{}
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		rows, err := q.PairsAmong(ctx, string(list), l.ID)
+		for _, r := range rows {
+			out[[2]int64{r.A, r.B}] = Tally{r.Matches, r.Deals, r.Score}
+			out[[2]int64{r.B, r.A}] = Tally{r.Matches, r.Deals, r.Deals - r.Score}
+		}
+		return err
+	})
+	return out, err
+}

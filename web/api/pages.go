@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// assetsPerMinute is the number of files of pages that one address may fetch in a minute. A
+// first visit takes some thirty of them, later ones none.
+const assetsPerMinute = 3000
+
+// Visit is what is known of a request to a page.
+type Visit struct {
+	ID      string // of the request, in the log
+	Address netip.Addr
+	Secure  bool          // came by https, perhaps to a trusted proxy
+	Person  ladder.Person // ID 0: nobody is signed in
+	Token   ladder.Token  // theirs
+}
+
+// MayAll reports whether the visit has an admin's rights: an admin's token of scope all.
+func (v Visit) MayAll() bool { return v.Person.Admin && v.Token.Scope == ladder.ScopeAll }
+
+// Owns reports whether the visit is by the owner of a thing, or by an admin.
+func (v Visit) Owns(owner int64) bool {
+	return (&info{person: v.Person, token: v.Token}).owns(owner)
+}
+
+// Pages returns one handler of the API and of pages, which has all other paths. Requests to
+// pages pass the same middleware: identifiers, deadlines, the log and the metrics. The pages
+// call Visit or Asset to count a request against its limit.
+func (a *API) Pages(pages http.Handler) http.Handler {
+	wrapped := a.wrap(pages)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if Path(r.URL.Path) {
+			a.handler.ServeHTTP(w, r)
+			return
+		}
+		wrapped.ServeHTTP(w, r)
+	})
+}
+
+// Path reports whether a path is one of the API, which answers with problem documents.
+func Path(path string) bool {
+	return strings.HasPrefix(path, "/api/") || path == "/healthz" || path == "/metrics"
+}
+
+// Visit finds out who visits a page, by the text of a token, "" for none, and counts the request
+// against the limit of the person or the address. A token that is not valid is an error of the
+// code ladder.Unauthorized, and counts as an anonymous request. It is called once for each request.
+func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit, error) {
+	in := infoOf(r)
+	v := Visit{ID: in.id, Address: in.address, Secure: a.secure(r)}
+	in.counted = true
+	if token == "" {
+		return v, a.anonymous.take(w, in.address)
+	}
+	if err := a.know(r, token); err != nil {
+		if limited := a.anonymous.take(w, in.address); limited != nil {
+			return v, limited
+		}
+		return v, err
+	}
+	v.Person, v.Token = in.person, in.token
+	return v, a.byPerson.take(w, in.person.ID)
+}
+
+// Asset counts a request for a file of the pages.
+func (a *API) Asset(w http.ResponseWriter, r *http.Request) error {
+	return a.assets.take(w, infoOf(r).address)
+}
+
+// Route names the route of a request to a page, for the metrics.
+func (a *API) Route(r *http.Request, pattern string) { infoOf(r).route = pattern }
+
+// Problem returns what a page tells of an error, and the time after which to try again, 0 if
+// that is no use. It logs a failure of the server.
+func (a *API) Problem(r *http.Request, err error) (wire.Problem, time.Duration) {
+	p := a.problem(r, err)
+	return p, retryAfter(err, p.Status)
+}
+
+// secure reports whether the client used https. A trusted proxy says so in X-Forwarded-Proto.
+func (a *api) secure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && a.trusted(port.Addr().Unmap()) && strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
+}

@@ -1,0 +1,262 @@
+// Package browsertest opens pages in a real Chromium, for tests: it sees what a page says in the
+// console and asks for, and has axe-core examine it.
+package browsertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// names are those under which Chromium is found.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
+
+// Start starts Chromium, once for a test and its parts. Without one the test is skipped.
+func Start(t *testing.T) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("short: a browser")
+	}
+	var path string
+	for _, name := range names {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skipf("NO BROWSER: none of %s is in the path: Debian's package chromium has one", strings.Join(names, ", "))
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 900),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // before the allocator's directory goes
+		if err := chromedp.Cancel(ctx); err != nil {
+			t.Errorf("browser: %v", err)
+		}
+	})
+	return ctx
+}
+
+// Tab is a tab of the browser, and all that its pages complained of or asked for.
+type Tab struct {
+	T   *testing.T
+	Ctx context.Context
+	// Home is what addresses of requests may begin with: the page itself, or its server.
+	Home string
+
+	mu       sync.Mutex
+	noise    []string
+	requests []string
+}
+
+// timeout is the time for all that a test does in a tab. The machine may be busy.
+const timeout = 3 * time.Minute
+
+// Open opens an address in a new tab of the browser that Start has returned. The address is also
+// the Home of the tab.
+func Open(t *testing.T, browser context.Context, url string) *Tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, timeout)
+	t.Cleanup(cancel)
+	b := &Tab{T: t, Ctx: ctx, Home: url}
+	if err := chromedp.Listen(ctx, b.listen); err != nil {
+		t.Fatal(err)
+	}
+	Call(b, network.Enable, network.EnableParams{})
+	Call(b, log.Enable, cdp.Empty{})
+	b.Go(url)
+	return b
+}
+
+func (b *Tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.noise = append(b.noise, fmt.Sprintf("%s %v", e.ExceptionDetails.Text, e.ExceptionDetails.Exception))
+	case *runtime.EventConsoleAPICalled:
+		b.noise = append(b.noise, fmt.Sprintf("console.%s: %v", e.Type, e.Args))
+	case *log.EventEntryAdded:
+		b.noise = append(b.noise, fmt.Sprintf("%s: %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	}
+}
+
+// Quiet checks that the pages said nothing in the console and asked for nothing but what begins
+// with Home and data in themselves.
+func (b *Tab) Quiet() {
+	b.T.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.noise) > 0 {
+		b.T.Errorf("the console has %q", b.noise)
+	}
+	own := 0
+	for _, url := range b.requests {
+		switch {
+		case strings.HasPrefix(url, b.Home):
+			own++
+		case !strings.HasPrefix(url, "data:"):
+			b.T.Errorf("the page asked for %s", url)
+		}
+	}
+	if own == 0 {
+		b.T.Errorf("no request for the page itself was seen, so none would have been: %q", b.requests)
+	}
+}
+
+// Hush forgets what the pages have said in the console, such as the status 404 of a page that a
+// test has opened on purpose.
+func (b *Tab) Hush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.noise = nil
+}
+
+// Requests returns the addresses that the pages have asked for.
+func (b *Tab) Requests() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string{}, b.requests...)
+}
+
+// Go opens an address and waits until it is loaded.
+func (b *Tab) Go(url string) {
+	b.T.Helper()
+	b.Run(chromedp.Navigate(url))
+}
+
+// Run runs actions.
+func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
+	b.T.Helper()
+	if err := chromedp.Do(b.Ctx, actions...); err != nil {
+		b.T.Fatalf("browser: %v", err)
+	}
+}
+
+// Call runs a command of the protocol.
+func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
+	b.T.Helper()
+	result, err := chromedp.Call(b.Ctx, command, params)
+	if err != nil {
+		b.T.Fatalf("browser: %v", err)
+	}
+	return result
+}
+
+// Eval returns the value of an expression; that of a promise when it is fulfilled.
+func Eval[T any](b *Tab, expression string) T {
+	b.T.Helper()
+	value, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.T.Fatalf("browser: %s: %v", expression, err)
+	}
+	return value
+}
+
+// Press sends keys to the page.
+func (b *Tab) Press(keys ...string) {
+	b.T.Helper()
+	for _, key := range keys {
+		b.Run(chromedp.KeyEvent(key))
+	}
+}
+
+// Click clicks on what a selector finds first.
+func (b *Tab) Click(selector string) {
+	b.T.Helper()
+	b.Run(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// Wait waits until a selector finds something.
+func (b *Tab) Wait(selector string) {
+	b.T.Helper()
+	found, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
+		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
+		const look = () => { if (document.querySelector(%q)) done(true); };
+		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 30000);
+		watcher.observe(document, { subtree: true, childList: true, attributes: true });
+		look();
+	})`, selector), chromedp.EvalAwaitPromise))
+	if err != nil || !found {
+		b.T.Fatalf("%s did not come (%v)", selector, err)
+	}
+}
+
+// Attribute returns an attribute of the first element that a selector matches, "" if there is none.
+func (b *Tab) Attribute(selector, name string) string {
+	b.T.Helper()
+	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.getAttribute(%q) ?? ''`, selector, name))
+}
+
+// Attributes returns an attribute of all that a selector finds.
+func (b *Tab) Attributes(selector, name string) []string {
+	b.T.Helper()
+	return Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.getAttribute(%q))`, selector, name))
+}
+
+// Count returns how many elements a selector finds.
+func (b *Tab) Count(selector string) int {
+	b.T.Helper()
+	return Eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
+}
+
+// Text returns the text of what a selector finds first.
+func (b *Tab) Text(selector string) string {
+	b.T.Helper()
+	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
+}
+
+// Look sets the size of the window and whether the system prefers dark colours.
+func (b *Tab) Look(width, height int64, dark bool) {
+	b.T.Helper()
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+}
+
+// Picture writes a picture of the whole page into a directory; "" writes none.
+func (b *Tab) Picture(dir, name string) {
+	b.T.Helper()
+	if dir == "" {
+		return
+	}
+	shot := Call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true)})
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.T.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644); err != nil {
+		b.T.Fatal(err)
+	}
+}

@@ -1,0 +1,169 @@
+package site
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/board"
+)
+
+//go:embed pages
+var pageFiles embed.FS
+
+// assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
+// all files, so that modules can import each other by relative names, as in '../board/draw.js'.
+const assetsPath = "/assets/"
+
+// kinds are the types of files that browsers fetch. Other files are templates.
+var kinds = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+// asset is a file with its compressed forms.
+type asset struct {
+	kind              string
+	plain, gzip, zstd []byte
+}
+
+// assets are all files of pages: DIR/NAME of pages/, and board/NAME of package board.
+type assets struct {
+	hash  string
+	files map[string]asset
+}
+
+func newAssets() (*assets, error) {
+	a := &assets{files: map[string]asset{}}
+	own, err := fs.Sub(pageFiles, "pages")
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.New()
+	for _, tree := range []struct {
+		dir   string
+		files fs.FS
+	}{{"", own}, {"board", board.Files}} {
+		err := fs.WalkDir(tree.files, ".", func(name string, d fs.DirEntry, err error) error {
+			kind := kinds[path.Ext(name)]
+			if err != nil || d.IsDir() || kind == "" {
+				return err
+			}
+			data, err := fs.ReadFile(tree.files, name)
+			if err != nil {
+				return err
+			}
+			name = path.Join(tree.dir, name)
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
+			a.files[name], err = newAsset(kind, data)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("site: %w", err)
+		}
+	}
+	a.hash = hex.EncodeToString(sum.Sum(nil)[:8])
+	return a, nil
+}
+
+func newAsset(kind string, data []byte) (asset, error) {
+	a := asset{kind: kind, plain: data}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return a, err
+	}
+	if _, err := z.Write(data); err != nil {
+		return a, err
+	}
+	if err := z.Close(); err != nil {
+		return a, err
+	}
+	a.gzip = b.Bytes()
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return a, err
+	}
+	defer e.Close()
+	a.zstd = e.EncodeAll(data, nil)
+	return a, nil
+}
+
+// has reports whether there is a file with a name.
+func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }
+
+// url returns the address of a file.
+func (a *assets) url(name string) (string, error) {
+	if !a.has(name) {
+		return "", fmt.Errorf("site: file %q does not exist in pages or in web/board", name)
+	}
+	return assetsPath + a.hash + "/" + name, nil
+}
+
+// assetName returns what follows assetsPath in a path.
+func assetName(path string) (string, bool) { return strings.CutPrefix(path, assetsPath) }
+
+// serveAsset serves a file. Browsers keep it: another content has another address.
+func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	h := w.Header()
+	if err := s.API.Asset(w, r); err != nil {
+		p, after := s.API.Problem(r, err)
+		h.Set("Retry-After", strconv.Itoa(int(after.Seconds())+1))
+		http.Error(w, p.Error(), p.Status)
+		return
+	}
+	name, current := strings.CutPrefix(name, s.assets.hash+"/")
+	a, ok := s.assets.files[name]
+	switch {
+	case !ok || !current:
+		err := ladder.Errorf(ladder.NotFound, "load the page again", "%q does not exist", clip(r.URL.Path))
+		p, _ := s.API.Problem(r, err)
+		http.Error(w, p.Error(), p.Status)
+		return
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "try GET", http.StatusMethodNotAllowed)
+		return
+	}
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	data := a.plain
+	switch encodings := r.Header.Get("Accept-Encoding"); {
+	case accepts(encodings, "zstd"):
+		data = a.zstd
+		h.Set("Content-Encoding", "zstd")
+	case accepts(encodings, "gzip"):
+		data = a.gzip
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	if r.Method != http.MethodHead {
+		w.Write(data)
+	}
+}
+
+// accepts reports whether a header Accept-Encoding names an encoding without refusing it.
+func accepts(header, encoding string) bool {
+	for part := range strings.SplitSeq(header, ",") {
+		name, params, err := mime.ParseMediaType(part)
+		if err == nil && name == encoding {
+			q, err := strconv.ParseFloat(params["q"], 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}

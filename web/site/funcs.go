@@ -1,0 +1,154 @@
+package site
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// funcs returns the functions of templates in one language. README.md lists them.
+func (s *Site) funcs(l *language) template.FuncMap {
+	return template.FuncMap{
+		"t":         l.text,
+		"asset":     s.assets.url,
+		"languages": func() []string { return Languages },
+		"nav":       nav,
+		"number":    func(n any) string { return l.numbers.Sprint(n) },
+		"elo":       func(x any) string { return whole(x) },
+		"plusminus": plusMinus,
+		"percent":   func(part, of float64) string { return percent(part, of) },
+		"time":      func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
+		"age":       func(at time.Time) template.HTML { return timeTag(at, l.age(s.Now().Sub(at))) },
+		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
+		"cut":       cut,
+		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
+		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
+		"dict":      dict,
+	}
+}
+
+// dict returns a map of pairs of a key and a value, for templates with several arguments.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: %d values are not pairs", len(pairs))
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// none stands for a value that is not known.
+const none = "–"
+
+// whole returns a rating as a whole number; nil and infinite ones are not known.
+func whole(x any) string {
+	switch x := x.(type) {
+	case float64:
+		if !math.IsInf(x, 0) && !math.IsNaN(x) {
+			return strings.TrimPrefix(fmt.Sprintf("%.0f", x), "-0")
+		}
+	case *float64:
+		if x != nil {
+			return whole(*x)
+		}
+	}
+	return none
+}
+
+// plusMinus returns half the width of an interval, such as "±35"; "" where it is not known.
+func plusMinus(x *float64) string {
+	if text := whole(x); text != none {
+		return "±" + text
+	}
+	return ""
+}
+
+// percent returns a share, such as "62 %".
+func percent(part, of float64) string {
+	if of == 0 {
+		return none
+	}
+	return fmt.Sprintf("%.0f %%", 100*part/of)
+}
+
+// timeTag returns a time as an element with the time for machines and, as its title, for people.
+func timeTag(at time.Time, text string) template.HTML {
+	if at.IsZero() {
+		return none
+	}
+	at = at.UTC()
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
+		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
+}
+
+// age returns how long ago something was, in its largest unit.
+func (l *language) age(d time.Duration) string {
+	for _, unit := range []struct {
+		key  string
+		long time.Duration
+	}{
+		{"site.age.years", 365 * 24 * time.Hour}, {"site.age.days", 24 * time.Hour}, {"site.age.hours", time.Hour}, {"site.age.minutes", time.Minute},
+	} {
+		if d >= unit.long {
+			return l.text(unit.key, "Count", int(d/unit.long))
+		}
+	}
+	return l.text("site.age.now")
+}
+
+// duration returns the precision in which people read a duration.
+func duration(d time.Duration) time.Duration {
+	switch {
+	case d < time.Second:
+		return time.Millisecond
+	case d < time.Minute:
+		return 100 * time.Millisecond
+	}
+	return time.Second
+}
+
+// cut returns what a bot or a person wrote, for a page: control characters, among them those
+// that change the direction of text, are visible, and what is longer than n runes ends in an ellipsis.
+func cut(n int, text string) string {
+	long := len(text) > n*utf8.UTFMax
+	if long {
+		text = text[:n*utf8.UTFMax]
+		for len(text) > 0 && !utf8.ValidString(text[max(0, len(text)-utf8.UTFMax):]) && !utf8.RuneStart(text[len(text)-1]) {
+			text = text[:len(text)-1]
+		}
+	}
+	text = ladder.Plain(text)
+	count := 0
+	for i := range text {
+		if count++; count > n {
+			return text[:i] + "…"
+		}
+	}
+	if long {
+		return text + "…"
+	}
+	return text
+}
+
+// with returns the address of a request with a parameter changed; "" removes it. A change of
+// anything but the page leads to the first page.
+func with(r *http.Request, name, value string) string {
+	query := r.URL.Query()
+	if name != "page" {
+		query.Del("page")
+	}
+	query.Set(name, value)
+	if value == "" {
+		query.Del(name)
+	}
+	return (&url.URL{Path: r.URL.Path, RawQuery: query.Encode()}).RequestURI()
+}

@@ -1,0 +1,77 @@
+package site
+
+import (
+	"io"
+	"net/http"
+	"sync"
+)
+
+// transport answers requests by a handler in this process. The body of an answer is read while
+// the handler writes it.
+type transport struct{ handler http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.RequestURI = r.URL.RequestURI()
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	body, to := io.Pipe()
+	w := &answer{header: http.Header{}, body: to, began: make(chan struct{})}
+	go func() {
+		defer func() {
+			if recover() != nil { // the API has logged it, and has begun an answer
+				to.CloseWithError(io.ErrUnexpectedEOF)
+			}
+			to.Close()
+			w.begin(http.StatusOK)
+		}()
+		defer r.Body.Close()
+		t.handler.ServeHTTP(w, r)
+	}()
+	select {
+	case <-w.began:
+	case <-r.Context().Done():
+		body.CloseWithError(r.Context().Err())
+		return nil, r.Context().Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.sent, Body: body, ContentLength: -1, Request: r,
+	}, nil
+}
+
+// answer is a ResponseWriter whose body goes into a pipe.
+type answer struct {
+	header http.Header
+	body   *io.PipeWriter
+
+	once   sync.Once
+	began  chan struct{} // closed when status and sent are set
+	status int
+	sent   http.Header
+}
+
+// Header implements http.ResponseWriter.
+func (w *answer) Header() http.Header { return w.header }
+
+func (w *answer) begin(status int) {
+	w.once.Do(func() {
+		w.status, w.sent = status, w.header.Clone()
+		close(w.began)
+	})
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *answer) WriteHeader(status int) {
+	if status >= 200 {
+		w.begin(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *answer) Write(p []byte) (int, error) {
+	w.begin(http.StatusOK)
+	return w.body.Write(p)
+}

@@ -1,0 +1,79 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// pairsRows is the number of versions on a page: their pairs are its square.
+const pairsRows = 16
+
+// cell is what the version of a row has scored against that of a column.
+type cell struct {
+	store.Tally
+	Self bool
+	Tone string // "win", "loss" or "even"
+}
+
+// pairsRow is a version with its scores against those of the page, in their order.
+type pairsRow struct {
+	ladder.Standing
+	Cells []cell
+}
+
+// pairsPage is the data of the page "pairs".
+type pairsPage struct {
+	Ladder store.LadderInfo
+	Rows   []pairsRow
+	Pager  pager
+}
+
+// pairs shows who beats whom on a ladder.
+func (s *Site) pairs(v *visit) error {
+	page := pairsPage{}
+	var err error
+	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
+		return err
+	}
+	list, err := s.Store.Standings(v.ctx(), page.Ladder.Name)
+	if err != nil {
+		return err
+	}
+	q := v.query()
+	list, page.Pager = paged(v, q, list, pairsRows)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	var versions []int64
+	for _, p := range list {
+		versions = append(versions, p.VersionID)
+	}
+	tallies, err := s.Store.Tallies(v.ctx(), page.Ladder.Name, versions)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		row := pairsRow{Standing: p}
+		for _, other := range list {
+			row.Cells = append(row.Cells, cellOf(tallies[[2]int64{p.VersionID, other.VersionID}], p.VersionID == other.VersionID))
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return v.page(http.StatusOK, "pairs", page)
+}
+
+func cellOf(t store.Tally, self bool) cell {
+	c := cell{Tally: t, Self: self}
+	switch {
+	case t.Deals == 0:
+	case t.Score > 0.55*t.Deals:
+		c.Tone = "win"
+	case t.Score < 0.45*t.Deals:
+		c.Tone = "loss"
+	default:
+		c.Tone = "even"
+	}
+	return c
+}

@@ -1,0 +1,181 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzhttp"
+
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// policy is the content security policy of all pages.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// headers sets the headers of all pages. The API's middleware has set some stricter ones.
+func (s *Site) headers(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin") // without any, browsers send forms with the origin "null"
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
+}
+
+// pages are the templates of all pages in all languages. A page is a directory in pages with
+// NAME.html, which defines the templates "title" and "main", and perhaps NAME.css and NAME.js.
+type pages struct {
+	site      *Site
+	languages []*language
+	templates map[string]*template.Template // by language and page: "en/home"
+	compress  func(http.Handler) http.HandlerFunc
+}
+
+// layoutDir is the directory with the templates of all pages.
+const layoutDir = "pages/layout"
+
+func newPages(s *Site) (*pages, error) {
+	p := &pages{site: s, templates: map[string]*template.Template{}}
+	var err error
+	if p.languages, err = newLanguages(); err != nil {
+		return nil, err
+	}
+	if p.compress, err = gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.EnableZstd(true), gzhttp.ContentTypes([]string{"text/html"})); err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(pageFiles, "pages/*/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range p.languages {
+		layout, err := template.New("layout").Funcs(s.funcs(l)).ParseFS(pageFiles, layoutDir+"/*.html")
+		if err != nil {
+			return nil, fmt.Errorf("site: %w", err)
+		}
+		for _, name := range names {
+			page := strings.TrimSuffix(path.Base(name), ".html")
+			if path.Dir(name) == layoutDir {
+				continue
+			}
+			t, err := template.Must(layout.Clone()).ParseFS(pageFiles, name)
+			if err != nil {
+				return nil, fmt.Errorf("site: %w", err)
+			}
+			p.templates[l.Tag+"/"+page] = t
+		}
+	}
+	return p, nil
+}
+
+// frame is what the templates of a page are given. Data is that of the page.
+type frame struct {
+	*visit
+	Name string // of the page
+	Data any
+}
+
+// Lang returns the language of the page.
+func (f frame) Lang() string { return f.words.Tag }
+
+// Theme returns "light", "dark", or "" as the browser prefers.
+func (f frame) Theme() string { return f.theme }
+
+// Path returns the path of the page's address.
+func (f frame) Path() string { return f.r.URL.Path }
+
+// With returns the page's address with a parameter changed; "" removes it.
+func (f frame) With(name, value string) string { return with(f.r, name, value) }
+
+// Style returns the address of the page's style sheet, "" without one; Script that of its module.
+func (f frame) Style() (string, error)  { return f.file(".css") }
+func (f frame) Script() (string, error) { return f.file(".js") }
+
+func (f frame) file(ext string) (string, error) {
+	name := f.Name + "/" + f.Name + ext
+	if !f.site.assets.has(name) {
+		return "", nil
+	}
+	return f.site.assets.url(name)
+}
+
+// Texts returns the messages NAME.js.* for the page's module, as JSON.
+func (f frame) Texts() template.JS { return f.words.scripts[f.Name] }
+
+// page answers with a page.
+func (v *visit) page(status int, name string, data any) error {
+	t := v.site.pages.templates[v.words.Tag+"/"+name]
+	if t == nil {
+		return fmt.Errorf("site: page %q does not exist", name)
+	}
+	var b bytes.Buffer
+	if err := t.ExecuteTemplate(&b, "layout", frame{v, name, data}); err != nil {
+		return err
+	}
+	v.begun = true
+	v.site.pages.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(status)
+		w.Write(b.Bytes()) // a client that is gone gets no other answer
+	}))(v.w, v.r)
+	return nil
+}
+
+// problemPage is the data of the page "problem".
+type problemPage struct {
+	wire.Problem
+	Kind  string // of the message: "notfound", "forbidden", "toomany", "unavailable", "invalid"
+	Retry int    // seconds after which to try again; 0: no use
+}
+
+// kindsOf are the kinds of problem pages by status.
+var kindsOf = map[int]string{
+	http.StatusNotFound:           "notfound",
+	http.StatusUnauthorized:       "forbidden",
+	http.StatusForbidden:          "forbidden",
+	http.StatusTooManyRequests:    "toomany",
+	http.StatusServiceUnavailable: "unavailable",
+}
+
+// fail answers with a page that says what is wrong.
+func (v *visit) fail(err error) {
+	p, after := v.site.API.Problem(v.r, err)
+	if v.begun {
+		panic(http.ErrAbortHandler) // the client sees that the answer is incomplete
+	}
+	data := problemPage{Problem: p, Kind: kindsOf[p.Status]}
+	switch {
+	case data.Kind != "":
+	case p.Status < http.StatusInternalServerError:
+		data.Kind = "invalid"
+	default:
+		data.Kind = "failed"
+	}
+	if after > 0 {
+		data.Retry = int(after.Seconds() + 0.999)
+		v.w.Header().Set("Retry-After", strconv.Itoa(data.Retry))
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	if err := v.page(p.Status, "problem", data); err != nil {
+		v.site.API.Problem(v.r, err) // which logs it
+		http.Error(v.w, p.Error(), p.Status)
+	}
+}
+
+// guard answers for a handler that panics.
+func (v *visit) guard() {
+	switch failure := recover(); {
+	case failure == nil:
+	case failure == http.ErrAbortHandler:
+		panic(failure)
+	default:
+		v.fail(fmt.Errorf("panic: %v\n%s", failure, debug.Stack()))
+	}
+}
+

@@ -1,0 +1,182 @@
+// Package site is the competition's site: pages that the server renders, for people. Reads go to
+// the store; what changes something goes through the API's own handler, in process, with the
+// token of the session. README.md says how to add a page.
+package site
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"path"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api"
+)
+
+// Options are the parts of a site. All but Now are required.
+type Options struct {
+	Store  *store.Store
+	Config *config.Config
+	Events *events.Hub
+	API    *api.API
+	Key    []byte           // signs forms
+	Now    func() time.Time // nil: the system's clock
+}
+
+// Site serves the pages. It is to be wrapped by API.Pages.
+type Site struct {
+	Options
+	mux    *http.ServeMux
+	assets *assets
+	pages  *pages
+	cross  *http.CrossOriginProtection
+}
+
+// route is one address of the site. A request that is not GET needs the CSRF token of a form.
+type route struct {
+	pattern string // of net/http, the method first
+	member  bool   // for people who are signed in; others are sent to the form for it
+	serve   func(*visit) error
+}
+
+// routes returns all routes. The handlers of a page are in the file with its name.
+func (s *Site) routes() []route {
+	return []route{
+		{"GET /{$}", false, s.home},
+		{"GET /ladders/{ladder}", false, s.standings},
+		{"GET /ladders/{ladder}/pairs", false, s.pairs},
+
+		{"GET /sign-in", false, s.signIn},
+		{"POST /sign-in", false, s.signedIn},
+		{"POST /sign-out", false, s.signOut},
+	}
+}
+
+// nav returns the links at the top of each page: an address and a message.
+func nav() [][2]string {
+	return [][2]string{
+		{"/", "site.home"},
+	}
+}
+
+// New returns a site. Its templates and messages are part of the program: an error is a fault of
+// the program.
+func New(o Options) (*Site, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Site{Options: o, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	var err error
+	if s.assets, err = newAssets(); err != nil {
+		return nil, err
+	}
+	if s.pages, err = newPages(s); err != nil {
+		return nil, err
+	}
+	for _, rt := range s.routes() {
+		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
+			visitOf(r).run(rt)
+		})
+	}
+	return s, nil
+}
+
+// ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if name, ok := assetName(r.URL.Path); ok {
+		s.API.Route(r, "GET "+assetsPath)
+		s.serveAsset(w, r, name)
+		return
+	}
+	v, err := s.enter(w, r)
+	switch {
+	case err != nil:
+		v.fail(err)
+	case v.prefer(): // has answered
+	default:
+		s.serve(v)
+	}
+}
+
+func (s *Site) serve(v *visit) {
+	defer v.guard()
+	_, pattern := s.mux.Handler(v.r)
+	// ServeMux would redirect to the clean path, also for a path that does not exist.
+	if pattern == "" || path.Clean(v.r.URL.Path) != v.r.URL.Path {
+		v.fail(s.unknown(v, pattern))
+		return
+	}
+	s.API.Route(v.r, pattern)
+	s.mux.ServeHTTP(v.w, v.r)
+}
+
+// unknown returns the error for an address without a route, or for one that has other methods.
+func (s *Site) unknown(v *visit, pattern string) error {
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		r := v.r.Clone(v.r.Context())
+		r.Method = method
+		if _, other := s.mux.Handler(r); pattern == "" && other != "" {
+			v.w.Header().Set("Allow", method)
+			return ladder.Errorf(api.NotAllowed, "try "+method, "%q does not support %s", clip(v.r.URL.Path), clip(v.r.Method))
+		}
+	}
+	return ladder.Errorf(ladder.NotFound, "", "%q does not exist", clip(v.r.URL.Path))
+}
+
+// run serves a visit to a route.
+func (v *visit) run(rt route) {
+	err := v.checkForm()
+	if err == nil && rt.member && v.Person.ID == 0 {
+		if v.r.Method == http.MethodGet {
+			v.redirect("/sign-in?next=" + escape(v.r.URL.RequestURI()))
+			return
+		}
+		err = ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
+	}
+	if err == nil {
+		err = rt.serve(v)
+	}
+	if err != nil {
+		v.fail(err)
+	}
+}
+
+// maxForm is the largest size of a form in bytes. Uploads are not read as forms.
+const maxForm = 64 << 10
+
+// errExpired is the error of a form whose token is not of this session.
+var errExpired = ladder.Errorf(ladder.Forbidden, "go back, load the page again, and send the form again", "the form has expired")
+
+// checkForm returns an error if a request that changes something does not come from a form of
+// this site in this session. An upload sends the token in the header X-Csrf-Token.
+func (v *visit) checkForm() error {
+	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
+		return nil
+	}
+	if err := v.site.cross.Check(v.r); err != nil {
+		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
+	}
+	token := v.r.Header.Get("X-Csrf-Token")
+	if token == "" {
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+		if err := v.r.ParseForm(); err != nil {
+			var large *http.MaxBytesError
+			if errors.As(err, &large) {
+				return err
+			}
+			return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
+		}
+		token = v.r.PostForm.Get("csrf")
+	}
+	if !v.site.validForm(token, v.session()) {
+		return errExpired
+	}
+	return nil
+}
+
+// clip shortens a text that an error quotes.
+func clip(text string) string { return cmp.Or(cut(80, text), "") }

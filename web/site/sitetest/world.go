@@ -1,0 +1,224 @@
+// Package sitetest is a competition for tests of the site: a real server whose house bots play.
+// A package that uses it has a TestMain that calls Main.
+package sitetest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/server"
+)
+
+// Main is the TestMain of a package that uses a World.
+func Main(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+}
+
+// Ladders are those of a World: short matches between house bots.
+const Ladders = `
+[limits]
+time = 10080
+anonymous = 100000
+requests = 100000
+[[ladder]]
+name = "brisca"
+title = "Brisca"
+game = "brisca"
+deals = 1
+clock = {movetime = 10000, startup = 60000}
+[[ladder]]
+name = "tebes-4"
+title = "Tebes on a small board"
+game = "tebes"
+options = {size = "4"}
+deals = 1
+clock = {movetime = 10000, startup = 60000}
+[[ladder]]
+name = "teams"
+title = "Brisca, two against two"
+game = "brisca"
+options = {players = "4", teams = "yes"}
+deals = 1
+clock = {movetime = 10000, startup = 60000}
+`
+
+// World is a competition that is served and played.
+type World struct {
+	T      testing.TB
+	Server *server.Server
+	URL    string // of the server, without a slash at its end
+	Token  string // the admin's
+	log    *lockedLog
+}
+
+// lockedLog is the server's log.
+type lockedLog struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
+// ladder has so many finished matches. The server plays on until the end of the test.
+func New(t testing.TB, toml string, matches int) *World {
+	t.Helper()
+	if toml == "" {
+		toml = Ladders
+	}
+	w := &World{T: t, log: new(lockedLog)}
+	c, err := config.Parse("test", []byte(toml), house.Registry{})
+	w.Must(err)
+	c.Sandbox = sandbox.None
+	cores, err := server.Cores(1, c)
+	w.Must(err)
+	dir := filepath.Join(t.TempDir(), "arena")
+	w.Must(os.Mkdir(dir, 0o700))
+	w.Server, err = server.Open(t.Context(), server.Options{
+		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
+		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Version: "test",
+	})
+	w.Must(err)
+	w.URL, w.Token = w.Server.URL(), w.Server.Token
+	finished, stop := w.Server.Events.Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
+	defer stop()
+	w.serve()
+	w.await(finished, matches)
+	return w
+}
+
+// serve serves until the end of the test.
+func (w *World) serve() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Server.Serve(ctx) }()
+	w.T.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.T.Errorf("server: %v", err)
+		}
+		if err := w.Server.Close(); err != nil {
+			w.T.Error(err)
+		}
+		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
+			w.T.Errorf("the server's log has errors:\n%s", log)
+		}
+	})
+}
+
+// await waits until each ladder has so many finished matches.
+func (w *World) await(finished <-chan events.Event, matches int) {
+	w.T.Helper()
+	timeout := time.After(2 * time.Minute)
+	for {
+		list, err := w.Server.Store.Ladders(w.T.Context())
+		w.Must(err)
+		missing := 0
+		for _, l := range list {
+			missing += max(0, matches-int(l.Finished))
+		}
+		if missing == 0 {
+			return
+		}
+		select {
+		case <-finished:
+		case <-timeout:
+			w.T.Fatalf("%d matches are missing after two minutes; the server's log:\n%s", missing, w.log)
+		}
+	}
+}
+
+// Must ends the test unless err is nil.
+func (w *World) Must(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Answer is an answer of the server.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Client returns a browser without a screen: it keeps cookies and follows no redirects.
+func (w *World) Client() *http.Client {
+	jar, err := cookiejar.New(nil)
+	w.Must(err)
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// Get fetches an address, with headers as pairs of a name and a value.
+func (w *World) Get(c *http.Client, path string, headers ...string) Answer {
+	w.T.Helper()
+	return w.do(c, http.MethodGet, path, "", headers)
+}
+
+// Post sends a form.
+func (w *World) Post(c *http.Client, path, form string, headers ...string) Answer {
+	w.T.Helper()
+	return w.do(c, http.MethodPost, path, form, append([]string{"Content-Type", "application/x-www-form-urlencoded"}, headers...))
+}
+
+func (w *World) do(c *http.Client, method, path, body string, headers []string) Answer {
+	w.T.Helper()
+	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
+	w.Must(err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := c.Do(r)
+	w.Must(err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	w.Must(err)
+	return Answer{resp.StatusCode, resp.Header, string(data)}
+}
+
+// CSRF returns the token of the first form on a page.
+func (w *World) CSRF(page string) string {
+	w.T.Helper()
+	_, rest, ok := strings.Cut(page, `name="csrf" value="`)
+	token, _, end := strings.Cut(rest, `"`)
+	if !ok || !end {
+		w.T.Fatalf("the page has no form: %s", page)
+	}
+	return token
+}
+
+// SignIn signs a client in with a token.
+func (w *World) SignIn(c *http.Client, token string) {
+	w.T.Helper()
+	form := fmt.Sprintf("csrf=%s&next=/&token=%s", w.CSRF(w.Get(c, "/sign-in").Body), token)
+	if a := w.Post(c, "/sign-in", form); a.Status != http.StatusSeeOther {
+		w.T.Fatalf("sign-in answers %d: %s", a.Status, a.Body)
+	}
+}

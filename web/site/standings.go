@@ -1,0 +1,127 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api"
+)
+
+const (
+	standingsRows = 50 // on a page
+	trendPoints   = 24 // of a trend line
+)
+
+// place is a row of the standings.
+type place struct {
+	ladder.Standing
+	Trend []float64
+}
+
+// standingsPage is the data of the page "standings".
+type standingsPage struct {
+	Ladder  store.LadderInfo
+	Filter  standingsFilter
+	Columns []column
+	Places  []place
+	Pager   pager
+	All     int // places without the filter
+}
+
+// standingsFilter is what the parameters choose.
+type standingsFilter struct {
+	Query string // part of a bot's or an owner's name
+	Who   string // "people", "house", "" for both
+	Past  bool   // versions that do not play any more, in place of those that do
+}
+
+func readStandingsFilter(q *api.Query) standingsFilter {
+	return standingsFilter{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
+}
+
+// keeps reports whether the filter keeps a place.
+func (f standingsFilter) keeps(p ladder.Standing) bool {
+	text := strings.ToLower(f.Query)
+	return (strings.Contains(strings.ToLower(p.Bot), text) || strings.Contains(strings.ToLower(p.Owner), text)) &&
+		(f.Who == "" || (f.Who == "house") == (p.Owner == ""))
+}
+
+// standingsColumns are the columns of the standings.
+var standingsColumns = []sorting[place]{
+	{"rank", "number", false, func(a, b place) int { return cmp.Compare(a.Rank, b.Rank) }},
+	{"bot", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},
+	{"owner", "", false, func(a, b place) int { return cmp.Compare(strings.ToLower(a.Owner), strings.ToLower(b.Owner)) }},
+	{"elo", "number", true, func(a, b place) int { return cmp.Compare(a.Elo, b.Elo) }},
+	{"fit", "number", true, func(a, b place) int { return compareFits(a.Fit, b.Fit) }},
+	{"games", "number", true, func(a, b place) int { return cmp.Compare(a.Games, b.Games) }},
+	{"wins", "number", true, func(a, b place) int { return cmp.Compare(share(a.Wins, a.Games), share(b.Wins, b.Games)) }},
+	{"faults", "number", true, func(a, b place) int { return cmp.Compare(a.Faults, b.Faults) }},
+	{"trend", "", false, nil},
+}
+
+func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
+
+// compareFits sorts unknown fits below all others.
+func compareFits(a, b *float64) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Compare(*a, *b)
+}
+
+// standings shows who is where on a ladder.
+func (s *Site) standings(v *visit) error {
+	page := standingsPage{}
+	var err error
+	if page.Ladder, err = s.Store.Ladder(v.ctx(), v.r.PathValue("ladder")); err != nil {
+		return err
+	}
+	q := v.query()
+	page.Filter = readStandingsFilter(q)
+	order := readOrder(q, standingsColumns)
+	read := s.Store.Standings
+	if page.Filter.Past {
+		read = s.Store.Inactive
+	}
+	list, err := read(v.ctx(), page.Ladder.Name)
+	if err != nil {
+		return err
+	}
+	page.All = len(list)
+	var rows []place
+	for _, p := range list {
+		if page.Filter.keeps(p) {
+			rows = append(rows, place{Standing: p})
+		}
+	}
+	sortRows(rows, order, standingsColumns)
+	page.Columns = heads(v, order, standingsColumns)
+	page.Places, page.Pager = paged(v, q, rows, standingsRows)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	if err := s.addTrends(v, page.Ladder.Name, page.Places); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "standings", page)
+}
+
+func (s *Site) addTrends(v *visit, name string, places []place) error {
+	var list []ladder.Standing
+	for _, p := range places {
+		list = append(list, p.Standing)
+	}
+	trends, err := s.Store.Trends(v.ctx(), name, list, trendPoints)
+	for i := range places {
+		places[i].Trend = trends[places[i].VersionID]
+	}
+	return err
+}

@@ -1,0 +1,145 @@
+package site
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// visit is one request to a page and what is known of who makes it.
+type visit struct {
+	api.Visit
+	site  *Site
+	w     http.ResponseWriter
+	r     *http.Request
+	token string   // of the session; "" if nobody is signed in
+	form  string   // the session of a visitor who is not signed in; "" before the first form
+	words *language // that of the page
+	theme string   // "light", "dark", or "" as the browser prefers
+	begun bool     // the answer has begun
+}
+
+type visitKey struct{}
+
+func visitOf(r *http.Request) *visit { return r.Context().Value(visitKey{}).(*visit) }
+
+// The names of the site's cookies.
+const (
+	sessionCookie = "timba_session" // the token of who is signed in
+	formCookie    = "timba_form"    // identifies a browser whose user is not signed in
+	langCookie    = "timba_lang"
+	themeCookie   = "timba_theme"
+)
+
+func cookie(r *http.Request, name string) string {
+	if c, err := r.Cookie(name); err == nil {
+		return c.Value
+	}
+	return ""
+}
+
+// enter begins a visit. The visit that it returns with an error can only fail.
+func (s *Site) enter(w http.ResponseWriter, r *http.Request) (*visit, error) {
+	v := &visit{site: s, w: w, form: cookie(r, formCookie), theme: cookie(r, themeCookie)}
+	v.r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
+	v.words = s.pages.choose(cookie(r, langCookie), r.Header.Get("Accept-Language"))
+	if !slices.Contains(themes, v.theme) {
+		v.theme = ""
+	}
+	s.headers(w.Header())
+	token := cookie(r, sessionCookie)
+	var err error
+	v.Visit, err = s.API.Visit(w, r, token)
+	switch {
+	case err == nil:
+		v.token = token
+	case ladder.CodeOf(err) == ladder.Unauthorized || ladder.CodeOf(err) == ladder.Forbidden:
+		v.forget() // the token is revoked or expired, or its owner is blocked
+		err = nil
+	}
+	return v, err
+}
+
+var themes = []string{"light", "dark"}
+
+// prefer sets a language or a theme that the address asks for, and redirects to the address
+// without that.
+func (v *visit) prefer() bool {
+	query := v.r.URL.Query()
+	lang, theme := query.Get("lang"), query.Get("theme")
+	if v.r.Method != http.MethodGet || !query.Has("lang") && !query.Has("theme") {
+		return false
+	}
+	if v.site.pages.has(lang) {
+		v.setCookie(langCookie, lang, preferenceAge)
+	}
+	if slices.Contains(themes, theme) {
+		v.setCookie(themeCookie, theme, preferenceAge)
+	} else if query.Has("theme") {
+		v.setCookie(themeCookie, "", -1)
+	}
+	query.Del("lang")
+	query.Del("theme")
+	v.redirect((&url.URL{Path: "/" + strings.TrimLeft(v.r.URL.Path, "/"), RawQuery: query.Encode()}).String())
+	return true
+}
+
+// The ages of cookies in seconds.
+const (
+	preferenceAge = 365 * 24 * 3600
+	sessionAge    = 30 * 24 * 3600
+)
+
+// setCookie sets a cookie; an age below 0 deletes it.
+func (v *visit) setCookie(name, value string, age int) {
+	http.SetCookie(v.w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: age,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: v.Secure,
+	})
+}
+
+// session returns what identifies the session for the tokens of forms: the token of who is
+// signed in, else a random text in a cookie; "" before the first form.
+func (v *visit) session() string {
+	if v.token != "" {
+		return v.token
+	}
+	return v.form
+}
+
+// forget ends the session in this browser.
+func (v *visit) forget() {
+	v.token, v.Person, v.Token = "", ladder.Person{}, ladder.Token{}
+	v.setCookie(sessionCookie, "", -1)
+}
+
+// redirect answers with another address of this site, to be fetched by GET.
+func (v *visit) redirect(to string) {
+	v.begun = true
+	v.w.Header().Set("Cache-Control", "no-store")
+	v.w.Header().Set("Location", to)
+	v.w.WriteHeader(http.StatusSeeOther)
+}
+
+// client returns a client of the API in this process, with the rights of the visit.
+func (v *visit) client() *client.Client {
+	return client.Over(transport{v.site.API}, v.token)
+}
+
+// ctx returns the context of the request, for the store and the client: requests to the API with
+// it count as part of this one.
+func (v *visit) ctx() context.Context { return v.r.Context() }
+
+// t returns a text of a message; see language.text.
+func (v *visit) t(key string, args ...any) string { return v.words.text(key, args...) }
+
+// query returns the parameters of the address.
+func (v *visit) query() *api.Query { return api.NewQuery(v.r) }
+
+func escape(text string) string { return url.QueryEscape(text) }
