@@ -56,6 +56,7 @@ game = "brisca"
 options = {players = "4", teams = "yes"}
 deals = 1
 clock = {movetime = 10000, startup = 60000}
+house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
 `
 
 // World is a competition that is served and played.
@@ -99,6 +100,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	cores, err := server.Cores(1, c)
 	w.Must(err)
 	dir := filepath.Join(t.TempDir(), "arena")
+	t.Setenv("TMPDIR", os.TempDir()) // which the server changes
 	w.Must(os.Mkdir(dir, 0o700))
 	w.Server, err = server.Open(t.Context(), server.Options{
 		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
