@@ -178,4 +178,3 @@ func (v *visit) guard() {
 		v.fail(fmt.Errorf("panic: %v\n%s", failure, debug.Stack()))
 	}
 }
-

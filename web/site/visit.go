@@ -18,11 +18,11 @@ type visit struct {
 	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
-	token string   // of the session; "" if nobody is signed in
-	form  string   // the session of a visitor who is not signed in; "" before the first form
+	token string    // of the session; "" if nobody is signed in
+	form  string    // the session of a visitor who is not signed in; "" before the first form
 	words *language // that of the page
-	theme string   // "light", "dark", or "" as the browser prefers
-	begun bool     // the answer has begun
+	theme string    // "light", "dark", or "" as the browser prefers
+	begun bool      // the answer has begun
 }
 
 type visitKey struct{}
