@@ -93,6 +93,7 @@ type game struct {
 	state    rules.State
 	replay   Replay
 	forfeits forfeits
+	judge    *judge // nil without rules of adjudication
 	standIn  *standIn
 	timers   []timer
 	events   rules.Log
@@ -140,6 +141,9 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		}
 		g.state.Apply(move, &g.events)
 		g.tellEvents()
+		if g.adjudicate() {
+			break
+		}
 	}
 	return g.end()
 }
@@ -152,21 +156,23 @@ func (t *table) newGame(deal int) *game {
 		began:    time.Now(),
 		seed:     dealSeed(m.Seed, deal),
 		forfeits: forfeits{variant: m.Variant},
+		judge:    newJudge(m.Adjudication, m.Variant),
 		legal:    make([]rules.Move, 0, rules.MaxMoves),
 	}
 	stream := rules.NewStream(g.seed)
 	g.state = m.Variant.Deal(&stream)
 	g.standIn = newStandIn(g.seed)
 	g.replay = Replay{
-		Timba:      protocol.Version,
-		Game:       m.Variant.Game().Name(),
-		Options:    m.Variant.Settings().Map(),
-		Seed:       Hex(g.seed),
-		Commitment: Commitment(m.Seed),
-		Match:      ReplayMatch{Deal: deal, Rotation: t.rotation},
-		Clock:      m.Clock.InReplay(),
-		Moves:      []ReplayMove{},
-		Faults:     []Fault{},
+		Timba:        protocol.Version,
+		Game:         m.Variant.Game().Name(),
+		Options:      m.Variant.Settings().Map(),
+		Seed:         Hex(g.seed),
+		Commitment:   Commitment(m.Seed),
+		Match:        ReplayMatch{Deal: deal, Rotation: t.rotation},
+		Clock:        m.Clock.InReplay(),
+		Moves:        []ReplayMove{},
+		Faults:       []Fault{},
+		Adjudication: m.Adjudication.inReplay(),
 	}
 	for seat, c := range t.chairs {
 		b := m.Bots[c.bot]
@@ -410,6 +416,14 @@ func (g *game) illegal(text []byte) error {
 	return fault.New(fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(text), Detail: why})
 }
 
+// adjudicate reports whether the last move ends the game by the bots' scores.
+func (g *game) adjudicate() bool {
+	if m := &g.replay.Moves[len(g.replay.Moves)-1]; g.judge != nil && !m.StandIn {
+		g.replay.Adjudicated = g.judge.after(m, &g.forfeits, g.state)
+	}
+	return g.replay.Adjudicated != nil
+}
+
 // tellEvents queues the events of a move for all seats that see them.
 func (g *game) tellEvents() {
 	for seat, c := range g.chairs {
@@ -462,7 +476,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 
 // end queues the result and returns the finished game.
 func (g *game) end() (*Game, error) {
-	result := g.forfeits.rank(g.state.Result())
+	result := g.replay.Adjudicated.rank(&g.forfeits, g.state.Result())
 	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
 	done := &Game{Replay: g.replay}
 	now := time.Now()

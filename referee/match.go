@@ -24,6 +24,8 @@ type Match struct {
 	From    []int // by rotation, how many deals were played before a resume; nil for none
 	Seed    rules.Seed
 	Clock   Clock
+	// Adjudication ends games by the bots' own scores; the zero value ends none.
+	Adjudication Adjudication
 	// Workers has an entry for each thread that plays games: the core of the worker and
 	// its bots, or AnyCore. Workers in excess of the rotations have nothing to do.
 	Workers []int
@@ -76,6 +78,9 @@ func (m *Match) Check() error {
 		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
 			return fmt.Errorf("match: two bots have the name %q: give each its own", b.Name)
 		}
+	}
+	if err := m.Adjudication.Check(); err != nil {
+		return err
 	}
 	return m.Clock.Check()
 }

@@ -26,10 +26,13 @@ type Replay struct {
 	Match      ReplayMatch       `json:"match"`
 	Clock      ClockMS           `json:"clock"` // no start-up; inc where bank is, be it 0
 	Seats      []ReplaySeat      `json:"seats"`
-	Moves      []ReplayMove      `json:"moves"`
-	Faults     []Fault           `json:"faults"`
-	Ranks      []int             `json:"ranks"`
-	Points     []float64         `json:"points"`
+	// Adjudication is the rules by which scores could end the game, nil for none.
+	Adjudication *Adjudication `json:"adjudication,omitempty"`
+	Moves        []ReplayMove  `json:"moves"`
+	Faults       []Fault       `json:"faults"`
+	Adjudicated  *Adjudicated  `json:"adjudicated,omitempty"` // nil unless they did
+	Ranks        []int         `json:"ranks"`
+	Points       []float64     `json:"points"`
 }
 
 // ReplayMatch is the game's place in its match. The seed is missing until the match is
@@ -83,8 +86,14 @@ func (r *Replay) Encode() []byte {
 	line("match", r.Match, false)
 	line("clock", r.Clock, false)
 	list(&b, "seats", r.Seats)
+	if r.Adjudication != nil {
+		line("adjudication", r.Adjudication, false)
+	}
 	list(&b, "moves", r.Moves)
 	list(&b, "faults", r.Faults)
+	if r.Adjudicated != nil {
+		line("adjudicated", r.Adjudicated, false)
+	}
 	line("ranks", r.Ranks, false)
 	line("points", r.Points, true)
 	b.WriteString("}\n")

@@ -35,6 +35,8 @@ type Tally struct {
 	Faults  []FaultAt
 	Games   int
 	Plies   int
+	// Drawn and Resigned count the games of Games that scores ended.
+	Drawn, Resigned int
 }
 
 // NewTally returns an empty tally.
@@ -50,6 +52,11 @@ func NewTally(v rules.Variant, bots []Bot) *Tally {
 func (t *Tally) Add(g *Game) {
 	t.Games++
 	t.Plies += len(g.Moves)
+	if a := g.Adjudicated; a != nil && a.As == AsDraw {
+		t.Drawn++
+	} else if a != nil {
+		t.Resigned++
+	}
 	for seat, bot := range g.Bots {
 		s := &t.Scores[bot]
 		s.Points += g.Points[seat]

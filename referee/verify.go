@@ -11,7 +11,8 @@ import (
 )
 
 // Verify rebuilds a replay and returns the differences: illegal moves, misplaced forfeits
-// and stand-in moves, a wrong result, a seed that does not match its commitment. The list
+// and stand-in moves, an adjudication that does not follow from the scores, a wrong result,
+// a seed that does not match its commitment. The list
 // is empty if the replay is correct.
 func (r *Replay) Verify(g rules.Game) []error {
 	v, err := r.Resolve(g)
@@ -38,7 +39,10 @@ type checker struct {
 	standIn     *standIn
 	taken       int // number of faults so far
 	legal       []rules.Move
-	timers      []timer // by seat; nil without a clock
+	timers      []timer     // by seat; nil without a clock
+	judge       *judge      // nil without valid rules of adjudication
+	scored      *ReplayMove // the move before the step, if a bot made it
+	ended       *Adjudicated
 	differences []error
 }
 
@@ -59,6 +63,13 @@ func (c *checker) head(v rules.Variant) {
 		}
 		if clock == nil {
 			c.timers = append(c.timers, newTimer(c.replay.Clock.Clock()))
+		}
+	}
+	if a := c.replay.Adjudication; a != nil {
+		if err := a.Check(); err != nil {
+			c.differ("the adjudication: %w", err)
+		} else {
+			c.judge = newJudge(*a, v)
 		}
 	}
 	m := c.replay.Match
@@ -108,6 +119,8 @@ func (c *checker) faults(step Step) {
 			c.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
 		case slices.ContainsFunc(c.replay.Faults[:i], func(o Fault) bool { return o.Seat == f.Seat }):
 			c.differ("fault %d: seat %d has forfeited before", i, f.Seat)
+		case c.ended != nil:
+			c.differ("fault %d: the game was adjudicated before it", i)
 		case f.Ply > 0 && c.forfeits.decided():
 			c.differ("fault %d: the game was decided by forfeit before it", i)
 		case f.Ply > 0 && f.Seat != s.Turn(): // faults at the start may be of any seat
@@ -119,6 +132,10 @@ func (c *checker) faults(step Step) {
 
 // step checks a position's faults and its move, or the result at the last position.
 func (c *checker) step(s Step) error {
+	if c.judge != nil && c.scored != nil {
+		c.ended = c.judge.after(c.scored, &c.forfeits, s.State)
+	}
+	c.scored = nil
 	c.faults(s)
 	if s.Record == nil {
 		c.result(s.State)
@@ -128,8 +145,12 @@ func (c *checker) step(s Step) error {
 	if c.forfeits.decided() {
 		return fmt.Errorf("replay: move %d, %q: the game was decided by forfeit before it", ply, s.Record.Move)
 	}
+	if c.ended != nil {
+		return fmt.Errorf("replay: move %d, %q: the game was %s before it", ply, s.Record.Move, c.ended)
+	}
 	if !c.forfeits.has(seat) {
 		if !s.Record.StandIn {
+			c.scored = s.Record
 			c.time(ply, s.Record)
 		} else {
 			c.differ("move %d: seat %d has not forfeited, so the stand-in does not play for it", ply, seat)
@@ -148,10 +169,13 @@ func (c *checker) step(s Step) error {
 
 // result checks how the game ended.
 func (c *checker) result(end rules.State) {
-	if end.Turn() != rules.Over && !c.forfeits.decided() {
+	if end.Turn() != rules.Over && !c.forfeits.decided() && c.ended == nil {
 		c.differ("the game is not over after the last move, and nobody has forfeited it")
 	}
-	want := c.forfeits.rank(end.Result())
+	if !c.ended.equal(c.replay.Adjudicated) {
+		c.differ("the game is %s where the scores and rules give %s", c.replay.Adjudicated, c.ended)
+	}
+	want := c.ended.rank(&c.forfeits, end.Result())
 	if !slices.Equal(want.Ranks, c.replay.Ranks) {
 		c.differ("ranks are %v where the rules give %v", c.replay.Ranks, want.Ranks)
 	}

@@ -35,6 +35,7 @@ type matchFlags struct {
 	format              string
 	rounds              int
 	sprt                string
+	adjudicate          adjudicateFlags
 	out, resume         string
 	json, log           bool
 }
@@ -75,6 +76,7 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
+	f.adjudicate.add(cmd)
 	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
@@ -188,6 +190,9 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 			return nil, err
 		}
 		t.SPRT = &test
+	}
+	if t.Adjudication, err = f.adjudicate.rules(); err != nil {
+		return nil, err
 	}
 	if t.Workers, err = tournament.Workers(f.concurrency, f.affinity); err != nil {
 		return nil, err

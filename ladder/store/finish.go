@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -144,6 +145,8 @@ func (f *finish) checkGame(g *referee.Game) error {
 		return fmt.Errorf("the replay is not of attempt %d: it has another seed", f.attempt.Number)
 	case !slices.Equal(v.Settings(), f.variant.Settings()):
 		return fmt.Errorf("the replay's options are %v, the match's %v", g.Options, f.match.Options)
+	case g.Adjudication != nil || g.Adjudicated != nil:
+		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
 	case len(g.Bots) != len(g.Seats) || len(g.Ranks) != len(g.Seats) || len(g.Points) != len(g.Seats):
 		return fmt.Errorf("there are %d bots, %d ranks and %d points for %d seats", len(g.Bots), len(g.Ranks), len(g.Points), len(g.Seats))
 	}

@@ -217,6 +217,13 @@ func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*refer
 	if v, err := r.Resolve(t.Variant.Game()); err != nil || !slices.Equal(v.Settings(), t.Variant.Settings()) {
 		return nil, fmt.Errorf("it was played with other options: %v", r.Options)
 	}
+	var by referee.Adjudication
+	if r.Adjudication != nil {
+		by = *r.Adjudication
+	}
+	if !by.Equal(t.Adjudication) {
+		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, t.Adjudication)
+	}
 	g := &referee.Game{Replay: *r}
 	for seat, s := range r.Seats {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))

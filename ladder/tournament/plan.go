@@ -19,6 +19,8 @@ type Plan struct {
 	Seed    referee.Hex       `json:"seed"`
 	Clock   referee.ClockMS   `json:"clock"`
 	SPRT    string            `json:"sprt,omitempty"`
+	Draw    string            `json:"draw,omitempty"`    // rules of adjudication
+	Resign  string            `json:"resign,omitempty"`  // likewise
 	Sandbox *PlanSandbox      `json:"sandbox,omitempty"` // nil in plans of earlier versions
 	Bots    []PlanBot         `json:"bots"`
 }
@@ -53,6 +55,12 @@ func (t *Tournament) Plan(bots []string) Plan {
 	}
 	if t.SPRT != nil {
 		p.SPRT = t.SPRT.String()
+	}
+	if r := t.Adjudication.Draw; r != nil {
+		p.Draw = r.String()
+	}
+	if r := t.Adjudication.Resign; r != nil {
+		p.Resign = r.String()
 	}
 	for i, b := range t.Bots {
 		p.Bots = append(p.Bots, PlanBot{Bot: bots[i], Name: b.Name, SHA256: b.Hash})
@@ -95,6 +103,8 @@ func (p Plan) Flags() []Flag {
 	add("margin", p.Clock.Margin)
 	add("startup", p.Clock.Startup)
 	add("sprt", p.SPRT)
+	add("draw", p.Draw)
+	add("resign", p.Resign)
 	if s := p.Sandbox; s != nil {
 		add("sandbox", s.Mode)
 		add("memory", s.Memory)

@@ -29,6 +29,8 @@ type Tournament struct {
 	SPRT    *rating.SPRT // ends the only match of two bots early
 	Dir     *Dir         // keeps the games; nil for none
 
+	Adjudication referee.Adjudication // ends games by the bots' own scores
+
 	// Done is called with each finished game, Void with each game played again,
 	// one call at a time; Trace with every line.
 	Done  func(*Match, *referee.Game)
@@ -74,6 +76,9 @@ func (t *Tournament) Check() error {
 		if len(t.Bots) != 2 || rules.Sides(t.Variant) != 2 {
 			return fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(t.Bots), rules.Sides(t.Variant))
 		}
+	}
+	if err := t.Adjudication.Check(); err != nil {
+		return err
 	}
 	return t.Format.check(t)
 }
@@ -261,6 +266,8 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) err
 		Clock:   t.Clock,
 		Workers: workers,
 		Faulted: m.faulted,
+
+		Adjudication: t.Adjudication,
 		Done: func(g *referee.Game) error {
 			return t.done(m, g)
 		},

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
@@ -52,7 +51,7 @@ func infoTrouble(pairs protocol.Pairs) string {
 		}
 		seen[k] = true
 		if k == "score" || k == "depth" || k == "nodes" {
-			if _, err := strconv.ParseFloat(v, 64); err != nil {
+			if _, ok := referee.ParseScore(v); !ok {
 				return fmt.Sprintf("%s is %q, not a number: only numbers can be drawn", k, v)
 			}
 		}

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -35,6 +34,7 @@ func (e *Explainer) summary() {
 	}
 	slices.Sort(played)
 	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
+	e.adjudicated()
 	if len(e.Games) == 1 {
 		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Games[0].Replay))
 	}
@@ -47,6 +47,23 @@ func (e *Explainer) summary() {
 		})
 	e.deals()
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
+}
+
+// adjudicated tells how scores ended a single game, or how many of several.
+func (e *Explainer) adjudicated() {
+	n := 0
+	for _, g := range e.Games {
+		if g.Replay.Adjudicated != nil {
+			n++
+		}
+	}
+	switch {
+	case n == 0:
+	case len(e.Games) == 1:
+		fmt.Fprintln(e, draw.Clean(e.Games[0].Replay.Ending()))
+	default:
+		fmt.Fprintf(e, "%d of them adjudicated by the bots' own scores\n", n)
+	}
 }
 
 func (e *Explainer) thinks() (all []moment) {
@@ -71,7 +88,7 @@ func (e *Explainer) turns() (all []moment) {
 		last := map[int]*moment{} // by seat, its move with a score
 		for ply := range g.Replay.Moves {
 			m := &g.Replay.Moves[ply]
-			score, ok := scoreOf(m)
+			score, ok := m.Score()
 			if !ok {
 				continue
 			}
@@ -98,16 +115,6 @@ func (e *Explainer) turns() (all []moment) {
 		}
 	}
 	return slices.DeleteFunc(all, func(m moment) bool { return m.weight == 0 })
-}
-
-// scoreOf returns the last score in the infos of a move.
-func scoreOf(m *referee.ReplayMove) (float64, bool) {
-	for _, info := range slices.Backward(m.Info) {
-		if score, err := strconv.ParseFloat(protocol.Pairs(info).Get("score"), 64); err == nil && !math.IsNaN(score) && !math.IsInf(score, 0) {
-			return score, true
-		}
-	}
-	return 0, false
 }
 
 func (e *Explainer) moments(title, unit string, moments []moment, value func(moment) string) {

@@ -32,6 +32,9 @@ func (s *Screen) Whole() {
 func (s *Screen) head() {
 	r := s.Game.Replay
 	fmt.Fprintf(s, "%s %s\nseed %s, deal %d, rotation %d\n", r.Game, s.Game.Variant.Settings(), r.Seed, r.Match.Deal, r.Match.Rotation)
+	if a := r.Adjudication; a != nil {
+		fmt.Fprintf(s, "adjudicated by the bots' own scores: %s\n", a)
+	}
 	for i, seat := range r.Seats {
 		fmt.Fprintln(s, strings.TrimRight(fmt.Sprintf("seat %d: %s %s", i, draw.Clean(seat.Name), draw.Clean(seat.Version)), " "))
 	}
@@ -68,6 +71,9 @@ func (s *Screen) Frame(i int) {
 	s.thoughts(fr)
 	s.events(fr.Events, fr.Move)
 	if fr.Move == nil {
+		if ending := s.Game.Replay.Ending(); ending != "" {
+			fmt.Fprintf(s, " %s\n", s.Bold(draw.Clean(ending)))
+		}
 		fmt.Fprint(s, "\n"+Ranking(s.Game.Replay))
 	}
 }
@@ -152,6 +158,9 @@ func (s *Screen) plainFrame(fr *Frame) {
 	}
 	m := fr.Move
 	if m == nil {
+		if ending := s.Game.Replay.Ending(); ending != "" {
+			fmt.Fprintf(s, "\n%s\n", draw.Clean(ending))
+		}
 		fmt.Fprintf(s, "\nranks %v, points %v\n", s.Game.Replay.Ranks, s.Game.Replay.Points)
 		return
 	}

@@ -26,8 +26,10 @@ type Document struct {
 	Rounds     []documentRound   `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion   string            `json:"champion,omitempty"` // of one that is over
 	SPRT       *documentSPRT     `json:"sprt,omitempty"`
-	Faults     []documentFault   `json:"faults"`
-	Voids      []string          `json:"voids"` // games played again for a failure of timba's own
+	// Adjudicated is only there where the match has rules of adjudication.
+	Adjudicated *documentAdjudicated `json:"adjudicated,omitempty"`
+	Faults      []documentFault      `json:"faults"`
+	Voids       []string             `json:"voids"` // games played again for a failure of timba's own
 }
 
 type documentBot struct {
@@ -129,6 +131,10 @@ func (r *Run) Document() (Document, error) {
 	}
 	if r.SPRT != nil && matches[0].Progress != nil {
 		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted}
+	}
+	if r.Adjudication.String() != "" {
+		n := r.adjudicated()
+		doc.Adjudicated = &n
 	}
 	for _, f := range r.Faults {
 		doc.Faults = append(doc.Faults, documentFault{f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.Text, r.Dir.Replay(f.Match, f.Deal, f.Rotation)})

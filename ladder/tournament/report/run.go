@@ -75,7 +75,11 @@ func (r *Run) WriteHead(w io.Writer) {
 	if r.Format != tournament.Single {
 		fmt.Fprintf(w, "%s, ", r.Format)
 	}
-	fmt.Fprintf(w, "%s a match, in all rotations, %s\nseed %s\n\n", text.Count(r.Deals, "deal"), Clock(r.Clock), referee.Hex(r.Seed))
+	fmt.Fprintf(w, "%s a match, in all rotations, %s\n", text.Count(r.Deals, "deal"), Clock(r.Clock))
+	if rules := r.Adjudication.String(); rules != "" {
+		fmt.Fprintf(w, "games are adjudicated by the bots' own scores: %s\n", rules)
+	}
+	fmt.Fprintf(w, "seed %s\n\n", referee.Hex(r.Seed))
 }
 
 // Clock returns a clock in words.

@@ -33,6 +33,7 @@ func (r *Run) WriteTables(w io.Writer) error {
 		r.writeRepeats(w, results)
 	}
 	fmt.Fprintf(w, "\n%s in %.1f s, %.1f games a second\n", text.Count(r.Played, "game"), r.Took.Seconds(), float64(r.Played)/r.Took.Seconds())
+	r.writeAdjudicated(w)
 	r.writeFaults(w)
 	if r.Dir.FaultsOnly {
 		fmt.Fprintln(w, "to keep the replays: --out DIR")

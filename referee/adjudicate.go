@@ -1,0 +1,288 @@
+package referee
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Adjudication is the rules that end the games of a match by the bots' own scores: SPEC.md,
+// "Adjudication". Without rules every game is played to its end.
+type Adjudication struct {
+	Draw   *ScoreRule `json:"draw,omitempty"`
+	Resign *ScoreRule `json:"resign,omitempty"`
+}
+
+// ScoreRule says when scores agree.
+type ScoreRule struct {
+	Plies int     `json:"plies"`          // moves of bots in a row whose scores agree
+	Score float64 `json:"score"`          // Draw: at most that far from 0; Resign: at least
+	From  int     `json:"from,omitempty"` // the number of moves made before which no game ends
+}
+
+// AdjudicatedAs is the rule that ended a game.
+type AdjudicatedAs string
+
+const (
+	AsDraw   AdjudicatedAs = "draw"
+	AsResign AdjudicatedAs = "resign"
+)
+
+// Adjudicated is how scores ended a game.
+type Adjudicated struct {
+	As    AdjudicatedAs `json:"as"`
+	Seats []int         `json:"seats,omitempty"` // that resign: one, or those of a team
+}
+
+// ParseScoreRule parses "plies=8 score=10 from=40", with spaces or commas. from is optional. name
+// is what errors call the rule.
+func ParseScoreRule(name, text string) (ScoreRule, error) {
+	example := fmt.Sprintf("try %s %q", name, "plies=8 score=10 from=40")
+	var r ScoreRule
+	seen := map[string]bool{}
+	for _, field := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }) {
+		key, value, found := strings.Cut(field, "=")
+		var err error
+		switch {
+		case !found:
+			return r, fmt.Errorf("%s: %q is not key=value: %s", name, field, example)
+		case seen[key]:
+			return r, fmt.Errorf("%s: %s is given twice: leave one out", name, key)
+		case key == "plies":
+			r.Plies, err = strconv.Atoi(value)
+		case key == "from":
+			r.From, err = strconv.Atoi(value)
+		case key == "score":
+			var ok bool
+			if r.Score, ok = ParseScore(value); !ok {
+				return r, fmt.Errorf("%s: score=%q is not a number: try one like 10 or 0.5", name, value)
+			}
+		default:
+			return r, fmt.Errorf("%s: unknown key %q: try plies, score or from", name, key)
+		}
+		if err != nil {
+			return r, fmt.Errorf("%s: %s=%q is not a whole number of plies: %s", name, key, value, example)
+		}
+		seen[key] = true
+	}
+	for _, key := range [...]string{"plies", "score"} {
+		if !seen[key] {
+			return r, fmt.Errorf("%s: %s is missing in %q: %s", name, key, text, example)
+		}
+	}
+	return r, r.check(name)
+}
+
+// String returns the rule in the form that ParseScoreRule parses.
+func (r ScoreRule) String() string {
+	text := fmt.Sprintf("plies=%d,score=%s", r.Plies, strconv.FormatFloat(r.Score, 'f', -1, 64))
+	if r.From > 0 {
+		text += fmt.Sprintf(",from=%d", r.From)
+	}
+	return text
+}
+
+func (r ScoreRule) check(name string) error {
+	switch {
+	case r.Plies < 1 || r.Plies > rules.MaxPlies:
+		return fmt.Errorf("%s: plies=%d is out of range: try 1 to %d", name, r.Plies, rules.MaxPlies)
+	case r.From < 0 || r.From > rules.MaxPlies:
+		return fmt.Errorf("%s: from=%d is out of range: try 0 to %d", name, r.From, rules.MaxPlies)
+	case !(r.Score >= 0) || math.IsInf(r.Score, 0):
+		return fmt.Errorf("%s: score=%v is out of range: try 0 or more", name, r.Score)
+	}
+	return nil
+}
+
+// Check returns an error unless the rules can be kept. At no position do both hold.
+func (a Adjudication) Check() error {
+	if a.Draw != nil {
+		if err := a.Draw.check("draw"); err != nil {
+			return err
+		}
+	}
+	if a.Resign == nil {
+		return nil
+	}
+	if err := a.Resign.check("resign"); err != nil {
+		return err
+	}
+	if a.Resign.Score == 0 {
+		return fmt.Errorf("resign: score=0 says of no position who is losing: try more than 0")
+	}
+	if a.Draw != nil && a.Draw.Score >= a.Resign.Score {
+		return fmt.Errorf("resign: score=%v must be more than the score=%v of draw", a.Resign.Score, a.Draw.Score)
+	}
+	return nil
+}
+
+// on reports whether there are rules.
+func (a Adjudication) on() bool { return a.Draw != nil || a.Resign != nil }
+
+// Equal reports whether two have the same rules.
+func (a Adjudication) Equal(b Adjudication) bool { return a.String() == b.String() }
+
+// String returns the rules as the flags of timba match have them, "" if there are none.
+func (a Adjudication) String() string {
+	var words []string
+	if a.Draw != nil {
+		words = append(words, "draw "+a.Draw.String())
+	}
+	if a.Resign != nil {
+		words = append(words, "resign "+a.Resign.String())
+	}
+	return strings.Join(words, ", ")
+}
+
+// inReplay returns the rules as a replay has them, nil if there are none.
+func (a Adjudication) inReplay() *Adjudication {
+	if !a.on() {
+		return nil
+	}
+	return &a
+}
+
+// judge follows the scores of a game.
+type judge struct {
+	rules   Adjudication
+	variant rules.Variant
+	moves   int   // of bots so far
+	last    []int // by seat, the number of its last move, from 1; 0 for none
+	uneven  int   // the last move that says that the game is no draw
+	unlost  []int // by side, the last move that says that the side is not losing
+}
+
+// newJudge returns a judge of a new game, nil if no rule is on.
+func newJudge(a Adjudication, v rules.Variant) *judge {
+	if !a.on() {
+		return nil
+	}
+	return &judge{rules: a, variant: v, last: make([]int, v.Players()), unlost: make([]int, rules.Sides(v))}
+}
+
+// after takes a move of a bot, and returns how scores end the game at the position behind it, nil
+// if they do not. It allocates nothing as long as they do not.
+func (j *judge) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudicated {
+	j.take(m)
+	if s.Turn() == rules.Over {
+		return nil
+	}
+	if j.agree(j.rules.Draw, j.uneven, f, s.Ply()) {
+		return &Adjudicated{As: AsDraw}
+	}
+	for side, n := range j.unlost {
+		if !slices.Contains(f.order, side) && j.agree(j.rules.Resign, n, f, s.Ply()) {
+			return &Adjudicated{As: AsResign, Seats: seatsOf(j.variant, side)}
+		}
+	}
+	return nil
+}
+
+// take remembers what the score of a move contradicts. A move without one contradicts all.
+func (j *judge) take(m *ReplayMove) {
+	j.moves++
+	j.last[m.Seat] = j.moves
+	score, ok := m.Score()
+	if r := j.rules.Draw; r != nil && (!ok || math.Abs(score) > r.Score) {
+		j.uneven = j.moves
+	}
+	r := j.rules.Resign
+	if r == nil {
+		return
+	}
+	own := j.variant.Side(m.Seat)
+	for side := range j.unlost {
+		if !ok || side == own && score > -r.Score || side != own && score < r.Score {
+			j.unlost[side] = j.moves
+		}
+	}
+}
+
+// agree reports whether the moves behind the one with a number are enough for a rule, with one
+// of each seat that has not forfeited. One side alone has nobody to agree with.
+func (j *judge) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
+	if r == nil || j.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(j.unlost)-1 {
+		return false
+	}
+	for seat, n := range j.last {
+		if n <= behind && !f.has(seat) {
+			return false
+		}
+	}
+	return true
+}
+
+func seatsOf(v rules.Variant, side int) (seats []int) {
+	for seat := range v.Players() {
+		if v.Side(seat) == side {
+			seats = append(seats, seat)
+		}
+	}
+	return seats
+}
+
+// rank returns the result of a game that scores have ended; a nil one leaves it to the forfeits
+// and the rules. Points do not change.
+func (a *Adjudicated) rank(f *forfeits, r rules.Result) rules.Result {
+	switch {
+	case a == nil:
+	case a.As == AsDraw:
+		level := make([]int, len(r.Ranks))
+		for seat := range level {
+			level[seat] = 1
+		}
+		r.Ranks = level
+	default: // whoever resigns stands before those who forfeited earlier
+		f = &forfeits{variant: f.variant, order: slices.Clone(f.order)}
+		f.add(a.Seats[0])
+	}
+	return f.rank(r)
+}
+
+// equal reports whether two games ended in the same way.
+func (a *Adjudicated) equal(b *Adjudicated) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.As == b.As && slices.Equal(a.Seats, b.Seats)
+}
+
+// String returns the ending in words.
+func (a *Adjudicated) String() string {
+	switch {
+	case a == nil:
+		return "not adjudicated"
+	case a.As == AsDraw:
+		return "adjudicated: draw by scores"
+	}
+	return fmt.Sprintf("adjudicated: %s by seats %v", a.As, a.Seats)
+}
+
+// Ending returns how scores ended the game, with the names of the bots that resign; "" for a game
+// that was played to its end.
+func (r *Replay) Ending() string {
+	a := r.Adjudicated
+	switch {
+	case a == nil:
+		return ""
+	case a.As != AsResign:
+		return a.String()
+	}
+	var who []string
+	for _, seat := range a.Seats {
+		name := "?"
+		if seat >= 0 && seat < len(r.Seats) {
+			name = r.Seats[seat].Name
+		}
+		who = append(who, fmt.Sprintf("%s (seat %d)", name, seat))
+	}
+	verb := "resigns"
+	if len(who) > 1 {
+		verb = "resign"
+	}
+	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
+}
