@@ -221,7 +221,7 @@ func TestAdjudicationFollowsFromScores(t *testing.T) {
 		}
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"0", "1", "-1", "3", "-3", "3", "-3", "-"}), 0, 40).Draw(r, "scores")
 		game := rapid.SampledFrom([]string{"brisca", "teeko", "tebes"}).Draw(r, "game")
-		m := scored(t, game, "", "", strings.Join(words, " "))
+		m := scored(t, game, map[string]string{"teeko": "limit=50", "tebes": "size=4 limit=50"}[game], "", strings.Join(words, " "))
 		m.Adjudication = Adjudication{rule("draw", 0, 1), rule("resign", 2, 3)}
 		g := oneGame(t, m)
 		for ply := 1; ply < len(g.Moves); ply++ {

@@ -26,10 +26,12 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 	common := map[string]string{
 		"deals": "2", "seed": seed, "set": "limit=12", "margin": "70", "startup": "20000",
 		"sandbox": "full", "memory": "300m", "processes": "40", "ponder": "off",
+		"draw": "plies=4,score=1,from=2", "resign": "plies=2,score=5.5",
 	}
 	others := map[string]string{ // values that differ, also from the defaults
 		"deals": "1", "seed": "8", "set": "limit=13", "margin": "71", "startup": "20001",
 		"sandbox": "reduced", "memory": "301m", "processes": "41", "ponder": "on",
+		"draw": "plies=4,score=2", "resign": "plies=2,score=6",
 		"bank": "60001", "inc": "11", "movetime": "50001", "sprt": "elo0=0,elo1=20", "rounds": "3", "format": "round-robin",
 	}
 	tested := map[string]bool{}

@@ -104,6 +104,9 @@ func TestFinishRefuses(t *testing.T) {
 			g.Options["board"] = "random"
 		})},
 		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.Game) { g.Bots = []int{0, 1} })},
+		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.Game) {
+			g.Adjudication = &referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10}}
+		})},
 		{"too few points", "match 1: deal 0, rotation 1: there are 2 bots, 2 ranks and 1 points for 2 seats", one(1, func(g *referee.Game) { g.Points = g.Points[:1] })},
 		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Game) { g.Ranks = []int{1, 0} })},
 	} {

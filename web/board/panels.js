@@ -12,6 +12,7 @@ export function about(game) {
   const rows = [
     ['deal', `${game.match.deal}, rotation ${game.match.rotation}`],
     ['clock', `${time}, margin ${clock.margin} ms`],
+    ...(game.adjudication ? [['adjudication', game.adjudication]] : []),
     ['seed', game.seed],
     ['match seed', game.match.seed ?? 'not revealed'],
     ['commitment', game.commitment],
@@ -117,6 +118,7 @@ export function moveList(game, frames, names, jump) {
     round(next);
   });
   faults(game.moves.length);
+  if (game.adjudicated) lines.push(html('p', { class: 'endline' }, game.adjudicated));
   return lines;
 }
 

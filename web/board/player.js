@@ -229,7 +229,8 @@ class Player {
     const { game, ply } = this;
     if (ply === this.end) {
       const best = this.names.filter((_, seat) => game.seats[seat].rank === 1);
-      return best.length === game.seats.length ? 'The game is drawn.' : `${best.join(' and ')} ${best.length > 1 ? 'win' : 'wins'}.`;
+      const result = best.length === game.seats.length ? 'The game is drawn.' : `${best.join(' and ')} ${best.length > 1 ? 'win' : 'wins'}.`;
+      return game.adjudicated ? `${result} It was ${game.adjudicated}.` : result;
     }
     return `${frame.last ? `${moveLabel(game.moves[ply - 1], this.names)}. ` : ''}${this.names[frame.turn]} to move.`;
   }

@@ -55,15 +55,14 @@ export function outAt(game, ply) {
   return new Set(game.seats.flatMap((seat, i) => (sides.has(seat.side) ? [i] : [])));
 }
 
-// scoreOf is the last score that a bot gave with a move; null if there is none. Only plain
-// decimal numbers count.
+// scoreOf is the score that a bot gave with a move, null if there is none: as in Go's
+// ReplayMove.Score, the first of the last line that has one, and only decimal numbers count.
 export function scoreOf(move) {
   let score = null;
   for (const line of move.info ?? []) {
-    for (const token of line.split(' ')) {
-      const found = /^score=([+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/i.exec(token);
-      if (found && Number.isFinite(Number(found[1]))) score = Number(found[1]);
-    }
+    const token = line.split(' ').find((t) => t.startsWith('score='));
+    const found = /^score=([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/i.exec(token ?? '');
+    if (found && Number.isFinite(Number(found[1]))) score = Number(found[1]);
   }
   return score;
 }

@@ -15,21 +15,24 @@ import (
 // Game is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data
 // of the page.
 type Game struct {
-	Name        string        `json:"game"`
-	Display     rules.Display `json:"display"`
-	Options     [][2]string   `json:"options"` // name and value, in the game's order
-	Seed        referee.Hex   `json:"seed"`
-	Commitment  referee.Hex   `json:"commitment"`
-	Match       matchPlace    `json:"match"`
-	Clock       clock         `json:"clock"`
-	Seats       []Seat        `json:"seats"`
-	Keys        []string      `json:"keys"`   // of a view, in their order
-	Own         []string      `json:"own"`    // the keys of a view that seats see differently
-	Frames      []Frame       `json:"frames"` // one more than moves
-	Moves       []Move        `json:"moves"`
-	Faults      []fault       `json:"faults"`
-	Over        bool          `json:"over"`        // by the rules; false if a forfeit ended the game
-	Differences []string      `json:"differences"` // between the replay and the rules; see Replay.Verify
+	Name       string        `json:"game"`
+	Display    rules.Display `json:"display"`
+	Options    [][2]string   `json:"options"` // name and value, in the game's order
+	Seed       referee.Hex   `json:"seed"`
+	Commitment referee.Hex   `json:"commitment"`
+	Match      matchPlace    `json:"match"`
+	Clock      clock         `json:"clock"`
+	Seats      []Seat        `json:"seats"`
+	Keys       []string      `json:"keys"`   // of a view, in their order
+	Own        []string      `json:"own"`    // the keys of a view that seats see differently
+	Frames     []Frame       `json:"frames"` // one more than moves
+	Moves      []Move        `json:"moves"`
+	Faults     []fault       `json:"faults"`
+	Over       bool          `json:"over"` // by the rules; false if a forfeit or the bots' scores ended the game
+	// Adjudicated is how the bots' scores ended the game, in words, "" if they did not.
+	Adjudicated  string   `json:"adjudicated"`
+	Adjudication string   `json:"adjudication"` // the rules by which they could, in words; "" for none
+	Differences  []string `json:"differences"`  // between the replay and the rules; see Replay.Verify
 }
 
 type (
@@ -88,7 +91,10 @@ func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 	}
 	game := &Game{
 		Name: r.Game, Display: g.Display(), Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
-		Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
+		Adjudicated: r.Ending(), Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
+	}
+	if r.Adjudication != nil {
+		game.Adjudication = r.Adjudication.String()
 	}
 	for _, o := range v.Settings() {
 		game.Options = append(game.Options, [2]string{o.Name, o.Value})

@@ -40,7 +40,7 @@ func TestBoardModules(t *testing.T) {
 		"held before its card": {`held({hand: '1o,2o,3o', leader: '1', trick: '5c,6c'}, 4, 0)`, `[3,2,2,3]`},
 		"held after its card":  {`held({hand: '1o,2o', leader: '1', trick: '5c,6c'}, 4, 2)`, `[3,2,2,3]`},
 		"held, all open":       {`held({hands: '1o,2o/-', leader: '1', trick: '5c'}, 2, 0)`, `[2,0]`},
-		"score":                {`[{info: ['score=3 depth=2', 'depth=3 score=-4.5']}, {info: ['score=x', 'score=']}, {info: ['score=1e999']}, {info: ['myscore=3']}, {}].map(scoreOf)`, `[-4.5,null,null,null,null]`},
+		"score":                {`[{info: ['score=3 depth=2', 'depth=3 score=-4.5']}, {info: ['score=x', 'score=']}, {info: ['score=1e999']}, {info: ['myscore=3']}, {}, {info: ['score=0x10', 'score=1 score=2', 'score=inf']}, {info: ['score=.5']}].map(scoreOf)`, `[-4.5,null,null,null,null,1,0.5]`},
 		"ticks":                {`[ticks(-7, 12, 4), ticks(0, 1, 4), ticks(0, 0.0004, 2)]`, `[[-5,0,5,10],[0,0.5,1],[0,0.0002,0.0004]]`},
 		"events": {
 			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'opening 6', 'opening 1', 'opening 0', 'new 1 thing', 'play x', 'constructor 0']
