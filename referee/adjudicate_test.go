@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,9 @@ func TestAdjudication(t *testing.T) {
 			}
 			valid(t, &g.Replay)
 		})
+	}
+	if spec, err := os.ReadFile("../SPEC.md"); err != nil || !bytes.Contains(spec, []byte("`--resign plies=3,score=600`, with the scores of plies 0, 1, 2 and so on: `40 -610 640 -600 700`.\nPlies 1 to 3 agree: seat 1 resigns when 4 moves")) {
+		t.Errorf("SPEC.md does not have the example: %v", err)
 	}
 }
 

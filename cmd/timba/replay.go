@@ -61,7 +61,8 @@ func newReplayVerify() *cobra.Command {
 		Use:   "verify FILE|DIRECTORY...",
 		Short: "Rebuild games from their replays and print the differences",
 		Long: "Rebuilds each game by the rules from its options, seed and moves, and prints the\n" +
-			"differences: illegal moves, a wrong result, a deal that does not match its commitment.\n" +
+			"differences: illegal moves, a wrong result, an adjudication that does not follow from the\n" +
+			"bots' scores, a deal that does not match its commitment.\n" +
 			"A directory of timba match or timba replays stands for all its replays.\n\n" +
 			"Exit status: 0 no differences, 1 differences, 2 a file cannot be read.",
 		Example: "  timba replay verify replays\n  timba replay verify replays/games/0000-00000-*.json",
