@@ -228,23 +228,34 @@ func TestAdjudicationFollowsFromScores(t *testing.T) {
 		m := scored(t, game, map[string]string{"teeko": "limit=50", "tebes": "size=4 limit=50"}[game], "", strings.Join(words, " "))
 		m.Adjudication = Adjudication{rule("draw", 0, 1), rule("resign", 2, 3)}
 		g := oneGame(t, m)
-		for ply := 1; ply < len(g.Moves); ply++ {
-			if as := agreed(m.Adjudication, g.Moves[:ply]); as != "" {
-				t.Fatalf("%s, %s: scores ended it after %d moves (%s), but it went on: %v", game, m.Adjudication, ply, as, words)
-			}
-		}
-		got := ""
-		if a := g.Adjudicated; a != nil {
-			got = fmt.Sprintf("%s %v", a.As, a.Seats)
-		}
-		if want := agreed(m.Adjudication, g.Moves); got != want && !(got == "" && over(t, &g.Replay, m.Variant)) {
-			t.Fatalf("%s, %s: got %q, want %q: %v", game, m.Adjudication, got, want, words)
-		}
-		if got == "" && !over(t, &g.Replay, m.Variant) {
-			t.Fatalf("%s, %s: it ended without a reason", game, m.Adjudication)
+		if !follows(t, m, &g.Replay) {
+			t.Fatalf("%s, %s: %v does not follow from %v", game, m.Adjudication, g.Adjudicated, words)
 		}
 		valid(t, &g.Replay)
+
+		// With another score the replay verifies if, and only if, it could still be true.
+		changed := rapid.IntRange(0, len(g.Moves)-1).Draw(r, "changed")
+		g.Moves[changed].Info = []string{"score=" + rapid.SampledFrom([]string{"0", "1", "3", "-3", "x"}).Draw(r, "to")}
+		differences := g.Verify(m.Variant.Game())
+		if got, want := len(differences) == 0, follows(t, m, &g.Replay); got != want {
+			t.Fatalf("%s, %s: move %d has %v: verified is %v, want %v: %v, %v", game, m.Adjudication, changed, g.Moves[changed].Info, got, want, words, differences)
+		}
 	})
+}
+
+// follows restates whether the end of a game of two seats follows from its scores, or the game is
+// over by its rules and no score ended it earlier.
+func follows(t testing.TB, m *Match, r *Replay) bool {
+	t.Helper()
+	for ply := 1; ply < len(r.Moves); ply++ {
+		if agreed(m.Adjudication, r.Moves[:ply]) != "" {
+			return false
+		}
+	}
+	if r.Adjudicated == nil {
+		return over(t, r, m.Variant)
+	}
+	return agreed(m.Adjudication, r.Moves) == fmt.Sprintf("%s %v", r.Adjudicated.As, r.Adjudicated.Seats)
 }
 
 // over reports whether a game is over by its rules.
