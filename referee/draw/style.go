@@ -92,6 +92,14 @@ func (s Style) paint(code, text string) string {
 // not broken: it may be a path to be copied.
 func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.width()) }
 
+// Digits writes a mark and a number of many digits: in two lines where one does not fit.
+func (s Style) Digits(mark, digits string) string {
+	if width(mark+digits) > s.width() {
+		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
+	}
+	return s.Wrap(mark, digits)
+}
+
 // Columns returns how many columns there are to draw in.
 func (s Style) Columns() int { return s.width() }
 

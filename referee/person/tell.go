@@ -20,13 +20,9 @@ func (p *Person) say(mark, words string) {
 
 func (p *Person) welcome() {
 	p.say("", p.Match.Variant.Game().Name()+" "+p.Match.Variant.Settings().String())
-	seed := referee.Hex(p.Match.Seed).String()
-	if p.Columns() < len("seed ")+len(seed) {
-		seed = seed[:len(seed)/2] + " " + seed[len(seed)/2:]
-	}
-	p.say("seed ", seed)
+	fmt.Fprintln(p.Out, p.Digits("seed ", referee.Hex(p.Match.Seed).String()))
 	for seat, name := range p.names {
-		fmt.Fprintf(p.Out, "seat %d: %s\n", seat, draw.Clean(name))
+		p.say(fmt.Sprintf("seat %d: ", seat), draw.Clean(name))
 	}
 	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game().Display()))
 	if p.timed() {
@@ -78,7 +74,9 @@ func (p *Person) tellFault(line string) {
 func (p *Person) Farewell(r *referee.Replay) error {
 	p.Style = draw.For(p.Out)
 	news, _ := p.take()
-	fmt.Fprintln(p.Out)
+	if len(news) > 0 {
+		fmt.Fprintln(p.Out)
+	}
 	p.tell(news)
 	game, err := playback.New(r, p.Match.Variant.Game())
 	if err != nil {

@@ -43,7 +43,7 @@ func (s *Screen) say(mark, words string) {
 func (s *Screen) head() {
 	r := s.Game.Replay
 	s.say("", r.Game+" "+s.Game.Variant.Settings().String())
-	s.say("", fmt.Sprintf("seed %s, deal %d, rotation %d", r.Seed, r.Match.Deal, r.Match.Rotation))
+	fmt.Fprintf(s, "%s\ndeal %d, rotation %d\n", s.Digits("seed ", r.Seed.String()), r.Match.Deal, r.Match.Rotation)
 	for i, seat := range r.Seats {
 		s.say(fmt.Sprintf("seat %d: ", i), draw.Clean(seat.Name)+" "+draw.Clean(seat.Version))
 	}
