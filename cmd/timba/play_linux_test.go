@@ -177,16 +177,16 @@ func TestPlayScreens(t *testing.T) {
 // in words, and the terminal is as before.
 func TestPlayClock(t *testing.T) {
 	t.Parallel()
-	s := sit(t, 40, "play", "teeko", "--seed", "1", "--timed", "--movetime", "6000", "--startup", "60000", "--out", "game.json")
-	s.until(`^\[0:0[1-6]\] your move \(from-to\):$`)
+	s := sit(t, 40, "play", "teeko", "--seed", "1", "--timed", "--movetime", "9000", "--startup", "60000", "--out", "game.json")
+	s.until(`^\[0:0\d\] your move \(from-to\):$`)
 	s.press("11-")
-	s.until(`^\[0:0[1-6]\] your move \(from-to\): 11-$`)
+	s.until(`^\[0:0\d\] your move \(from-to\): 11-$`)
 	s.until(`^\[0:0[01]\] your move \(from-to\): 11-$`)
 	text := s.end(exitGood)
 	if n := strings.Count(text, "your move"); n != 1 {
 		t.Errorf("%d prompts are on the screen, want 1:\n%s", n, text)
 	}
-	for _, want := range []string{"\n[0:00] your move (from-to): 11-\n ! you ran out of time: you had 6 s for\n this move\n", "\nyou lose\n"} {
+	for _, want := range []string{"\n[0:00] your move (from-to): 11-\n ! you ran out of time: you had 9 s for\n this move\n", "\nyou lose\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the screen lacks %q:\n%s", want, text)
 		}
