@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/timba-arena/timba/referee/golden"
 )
 
 // TestCompetition runs the scripts of testdata/competition: the commands of participants, against
@@ -22,7 +24,7 @@ func TestCompetition(t *testing.T) {
 		return testscript.Params{
 			Dir:                 p.Dir,
 			Files:               p.Files,
-			UpdateScripts:       *update && p.Dir != "",
+			UpdateScripts:       golden.Updating() && p.Dir != "",
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
 			Setup: func(e *testscript.Env) error {

@@ -27,7 +27,7 @@ func newGames() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text.Game(cmd.OutOrStdout(), g)
+			text.Game(cmd.OutOrStdout(), g, 0)
 			return nil
 		},
 		ValidArgsFunction: completeGame,

@@ -30,6 +30,9 @@ type playFlags struct {
 	timed bool
 }
 
+// timedMove is the milliseconds for each move of a game in which a person has a clock.
+const timedMove = 60_000
+
 func newPlay() *cobra.Command {
 	var f playFlags
 	cmd := &cobra.Command{
@@ -38,8 +41,10 @@ func newPlay() *cobra.Command {
 		Long: "You play at a table with bots. You see what your seat may see, drawn as a table or a board.\n" +
 			"Name bots as for timba match. The default is @greedy. If there are too few bots, they\n" +
 			"take the seats in turn.\n\n" +
-			"Type a move as it is listed, its number, or its beginning; or help, hint, why, undo or\n" +
-			"quit. You have no time limit, unless you set --timed.",
+			"A number that you type always means what it stands beside on the screen: a card, a bid or\n" +
+			"a square. ? shows the rules and all that can be typed; quit forfeits the game. A game\n" +
+			"begins with the bare deal or board, unless you set opening. You have no time limit,\n" +
+			"unless you set --timed.",
 		Example: "  timba play brisca\n" +
 			"  timba play teeko ./mybot --seat 1\n" +
 			"  timba play tute @greedy --set players=4 --set teams=yes",
@@ -52,16 +57,19 @@ func newPlay() *cobra.Command {
 	flags.StringVar(&f.name, "name", "you", "your name in the replay")
 	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds that a bot has for each move")
+	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds that a bot has for each move; with --timed 60000, if not set")
 	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
 	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of a bot to its ready")
 	f.sandbox.add(cmd)
-	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too")
+	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too, and counts down beside the prompt")
 	flags.StringVar(&f.out, "out", "", "save the replay in this `FILE` (default: in your cache directory)")
 	return cmd
 }
 
 func (f *playFlags) run(cmd *cobra.Command, args []string) error {
+	if f.timed && !cmd.Flags().Changed("movetime") {
+		f.movetime = timedMove
+	}
 	bots := args[1:]
 	if len(bots) == 0 {
 		bots = []string{"@greedy"}
@@ -180,9 +188,10 @@ func (f *playFlags) sit(cmd *cobra.Command, m referee.Match, out string) error {
 	game, err := p.Play(cmd.Context())
 	switch {
 	case errors.Is(err, person.ErrQuit):
-		fmt.Fprintln(w, "left before the end: no replay is saved")
+		fmt.Fprintln(w, "you left the game, which the others did not finish: no replay is kept")
 		return nil
 	case cmd.Context().Err() != nil:
+		fmt.Fprintln(w, "\nthe game was interrupted: no replay is kept")
 		return errNoVerdict
 	case err != nil:
 		return err

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -18,10 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/sandbox"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files in the scripts")
 
 // TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
@@ -36,7 +34,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
-		UpdateScripts:       *update,
+		UpdateScripts:       golden.Updating(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {

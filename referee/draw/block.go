@@ -74,10 +74,9 @@ func (b block) indent(n int) block {
 // wrap puts words into lines of at most so many columns.
 func wrap(words []string, columns int) block { return text.Wrap(words, columns) }
 
-// grid returns a table: the first row is its head. Columns whose head begins with a
-// space are numbers and stand to the right.
-func (s Style) grid(rows [][]string) block {
-	var widths []int
+// widthsOf returns the widths of the columns of a table, and of all of it with gaps
+// between them.
+func widthsOf(rows [][]string, gap int) (widths []int, all int) {
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
@@ -86,6 +85,19 @@ func (s Style) grid(rows [][]string) block {
 			widths[i] = max(widths[i], width(strings.TrimPrefix(cell, " ")))
 		}
 	}
+	for i, w := range widths {
+		if i > 0 {
+			all += gap
+		}
+		all += w
+	}
+	return widths, all
+}
+
+// grid returns a table with gaps between its columns: the first row is its head. Columns
+// whose head begins with a space are numbers and stand to the right.
+func (s Style) grid(rows [][]string, gap int) block {
+	widths, _ := widthsOf(rows, gap)
 	var lines block
 	for n, row := range rows {
 		line := ""
@@ -101,7 +113,7 @@ func (s Style) grid(rows [][]string) block {
 				cell = s.Dim(cell)
 			}
 			if i > 0 {
-				line += "  "
+				line += strings.Repeat(" ", gap)
 			}
 			line += cell
 		}
@@ -110,14 +122,14 @@ func (s Style) grid(rows [][]string) block {
 	return lines
 }
 
-// Columns puts entries into columns of the same width, a line each that ends
+// List puts entries into columns of the same width, a line each that ends
 // with LF, as many as fit.
-func (s Style) Columns(entries []string) string {
+func (s Style) List(entries []string) string {
 	widest := 0
 	for _, e := range entries {
 		widest = max(widest, width(e))
 	}
-	perRow := max(1, s.width()/(widest+3))
+	perRow := max(1, (s.width()-1)/(widest+3))
 	var out strings.Builder
 	for i, e := range entries {
 		out.WriteString("  ")

@@ -145,7 +145,7 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 		if d.Colour {
 			sign = d.paint(lightSquare+";"+map[string]string{"w": whitePiece, "b": blackPiece}[side.letter], " "+d.pick("●", side.letter)+" ")
 		}
-		name := fit(d.p.Name(side.seat), 16)
+		name := d.fit(d.p.Name(side.seat), 16)
 		if side.seat == d.p.Seat {
 			name = d.Bold(name)
 		}
@@ -162,13 +162,15 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 	if phase, ok := v.Lookup("phase"); ok {
 		lines = append(lines, "", d.Dim("phase: "+Clean(string(phase))))
 	}
-	lines = append(lines, "")
-	for _, m := range []struct {
+	for i, m := range []struct {
 		what, move string
 		by         int
 	}{{"last: ", d.p.Last, d.p.LastBy}, {"now:  ", d.p.Move, d.p.Turn}} {
 		if m.move != "" {
-			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+fit(d.p.Name(m.by), 16)))
+			if i == 0 || d.p.Last == "" {
+				lines = append(lines, "")
+			}
+			lines = append(lines, d.Dim(m.what)+Clean(m.move)+d.Dim(" by "+d.fit(d.p.Name(m.by), 16)))
 		}
 	}
 	return lines

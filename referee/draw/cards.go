@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -24,7 +23,7 @@ func (s Style) suit(n baraja.Suit) string {
 	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
 }
 
-// Legend returns a line, with its LF, of the suits' signs and letters; "" for a game
+// Legend returns lines, with their LF, of the suits' signs and letters; "" for a game
 // without them.
 func (s Style) Legend(d rules.Display) string {
 	if d.Cards == nil || d.Cards.Ranks == nil {
@@ -34,7 +33,10 @@ func (s Style) Legend(d rules.Display) string {
 	for n := range baraja.Suit(4) {
 		words = append(words, s.suit(n)+" "+suits[n].name+s.pick(" ("+n.String()+")", ""))
 	}
-	return strings.Join(words, "   ") + "\n"
+	if gap := strings.Repeat(" ", 3); width(strings.Join(words, gap)) < s.width() {
+		return strings.Join(words, gap) + "\n"
+	}
+	return s.List(words)
 }
 
 // Card returns a card, such as 12c, as it looks. What is no card is left as it is.
@@ -121,10 +123,12 @@ func (d *drawing) table(c *rules.Cards) block {
 		about := block{"", "round " + v.Get("round"), "cards " + v.Get("cards"), "dealer " + v.Get("dealer")}
 		middle = append(middle, about)
 	}
-	middle = append(middle, d.trick(c))
+	if !d.crowded() {
+		middle = append(middle, d.trick(c))
+	}
 	body := beside(d.width()-1, 3, middle...)
 	body = append(body, "")
-	body = append(body, d.seatTable()...)
+	body = append(body, d.seatTable(c)...)
 	body = append(body, "")
 	hand := list(v.Get(c.Hand), ",")
 	cards := d.boxes(hand, d.captions(hand), d.width()-2)
@@ -135,15 +139,24 @@ func (d *drawing) table(c *rules.Cards) block {
 	return append(body, d.gone(c)...)
 }
 
+// crowded reports whether the boxes of a trick would not fit in a row; its cards are in
+// the table of seats then.
+func (d *drawing) crowded() bool { return 4*d.seats+1 > d.width()-1 }
+
+// onTable returns the cards of the trick in the order played, the seat that led, and the
+// place of the card that wins so far, -1 for none.
+func (d *drawing) onTable(c *rules.Cards) (cards []string, leader, winning int) {
+	cards = list(d.p.View.Get(c.Trick), ",")
+	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
+	if _, ok := d.p.View.Lookup("leader"); ok {
+		leader = d.p.View.Int("leader")
+	}
+	return cards, leader, d.winning(cards, c.Ranks)
+}
+
 // trick draws the cards on the table, whose they are, and which one wins.
 func (d *drawing) trick(c *rules.Cards) block {
-	v := d.p.View
-	cards := list(v.Get(c.Trick), ",")
-	leader := max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
-	if _, ok := v.Lookup("leader"); ok {
-		leader = v.Int("leader")
-	}
-	winning := d.winning(cards, c.Ranks)
+	cards, leader, winning := d.onTable(c)
 	var faces, seats []string
 	for i := range d.seats {
 		faces = append(faces, at(cards, i))
@@ -157,6 +170,23 @@ func (d *drawing) trick(c *rules.Cards) block {
 		seats = append(seats, seat)
 	}
 	return d.titled("trick, by seat", d.boxes(faces, seats, d.width()-1))
+}
+
+// trickColumn returns a column for the table of seats: the card of each in the trick, a
+// star at the one that wins.
+func (d *drawing) trickColumn(c *rules.Cards) []string {
+	cards, leader, winning := d.onTable(c)
+	column := make([]string, d.seats)
+	for i, card := range cards {
+		mark := " "
+		if i == winning {
+			mark = "*"
+		}
+		if seat := (leader + i) % d.seats; seat >= 0 {
+			column[seat] = d.Card(card) + mark
+		}
+	}
+	return column
 }
 
 // winning returns the place of the card that wins the trick so far, -1 when none is
@@ -190,122 +220,17 @@ func (d *drawing) winning(trick []string, ranks []int) int {
 	return best
 }
 
-// captions returns what stands below the cards of a hand: the number of the move
-// that plays it, or a mark below the one that is played.
+// captions returns what stands below the cards of a hand: what to type to play it, or a
+// mark below the one that is played.
 func (d *drawing) captions(hand []string) []string {
 	captions := make([]string, len(hand))
 	for i, card := range hand {
-		if n := slices.Index(d.p.Legal, card); n >= 0 {
-			captions[i] = d.Dim(strconv.Itoa(n + 1))
-		}
+		captions[i] = d.Dim(d.p.Keys[card])
 		if card == d.p.Move || "swap:"+card == d.p.Move {
 			captions[i] = d.Bold(d.pick("▲", "^"))
 		}
 	}
 	return captions
-}
-
-// columns of the table of seats: a head, and the key of the view that has the
-// values by seat, joined by a separator.
-var seatColumns = []struct{ head, key, separator string }{
-	{" bid", "bids", ","},
-	{" tricks", "tricks", ","},
-	{" points", "points", ","},
-	{"sings", "declared", ","},
-	{"holds", "known", "/"},
-}
-
-func (d *drawing) seatTable() block {
-	head := []string{"  ", " seat", "bot"} // the first column is one wide
-	teams := d.p.Options.Get("teams") == "yes"
-	if teams {
-		head = append(head, "team")
-	}
-	values := make([][]string, len(seatColumns))
-	for i, c := range seatColumns {
-		value, ok := d.p.View.Lookup(c.key)
-		if !ok {
-			continue
-		}
-		values[i] = strings.Split(string(value), c.separator)
-		head = append(head, c.head)
-	}
-	rows := [][]string{head}
-	for seat := range d.seats {
-		mark := ""
-		if seat == d.p.Turn {
-			mark = d.Bold(d.pick("▸", ">"))
-		}
-		name := fit(d.p.Name(seat), 18)
-		if seat == d.p.Seat {
-			name = d.Bold(name)
-		}
-		row := []string{mark, strconv.Itoa(seat), name}
-		if teams {
-			row = append(row, "AB"[seat%2:seat%2+1])
-		}
-		for i, c := range seatColumns {
-			if values[i] != nil {
-				row = append(row, d.seatCell(c.key, at(values[i], seat)))
-			}
-		}
-		rows = append(rows, row)
-		if hand, ok := d.openHand(seat); ok {
-			rows = append(rows, append([]string{"", "", hand}, make([]string, len(row)-3)...))
-		}
-	}
-	return d.spread(rows)
-}
-
-// spread returns the grid of seats; the open hands in it do not make their column
-// wider.
-func (d *drawing) spread(rows [][]string) block {
-	var plain [][]string
-	hands := map[int]string{}
-	for _, row := range rows {
-		if row[1] == "" {
-			hands[len(plain)-1] = row[2]
-			continue
-		}
-		plain = append(plain, row)
-	}
-	var lines block
-	for i, line := range d.grid(plain) {
-		lines = append(lines, line)
-		if hand, ok := hands[i]; ok {
-			lines = append(lines, wrap(strings.Fields(hand), d.width()-12).indent(9)...)
-		}
-	}
-	return lines
-}
-
-func (d *drawing) seatCell(key, value string) string {
-	switch {
-	case key == "declared" && len(value) == 1 && strings.Contains(baraja.Suits, value):
-		return d.suit(baraja.Suit(strings.Index(baraja.Suits, value)))
-	case key == "known":
-		var cards []string
-		for _, card := range list(value, ",") {
-			cards = append(cards, d.Card(card))
-		}
-		if len(cards) > 4 {
-			cards = append(cards[:4], "...")
-		}
-		return strings.Join(cards, " ")
-	}
-	return Clean(value)
-}
-
-// openHand returns the hand of another seat where cards lie face up.
-func (d *drawing) openHand(seat int) (string, bool) {
-	if seat == d.p.Seat || at(d.p.Open, seat) == "" {
-		return "", false
-	}
-	var cards []string
-	for _, card := range list(protocol.Pairs(d.p.Open[seat]).Get(d.p.Display.Cards.Hand), ",") {
-		cards = append(cards, d.Card(card))
-	}
-	return strings.Join(cards, " "), len(cards) > 0
 }
 
 // gone lists the cards of the finished tricks, by suit where they have suits, and
@@ -346,7 +271,7 @@ func (d *drawing) gone(c *rules.Cards) block {
 		if len(bySuit[n]) == 0 {
 			line += " -"
 		}
-		cells = append(cells, block{pad(line, 30)})
+		cells = append(cells, block{pad(line, min(30, d.width()-8))})
 	}
 	lines := beside(d.width()-8, 2, cells...)
 	for i := range lines {

@@ -23,7 +23,9 @@ type Position struct {
 	Last    string   // the move that led here, "" for none; boards mark it
 	LastBy  int      // whose move it was
 	Move    string   // the move that will be made here, "" where it is not known
-	Legal   []string // the moves to choose from, each shown by its number from 1; nil to leave them out
+	// Keys has by move what a person types for it, which is shown below its card; nil to
+	// leave that out.
+	Keys map[string]string
 }
 
 // Position returns the drawing of a position, by its game's display and view.
@@ -72,25 +74,31 @@ func (p Position) Name(seat int) string {
 	return "seat " + strconv.Itoa(seat)
 }
 
-// title says which game it is, and who is to move, at the other end of the line.
+// title says which game it is, and who is to move, at the other end of the line. What
+// does not fit is left out: first the seat, then options, then the end of the name.
 func (d *drawing) title() string {
-	end := fmt.Sprintf("ply %d", d.p.Ply)
+	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {
-		who := d.p.Name(d.p.Turn)
-		if d.p.Names != nil {
-			who = fmt.Sprintf("%s (seat %d)", fit(who, 20), d.p.Turn)
-		}
-		end += d.pick(" · ", ", ") + who + " to move"
+		end += d.toMove(d.width() - width(game) - 2 - width(end))
 	}
 	room := d.width() - width(end)
-	game := d.p.Game
 	for key, value := range d.p.Options.All() {
-		if string(value) == "yes" || string(key) == "round" {
-			game += " " + Clean(string(key))
+		word := " " + Clean(string(key))
+		if (string(value) == "yes" || string(key) == "round") && width(game+word)+2 <= room {
+			game += word
 		}
 	}
-	game = fit(Clean(game), max(len(d.p.Game), room-2))
 	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
+}
+
+// toMove says who is to move in so many columns.
+func (d *drawing) toMove(columns int) string {
+	start, end := d.pick(" · ", ", "), " to move"
+	who := d.fit(d.p.Name(d.p.Turn), 20)
+	if seat := fmt.Sprintf(" (seat %d)", d.p.Turn); d.p.Names != nil && width(start+who+seat+end) <= columns {
+		end = seat + end
+	}
+	return start + d.fit(who, columns-width(start+end)) + end
 }
 
 // list returns the items of a list in a view: none when it is "-".

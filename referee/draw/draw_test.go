@@ -76,7 +76,7 @@ var styles = []struct {
 	style Style
 }{
 	{"80 columns", Style{Width: 80, Unicode: true}},
-	{"60 columns", Style{Width: 60, Unicode: true}},
+	{"40 columns", Style{Width: 40, Unicode: true}},
 	{"ASCII", Style{}},
 }
 
@@ -194,7 +194,7 @@ func TestPositionsFit(t *testing.T) {
 	} {
 		for ply := 0; ply < 60; ply += 7 {
 			p := position(t, c.game, c.options, min(ply, map[string]int{"brisca": 30, "tute": 20, "tebes": 8, "teeko": 8}[c.game]+map[bool]int{true: 60}[c.game == "podrida"]))
-			for _, columns := range []int{60, 80, 100} {
+			for _, columns := range []int{40, 60, 80, 100} {
 				for line := range strings.Lines(Style{Width: columns, Unicode: true}.Position(p)) {
 					if n := width(strings.TrimSuffix(line, "\n")); n > columns {
 						t.Fatalf("%s %s, ply %d: %d columns where there are %d: %q", c.game, c.options, ply, n, columns, line)
@@ -226,8 +226,8 @@ func FuzzPosition(f *testing.F) {
 	f.Add("podrida", "players=-3", "trump=99x hand=,,, bids=1,2,3,4,5,6 known=//// leader=-5 trick=1o,2o,3o,4o,5o,6o,7o,1o,2o,3o,4o,5o,6o,7o", "", "", 0, -1, 0)
 	f.Fuzz(func(t *testing.T, game, options, view, move, name string, seat, turn, ply int) {
 		p := Position{Game: game, Display: displayOf(game), Options: protocol.Pairs(options), View: protocol.Pairs(view), Seat: seat, Turn: turn, Ply: ply,
-			Names: []string{name, name}, Open: []string{view, view}, Last: move, Move: move, LastBy: seat, Legal: []string{move}}
-		for _, s := range []Style{{}, {Width: 60, Unicode: true}} {
+			Names: []string{name, name}, Open: []string{view, view}, Last: move, Move: move, LastBy: seat, Keys: map[string]string{move: move}}
+		for _, s := range []Style{{}, {Width: 40, Unicode: true}} {
 			for _, r := range s.Position(p) {
 				if r < ' ' && r != '\n' || r == 0x7f {
 					t.Fatalf("%q comes out", r)

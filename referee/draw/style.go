@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Style is what a terminal can show. The zero Style is plain ASCII of 80 columns.
@@ -85,6 +87,22 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
+// Wrap breaks a text at its spaces into lines that fit, without the last LF. The first
+// begins with a mark, the others are indented by its width. A word that is too long is
+// not broken: it may be a path to be copied.
+func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.width()) }
+
+// Digits writes a mark and a number of many digits: in two lines where one does not fit.
+func (s Style) Digits(mark, digits string) string {
+	if width(mark+digits) > s.width() {
+		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
+	}
+	return s.Wrap(mark, digits)
+}
+
+// Columns returns how many columns there are to draw in.
+func (s Style) Columns() int { return s.width() }
+
 // Bold makes a text stand out.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
@@ -105,6 +123,9 @@ func (s Style) pick(fine, plain string) string {
 // Rule returns a line across the width with a title in it.
 func (s Style) Rule(title string) string {
 	dash := s.pick("─", "-")
+	if lines := wrap(strings.Fields(title), s.width()-3); len(lines) > 1 || width(title) > s.width()-6 {
+		return s.Dim(strings.Repeat(dash, s.width())) + "\n" + strings.Join(lines.indent(1), "\n")
+	}
 	rest := max(2, s.width()-width(title)-4)
 	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
 }
@@ -119,11 +140,21 @@ func Clean(text string) string {
 	}, text)
 }
 
-// fit cuts a text to so many columns.
-func fit(text string, columns int) string {
-	runes := []rune(text)
+// fit cuts a name to so many columns: what is left out becomes an ellipsis. The number
+// that tells bots of the same name apart ("#2") stays.
+func (s Style) fit(name string, columns int) string {
+	runes := []rune(name)
 	if len(runes) <= columns {
-		return text
+		return name
 	}
-	return string(runes[:max(0, columns-1)]) + "~"
+	dots := s.pick("…", "..")
+	tail := ""
+	if i := strings.LastIndexByte(name, '#'); i >= 0 && width(name[i:])+width(dots) < columns {
+		tail = name[i:]
+	}
+	kept := columns - width(dots) - width(tail)
+	if kept <= 0 {
+		return string(runes[:max(0, columns)])
+	}
+	return string(runes[:kept]) + dots + tail
 }

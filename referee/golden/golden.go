@@ -14,6 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
+// Updating reports whether golden files are written anew.
+func Updating() bool { return *update }
+
 // Check fails the test unless got equals the file with this name in testdata.
 func Check(t testing.TB, name, got string) {
 	t.Helper()

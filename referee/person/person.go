@@ -11,20 +11,24 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/playback"
-	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
 )
 
-// ErrQuit is the error of a game that the person left.
+// ErrQuit is the error of a game that the person left and that the others did not finish
+// soon.
 var ErrQuit = errors.New("the person left the game")
 
-// errUndo ends a game in order to replay it up to a move that is taken back.
-var errUndo = errors.New("a move was taken back")
+var (
+	errUndo = errors.New("a move was taken back")         // ends a game in order to replay it up to there
+	errOut  = errors.New("the person is out of the game") // ends a question
+)
+
+// leaveGrace is how long the others may play on after the person has left.
+const leaveGrace = 2 * time.Second
 
 // Person plays a seat of a match of one game.
 type Person struct {
@@ -40,13 +44,16 @@ type Person struct {
 	Repeats bool
 
 	draw.Style
-	names  []string // by seat
-	leave  context.CancelCauseFunc
-	moves  []string // by the person in this game
-	views  []string // of each move in moves
-	script []string // moves of an earlier game, to repeat
-	last   string   // the last move of any seat
-	lastBy int
+	names   []string                // by seat
+	leave   context.CancelCauseFunc // ends the game
+	playing context.Context         // until the person is out of the game
+	out     context.CancelCauseFunc // ends playing
+	left    bool                    // the person has left this game
+	moves   []string                // by the person in this game
+	views   []string                // of each move in moves
+	script  []string                // moves of an earlier game, to repeat
+	last    string                  // the last move of any seat
+	lastBy  int
 
 	mu       sync.Mutex // Trace is called while the person is asked
 	news     []string   // events and faults since the person's last turn
@@ -55,7 +62,7 @@ type Person struct {
 }
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
-// the person leaves before the end.
+// the person leaves and the others do not finish soon.
 func (p *Person) Play(ctx context.Context) (*referee.Game, error) {
 	p.Style = draw.For(p.Out)
 	p.names = nil
@@ -73,14 +80,26 @@ func (p *Person) Play(ctx context.Context) (*referee.Game, error) {
 	}
 }
 
-// game plays one game. The error of a game that was left is the cause.
+// game plays one game. The error of a game that was ended is the cause.
 func (p *Person) game(ctx context.Context) (*referee.Game, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	playing, out := context.WithCancelCause(ctx)
+	defer out(nil)
 	p.begin(cancel)
+	p.playing, p.out, p.left = playing, out, false
 	m := p.Match
 	m.Bots = slices.Clone(m.Bots)
-	m.Bots[p.Seat].Serve = func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", p.answer) }
+	var serving sync.Mutex
+	m.Bots[p.Seat].Serve = func(in io.Reader, out io.Writer) error {
+		serving.Lock()
+		defer serving.Unlock()
+		err := protocol.Serve(in, out, "", "", p.answer)
+		if p.left {
+			err = ErrQuit
+		}
+		return err
+	}
 	m.Trace = p.overhear
 	var game *referee.Game
 	m.Done = func(g *referee.Game) error {
@@ -88,6 +107,9 @@ func (p *Person) game(ctx context.Context) (*referee.Game, error) {
 		return nil
 	}
 	err := m.Play(ctx)
+	out(errOut)
+	serving.Lock() // the person's part has ended, and the terminal is as before
+	defer serving.Unlock()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -115,6 +137,9 @@ func (p *Person) overhear(t referee.Traffic) {
 		switch {
 		case t.Seat == p.Seat && !t.FromBot && (verb == "event" || verb == "fault"):
 			p.news = append(p.news, strings.TrimSuffix(line, "\n"))
+			if verb == "fault" && strings.HasPrefix(rest, fmt.Sprintf("%d ", p.Seat)) {
+				p.out(errOut)
+			}
 		case t.Seat == p.Seat || !t.FromBot:
 		case verb == "info":
 			p.infos[t.Seat] = append(p.infos[t.Seat], rest)
@@ -143,45 +168,65 @@ func (p *Person) name(seat int) string {
 	return p.names[seat]
 }
 
-func (p *Person) welcome() {
-	fmt.Fprintf(p.Out, "%s %s\nseed %s\n", p.Match.Variant.Game().Name(), p.Match.Variant.Settings(), referee.Hex(p.Match.Seed))
-	for seat, name := range p.names {
-		fmt.Fprintf(p.Out, "seat %d: %s\n", seat, draw.Clean(name))
-	}
-	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game().Display()))
-	fmt.Fprintf(p.Out, "\n%s\n\n", p.Dim("type help for the rules and the commands"))
-}
-
-// answer asks the person for a move.
+// answer asks the person for a move. Without one the answer is empty, which ends the
+// person's part in the game.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
+	until := time.Now().Add(t.Time)
+	p.Style = draw.For(p.Out) // the terminal may have another size now
 	news, thoughts := p.take()
 	p.follow(news)
 	if move, ok := p.again(t); ok {
 		return p.made(t, move)
 	}
 	p.tell(news)
-	legal := t.Moves.Strings()
-	p.show(t, legal)
+	now := turn{Turn: t, hand: p.hand(t), thoughts: thoughts}
+	now.choices = choicesOf(p.Match.Variant.Game().Display(), now.hand, t.Moves.Strings())
+	p.show(now)
+	q := Question{Text: now.choices.prompt(), Complete: func(start string) []string { return beginning(p.words(now), start) }}
+	if p.timed() {
+		q.Until = until
+	}
 	for {
-		line, err := p.In.Ask("your move: ", func(start string) []string { return beginning(append(p.commandNames(), legal...), start) })
-		if err != nil {
-			p.leave(ErrQuit)
+		line, err := p.In.Ask(p.playing, q)
+		switch {
+		case errors.Is(err, errOut):
+			news, _ := p.take()
+			p.tell(news)
 			return protocol.Answer{}
-		}
-		if line == "" {
+		case p.playing.Err() != nil:
+			return protocol.Answer{}
+		case err != nil:
+			p.quit()
+			return protocol.Answer{}
+		case line == "":
 			continue
 		}
-		if move := choose(legal, line); move != "" {
+		if move := now.choices.choose(line, p.commandNames()); move != "" {
 			return p.made(t, move)
 		}
-		leaving, known := p.command(line, t, legal, thoughts)
+		leaving, known := p.command(line, now)
 		if leaving {
 			return protocol.Answer{}
 		}
 		if !known {
-			p.misread(line, legal)
+			p.say("", now.choices.why(line, p.commandNames()))
 		}
 	}
+}
+
+// hand returns the cards in the person's hand, nil in other games.
+func (p *Person) hand(t *protocol.Turn) []string {
+	if cards := p.Match.Variant.Game().Display().Cards; cards != nil {
+		return strings.Split(t.View.Get(cards.Hand), ",")
+	}
+	return nil
+}
+
+// quit forfeits the game. The others have leaveGrace to finish it.
+func (p *Person) quit() {
+	p.left = true
+	leave := p.leave
+	time.AfterFunc(leaveGrace, func() { leave(ErrQuit) })
 }
 
 // made records a move and returns it as the answer.
@@ -199,7 +244,7 @@ func (p *Person) again(t *protocol.Turn) (string, bool) {
 		return "", false
 	}
 	if string(t.View) != p.views[n] || !t.Moves.Has([]byte(p.script[n])) {
-		fmt.Fprintln(p.Out, p.Alert("the bots play differently this time: the game continues from here"))
+		p.say("", p.Alert("the bots play differently this time: the game continues from here"))
 		p.script = nil
 		return "", false
 	}
@@ -217,213 +262,10 @@ func (p *Person) follow(news []string) {
 	}
 }
 
-// tell shows what has happened.
-func (p *Person) tell(news []string) {
-	for _, line := range news {
-		verb, rest, _ := strings.Cut(line, " ")
-		if verb == "fault" {
-			f, err := protocol.ParseReferee([]byte(line))
-			if err == nil {
-				fmt.Fprintf(p.Out, " %s\n", p.Alert(fmt.Sprintf("! %s: forfeit by %s: %s", p.name(f.Seat), f.Code, f.Text)))
-			}
-			continue
-		}
-		if strings.HasPrefix(rest, fmt.Sprintf("play %d ", p.Seat)) {
-			continue // own moves are known
-		}
-		fmt.Fprintf(p.Out, " %s\n", p.Event(rest, p.name))
-	}
-	if len(news) > 0 {
-		fmt.Fprintln(p.Out)
-	}
-}
-
-func (p *Person) show(t *protocol.Turn, legal []string) {
+func (p *Person) show(t turn) {
 	fmt.Fprint(p.Out, p.Position(draw.Position{
 		Game: t.Game.Name, Display: p.Match.Variant.Game().Display(), Options: t.Game.Settings, View: t.View, Seat: p.Seat, Ply: t.Ply, Turn: p.Seat,
-		Names: p.names, Last: p.last, LastBy: p.lastBy, Legal: numbered(legal),
+		Names: p.names, Last: p.last, LastBy: p.lastBy, Keys: t.choices.keys,
 	}))
-	p.list(t, legal)
-}
-
-// numbered returns the moves if they can be chosen by number, nil if moves are numbers
-// themselves.
-func numbered(legal []string) []string {
-	if slices.ContainsFunc(legal, isNumber) {
-		return nil
-	}
-	return legal
-}
-
-func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
-
-// list lists the moves, except cards: their numbers are below the hand.
-func (p *Person) list(t *protocol.Turn, legal []string) {
-	var hand []string
-	if cards := p.Match.Variant.Game().Display().Cards; cards != nil {
-		hand = strings.Split(t.View.Get(cards.Hand), ",")
-	}
-	var line string
-	for i, move := range legal {
-		if slices.Contains(hand, move) {
-			continue
-		}
-		entry := move
-		if numbered(legal) != nil {
-			entry = p.Dim(strconv.Itoa(i+1)) + " " + p.Move(move)
-		}
-		line += entry + "\n"
-	}
-	if line != "" {
-		fmt.Fprintf(p.Out, "\n%s", p.Columns(strings.Split(strings.TrimSuffix(line, "\n"), "\n")))
-	}
-}
-
-// choose returns the move that a person means: one typed in full, by its number, or by
-// a unique beginning; "" if there is none.
-func choose(legal []string, line string) string {
-	if slices.Contains(legal, line) {
-		return line
-	}
-	if n, err := strconv.Atoi(line); err == nil && n >= 1 && n <= len(numbered(legal)) {
-		return legal[n-1]
-	}
-	if found := beginning(legal, line); len(found) == 1 {
-		return found[0]
-	}
-	return ""
-}
-
-// beginning returns the words that begin with start.
-func beginning(words []string, start string) (found []string) {
-	for _, word := range words {
-		if strings.HasPrefix(word, start) {
-			found = append(found, word)
-		}
-	}
-	return found
-}
-
-func (p *Person) misread(line string, legal []string) {
-	found := beginning(append(slices.Clone(legal), p.commandNames()...), line)
-	if len(found) > 1 {
-		fmt.Fprintf(p.Out, "%s may be %s\n", strconv.Quote(line), strings.Join(found, ", "))
-		return
-	}
-	fmt.Fprintf(p.Out, "%s is not one of your moves: %s\n", strconv.Quote(line), strings.Join(legal, " "))
-}
-
-// command is what can be typed instead of a move.
-type command struct {
-	name, help string
-	run        func(p *Person, t *protocol.Turn, legal, thoughts []string) (leaving bool)
-}
-
-func (p *Person) commands() []command {
-	return []command{
-		{"help", "show the rules and the commands", (*Person).help},
-		{"hint", "show the move that " + p.HintName + " would play", (*Person).hint},
-		{"why", "show what the bots thought about their last moves; this may reveal their cards", (*Person).why},
-		{"undo", "take back your last move", (*Person).undo},
-		{"view", "show your turn in the words of the protocol", (*Person).view},
-		{"show", "draw the position again", func(p *Person, t *protocol.Turn, legal, _ []string) bool { p.show(t, legal); return false }},
-		{"quit", "leave the game", func(p *Person, _ *protocol.Turn, _, _ []string) bool { p.leave(ErrQuit); return true }},
-	}
-}
-
-func (p *Person) commandNames() (names []string) {
-	for _, c := range p.commands() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-func (p *Person) command(line string, t *protocol.Turn, legal, thoughts []string) (leaving, known bool) {
-	if line == "?" {
-		line = "help"
-	}
-	found := beginning(p.commandNames(), line)
-	if len(found) != 1 {
-		return false, false
-	}
-	for _, c := range p.commands() {
-		if c.name == found[0] {
-			leaving = c.run(p, t, legal, thoughts)
-		}
-	}
-	return leaving, true
-}
-
-func (p *Person) help(_ *protocol.Turn, legal, _ []string) bool {
-	fmt.Fprintln(p.Out)
-	text.Game(p.Out, p.Match.Variant.Game())
-	fmt.Fprintf(p.Out, "\nThis game: %s\n\nType a move as it is listed, its number, or a beginning that is unique; or a command:\n", p.Match.Variant.Settings())
-	t := text.Table(p.Out)
-	for _, c := range p.commands() {
-		t.AppendRow([]any{c.name, c.help})
-	}
-	t.Render()
-	fmt.Fprintf(p.Out, "\nyour moves: %s\n", strings.Join(legal, " "))
-	return false
-}
-
-// hint shows the move of a bot that sees the same lines.
-func (p *Person) hint(t *protocol.Turn, _, _ []string) bool {
-	a := p.Hint(t)
-	fmt.Fprintf(p.Out, "%s would play %s %s\n", p.HintName, p.Bold(string(a.Move)), p.Dim(string(a.Info)))
-	return false
-}
-
-func (p *Person) why(_ *protocol.Turn, _, thoughts []string) bool {
-	if len(thoughts) == 0 {
-		fmt.Fprintln(p.Out, "the bots have written nothing about their moves since your last one")
-	}
-	for _, line := range thoughts {
-		fmt.Fprintf(p.Out, " %s\n", line)
-	}
-	return false
-}
-
-func (p *Person) undo(_ *protocol.Turn, _, _ []string) bool {
-	switch {
-	case !p.Repeats:
-		fmt.Fprintln(p.Out, "undo replays the game up to your last move, and only house bots repeat their moves: it needs a game against house bots")
-		return false
-	case len(p.moves) == 0:
-		fmt.Fprintln(p.Out, "you have not made a move yet")
-		return false
-	}
-	p.script = p.moves[:len(p.moves)-1]
-	fmt.Fprintf(p.Out, "you take back %s\n\n", p.Move(p.moves[len(p.moves)-1]))
-	p.leave(errUndo)
-	return true
-}
-
-func (p *Person) view(t *protocol.Turn, legal, _ []string) bool {
-	fmt.Fprintf(p.Out, "view %s\nturn %d %d %s\n", t.View, t.Ply, t.Time.Milliseconds(), strings.Join(legal, " "))
-	return false
-}
-
-// Farewell shows how a finished game ended.
-func (p *Person) Farewell(r *referee.Replay) error {
-	news, _ := p.take()
-	fmt.Fprintln(p.Out)
-	p.tell(news)
-	game, err := playback.New(r, p.Match.Variant.Game())
-	if err != nil {
-		return err
-	}
-	end := game.Position(len(game.Frames)-1, p.Seat, false)
-	end.Names = p.names
-	fmt.Fprint(p.Out, p.Position(end))
-	fmt.Fprint(p.Out, "\n"+playback.Ranking(r))
-	switch record := rules.RecordOf(p.Match.Variant, r.Ranks, p.Seat); {
-	case record.Losses > 0:
-		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("you lose"))
-	case record.Draws > 0:
-		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("a draw"))
-	default:
-		fmt.Fprintf(p.Out, "\n%s\n", p.Bold("you win"))
-	}
-	return nil
+	p.list(t.choices, t.hand, false)
 }

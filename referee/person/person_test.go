@@ -3,42 +3,81 @@ package person
 import (
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
 )
 
-// A person chooses a move by its text, its number, or a unique beginning, in this order.
+// A person chooses a move by its text, its number, the square of a piece with one move, or
+// a unique beginning that is no number.
 func TestChoose(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
 	cards := []string{"1o", "10c", "12c", "12e", "swap:7o"}
+	hand := cards[:4]
+	bids := []string{"bid:0", "bid:1", "bid:3"}
 	drops := []string{"1", "2", "12"}
 	steps := []string{"8-4", "8-5", "10-5"}
 	many := strings.Fields("1o 2o 3o 4o 5o 6o 7o 10o 11o 12o 1c 12c")
 	for _, c := range []struct {
-		legal []string
-		line  string
-		want  string
+		display     rules.Display
+		hand, legal []string
+		line        string
+		want        string
 	}{
-		{cards, "12c", "12c"},
-		{cards, "2", "10c"},
-		{cards, "10", "10c"},
-		{cards, "12", ""},
-		{cards, "s", "swap:7o"},
-		{cards, "0", ""},
-		{cards, "6", ""},
-		{cards, "-1", ""},
-		{cards, "12C", ""},
-		{cards, "7o", ""},
-		{drops, "1", "1"},
-		{drops, "2", "2"},
-		{drops, "3", ""},
-		{steps, "1", "8-4"},
-		{steps, "10", "10-5"},
-		{steps, "8-", ""},
-		{steps, "8-5", "8-5"},
-		{many, "12", "12c"},
-		{many, "12o", "12o"},
-		{nil, "1", ""},
+		{rules.Display{}, hand, cards, "12c", "12c"},
+		{rules.Display{}, hand, cards, "2", "10c"},
+		{rules.Display{}, hand, cards, "10", ""},
+		{rules.Display{}, hand, cards, "12", ""},
+		{rules.Display{}, hand, cards, "sw", "swap:7o"},
+		{rules.Display{}, hand, cards, "s", ""}, // or show
+		{rules.Display{}, hand, cards, "0", ""},
+		{rules.Display{}, hand, cards, "6", ""},
+		{rules.Display{}, hand, cards, "-1", ""},
+		{rules.Display{}, hand, cards, "12C", ""},
+		{rules.Display{}, hand, cards, "7o", ""},
+		{rules.Display{}, many, many, "12", "12c"},
+		{rules.Display{}, many, many, "12o", "12o"},
+		{rules.Display{}, hand, bids, "0", "bid:0"},
+		{rules.Display{}, hand, bids, "1", "bid:1"},
+		{rules.Display{}, hand, bids, "2", ""},
+		{rules.Display{}, hand, bids, "3", "bid:3"},
+		{rules.Display{}, hand, bids, "bid:3", "bid:3"},
+		{board, nil, drops, "1", "1"},
+		{board, nil, drops, "2", "2"},
+		{board, nil, drops, "3", ""},
+		{board, nil, steps, "1", ""},
+		{board, nil, steps, "10", "10-5"},
+		{board, nil, steps, "8", ""},
+		{board, nil, steps, "8-", ""},
+		{board, nil, steps, "8-5", "8-5"},
+		{board, nil, steps, "8 5", "8-5"},
+		{board, nil, nil, "1", ""},
 	} {
-		if got := choose(c.legal, c.line); got != c.want {
+		if got := choicesOf(c.display, c.hand, c.legal).choose(c.line, (&Person{}).commandNames()); got != c.want {
 			t.Errorf("%q of %v is %q, want %q", c.line, c.legal, got, c.want)
+		}
+	}
+}
+
+// The prompt names the numbers there are.
+func TestPrompt(t *testing.T) {
+	board := rules.Display{Board: &rules.Board{}}
+	for _, c := range []struct {
+		display rules.Display
+		hand    string
+		legal   string
+		want    string
+	}{
+		{rules.Display{}, "1o 2c 3e", "1o 2c 3e", "your card (1 to 3): "},
+		{rules.Display{}, "1o 2c 3e", "2c", "your card (1): "},
+		{rules.Display{}, "1o 2c 3e", "1o 2c 3e swap:7o", "your move (1 to 4): "},
+		{rules.Display{}, "1o", "bid:0 bid:1", "your bid (0 or 1): "},
+		{rules.Display{}, "1o", "bid:0 bid:1 bid:2 bid:4", "your bid (0 to 4, not 3): "},
+		{board, "", "3 4 5", "your move (a free square): "},
+		{board, "", "19-12 19-13", "your move (from-to): "},
+	} {
+		got := choicesOf(c.display, strings.Fields(c.hand), strings.Fields(c.legal)).prompt()
+		if got != c.want || len("[60:00] ")+len(got)+len("12-13") > 40 {
+			t.Errorf("the prompt for %s is %q, want %q", c.legal, got, c.want)
 		}
 	}
 }

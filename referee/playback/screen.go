@@ -3,11 +3,13 @@ package playback
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Screen shows the positions of a replay.
@@ -28,15 +30,25 @@ func (s *Screen) Whole() {
 	}
 }
 
+// say writes a text in lines that fit; lines of the protocol stay as they are.
+func (s *Screen) say(mark, words string) {
+	if s.Plain {
+		fmt.Fprintln(s, strings.TrimRight(mark+words, " "))
+		return
+	}
+	fmt.Fprintln(s, s.Wrap(mark, words))
+}
+
 // head writes the game, its options and its players.
 func (s *Screen) head() {
 	r := s.Game.Replay
-	fmt.Fprintf(s, "%s %s\nseed %s, deal %d, rotation %d\n", r.Game, s.Game.Variant.Settings(), r.Seed, r.Match.Deal, r.Match.Rotation)
+	s.say("", r.Game+" "+s.Game.Variant.Settings().String())
+	fmt.Fprintf(s, "%s\ndeal %d, rotation %d\n", s.Digits("seed ", r.Seed.String()), r.Match.Deal, r.Match.Rotation)
 	if a := r.Adjudication; a != nil {
-		fmt.Fprintf(s, "adjudicated by the bots' own scores: %s\n", a)
+		s.say("", fmt.Sprintf("adjudicated by the bots' own scores: %s", a))
 	}
 	for i, seat := range r.Seats {
-		fmt.Fprintln(s, strings.TrimRight(fmt.Sprintf("seat %d: %s %s", i, draw.Clean(seat.Name), draw.Clean(seat.Version)), " "))
+		s.say(fmt.Sprintf("seat %d: ", i), draw.Clean(seat.Name)+" "+draw.Clean(seat.Version))
 	}
 	if !s.Plain {
 		fmt.Fprint(s, s.Legend(s.Game.Variant.Game().Display()))
@@ -66,15 +78,15 @@ func (s *Screen) Frame(i int) {
 	fmt.Fprintf(s, "\n%s\n", s.Rule(title))
 	fmt.Fprint(s, s.Position(p))
 	for _, f := range fr.Faults {
-		fmt.Fprintf(s, " %s\n", s.Alert(s.faultText(f)))
+		s.say(" ", s.Alert(s.faultText(f)))
 	}
 	s.thoughts(fr)
 	s.events(fr.Events, fr.Move)
 	if fr.Move == nil {
 		if ending := s.Game.Replay.Ending(); ending != "" {
-			fmt.Fprintf(s, " %s\n", s.Bold(draw.Clean(ending)))
+			s.say(" ", s.Bold(draw.Clean(ending)))
 		}
-		fmt.Fprint(s, "\n"+Ranking(s.Game.Replay))
+		fmt.Fprint(s, "\n"+RankingIn(s.Style, s.Game.Replay))
 	}
 }
 
@@ -101,7 +113,7 @@ func (s *Screen) thoughts(fr *Frame) {
 		return
 	}
 	for _, info := range fr.Move.Info {
-		fmt.Fprintf(s, "   %s\n", s.Dim("thought: "+draw.Clean(info)))
+		s.say("   ", s.Dim("thought: "+draw.Clean(info)))
 	}
 }
 
@@ -123,7 +135,7 @@ func (s *Screen) events(e Events, m *referee.ReplayMove) {
 		if i := strings.Index(e, " (seat "); i >= 0 {
 			event, whose = e[:i], e[i:]
 		}
-		fmt.Fprintf(s, "   %s\n", s.Event(event, s.name)+whose)
+		s.say("   ", s.Event(event, s.name)+whose)
 	}
 }
 
@@ -135,7 +147,10 @@ func (s *Screen) name(seat int) string {
 }
 
 // Ranking returns a line for each seat of a replay, the best first.
-func Ranking(r *referee.Replay) string {
+func Ranking(r *referee.Replay) string { return RankingIn(draw.Style{Width: math.MaxInt}, r) }
+
+// RankingIn returns the Ranking in lines that fit.
+func RankingIn(style draw.Style, r *referee.Replay) string {
 	var out strings.Builder
 	for rank := 1; rank <= len(r.Seats); rank++ {
 		for seat := range r.Seats {
@@ -144,7 +159,12 @@ func Ranking(r *referee.Replay) string {
 				if r.Points[seat] == 1 {
 					points = "point"
 				}
-				fmt.Fprintf(&out, " %2d.  %s (seat %d)  %g %s\n", rank, draw.Clean(r.Seats[seat].Name), seat, r.Points[seat], points)
+				mark, name := fmt.Sprintf(" %2d.  ", rank), fmt.Sprintf("%s (seat %d)", draw.Clean(r.Seats[seat].Name), seat)
+				line := fmt.Sprintf("%s%s  %g %s", mark, name, r.Points[seat], points)
+				if text.Width(line) > style.Columns() {
+					line = style.Wrap(mark, line[len(mark):])
+				}
+				fmt.Fprintln(&out, line)
 			}
 		}
 	}

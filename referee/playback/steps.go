@@ -74,6 +74,6 @@ func (s *Screen) page(out io.Writer, i int) {
 	inner := *s
 	inner.Writer = &text
 	inner.Frame(i)
-	fmt.Fprintf(&text, "\n%s\n", s.Dim(fmt.Sprintf("%d of %d: n next, p back, g first, G last, q quit", i, len(s.Game.Frames)-1)))
+	fmt.Fprintf(&text, "\n%s\n", s.Dim(s.Wrap("", fmt.Sprintf("%d of %d: n next, p back, g first, G last, q quit", i, len(s.Game.Frames)-1))))
 	fmt.Fprint(out, "\x1b[H\x1b[2J"+strings.ReplaceAll(text.String(), "\n", "\r\n"))
 }
