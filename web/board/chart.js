@@ -70,7 +70,7 @@ function axis(group, lines, { x, width, names, top, height, many }) {
   const y = (s) => top + ((high - s) / (high - low)) * height;
   return svg('g', { class: 'axis', 'data-seats': group.join(',') },
     many && svg('rect', { x: pad.left, y: top, width: width - pad.left - pad.right, height, class: 'axisback' }),
-    ticks(low, high, many ? 2 : 4).map((s) => [
+    ticks(low, high, many ? 3 : 4).map((s) => [
       svg('line', { x1: pad.left, x2: width - pad.right, y1: y(s), y2: y(s), class: s === 0 ? 'zero' : 'grid' }),
       svg('text', { x: pad.left - 6, y: y(s) + 4, 'text-anchor': 'end', class: 'tick' }, short(s))]),
     group.map((seat) => svg('g', { class: `score seat${seat}`, 'data-seat': seat },

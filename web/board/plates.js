@@ -14,7 +14,7 @@ function badges(view, scene, seat) {
   const rank = scene.ranks?.[seat];
   if (view.bids === undefined && scene.won?.[seat] && !rank) add('pile', String(scene.won[seat]), `tricks won: ${scene.won[seat]}`);
   if (view.dealer !== undefined && Number(view.dealer) === seat && !rank) add('dealer', 'D', 'the dealer');
-  if (view.bids !== undefined) {
+  if (view.bids !== undefined && !rank) {
     const bid = numbers(view.bids)[seat], won = numbers(view.tricks)[seat];
     if (bid !== null) add(won === bid ? 'good' : won > bid ? 'bad' : 'plain', `${won}/${bid}`, `has won ${won} of the ${bid} tricks bid`);
   }
@@ -71,7 +71,7 @@ export function drawPlate(view, scene, seat, box) {
     svg('rect', { x, y, width, height, rx: 7, class: 'plateback' }),
     svg('path', { d: `M${x + dot} ${y}h${7 - dot}q-7 0-7 7v${height - 14}q0 7 7 7h${dot - 7}z`, class: 'platedot' }),
     svg('text', { x: x + dot / 2, y: y + height / 2 + 4.5, class: 'platenumber', 'text-anchor': 'middle' }, String(seat)),
-    (strip ? inStrip : inLine)(badges(view, scene, seat), { name: `${scene.ranks?.[seat] === 1 ? '★ ' : ''}${name}`, points, x: x + dot + 5, end: end - (strip ? 2 : 7), y, height }));
+    (strip ? inStrip : inLine)(badges(view, scene, seat), { name, points, x: x + dot + 5, end: end - (strip ? 2 : 7), y, height }));
 }
 
 // inLine writes name, badges and points into one line.

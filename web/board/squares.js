@@ -8,14 +8,15 @@ const cell = 100;
 // table.js describes a scene. This module uses its last and moving, captures: the squares
 // where the last move captured, and winner: the colour that has won by the rules.
 
-// squaresOf reads 19-14 or 12.
-function squaresOf(move) {
+// squaresOf reads 19-14 or 12; it returns [] if a move is neither.
+export function squaresOf(move) {
   const found = /^(\d+)(?:-(\d+))?$/.exec(move ?? '');
   if (!found) return [];
   return found[2] === undefined ? [Number(found[1])] : [Number(found[1]), Number(found[2])];
 }
 
-const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
+// middle is the middle of a square in the units of a board's drawing.
+export const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
 
 const names = { b: 'black', w: 'white' };
 
@@ -42,7 +43,7 @@ function frame(kind, size, scene, ...content) {
   const side = size * cell + 60;
   const pixels = Math.min(scene.width, scene.height);
   return svg('svg', {
-    class: `squares ${kind}`, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
+    class: `squares ${kind}`, 'data-size': size, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
     'data-seat': scene.seat ?? 'open',
   },
   svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),

@@ -66,6 +66,7 @@ class Table {
   stripHand(box) {
     const { other } = this.plan;
     const most = Number(this.view.cards ?? Math.max(...this.counts));
+    if (this.counts.every((n) => n === 0)) return 0; // the names have all the room
     return other + Math.max(0, most - 1) * this.stripStep(box, most);
   }
 
