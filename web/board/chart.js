@@ -35,14 +35,16 @@ export function scales(lines) {
 }
 
 const dashes = [null, '7 3', '2 3', '9 3 2 3'];
-const pad = { left: 46, right: 12, top: 10, bottom: 22, between: 14 };
+const pad = { left: 46, right: 12, top: 10, bottom: 22, between: 8 };
+const head = 22; // the room above an axis for the seats whose it is, where there are several
 
 // drawChart draws lines of points by seat, and gives the element and a function that
 // marks a ply. height is that of a chart with one axis. jump is called with a ply
 // that was clicked.
 export function drawChart(lines, { width, height, plies, names, jump }) {
   const groups = scales(lines);
-  const each = groups.length > 1 ? Math.max(64, (height - pad.top - pad.bottom) * 0.62) : height - pad.top - pad.bottom;
+  const many = groups.length > 1;
+  const each = many ? head + Math.max(64, (height - pad.top - pad.bottom) * 0.55) : height - pad.top - pad.bottom;
   const total = pad.top + pad.bottom + groups.length * each + Math.max(0, groups.length - 1) * pad.between;
   const x = (p) => pad.left + (p / Math.max(1, plies)) * (width - pad.left - pad.right);
   const pick = (event) => {
@@ -57,7 +59,7 @@ export function drawChart(lines, { width, height, plies, names, jump }) {
   },
   ticks(0, plies, Math.max(2, width / 110)).filter(Number.isInteger).map((p) =>
     svg('text', { x: x(p), y: total - 6, 'text-anchor': 'middle', class: 'tick' }, String(p))),
-  groups.map((group, i) => axis(group, lines, { x, width, names, top: pad.top + i * (each + pad.between), height: each, many: groups.length > 1 })),
+  groups.map((group, i) => axis(group, lines, { x, width, names, top: pad.top + i * (each + pad.between) + (many ? head : 0), height: each - (many ? head : 0), many })),
   now);
   return { element: root, mark: (ply) => now.setAttribute('transform', `translate(${round(x(ply))} 0)`) };
 }
@@ -77,7 +79,7 @@ function axis(group, lines, { x, width, names, top, height, many }) {
       svg('polyline', { points: lines[seat].map(([p, s]) => `${round(x(p))},${round(y(s))}`).join(' '), 'stroke-dasharray': dashes[Math.floor(seat / 3) % 4] }),
       lines[seat].length <= 80 && lines[seat].map(([p, s]) => svg('circle', { cx: round(x(p)), cy: round(y(s)), r: 2.5 },
         svg('title', {}, `${names[seat]}, ply ${p}: ${s}`))))),
-    many && group.map((seat, i) => svg('g', { class: `axisseat seat${seat}`, transform: `translate(${width - pad.right - 12 - 21 * (group.length - 1 - i)} ${top + 11})` },
+    many && group.map((seat, i) => svg('g', { class: `axisseat seat${seat}`, transform: `translate(${pad.left + 9 + 21 * i} ${top - 12})` },
       svg('circle', { r: 8.5 }), svg('text', { y: 4, 'text-anchor': 'middle' }, String(seat)))));
 }
 

@@ -138,7 +138,8 @@ class Choices {
   spot(square, kind, label, move, action) {
     const [x, y] = middle(square, this.size);
     const g = svg('g', { class: `choice ${kind}`, 'data-choice': square },
-      svg('rect', { x: x - 45, y: y - 45, width: 90, height: 90, rx: 10, class: 'spot' }));
+      svg('rect', { x: x - 48, y: y - 48, width: 96, height: 96, rx: 8, class: 'spot' }),
+      svg('circle', { cx: x, cy: y, r: kind === 'to' && !this.drawing.querySelector(`[data-piece][data-square="${square}"]`) ? 13 : 41, class: 'ring' }));
     this.press(g, label, move, action);
     return g;
   }

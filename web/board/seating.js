@@ -92,8 +92,12 @@ function widePlan(seats, width, height, hand, scale) {
   };
 }
 
+// stockScale is the width of the stock's cards, to that of the others in the middle, and
+// stockShow how much of its length the trump card shows below it to either side.
+export const stockScale = 0.92, stockShow = 0.11;
+
 // stockWidth is the room for the stock with the trump card across below it.
-const stockWidth = (size) => Math.max(104, size * 0.92 * ratio + 14);
+const stockWidth = (size) => Math.max(104, size * stockScale * ratio * (1 + 2 * stockShow) + 10);
 
 // A narrow table has the others in two columns above the middle, and one across the
 // top where their number is odd. Many of them have their cards beside their names.

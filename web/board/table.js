@@ -3,7 +3,7 @@
 import { card, leastRow, leastStep, ratio } from './cards.js';
 import { svg } from './dom.js';
 import { drawPlate } from './plates.js';
-import { handRows, plateHeight, seating } from './seating.js';
+import { handRows, plateHeight, seating, stockScale, stockShow } from './seating.js';
 import { pip } from './suits.js';
 import { trickPlaces } from './trick.js';
 import { bySeat, held, list, parseCard, suits, trickSeats } from './view.js';
@@ -122,7 +122,7 @@ class Table {
   drawStock(box) {
     const { view } = this;
     if (view.trump === undefined) return null;
-    const size = this.plan.onTable * 0.92;
+    const size = this.plan.onTable * stockScale;
     const tall = size * ratio;
     const cx = box.x + box.width / 2;
     const x = cx - tall / 2;
@@ -132,15 +132,16 @@ class Table {
     const lines = view.round === undefined ? [gone ? 'stock used up' : `stock ${stock}`]
       : [`round ${view.round}`, `${view.cards} card${view.cards === '1' ? '' : 's'} each`];
     const y = box.y + box.height / 2 - tall / 2 + (lines.length - 1) * 7;
-    const shown = stock === null ? card(view.trump, cx - size / 2, y, size, 'trump')
-      : svg('g', { transform: `translate(${x + tall} ${y + (tall - size) / 2}) rotate(90)` }, card(view.trump, 0, 0, size, gone ? 'trump gone' : 'trump'));
     const backs = stock === null ? 0 : Math.min(3, Math.max(0, stock - (this.seats === 3 ? 0 : 1)));
+    const apart = backs > 0 ? tall * stockShow : 0;
+    const shown = stock === null ? card(view.trump, cx - size / 2, y, size, 'trump')
+      : svg('g', { transform: `translate(${x + tall + apart} ${y + (tall - size) / 2}) rotate(90)` }, card(view.trump, 0, 0, size, gone ? 'trump gone' : 'trump'));
     const sung = list(view.sung);
     const text = (at, words, dx = 0) => svg('text', { x: cx + dx, y: at, class: 'label', 'text-anchor': 'middle' }, words);
     return svg('g', { class: 'stock', 'data-stock': view.stock ?? null, 'data-trump': view.trump },
       lines.map((line, i) => text(y - 9 - 16 * (lines.length - 1 - i), line)),
       shown,
-      Array.from({ length: backs }, (_, i) => card('?', x - 2 + i * 2.5, y - i * 2.5, size)),
+      Array.from({ length: backs }, (_, i) => card('?', x - apart + i * 2.5, y - i * 2.5, size)),
       trump && svg('g', { class: 'trumpname' }, svg('title', {}, `${suits[trump.suit].name} are trumps`),
         text(y + tall + 19, 'trumps', -11), pip(trump.suit, cx + 25, y + tall + 14.5, 19)),
       sung.length > 0 && svg('g', { class: 'sung' }, text(y + tall + 38, 'sung', -9 * sung.length),
@@ -173,7 +174,7 @@ class Table {
   // stockKeep is what the stock in the very middle takes.
   stockKeep() {
     const { stock, onTable } = this.plan;
-    const tall = onTable * 0.92 * ratio + 70;
+    const tall = onTable * stockScale * ratio + 70;
     return { x: stock.x, y: stock.y + (stock.height - tall) / 2, width: stock.width, height: tall };
   }
 
