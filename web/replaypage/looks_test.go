@@ -8,7 +8,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/tute"
 	"github.com/timba-arena/timba/web/bundle"
 )
 
@@ -71,15 +73,25 @@ const tableFaults = `(() => {
 	return faults;
 })()`
 
-// Tables of 3, 6 and 12 seats are whole on a phone and on a desktop: at the start, in the middle
-// and at the end, with long names, all cards open or as a seat sees them.
+// tables are games at whose tables everything must have its place.
+var tables = []sample{
+	{name: "podrida-3", game: podrida.Game{}, options: map[string]string{"players": "3"}, match: 11},
+	{name: "podrida-6", game: podrida.Game{}, options: map[string]string{"players": "6"}, match: 11},
+	{name: "podrida-12", game: podrida.Game{}, options: map[string]string{"players": "12"}, match: 11},
+	{name: "brisca-2", game: brisca.Game{}, options: map[string]string{"players": "2"}, match: 11},
+	{name: "tute-3", game: tute.Game{}, options: map[string]string{"players": "3"}, match: 11},
+	{name: "tute-4", game: tute.Game{}, options: map[string]string{"players": "4", "teams": "yes"}, match: 11},
+}
+
+// Tables of 2 to 12 seats are whole on a phone and on a desktop: at the start, in the middle and
+// at the end, with long names, all cards open or as a seat sees them.
 func TestReplaysPageTables(t *testing.T) {
 	in := browser(t)
-	for _, seats := range []int{3, 6, 12} {
-		t.Run(strconv.Itoa(seats), func(t *testing.T) {
+	for _, c := range tables {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c := sample{game: podrida.Game{}, options: map[string]string{"players": strconv.Itoa(seats)}, match: 11}
 			r := play(t, c)
+			seats := len(r.Seats)
 			for seat := range r.Seats {
 				r.Seats[seat].Name = longNames[seat]
 			}
@@ -89,7 +101,7 @@ func TestReplaysPageTables(t *testing.T) {
 			for _, size := range [][2]int64{{390, 844}, {1280, 800}} {
 				b.run(chromedp.EmulateViewport(size[0], size[1]))
 				fitted(b, size[0])
-				for _, ply := range []int{0, end / 2, lastRound(g) + seats, end} {
+				for _, ply := range []int{0, end / 2, min(lastRound(g)+seats, end), end} {
 					for _, seat := range []int{-1, seats / 2} {
 						b.visit(ply, seat)
 						if faults := eval[[]string](b, tableFaults); len(faults) > 0 {
@@ -97,14 +109,14 @@ func TestReplaysPageTables(t *testing.T) {
 						}
 					}
 				}
-				picture(b, fmt.Sprintf("tables-%d-%d", seats, size[0]))
+				picture(b, fmt.Sprintf("tables-%s-%d", c.name, size[0]))
 			}
 			b.quiet()
 		})
 	}
 }
 
-// lastRound returns the ply at which the hands are the largest: where the last round was dealt.
+// lastRound returns the ply at which the last round was dealt, with the largest hands; 0 if there are no rounds.
 func lastRound(g *Game) (ply int) {
 	for i, f := range g.Frames {
 		if slices.ContainsFunc(f.Events.All, func(e string) bool { return len(e) > 6 && e[:6] == "round " }) {
