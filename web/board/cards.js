@@ -67,7 +67,7 @@ const round = { 2: [56, 0, 37], 3: [46, 0, 53], 4: [42, 24, 38], 5: [38, 24, 43]
 const tall = { 2: [82, 0, 42], 3: [58, 0, 57], 4: [58, 15, 41], 5: [50, 16, 54], 6: [50, 16, 54], 7: [38, 21, 52], 8: [38, 21, 54], 9: [38, 21, 52] };
 
 function emblems(rank, suit) {
-  if (rank === 1) return [pip(suit, 61, 98, suit === 'e' ? 150 : suit === 'b' ? 122 : 84)];
+  if (rank === 1) return [suit === 'b' ? pip(suit, 61, 98, 122) : pip(suit, 61, 95, suit === 'e' ? 150 : 76)];
   const [size, dx, dy] = (isTall(suit) ? tall : round)[rank];
   return (isTall(suit) ? tallPlaces : places)[rank].map(([column, row]) => pip(suit, 61 + column * dx, 95 + row * dy, size));
 }

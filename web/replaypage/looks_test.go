@@ -148,18 +148,21 @@ func TestBoardIndices(t *testing.T) {
 			const drawn = card(rank + suit, 0, 0, 122, '', overlapped);
 			const face = document.querySelector(drawn.querySelector('use').getAttribute('href'));
 			stage.replaceChildren(...[...face.childNodes].map((n) => n.cloneNode(true)));
-			const box = (e) => {
-				const r = e.getBoundingClientRect(), text = e.localName === 'text';
-				// Digits stand on the line, and are three quarters of their font's size high.
-				if (!text || e.closest('[transform]')) return r;
-				const line = r.top + (Number(e.getAttribute('y')) - e.getBBox().y) * 4;
-				return { left: r.left, right: r.right, bottom: line, top: line - Number(e.getAttribute('font-size')) * 3 };
+			const at = stage.getBoundingClientRect();
+			const box = (e) => e.getBoundingClientRect();
+			// A corner as it is seen: digits stand on their line, and are three quarters of their
+			// font's size high. The lower corner is turned about the middle of the card.
+			const inCorner = (e) => {
+				const b = e.getBBox(), line = Number(e.getAttribute('y'));
+				let r = e.localName === 'text' ? [b.x, line - Number(e.getAttribute('font-size')) * 0.75, b.x + b.width, line] : [b.x, b.y, b.x + b.width, b.y + b.height];
+				if (e.closest('[transform]')) r = [122 - r[2], 190 - r[3], 122 - r[0], 190 - r[1]];
+				return { left: at.left + r[0] * 4, top: at.top + r[1] * 4, right: at.left + r[2] * 4, bottom: at.top + r[3] * 4 };
 			};
 			const meet = (a, c) => a.left < c.right && c.left < a.right && a.top < c.bottom && c.top < a.bottom;
 			const picture = [...stage.querySelectorAll('.picture *')].filter((e) => e.localName !== 'g');
-			for (const part of stage.querySelectorAll('.corner > *')) if (!part.closest('[transform]')) for (const shape of picture) {
+			for (const part of stage.querySelectorAll('.corner > *')) for (const shape of picture) {
 				measured++;
-				if (box(shape).width > 0 && meet(box(part), box(shape))) wrong.push(rank + suit + (overlapped ? ', small' : '') + ': the ' + part.localName + ' of the corner meets a ' + shape.localName);
+				if (box(shape).width > 0 && meet(inCorner(part), box(shape))) wrong.push(rank + suit + (overlapped ? ', small' : '') + ': the ' + part.localName + ' of the corner meets a ' + shape.localName);
 			}
 			if (picture.length === 0 || !picture.some((e) => box(e).width > 0)) wrong.push(rank + suit + ' has no picture');
 		}
