@@ -43,7 +43,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	}
 	fmt.Fprintf(log, "the same on your machine: timba check DIR --movetime %d --margin %d --startup %d%s\n\n",
 		o.Clock.Move.Milliseconds(), o.Clock.Margin.Milliseconds(), o.Clock.Startup.Milliseconds(), quick)
-	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games, Language: s.version.Language}, o)
+	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games}, o)
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ func TestAdvice(t *testing.T) {
 		{"bank", Reason{Kind: LateBank}, Circumstances{Turns: 3, Longest: 2}, "divide the bank among the moves"},
 		{"came later", Reason{Kind: Late}, Circumstances{Later: Came}, "think for less than the milliseconds"},
 		{"in a buffer", Reason{Kind: Late}, Circumstances{Later: CameAtEnd, Language: "C"}, "flush the output after every line: in C: fflush(stdout)"},
-		{"not ended", Reason{Kind: NoReady}, Circumstances{Later: CameUnended}, "end every line with a line feed"},
+		{"not ended", Reason{Kind: NoReady, Unfinished: "ready"}, Circumstances{}, "end every line with a line feed"},
 		{"never ready", Reason{Kind: NoReady}, Circumstances{Later: NeverCame}, `answer the line "timba 1"`},
 		{"slow start", Reason{Kind: NoReady}, Circumstances{Later: Came}, `answer "timba 1" earlier`},
 		{"deaf", Reason{Kind: NotReading}, Circumstances{}, "read every line of stdin"},
@@ -49,7 +49,7 @@ func TestAdvice(t *testing.T) {
 		{"one game, left over", Reason{Kind: Exited}, Circumstances{Games: 2, LeftOver: true}, `keep reading after "end"`},
 		{"no loop", Reason{Kind: Exited, BeforeReady: true}, Circumstances{Games: 1}, "read stdin line by line in a loop"},
 		{"half a line", Reason{Kind: Exited, Unfinished: "move 3"}, Circumstances{}, "end every line with a line feed, flush it"},
-		{"traceback", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"KeyError"}}, "the end of its stderr should say why"},
+		{"traceback", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"KeyError"}}, `its stderr says why: "KeyError"; send it`},
 		{"unseen card", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"int: '?'"}}, `a card that the seat may not see is written "?"`},
 		{"left over", Reason{Kind: Exited, Status: 1}, Circumstances{Stderr: []string{"KeyError"}, LeftOver: true}, `reset everything that the bot remembers at the line "game"`},
 		{"silent crash", Reason{Kind: Exited, Status: 1}, Circumstances{}, "it wrote nothing to stderr"},
@@ -57,7 +57,7 @@ func TestAdvice(t *testing.T) {
 		{"not found", Reason{Kind: NotStarted}, Circumstances{}, "check the path"},
 		{"no ready", Reason{Kind: NoReady, Limit: 10}, Circumstances{}, `answer the line "timba 1"`},
 		{"out", Reason{Kind: Disqualified, Limit: 3}, Circumstances{}, "nothing here"},
-		{"unknown", Reason{}, Circumstances{Stderr: []string{"x"}}, "the end of its stderr should say why"},
+		{"unknown", Reason{}, Circumstances{Stderr: []string{"x"}}, `the end of its stderr should say why: "x"; send it`},
 	} {
 		if got := c.reason.Advice(c.c); !strings.HasPrefix(got[0], c.want) {
 			t.Errorf("%s: %q, want %q first", c.name, got, c.want)

@@ -39,12 +39,9 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", source, err)
 	}
-	return Program{
-		Bot:      referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash},
-		Games:    m.Games,
-		Source:   source,
-		Language: m.language,
-	}, nil
+	bot := referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
+	bot.Language = Language(bot)
+	return Program{Bot: bot, Games: m.Games, Source: source}, nil
 }
 
 // ignored are directories that are not part of a bot: those of Git and Python.

@@ -25,10 +25,9 @@ import (
 // Program is a bot that is ready to run.
 type Program struct {
 	referee.Bot
-	Games    []string // that it claims to play; nil for all
-	Source   string   // the directory of its sources, "" if unknown
-	House    bool     // part of this program
-	Language string   // of a recognised main file or command, "" if unknown
+	Games  []string // that it claims to play; nil for all
+	Source string   // the directory of its sources, "" if unknown
+	House  bool     // part of this program
 }
 
 // Plays reports whether a program claims to play a game.
@@ -112,7 +111,9 @@ func (r Resolver) resolveBuiltin(spec string) (Program, error) {
 		Name:    "@" + spec,
 		Command: []string{self, "bot", spec},
 		Hash:    hashWords(hash, spec),
-	}, House: true, Language: "Go"}, nil
+
+		Language: "Go",
+	}, House: true}, nil
 }
 
 // selfHash is the hash of the running program.
@@ -153,10 +154,9 @@ func resolveCommand(line string) (Program, error) {
 			}
 		}
 	}
-	return Program{
-		Bot:      referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))},
-		Language: languageOf(words),
-	}, nil
+	bot := referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	bot.Language = Language(bot)
+	return Program{Bot: bot}, nil
 }
 
 // split returns the words of a command; the path of a file is one word, even with spaces.
