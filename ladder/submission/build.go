@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -165,8 +166,8 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 		return fmt.Errorf("submission: building: %w", err)
 	}
 	text := fmt.Sprintf("%s: %v", words[0], err)
-	if last := lastLines(string(out), 1); last != nil {
-		text += "; it ended with " + fmt.Sprintf("%q", firstLine(last[0]))
+	if line := fault.BuildCause(fault.Lines(out)); line != "" {
+		text += fmt.Sprintf("; it says %q", line)
 	}
 	return refuse("%s", text)
 }

@@ -73,15 +73,6 @@ func firstLine(text string) string {
 	return line
 }
 
-// lastLines returns the end of a text.
-func lastLines(text string, n int) []string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) == 1 && lines[0] == "" {
-		return nil
-	}
-	return lines[max(0, len(lines)-n):]
-}
-
 // some returns the beginning of a list.
 func some(words []string, most int) string {
 	if n := len(words) - most; n > 0 {

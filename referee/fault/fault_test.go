@@ -63,7 +63,7 @@ var texts = []struct {
 	{Reason{Kind: Failed, Detail: "no table\nat all"}, "exit", "ended: no table\nat all"},
 	{Reason{Kind: TooMuchOutput, Limit: 64}, "output", "more than 64 KiB on stdout between two turns: write logs to stderr"},
 	{Reason{Kind: OutOfMemory, Limit: 512}, "memory", "more than 512 MiB of memory in all its processes"},
-	{Reason{Kind: OutOfMemory, BeforeReady: true, Limit: 512}, "memory", `before "ready": more than 512 MiB of memory in all its processes: use less, or say --memory`},
+	{Reason{Kind: OutOfMemory, BeforeReady: true, Limit: 512}, "memory", `before "ready": more than 512 MiB of memory in all its processes`},
 	{Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, "processes", "more than 64 processes and threads, after which it exited with status 1"},
 	{Reason{Kind: TooManyProcesses, Limit: 64, Signal: 9, Name: "SIGKILL"}, "processes", "more than 64 processes and threads, after which it was killed by signal 9 (SIGKILL)"},
 	{Reason{Kind: ForbiddenCall}, "forbidden", "the process made a system call that the sandbox does not allow"},

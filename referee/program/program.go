@@ -59,6 +59,12 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if bot == "" {
 		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", r.suggestion())
 	}
+	p, err := r.resolve(ctx, bot)
+	p.Line = bot
+	return p, err
+}
+
+func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	if spec, ok := strings.CutPrefix(bot, "@"); ok && r.Builtins != nil {
 		return r.resolveBuiltin(spec)
 	}
@@ -66,6 +72,22 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 		return r.resolveDir(ctx, bot)
 	}
 	return resolveCommand(bot)
+}
+
+// LanguageOf returns the language of a BOT, without building it; "" if unknown.
+func LanguageOf(bot string) string {
+	if info, err := os.Stat(bot); err == nil && info.IsDir() {
+		m, err := ReadManifest(bot)
+		if err != nil || m.language != "" || len(m.Run) == 0 {
+			return m.language
+		}
+		return Language(referee.Bot{Command: m.Run})
+	}
+	words, err := split(bot)
+	if err != nil {
+		return ""
+	}
+	return Language(referee.Bot{Command: words})
 }
 
 // ResolveAll returns the programs of several BOTs, and numbers those with the same name.
