@@ -62,7 +62,7 @@ func (t *transcript) clean(text string) string {
 }
 
 // maxSummary is how long a line is that sums a stage up.
-const maxSummary = 400
+const maxSummary = 800
 
 // firstLine returns the beginning of a text, on one line.
 func firstLine(text string) string {

@@ -52,7 +52,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	for _, c := range report.Checks {
 		switch {
 		case c.Status == check.Failed:
-			failed = append(failed, fmt.Sprintf("%s: %s", c.Name, c.Note))
+			failed = append(failed, fmt.Sprintf("%s: %s; to change: %s", c.Name, c.Note, c.Failure.Change))
 		case c.Status == check.Warning:
 			warned = append(warned, c.Name)
 		}
@@ -203,10 +203,11 @@ func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) 
 		}
 	}
 	fmt.Fprintf(log, "\nwhat to change:\n")
-	for _, advice := range f.Reason.Advice(c) {
-		fmt.Fprintf(log, "- %s\n", advice)
+	advice := f.Reason.Advice(c)
+	for _, a := range advice {
+		fmt.Fprintf(log, "- %s\n", a)
 	}
-	no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, text)}
+	no := refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
 	if f.Code == protocol.Timeout {
 		return &late{no}
 	}

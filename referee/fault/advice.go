@@ -246,17 +246,17 @@ func (r Reason) exitedByItself(c Circumstances) []string {
 // failed returns the advice for a process that ended with an error.
 func (r Reason) failed(c Circumstances) []string {
 	line, sure := Cause(c.Stderr)
-	tells := fmt.Sprintf("the end of its stderr should say why: %q%s", line, byHand)
+	tells := "the end of its stderr should say why" + byHand
 	if sure {
-		tells = fmt.Sprintf("its stderr says why: %q%s", line, byHand)
+		tells = "its stderr says why" + byHand
 	}
 	switch {
 	case line == "":
 		return []string{"it wrote nothing to stderr: start it by hand and send it the same lines"}
 	case quotes(line, "?"):
-		return []string{`a card that the seat may not see is written "?": ` + tells}
+		return []string{`a card that the seat may not see is written "?"` + byHand}
 	case quotes(line, "-"):
-		return []string{`an empty list is written "-": ` + tells}
+		return []string{`an empty list is written "-"` + byHand}
 	case r.Kind == Exited && (r.Status == 126 || r.Status == 127):
 		return []string{"a command that it runs was not found or is not executable: run it by hand in its directory", tells}
 	}
@@ -273,7 +273,7 @@ func (r Reason) Saw(c Circumstances) string {
 		return ""
 	}
 	if line, sure := Cause(c.Stderr); sure || line != "" && r.Kind == Exited {
-		return fmt.Sprintf("its stderr says %q", line)
+		return "its stderr says " + quoted(line)
 	}
 	return ""
 }

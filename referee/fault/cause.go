@@ -3,6 +3,7 @@ package fault
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,7 @@ var causes = []*regexp.Regexp{
 	regexp.MustCompile(`^(panic|fatal error): `),                                                                // Go
 	regexp.MustCompile(`^thread '.*' .*panicked at `),                                                           // Rust
 	regexp.MustCompile(`^(Caused by: |Exception in thread )`),                                                   // Java
-	regexp.MustCompile(`^(Uncaught )?([\w.]+\.)?[A-Z]\w*(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`), // Python, JavaScript
+	regexp.MustCompile(`^(Uncaught )?([\w.]+\.)?([A-Z]\w*)?(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`), // Python, JavaScript
 	regexp.MustCompile(`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`),                                           // Python: socket.gaierror
 	regexp.MustCompile(`^(PHP )?(Fatal|Parse) error: `),
 	regexp.MustCompile(`^\S+:[0-9]+:.* \((\w+::)*[A-Z]\w*\)$`), // Ruby
@@ -117,11 +118,19 @@ func goesOn(lines []string, i int) string {
 	return ""
 }
 
+// shortened returns a line without its middle if it is long: both ends say something.
 func shortened(line string) string {
 	if len(line) <= longestCause {
 		return line
 	}
-	return strings.ToValidUTF8(line[:longestCause], "") + "..."
+	const end = longestCause / 3
+	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
+}
+
+// quoted returns a line of stderr in quotes. What does not print is escaped, and quotes in
+// it are not.
+func quoted(line string) string {
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }
 
 func matches(list []*regexp.Regexp, line string) bool {
