@@ -67,13 +67,12 @@ var mistakes = []mistake{
 	{name: "java-compile", needs: "javac", all: []string{"Bot.java:1: error: incompatible types: int cannot be converted to String"}},
 	{name: "rust", needs: "rustc", all: []string{"exited with status 101", "bot.rs:9:", "index out of bounds: the len is ", sayWhy}},
 	{name: "rust-compile", needs: "rustc", all: []string{"bot.rs:1:46: error[E0425]: cannot find value `y` in this scope"}},
-	{name: "go-compile", needs: "go", all: []string{"bot.go:5:27: undefined: ready"}},
 }
 
 // TestMistakes makes all commands report the bots of testdata/mistakes.
 func TestMistakes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it builds and plays bots in twelve languages")
+		t.Skip("it builds and plays bots in eleven languages")
 	}
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")

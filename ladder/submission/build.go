@@ -12,7 +12,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -165,11 +164,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	case !errors.As(err, &failed):
 		return fmt.Errorf("submission: building: %w", err)
 	}
-	text := fmt.Sprintf("%s: %v", words[0], err)
-	if line := fault.BuildCause(fault.Lines(out)); line != "" {
-		text += fmt.Sprintf("; it says %q", line)
-	}
-	return refuse("%s", text)
+	return refuse("%s: %v%s", words[0], err, program.Said(out))
 }
 
 // checkBuilt refuses what is too large to be kept.

@@ -11,14 +11,14 @@ import (
 // in any language.
 var causes = []*regexp.Regexp{
 	regexp.MustCompile(`^SUMMARY: \w+Sanitizer: `),
-	regexp.MustCompile(`^\S+:[0-9]+:[0-9]+: runtime error: `),                                                   // UndefinedBehaviorSanitizer
-	regexp.MustCompile(`Assertion .* failed`),                                                                   // C
-	regexp.MustCompile(`^terminate called `),                                                                    // C++
-	regexp.MustCompile(`^(panic|fatal error): `),                                                                // Go
-	regexp.MustCompile(`^thread '.*' .*panicked at `),                                                           // Rust
-	regexp.MustCompile(`^(Caused by: |Exception in thread )`),                                                   // Java
+	regexp.MustCompile(`^\S+:[0-9]+:[0-9]+: runtime error: `),                                                      // UndefinedBehaviorSanitizer
+	regexp.MustCompile(`Assertion .* failed`),                                                                      // C
+	regexp.MustCompile(`^terminate called `),                                                                       // C++
+	regexp.MustCompile(`^(panic|fatal error): `),                                                                   // Go
+	regexp.MustCompile(`^thread '.*' .*panicked at `),                                                              // Rust
+	regexp.MustCompile(`^(Caused by: |Exception in thread )`),                                                      // Java
 	regexp.MustCompile(`^(Uncaught )?([\w.]+\.)?([A-Z]\w*)?(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`), // Python, JavaScript
-	regexp.MustCompile(`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`),                                           // Python: socket.gaierror
+	regexp.MustCompile(`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`),                                              // Python: socket.gaierror
 	regexp.MustCompile(`^(PHP )?(Fatal|Parse) error: `),
 	regexp.MustCompile(`^\S+:[0-9]+:.* \((\w+::)*[A-Z]\w*\)$`), // Ruby
 	regexp.MustCompile(`^\S+:[0-9]+: syntax error`),            // Ruby

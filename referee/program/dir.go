@@ -135,7 +135,7 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	}
 	out, err := Build(ctx, dir, build, r.Level, sandbox.BuildLimit)
 	if err != nil {
-		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", source, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
+		return "", fmt.Errorf("bot: building %s with %q: %w%s\n%s", source, strings.Join(build, " "), err, Said(out), strings.TrimSpace(string(out)))
 	}
 	r.Log.Write(out)
 	if err := os.Rename(dir, done); err != nil {
