@@ -95,8 +95,9 @@ type state struct {
 	mounts string
 }
 
-func (p *plant) state() state {
-	s := state{files: map[string]string{}, hits: p.hits.Load(), bytes: p.drain(), victim: p.victimWell()}
+func (p *plant) state() (state, error) {
+	err := p.settle()
+	s := state{files: map[string]string{}, hits: p.hits.Load() - p.own, bytes: p.drain(), victim: p.victimWell()}
 	s.mounts, _ = mounts()
 	filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
 		if path == p.home+"/tmp" {
@@ -108,7 +109,7 @@ func (p *plant) state() state {
 		}
 		return nil
 	})
-	return s
+	return s, err
 }
 
 // changes reports what is different in a later state.
@@ -156,6 +157,10 @@ func (p *plant) leftovers() (left []string) {
 	names, _ := os.ReadDir(p.home + "/tmp")
 	for _, n := range names {
 		left = append(left, "tmp/"+n.Name())
+	}
+	for _, dir := range []string{"/tmp", "/dev/shm", "/usr/bin", "/etc", "/dev", "/"} {
+		paths, _ := filepath.Glob(filepath.Join(dir, p.prefix()+"*"))
+		left = append(left, paths...)
 	}
 	left = append(left, ownGroups()...)
 	for _, kind := range []string{"shm", "msg", "sem"} {
