@@ -33,7 +33,7 @@ type plant struct {
 	victim *exec.Cmd
 	ask    io.WriteCloser // the victim ends with it
 	answer *os.File
-	mounts string
+	mounts mountTable
 }
 
 // door is where a listener is, and how it tells that it heard settle's word; a
