@@ -167,7 +167,7 @@ func (s *served) exits(t *testing.T, status int) {
 	t.Helper()
 	select {
 	case <-s.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Minute):
 		t.Fatalf("the server does not end:\n%s", s.log())
 	}
 	if got := s.ProcessState.ExitCode(); got != status {
