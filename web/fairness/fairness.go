@@ -70,8 +70,12 @@ clock = {movetime = 10000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
 `
 
-// settle is how long neither is counted when an attack begins or ends.
-const settle = time.Second
+// How long nothing is counted when an attack ends, and when it begins: matches that
+// people ask for have saved up some seconds then, which they do not have later.
+const (
+	settle = time.Second
+	spend  = 6 * time.Second
+)
 
 // Names lists the attacks.
 func Names() (names []string) {
@@ -142,10 +146,11 @@ func (b Bench) measure(ctx context.Context, s *server, o *others, a attack) ([]R
 	for range b.Rounds {
 		for with := range 2 {
 			var end func() error
+			wait := settle
 			if with == 1 {
-				end = crew.begin(ctx)
+				end, wait = crew.begin(ctx), spend
 			}
-			pause(ctx, settle)
+			pause(ctx, wait)
 			got, err := o.count(ctx, b.Window)
 			if end != nil {
 				if e := end(); err == nil {
