@@ -34,11 +34,12 @@ type rate [3]float64
 // request that is not answered holds up the next one.
 const (
 	submitEvery  = 3 * time.Second
-	requestEvery = 25 * time.Millisecond
+	requestEvery = 100 * time.Millisecond
 )
 
 // others take part while attacks go on: some send bots, some ask for the ladders, in
-// turn, so that each of them keeps to the limit of a person.
+// turn, so that each of them keeps to the limit of a person, and few enough that the
+// limit of registrations lets them in at once.
 type others struct {
 	*server
 	senders, readers    []*client.Client
@@ -48,10 +49,10 @@ type others struct {
 
 func (s *server) newOthers(ctx context.Context) (o *others, err error) {
 	o = &others{server: s}
-	if o.senders, err = s.joinAll(ctx, "sender", 4); err != nil {
+	if o.senders, err = s.joinAll(ctx, "sender", 2); err != nil {
 		return nil, err
 	}
-	o.readers, err = s.joinAll(ctx, "reader", 24)
+	o.readers, err = s.joinAll(ctx, "reader", 6)
 	return o, err
 }
 
