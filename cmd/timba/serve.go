@@ -73,6 +73,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
+	printNotice(w, s)
 	if s.Token != "" { // on the first start only
 		s.Beside = func(ctx context.Context) error {
 			showToken(ctx, w, s)
@@ -80,6 +81,13 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return errors.Join(s.Serve(cmd.Context()), s.Close())
+}
+
+// printNotice prints what the server has changed for this machine.
+func printNotice(w io.Writer, s *server.Server) {
+	if s.Notice != "" {
+		fmt.Fprintln(w, "notice: "+s.Notice)
+	}
 }
 
 // tokenPause is how long the first start waits before it shows the token: the first lines of the

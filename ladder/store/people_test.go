@@ -298,7 +298,7 @@ func TestUnratedMatches(t *testing.T) {
 	}
 	check(t, ask(func(*NewMatch) {}))
 	check(t, ask(func(*NewMatch) {}))
-	wantError(t, ask(func(*NewMatch) {}), ladder.TooMany, "2 unrated matches at a time are the limit: wait until one is over")
+	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one: timba matches cancel ID")
 	waiting, err := c.Waiting(bg, 10)
 	check(t, err)
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {

@@ -165,7 +165,7 @@ func (q *Query) Done() error {
 			if len(name) > 40 {
 				name = name[:40]
 			}
-			return ladder.Errorf(ladder.Invalid, hint, "parameter %q does not exist", name)
+			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", name)
 		}
 	}
 	return nil

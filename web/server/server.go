@@ -61,7 +61,9 @@ type Server struct {
 	Events events.Hub
 	// Token is the admin's token on the first start, "" later. It is also in the file
 	// Dir.AdminToken.
-	Token    string
+	Token string
+	// Notice says what the server has changed for this machine, "" for nothing.
+	Notice   string
 	room     ladder.Room
 	listener net.Listener
 }
@@ -85,7 +87,7 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 func (s *Server) open() error {
 	var err error
-	if s.room, err = memoryOf(s.Config, s.Level); err != nil {
+	if s.room, s.Notice, err = memoryOf(s.Config, s.Level); err != nil {
 		return err
 	}
 	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true}); err != nil {
