@@ -43,7 +43,7 @@ func newMessages() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&last, "last", 20, "only so many, the newest")
+	countFlag(cmd, &last, "last", 20, "only so many, the newest")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
