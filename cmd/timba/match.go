@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,7 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	f.addClock(cmd)
-	countFlag(cmd, &f.concurrency, "concurrency", 0, "games at the same time (default: one for each core)")
+	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
@@ -172,7 +173,7 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 	}
 	for _, p := range programs {
 		if !p.Plays(game) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, game, p.Games)
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, game, strings.Join(p.Games, ", "))
 		}
 		t.Bots = append(t.Bots, p.Bot)
 	}

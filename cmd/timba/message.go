@@ -64,9 +64,13 @@ func pathError(err error) (path, why string) {
 	case errors.Is(err, syscall.EISDIR):
 		return path, "is a directory, not a file"
 	case errors.Is(err, syscall.ENOTDIR):
-		return path, "is not in a directory: a part of the path is a file"
+		return path, "is not a directory, or a part of its path is not"
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return path, "is too long for a name of a file"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return path, "has no room: its disk is full"
+	case errors.Is(err, syscall.EROFS):
+		return path, "cannot be written: its disk is read-only"
 	case errors.Is(err, syscall.EINVAL):
 		return path, "cannot be the name of a file"
 	}

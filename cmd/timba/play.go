@@ -139,7 +139,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	var seats []referee.Bot
 	for _, p := range programs {
 		if !p.Plays(v.Game().Name()) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, v.Game().Name(), p.Games)
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game().Name(), strings.Join(p.Games, ", "))
 		}
 		if !p.House {
 			p.Sandbox = sandboxed

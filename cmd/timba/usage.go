@@ -136,7 +136,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s cannot be %q: %s", invalid.GetFlag().Name, invalid.GetValue(), tryValue(invalid.GetFlag()))
 	case errors.As(err, &syntax):
-		return fmt.Errorf("%q is not a flag: %s", syntax.GetSpecifiedFlag(), tryUsage(cmd))
+		return fmt.Errorf("%q cannot be read as a flag: %s", syntax.GetSpecifiedFlag(), tryUsage(cmd))
 	}
 	return err
 }
