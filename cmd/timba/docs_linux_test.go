@@ -257,7 +257,7 @@ func TestInlineCommands(t *testing.T) {
 func newLibrary(t *testing.T) *library {
 	t.Helper()
 	var config strings.Builder
-	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\n")
+	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
 	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
