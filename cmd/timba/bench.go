@@ -54,7 +54,7 @@ func runBench(cmd *cobra.Command, b bench.Bench) error {
 	}
 	t.Render()
 	fmt.Fprintln(w)
-	playouts, err := b.Playouts()
+	playouts, err := b.Playouts(ctx)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func newExplain() *cobra.Command {
 			return e.Explain()
 		},
 	}
-	cmd.Flags().IntVar(&number, "fault", 0, "show only the fault with this number, from 1")
+	countFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all faults in full")
 	return cmd
 }

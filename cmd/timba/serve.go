@@ -52,7 +52,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
-	flags.IntVar(&f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
+	countFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
 	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")

@@ -148,7 +148,7 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.Register(bg, bound, "frida", false)
 	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
 	_, _, err = c.Register(bg, "", "frida", false)
-	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
+	wantError(t, err, ladder.Unauthorized, "this competition is by invite only: join with the code of an invite, as in timba login URL --invite CODE --name frida; the operator makes them")
 	_, _, err = c.Register(bg, bound+"x", "emma", true)
 	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
 	emma, token, err := c.Register(bg, bound, "emma", false)

@@ -158,7 +158,7 @@ func resolveCommand(line string) (Program, error) {
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command (%w): try @random, the path of a directory with a timba.toml, or a command in quotes", line, err)
+		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return Program{}, fmt.Errorf("bot: %q: %w", line, err)

@@ -258,7 +258,7 @@ func TestJoining(t *testing.T) {
 		}
 		return rec.Body.Bytes()
 	}
-	join(`{"name":"mallory"}`, 401, "the invite is not valid")
+	join(`{"name":"mallory"}`, 401, "by invite only")
 	join(fmt.Sprintf(`{"name":"mallory","invite":%q}`, made.Code), 403, "not for")
 	join(fmt.Sprintf(`{"name":"E V E","invite":%q}`, made.Code), 403, "not for")
 	var joined wire.Registered

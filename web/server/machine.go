@@ -89,7 +89,7 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	room.Total = c.Memory
 	switch {
 	case machine > 0 && c.Memory > machine:
-		return room, "", fmt.Errorf("memory cannot be %d: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
+		return room, "", fmt.Errorf("memory cannot be %d MiB: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
 	case c.Memory == 0:
 		room.Total = max(machine/2, machine-serverMemory)
 	}

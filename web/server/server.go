@@ -156,7 +156,7 @@ func listenError(address string, err error) error {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("listen: %s is not allowed for this user: choose a port above 1023 with --listen", address)
 	}
-	return fmt.Errorf("listen: %q: %w: try an address such as 127.0.0.1:8080", address, err)
+	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
 // prepare updates the ladders and house bots in the database from the configuration, releases
