@@ -49,8 +49,11 @@ func appendFault(dst []byte, seat int, f *Fault) []byte {
 // of its faults, for advice. They are incomplete if there is an error.
 func (r *Replay) Circumstances(g rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{
-		Ply: f.Ply, Movetime: r.Clock.Movetime, Games: r.Match.Deal + 1,
+		Ply: f.Ply, Games: r.Match.Deal + 1,
 		Stderr: strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' }),
+	}
+	if f.Seat >= 0 && f.Seat < len(r.Seats) {
+		c.Movetime = r.ClockOf(f.Seat).Movetime
 	}
 	list := func(s rules.State) (moves []string) {
 		for _, m := range s.Legal(nil) {
