@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +33,7 @@ type matchFlags struct {
 	sandbox             sandboxFlags
 	format              string
 	rounds              int
+	bots                botFlags
 	sprt                string
 	adjudicate          adjudicateFlags
 	out, resume         string
@@ -73,6 +73,7 @@ func newMatch() *cobra.Command {
 	flags.IntVar(&f.concurrency, "concurrency", 0, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
+	f.bots.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
@@ -97,6 +98,10 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.json && f.log {
 		return fmt.Errorf("--json and --log both write to stdout: choose one")
 	}
+	game, specs, err := f.bots.with(args)
+	if err != nil {
+		return err
+	}
 	var old *tournament.Plan
 	if f.resume != "" {
 		if f.out != "" && f.out != f.resume {
@@ -106,46 +111,34 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if args, err = f.fillIn(cmd, plan, args); err != nil {
+		if game, specs, err = f.fillIn(cmd, plan, game, specs); err != nil {
 			return err
 		}
 		old = &plan
 	}
-	if len(args) < 2 {
+	if game == "" || len(specs) == 0 {
 		return fmt.Errorf("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	bots := absolute(args[1:])
-	sandboxed, err := f.sandbox.choose(cmd, bots)
+	sandboxed, err := f.sandbox.choose(cmd, botsOf(specs))
 	if err != nil {
 		return err
 	}
-	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), bots)
+	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
 	if err != nil {
 		return err
 	}
-	t, err := f.tournament(args[0], programs)
+	t, err := f.tournament(game, programs)
 	if err != nil {
 		return err
 	}
-	sandboxBots(t, programs, sandboxed)
+	if err := sandboxBots(t, programs, sandboxed); err != nil {
+		return err
+	}
 	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
-	if err := f.openDir(t, f.plan(t, bots, sandboxed), old); err != nil {
+	if err := f.openDir(t, f.plan(t, specs, sandboxed), old); err != nil {
 		return err
 	}
 	return f.play(cmd, t)
-}
-
-// absolute returns the bots with absolute paths for those that are directories.
-func absolute(bots []string) []string {
-	bots = slices.Clone(bots)
-	for i, b := range bots {
-		if info, err := os.Stat(b); err == nil && info.IsDir() {
-			if path, err := filepath.Abs(b); err == nil {
-				bots[i] = path
-			}
-		}
-	}
-	return bots
 }
 
 func (f *matchFlags) clock() referee.Clock {
@@ -177,6 +170,7 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 		if !p.Plays(game) {
 			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, game, p.Games)
 		}
+		p.Clock = p.Own.Clock(t.Clock)
 		t.Bots = append(t.Bots, p.Bot)
 	}
 	if f.seed == "" {

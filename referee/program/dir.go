@@ -44,6 +44,8 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 		Games:    m.Games,
 		Source:   source,
 		Language: m.language,
+		Own:      m.Match,
+		place:    source,
 	}, nil
 }
 

@@ -67,7 +67,11 @@ func (r *Run) WriteHead(w io.Writer) {
 		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
 	}
 	for i, b := range r.Bots {
-		fmt.Fprintf(w, "bot %d: %s\n", i, b.Name)
+		own := ""
+		if b.Clock != nil {
+			own = ", " + b.Clock.String()
+		}
+		fmt.Fprintf(w, "bot %d: %s%s\n", i, b.Name, own)
 	}
 	if len(r.Bots) == 1 {
 		fmt.Fprintln(w, "it plays against itself, at every seat")
