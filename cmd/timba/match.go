@@ -34,6 +34,7 @@ type matchFlags struct {
 	format              string
 	rounds              int
 	bots                botFlags
+	score               scoreFlags
 	sprt                string
 	adjudicate          adjudicateFlags
 	out, resume         string
@@ -74,6 +75,7 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
 	f.bots.add(cmd)
+	f.score.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
@@ -97,6 +99,9 @@ func (f *matchFlags) addClock(cmd *cobra.Command) {
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.json && f.log {
 		return fmt.Errorf("--json and --log both write to stdout: choose one")
+	}
+	if err := f.score.parse(); err != nil {
+		return err
 	}
 	game, specs, err := f.bots.with(args)
 	if err != nil {
@@ -249,15 +254,9 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 	if f.log {
 		r.TraceTo(w)
 	}
-	bar := newProgress(errs, "games")
-	stopped := r.Play(cmd.Context(), func(played, all int) {
-		bar.ChangeMax(all)
-		bar.Set(played)
-	}, func(text string) {
-		bar.Clear()
-		fmt.Fprintln(errs, text)
-	})
-	bar.Clear()
+	board := f.score.board(r, errs, f.log)
+	stopped := r.Play(cmd.Context(), board.game, board.say)
+	board.live.Clear()
 	if stopped != nil && !referee.IsCancelled(stopped) {
 		return stopped
 	}
