@@ -90,7 +90,7 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 // standing returns the figure that a bot is ranked by.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {
-		return fmt.Sprintf("%.2f", s.Match)
+		return fmt.Sprintf("%.2f points", s.Match)
 	}
 	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, plusMinus(s.Rating.PlusMinus(), 0))
 }
@@ -129,7 +129,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 		return parts
 	}
 	seconds := min(float64(all-played)*took.Seconds()/float64(r.Played), 1e9)
-	left := (time.Duration(seconds) * time.Second).String() + " left"
+	left := (time.Duration(math.Round(seconds)) * time.Second).String() + " left"
 	if r.SPRT != nil {
 		left = "at most " + left
 	}
