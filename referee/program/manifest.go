@@ -165,7 +165,7 @@ func (m *Manifest) set(key string, value any) (err error) {
 func (m *Manifest) setMatch(table string, value any) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("%s must be a table, as in [match] with movetime = 50 in the next line, not %s", table, inTOML(value))
+		return fmt.Errorf("%s must be one table, as in [match] with movetime = 50 in the next line, not %s", table, inTOML(value))
 	}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		key := strings.ToLower(name)
@@ -240,8 +240,10 @@ func inTOML(value any) string {
 		return fmt.Sprintf("%q", v)
 	case []any:
 		return "a list"
-	case map[string]any, []map[string]any:
+	case map[string]any:
 		return "a table"
+	case []map[string]any:
+		return "a list of tables"
 	case time.Time:
 		return "a date or a time"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/referee/text"
@@ -81,7 +82,12 @@ func (n *namer) tellApart(group []int) error {
 		copies := places[place]
 		first := copies[0]
 		if !n.number && !n.programs[first].House && (len(copies) > 1 || n.taken[names[k]]) {
-			return fmt.Errorf("two bots have the name %q: name them, as in --bot 'name=%s-1 cmd=%s'", n.programs[first].Name, n.programs[first].Name, text.Quote(n.specs[first].Bot))
+			cmd := n.specs[first].Bot
+			if text.Quote(cmd) != cmd {
+				cmd = strconv.Quote(cmd)
+			}
+			name := n.programs[first].Name
+			return fmt.Errorf("two bots have the name %q: name them, as in --bot %s", name, text.Quote(fmt.Sprintf("name=%s-1 cmd=%s", name, cmd)))
 		}
 		for _, i := range copies {
 			name := names[k]

@@ -44,8 +44,10 @@ func (o *Own) set(key, value string) (err error) {
 	case "memory":
 		var n int64
 		if n, err = sandbox.ParseSize(value); err == nil {
-			err = sandbox.Limit{Memory: max(1, n)}.Check()
 			o.Memory = sandbox.SizeText(n)
+			if err = (sandbox.Limit{Memory: max(1, n)}).Check(); err != nil {
+				err = fmt.Errorf("memory cannot be %q: %w", value, err)
+			}
 		}
 	default:
 		panic("program: no key of a bot: " + key)

@@ -34,7 +34,7 @@ var specKeys = slices.Concat([]string{"name", "cmd", "args"}, ownKeys)
 const MaxName = 64
 
 // ParseSpec reads a bot in the form name=new cmd="./bot -c 2" movetime=50: pairs of key and value
-// with quotes as in a shell. SPEC.md, "The manifest", has the keys.
+// with quotes as in a shell. SPEC.md, "Bots of a local match", has the keys.
 func ParseSpec(line string) (Spec, error) {
 	s, err := parseSpec(line)
 	if err != nil {
