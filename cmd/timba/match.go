@@ -50,7 +50,10 @@ func newMatch() *cobra.Command {
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
 			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
 			"recognised main file (bot.py, bot.c, ...), or a command in quotes. If there are fewer\n" +
-			"bots than seats, they take the seats in turn.\n\n" +
+			"bots than seats, they take the seats in turn. --bot takes a bot with its own name, arguments,\n" +
+			"clock (movetime, bank, inc), memory and processes.\n\n" +
+			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
+			"to stdout.\n\n" +
 			"With --out every game is saved when it ends; --resume resumes after Ctrl-C or a crash,\n" +
 			"with the flags of the start. With more --deals it extends the match.\n\n" +
 			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
@@ -58,6 +61,7 @@ func newMatch() *cobra.Command {
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
+			"  timba match teeko --bot 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",

@@ -21,7 +21,7 @@ type botFlags struct {
 
 func (f *botFlags) add(cmd *cobra.Command) {
 	f.flags = cmd.Flags()
-	f.flags.Var(f, "bot", "a bot with its own name, clock, memory or arguments, as `'name=new cmd=./bot movetime=50'`; may be repeated")
+	f.flags.Var(f, "bot", "a bot with more than its name, as `'name=new cmd=./bot movetime=50'`; may be repeated")
 }
 
 // String returns "": there is no default.

@@ -25,9 +25,9 @@ type scoreFlags struct {
 
 func (f *scoreFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, write the score after so many deals (`100`) or so much time (10s)")
-	flags.BoolVar(&f.quiet, "quiet", false, "no running score")
-	flags.BoolVar(&f.verbose, "verbose", false, "write a line for each game when it ends")
+	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
+	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
 }
 
 // The most and the least often that the score is written.
@@ -59,7 +59,7 @@ type scoreboard struct {
 	deals          int           // a line after so many, 0 for one after every
 	every          time.Duration // between two scores
 	next           time.Time     // of the next score by time
-	last           int           // deals at the last score
+	last           int           // deals played before the last game
 }
 
 // shareOfScore is the part of the time, one in so many, that the score may take at most: the
@@ -94,17 +94,18 @@ func (b *scoreboard) game(m *tournament.Match, g *referee.Game) {
 	b.next = time.Now().Add(max(b.every, shareOfScore*time.Since(began)))
 }
 
-// due reports whether it is time for a score.
+// due reports whether it is time for a score. On a terminal it also is when there are figures for
+// the first time, after the first deal.
 func (b *scoreboard) due() bool {
-	if b.deals == 0 {
-		return !time.Now().Before(b.next)
-	}
-	n := b.run.DealsPlayed()
-	if n == b.last || n%b.deals != 0 {
-		return false
-	}
+	n, last := b.run.DealsPlayed(), b.last
 	b.last = n
-	return true
+	switch {
+	case b.deals > 0:
+		return n != last && n%b.deals == 0
+	case b.live != nil && last == 0 && n > 0:
+		return true
+	}
+	return !time.Now().Before(b.next)
 }
 
 // score writes the score. Figures that cannot be computed now are an error of the final tables,
