@@ -12,7 +12,8 @@ import (
 )
 
 // GameLine returns a finished game in one line: its place in the tournament, the bots by seat
-// with their points, the result, and the fault of each seat that forfeited.
+// with their points, the result, whether it was adjudicated, and the fault of each seat that
+// forfeited.
 func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "game %d/%d: ", r.Resumed()+r.Played, r.Games())
@@ -27,6 +28,9 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
 		fmt.Fprintf(&b, " %d %s %s", seat, s.Name, strconv.FormatFloat(g.Points[seat], 'f', -1, 64))
 	}
 	fmt.Fprintf(&b, ": %s, %s, %.2f s", r.winner(g), text.Count(len(g.Moves), "ply"), g.Took.Seconds())
+	if ending := g.Ending(); ending != "" {
+		b.WriteString("; " + ending)
+	}
 	for _, f := range g.Faults {
 		fmt.Fprintf(&b, "; %s (seat %d) forfeits at ply %d: %s: %s", g.Seats[f.Seat].Name, f.Seat, f.Ply, f.Code, f.Text)
 	}
