@@ -24,6 +24,8 @@ type Bot struct {
 	Language string // of its program, for advice; "" if unknown
 	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
 
+	// Clock is the bot's own; nil for that of the match.
+	Clock *Clock
 	// Sandbox is how it is sandboxed; nil: it has all the rights of the referee.
 	Sandbox *Sandbox
 
@@ -31,8 +33,7 @@ type Bot struct {
 	// this program. It reads the referee's lines and writes its own, as a process does
 	// on stdin and stdout, until the input ends.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed turns have no limit. The turn lines still have the times of the match's
-	// clock.
+	// Untimed turns have no limit. The turn lines still have the times of its clock.
 	Untimed bool
 }
 
