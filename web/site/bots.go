@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder/store"
@@ -11,6 +12,7 @@ import (
 const (
 	botsRows     = 50 // on a page
 	mostLanguage = 40 // languages to choose from
+	languageText = 24 // characters of the longest name of a language to choose
 )
 
 // botsPage is the data of the page "bots".
@@ -55,6 +57,7 @@ func (s *Site) bots(v *visit) error {
 	if page.Languages, err = s.Store.Languages(v.ctx(), mostLanguage); err != nil {
 		return err
 	}
+	page.Languages = slices.DeleteFunc(page.Languages, func(name string) bool { return cut(languageText, name) != name })
 	if page.Bots, err = s.Store.ListBots(v.ctx(), page.filter(), before, botsRows+1); err != nil {
 		return err
 	}

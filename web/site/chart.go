@@ -70,6 +70,9 @@ const (
 // Empty reports whether there are too few values for a line.
 func (c chart) Empty() bool { return len(c.Points) < 2 }
 
+// chartText returns a text for a chart, escaped and not longer than fits.
+func chartText(text string) string { return template.HTMLEscapeString(cut(120, text)) }
+
 // scale places values in the area of a chart.
 type scale struct {
 	low, high, step float64 // of Y
@@ -102,7 +105,7 @@ func (c chart) SVG() template.HTML {
 	}
 	s := c.scale()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, template.HTMLEscapeString(c.Title))
+	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, chartText(c.Title))
 	c.writeAxes(&b, s)
 	b.WriteString(`<polyline points="`)
 	for _, p := range c.Points {
@@ -124,10 +127,10 @@ func (c chart) writeAxes(b *strings.Builder, s scale) {
 	const below = chartHeight - 10
 	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d">%s</text><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
 		chartLeft, below, whole(s.first), chartWidth-chartRight, below, whole(s.last))
-	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text>`, (chartLeft+chartWidth)/2, below, template.HTMLEscapeString(c.XTitle))
+	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text>`, (chartLeft+chartWidth)/2, below, chartText(c.XTitle))
 	for _, m := range c.Marks {
 		fmt.Fprintf(b, `<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="tick" x="%.1f" y="%d">%s</text>`,
-			s.x(m.X), s.x(m.X), chartTop, chartBaseline, s.x(m.X)+4, chartBaseline-5, template.HTMLEscapeString(m.Text))
+			s.x(m.X), s.x(m.X), chartTop, chartBaseline, s.x(m.X)+4, chartBaseline-5, chartText(m.Text))
 	}
 }
 
@@ -141,7 +144,7 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	if i < len(c.Points)-1 {
 		to, focus = (s.x(p.X)+s.x(c.Points[i+1].X))/2, -1
 	}
-	label := template.HTMLEscapeString(p.Label)
+	label := chartText(p.Label)
 	fmt.Fprintf(b, `<g class="point" tabindex="%d" role="img" aria-label="%s"><rect x="%.1f" y="%d" width="%.1f" height="%d"/><circle cx="%.1f" cy="%.1f" r="4"/>`,
 		focus, label, from, chartTop, max(to-from, 0), chartBaseline-chartTop, s.x(p.X), s.y(p.Y))
 	fmt.Fprintf(b, `<text class="tip" x="%d" y="20" aria-hidden="true">%s</text></g>`, chartLeft, label)
