@@ -97,7 +97,7 @@ func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) 
 	var out []ladder.Message
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
 	for _, m := range rows {
-		out = append(out, ladder.Message{ID: m.ID, PersonID: m.PersonID, Version: m.VersionID.Int64, Text: m.Text, Created: moment(m.Created)})
+		out = append(out, message(m))
 	}
 	return out, explain(err)
 }

@@ -31,6 +31,8 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
 		"dict":      dict,
+		"usable":    usable,
+		"crumbs":    crumbs,
 	}
 }
 
@@ -44,6 +46,15 @@ func dict(pairs ...any) (map[string]any, error) {
 		m[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
 	return m, nil
+}
+
+// crumbs returns the way to a page for template "crumbs", of pairs of an address and a text. The
+// last address is "".
+func crumbs(pairs ...string) (list []map[string]string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
+	}
+	return list
 }
 
 // none stands for a value that is not known.

@@ -5,6 +5,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"path"
@@ -14,10 +15,11 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 )
 
-// Options are the parts of a site. All but Now are required.
+// Options are the parts of a site. All but Now and AgainstPeople are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
@@ -25,6 +27,9 @@ type Options struct {
 	API    *api.API
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
+	// AgainstPeople returns the record of a bot in games against people; nil if people do not
+	// play here.
+	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
 }
 
 // Site serves the pages. It is to be wrapped by API.Pages.
@@ -50,6 +55,18 @@ func (s *Site) routes() []route {
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
 
+		{"GET /bots", false, s.bots},
+		{"GET /bots/{bot}", false, s.bot},
+		{"GET /bots/{bot}/versions", false, s.versions},
+		{"GET /bots/{bot}/versions/{version}", false, s.version},
+		{"GET /bots/{bot}/badge.svg", false, s.badge},
+		{"GET /bots/{bot}/feed.atom", false, s.feed},
+		{"POST /bots/{bot}/withdraw", true, s.withdraw},
+		{"POST /bots/{bot}/restore", true, s.restore},
+		{"POST /bots/{bot}/use", true, s.useVersion},
+		{"GET /people/{name}", false, s.person},
+		{"GET /search", false, s.search},
+
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
 		{"POST /sign-out", false, s.signOut},
@@ -60,6 +77,8 @@ func (s *Site) routes() []route {
 func nav() [][2]string {
 	return [][2]string{
 		{"/", "site.home"},
+		{"/bots", "site.bots"},
+		{"/search", "site.search"},
 	}
 }
 
