@@ -234,6 +234,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastEntryOfBotStmt, err = db.PrepareContext(ctx, lastEntryOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEntryOfBot: %w", err)
 	}
+	if q.lastMessagesStmt, err = db.PrepareContext(ctx, lastMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query LastMessages: %w", err)
+	}
 	if q.lastNumberStmt, err = db.PrepareContext(ctx, lastNumber); err != nil {
 		return nil, fmt.Errorf("error preparing query LastNumber: %w", err)
 	}
@@ -784,6 +787,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastEntryOfBotStmt: %w", cerr)
 		}
 	}
+	if q.lastMessagesStmt != nil {
+		if cerr := q.lastMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastMessagesStmt: %w", cerr)
+		}
+	}
 	if q.lastNumberStmt != nil {
 		if cerr := q.lastNumberStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastNumberStmt: %w", cerr)
@@ -1218,6 +1226,7 @@ type Queries struct {
 	laddersStmt              *sql.Stmt
 	lastAttemptStmt          *sql.Stmt
 	lastEntryOfBotStmt       *sql.Stmt
+	lastMessagesStmt         *sql.Stmt
 	lastNumberStmt           *sql.Stmt
 	lastVersionsStmt         *sql.Stmt
 	liveVersionStmt          *sql.Stmt
@@ -1359,6 +1368,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		laddersStmt:              q.laddersStmt,
 		lastAttemptStmt:          q.lastAttemptStmt,
 		lastEntryOfBotStmt:       q.lastEntryOfBotStmt,
+		lastMessagesStmt:         q.lastMessagesStmt,
 		lastNumberStmt:           q.lastNumberStmt,
 		lastVersionsStmt:         q.lastVersionsStmt,
 		liveVersionStmt:          q.liveVersionStmt,
