@@ -13,7 +13,7 @@ import (
 
 const (
 	botForfeits = 3  // on the page of a bot
-	logLines    = 12 // of what a bot wrote in a game
+	forfeitLog  = 12 // of what a bot wrote in a game
 )
 
 // forfeit is a game that a bot lost by a fault, and why.
@@ -71,6 +71,6 @@ func (s *Site) explain(v *visit, b ladder.Bot, f *forfeit, own bool) error {
 	}
 	c.Fixed = true
 	f.Text, f.Advice = first.TextIn(c), first.Reason.Advice(c)
-	f.Log = strings.Join(fault.LogEnd(fault.Lines(log), logLines), "\n")
+	f.Log = strings.Join(fault.LogEnd(fault.Lines(log), forfeitLog), "\n")
 	return nil
 }

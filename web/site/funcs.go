@@ -28,6 +28,7 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"age":       func(at time.Time) template.HTML { return timeTag(at, l.age(s.Now().Sub(at))) },
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
+		"lines":     logLines,
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
 		"dict":      dict,
@@ -148,6 +149,21 @@ func cut(n int, text string) string {
 		return text + "…"
 	}
 	return text
+}
+
+// maxLog is how much of a log a page shows, in bytes.
+const maxLog = 24 << 10
+
+// logLines returns the end of a log, for a page: all control characters but tabs and ends of lines are visible.
+func logLines(text string) string {
+	head := ""
+	if len(text) > maxLog {
+		head, text = "…\n", text[len(text)-maxLog:]
+		if _, rest, ok := strings.Cut(text, "\n"); ok {
+			text = rest
+		}
+	}
+	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // with returns the address of a request with a parameter changed; "" removes it. A change of

@@ -252,6 +252,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastEntryOfBotStmt, err = db.PrepareContext(ctx, lastEntryOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEntryOfBot: %w", err)
 	}
+	if q.lastMessagesStmt, err = db.PrepareContext(ctx, lastMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query LastMessages: %w", err)
+	}
 	if q.lastNumberStmt, err = db.PrepareContext(ctx, lastNumber); err != nil {
 		return nil, fmt.Errorf("error preparing query LastNumber: %w", err)
 	}
@@ -862,6 +865,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastEntryOfBotStmt: %w", cerr)
 		}
 	}
+	if q.lastMessagesStmt != nil {
+		if cerr := q.lastMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastMessagesStmt: %w", cerr)
+		}
+	}
 	if q.lastNumberStmt != nil {
 		if cerr := q.lastNumberStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastNumberStmt: %w", cerr)
@@ -1352,6 +1360,7 @@ type Queries struct {
 	laddersStmt              *sql.Stmt
 	lastAttemptStmt          *sql.Stmt
 	lastEntryOfBotStmt       *sql.Stmt
+	lastMessagesStmt         *sql.Stmt
 	lastNumberStmt           *sql.Stmt
 	lastPlacedStmt           *sql.Stmt
 	lastVersionsStmt         *sql.Stmt
@@ -1509,6 +1518,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		laddersStmt:              q.laddersStmt,
 		lastAttemptStmt:          q.lastAttemptStmt,
 		lastEntryOfBotStmt:       q.lastEntryOfBotStmt,
+		lastMessagesStmt:         q.lastMessagesStmt,
 		lastNumberStmt:           q.lastNumberStmt,
 		lastPlacedStmt:           q.lastPlacedStmt,
 		lastVersionsStmt:         q.lastVersionsStmt,
