@@ -270,7 +270,7 @@ func (g *game) greet(seat int) error {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
 			r := fault.Reason{Kind: fault.NoReady, Limit: g.timers[seat].clock.Startup.Milliseconds()}
-			return fault.New(r.After(c.conn.Rest()))
+			return fault.New(r.Waiting(c.conn.Rest(), nil))
 		}
 		if err != nil {
 			return startup(err)
@@ -333,7 +333,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
-			return 0, fault.New(Late(timer.clock).After(c.conn.Rest()))
+			return 0, fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
 		}
 		if err == nil && at.After(deadline) {
 			return 0, fault.New(Late(timer.clock))
