@@ -31,7 +31,7 @@ type pageKey struct{ topic, lang string }
 // page is a page that somebody watches.
 type page struct {
 	watchers map[*watcher]struct{}
-	fresh    []*watcher // have nothing yet
+	fresh    map[*watcher]bool // have nothing yet
 	moved    bool       // something has happened since it was rendered
 	whole    *message   // nil: not rendered yet
 	parts    Parts
@@ -66,12 +66,12 @@ func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) 
 			w.end(CloseSlow, "too many pages are watched")
 			return func() {}, nil
 		}
-		pg = &page{watchers: map[*watcher]struct{}{}, moved: true}
+		pg = &page{watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
 		p.all[key] = pg
 	}
 	pg.watchers[w] = struct{}{}
 	if pg.moved || pg.whole == nil {
-		pg.fresh = append(pg.fresh, w)
+		pg.fresh[w] = true
 		p.look()
 	} else {
 		w.send(pg.whole)
@@ -190,11 +190,11 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	pg.parts, pg.whole = parts, whole
 	for w := range pg.watchers {
 		switch {
-		case slices.Contains(pg.fresh, w):
+		case pg.fresh[w]:
 			w.send(whole)
 		case news:
 			w.send(some)
 		}
 	}
-	pg.fresh = nil
+	clear(pg.fresh)
 }

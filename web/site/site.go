@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 )
 
 // Options are the parts of a site. All but Now are required.
@@ -23,6 +24,7 @@ type Options struct {
 	Config *config.Config
 	Events *events.Hub
 	API    *api.API
+	Live   *live.Hub        // shows the parts of pages that move, once the site is made
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 }
@@ -50,6 +52,10 @@ func (s *Site) routes() []route {
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
 
+		{"GET /live", false, s.live},
+		{"GET /live/{match}", false, s.watch},
+		{"GET /ws/watch", false, s.watchSocket},
+
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
 		{"POST /sign-out", false, s.signOut},
@@ -60,6 +66,7 @@ func (s *Site) routes() []route {
 func nav() [][2]string {
 	return [][2]string{
 		{"/", "site.home"},
+		{"/live", "live.title"},
 	}
 }
 
@@ -82,6 +89,7 @@ func New(o Options) (*Site, error) {
 			visitOf(r).run(rt)
 		})
 	}
+	s.Live.Render = s.parts
 	return s, nil
 }
 
