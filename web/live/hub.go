@@ -338,3 +338,6 @@ func (h *Hub) Sockets() int {
 	defer h.mu.Unlock()
 	return len(h.sockets)
 }
+
+// Waiting returns how many bytes wait for all sockets.
+func (h *Hub) Waiting() int64 { return h.waiting.Load() }

@@ -23,10 +23,11 @@ if (root) {
     const move = i > 0 ? game.moves[i - 1] : null;
     element('now').textContent = b.last() ? result(game, names)
       : `${move ? `${moveLabel(move, names)}. ` : ''}${fill(texts.turn, { name: names[frame.turn] ?? '' })}`;
-    const key = `${b.at} ${game.frames.length} ${game.faults.length}`;
-    if (key !== listed) {
+    const all = b.ply - game.base;
+    const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
+    if (key !== listed) { // the moves that have been shown
       listed = key;
-      element('moves').replaceChildren(...moveList(game, b.frames, names, (n) => b.look(n + game.base)));
+      element('moves').replaceChildren(...moveList({ ...game, moves: game.moves.slice(0, all) }, b.frames.slice(0, all + 1), names, (n) => b.look(n + game.base)));
       element('moves').scrollTop = element('moves').scrollHeight;
     }
     for (const button of element('moves').querySelectorAll('button.move')) {
