@@ -141,6 +141,7 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		}
 		g.state.Apply(move, &g.events)
 		g.tellEvents()
+		g.watch(false)
 		if g.adjudicate() {
 			break
 		}
@@ -236,6 +237,7 @@ func (g *game) seatAll(out []bool) error {
 	}
 	g.state.Start(&g.events)
 	g.tellEvents()
+	g.watch(false)
 	return nil
 }
 
@@ -484,6 +486,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 func (g *game) end() (*Game, error) {
 	result := g.replay.Adjudicated.rank(&g.forfeits, g.state.Result())
 	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
+	g.watch(true)
 	done := &Game{Replay: g.replay}
 	now := time.Now()
 	for seat, c := range g.chairs {

@@ -49,6 +49,9 @@ type Match struct {
 	Void func(deal, rotation int, err error)
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)
+	// Watch, if set, receives each position of each game as it comes; nil costs nothing. It is
+	// called from all workers, while no clock runs, and the game waits until it returns.
+	Watch func(Position)
 
 	// start is begin, except in tests.
 	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)

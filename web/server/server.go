@@ -36,6 +36,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -59,6 +60,7 @@ type Server struct {
 	Options
 	Store  *store.Store
 	Events events.Hub
+	Live   *live.Hub
 	// Token is the admin's token on the first start, "" later. It is also in the file
 	// Dir.AdminToken.
 	Token string
@@ -248,6 +250,7 @@ func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 func (s *Server) Serve(ctx context.Context) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
 	r, err := s.runner(registry)
 	if err != nil {
 		return err
@@ -261,6 +264,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Run(ctx) })
+	group.Go(func() error { return s.Live.Run(ctx) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
 	group.Go(func() error {
@@ -304,7 +308,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Key: key})
+	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -359,6 +363,7 @@ func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Cores:      s.Cores,
 		Grace:      s.Grace,
 		Check:      s.check,
+		Watch:      s.Live.Watch,
 		Events:     &s.Events,
 		Registerer: registry,
 		Log:        s.Log,

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 )
 
 // Options are the parts of a site. All but Now and AgainstPeople are required.
@@ -27,6 +28,7 @@ type Options struct {
 	Config *config.Config
 	Events *events.Hub
 	API    *api.API
+	Live   *live.Hub        // shows the parts of pages that move, once the site is made
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
@@ -95,6 +97,9 @@ func (s *Site) routes() []route {
 		{"POST /submissions/{id}/cancel", true, s.cancelSubmission},
 		{"GET /matches/new", true, s.newMatch},
 		{"POST /matches/new", true, s.askMatch},
+		{"GET /live", false, s.live},
+		{"GET /live/{match}", false, s.watch},
+		{"GET /ws/watch", false, s.watchSocket},
 
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
@@ -107,6 +112,7 @@ func nav() [][2]string {
 	return [][2]string{
 		{"/", "site.home"},
 		{"/bots", "site.bots"},
+		{"/live", "live.title"},
 		{"/search", "site.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
@@ -133,6 +139,7 @@ func New(o Options) (*Site, error) {
 			visitOf(r).run(rt)
 		})
 	}
+	s.Live.Render = s.parts
 	return s, nil
 }
 
