@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,6 +30,7 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
 		"lines":     logLines,
+		"ticks":     codeSpans,
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
 		"dict":      dict,
@@ -149,6 +151,13 @@ func cut(n int, text string) string {
 		return text + "…"
 	}
 	return text
+}
+
+var backticks = regexp.MustCompile("`([^`]*)`")
+
+// codeSpans returns a text of the API's document, whose code is between backticks.
+func codeSpans(text string) template.HTML {
+	return template.HTML(backticks.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
 
 // maxLog is how much of a log a page shows, in bytes.
