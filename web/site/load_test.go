@@ -29,6 +29,8 @@ const perRoute = 4
 var unlinked = map[string]string{
 	"GET /matches/new":               "/matches/new?bot=@greedy",
 	"GET /submissions/{id}/progress": "",
+	"GET /bots/{bot}/versions":       "/bots/@greedy/versions",
+	"GET /bots/{bot}/badge.svg":      "",
 }
 
 var (
