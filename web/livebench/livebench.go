@@ -95,22 +95,33 @@ func Run(ctx context.Context, c Config, bot referee.Bot) (r Result, err error) {
 		return r, err
 	}
 	played := make(chan error, 1)
-	go func() { played <- match.Play(ctx) }()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		played <- match.Play(ctx)
+	}()
 	defer func() {
 		cancel()
-		<-played
+		<-ended
 	}()
 	if r.Memory, err = b.connect(hub, "ws"+strings.TrimPrefix(server.URL, "http")); err != nil {
 		return r, err
 	}
 	stop := b.read()
 	defer stop()
+	if err := b.until(ctx, played, &b.turns, 1); err != nil {
+		return r, err
+	}
 	for range c.Rounds {
 		without, err := b.slice(ctx, played)
 		if err != nil {
 			return r, err
 		}
+		had := b.messages.Load()
 		if err := b.ask("watch"); err != nil {
+			return r, err
+		}
+		if err := b.until(ctx, played, &b.messages, had+int64(c.Watchers)); err != nil {
 			return r, err
 		}
 		with, err := b.slice(ctx, played)
@@ -214,23 +225,35 @@ func (b *bench) ask(verb string) error {
 // settle is how long nothing is measured after a change.
 const settle = 500 * time.Millisecond
 
-// slice returns the turns a second in a slice of time.
-func (b *bench) slice(ctx context.Context, played <-chan error) (float64, error) {
-	wait := func(d time.Duration) error {
-		select {
-		case <-time.After(d):
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-played:
-			return fmt.Errorf("the match has ended: %w", err)
+// wait waits, unless the measurement or the match ends.
+func wait(ctx context.Context, played <-chan error, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-played:
+		return fmt.Errorf("the match has ended: %w", err)
+	}
+}
+
+// until waits until a counter is as high as n.
+func (b *bench) until(ctx context.Context, played <-chan error, counter *atomic.Int64, n int64) error {
+	for counter.Load() < n {
+		if err := wait(ctx, played, 10*time.Millisecond); err != nil {
+			return err
 		}
 	}
-	if err := wait(settle); err != nil {
+	return nil
+}
+
+// slice returns the turns a second in a slice of time.
+func (b *bench) slice(ctx context.Context, played <-chan error) (float64, error) {
+	if err := wait(ctx, played, settle); err != nil {
 		return 0, err
 	}
 	began, turns := time.Now(), b.turns.Load()
-	if err := wait(b.Time); err != nil {
+	if err := wait(ctx, played, b.Time); err != nil {
 		return 0, err
 	}
 	return float64(b.turns.Load()-turns) / time.Since(began).Seconds(), nil

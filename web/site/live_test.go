@@ -39,9 +39,7 @@ func TestLivePages(t *testing.T) {
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
 	b.Picture(*screens, "live")
-	id := b.Attribute("#games [data-match]", "data-match")
-	b.Go(w.URL + "/live/" + id)
-	b.Wait(`#stage[data-ply] [data-card="?"]`)
+	watchOne(b, w)
 	b.Wait(`#moves button.move`)
 	b.Wait(`#status[data-on="yes"]`)
 	if n := b.Count(open); n > 0 {
@@ -57,12 +55,9 @@ func TestLivePages(t *testing.T) {
 	b.Quiet()
 }
 
-// A match is watched to its end; then the page links to the match.
-func TestWatchToTheEnd(t *testing.T) {
-	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 200", 1), 0)
-	b := browsertest.Open(t, in, w.URL+"/live")
-	b.Home = w.URL
+// watchOne goes from the page of all matches to that of one, once its game is shown.
+func watchOne(b *browsertest.Tab, w *sitetest.World) {
+	b.T.Helper()
 	for { // a match may have ended before the page asks
 		b.Wait(`#games [data-match] .stage[data-ply] svg`)
 		b.Go(w.URL + "/live/" + b.Attribute("#games li:last-child", "data-match"))
@@ -72,10 +67,19 @@ func TestWatchToTheEnd(t *testing.T) {
 		}
 		b.Wait(`#stage[data-ply] svg, #over:not([hidden])`)
 		if b.Count("#stage svg") > 0 {
-			break
+			return
 		}
 		b.Go(w.URL + "/live")
 	}
+}
+
+// A match is watched to its end; then the page links to the match.
+func TestWatchToTheEnd(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 200", 1), 0)
+	b := browsertest.Open(t, in, w.URL+"/live")
+	b.Home = w.URL
+	watchOne(b, w)
 	b.Wait(`#watch[data-over="finished"] #over:not([hidden])`)
 	if n := b.Count(open); n > 0 {
 		t.Errorf("%d cards in hands are open at the end", n)
@@ -106,7 +110,7 @@ func TestReconnect(t *testing.T) {
 	b.Quiet()
 }
 
-// The home page and the standings move with what happens, in the language of the page.
+// The home page, the standings and the page of a bot move with what happens, in the language of the page.
 func TestPagesMove(t *testing.T) {
 	in := browsertest.Start(t)
 	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 20", 1), 1)
@@ -127,6 +131,9 @@ func TestPagesMove(t *testing.T) {
 	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
 		t.Errorf("the part that has moved is not in Catalan: %q", text)
 	}
+	b.Go(w.URL + "/bots/@random")
+	b.Wait(`[data-part="matches"].moved`)
+	b.Wait(`[data-part="places"].moved`)
 	b.Quiet()
 }
 
