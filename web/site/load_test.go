@@ -31,8 +31,6 @@ var unlinked = map[string]string{
 	"GET /bots/{bot}/versions":       "/bots/@greedy/versions",
 	"GET /matches/new":               "/matches/new?bot=@greedy",
 	"GET /submissions/{id}/progress": "",
-	"GET /bots/{bot}/versions":       "/bots/@greedy/versions",
-	"GET /bots/{bot}/badge.svg":      "",
 }
 
 var (
