@@ -19,7 +19,7 @@ export function about(game) {
   ];
   const fine = game.differences.length === 0;
   return [
-    html('p', { class: 'options' }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
+    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
     html('p', { class: fine ? 'verdict good' : 'verdict bad', title: say('about.rebuilt') },
       fine ? say('about.verified') : say('about.differences', { count: game.differences.length })),
     !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),
@@ -106,9 +106,9 @@ export function moveList(game, frames, names, jump) {
     if (!tricks && move.seat === 0 && game.moves[i - 1]?.seat !== 0) line = null;
     if (!line && !tricks) put(html('span', { class: 'movenumber' }, `${i + 1}`));
     put(html('button', {
-      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1),
-      'aria-label': say('moves.label', { ply: i + 1, move: moveLabel(move, names) }), title: moveLabel(move, names),
-    }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')));
+      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1), title: moveLabel(move, names),
+    }, html('span', { class: 'seen', 'aria-hidden': 'true' }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')),
+    html('span', { class: 'heard' }, say('moves.label', { ply: i + 1, move: moveLabel(move, names) }))));
     const next = frames[i + 1];
     if (next.trick) {
       const { winner, points } = next.trick;
