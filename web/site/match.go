@@ -80,7 +80,7 @@ func (s *Site) match(v *visit) error {
 		}
 	}
 	if m.State == ladder.Finished {
-		if err := s.addGames(v, &page); err != nil {
+		if err := s.addDeals(v, &page); err != nil {
 			return err
 		}
 	}
@@ -98,8 +98,8 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addGames adds the games of the deals that the parameter page names, and their faults.
-func (s *Site) addGames(v *visit, page *matchPage) error {
+// addDeals adds the games of the deals that the parameter page names, and their faults.
+func (s *Site) addDeals(v *visit, page *matchPage) error {
 	q := v.query()
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -175,9 +175,10 @@ func (s *Site) faultsOf(r *referee.Replay) (notes []faultNote) {
 		}
 		n := faultNote{
 			Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: f.Seat, Ply: f.Ply,
-			Bot: r.Seats[f.Seat].Name, Code: string(f.Code), Text: cut(maxFaultText, f.Text),
+			Bot: r.Seats[f.Seat].Name, Code: string(f.Code),
 		}
 		c, err := r.Circumstances(g, f, nil)
+		n.Text = cut(maxFaultText, f.TextIn(c))
 		if err == nil && f.Reason.Kind != "" {
 			c.Fixed, c.Memory, c.Processes = true, s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
 			for _, advice := range f.Reason.Advice(c) {
