@@ -26,8 +26,12 @@ type (
 		Pause        int64        `toml:"pause"`  // seconds
 		Memory       int64        `toml:"memory"` // MiB
 		Sandbox      string       `toml:"sandbox"`
+		Site         siteFile     `toml:"site"`
 		Limits       limitsFile   `toml:"limits"`
 		Ladders      []ladderFile `toml:"ladder"`
+	}
+	siteFile struct {
+		Embed bool `toml:"embed"`
 	}
 	limitsFile struct {
 		Memory    int64 `toml:"memory"` // MiB, as Upload and Unpacked
@@ -66,7 +70,9 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "ladder"}
+	case unknown[0] == "site":
+		return []string{"embed"}
 	case unknown[0] == "limits":
 		var keys []string
 		for _, l := range new(limitsFile).list(new(ladder.Limits)) {
@@ -89,7 +95,7 @@ const (
 )
 
 func (f *configFile) resolve(house program.Builtins) (*Config, error) {
-	c := &Config{Registration: f.Registration, Workers: f.Workers}
+	c := &Config{Registration: f.Registration, Workers: f.Workers, Embed: f.Site.Embed}
 	if c.Registration != "invite" && c.Registration != "open" {
 		return nil, fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
 	}

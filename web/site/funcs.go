@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -36,6 +37,17 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"dict":      dict,
 		"usable":    usable,
 		"crumbs":    crumbs,
+		"fixed":     func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
+		"signed":    func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
+		"join":      func(names []string) string { return strings.Join(names, ", ") },
+		"next":      func(i int) int { return i + 1 },
+		"when": func(is bool, text string) string {
+			if is {
+				return text
+			}
+			return ""
+		},
+		"matchstate": matchState,
 	}
 }
 
