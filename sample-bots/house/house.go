@@ -40,6 +40,7 @@ func List() []Bot {
 		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
 		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
 		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
+		{"teeko-lms", "plays the move of the highest learned value", lmsOptions, []string{"teeko"}, false, newTeekoLMS},
 	}
 }
 

@@ -80,7 +80,7 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 func TestAlphaBetaIsMinimaxInTebes(t *testing.T) {
 	positions := 3000
 	if testing.Short() {
-		positions = 300
+		positions = 100
 	}
 	r := rules.NewRand(1)
 	searchers := []*alphabeta.Searcher[tebesPosition, *tebesPosition]{
