@@ -75,6 +75,7 @@ func (d *deep[P, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info 
 		depth = 1 // nothing to choose
 	}
 	found := d.searcher.Search(&d.position, depth, budget, r)
+	d.ended(budget)
 	info = appendScore(info, float64(found.Score)/hundredths)
 	info = appendInfo(info, "depth", int64(found.Depth))
 	info = appendInfo(info, "nodes", int64(found.Nodes))

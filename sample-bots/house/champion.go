@@ -19,7 +19,7 @@ var championTebes = tebesWeights{
 func newChampion(s rules.Settings) Player {
 	tebes := newTebesDeep(2, championTebes)
 	tebes.limits, tebes.depth = newLimits(s), alphabeta.MaxDepth
-	tebes.options = alphabeta.Options{Table: memory(s), Deeper: true}
+	tebes.options = alphabeta.Options{Table: memory(s), Reduce: true, Deeper: true}
 	teeko := &deep[teekoPosition, *teekoPosition]{
 		limits: tebes.limits, depth: tebes.depth, options: tebes.options,
 		start: func(*teekoPosition, rules.State, int) {},

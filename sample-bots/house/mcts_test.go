@@ -161,16 +161,20 @@ func TestAllot(t *testing.T) {
 		settings       string
 		time, low, top time.Duration // ms
 	}{
-		{"movetime=1000", 1000, 600, 800},
+		{"movetime=1000", 1000, 600, 700},
 		{"movetime=1", 1, 0, 1},
-		{"movetime=10", 10, 2, 8},
+		{"movetime=10", 10, 1, 5},
+		{"movetime=200", 200, 90, 110},
 		{"bank=60000 inc=100", 60_000, 1000, 3000},
 		{"bank=60000 inc=1000", 1000, 300, 500},
 		{"bank=60000 inc=0", 20, 0, 2},
 	} {
 		turn := &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(c.settings)}, Time: c.time * time.Millisecond}
-		if got := allot(turn); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
+		if got := allot(turn, 0); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
 			t.Errorf("%s with %d ms: %v", c.settings, int(c.time), got)
+		}
+		if late := allot(turn, c.time*time.Millisecond/10); late > allot(turn, 0) || late <= 0 {
+			t.Errorf("%s: after a late search %v, more than before", c.settings, late)
 		}
 	}
 }

@@ -95,7 +95,9 @@ func (g *grown) begin(s rules.State, seat int) {
 }
 
 func (g *grown) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
-	found := g.searcher.Search(&tebesTree{*s.(*tebes.State), &g.eval}, g.budget(t), r)
+	budget := g.budget(t)
+	found := g.searcher.Search(&tebesTree{*s.(*tebes.State), &g.eval}, budget, r)
+	g.ended(budget)
 	info = appendScore(info, 2*found.Value-1)
 	info = appendInfo(info, "visits", int64(found.Visits))
 	info = appendInfo(info, "nodes", int64(found.Nodes))

@@ -2,7 +2,8 @@
 // Alpha-Beta Pruning", 1975) with iterative deepening (Slate and Atkin, "Chess 4.5", 1977),
 // principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game
 // Trees", 1982), a transposition table, killer moves (Akl and Newborn, 1977) and the history
-// heuristic (Schaeffer, 1983).
+// heuristic (Schaeffer, 1983). With Options.Reduce it reduces late moves (Heinz, "Extended Futility
+// Pruning and Reductions", 1998, and the practice of chess programs since Fruit, 2005).
 //
 // A side may move more than once in a row: depth counts changes of side, so that an extra move is
 // searched without losing depth. Among wins the nearer is preferred, among losses the farther.
@@ -51,6 +52,7 @@ type Position[P any] interface {
 // Options of a search.
 type Options struct {
 	Table  int  // bytes of the transposition table; 0 for none
+	Reduce bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
 	Deeper bool // use what the table has from deeper searches, too; else a depth is exact
 }
 
@@ -205,8 +207,11 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 		var v int32
 		if i == 0 {
 			v = s.try(g, m, depth, ply, alpha, beta)
-		} else if v = s.try(g, m, depth, ply, alpha, alpha+1); v > alpha && v < beta {
-			v = s.try(g, m, depth, ply, alpha, beta)
+		} else {
+			d := depth - s.reduction(depth, ply, i)
+			if v = s.try(g, m, d, ply, alpha, alpha+1); v > alpha && (v < beta || d < depth) {
+				v = s.try(g, m, depth, ply, alpha, beta)
+			}
 		}
 		if s.meter.Stopped() {
 			return 0

@@ -42,6 +42,17 @@ func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 	return m
 }
 
+// reduction returns how much less deep the move at i is searched: none for captures and killers.
+func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
+	switch {
+	case !s.options.Reduce || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
+		return 0
+	case depth >= 5 && i >= 12:
+		return 2
+	}
+	return 1
+}
+
 // remember makes a move that was too good for the opponent a killer.
 func (s *Searcher[P, G]) remember(side, depth, ply int, m rules.Move) {
 	if k := &s.killers[ply]; k[0] != m {

@@ -69,6 +69,7 @@ type Searcher[S any, G State[S]] struct {
 	rooted  bool
 	root    S // the position of the first node
 	state   S // of the iteration
+	steps   [keep + 1]S
 	rand    rules.Rand
 	path    [maxPath]visit
 	moves   [rules.MaxMoves]rules.Move
@@ -132,22 +133,28 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	if ahead < 0 || ahead > keep {
 		return 0, false
 	}
-	return s.below(0, s.root, ahead, g.Key())
+	s.steps[0] = s.root
+	return s.below(0, 0, ahead, g.Key())
 }
 
-// below returns the node so many moves below a node whose position has a key.
-func (s *Searcher[S, G]) below(node uint32, at S, ahead int, key uint64) (uint32, bool) {
-	if ahead == 0 {
-		return node, G(&at).Key() == key
+// below returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
+// its position has a key. Nodes without children have nothing worth keeping.
+func (s *Searcher[S, G]) below(node uint32, depth, ahead int, key uint64) (uint32, bool) {
+	at := G(&s.steps[depth])
+	if depth == ahead {
+		return node, at.Key() == key
 	}
-	if G(&at).Turn() == rules.Over {
+	n := s.arena.nodes[node]
+	if at.Turn() == rules.Over {
 		return 0, false
 	}
-	n := &s.arena.nodes[node]
 	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
-		next := at
-		G(&next).Apply(s.arena.nodes[kid].move, nil)
-		if found, ok := s.below(kid, next, ahead-1, key); ok {
+		if s.arena.nodes[kid].kids == 0 {
+			continue
+		}
+		s.steps[depth+1] = s.steps[depth]
+		G(&s.steps[depth+1]).Apply(s.arena.nodes[kid].move, nil)
+		if found, ok := s.below(kid, depth+1, ahead, key); ok {
 			return found, true
 		}
 	}
@@ -234,14 +241,16 @@ func (s *Searcher[S, G]) choose(node uint32) uint32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// result returns the child of most value and the line of most visits after it.
+// result returns the child of most value, of equals the one of most visits, and the line of most visits after it.
 func (s *Searcher[S, G]) result() Result {
 	n := s.arena.nodes[0]
 	best, top := n.first, float32(-1)
 	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
-		if k := &s.arena.nodes[kid]; k.visits > 0 && k.mean() > top {
-			best, top = kid, k.mean()
+		k := &s.arena.nodes[kid]
+		if k.visits == 0 || k.mean() < top || k.mean() == top && k.visits <= s.arena.nodes[best].visits {
+			continue
 		}
+		best, top = kid, k.mean()
 	}
 	if top < 0 {
 		best = n.first + uint32(s.rand.Below(int(n.kids)))
