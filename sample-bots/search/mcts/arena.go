@@ -19,8 +19,12 @@ type node struct {
 
 const nodeSize = 20
 
-// mean returns the average points.
-func (n *node) mean() float32 { return float32(n.halves) / float32(2*n.visits) }
+// value returns the average points of a node that has been visited, mixed with its prior, which
+// counts as much as k visits.
+func (n *node) value(k float32) float32 {
+	visits := float32(n.visits)
+	return (k*n.prior + float32(n.halves)/2) / (k + visits)
+}
 
 // arena has the nodes of one tree, the root first. It never grows.
 type arena struct {

@@ -222,11 +222,8 @@ func (s *Searcher[S, G]) choose(node uint32) uint32 {
 		visits := float32(kid.visits)
 		var value float32
 		switch {
-		case kid.visits > 0 && k > 0:
-			beta := k / (k + visits)
-			value = beta*kid.prior + (1-beta)*kid.mean() + c*sqrt(log/visits)
 		case kid.visits > 0:
-			value = kid.mean() + c*sqrt(log/visits)
+			value = kid.value(k) + c*sqrt(log/visits)
 		case k > 0:
 			value = kid.prior
 		default:
@@ -247,10 +244,9 @@ func (s *Searcher[S, G]) result() Result {
 	best, top := n.first, float32(-1)
 	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
 		k := &s.arena.nodes[kid]
-		if k.visits == 0 || k.mean() < top || k.mean() == top && k.visits <= s.arena.nodes[best].visits {
-			continue
+		if v := k.value(float32(s.options.K)); k.visits > 0 && (v > top || v == top && k.visits > s.arena.nodes[best].visits) {
+			best, top = kid, v
 		}
-		best, top = kid, k.mean()
 	}
 	if top < 0 {
 		best = n.first + uint32(s.rand.Below(int(n.kids)))
