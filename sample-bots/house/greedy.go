@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-var greedyOptions = []rules.Option{
-	{Name: "noise", Min: 0, Max: 100, Default: 0, Help: "how many of a hundred moves are random, for a weaker opponent"},
+var greedyOptions = []Option{
+	whole("noise", 0, 100, 0, "how many of a hundred moves are random, for a weaker opponent"),
 }
 
 // judge estimates the value of moves in one game. It uses only what its seat may know of the

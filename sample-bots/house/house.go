@@ -21,19 +21,30 @@ type Player interface {
 // Bot describes a house bot.
 type Bot struct {
 	Name    string
-	Help    string         // one line
-	Options []rules.Option // of NAME:key=value,key=value
-	make    func(rules.Settings) Player
+	Help    string   // one line
+	Options []Option // of NAME:key=value,key=value
+	// Games are those that the bot is made for, nil for all; it plays others at random.
+	Games []string
+	// Standing reports whether the bot is on the default ladders: it needs next to no time.
+	Standing bool
+	make     func(rules.Settings) Player
 }
 
 // List returns every house bot, the simplest first.
 func List() []Bot {
 	return []Bot{
-		{"random", "plays any legal move", nil, newRandom},
-		{"first", "plays the first move of the list", nil, newFirst},
-		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, newGreedy},
+		{"random", "plays any legal move", nil, nil, true, newRandom},
+		{"first", "plays the first move of the list", nil, nil, true, newFirst},
+		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, nil, true, newGreedy},
+		{"champion", "searches as deep as its clock allows", championOptions, []string{"tebes", "teeko"}, false, newChampion},
+		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
+		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
+		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
+		{"teeko-lms", "plays the move of the highest learned value", lmsOptions, []string{"teeko"}, false, newTeekoLMS},
 	}
 }
+
+var tebesOnly = []string{"tebes"}
 
 // Find makes the player of a spec: NAME or NAME:key=value,key=value.
 func Find(spec string) (Player, error) {
@@ -54,8 +65,15 @@ func Find(spec string) (Player, error) {
 // Registry is a program.Builtins with the house bots, for packages that do not import this one.
 type Registry struct{}
 
-// Names returns those of List.
-func (Registry) Names() []string { return names() }
+// Names returns those of the bots that are on the default ladders.
+func (Registry) Names() (n []string) {
+	for _, b := range List() {
+		if b.Standing {
+			n = append(n, b.Name)
+		}
+	}
+	return n
+}
 
 // Check returns the error of Find for a spec.
 func (Registry) Check(spec string) error {
@@ -93,7 +111,7 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	}
 	for pair := range strings.SplitSeq(given, ",") {
 		key, value, ok := strings.Cut(pair, "=")
-		i := slices.IndexFunc(b.Options, func(o rules.Option) bool { return o.Name == key })
+		i := slices.IndexFunc(b.Options, func(o Option) bool { return o.Name == key })
 		if i < 0 || !ok {
 			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions())
 		}

@@ -11,7 +11,9 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100"} {
+	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100",
+		"champion", "champion:time=500ms,memory=1", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
+		"tebes-mcts-h:nodes=100,k=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
 		if p, err := Find(spec); err != nil || p == nil {
 			t.Errorf("%q: got %v, %v", spec, p, err)
 		}
@@ -25,6 +27,10 @@ func TestFind(t *testing.T) {
 		{"greedy:noise", `house bot "greedy:noise": option "noise" does not exist: try noise=0 (0 to 100)`},
 		{"greedy:noise=101", `house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
 		{"greedy:noise=ten", `house bot "greedy:noise=ten": option noise cannot be "ten": try 0 to 100`},
+		{"tebes-minimax:depth=99", `house bot "tebes-minimax:depth=99": option depth cannot be "99": try 1 to 60`},
+		{"tebes-mcts:time=4", `house bot "tebes-mcts:time=4": option time cannot be "4": try 0s for the clock alone, or a time such as `},
+		{"tebes-mcts:time=2h", `house bot "tebes-mcts:time=2h": option time cannot be "2h": try 0s`},
+		{"teeko-lms:weights=1/2", `house bot "teeko-lms:weights=1/2": option weights cannot be "1/2": try trained, initial`},
 		{"greedy:noise=1,", `house bot "greedy:noise=1,": option "" does not exist: try noise=0 (0 to 100)`},
 	} {
 		if _, err := Find(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -1,6 +1,10 @@
 package tebes
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
 
 // Accessors for bots.
 
@@ -9,6 +13,38 @@ func (s *State) Rules() Rules { return s.rules }
 
 // Count returns how many pieces a seat has.
 func (s *State) Count(seat int) int { return bits.OnesCount64(uint64(s.pieces[seat])) }
+
+// Pieces returns where the pieces of a seat stand.
+func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
+
+// Black returns the black squares.
+func (s *State) Black() Board { return s.black }
+
+// Goal returns the two corners that a seat has to hold.
+func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
+
+// Flip returns the squares of a board turned upside down, as the other side sees it.
+func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
+
+// Captures returns how many captures a seat would have if it were to move.
+func (s *State) Captures(seat int) (n int) {
+	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
+	if seat == white {
+		mine, theirs, near = theirs.flip(), mine.flip(), s.black.flip()
+	}
+	var from sources
+	from.find(mine, theirs, 0, near)
+	for _, b := range from {
+		n += bits.OnesCount64(uint64(b))
+	}
+	return n
+}
+
+// Ends returns the cells that a move starts from and ends on.
+func (s *State) Ends(m rules.Move) (from, to int) {
+	move, _ := s.cells(m)
+	return int(move.from), int(move.to)
+}
 
 // Corners returns how many of the opponent's corners a seat holds.
 func (s *State) Corners(seat int) int {

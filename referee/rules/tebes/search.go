@@ -1,0 +1,50 @@
+package tebes
+
+import (
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// What searches need: moves that are taken back, and keys of positions.
+
+// Undo is what Unmake needs to take a move back.
+type Undo struct {
+	pieces       [2]Board
+	past         step
+	since        uint16
+	turn, winner int8
+	owed         uint8
+	bonus        bool
+}
+
+// Make makes a legal move as Apply does. A copy of a state has all its past moves; a
+// search that takes moves back copies next to nothing.
+func (s *State) Make(m rules.Move) Undo {
+	u := Undo{s.pieces, s.past[s.ply%memory], s.since, s.turn, s.winner, s.owed, s.bonus}
+	s.Apply(m, nil)
+	return u
+}
+
+// Unmake takes back the last move, which Make has made.
+func (s *State) Unmake(u Undo) {
+	s.ply--
+	s.past[s.ply%memory] = u.past
+	s.pieces, s.since, s.turn, s.winner, s.owed, s.bonus = u.pieces, u.since, u.turn, u.winner, u.owed, u.bonus
+}
+
+// soon is how many plies before the limit a position is another one at each ply.
+const soon = 64
+
+// Key returns a hash of what decides the rest of the game: pieces, side to move, extra moves
+// still to come and, close to the limit, the ply. It leaves out the colours of the squares,
+// which a game does not change, and earlier positions.
+func (s *State) Key() uint64 {
+	rest := uint64(s.turn)&3 | uint64(s.owed)<<2
+	if s.last-s.ply < soon {
+		rest |= uint64(s.last-s.ply+1) << 4
+	}
+	hi, lo := bits.Mul64(uint64(s.pieces[white])^0xa0761d6478bd642f, uint64(s.pieces[black])^0xe7037ed1a0b428db)
+	hi, lo = bits.Mul64(hi^lo^0x8ebc6af09c88c6e3, rest^0x589965cc75374cc3)
+	return hi ^ lo
+}

@@ -1,0 +1,83 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
+)
+
+// thinker chooses moves of one game.
+type thinker interface {
+	// begin starts a new game, in which this bot has a seat; the position is its first.
+	begin(s rules.State, seat int)
+	// think returns a move of a position in which the seat is to move, and what an info line
+	// says about it, appended to info.
+	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
+}
+
+// boardBot plays one of the games that it has a thinker for, others at random.
+type boardBot struct {
+	dice
+	positions
+	thinkers map[string]thinker
+	playing  *protocol.Game // that the thinker has begun
+	info     []byte
+	text     []byte
+}
+
+func (b *boardBot) Answer(t *protocol.Turn) protocol.Answer {
+	r := b.of(t)
+	random := protocol.Answer{Move: t.Moves.At(r.Below(t.Moves.Len()))}
+	thinker, ok := b.thinkers[t.Game.Name]
+	if !ok {
+		return random
+	}
+	s, err := b.at(t)
+	if err != nil || s.Turn() != t.Game.Seat {
+		return random // the referee says what does not fit the game
+	}
+	if b.playing != t.Game {
+		b.playing = t.Game
+		thinker.begin(s, t.Game.Seat)
+	}
+	move, info := thinker.think(t, s, r, b.info[:0])
+	b.info, b.text = info, s.MoveText(b.text[:0], move)
+	if !t.Moves.Has(b.text) {
+		return random
+	}
+	return protocol.Answer{Move: b.text, Info: info}
+}
+
+// deep thinks by alpha-beta.
+type deep[P any, G alphabeta.Position[P]] struct {
+	limits
+	depth    int
+	options  alphabeta.Options
+	searcher *alphabeta.Searcher[P, G]
+	position P
+	start    func(p G, s rules.State, seat int) // for a new game
+	set      func(p G, s rules.State)           // for a turn
+}
+
+func (d *deep[P, G]) begin(s rules.State, seat int) {
+	if d.searcher == nil {
+		d.searcher = alphabeta.New[P, G](d.options)
+	}
+	d.searcher.Forget()
+	d.start(&d.position, s, seat)
+}
+
+func (d *deep[P, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	budget := d.budget(t)
+	d.set(&d.position, s)
+	depth := d.depth
+	if t.Moves.Len() == 1 {
+		depth = 1 // nothing to choose
+	}
+	found := d.searcher.Search(&d.position, depth, budget, r)
+	d.ended(budget)
+	info = appendScore(info, float64(found.Score)/hundredths)
+	info = appendInfo(info, "depth", int64(found.Depth))
+	info = appendInfo(info, "nodes", int64(found.Nodes))
+	return found.Move, appendLine(info, s, found.Line)
+}

@@ -1,0 +1,184 @@
+package house
+
+import (
+	"context"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/sample-bots/search"
+	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
+	"github.com/timba-arena/timba/sample-bots/search/mcts"
+)
+
+// On random positions of 4x4 in which few moves win, UCT finds one that does: a win at once always,
+// a win after any answer in nine of ten. With the heuristic of the study it finds fewer: a move
+// whose H is below the value of the others is never tried.
+func TestMCTSFindsWins(t *testing.T) {
+	r := rules.NewRand(11)
+	for _, c := range []struct {
+		depth, positions, floor, guided int
+		iterations                      uint64
+	}{{1, 20, 20, 14, 2000}, {3, 30, 27, 18, 40_000}} {
+		if c.depth > 1 && testing.Short() {
+			continue
+		}
+		for _, k := range []float64{0, 50} {
+			s := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, K: k, Arena: 4 << 20})
+			found, floor := 0, c.floor
+			if k > 0 {
+				floor = c.guided
+			}
+			for range c.positions {
+				p := fewWins(r, c.depth)
+				s.Forget()
+				got := s.Search(&tebesTree{p.state, &p.eval}, search.Budget{Nodes: c.iterations}, r)
+				if after(p, got.Move, c.depth) > alphabeta.Win/2 {
+					found++
+				}
+			}
+			if t.Logf("K=%v: %d of %d wins at depth %d are found", k, found, c.positions, c.depth); found < floor {
+				t.Errorf("K=%v: %d of %d wins at depth %d are found, want %d", k, found, c.positions, c.depth, floor)
+			}
+		}
+	}
+}
+
+// fewWins returns a position in which one or two moves win within a depth.
+func fewWins(r *rules.Rand, depth int) *tebesPosition {
+	for {
+		p := randomTebes(r, tebes.Rules{Size: 4, Limit: 100}, 12)
+		if p == nil {
+			continue
+		}
+		winning := 0
+		for _, m := range p.Legal(nil) {
+			if after(p, m, depth) > alphabeta.Win/2 {
+				winning++
+			}
+		}
+		if winning == 1 || winning == 2 {
+			return p
+		}
+	}
+}
+
+// The tree keeps to its size, is kept from one move to the next, and is the same for the same
+// seed and number of iterations; a cancelled search still moves.
+func TestMCTSBounds(t *testing.T) {
+	p := randomTebes(rules.NewRand(12), tebes.Rules{Size: 6, Limit: 400}, 6)
+	const arena = 64 << 10
+	play := func() (line []rules.Move, kept int) {
+		s := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, Arena: arena})
+		r, state := rules.NewRand(13), p.state
+		for range 6 {
+			if state.Turn() == rules.Over {
+				break
+			}
+			got := s.Search(&tebesTree{state, &p.eval}, search.Budget{Nodes: 2000}, r)
+			if got.Nodes != 2000 || s.Bytes() > arena || s.Tree()*20 > arena {
+				t.Fatalf("%d iterations, %d nodes in %d bytes", got.Nodes, s.Tree(), s.Bytes())
+			}
+			line = append(line, got.Move)
+			state.Apply(got.Move, nil)
+			if state.Turn() == rules.Over {
+				break
+			}
+			s.Search(&tebesTree{state, &p.eval}, search.Budget{Nodes: 1}, r)
+			kept = max(kept, s.Tree())
+		}
+		return line, kept
+	}
+	once, kept := play()
+	again, _ := play()
+	for i := range once {
+		if once[i] != again[i] {
+			t.Fatalf("once %v, then %v", once, again)
+		}
+	}
+	if kept < 100 {
+		t.Errorf("at most %d nodes are kept after a move", kept)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, Arena: arena})
+	got := s.Search(&tebesTree{p.state, &p.eval}, search.Budget{Context: ctx}, rules.NewRand(1))
+	if got.Nodes != 0 || p.state.Check(got.Move) != nil {
+		t.Errorf("cancelled: %+v", got)
+	}
+}
+
+// An iteration allocates nothing.
+func TestSearchAllocations(t *testing.T) {
+	p := randomTebes(rules.NewRand(14), tebes.Rules{Size: 6, Limit: 400}, 6)
+	r := rules.NewRand(1)
+	tree := mcts.New[tebesTree](mcts.Options{C: math.Sqrt2, K: 50, Arena: 1 << 20})
+	root := &tebesTree{p.state, &p.eval}
+	few := testing.AllocsPerRun(3, func() { tree.Search(root, search.Budget{Nodes: 10}, r) })
+	many := testing.AllocsPerRun(3, func() { tree.Search(root, search.Budget{Nodes: 1000}, r) })
+	if many > few+2 {
+		t.Errorf("mcts: %v allocations in 10 iterations, %v in 1000", few, many)
+	}
+	s := alphabeta.New[tebesPosition](alphabeta.Options{Table: 1 << 20})
+	s.Search(p, 4, search.Budget{}, r)
+	if n := testing.AllocsPerRun(3, func() { s.Search(p, 4, search.Budget{}, r) }); n > 1 {
+		t.Errorf("alpha-beta: %v allocations in a search", n)
+	}
+}
+
+// The maps that are derived are the drawn ones where the study explains the levels, and those of
+// white are black's upside down.
+func TestTebesMaps(t *testing.T) {
+	var s tebes.State
+	s.Deal(tebes.Rules{Size: 6, Limit: 400}, nil)
+	black, whites := newTebesMaps(&s, 1), newTebesMaps(&s, 0)
+	var derived tebesMaps
+	derived.derive(&s, 1, 6)
+	if derived.bonus[0][0] != black.bonus[0][0] || derived.bonus[0][4] != black.bonus[0][4] {
+		t.Errorf("corners: derived %x, drawn %x", derived.bonus[0], black.bonus[0])
+	}
+	// The drawing has the two squares straight behind a corner at level 4.
+	if want := black.bonus[0][1] | black.bonus[0][3]; derived.bonus[0][1] != want {
+		t.Errorf("level 2: derived %x, drawn %x", derived.bonus[0][1], want)
+	}
+	if derived.penalty[0] != black.penalty[0] {
+		t.Errorf("penalty: derived %x, drawn %x", derived.penalty, black.penalty)
+	}
+	for level, b := range black.bonus[0] {
+		if s.Flip(b) != whites.bonus[0][level] {
+			t.Errorf("level %d: black %x, white %x", level+1, b, whites.bonus[0][level])
+		}
+	}
+	// With the left corner reached, as drawn.
+	var drawn [bonusLevels]tebes.Board
+	read([]string{"5....5", "......", "..6.6.", "...264", "...6.2", "1..221"}, drawn[:])
+	if black.bonus[1] != drawn {
+		t.Errorf("left corner held: %x, drawn %x", black.bonus[1], drawn)
+	}
+}
+
+func TestAllot(t *testing.T) {
+	for _, c := range []struct {
+		settings       string
+		time, low, top time.Duration // ms
+	}{
+		{"movetime=1000", 1000, 600, 700},
+		{"movetime=1", 1, 0, 1},
+		{"movetime=10", 10, 1, 5},
+		{"movetime=200", 200, 90, 110},
+		{"bank=60000 inc=100", 60_000, 1000, 3000},
+		{"bank=60000 inc=1000", 1000, 300, 500},
+		{"bank=60000 inc=0", 20, 0, 2},
+	} {
+		turn := &protocol.Turn{Game: &protocol.Game{Settings: protocol.Pairs(c.settings)}, Time: c.time * time.Millisecond}
+		if got := allot(turn, 0); got < c.low*time.Millisecond || got > c.top*time.Millisecond {
+			t.Errorf("%s with %d ms: %v", c.settings, int(c.time), got)
+		}
+		if late := allot(turn, c.time*time.Millisecond/10); late > allot(turn, 0) || late <= 0 {
+			t.Errorf("%s: after a late search %v, more than before", c.settings, late)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package house
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Option is an option of a bot: one of rules.Option, or one with values of its own kind.
+type Option struct {
+	rules.Option
+	kind *kind // nil for words and numbers
+}
+
+// kind is values that are neither listed words nor whole numbers. Their default is the option's
+// first value.
+type kind struct {
+	allowed   string
+	canonical func(string) (string, bool) // false if the value is not allowed
+}
+
+// Allowed returns the allowed values as text.
+func (o Option) Allowed() string {
+	if o.kind != nil {
+		return o.kind.allowed
+	}
+	return o.Option.Allowed()
+}
+
+// Resolve returns the canonical text of a value, or an error.
+func (o Option) Resolve(value string) (string, error) {
+	if o.kind == nil {
+		return o.Option.Resolve(value)
+	}
+	if text, ok := o.kind.canonical(value); ok {
+		return text, nil
+	}
+	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
+}
+
+// whole returns an option that is a whole number.
+func whole(name string, low, high, normal int, help string) Option {
+	return Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}}
+}
+
+const longestThink = time.Hour
+
+// durations are 0 to longestThink.
+var durations = &kind{"0s for the clock alone, or a time such as 500ms or 4s, at most 1h", func(text string) (string, bool) {
+	d, err := time.ParseDuration(text)
+	return d.String(), err == nil && d >= 0 && d <= longestThink
+}}
+
+// What every bot that searches has.
+var (
+	timeOption  = Option{rules.Option{Name: "time", Values: []string{"0s"}, Help: "how long to think about a move, 0s for as long as the clock allows"}, durations}
+	nodesOption = whole("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit")
+	tableOption = whole("memory", 0, 4096, 64, "MiB of the search's table or tree")
+)
+
+// withDefault returns an option with another default.
+func (o Option) withDefault(value string) Option {
+	o.Values = []string{value}
+	return o
+}
+
+// duration returns the value of an option that is a time.
+func duration(s rules.Settings, name string) time.Duration {
+	d, _ := time.ParseDuration(s.Get(name)) // checked by Resolve
+	return d
+}

@@ -1,0 +1,112 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+)
+
+// tebesEval estimates positions for one seat, in hundredths of a point.
+type tebesEval struct {
+	h    int // heuristic 1 or 2 of the study
+	seat int
+	w    tebesWeights
+	maps tebesMaps
+}
+
+const hundredths = 100
+
+// value returns the value of a position that is not over for the eval's seat.
+func (e *tebesEval) value(s *tebes.State) int32 {
+	mine, theirs := s.Pieces(e.seat), s.Pieces(1-e.seat)
+	place := e.maps.bonusSum(mine, &e.w) - e.maps.penaltySum(theirs, &e.w)
+	have, has := count(mine), count(theirs)
+	if e.h == 1 {
+		return hundredths * (place + perPiece*(have-has))
+	}
+	pieces := e.w.c[1] * hundredths * (have - has) / (have + has)
+	threats := int32(s.Captures(e.seat) - s.Captures(1-e.seat))
+	return hundredths*(e.w.c[0]*place+e.w.c[2]*threats) + pieces
+}
+
+// tebesPosition is an alphabeta.Position.
+type tebesPosition struct {
+	state tebes.State
+	eval  tebesEval
+	made  int
+	undo  [128]tebes.Undo
+}
+
+func (p *tebesPosition) Turn() int                           { return p.state.Turn() }
+func (p *tebesPosition) Legal(dst []rules.Move) []rules.Move { return p.state.Legal(dst) }
+func (p *tebesPosition) Winner() int                         { return p.state.Winner() }
+func (p *tebesPosition) Key() uint64                         { return p.state.Key() }
+
+func (p *tebesPosition) Make(m rules.Move) {
+	p.undo[p.made] = p.state.Make(m)
+	p.made++
+}
+
+func (p *tebesPosition) Unmake() {
+	p.made--
+	p.state.Unmake(p.undo[p.made])
+}
+
+func (p *tebesPosition) Value() int32 {
+	if v := p.eval.value(&p.state); p.state.Turn() == p.eval.seat {
+		return v
+	} else {
+		return -v
+	}
+}
+
+// Rank prefers arrivals in a corner, then captures, then moves far ahead.
+func (p *tebesPosition) Rank(m rules.Move) int32 {
+	seat := p.state.Turn()
+	from, to := p.state.Ends(m)
+	end := tebes.Board(1) << to
+	rank := int32(to>>3 - from>>3)
+	if seat != tebesBlack {
+		rank = -rank
+	}
+	rank *= 20
+	if p.state.Pieces(1-seat)&end != 0 {
+		rank += 300
+	}
+	if p.state.Goal(seat)&end != 0 {
+		rank += 500
+	}
+	return rank
+}
+
+// tebesTree is a state of MCTS.
+type tebesTree struct {
+	tebes.State
+	eval *tebesEval
+}
+
+// Halves returns the half points of a side at the end.
+func (t *tebesTree) Halves(side int) int {
+	switch t.Winner() {
+	case side:
+		return 2
+	case 1 - side:
+		return 0
+	}
+	return 1
+}
+
+// priorScale is the value, in hundredths of a point, that makes a prior of 3/4.
+const priorScale = 40 * hundredths
+
+// Prior scales the heuristic to 0..1: a position that is over has its result.
+func (t *tebesTree) Prior(side int) float32 {
+	if t.Turn() == rules.Over {
+		return float32(t.Halves(side)) / 2
+	}
+	v := float32(t.eval.value(&t.State)) / priorScale
+	v = (1 + v/(1+max(v, -v))) / 2
+	if side != t.eval.seat {
+		v = 1 - v
+	}
+	return v
+}

@@ -1,0 +1,40 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/sample-bots/teekolms"
+)
+
+// teekoWeights are the weights that an option of @teeko-lms names.
+var teekoWeights = map[string]teekolms.Weights{
+	"trained": teekolms.Trained, "initial": teekolms.Initial, "published": teekolms.Published,
+}
+
+var lmsOptions = []Option{{rules.Option{Name: "weights", Values: []string{"trained"}, Help: "the weights of the features"},
+	&kind{"trained, initial, published, or the seven that timba train teeko-lms prints, joined by /", func(text string) (string, bool) {
+		if _, ok := teekoWeights[text]; ok {
+			return text, true
+		}
+		w, err := teekolms.Parse(text)
+		return w.String(), err == nil
+	}}}}
+
+// lms plays the move of the highest value.
+type lms struct{ weights teekolms.Weights }
+
+func newTeekoLMS(s rules.Settings) Player {
+	w, ok := teekoWeights[s.Get("weights")]
+	if !ok {
+		w, _ = teekolms.Parse(s.Get("weights")) // checked by Resolve
+	}
+	return &boardBot{thinkers: map[string]thinker{"teeko": lms{w}}}
+}
+
+func (lms) begin(rules.State, int) {}
+
+func (l lms) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	m, v := l.weights.Choose(s.(*teeko.State), r)
+	return m, appendScore(info, v)
+}

@@ -1,0 +1,96 @@
+package house
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
+
+const (
+	// A bot that has no time to keep to, such as in a test, thinks so long.
+	withoutClock = 100 * time.Millisecond
+	// The bank is spread over so many moves.
+	bankMoves = 25
+	// What a busy machine may take of the time for one move: a third, but at least leastReserve.
+	leastReserve = 100 * time.Millisecond
+)
+
+// limits are what the options of a bot say about the length of a search.
+type limits struct {
+	time  time.Duration // 0 for the clock alone
+	nodes uint64        // 0 for no limit
+	late  time.Duration // how much later than its deadline a search has ended: the worst of the last moves
+}
+
+func newLimits(s rules.Settings) limits {
+	return limits{time: duration(s, timeOption.Name), nodes: uint64(s.Int(nodesOption.Name))}
+}
+
+// memory returns the bytes of a table or tree.
+func memory(s rules.Settings) int { return s.Int(tableOption.Name) << 20 }
+
+// budget returns the bounds of a search for an answer to a turn. With nodes set and a turn
+// without a clock, time does not bound it.
+func (l *limits) budget(t *protocol.Turn) search.Budget {
+	b := search.Budget{Nodes: l.nodes}
+	think := l.time
+	if t.Time > 0 {
+		if given := allot(t, l.late); think == 0 || given < think {
+			think = given
+		}
+	} else if think == 0 && l.nodes == 0 {
+		think = withoutClock
+	}
+	if think > 0 {
+		b.Deadline = time.Now().Add(think)
+	}
+	return b
+}
+
+// ended notes how late a search with a budget has ended, so that the next one keeps more in reserve.
+func (l *limits) ended(b search.Budget) {
+	l.late -= l.late / 16
+	if !b.Deadline.IsZero() {
+		l.late = max(l.late, time.Since(b.Deadline))
+	}
+}
+
+// allot returns the part of a turn's time that a bot may use, when the machine has made it so late
+// before.
+func allot(t *protocol.Turn, late time.Duration) time.Duration {
+	use, reserve := t.Time, max(t.Time/3, leastReserve)
+	if bank := t.Game.Settings.Int("bank"); bank > 0 {
+		inc := time.Duration(t.Game.Settings.Int("inc")) * time.Millisecond
+		use, reserve = min(t.Time/bankMoves+inc*3/4, t.Time/2), 0
+	}
+	return max(use-reserve-2*late, use/8)
+}
+
+// appendInfo appends key=value.
+func appendInfo(dst []byte, key string, value int64) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, ' ')
+	}
+	return strconv.AppendInt(append(append(dst, key...), '='), value, 10)
+}
+
+// appendScore appends the score with two decimals.
+func appendScore(dst []byte, score float64) []byte {
+	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
+}
+
+// appendLine appends the expected moves, from a position: pv=1-2,3-4.
+func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
+	for i, m := range line {
+		if i == 0 {
+			dst = append(dst, " pv="...)
+		} else {
+			dst = append(dst, ',')
+		}
+		dst = s.MoveText(dst, m)
+	}
+	return dst
+}

@@ -1,0 +1,271 @@
+// Package alphabeta searches games of two sides by alpha-beta (Knuth and Moore, "An Analysis of
+// Alpha-Beta Pruning", 1975) with iterative deepening (Slate and Atkin, "Chess 4.5", 1977),
+// principal variation search (Marsland and Campbell, "Parallel Search of Strongly Ordered Game
+// Trees", 1982), a transposition table, killer moves (Akl and Newborn, 1977) and the history
+// heuristic (Schaeffer, 1983). With Options.Reduce it reduces late moves (Heinz, "Extended Futility
+// Pruning and Reductions", 1998, and the practice of chess programs since Fruit, 2005).
+//
+// A side may move more than once in a row: depth counts changes of side, so that an extra move is
+// searched without losing depth. Among wins the nearer is preferred, among losses the farther.
+package alphabeta
+
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
+
+const (
+	// Win is the score of a position that is won now. A win so many moves away is worth as many
+	// points less.
+	Win = 1 << 28
+	// MaxDepth is the greatest depth.
+	MaxDepth = 60
+
+	maxPly   = MaxDepth + 4 // extra moves included
+	nearWin  = Win - 1024   // scores from here on are of wins
+	infinity = Win + 1
+	clock    = 512     // nodes between two looks at the clock
+	maxMove  = 1 << 11 // moves are numbers below this
+)
+
+// Position is a position that moves are made in and taken back. P is the concrete type. Scores
+// are between those of a win and of a loss, for the side to move.
+type Position[P any] interface {
+	*P
+	// Turn returns the side to move, 0 or 1, or rules.Over.
+	Turn() int
+	// Legal appends the legal moves: at least one unless the game is over.
+	Legal([]rules.Move) []rules.Move
+	// Make makes a legal move, Unmake takes back the last one that is made.
+	Make(rules.Move)
+	Unmake()
+	// Winner returns the side that has won a game that is over, -1 for a draw.
+	Winner() int
+	// Key returns a hash of all that decides the rest of the game.
+	Key() uint64
+	// Value estimates the position.
+	Value() int32
+	// Rank estimates a legal move for the order of the search, -1000 to 1000: more is earlier.
+	Rank(rules.Move) int32
+}
+
+// Options of a search.
+type Options struct {
+	Table  int  // bytes of the transposition table; 0 for none
+	Reduce bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
+	Deeper bool // use what the table has from deeper searches, too; else a depth is exact
+}
+
+// Result is what a search has found.
+type Result struct {
+	Move  rules.Move
+	Score int32 // for the side to move
+	Depth int   // the last that was finished
+	Nodes uint64
+	Line  []rules.Move // the moves that are expected, with Move the first; valid until the next search
+}
+
+// Searcher searches positions of one game. It is not safe for concurrent use.
+type Searcher[P any, G Position[P]] struct {
+	options Options
+	meter   search.Meter
+	table   table
+	killers [maxPly][2]rules.Move
+	history [2][maxMove]int32
+	moves   [maxPly][rules.MaxMoves]rules.Move
+	ranks   [maxPly][rules.MaxMoves]int32
+	line    [maxPly + 1][maxPly + 1]rules.Move
+	length  [maxPly + 1]int
+	best    []rules.Move
+}
+
+// New returns a searcher.
+func New[P any, G Position[P]](o Options) *Searcher[P, G] {
+	s := &Searcher[P, G]{options: o, table: newTable(o.Table)}
+	s.Forget()
+	return s
+}
+
+// Bytes returns the size of the transposition table.
+func (s *Searcher[P, G]) Bytes() int { return len(s.table.entries) * entrySize }
+
+// Forget forgets what earlier searches have found, as before a new game.
+func (s *Searcher[P, G]) Forget() {
+	s.table.forget()
+	clear(s.history[:])
+	clear(s.killers[:])
+}
+
+// Search searches ever deeper, to depth at most. Ties between the best moves are broken at
+// random by r. When the budget is spent, the best of the moves searched to the last depth counts,
+// among which is the best of the depth before; before any, the first in the order of Rank.
+func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
+	s.meter = search.NewMeter(b, clock)
+	s.age()
+	moves := g.Legal(s.moves[0][:0])
+	for i := len(moves) - 1; i > 0; i-- {
+		j := r.Below(i + 1)
+		moves[i], moves[j] = moves[j], moves[i]
+	}
+	s.rank(g, 0, len(moves), 0, false)
+	for i := range moves {
+		s.pick(0, i, len(moves))
+	}
+	s.best = append(s.best[:0], moves[0])
+	result := Result{}
+	for d := 1; d <= min(depth, MaxDepth); d++ {
+		score, ok := s.root(g, moves, d, r)
+		if score > -infinity {
+			result.Score = score
+		}
+		if !ok {
+			break
+		}
+		result.Depth = d
+		if sure := max(score, -score); sure >= nearWin && int(Win-sure) <= d {
+			break // a deeper search cannot change who wins, nor find a nearer win
+		}
+	}
+	result.Move, result.Line, result.Nodes = s.best[0], s.best, s.meter.Nodes()
+	return result
+}
+
+// root searches the moves of the first position to a depth. It returns the score of the best,
+// which begins s.best and is moved to the front, and false if the budget was spent before the
+// last: then the score is that of the best before, or -infinity.
+func (s *Searcher[P, G]) root(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
+	top, ties, at := int32(-infinity), 0, 0
+	for i, m := range moves {
+		alpha := int32(-infinity)
+		if top > -infinity {
+			alpha = top - 1 // the value of a move as good as the best is exact, too
+		}
+		v := s.try(g, m, depth, 0, alpha, infinity)
+		if s.meter.Stopped() {
+			return top, false
+		}
+		if v > top {
+			top, ties = v, 0
+		} else if v < top {
+			continue
+		}
+		if ties++; r.Below(ties) == 0 { // each of the best is equally likely
+			at = i
+			s.best = append(append(s.best[:0], m), s.line[1][:s.length[1]]...)
+		}
+	}
+	copy(moves[1:], moves[:at])
+	moves[0] = s.best[0]
+	return top, true
+}
+
+// try makes a move, searches the position and takes the move back. The score is for the side
+// that moves.
+func (s *Searcher[P, G]) try(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
+	if !s.meter.Count() {
+		return 0
+	}
+	side := g.Turn()
+	g.Make(m)
+	s.length[ply+1] = 0
+	switch turn := g.Turn(); {
+	case turn == rules.Over:
+		switch g.Winner() {
+		case side:
+			v = Win - int32(ply+1)
+		case 1 - side:
+			v = int32(ply+1) - Win
+		}
+	case turn == side:
+		v = s.search(g, turn, depth, ply+1, alpha, beta)
+	default:
+		v = -s.search(g, turn, depth-1, ply+1, -beta, -alpha)
+	}
+	g.Unmake()
+	return v
+}
+
+// search returns the score of a position for the side to move: exact between alpha and beta, else
+// a bound.
+func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) int32 {
+	if depth <= 0 || ply >= maxPly-1 {
+		return g.Value()
+	}
+	key, known := g.Key(), rules.Move(0)
+	e := s.table.find(key)
+	if e != nil {
+		known = e.move
+		if v, ok := s.settles(e, depth, ply, alpha, beta); ok {
+			return v
+		}
+	}
+	n := len(g.Legal(s.moves[ply][:0]))
+	s.rank(g, ply, n, known, e != nil)
+	top, best, kind := int32(-infinity), s.moves[ply][0], atMost
+	for i := range n {
+		m := s.pick(ply, i, n)
+		var v int32
+		if i == 0 {
+			v = s.try(g, m, depth, ply, alpha, beta)
+		} else {
+			d := depth - s.reduction(depth, ply, i)
+			if v = s.try(g, m, d, ply, alpha, alpha+1); v > alpha && (v < beta || d < depth) {
+				v = s.try(g, m, depth, ply, alpha, beta)
+			}
+		}
+		if s.meter.Stopped() {
+			return 0
+		}
+		if v <= top {
+			continue
+		}
+		if top, best = v, m; v <= alpha {
+			continue
+		}
+		if v >= beta {
+			kind = atLeast
+			s.remember(side, depth, ply, m)
+			break
+		}
+		alpha, kind = v, exact
+		s.extend(ply, m)
+	}
+	s.table.store(key, depth, inward(top, ply), best, kind)
+	return top
+}
+
+// settles returns the score of an entry if it decides a search.
+func (s *Searcher[P, G]) settles(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
+	if int(e.depth) != depth && !(s.options.Deeper && int(e.depth) > depth) {
+		return 0, false
+	}
+	v := outward(e.score, ply)
+	switch e.kind & 3 {
+	case exact:
+		return v, true
+	case atLeast:
+		return v, v >= beta
+	}
+	return v, v <= alpha
+}
+
+// inward counts the moves to a win from a position instead of from the first one, outward the
+// other way around.
+func inward(v int32, ply int) int32 { return outward(v, -ply) }
+
+func outward(v int32, ply int) int32 {
+	switch {
+	case v >= nearWin:
+		return v - int32(ply)
+	case v <= -nearWin:
+		return v + int32(ply)
+	}
+	return v
+}
+
+// extend makes a move and the line after it the line of a ply.
+func (s *Searcher[P, G]) extend(ply int, m rules.Move) {
+	s.line[ply][0] = m
+	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])
+	s.length[ply] = n + 1
+}

@@ -1,0 +1,73 @@
+package alphabeta
+
+import "github.com/timba-arena/timba/referee/rules"
+
+const (
+	knownRank   = 1 << 30 // the move of the table
+	killerRank  = 1 << 20 // times two or one
+	staticRank  = 1 << 12 // times the rank of the position
+	historyMost = 1 << 19
+)
+
+// rank ranks the moves of a ply.
+func (s *Searcher[P, G]) rank(g G, ply, n int, known rules.Move, isKnown bool) {
+	side, killers := g.Turn()&1, &s.killers[ply]
+	for i, m := range s.moves[ply][:n] {
+		rank := g.Rank(m)*staticRank + s.history[side][m%maxMove]
+		switch {
+		case isKnown && m == known:
+			rank = knownRank
+		case m == killers[0]:
+			rank += 2 * killerRank
+		case m == killers[1]:
+			rank += killerRank
+		}
+		s.ranks[ply][i] = rank
+	}
+}
+
+// pick puts the highest of the moves from i on at i and returns it. Most positions are done
+// after a few moves, so that sorting all would be wasted.
+func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
+	moves, ranks := s.moves[ply][:n], s.ranks[ply][:n]
+	at := i
+	for j := i + 1; j < n; j++ {
+		if ranks[j] > ranks[at] {
+			at = j
+		}
+	}
+	m := moves[at]
+	moves[at], ranks[at] = moves[i], ranks[i]
+	moves[i] = m
+	return m
+}
+
+// reduction returns how much less deep the move at i is searched: none for captures and killers.
+func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
+	switch {
+	case !s.options.Reduce || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
+		return 0
+	case depth >= 5 && i >= 12:
+		return 2
+	}
+	return 1
+}
+
+// remember makes a move that was too good for the opponent a killer.
+func (s *Searcher[P, G]) remember(side, depth, ply int, m rules.Move) {
+	if k := &s.killers[ply]; k[0] != m {
+		k[0], k[1] = m, k[0]
+	}
+	h := &s.history[side&1][m%maxMove]
+	*h = min(*h+int32(depth*depth), historyMost)
+}
+
+// age makes what earlier searches have found count less.
+func (s *Searcher[P, G]) age() {
+	for side := range s.history {
+		for m := range s.history[side] {
+			s.history[side][m] /= 8
+		}
+	}
+	clear(s.killers[:])
+}

@@ -1,0 +1,72 @@
+// Package search has what the searches of the house bots share. Each method has a package of its
+// own below it. They are generic over the concrete state of a game, so that nothing in their
+// inner loops allocates or goes through an interface value.
+package search
+
+import (
+	"context"
+	"time"
+)
+
+// Budget bounds a search, which ends when the first of its limits is reached. Limits that are
+// zero do not bound. A search with a budget of nodes alone is deterministic.
+type Budget struct {
+	Nodes    uint64 // positions made by a move; of MCTS, iterations
+	Deadline time.Time
+	Context  context.Context
+}
+
+// Meter counts the nodes of a search and tells when its budget is spent.
+type Meter struct {
+	budget  Budget
+	done    <-chan struct{}
+	nodes   uint64
+	next    uint64 // when the clock is read again
+	every   uint64
+	stopped bool
+}
+
+// NewMeter returns the meter of a budget. It reads the clock once in so many nodes.
+func NewMeter(b Budget, every uint64) Meter {
+	m := Meter{budget: b, every: every}
+	if b.Context != nil {
+		m.done = b.Context.Done()
+	}
+	m.look()
+	return m
+}
+
+// Count counts one node. It returns false when the budget is spent.
+func (m *Meter) Count() bool {
+	if m.nodes == m.next {
+		m.look()
+	}
+	if m.stopped {
+		return false
+	}
+	m.nodes++
+	return true
+}
+
+// Nodes returns the number of nodes counted.
+func (m *Meter) Nodes() uint64 { return m.nodes }
+
+// Stopped reports whether the budget is spent.
+func (m *Meter) Stopped() bool { return m.stopped }
+
+// look finds out whether the search has to stop, and else when to look again.
+func (m *Meter) look() {
+	select {
+	case <-m.done:
+		m.stopped = true
+	default:
+	}
+	m.next = m.nodes + m.every
+	if n := m.budget.Nodes; n > 0 {
+		m.stopped = m.stopped || m.nodes >= n
+		m.next = min(m.next, n)
+	}
+	if d := m.budget.Deadline; !d.IsZero() && !time.Now().Before(d) {
+		m.stopped = true
+	}
+}

@@ -1,0 +1,270 @@
+// Package mcts searches games by Monte Carlo tree search: UCT (Kocsis and Szepesvári, "Bandit
+// Based Monte-Carlo Planning", 2006), whose tree grows at leaves that have been visited before
+// (Coulom, "Efficient Selectivity and Backup Operators in Monte-Carlo Tree Search", 2006).
+//
+// With Options.K it mixes a heuristic into the choice with a weight beta = K/(K+n) that falls with
+// the visits (M. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The tree is
+// kept from one search to the next, and its nodes have a bounded number of bytes.
+package mcts
+
+import (
+	"math"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
+
+const (
+	// DefaultArena is the size of a tree in bytes unless an option says otherwise.
+	DefaultArena = 64 << 20
+
+	clock   = 16  // iterations between two looks at the clock
+	maxPath = 128 // moves from the root to a leaf
+	keep    = 4   // moves between two searches, over which the tree is kept
+)
+
+// State is a position that random games are played from. S is the concrete type, which is copied
+// by assignment.
+type State[S any] interface {
+	*S
+	// Turn returns the side to move, or rules.Over.
+	Turn() int
+	// Ply returns the number of moves made.
+	Ply() int
+	// Legal appends the legal moves: at least one unless the game is over.
+	Legal([]rules.Move) []rules.Move
+	// Apply makes a legal move; the log is nil.
+	Apply(rules.Move, *rules.Log)
+	// Playout plays to the end.
+	Playout(*rules.Rand)
+	// Halves returns the half points of a side, 0 to 2, when the game is over.
+	Halves(side int) int
+	// Prior estimates the position for a side, 0 to 1. It is called with Options.K alone.
+	Prior(side int) float32
+	// Key returns a hash of all that decides the rest of the game.
+	Key() uint64
+}
+
+// Options of a search.
+type Options struct {
+	C     float64 // weight of exploration; sqrt 2 in UCT
+	K     float64 // visits after which a heuristic counts half; 0 for no heuristic
+	Arena int     // bytes of the nodes
+}
+
+// Result is what a search has found.
+type Result struct {
+	Move   rules.Move
+	Value  float64 // expected points of the side to move, 0 to 1
+	Visits int     // of the move
+	Nodes  uint64  // iterations of this search
+	Line   []rules.Move
+}
+
+// Searcher searches positions of one game. It is not safe for concurrent use.
+type Searcher[S any, G State[S]] struct {
+	options Options
+	meter   search.Meter
+	arena   arena
+	rooted  bool
+	root    S // the position of the first node
+	state   S // of the iteration
+	steps   [keep + 1]S
+	rand    rules.Rand
+	path    [maxPath]visit
+	moves   [rules.MaxMoves]rules.Move
+	line    []rules.Move
+}
+
+// visit is a node of the path and the side whose move led to it.
+type visit struct {
+	node uint32
+	side int8
+}
+
+// New returns a searcher.
+func New[S any, G State[S]](o Options) *Searcher[S, G] {
+	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
+}
+
+// Bytes returns the size of the arena.
+func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
+
+// Tree returns the number of nodes of the tree.
+func (s *Searcher[S, G]) Tree() int { return s.arena.used }
+
+// Forget forgets the tree, as before a new game.
+func (s *Searcher[S, G]) Forget() { s.rooted = false }
+
+// Search searches until the budget is spent, with random moves from r. The budget's nodes are
+// iterations. It returns the child of most value; before the first iteration, a random move.
+func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) Result {
+	s.rand = *r
+	s.meter = search.NewMeter(b, clock)
+	s.plant(g)
+	for s.meter.Count() {
+		s.iterate()
+	}
+	*r = s.rand
+	return s.result()
+}
+
+// plant makes a position the root: with its subtree if the tree has it.
+func (s *Searcher[S, G]) plant(g G) {
+	legal := g.Legal(s.moves[:0])
+	if node, ok := s.find(g); ok && s.arena.has(node, legal) {
+		s.arena.cut(node)
+	} else {
+		s.arena.clear()
+	}
+	s.root, s.rooted = *g, true
+	if s.arena.nodes[0].kids == 0 {
+		s.state = *g
+		s.grow(0)
+	}
+}
+
+// find returns the node of a position that came about since the last search.
+func (s *Searcher[S, G]) find(g G) (uint32, bool) {
+	if !s.rooted {
+		return 0, false
+	}
+	ahead := g.Ply() - G(&s.root).Ply()
+	if ahead < 0 || ahead > keep {
+		return 0, false
+	}
+	s.steps[0] = s.root
+	return s.below(0, 0, ahead, g.Key())
+}
+
+// below returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
+// its position has a key. Nodes without children have nothing worth keeping.
+func (s *Searcher[S, G]) below(node uint32, depth, ahead int, key uint64) (uint32, bool) {
+	at := G(&s.steps[depth])
+	if depth == ahead {
+		return node, at.Key() == key
+	}
+	n := s.arena.nodes[node]
+	if at.Turn() == rules.Over {
+		return 0, false
+	}
+	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
+		if s.arena.nodes[kid].kids == 0 {
+			continue
+		}
+		s.steps[depth+1] = s.steps[depth]
+		G(&s.steps[depth+1]).Apply(s.arena.nodes[kid].move, nil)
+		if found, ok := s.below(kid, depth+1, ahead, key); ok {
+			return found, true
+		}
+	}
+	return 0, false
+}
+
+// iterate goes down to a leaf, grows it if it has been visited before, plays a random game from
+// there and counts its result on the way.
+func (s *Searcher[S, G]) iterate() {
+	s.state = s.root
+	g := G(&s.state)
+	depth, node := 1, uint32(0)
+	s.path[0] = visit{0, 0}
+	for g.Turn() != rules.Over && depth < maxPath {
+		n := &s.arena.nodes[node]
+		if n.kids == 0 && (n.visits == 0 || !s.grow(node)) {
+			break
+		}
+		side := g.Turn()
+		node = s.choose(node)
+		g.Apply(s.arena.nodes[node].move, nil)
+		s.path[depth] = visit{node, int8(side)}
+		depth++
+	}
+	g.Playout(&s.rand)
+	halves := [2]uint32{uint32(g.Halves(0)), uint32(g.Halves(1))}
+	for _, v := range s.path[:depth] {
+		n := &s.arena.nodes[v.node]
+		n.visits++
+		n.halves += halves[v.side&1]
+	}
+}
+
+// grow gives a node of the position s.state its children. It returns false if there is no room.
+func (s *Searcher[S, G]) grow(node uint32) bool {
+	g := G(&s.state)
+	moves := g.Legal(s.moves[:0])
+	first, ok := s.arena.add(node, moves)
+	if !ok || s.options.K == 0 {
+		return ok
+	}
+	side, before := g.Turn(), s.state
+	for i, m := range moves {
+		g.Apply(m, nil)
+		s.arena.nodes[first+uint32(i)].prior = g.Prior(side)
+		s.state = before
+	}
+	return true
+}
+
+// choose returns the child of greatest upper bound. Without a heuristic those that have not been
+// visited come first, in random order.
+func (s *Searcher[S, G]) choose(node uint32) uint32 {
+	n := &s.arena.nodes[node]
+	kids := s.arena.nodes[n.first : n.first+uint32(n.kids)]
+	log := float32(math.Log(float64(max(n.visits, 1))))
+	best, top, c, k := 0, float32(-1), float32(s.options.C), float32(s.options.K)
+	start := s.rand.Below(len(kids)) // ties go to the first from here on
+	for j := range kids {
+		i := start + j
+		if i >= len(kids) {
+			i -= len(kids)
+		}
+		kid := &kids[i]
+		visits := float32(kid.visits)
+		var value float32
+		switch {
+		case kid.visits > 0:
+			value = kid.value(k) + c*sqrt(log/visits)
+		case k > 0:
+			value = kid.prior
+		default:
+			return n.first + uint32(i)
+		}
+		if value > top {
+			best, top = i, value
+		}
+	}
+	return n.first + uint32(best)
+}
+
+func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
+
+// result returns the child of most value, of equals the one of most visits, and the line of most visits after it.
+func (s *Searcher[S, G]) result() Result {
+	n := s.arena.nodes[0]
+	best, top := n.first, float32(-1)
+	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
+		k := &s.arena.nodes[kid]
+		if v := k.value(float32(s.options.K)); k.visits > 0 && (v > top || v == top && k.visits > s.arena.nodes[best].visits) {
+			best, top = kid, v
+		}
+	}
+	if top < 0 {
+		best = n.first + uint32(s.rand.Below(int(n.kids)))
+	}
+	s.line = append(s.line[:0], s.arena.nodes[best].move)
+	for node := best; len(s.line) < 8; {
+		next, visits := uint32(0), uint32(1) // a move tried once is no expectation
+		for kid := s.arena.nodes[node].first; kid < s.arena.nodes[node].first+uint32(s.arena.nodes[node].kids); kid++ {
+			if v := s.arena.nodes[kid].visits; v > visits {
+				next, visits = kid, v
+			}
+		}
+		if next == 0 {
+			break
+		}
+		node = next
+		s.line = append(s.line, s.arena.nodes[node].move)
+	}
+	k := &s.arena.nodes[best]
+	return Result{Move: k.move, Value: max(0, float64(top)), Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
+}
