@@ -21,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -54,7 +55,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 		Store: s.Store, Config: s.Ladder.Config, Events: hub, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Key: []byte(Hash)}
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: s.Store, Events: hub}), Key: []byte(Hash)}
 	if configure != nil {
 		configure(&o)
 	}
