@@ -28,7 +28,7 @@ type Options struct {
 	Config *config.Config
 	Events *events.Hub
 	API    *api.API
-	Live   *live.Hub        // shows the parts of pages that move, once the site is made
+	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
@@ -147,7 +147,9 @@ func New(o Options) (*Site, error) {
 			visitOf(r).run(rt)
 		})
 	}
-	s.Live.Render = s.parts
+	if s.Live != nil {
+		s.Live.Render = s.parts
+	}
 	return s, nil
 }
 
