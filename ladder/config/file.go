@@ -80,16 +80,16 @@ func siblingKeys(unknown toml.Key) []string {
 	case len(unknown) == 1:
 		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "play", "ladder"}
 	case unknown[0] == "limits":
-		return keysOf(new(limitsFile).list(new(ladder.Limits)))
+		return limitKeys(new(limitsFile).list(new(ladder.Limits)))
 	case unknown[0] == "play":
-		return append(keysOf(new(playFile).list(new(ladder.PlayLimits))), "guests")
+		return append(limitKeys(new(playFile).list(new(ladder.PlayLimits))), "guests")
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
 	return []string{"name", "title", "game", "options", "clock", "deals", "bots", "house"}
 }
 
-func keysOf(limits []limit) (keys []string) {
+func limitKeys(limits []limit) (keys []string) {
 	for _, l := range limits {
 		keys = append(keys, l.key)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/play"
 )
 
 // Options are the parts of a site. All but Now and AgainstPeople are required.
@@ -29,6 +30,7 @@ type Options struct {
 	Events *events.Hub
 	API    *api.API
 	Live   *live.Hub        // shows the parts of pages that move, once the site is made
+	Play   *play.Tables     // games of people against bots
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
@@ -100,6 +102,13 @@ func (s *Site) routes() []route {
 		{"GET /live", false, s.live},
 		{"GET /live/{match}", false, s.watch},
 		{"GET /ws/watch", false, s.watchSocket},
+		{"GET /play", false, s.play},
+		{"POST /play", false, s.playOpened},
+		{"GET /play/{id}", false, s.table},
+		{"POST /play/{id}/resign", false, s.resigned},
+		{"POST /play/{id}/rematch", false, s.rematch},
+		{"GET /play/{id}/replay.json", false, s.playReplay},
+		{"GET /ws/play/{id}", false, s.tableSocket},
 
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
@@ -116,6 +125,7 @@ func nav() [][2]string {
 		{"/search", "site.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
+		{"/play", "play.nav"},
 	}
 }
 
