@@ -61,7 +61,7 @@ func levelOf(bot string) string {
 			return l.level
 		}
 	}
-	return "play.level.other"
+	return "play.level.unknown"
 }
 
 // who returns who plays in this visit. A guest is known by the cookie of forms.
