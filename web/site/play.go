@@ -296,6 +296,9 @@ func (s *Site) playReplay(v *visit) error {
 	return nil
 }
 
+// resignTime is how long the answer to a resignation waits for the end of the game.
+const resignTime = 5 * time.Second
+
 // resigned gives a game up.
 func (s *Site) resigned(v *visit) error {
 	id := v.r.PathValue("id")
@@ -304,6 +307,11 @@ func (s *Site) resigned(v *visit) error {
 			return err
 		}
 		t.Resign()
+		select { // the bots may have to end their move
+		case <-t.Over():
+		case <-time.After(resignTime):
+		case <-v.ctx().Done():
+		}
 	}
 	v.redirect("/play/" + id)
 	return nil
