@@ -35,7 +35,7 @@ type playPage struct {
 	Refused  error         // why the visitor cannot play at all; nil: they can
 	Problem  *wire.Problem // why the choice was refused
 	Own      []*play.Table // games of the visitor that are not over
-	MoveTime time.Duration
+	MoveTime int           // seconds
 }
 
 // playGame is a game with the rules that can be chosen.
@@ -80,7 +80,7 @@ func (s *Site) play(v *visit) error {
 }
 
 func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem *wire.Problem) error {
-	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: s.Play.Limits.Move}
+	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, g := range games.All() {
 		page.Games = append(page.Games, playGame{Name: g.Name(), Title: cmp.Or(g.Display().Title, g.Name()), Ladders: s.laddersOf(g.Name())})
 	}
@@ -200,7 +200,7 @@ func (s *Site) table(v *visit) error {
 	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(v.t("table.you"))}
 	left, ok := t.Left()
 	if !ok {
-		left = -1
+		left = -time.Millisecond
 	}
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": t.Choice.Seat, "names": page.Names,
