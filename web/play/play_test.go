@@ -273,7 +273,7 @@ func TestGamesADay(t *testing.T) {
 			w.must(err)
 			near, _ := pipes()
 			x.Resign()
-			x.Attach(t.Context(), near)
+			go x.Attach(t.Context(), near)
 			<-x.Over()
 		}
 		_, err := w.Open(t.Context(), who, brisca)

@@ -309,6 +309,7 @@ func (s *Seat) send(a *attached, received <-chan error) error {
 		changed := s.changed
 		frame, any := s.next(a)
 		current := s.conn == a
+		ended := s.ended
 		done := a.over && s.acked == s.base+len(s.sent)
 		s.mu.Unlock()
 		switch {
@@ -322,7 +323,7 @@ func (s *Seat) send(a *attached, received <-chan error) error {
 		case done:
 			return ErrEnded
 		}
-		if a.over && over == nil {
+		if ended && over == nil {
 			timer := time.NewTimer(s.Linger)
 			defer timer.Stop()
 			over = timer.C

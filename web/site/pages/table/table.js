@@ -26,6 +26,7 @@ let plays = []; // of the trick on the table
 let trick = null; // the last one, to be shown
 let last = null;
 let showing = 0;
+let leaving = false; // a form of the page is sent
 
 function connect() {
   socket = new WebSocket(`${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${table.socket}`);
@@ -40,6 +41,7 @@ function send(frame) {
 }
 
 function closed(code) {
+  if (leaving) return undefined;
   if (code === closeEnded) return location.reload();
   if (code === closeTaken) return announce(texts.taken);
   announce(texts.lost);
@@ -125,7 +127,7 @@ function log(text) {
   const item = document.createElement('li');
   item.textContent = text;
   events.append(item);
-  events.scrollTop = events.scrollHeight;
+  events.parentElement.scrollTop = events.parentElement.scrollHeight;
 }
 
 function announce(text) {
@@ -175,6 +177,7 @@ function tick() {
 }
 
 setInterval(tick, 250);
+document.addEventListener('submit', () => { leaving = true; });
 let width = 0;
 new ResizeObserver(() => {
   if (Math.abs(board.clientWidth - width) < 1) return;
