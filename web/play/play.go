@@ -75,16 +75,11 @@ var (
 	errNobody  = errors.New("nobody came to the table")
 )
 
-// Run ends the games of people who are blocked, and all games when the context ends. Games that an
-// earlier server left are ended at its begin.
+// Run ends the games of people who are blocked, and all games when the context ends. Those
+// that an earlier server left are ended before, by Store.BreakPlays.
 func (t *Tables) Run(ctx context.Context) error {
 	blocked, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.PersonBlocked })
 	defer unsubscribe()
-	if n, err := t.Store.BreakPlays(ctx); err != nil {
-		return err
-	} else if n > 0 {
-		t.Log.Info("games of people that the last run left are ended", "games", n)
-	}
 	for {
 		select {
 		case <-blocked: // it may have missed others

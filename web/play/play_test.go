@@ -48,8 +48,10 @@ func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 	greedy, err := resolver.Resolve(t.Context(), "@greedy")
 	w.must(err)
 	w.must(s.SyncHouse(t.Context(), []store.HouseBot{{Name: "@greedy", Label: house.Version, Hash: greedy.Hash}}))
+	_, err = s.BreakPlays(t.Context())
+	w.must(err)
 	w.Tables = play.New(play.Options{
-		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.DiscardHandler),
+		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Resolve: func(ctx context.Context, v ladder.Version) (referee.Bot, error) {
 			p, err := resolver.Resolve(ctx, v.Bot)
 			return p.Bot, err

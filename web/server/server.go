@@ -192,6 +192,13 @@ func (s *Server) prepare(ctx context.Context) error {
 	if released > 0 {
 		s.Log.Info("matches of the last run wait to be played again", "matches", released)
 	}
+	broken, err := s.Store.BreakPlays(ctx)
+	if err != nil {
+		return err
+	}
+	if broken > 0 {
+		s.Log.Info("games of people that the last run left are ended", "games", broken)
+	}
 	s.Token, err = s.firstToken(ctx)
 	return err
 }

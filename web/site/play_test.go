@@ -25,6 +25,7 @@ anonymous = 100000
 requests = 100000
 [play]
 games = 6
+memory = 512
 address = 5
 guests = true
 think = 10000
@@ -97,7 +98,7 @@ func TestPlayGames(t *testing.T) {
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	for _, c := range []struct{ game, options string }{
-		{"brisca", ""}, {"tute", ""}, {"podrida", "players%3D3+rounds%3D1,2"}, {"tebes", "size%3D4"}, {"teeko", ""},
+		{"brisca", ""}, {"tute", ""}, {"podrida", "players%3D6+deck%3D40"}, {"tebes", "size%3D4"}, {"teeko", ""},
 	} {
 		t.Run(c.game, func(t *testing.T) {
 			b := browsertest.Open(t, in, w.URL+"/play")
