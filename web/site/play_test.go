@@ -255,11 +255,11 @@ func TestPlayBounds(t *testing.T) {
 		}
 	})
 	for form, want := range map[string]string{
-		"game=chess&bot=@greedy&seat=0":                     "chess",
-		"game=brisca&bot=@nobody&seat=0":                    "does not exist",
-		"game=brisca&seat=0":                                "no bot to play against",
-		"game=brisca&bot=@greedy&seat=2":                    "seat 2 does not exist",
-		"game=brisca&bot=@greedy&seat=0&options=players":    "name=value",
+		"game=chess&bot=@greedy&seat=0":                      "chess",
+		"game=brisca&bot=@nobody&seat=0":                     "does not exist",
+		"game=brisca&seat=0":                                 "no bot to play against",
+		"game=brisca&bot=@greedy&seat=2":                     "seat 2 does not exist",
+		"game=brisca&bot=@greedy&seat=0&options=players":     "name=value",
 		"game=brisca&bot=@greedy&seat=0&options=players%3D9": "players",
 	} {
 		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
