@@ -33,3 +33,14 @@ func pin(core int) error {
 	}
 	return nil
 }
+
+// lowest is the nice value of the least priority.
+const lowest = 19
+
+// lower gives the calling thread, and the processes that it starts later, the lowest priority.
+func lower() error {
+	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, lowest); err != nil {
+		return fmt.Errorf("referee: lowering the priority of a match: %w", err)
+	}
+	return nil
+}

@@ -36,6 +36,9 @@ type Match struct {
 	// Faulted has, by bot, the deal of each fault before a resume.
 	Faulted [][]int
 
+	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
+	Low bool
+
 	Meter bool // set Game.Usage, at a cost of about 0.1 ms for each seat and game
 
 	// Done is called with each finished game, one call at a time. Games of one rotation
@@ -151,6 +154,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := pin(core); err != nil {
 		return err
+	}
+	if m.Low {
+		if err := lower(); err != nil {
+			return err
+		}
 	}
 	tables := make(map[int]*table, len(rotations))
 	defer func() {

@@ -71,6 +71,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "a competition in %s\n", s.Dir)
 	fmt.Fprintf(w, "site:  %s/\n", s.URL())
+	fmt.Fprintf(w, "play:  %s/play\n", s.URL())
 	printNotice(w, s)
 	fmt.Fprintf(w, "API:   %s/api/v1/ladders and more: %s/api/v1/openapi.json\n", s.URL(), s.URL())
 	fmt.Fprintf(w, "join:  TIMBA_URL=%s TIMBA_TOKEN=%s %s submit DIR\n", s.URL(), s.Token, self())

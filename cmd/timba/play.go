@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -146,8 +144,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 		}
 		seats = append(seats, p.Bot)
 	}
-	hash := sha256.Sum256([]byte("a person"))
-	you := referee.Bot{Name: f.name, Hash: hex.EncodeToString(hash[:]), Untimed: !f.timed}
+	you := referee.Bot{Name: f.name, Hash: person.Hash(), Untimed: !f.timed}
 	return slices.Insert(seats, f.seat, you), nil
 }
 

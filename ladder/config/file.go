@@ -28,6 +28,7 @@ type (
 		Sandbox      string       `toml:"sandbox"`
 		Site         siteFile     `toml:"site"`
 		Limits       limitsFile   `toml:"limits"`
+		Play         playFile     `toml:"play"`
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	siteFile struct {
@@ -48,6 +49,17 @@ type (
 		Anonymous int64 `toml:"anonymous"`
 		Rate      int64 `toml:"rate"`   // KiB a second
 		Window    int64 `toml:"window"` // seconds
+	}
+	playFile struct {
+		Games   int64 `toml:"games"`
+		Memory  int64 `toml:"memory"` // MiB
+		Person  int64 `toml:"person"`
+		Address int64 `toml:"address"`
+		Day     int64 `toml:"day"`
+		Guests  bool  `toml:"guests"`
+		Think   int64 `toml:"think"` // milliseconds
+		Move    int64 `toml:"move"`  // seconds, as Back
+		Back    int64 `toml:"back"`
 	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -70,19 +82,24 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "ladder"}
 	case unknown[0] == "site":
 		return []string{"embed"}
 	case unknown[0] == "limits":
-		var keys []string
-		for _, l := range new(limitsFile).list(new(ladder.Limits)) {
-			keys = append(keys, l.key)
-		}
-		return keys
+		return limitKeys(new(limitsFile).list(new(ladder.Limits)))
+	case unknown[0] == "play":
+		return append(limitKeys(new(playFile).list(new(ladder.PlayLimits))), "guests")
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
 	return []string{"name", "title", "game", "options", "clock", "deals", "bots", "house"}
+}
+
+func limitKeys(limits []limit) (keys []string) {
+	for _, l := range limits {
+		keys = append(keys, l.key)
+	}
+	return keys
 }
 
 // MinMemory is the fewest MiB that a bot can be limited to.
@@ -126,6 +143,9 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	}
 	var err error
 	if c.Limits, err = f.Limits.resolve(); err != nil {
+		return nil, err
+	}
+	if c.Play, err = f.Play.resolve(); err != nil {
 		return nil, err
 	}
 	if len(f.Ladders) == 0 {
@@ -176,16 +196,46 @@ func (f *limitsFile) list(l *ladder.Limits) []limit {
 
 func (f *limitsFile) resolve() (ladder.Limits, error) {
 	var l ladder.Limits
-	for _, x := range f.list(&l) {
-		if x.value < x.min || x.value > x.max {
-			return l, fmt.Errorf("limits.%s cannot be %d: try %d to %d", x.key, x.value, x.min, x.max)
-		}
-		x.set(x.value)
+	if err := setAll("limits", f.list(&l)); err != nil {
+		return l, err
 	}
 	if err := botLimit(l).Check(); err != nil {
 		return l, fmt.Errorf("limits: %w", err)
 	}
 	return l, nil
+}
+
+// setAll sets the values of a table.
+func setAll(table string, limits []limit) error {
+	for _, x := range limits {
+		if x.value < x.min || x.value > x.max {
+			return fmt.Errorf("%s.%s cannot be %d: try %d to %d", table, x.key, x.value, x.min, x.max)
+		}
+		x.set(x.value)
+	}
+	return nil
+}
+
+func (f *playFile) list(l *ladder.PlayLimits) []limit {
+	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
+	span := func(to *time.Duration, unit time.Duration) func(int64) {
+		return func(n int64) { *to = time.Duration(n) * unit }
+	}
+	return []limit{
+		{"games", f.Games, 0, 10_000, count(&l.Games)},
+		{"memory", f.Memory, 0, maxMemory, func(n int64) { l.Memory = n << 20 }},
+		{"person", f.Person, 1, 1000, count(&l.Person)},
+		{"address", f.Address, 1, 10_000, count(&l.Address)},
+		{"day", f.Day, 1, 1_000_000, count(&l.Day)},
+		{"think", f.Think, 10, 60_000, span(&l.Think, time.Millisecond)},
+		{"move", f.Move, 1, 24 * 60 * 60, span(&l.Move, time.Second)},
+		{"back", f.Back, 1, 24 * 60 * 60, span(&l.Back, time.Second)},
+	}
+}
+
+func (f *playFile) resolve() (ladder.PlayLimits, error) {
+	l := ladder.PlayLimits{Guests: f.Guests}
+	return l, setAll("play", f.list(&l))
 }
 
 var ladderName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -92,7 +92,7 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 
-func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow](rows []R) ([]ladder.Version, error) {
+func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow | queries.LiveVersionsRow](rows []R) ([]ladder.Version, error) {
 	out := make([]ladder.Version, 0, len(rows))
 	for _, r := range rows {
 		v, err := version(queries.VersionByIDRow(r))

@@ -96,6 +96,9 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	if c.Sandbox != sandbox.None {
 		room.Bot = c.BotLimit().Most(level)
 	}
+	if c.Play.Games > 0 {
+		room.Total -= c.Play.Memory
+	}
 	if notice, err = fit(c, &room); err != nil {
 		return room, "", err
 	}
@@ -109,6 +112,30 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 		}
 	}
 	return room, notice, nil
+}
+
+// The memory of people's games, if the configuration does not name it: so much of what all bots
+// have, as far as matches of all ladders fit into the rest, and at least that of some house bots.
+const (
+	playShare  = 8
+	leastTable = 4 * ladder.HouseMemory
+)
+
+// setAside returns the limits of people's games. Their memory is taken off the room of matches.
+func setAside(c *config.Config, room *ladder.Room) ladder.PlayLimits {
+	l := c.Play
+	if l.Games == 0 || l.Memory > 0 || room.Total == 0 {
+		return l
+	}
+	spare := room.Total
+	for _, x := range c.Ladders {
+		if v, err := x.Variant(); err == nil { // memoryOf has checked it
+			spare = min(spare, room.Total-room.Rotation(v, make([]bool, x.Bots)))
+		}
+	}
+	l.Memory = max(min(room.Total/playShare, spare), leastTable)
+	room.Total -= max(0, min(l.Memory, spare))
+	return l
 }
 
 // mend says what to change for a match of some bots to fit.

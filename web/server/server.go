@@ -37,6 +37,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -67,6 +68,9 @@ type Server struct {
 	// Notice says what the server has changed for this machine, "" for nothing.
 	Notice   string
 	room     ladder.Room
+	tables   *play.Tables
+	play     ladder.PlayLimits // its memory is not of room
+	resolve  func(context.Context, ladder.Version) (referee.Bot, error)
 	listener net.Listener
 }
 
@@ -188,6 +192,13 @@ func (s *Server) prepare(ctx context.Context) error {
 	if released > 0 {
 		s.Log.Info("matches of the last run wait to be played again", "matches", released)
 	}
+	broken, err := s.Store.BreakPlays(ctx)
+	if err != nil {
+		return err
+	}
+	if broken > 0 {
+		s.Log.Info("games of people that the last run left are ended", "games", broken)
+	}
 	s.Token, err = s.firstToken(ctx)
 	return err
 }
@@ -248,6 +259,7 @@ func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 
 // Serve runs until the context ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
+	limits := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
@@ -255,6 +267,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.tables = play.New(play.Options{
+		Store: s.Store, Events: &s.Events, Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
+	})
 	handler, err := s.handler(r, registry)
 	if err != nil {
 		return err
@@ -265,6 +280,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return r.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
+	group.Go(func() error { return s.tables.Run(ctx) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
 	group.Go(func() error {
@@ -308,7 +324,10 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Key: key})
+	pages, err := site.New(site.Options{
+		Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Play: s.tables, Key: key,
+		AgainstPeople: s.Store.RecordAgainstPeople,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -344,6 +363,7 @@ func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 	pipeline := submission.New(s.Store, s.Config, house.Registry{})
 	pipeline.Events, pipeline.Log = &s.Events, s.Log
 	pipeline.Room, pipeline.Level = s.room, s.Level
+	s.resolve = pipeline.Resolve
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err

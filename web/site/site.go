@@ -20,6 +20,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/play"
 )
 
 // Options are the parts of a site. All but Now and AgainstPeople are required.
@@ -29,6 +30,7 @@ type Options struct {
 	Events *events.Hub
 	API    *api.API
 	Live   *live.Hub        // shows the parts of pages that move, once the site is made; nil: none move
+	Play   *play.Tables     // games of people against bots
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
@@ -97,9 +99,11 @@ func (s *Site) routes() []route {
 		{"POST /submissions/{id}/cancel", true, s.cancelSubmission},
 		{"GET /matches/new", true, s.newMatch},
 		{"POST /matches/new", true, s.askMatch},
+
 		{"GET /live", false, s.live},
 		{"GET /live/{match}", false, s.watch},
 		{"GET /ws/watch", false, s.watchSocket},
+
 		{"GET /matches", false, s.matches},
 		{"GET /matches/{match}", false, s.match},
 		{"GET /games/{game}", false, s.game},
@@ -107,6 +111,14 @@ func (s *Site) routes() []route {
 		{"GET /games/{game}/replay.json", false, s.replayJSON},
 		{"GET /games/{game}/replay.html", false, s.replayPage},
 		{"GET /games/{game}/replay.csv", false, s.replayCSV},
+
+		{"GET /play", false, s.play},
+		{"POST /play", false, s.playOpened},
+		{"GET /play/{id}", false, s.table},
+		{"POST /play/{id}/resign", false, s.resigned},
+		{"POST /play/{id}/rematch", false, s.rematch},
+		{"GET /play/{id}/replay.json", false, s.playReplay},
+		{"GET /ws/play/{id}", false, s.tableSocket},
 
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
@@ -118,12 +130,13 @@ func (s *Site) routes() []route {
 func nav() [][2]string {
 	return [][2]string{
 		{"/", "site.home"},
-		{"/bots", "site.bots"},
+		{"/play", "play.nav"},
 		{"/live", "live.title"},
+		{"/bots", "site.bots"},
+		{"/matches", "site.matches"},
 		{"/search", "site.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
-		{"/matches", "site.matches"},
 	}
 }
 

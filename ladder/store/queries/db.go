@@ -63,6 +63,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addPersonStmt, err = db.PrepareContext(ctx, addPerson); err != nil {
 		return nil, fmt.Errorf("error preparing query AddPerson: %w", err)
 	}
+	if q.addPlayStmt, err = db.PrepareContext(ctx, addPlay); err != nil {
+		return nil, fmt.Errorf("error preparing query AddPlay: %w", err)
+	}
+	if q.addPlaySeatStmt, err = db.PrepareContext(ctx, addPlaySeat); err != nil {
+		return nil, fmt.Errorf("error preparing query AddPlaySeat: %w", err)
+	}
 	if q.addReplayStmt, err = db.PrepareContext(ctx, addReplay); err != nil {
 		return nil, fmt.Errorf("error preparing query AddReplay: %w", err)
 	}
@@ -123,6 +129,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.boutsOfStmt, err = db.PrepareContext(ctx, boutsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query BoutsOf: %w", err)
 	}
+	if q.breakPlayStmt, err = db.PrepareContext(ctx, breakPlay); err != nil {
+		return nil, fmt.Errorf("error preparing query BreakPlay: %w", err)
+	}
+	if q.breakPlaysStmt, err = db.PrepareContext(ctx, breakPlays); err != nil {
+		return nil, fmt.Errorf("error preparing query BreakPlays: %w", err)
+	}
 	if q.bundlesStmt, err = db.PrepareContext(ctx, bundles); err != nil {
 		return nil, fmt.Errorf("error preparing query Bundles: %w", err)
 	}
@@ -155,6 +167,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countMatchesStmt, err = db.PrepareContext(ctx, countMatches); err != nil {
 		return nil, fmt.Errorf("error preparing query CountMatches: %w", err)
+	}
+	if q.countPlaysSinceStmt, err = db.PrepareContext(ctx, countPlaysSince); err != nil {
+		return nil, fmt.Errorf("error preparing query CountPlaysSince: %w", err)
 	}
 	if q.countTokensStmt, err = db.PrepareContext(ctx, countTokens); err != nil {
 		return nil, fmt.Errorf("error preparing query CountTokens: %w", err)
@@ -191,6 +206,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.finishMatchStmt, err = db.PrepareContext(ctx, finishMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishMatch: %w", err)
+	}
+	if q.finishPlayStmt, err = db.PrepareContext(ctx, finishPlay); err != nil {
+		return nil, fmt.Errorf("error preparing query FinishPlay: %w", err)
 	}
 	if q.finishedOnLadderStmt, err = db.PrepareContext(ctx, finishedOnLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishedOnLadder: %w", err)
@@ -272,6 +290,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.liveVersionStmt, err = db.PrepareContext(ctx, liveVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query LiveVersion: %w", err)
+	}
+	if q.liveVersionOfStmt, err = db.PrepareContext(ctx, liveVersionOf); err != nil {
+		return nil, fmt.Errorf("error preparing query LiveVersionOf: %w", err)
+	}
+	if q.liveVersionsStmt, err = db.PrepareContext(ctx, liveVersions); err != nil {
+		return nil, fmt.Errorf("error preparing query LiveVersions: %w", err)
 	}
 	if q.logStmt, err = db.PrepareContext(ctx, log); err != nil {
 		return nil, fmt.Errorf("error preparing query Log: %w", err)
@@ -372,6 +396,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.personByNameStmt, err = db.PrepareContext(ctx, personByName); err != nil {
 		return nil, fmt.Errorf("error preparing query PersonByName: %w", err)
 	}
+	if q.playStmt, err = db.PrepareContext(ctx, play); err != nil {
+		return nil, fmt.Errorf("error preparing query Play: %w", err)
+	}
+	if q.playReplayStmt, err = db.PrepareContext(ctx, playReplay); err != nil {
+		return nil, fmt.Errorf("error preparing query PlayReplay: %w", err)
+	}
+	if q.playSeatsStmt, err = db.PrepareContext(ctx, playSeats); err != nil {
+		return nil, fmt.Errorf("error preparing query PlaySeats: %w", err)
+	}
 	if q.playedBeforeStmt, err = db.PrepareContext(ctx, playedBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query PlayedBefore: %w", err)
 	}
@@ -380,6 +413,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.ratingPointsStmt, err = db.PrepareContext(ctx, ratingPoints); err != nil {
 		return nil, fmt.Errorf("error preparing query RatingPoints: %w", err)
+	}
+	if q.recordAgainstPeopleStmt, err = db.PrepareContext(ctx, recordAgainstPeople); err != nil {
+		return nil, fmt.Errorf("error preparing query RecordAgainstPeople: %w", err)
 	}
 	if q.replayStmt, err = db.PrepareContext(ctx, replay); err != nil {
 		return nil, fmt.Errorf("error preparing query Replay: %w", err)
@@ -407,6 +443,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.saveFitStmt, err = db.PrepareContext(ctx, saveFit); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveFit: %w", err)
+	}
+	if q.scorePlaySeatStmt, err = db.PrepareContext(ctx, scorePlaySeat); err != nil {
+		return nil, fmt.Errorf("error preparing query ScorePlaySeat: %w", err)
 	}
 	if q.seatsOfStmt, err = db.PrepareContext(ctx, seatsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query SeatsOf: %w", err)
@@ -562,6 +601,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing addPersonStmt: %w", cerr)
 		}
 	}
+	if q.addPlayStmt != nil {
+		if cerr := q.addPlayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addPlayStmt: %w", cerr)
+		}
+	}
+	if q.addPlaySeatStmt != nil {
+		if cerr := q.addPlaySeatStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addPlaySeatStmt: %w", cerr)
+		}
+	}
 	if q.addReplayStmt != nil {
 		if cerr := q.addReplayStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addReplayStmt: %w", cerr)
@@ -662,6 +711,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing boutsOfStmt: %w", cerr)
 		}
 	}
+	if q.breakPlayStmt != nil {
+		if cerr := q.breakPlayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing breakPlayStmt: %w", cerr)
+		}
+	}
+	if q.breakPlaysStmt != nil {
+		if cerr := q.breakPlaysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing breakPlaysStmt: %w", cerr)
+		}
+	}
 	if q.bundlesStmt != nil {
 		if cerr := q.bundlesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing bundlesStmt: %w", cerr)
@@ -715,6 +774,11 @@ func (q *Queries) Close() error {
 	if q.countMatchesStmt != nil {
 		if cerr := q.countMatchesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countMatchesStmt: %w", cerr)
+		}
+	}
+	if q.countPlaysSinceStmt != nil {
+		if cerr := q.countPlaysSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countPlaysSinceStmt: %w", cerr)
 		}
 	}
 	if q.countTokensStmt != nil {
@@ -775,6 +839,11 @@ func (q *Queries) Close() error {
 	if q.finishMatchStmt != nil {
 		if cerr := q.finishMatchStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing finishMatchStmt: %w", cerr)
+		}
+	}
+	if q.finishPlayStmt != nil {
+		if cerr := q.finishPlayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing finishPlayStmt: %w", cerr)
 		}
 	}
 	if q.finishedOnLadderStmt != nil {
@@ -910,6 +979,16 @@ func (q *Queries) Close() error {
 	if q.liveVersionStmt != nil {
 		if cerr := q.liveVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing liveVersionStmt: %w", cerr)
+		}
+	}
+	if q.liveVersionOfStmt != nil {
+		if cerr := q.liveVersionOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing liveVersionOfStmt: %w", cerr)
+		}
+	}
+	if q.liveVersionsStmt != nil {
+		if cerr := q.liveVersionsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing liveVersionsStmt: %w", cerr)
 		}
 	}
 	if q.logStmt != nil {
@@ -1077,6 +1156,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing personByNameStmt: %w", cerr)
 		}
 	}
+	if q.playStmt != nil {
+		if cerr := q.playStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playStmt: %w", cerr)
+		}
+	}
+	if q.playReplayStmt != nil {
+		if cerr := q.playReplayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playReplayStmt: %w", cerr)
+		}
+	}
+	if q.playSeatsStmt != nil {
+		if cerr := q.playSeatsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playSeatsStmt: %w", cerr)
+		}
+	}
 	if q.playedBeforeStmt != nil {
 		if cerr := q.playedBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing playedBeforeStmt: %w", cerr)
@@ -1090,6 +1184,11 @@ func (q *Queries) Close() error {
 	if q.ratingPointsStmt != nil {
 		if cerr := q.ratingPointsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ratingPointsStmt: %w", cerr)
+		}
+	}
+	if q.recordAgainstPeopleStmt != nil {
+		if cerr := q.recordAgainstPeopleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing recordAgainstPeopleStmt: %w", cerr)
 		}
 	}
 	if q.replayStmt != nil {
@@ -1135,6 +1234,11 @@ func (q *Queries) Close() error {
 	if q.saveFitStmt != nil {
 		if cerr := q.saveFitStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing saveFitStmt: %w", cerr)
+		}
+	}
+	if q.scorePlaySeatStmt != nil {
+		if cerr := q.scorePlaySeatStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing scorePlaySeatStmt: %w", cerr)
 		}
 	}
 	if q.seatsOfStmt != nil {
@@ -1329,6 +1433,8 @@ type Queries struct {
 	addMessageStmt           *sql.Stmt
 	addPairStmt              *sql.Stmt
 	addPersonStmt            *sql.Stmt
+	addPlayStmt              *sql.Stmt
+	addPlaySeatStmt          *sql.Stmt
 	addReplayStmt            *sql.Stmt
 	addSeatStmt              *sql.Stmt
 	addSlotStmt              *sql.Stmt
@@ -1349,6 +1455,8 @@ type Queries struct {
 	botsOfBeforeStmt         *sql.Stmt
 	botsWithStmt             *sql.Stmt
 	boutsOfStmt              *sql.Stmt
+	breakPlayStmt            *sql.Stmt
+	breakPlaysStmt           *sql.Stmt
 	bundlesStmt              *sql.Stmt
 	changesOfStmt            *sql.Stmt
 	countAboveStmt           *sql.Stmt
@@ -1360,6 +1468,7 @@ type Queries struct {
 	countFinishedStmt        *sql.Stmt
 	countKeptStmt            *sql.Stmt
 	countMatchesStmt         *sql.Stmt
+	countPlaysSinceStmt      *sql.Stmt
 	countTokensStmt          *sql.Stmt
 	countVersionsSinceStmt   *sql.Stmt
 	dropMatchStmt            *sql.Stmt
@@ -1372,6 +1481,7 @@ type Queries struct {
 	entryStmt                *sql.Stmt
 	faultsOfBotStmt          *sql.Stmt
 	finishMatchStmt          *sql.Stmt
+	finishPlayStmt           *sql.Stmt
 	finishedOnLadderStmt     *sql.Stmt
 	finishedUnratedStmt      *sql.Stmt
 	fitStmt                  *sql.Stmt
@@ -1399,6 +1509,8 @@ type Queries struct {
 	lastVersionsStmt         *sql.Stmt
 	listBotsStmt             *sql.Stmt
 	liveVersionStmt          *sql.Stmt
+	liveVersionOfStmt        *sql.Stmt
+	liveVersionsStmt         *sql.Stmt
 	logStmt                  *sql.Stmt
 	markFaultyStmt           *sql.Stmt
 	matchStmt                *sql.Stmt
@@ -1432,9 +1544,13 @@ type Queries struct {
 	peopleWithStmt           *sql.Stmt
 	personStmt               *sql.Stmt
 	personByNameStmt         *sql.Stmt
+	playStmt                 *sql.Stmt
+	playReplayStmt           *sql.Stmt
+	playSeatsStmt            *sql.Stmt
 	playedBeforeStmt         *sql.Stmt
 	playedByBotStmt          *sql.Stmt
 	ratingPointsStmt         *sql.Stmt
+	recordAgainstPeopleStmt  *sql.Stmt
 	replayStmt               *sql.Stmt
 	replaysAfterStmt         *sql.Stmt
 	replaysOfMatchStmt       *sql.Stmt
@@ -1444,6 +1560,7 @@ type Queries struct {
 	revokeInviteStmt         *sql.Stmt
 	revokeTokenStmt          *sql.Stmt
 	saveFitStmt              *sql.Stmt
+	scorePlaySeatStmt        *sql.Stmt
 	seatsOfStmt              *sql.Stmt
 	seatsOfDealsStmt         *sql.Stmt
 	seatsOfMatchStmt         *sql.Stmt
@@ -1491,6 +1608,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addMessageStmt:           q.addMessageStmt,
 		addPairStmt:              q.addPairStmt,
 		addPersonStmt:            q.addPersonStmt,
+		addPlayStmt:              q.addPlayStmt,
+		addPlaySeatStmt:          q.addPlaySeatStmt,
 		addReplayStmt:            q.addReplayStmt,
 		addSeatStmt:              q.addSeatStmt,
 		addSlotStmt:              q.addSlotStmt,
@@ -1511,6 +1630,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		botsOfBeforeStmt:         q.botsOfBeforeStmt,
 		botsWithStmt:             q.botsWithStmt,
 		boutsOfStmt:              q.boutsOfStmt,
+		breakPlayStmt:            q.breakPlayStmt,
+		breakPlaysStmt:           q.breakPlaysStmt,
 		bundlesStmt:              q.bundlesStmt,
 		changesOfStmt:            q.changesOfStmt,
 		countAboveStmt:           q.countAboveStmt,
@@ -1522,6 +1643,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countFinishedStmt:        q.countFinishedStmt,
 		countKeptStmt:            q.countKeptStmt,
 		countMatchesStmt:         q.countMatchesStmt,
+		countPlaysSinceStmt:      q.countPlaysSinceStmt,
 		countTokensStmt:          q.countTokensStmt,
 		countVersionsSinceStmt:   q.countVersionsSinceStmt,
 		dropMatchStmt:            q.dropMatchStmt,
@@ -1534,6 +1656,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		entryStmt:                q.entryStmt,
 		faultsOfBotStmt:          q.faultsOfBotStmt,
 		finishMatchStmt:          q.finishMatchStmt,
+		finishPlayStmt:           q.finishPlayStmt,
 		finishedOnLadderStmt:     q.finishedOnLadderStmt,
 		finishedUnratedStmt:      q.finishedUnratedStmt,
 		fitStmt:                  q.fitStmt,
@@ -1561,6 +1684,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		lastVersionsStmt:         q.lastVersionsStmt,
 		listBotsStmt:             q.listBotsStmt,
 		liveVersionStmt:          q.liveVersionStmt,
+		liveVersionOfStmt:        q.liveVersionOfStmt,
+		liveVersionsStmt:         q.liveVersionsStmt,
 		logStmt:                  q.logStmt,
 		markFaultyStmt:           q.markFaultyStmt,
 		matchStmt:                q.matchStmt,
@@ -1594,9 +1719,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		peopleWithStmt:           q.peopleWithStmt,
 		personStmt:               q.personStmt,
 		personByNameStmt:         q.personByNameStmt,
+		playStmt:                 q.playStmt,
+		playReplayStmt:           q.playReplayStmt,
+		playSeatsStmt:            q.playSeatsStmt,
 		playedBeforeStmt:         q.playedBeforeStmt,
 		playedByBotStmt:          q.playedByBotStmt,
 		ratingPointsStmt:         q.ratingPointsStmt,
+		recordAgainstPeopleStmt:  q.recordAgainstPeopleStmt,
 		replayStmt:               q.replayStmt,
 		replaysAfterStmt:         q.replaysAfterStmt,
 		replaysOfMatchStmt:       q.replaysOfMatchStmt,
@@ -1606,6 +1735,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		revokeInviteStmt:         q.revokeInviteStmt,
 		revokeTokenStmt:          q.revokeTokenStmt,
 		saveFitStmt:              q.saveFitStmt,
+		scorePlaySeatStmt:        q.scorePlaySeatStmt,
 		seatsOfStmt:              q.seatsOfStmt,
 		seatsOfDealsStmt:         q.seatsOfDealsStmt,
 		seatsOfMatchStmt:         q.seatsOfMatchStmt,

@@ -179,6 +179,30 @@ type Person struct {
 	Served  sql.NullInt64
 }
 
+type Play struct {
+	ID         string
+	PersonID   sql.NullInt64
+	Game       string
+	Options    string
+	Seat       int64
+	State      string
+	Commitment string
+	Began      int64
+	Ended      sql.NullInt64
+	Size       sql.NullInt64
+	Replay     []byte
+}
+
+type PlaySeat struct {
+	PlayID    string
+	Seat      int64
+	VersionID int64
+	BotID     int64
+	Wins      int64
+	Draws     int64
+	Losses    int64
+}
+
 type Replay struct {
 	GameID int64
 	Size   int64

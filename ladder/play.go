@@ -1,0 +1,50 @@
+package ladder
+
+import "time"
+
+// PlayState is the state of a game between a person and bots.
+type PlayState string
+
+// The states.
+const (
+	PlayOpen     PlayState = "open"
+	PlayFinished PlayState = "finished"
+	PlayBroken   PlayState = "broken" // the server ended it, and nobody has lost
+)
+
+// Play is a game between a person and bots. It is not rated.
+type Play struct {
+	ID         string // cannot be guessed
+	PersonID   int64  // 0: a guest
+	Person     string // the name; "" of a guest
+	Game       string
+	Options    map[string]string // all of them
+	Seat       int               // the person's
+	State      PlayState
+	Commitment string // of the seed, in hexadecimal
+	Began      time.Time
+	Ended      time.Time // zero: not yet
+	Bots       []PlaySeat
+}
+
+// PlaySeat is a bot of a Play.
+type PlaySeat struct {
+	Seat    int
+	Version int64 // its ID
+	BotID   int64
+	Bot     string
+	Number  int // of the version
+}
+
+// PlayLimits bound the games of people against bots.
+type PlayLimits struct {
+	Games   int           // at the same time; 0: none
+	Memory  int64         // bytes of all their bots; 0: a share of what the server has
+	Person  int           // at the same time, of one person or guest
+	Address int           // at the same time, from one address
+	Day     int           // begun within a day, by one person, or from one address without an account
+	Guests  bool          // people without an account may play
+	Think   time.Duration // of a bot for a move
+	Move    time.Duration // of a person for a move
+	Back    time.Duration // for a person to come back
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// playsTime is what the limit of games is for.
+const playsTime = 24 * time.Hour
+
+// AddPlay adds a game between a person and bots, which begins now. Of the bots, Seat, Version and
+// BotID are needed. A person who has begun perDay games within a day is refused; 0: no limit.
+func (s *Store) AddPlay(ctx context.Context, p ladder.Play, perDay int) error {
+	now := s.now()
+	return s.update(ctx, func(q *queries.Queries) error {
+		if p.PersonID != 0 && perDay > 0 {
+			n, err := q.CountPlaysSince(ctx, nullID(p.PersonID), stamp(now.Add(-playsTime)))
+			if err != nil {
+				return err
+			}
+			if n >= int64(perDay) {
+				return ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
+			}
+		}
+		err := q.AddPlay(ctx, queries.AddPlayParams{
+			ID: p.ID, PersonID: nullID(p.PersonID), Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
+		})
+		for _, b := range p.Bots {
+			if err == nil {
+				err = q.AddPlaySeat(ctx, queries.AddPlaySeatParams{PlayID: p.ID, Seat: int64(b.Seat), VersionID: b.Version, BotID: b.BotID})
+			}
+		}
+		return err
+	})
+}
+
+// FinishPlay ends an open game with its replay, and counts it: records has, by seat, that of the
+// bot there; a seat without one does not count.
+func (s *Store) FinishPlay(ctx context.Context, id string, replay []byte, records map[int]rules.Record) error {
+	data := s.codec.pack(replay)
+	return s.update(ctx, func(q *queries.Queries) error {
+		n, err := q.FinishPlay(ctx, queries.FinishPlayParams{Ended: nullStamp(s.now()), Size: nullID(int64(len(replay))), Replay: data, ID: id})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return noPlay(id)
+		}
+		for seat, r := range records {
+			err := q.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), PlayID: id, Seat: int64(seat)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// BreakPlay ends an open game without a result; one that has ended stays as it is.
+func (s *Store) BreakPlay(ctx context.Context, id string) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		_, err := q.BreakPlay(ctx, nullStamp(s.now()), id)
+		return err
+	})
+}
+
+// BreakPlays ends all open games without results: those of an earlier server.
+func (s *Store) BreakPlays(ctx context.Context) (n int64, err error) {
+	err = s.update(ctx, func(q *queries.Queries) error {
+		n, err = q.BreakPlays(ctx, nullStamp(s.now()))
+		return err
+	})
+	return n, err
+}
+
+// Play returns a game between a person and bots.
+func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		r, err := q.Play(ctx, id)
+		if err != nil {
+			return none(err, noPlay(id))
+		}
+		p = ladder.Play{
+			ID: r.ID, PersonID: r.PersonID.Int64, Person: r.Person, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State),
+			Commitment: r.Commitment, Began: moment(r.Began), Ended: nullMoment(r.Ended),
+		}
+		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {
+			return fmt.Errorf("data: the options of game %s: %w", id, err)
+		}
+		seats, err := q.PlaySeats(ctx, id)
+		for _, b := range seats {
+			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: int(b.Seat), Version: b.VersionID, BotID: b.BotID, Bot: b.Name, Number: int(b.Number)})
+		}
+		return err
+	})
+	return p, err
+}
+
+func noPlay(id string) error { return notFound("", "game %q does not exist", id) }
+
+// PlayReplay returns the document of a finished game between a person and bots.
+func (s *Store) PlayReplay(ctx context.Context, id string) ([]byte, error) {
+	packed, err := s.read.PlayReplay(ctx, id)
+	if err != nil {
+		return nil, explain(none(err, noPlay(id)))
+	}
+	data, err := s.codec.unpack(packed)
+	if err != nil {
+		return nil, fmt.Errorf("data: the replay of game %q: %w", id, err)
+	}
+	return data, nil
+}
+
+// RecordAgainstPeople returns how often a bot has won against people, with all its versions.
+func (s *Store) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
+	r, err := s.read.RecordAgainstPeople(ctx, botID)
+	return rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}, explain(err)
+}
+
+// LiveVersions returns the live versions of bots that play, the oldest bots first, at most n.
+func (s *Store) LiveVersions(ctx context.Context, n int) ([]ladder.Version, error) {
+	rows, err := s.read.LiveVersions(ctx, int64(n))
+	if err != nil {
+		return nil, explain(err)
+	}
+	return versions(rows)
+}
+
+// LiveVersion returns the live version of a bot that plays.
+func (s *Store) LiveVersion(ctx context.Context, bot string) (ladder.Version, error) {
+	r, err := s.read.LiveVersionOf(ctx, bot)
+	if err != nil {
+		return ladder.Version{}, explain(none(err, notFound("choose another", "bot %q does not exist, or does not play now", bot)))
+	}
+	return version(queries.VersionByIDRow(r))
+}

@@ -1,0 +1,47 @@
+-- name: AddPlay :exec
+INSERT INTO plays (id, person_id, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?);
+
+-- name: AddPlaySeat :exec
+INSERT INTO play_seats (play_id, seat, version_id, bot_id) VALUES (?, ?, ?, ?);
+
+-- name: Play :one
+SELECT plays.id, plays.person_id, coalesce(people.name, '') AS person, plays.game, plays.options, plays.seat, plays.state, plays.commitment, plays.began, plays.ended
+FROM plays LEFT JOIN people ON people.id = plays.person_id WHERE plays.id = ?;
+
+-- name: PlaySeats :many
+SELECT play_seats.seat, play_seats.version_id, play_seats.bot_id, bots.name, versions.number FROM play_seats
+JOIN bots ON bots.id = play_seats.bot_id JOIN versions ON versions.id = play_seats.version_id
+WHERE play_seats.play_id = ? ORDER BY play_seats.seat;
+
+-- name: PlayReplay :one
+SELECT replay FROM plays WHERE id = ? AND state = 'finished';
+
+-- name: CountPlaysSince :one
+SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?;
+
+-- name: FinishPlay :execrows
+UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
+
+-- name: ScorePlaySeat :exec
+UPDATE play_seats SET wins = ?, draws = ?, losses = ? WHERE play_id = ? AND seat = ?;
+
+-- name: BreakPlay :execrows
+UPDATE plays SET state = 'broken', ended = ? WHERE id = ? AND state = 'open';
+
+-- name: BreakPlays :execrows
+UPDATE plays SET state = 'broken', ended = ? WHERE state = 'open';
+
+-- name: RecordAgainstPeople :one
+SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws), 0) AS INTEGER) AS draws,
+  CAST(coalesce(sum(losses), 0) AS INTEGER) AS losses
+FROM play_seats WHERE bot_id = ?;
+
+-- name: LiveVersions :many
+-- The live versions of bots that are not withdrawn and whose owners are not blocked.
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
+WHERE versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
+ORDER BY versions.bot_id LIMIT ?;
+
+-- name: LiveVersionOf :one
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
+WHERE bots.name = ? AND versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL;

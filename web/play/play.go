@@ -1,0 +1,239 @@
+// Package play has the games of people against bots: tables at which the referee plays one game,
+// with a person in the browser at one seat and live versions at the others. They are not rated,
+// have memory and priority of their own, and are bounded for each person, each address and in total.
+package play
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// Options are the parts of a Tables. All but Now are required.
+type Options struct {
+	Store   *store.Store
+	Events  *events.Hub
+	Limits  ladder.PlayLimits // Memory is resolved; 0: as much as they want
+	Room    ladder.Room       // for the memory of one bot
+	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
+	Sandbox *referee.Sandbox // of all but house bots; nil: none
+	Log     *slog.Logger
+	Now     func() time.Time // nil: the system's clock
+}
+
+// Who is somebody who plays.
+type Who struct {
+	Person  ladder.Person // ID 0: a guest
+	Guest   string        // identifies the browser of a guest; a secret
+	Address netip.Addr
+}
+
+// is reports whether two are the same person, or the same guest.
+func (w Who) is(other Who) bool {
+	if w.Person.ID != 0 || other.Person.ID != 0 {
+		return w.Person.ID == other.Person.ID
+	}
+	return w.Guest != "" && w.Guest == other.Guest
+}
+
+// Tables are all games of people against bots that are played now.
+type Tables struct {
+	Options
+	mu     sync.Mutex
+	tables map[string]*Table
+	memory int64                  // of the bots at all tables
+	began  map[netip.Addr][]int64 // of guests, when their games within the last day began
+	closed bool
+	group  sync.WaitGroup
+	ctx    context.Context
+	stop   context.CancelCauseFunc
+}
+
+// New returns no tables. Run has to run.
+func New(o Options) *Tables {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	t := &Tables{Options: o, tables: map[string]*Table{}, began: map[netip.Addr][]int64{}}
+	t.ctx, t.stop = context.WithCancelCause(context.Background())
+	return t
+}
+
+// The causes of games that the server ends, for nobody.
+var (
+	errStopped = errors.New("the server stops")
+	errBlocked = errors.New("the person is blocked")
+	errNobody  = errors.New("nobody came to the table")
+)
+
+// Run ends the games of people who are blocked, and all games when the context ends. Those
+// that an earlier server left are ended before, by Store.BreakPlays.
+func (t *Tables) Run(ctx context.Context) error {
+	blocked, unsubscribe := t.Events.Subscribe(1, func(e events.Event) bool { return e.Kind == events.PersonBlocked })
+	defer unsubscribe()
+	for {
+		select {
+		case <-blocked: // it may have missed others
+			t.endBlocked(ctx)
+		case <-ctx.Done():
+			t.mu.Lock()
+			t.closed = true
+			t.mu.Unlock()
+			t.stop(errStopped)
+			t.group.Wait()
+			return nil
+		}
+	}
+}
+
+// endBlocked ends the games of all people who are blocked.
+func (t *Tables) endBlocked(ctx context.Context) {
+	t.mu.Lock()
+	var all []*Table
+	for _, x := range t.tables {
+		all = append(all, x)
+	}
+	t.mu.Unlock()
+	for _, x := range all {
+		p, err := t.Store.Person(ctx, x.Who.Person.ID)
+		if x.Who.Person.ID != 0 && (err != nil || !p.Blocked.IsZero()) {
+			x.end(errBlocked)
+		}
+	}
+}
+
+// Table returns the table of a game that is played; nil if there is none.
+func (t *Tables) Table(id string) *Table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tables[id]
+}
+
+// Of returns the tables of somebody.
+func (t *Tables) Of(who Who) (list []*Table) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.tables {
+		if x.Who.is(who) {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// Allowed returns an error if somebody may not play at all.
+func (t *Tables) Allowed(who Who) error {
+	switch {
+	case t.Limits.Games == 0:
+		return ladder.Errorf(ladder.Forbidden, "", "this server has no games against bots")
+	case who.Person.ID == 0 && !t.Limits.Guests:
+		return ladder.Errorf(ladder.Unauthorized, "sign in", "games against bots are for people with an account")
+	}
+	return nil
+}
+
+// Open lays a table and takes its bots from their versions. The game begins when the person comes.
+func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
+	if err := t.Allowed(who); err != nil {
+		return nil, err
+	}
+	x := &Table{ID: rand.Text(), Who: who, Choice: c, tables: t, Seed: referee.NewSeed(), Began: t.Now()}
+	if err := x.choose(ctx); err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithCancelCause(t.ctx)
+	x.end = cancel
+	if err := t.admit(x); err != nil {
+		cancel(err)
+		return nil, err
+	}
+	err := x.prepare(ctx)
+	if err == nil {
+		err = t.Store.AddPlay(ctx, x.play(), t.Limits.Day)
+	}
+	if err != nil {
+		cancel(err)
+		t.dismiss(x)
+		t.group.Done()
+		return nil, err
+	}
+	go func() {
+		defer t.group.Done()
+		x.run(within)
+	}()
+	return x, nil
+}
+
+const day = 24 * time.Hour
+
+// admit gives a table its place, or returns the limit that it breaks.
+func (t *Tables) admit(x *Table) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.Limits
+	own, near := 0, 0
+	for _, o := range t.tables {
+		if o.Who.is(x.Who) {
+			own++
+		}
+		if o.Who.Address == x.Who.Address {
+			near++
+		}
+	}
+	switch {
+	case t.closed:
+		return ladder.Errorf(ladder.Unavailable, "", "the server stops")
+	case own >= l.Person:
+		return ladder.Errorf(ladder.TooMany, "end one of them", "you play %d games already, which is the limit", own)
+	case near >= l.Address:
+		return ladder.Errorf(ladder.TooMany, "try again later", "%d games are played from your address already, which is the limit", near)
+	case len(t.tables) >= l.Games:
+		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes", "all %d tables are taken", l.Games)
+	case l.Memory > 0 && t.memory+x.memory > l.Memory:
+		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
+	}
+	if x.Who.Person.ID == 0 {
+		if err := t.countGuest(x.Who.Address); err != nil {
+			return err
+		}
+	}
+	t.tables[x.ID] = x
+	t.memory += x.memory
+	t.group.Add(1)
+	return nil
+}
+
+// countGuest counts a game of an address without an account. Counts that are over are dropped.
+func (t *Tables) countGuest(a netip.Addr) error {
+	now := t.Now().Unix()
+	for addr, times := range t.began {
+		for len(times) > 0 && times[0] <= now-int64(day.Seconds()) {
+			times = times[1:]
+		}
+		if t.began[addr] = times; len(times) == 0 {
+			delete(t.began, addr)
+		}
+	}
+	if n := len(t.began[a]); n >= t.Limits.Day {
+		return ladder.Errorf(ladder.TooMany, "try again tomorrow, or with an account", "%d games were begun from your address within a day, which is the limit", n)
+	}
+	t.began[a] = append(t.began[a], now)
+	return nil
+}
+
+// dismiss takes a table's place back.
+func (t *Tables) dismiss(x *Table) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tables, x.ID)
+	t.memory -= x.memory
+}

@@ -1,0 +1,311 @@
+package play_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+
+// limits are those of tests.
+var limits = ladder.PlayLimits{
+	Games: 3, Memory: 3 * ladder.HouseMemory, Person: 2, Address: 2, Day: 4, Guests: true,
+	Think: 10 * time.Second, Move: time.Minute, Back: time.Minute,
+}
+
+// world has tables that run until the test ends, or stop is called.
+type world struct {
+	t *testing.T
+	*play.Tables
+	stop func()
+}
+
+func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
+	t.Helper()
+	w := &world{t: t}
+	s, err := store.Open(dir, store.Options{Server: true})
+	w.must(err)
+	resolver := program.Resolver{Builtins: house.Registry{}}
+	greedy, err := resolver.Resolve(t.Context(), "@greedy")
+	w.must(err)
+	w.must(s.SyncHouse(t.Context(), []store.HouseBot{{Name: "@greedy", Label: house.Version, Hash: greedy.Hash}}))
+	_, err = s.BreakPlays(t.Context())
+	w.must(err)
+	w.Tables = play.New(play.Options{
+		Store: s, Events: new(events.Hub), Limits: l, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Resolve: func(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+			p, err := resolver.Resolve(ctx, v.Bot)
+			return p.Bot, err
+		},
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	w.stop = func() {
+		if cancel == nil {
+			return
+		}
+		cancel()
+		cancel = nil
+		if err := errors.Join(<-ended, s.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(w.stop)
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func guest(name, address string) play.Who {
+	return play.Who{Guest: name, Address: netip.MustParseAddr(address)}
+}
+
+var brisca = play.Choice{Game: "brisca", Bots: []string{"@greedy"}}
+
+// wantError checks the code of an error and a part of its text.
+func wantError(t *testing.T, err error, code ladder.Code, part string) {
+	t.Helper()
+	if ladder.CodeOf(err) != code || !strings.Contains(err.Error(), part) {
+		t.Errorf("the error is %v, want %s with %q", err, code, part)
+	}
+}
+
+// pipe is a connection within this process.
+type pipe struct {
+	in, out chan seat.Frame
+	closed  context.Context
+	close   func()
+}
+
+func pipes() (a, b pipe) {
+	ctx, cancel := context.WithCancel(context.Background())
+	x, y := make(chan seat.Frame, 16), make(chan seat.Frame, 16)
+	return pipe{x, y, ctx, cancel}, pipe{y, x, ctx, cancel}
+}
+
+func (p pipe) Send(f seat.Frame) error {
+	select {
+	case p.out <- f:
+		return nil
+	case <-p.closed.Done():
+		return io.ErrClosedPipe
+	}
+}
+
+func (p pipe) Receive() (seat.Frame, error) {
+	select {
+	case f := <-p.in:
+		return f, nil
+	case <-p.closed.Done():
+		return seat.Frame{}, io.EOF
+	}
+}
+
+func (p pipe) Close(string) { p.close() }
+
+// sit plays a person's seat as a program does; silent from that turn on.
+func sit(w *world, x *play.Table, silent int) {
+	near, far := pipes()
+	go x.Attach(context.Background(), near)
+	end := seat.New(seat.Options{})
+	toBot, fromSeat := io.Pipe()
+	toSeat, fromBot := io.Pipe()
+	turns := 0
+	go protocol.Serve(toBot, fromBot, "", "", func(t *protocol.Turn) protocol.Answer {
+		if turns++; turns == silent {
+			<-x.Over()
+		}
+		return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
+	})
+	go end.Serve(toSeat, fromSeat)
+	go end.Attach(far)
+}
+
+// kept returns the replay of a game that is over.
+func (w *world) kept(x *play.Table) *referee.Replay {
+	w.t.Helper()
+	<-x.Over()
+	data, err := w.Store.PlayReplay(w.t.Context(), x.ID)
+	w.must(err)
+	r, err := referee.DecodeReplay(data)
+	w.must(err)
+	return r
+}
+
+// A whole game is kept with its seed and counted; a person who is too slow, resigns or stays away
+// forfeits for a reason of that kind.
+func TestGames(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*ladder.PlayLimits)
+		silent int
+		resign bool
+		want   fault.Kind
+	}{
+		{"whole", nil, 0, false, ""},
+		{"slow", func(l *ladder.PlayLimits) { l.Move = 50 * time.Millisecond }, 1, false, fault.Late},
+		{"resigned", nil, 3, true, fault.Resigned},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := limits
+			if c.change != nil {
+				c.change(&l)
+			}
+			w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
+			x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+			w.must(err)
+			sit(w, x, c.silent)
+			if c.resign {
+				refereetest.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
+				x.Resign()
+			}
+			r := w.kept(x)
+			switch {
+			case c.want == "" && (len(r.Faults) > 0 || len(r.Moves) != 40):
+				t.Errorf("%d moves, faults %v", len(r.Moves), r.Faults)
+			case c.want != "" && (len(r.Faults) != 1 || r.Faults[0].Reason.Kind != c.want || r.Faults[0].Seat != 0):
+				t.Errorf("the faults are %v, want %s", r.Faults, c.want)
+			}
+			if r.Match.Seed == nil || *r.Match.Seed != referee.Hex(x.Seed) || r.Commitment != referee.Commitment(x.Seed) {
+				t.Errorf("the seed is %v, of the commitment %v", r.Match.Seed, r.Commitment)
+			}
+			bot, err := w.Store.Bot(t.Context(), "@greedy")
+			w.must(err)
+			record, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID)
+			w.must(err)
+			if record.Games != 1 || c.want != "" && record.Wins != 1 {
+				t.Errorf("the record against people is %+v", record)
+			}
+		})
+	}
+}
+
+// Who loses the connection and stays away forfeits; who never comes has no game.
+func TestAway(t *testing.T) {
+	l := limits
+	l.Back = time.Second
+	w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
+	never, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+	w.must(err)
+	away, err := w.Open(t.Context(), guest("b", "10.0.0.2"), brisca)
+	w.must(err)
+	near, far := pipes()
+	go away.Attach(t.Context(), near)
+	far.Send(seat.Frame{Lines: []string{"ready"}})
+	refereetest.Until(t, "a turn", func() bool { _, ok := away.Left(); return ok })
+	far.Close("")
+	if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
+		t.Errorf("the faults are %v", r.Faults)
+	}
+	<-never.Over()
+	if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken {
+		t.Errorf("the game that nobody came to is %q, %v", p.State, err)
+	}
+}
+
+// Every limit is exceeded while other games go on.
+func TestLimits(t *testing.T) {
+	w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+	open := func(who play.Who, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
+	a, b, c := guest("a", "10.0.0.1"), guest("b", "10.0.0.1"), guest("c", "10.0.0.3")
+	first, err := open(a, brisca)
+	w.must(err)
+	_, err = open(b, brisca)
+	w.must(err)
+	_, err = open(b, brisca)
+	wantError(t, err, ladder.TooMany, "2 games are played from your address already")
+	far := a
+	far.Address = netip.MustParseAddr("10.0.0.2")
+	_, err = open(far, brisca)
+	w.must(err)
+	far.Address = netip.MustParseAddr("10.0.0.4")
+	_, err = open(far, brisca)
+	wantError(t, err, ladder.TooMany, "you play 2 games already")
+	_, err = open(c, brisca)
+	wantError(t, err, ladder.Unavailable, "all 3 tables are taken")
+	_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Bots: []string{"@greedy"}})
+	wantError(t, err, ladder.Invalid, "the bots of this game may need 320 MiB")
+	sit(w, first, 0)
+	if r := w.kept(first); len(r.Faults) > 0 {
+		t.Errorf("the faults are %v", r.Faults)
+	}
+	_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Bots: []string{"@greedy"}})
+	wantError(t, err, ladder.Unavailable, "no memory for the bots")
+	_, err = open(c, brisca)
+	w.must(err)
+}
+
+// Games a day are limited for a person, and for an address without an account.
+func TestGamesADay(t *testing.T) {
+	w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+	p, err := w.Store.AddPerson(t.Context(), "anna", false)
+	w.must(err)
+	for name, who := range map[string]play.Who{
+		"within a day":                   {Person: p, Address: netip.MustParseAddr("10.0.0.2")},
+		"from your address within a day": guest("a", "10.0.0.1"),
+	} {
+		for range limits.Day {
+			x, err := w.Open(t.Context(), who, brisca)
+			w.must(err)
+			near, _ := pipes()
+			x.Resign()
+			go x.Attach(t.Context(), near)
+			<-x.Over()
+		}
+		_, err := w.Open(t.Context(), who, brisca)
+		wantError(t, err, ladder.TooMany, name)
+	}
+}
+
+// A server that stops ends its games for nobody, and one that was killed has them ended by the next.
+func TestRestart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := newWorld(t, dir, limits)
+	x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+	w.must(err)
+	near, far := pipes()
+	go x.Attach(t.Context(), near)
+	far.Send(seat.Frame{Lines: []string{"ready"}})
+	refereetest.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
+	killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
+	w.must(w.Store.AddPlay(t.Context(), killed, 0))
+	w.stop()
+	w = newWorld(t, dir, limits)
+	for _, id := range []string{x.ID, killed.ID} {
+		refereetest.Until(t, "the game is ended", func() bool {
+			p, err := w.Store.Play(t.Context(), id)
+			return err == nil && p.State == ladder.PlayBroken
+		})
+	}
+	bot, err := w.Store.Bot(t.Context(), "@greedy")
+	w.must(err)
+	if r, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID); err != nil || r.Games != 0 {
+		t.Errorf("the record against people is %+v, %v", r, err)
+	}
+}

@@ -1,0 +1,354 @@
+package site
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/replaypage"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// playBots is how many bots can be chosen from.
+const playBots = 500
+
+// playPage is the data of the page "play".
+type playPage struct {
+	Games    []playGame
+	House    []playBot
+	Bots     []playBot
+	Form     map[string]string // what was chosen
+	Seats    []int
+	Refused  error         // why the visitor cannot play at all; nil: they can
+	Problem  *wire.Problem // why the choice was refused
+	Own      []*play.Table // games of the visitor that are not over
+	MoveTime int           // seconds
+}
+
+// playGame is a game with the rules that can be chosen.
+type playGame struct {
+	Name, Title string
+	Ladders     []ladder.Ladder
+}
+
+// playBot is a bot to play against.
+type playBot struct {
+	Name  string
+	Level string // of a house bot: the key of a text
+}
+
+// levels are the house bots by how well they play, the weakest first.
+var levels = []struct{ prefix, level string }{
+	{"@random", "play.level.easy"}, {"@first", "play.level.easy"}, {"@greedy:", "play.level.middle"}, {"@greedy", "play.level.hard"},
+}
+
+func levelOf(bot string) string {
+	for _, l := range levels {
+		if strings.HasPrefix(bot, l.prefix) {
+			return l.level
+		}
+	}
+	return "play.level.unknown"
+}
+
+// who returns who plays in this visit. A guest is known by the cookie of forms.
+func (v *visit) who() play.Who {
+	return play.Who{Person: v.Person, Guest: v.form, Address: v.Address}
+}
+
+// play shows the form to choose a game.
+func (s *Site) play(v *visit) error {
+	q := v.query()
+	form := map[string]string{"bot": q.Text("bot"), "game": q.Text("game"), "options": q.Text("options"), "seat": q.Text("seat")}
+	if err := q.Err(); err != nil {
+		return err
+	}
+	return s.choosePlay(v, http.StatusOK, form, nil)
+}
+
+func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem *wire.Problem) error {
+	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	for _, g := range games.All() {
+		page.Games = append(page.Games, playGame{Name: g.Name(), Title: cmp.Or(g.Display().Title, g.Name()), Ladders: s.laddersOf(g.Name())})
+	}
+	if form["game"] == "" {
+		form["game"] = page.Games[0].Name
+	}
+	for i := range 6 {
+		page.Seats = append(page.Seats, i)
+	}
+	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
+	if err != nil {
+		return err
+	}
+	for _, b := range versions {
+		if b.House() {
+			page.House = append(page.House, playBot{b.Bot, levelOf(b.Bot)})
+		} else {
+			page.Bots = append(page.Bots, playBot{Name: b.Bot})
+		}
+	}
+	order := func(b playBot) int {
+		return slices.IndexFunc(levels, func(l struct{ prefix, level string }) bool { return l.level == b.Level })
+	}
+	slices.SortStableFunc(page.House, func(a, b playBot) int { return order(a) - order(b) })
+	return v.page(status, "play", page)
+}
+
+func (s *Site) laddersOf(game string) (list []ladder.Ladder) {
+	for _, l := range s.Config.Ladders {
+		if l.Game == game {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// chosen reads the form of a choice.
+func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err error) {
+	post := v.r.PostForm
+	form = map[string]string{}
+	for _, name := range []string{"game", "options", "seat"} {
+		form[name] = post.Get(name)
+	}
+	bots := post["bot"]
+	if len(bots) > rules.MaxSeats {
+		bots = bots[:rules.MaxSeats]
+	}
+	for _, b := range bots {
+		if b != "" {
+			c.Bots = append(c.Bots, b)
+		}
+	}
+	if len(c.Bots) > 0 {
+		form["bot"] = c.Bots[0]
+	}
+	c.Game = form["game"]
+	name := post.Get("rules-" + c.Game)
+	form["rules"] = name
+	var base map[string]string
+	if i := slices.IndexFunc(s.Config.Ladders, func(l ladder.Ladder) bool { return l.Name == name && l.Game == c.Game }); i >= 0 {
+		base = s.Config.Ladders[i].Options
+	}
+	if c.Options, err = play.ParseOptions(base, form["options"]); err != nil {
+		return c, form, err
+	}
+	if form["seat"] == "" {
+		variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant()
+		if err == nil {
+			c.Seat = rand.IntN(variant.Players())
+		}
+		return c, form, nil
+	}
+	if c.Seat, err = strconv.Atoi(form["seat"]); err != nil {
+		err = ladder.Errorf(ladder.Invalid, "try 0", "seat cannot be %q", clip(form["seat"]))
+	}
+	return c, form, err
+}
+
+// playOpened opens a table.
+func (s *Site) playOpened(v *visit) error {
+	c, form, err := s.chosen(v)
+	var t *play.Table
+	if err == nil {
+		t, err = s.Play.Open(v.ctx(), v.who(), c)
+	}
+	if err != nil {
+		p, _ := s.API.Problem(v.r, err)
+		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+			return err
+		}
+		return s.choosePlay(v, p.Status, form, &p)
+	}
+	v.redirect("/play/" + t.ID)
+	return nil
+}
+
+// tablePage is the data of the page "table".
+type tablePage struct {
+	*play.Table
+	Title      string
+	Commitment referee.Hex
+	Names      []string
+	Data       template.JS // for the script
+}
+
+// table shows a game: the visitor's own while it is played, and any that is over.
+func (s *Site) table(v *visit) error {
+	id := v.r.PathValue("id")
+	t := s.Play.Table(id)
+	if t == nil {
+		return s.played(v, id)
+	}
+	if err := mine(v, t); err != nil {
+		return err
+	}
+	display := t.Variant.Game().Display()
+	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(v.t("table.you"))}
+	left, ok := t.Left()
+	if !ok {
+		left = -time.Millisecond
+	}
+	data, err := json.Marshal(map[string]any{
+		"socket": "/ws/play/" + id, "display": display, "seat": t.Choice.Seat, "names": page.Names,
+		"move": s.Play.Limits.Move.Milliseconds(), "left": left.Milliseconds(),
+	})
+	if err != nil {
+		return err
+	}
+	page.Data = template.JS(data)
+	return v.page(http.StatusOK, "table", page)
+}
+
+// mine returns an error unless a table is the visitor's.
+func mine(v *visit, t *play.Table) error {
+	if t.Mine(v.who()) {
+		return nil
+	}
+	return ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
+}
+
+// playedPage is the data of the page "played".
+type playedPage struct {
+	ladder.Play
+	Title  string
+	Result string // of the person: "win", "draw", "loss"; "" if the game is broken
+	Fault  *referee.Fault
+	Game   *replaypage.Game
+	Data   template.JS
+}
+
+// played shows a game that is over.
+func (s *Site) played(v *visit, id string) error {
+	p, err := s.Store.Play(v.ctx(), id)
+	if err != nil {
+		return err
+	}
+	g, err := games.Find(p.Game)
+	if err != nil {
+		return err
+	}
+	page := playedPage{Play: p, Title: cmp.Or(g.Display().Title, p.Game)}
+	if p.State != ladder.PlayFinished {
+		return v.page(http.StatusOK, "played", page)
+	}
+	replay, err := s.replayOf(v, id)
+	if err != nil {
+		return err
+	}
+	if page.Game, err = replaypage.NewGame(replay, g); err != nil {
+		return fmt.Errorf("data: the replay of game %q: %w", id, err)
+	}
+	variant, err := replay.Resolve(g)
+	if err != nil {
+		return err
+	}
+	switch r := rules.RecordOf(variant, replay.Ranks, p.Seat); {
+	case r.Wins > 0:
+		page.Result = "win"
+	case r.Draws > 0:
+		page.Result = "draw"
+	default:
+		page.Result = "loss"
+	}
+	if len(replay.Faults) > 0 {
+		page.Fault = &replay.Faults[0]
+	}
+	data, err := json.Marshal(page.Game)
+	if err != nil {
+		return err
+	}
+	page.Data = template.JS(data)
+	return v.page(http.StatusOK, "played", page)
+}
+
+func (s *Site) replayOf(v *visit, id string) (*referee.Replay, error) {
+	data, err := s.Store.PlayReplay(v.ctx(), id)
+	if err != nil {
+		return nil, err
+	}
+	return referee.DecodeReplay(data)
+}
+
+// playReplay sends the document of a game that is over.
+func (s *Site) playReplay(v *visit) error {
+	data, err := s.Store.PlayReplay(v.ctx(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v.begun = true
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Content-Disposition", `attachment; filename="replay.json"`)
+	v.w.Write(data)
+	return nil
+}
+
+// resignTime is how long the answer to a resignation waits for the end of the game.
+const resignTime = 5 * time.Second
+
+// resigned gives a game up.
+func (s *Site) resigned(v *visit) error {
+	id := v.r.PathValue("id")
+	if t := s.Play.Table(id); t != nil {
+		if err := mine(v, t); err != nil {
+			return err
+		}
+		t.Resign()
+		select { // the bots may have to end their move
+		case <-t.Over():
+		case <-time.After(resignTime):
+		case <-v.ctx().Done():
+		}
+	}
+	v.redirect("/play/" + id)
+	return nil
+}
+
+// rematch opens a table with the same game and bots, at the next seat.
+func (s *Site) rematch(v *visit) error {
+	p, err := s.Store.Play(v.ctx(), v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	c := play.Choice{Game: p.Game, Options: p.Options, Seat: (p.Seat + 1) % (len(p.Bots) + 1)}
+	for _, b := range p.Bots {
+		c.Bots = append(c.Bots, b.Bot)
+	}
+	t, err := s.Play.Open(v.ctx(), v.who(), c)
+	if err != nil {
+		return err
+	}
+	v.redirect("/play/" + t.ID)
+	return nil
+}
+
+// tableSocket carries the lines of a person's seat.
+func (s *Site) tableSocket(v *visit) error {
+	t := s.Play.Table(v.r.PathValue("id"))
+	if t == nil {
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", clip(v.r.PathValue("id")))
+	}
+	if err := mine(v, t); err != nil {
+		return err
+	}
+	v.begun = true
+	socket, err := seat.Upgrade(v.w, v.r, seat.SocketLimits{})
+	if err != nil {
+		return nil // it has been answered
+	}
+	t.Attach(v.ctx(), seat.Wire{Socket: socket}) // whatever ends it, the person may come back
+	return nil
+}

@@ -1,0 +1,351 @@
+package site_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/seat"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// playRules are ladders that are not played much, with guests at the tables.
+const playRules = `
+[limits]
+anonymous = 100000
+requests = 100000
+[play]
+games = 6
+memory = 512
+address = 5
+guests = true
+think = 10000
+[[ladder]]
+name = "brisca"
+title = "Brisca"
+game = "brisca"
+deals = 1
+clock = {movetime = 10000, startup = 60000}
+`
+
+// step returns "over", or the point of a random move, which nothing covers; "" while there is none.
+const step = `(() => {
+	if (document.querySelector('.result, main .notice:not(noscript *)')) return 'over';
+	const board = document.getElementById('board');
+	if (board?.dataset.turn !== 'yes' || board.dataset.sent !== undefined) return '';
+	const all = [...board.querySelectorAll('.choice.to, .playable, .words button')];
+	const from = [...board.querySelectorAll('.choice.from')];
+	const pick = (list) => list[Math.floor(Math.random() * list.length)];
+	const e = pick(all.length > 0 ? all : from);
+	if (!e) return '';
+	e.scrollIntoView({ block: 'center' });
+	const box = e.getBoundingClientRect();
+	for (const part of [0.5, 0.25, 0.12, 0.06]) {
+		const x = box.left + box.width * part, y = box.top + box.height / 2;
+		if (e.contains(document.elementFromPoint(x, y))) return x + ' ' + y;
+	}
+	return 'covered';
+})()`
+
+// playOut plays at random to the end of the game.
+func playOut(b *browsertest.Tab, moves int) {
+	b.T.Helper()
+	end := time.Now().Add(4 * time.Minute)
+	for n := 0; moves == 0 || n < moves; {
+		if time.Now().After(end) {
+			b.T.Fatalf("the game is not over: %s", b.Text("main"))
+		}
+		switch at := browsertest.Eval[string](b, step); at {
+		case "over":
+			return
+		case "":
+			b.Wait(`#board[data-turn="yes"]:not([data-sent]), .result, main > .notice`)
+		case "covered":
+			b.T.Fatalf("a move is covered by others")
+		default:
+			var x, y float64
+			if _, err := fmt.Sscan(at, &x, &y); err != nil {
+				b.T.Fatal(err)
+			}
+			b.Run(chromedp.MouseClickXY(x, y))
+			n++
+		}
+	}
+}
+
+// begin opens a table by the form of the page.
+func begin(b *browsertest.Tab, w *sitetest.World, game, options string) {
+	b.T.Helper()
+	b.Go(w.URL + "/play?bot=@greedy&game=" + game + "&seat=0&options=" + options)
+	b.Click(`form.choose > button`)
+	b.Wait(`#board svg`)
+}
+
+// A game of each kind is played to its end by clicks, and its replay is there.
+func TestPlayGames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays five games in a browser")
+	}
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	for _, c := range []struct{ game, options string }{
+		{"brisca", ""}, {"tute", ""}, {"podrida", "players%3D6+deck%3D40"}, {"tebes", "size%3D4"}, {"teeko", ""},
+	} {
+		t.Run(c.game, func(t *testing.T) {
+			b := browsertest.Open(t, in, w.URL+"/play")
+			b.Home = w.URL
+			b.Look(390, 844, false)
+			begin(b, w, c.game, c.options)
+			if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
+				t.Errorf("the page is %d wide", wide)
+			}
+			b.Wait(`#board[data-turn="yes"]`)
+			b.Accessible()
+			b.Picture(*screens, "table-"+c.game)
+			playOut(b, 0)
+			b.Wait(`.result`)
+			b.Wait(`#player svg`)
+			b.Picture(*screens, "played-"+c.game)
+			b.Quiet()
+		})
+	}
+	r, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@greedy"))
+	w.Must(err)
+	if r.Games != 5 {
+		t.Errorf("the record against people has %d games, want 5", r.Games)
+	}
+}
+
+func botID(t *testing.T, w *sitetest.World, name string) int64 {
+	t.Helper()
+	bot, err := w.Server.Store.Bot(t.Context(), name)
+	w.Must(err)
+	return bot.ID
+}
+
+// A page that is loaded again, or loses its connection, keeps the seat. Then the person resigns,
+// and plays again.
+func TestPlayReload(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	examine(b, w.URL+"/play", "play")
+	begin(b, w, "brisca", "")
+	playOut(b, 2)
+	b.Wait(`#board[data-turn="yes"]`)
+	before := browsertest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
+	b.Go(browsertest.Eval[string](b, "location.href"))
+	b.Wait(`#board[data-turn="yes"]`)
+	after := browsertest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
+	if before != after || before == "" {
+		t.Errorf("the hand is %q, and %q when the page is loaded again", before, after)
+	}
+	playOut(b, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Click(`form[action$="/resign"] button`)
+	b.Wait(`.result.loss`)
+	b.Click(`form[action$="/rematch"] button`)
+	b.Wait(`#board svg`)
+	b.Quiet()
+}
+
+// opened opens a table without a browser and returns its address.
+func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
+	w.T.Helper()
+	page := w.Get(c, "/play")
+	return w.Post(c, "/play", "csrf="+w.CSRF(page.Body)+"&"+form)
+}
+
+const briscaForm = "game=brisca&bot=@greedy&seat=0"
+
+// dial opens a socket of a table.
+func dial(w *sitetest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
+	w.T.Helper()
+	d := websocket.Dialer{Jar: c.Jar}
+	ws, resp, err := d.Dial("ws"+strings.TrimPrefix(w.URL, "http")+"/ws"+path, header)
+	if err == nil {
+		w.T.Cleanup(func() { ws.Close() })
+		return ws, http.StatusSwitchingProtocols
+	}
+	if resp == nil {
+		w.T.Fatal(err)
+	}
+	return nil, resp.StatusCode
+}
+
+// awaitLine reads frames until a line with this beginning comes.
+func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
+	t.Helper()
+	for {
+		var f seat.Frame
+		if err := ws.ReadJSON(&f); err != nil {
+			t.Fatalf("waiting for %q: %v", begins, err)
+		}
+		for _, line := range f.Lines {
+			if strings.HasPrefix(line, begins) {
+				return
+			}
+		}
+	}
+}
+
+// Tables are entered by nobody else, are bounded for each visitor while others play on, and end
+// when the person is blocked or the server stops.
+func TestPlayBounds(t *testing.T) {
+	w := sitetest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	a := opened(w, first, briscaForm)
+	table := a.Header.Get("Location")
+	if a.Status != http.StatusSeeOther || !strings.HasPrefix(table, "/play/") {
+		t.Fatalf("a table is not opened: %d %s", a.Status, a.Body)
+	}
+	ws, _ := dial(w, first, table, nil)
+	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+
+	t.Run("others", func(t *testing.T) {
+		w.Get(second, "/play")
+		if a := w.Get(second, table); a.Status != http.StatusForbidden {
+			t.Errorf("the page of somebody else's table answers %d", a.Status)
+		}
+		if _, status := dial(w, second, table, nil); status != http.StatusForbidden {
+			t.Errorf("the socket of somebody else's table answers %d", status)
+		}
+		if _, status := dial(w, first, table, http.Header{"Origin": {"https://elsewhere.example"}}); status != http.StatusForbidden {
+			t.Errorf("a socket of another origin answers %d", status)
+		}
+		if _, status := dial(w, first, "/play/AAAA", nil); status != http.StatusNotFound {
+			t.Errorf("a guessed table answers %d", status)
+		}
+		if a := w.Post(second, table+"/resign", "csrf="+w.CSRF(w.Get(second, "/play").Body)); a.Status != http.StatusForbidden {
+			t.Errorf("resigning for somebody else answers %d", a.Status)
+		}
+		if a := w.Post(second, "/play", briscaForm); a.Status != http.StatusForbidden {
+			t.Errorf("a form without a token answers %d", a.Status)
+		}
+	})
+	t.Run("limits", func(t *testing.T) {
+		if a := opened(w, first, briscaForm); a.Status != http.StatusSeeOther {
+			t.Errorf("the second table answers %d", a.Status)
+		}
+		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "you play 2 games already") {
+			t.Errorf("the third table answers %d", a.Status)
+		}
+		for range 2 {
+			if a := opened(w, second, briscaForm); a.Status != http.StatusSeeOther {
+				t.Errorf("another guest's table answers %d", a.Status)
+			}
+		}
+		third := w.Client()
+		if a := opened(w, third, briscaForm); a.Status != http.StatusSeeOther {
+			t.Errorf("the fifth table answers %d", a.Status)
+		}
+		if a := opened(w, third, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "from your address") {
+			t.Errorf("the sixth table from an address answers %d", a.Status)
+		}
+	})
+	for form, want := range map[string]string{
+		"game=chess&bot=@greedy&seat=0":                      "chess",
+		"game=brisca&bot=@nobody&seat=0":                     "does not exist",
+		"game=brisca&seat=0":                                 "no bot to play against",
+		"game=brisca&bot=@greedy&seat=2":                     "seat 2 does not exist",
+		"game=brisca&bot=@greedy&seat=0&options=players":     "name=value",
+		"game=brisca&bot=@greedy&seat=0&options=players%3D9": "players",
+	} {
+		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
+			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
+		}
+	}
+	// the first goes on
+	ws.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
+	var f seat.Frame
+	for f.Ack < 2 {
+		w.Must(ws.ReadJSON(&f))
+	}
+}
+
+// A blocked person's game ends at once, for nobody. A guest plays only where guests may.
+func TestPlayBlocked(t *testing.T) {
+	w := sitetest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
+	guest := w.Client()
+	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
+		t.Errorf("a guest gets the form, with %d", a.Status)
+	}
+	if a := w.Post(guest, "/play", "csrf="+w.CSRF(w.Get(guest, "/sign-in").Body)+"&"+briscaForm); a.Status != http.StatusUnauthorized {
+		t.Errorf("a guest's table answers %d", a.Status)
+	}
+	p, err := w.Server.Store.AddPerson(t.Context(), "anna", false)
+	w.Must(err)
+	token, _, err := w.Server.Store.AddToken(t.Context(), p.ID, "test", ladder.ScopeAll, time.Time{})
+	w.Must(err)
+	c := w.Client()
+	w.SignIn(c, token)
+	table := opened(w, c, briscaForm).Header.Get("Location")
+	ws, _ := dial(w, c, table, nil)
+	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+	r, err := http.NewRequest(http.MethodPut, w.URL+"/api/v1/admin/people/anna/block", nil)
+	w.Must(err)
+	r.Header.Set("Authorization", "Bearer "+w.Token)
+	resp, err := http.DefaultClient.Do(r)
+	w.Must(err)
+	resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		t.Fatalf("blocking answers %s", resp.Status)
+	}
+	for {
+		var f seat.Frame
+		if ws.ReadJSON(&f) != nil {
+			break
+		}
+	}
+	refereetest.Until(t, "the game is broken", func() bool {
+		game, err := w.Server.Store.Play(t.Context(), strings.TrimPrefix(table, "/play/"))
+		return err == nil && game.State == ladder.PlayBroken
+	})
+	if a := w.Get(guest, table); !strings.Contains(a.Body, "Nobody has lost it") {
+		t.Errorf("the page says %s", a.Body)
+	}
+	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@greedy"))
+	w.Must(err)
+	if record.Games != 0 {
+		t.Errorf("the bot has %d games", record.Games)
+	}
+}
+
+// The seed is secret until the end, and fits the commitment that was shown.
+func TestPlaySeed(t *testing.T) {
+	w := sitetest.New(t, playRules, 0)
+	c := w.Client()
+	table := opened(w, c, briscaForm).Header.Get("Location")
+	page := w.Get(c, table)
+	_, rest, _ := strings.Cut(page.Body, `<code class="hash">`)
+	commitment, _, _ := strings.Cut(rest, "<")
+	ws, _ := dial(w, c, table, nil)
+	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+	awaitLine(t, ws, "turn ")
+	if a := w.Get(c, table+"/replay.json"); a.Status != http.StatusNotFound {
+		t.Errorf("the replay of a game that is played answers %d", a.Status)
+	}
+	w.Post(c, table+"/resign", "csrf="+w.CSRF(page.Body))
+	refereetest.Until(t, "the game is over", func() bool { return w.Get(c, table+"/replay.json").Status == http.StatusOK })
+	var replay struct {
+		Commitment string
+		Match      struct{ Seed string }
+		Faults     []struct{ Reason struct{ Kind string } }
+	}
+	w.Must(json.Unmarshal([]byte(w.Get(c, table+"/replay.json").Body), &replay))
+	if len(commitment) != 64 || len(replay.Match.Seed) != 64 || fmt.Sprint(replay.Faults) != "[{{resigned}}]" {
+		t.Errorf("the commitment is %q, the replay %+v", commitment, replay)
+	}
+}
