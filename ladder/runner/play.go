@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -127,6 +128,9 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 		p.earlier(match)
 	}
 	err = match.Play(ctx)
+	if errors.Is(err, errEarly) {
+		return nil
+	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -137,7 +141,7 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 }
 
 // done adds a finished game. A fault of a house bot is a failure of the server: the
-// match is played again.
+// match is played again. A match in which a connection was lost ends with that game.
 func (p *played) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -149,10 +153,14 @@ func (p *played) done(g *referee.Game) error {
 	}
 	cutInfo(&g.Replay)
 	p.games = append(p.games, g)
+	if lostConnection(g) {
+		return errEarly
+	}
 	return nil
 }
 
-// bots returns the programs of the versions; all but house bots are sandboxed.
+// bots returns the programs of the versions; all but house bots and remote ones are
+// sandboxed.
 func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 	var bots []referee.Bot
 	p.versions = nil
@@ -166,7 +174,7 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, versionError{id, err}
 		}
-		if bot.Sandbox = nil; !v.House() {
+		if bot.Sandbox = nil; bot.Serve == nil && !v.House() {
 			bot.Sandbox = r.Sandbox
 		}
 		bot.Name = uniqueName(v, taken)

@@ -154,10 +154,11 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 	return out, err
 }
 
-// mayAdd refuses a version of a bot that cannot be taken in now.
+// mayAdd refuses a version of a bot that cannot be taken in now. bundle is "" for one that
+// is not uploaded.
 func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, bundle string, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
-		return conflict("bring it back first: timba bots restore "+b.Name, "bot %q is withdrawn", b.Name)
+		return withdrawn(b)
 	}
 	if number, err := q.OpenVersion(ctx, b.ID); err == nil {
 		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
@@ -168,7 +169,7 @@ func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, b
 	if err != nil {
 		return err
 	}
-	if live.ID != 0 && live.Bundle == bundle {
+	if live.ID != 0 && bundle != "" && live.Bundle == bundle {
 		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, is the same upload and stays live", b.Name, live.Number)
 	}
 	now := s.now()
