@@ -21,6 +21,9 @@ type Bot struct {
 	Dir     string   // its working directory; "" for the current one
 	Hash    string   // SHA-256 of what runs, in hexadecimal
 
+	Language string // of its program, for advice; "" if unknown
+	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
+
 	// Sandbox is how it is sandboxed; nil: it has all the rights of the referee.
 	Sandbox *Sandbox
 

@@ -24,6 +24,9 @@ type conn interface {
 	// was read. The error is errLate if none came by the deadline. With a deadline in
 	// the past, Line returns only what is there already.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
+	// Rest returns the line that the bot has begun and not ended, valid until the next
+	// call of Line.
+	Rest() []byte
 	// Answered ends a turn: the count of output starts again at 0.
 	Answered()
 	// Stderr returns what the bot has written to stderr since the last call.

@@ -63,9 +63,6 @@ func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
 	return line, at, err
 }
 
-// Rest returns the bot's unfinished line, valid until the next call of Line.
-func (p *Process) Rest() []byte { return p.lines.rest() }
-
 // CloseInput closes the bot's input. The bot may still write.
 func (p *Process) CloseInput() {
 	if !p.closed {

@@ -1,11 +1,8 @@
 package referee
 
 import (
-	"strings"
-
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Fault is why a seat forfeited a game.
@@ -43,36 +40,4 @@ func appendFault(dst []byte, seat int, f *Fault) []byte {
 		return AppendOthersFault(dst, f.Seat, f.Code)
 	}
 	return protocol.AppendFault(dst, f.Seat, f.Code, f.Text)
-}
-
-// Circumstances returns what a replay, and the seat's log of that game, contain about one
-// of its faults, for advice. They are incomplete if there is an error.
-func (r *Replay) Circumstances(g rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
-	c := fault.Circumstances{
-		Ply: f.Ply, Movetime: r.Clock.Movetime, Games: r.Match.Deal + 1,
-		Stderr: strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' }),
-	}
-	list := func(s rules.State) (moves []string) {
-		for _, m := range s.Legal(nil) {
-			moves = append(moves, string(s.MoveText(nil, m)))
-		}
-		return moves
-	}
-	v, err := r.Resolve(g)
-	if err != nil {
-		return c, err
-	}
-	for s, err := range r.Walk(v, nil) {
-		if err != nil {
-			return c, err
-		}
-		if m := s.Record; m != nil && s.State.Ply() < f.Ply && m.Seat == f.Seat && !m.StandIn {
-			c.Turns++
-			c.Before, c.Longest = list(s.State), max(c.Longest, m.MS)
-		}
-		if s.State.Ply() == f.Ply && s.State.Turn() == f.Seat && !f.BeforeGame() {
-			c.Legal = list(s.State)
-		}
-	}
-	return c, nil
 }

@@ -48,7 +48,7 @@ var faultTexts = map[string][]string{
 	"silent":    {noMove},
 	"late":      {noMove},
 	"slow-drip": {noMove},
-	"no-lf":     {noMove},
+	"no-lf":     {`no move within 250 ms and the margin of 50 ms, after the unfinished line "move `, "and flush the output after every line"},
 	"no-flush":  {noMove},
 
 	"illegal":        {`"1o": `, listed},

@@ -267,7 +267,8 @@ func (g *game) greet(seat int) error {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
-			return fault.New(fault.Reason{Kind: fault.NoReady, Limit: g.match.Clock.Startup.Milliseconds()})
+			r := fault.Reason{Kind: fault.NoReady, Limit: g.match.Clock.Startup.Milliseconds()}
+			return fault.New(r.After(c.conn.Rest()))
 		}
 		if err != nil {
 			return startup(err)
@@ -329,7 +330,10 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	now := sent
 	for {
 		line, at, err := c.conn.Line(now, deadline)
-		if errors.Is(err, errLate) || err == nil && at.After(deadline) {
+		if errors.Is(err, errLate) {
+			return 0, fault.New(Late(g.match.Clock).After(c.conn.Rest()))
+		}
+		if err == nil && at.After(deadline) {
 			return 0, fault.New(Late(g.match.Clock))
 		}
 		if err != nil {

@@ -83,6 +83,7 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 }
 
 func (c *talker) Wake() error          { return nil }
+func (c *talker) Rest() []byte         { return nil }
 func (c *talker) Answered()            {}
 func (c *talker) Stderr() []byte       { return nil }
 func (c *talker) Usage() sandbox.Usage { return sandbox.Usage{} }

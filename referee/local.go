@@ -103,6 +103,7 @@ func (l *local) gone() error {
 	return fault.New(fault.Reason{Kind: fault.Returned})
 }
 
+func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
 

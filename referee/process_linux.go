@@ -291,9 +291,7 @@ func (p *process) gone(how fault.Kind) error {
 
 // exitFault returns the fault of a process that has ended.
 func (p *process) exitFault(r fault.Reason) error {
-	rest := p.lines.rest()
-	r.Unfinished = fault.Raw(rest[:min(len(rest), 80)])
-	return fault.New(r)
+	return fault.New(r.After(p.Rest()))
 }
 
 // exitReason returns how a process ended: by the signal, if that is not 0.
@@ -303,6 +301,8 @@ func exitReason(status int, signal syscall.Signal) fault.Reason {
 	}
 	return fault.Reason{Kind: fault.Exited, Status: status}
 }
+
+func (p *process) Rest() []byte { return p.lines.rest() }
 
 func (p *process) Answered() {
 	p.lines.answered()

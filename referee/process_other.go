@@ -159,6 +159,8 @@ func exitReason(s *os.ProcessState) fault.Reason {
 	return fault.Reason{Kind: fault.Exited, Status: s.ExitCode()}
 }
 
+func (p *process) Rest() []byte { return p.lines.rest() }
+
 func (p *process) Answered() { p.lines.answered() }
 
 func (p *process) Stderr() []byte {

@@ -16,8 +16,11 @@ type Sandbox struct {
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// best returns the level that a bot gets on this machine.
-func (h *Sandbox) best() sandbox.Level {
+// Best returns the level that a bot gets on this machine, None without a sandbox.
+func (h *Sandbox) Best() sandbox.Level {
+	if h == nil {
+		return sandbox.None
+	}
 	if h.Most == sandbox.None {
 		return sandbox.Probe().Level
 	}

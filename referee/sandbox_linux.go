@@ -25,7 +25,7 @@ func (p *process) startSandboxed(b Bot, theirs [3]*os.File) error {
 		if errors.As(err, &s) && s.Step == "program" {
 			return startError(b, s.Err)
 		}
-		if b.Sandbox.Freeze && b.Sandbox.best() < sandbox.Full {
+		if b.Sandbox.Freeze && b.Sandbox.Best() < sandbox.Full {
 			err = fmt.Errorf("stopping a bot between its turns needs a cgroup: %w", err)
 		}
 		return fmt.Errorf("referee: starting %s: %w", b.Name, err)

@@ -125,7 +125,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().Int64Var(&revoke, "revoke", 0, "revoke the invite with this `ID`")
+	countFlag(cmd, &revoke, "revoke", 0, "revoke the invite with this `ID`")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }

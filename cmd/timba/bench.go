@@ -35,7 +35,7 @@ func newBench() *cobra.Command {
 			return runBench(cmd, b)
 		},
 	}
-	cmd.AddCommand(newBenchDuplicates(), newBenchLadder(), newBenchOpenings(), newBenchSandbox())
+	cmd.AddCommand(newBenchDuplicates(), newBenchFair(), newBenchLadder(), newBenchOpenings(), newBenchSandbox())
 	cmd.Flags().DurationVar(&b.Time, "time", time.Second, "about how long each figure is measured")
 	return cmd
 }
@@ -54,7 +54,7 @@ func runBench(cmd *cobra.Command, b bench.Bench) error {
 	}
 	t.Render()
 	fmt.Fprintln(w)
-	playouts, err := b.Playouts()
+	playouts, err := b.Playouts(ctx)
 	if err != nil {
 		return err
 	}

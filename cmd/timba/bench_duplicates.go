@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/ladder/rating/worth"
@@ -29,13 +27,10 @@ func newBenchDuplicates() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if deals < 2 {
-				return fmt.Errorf("bench: deals cannot be %d: try 2 or more", deals)
-			}
 			return benchDuplicates(cmd, deals, s)
 		},
 	}
-	cmd.Flags().IntVar(&deals, "deals", 1000, "deals of each game")
+	numberFlag(cmd, &deals, "deals", 1000, 2, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(&seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	return cmd
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/referee"
@@ -25,13 +23,10 @@ func newBenchOpenings() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if deals < 1 {
-				return fmt.Errorf("bench: deals cannot be %d: try 1 or more", deals)
-			}
-			return bench.Openings(cmd.OutOrStdout(), deals, s)
+			return bench.Openings(cmd.Context(), cmd.OutOrStdout(), deals, s)
 		},
 	}
-	cmd.Flags().IntVar(&deals, "deals", 1000, "deals of each game")
+	numberFlag(cmd, &deals, "deals", 1000, 1, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(&seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	return cmd
 }

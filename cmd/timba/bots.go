@@ -24,8 +24,9 @@ func newBots() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bots [BOT]",
 		Short: "List the bots of the competition, or one bot's versions and standings",
-		Long: "Lists the bots of the competition, or with BOT its versions and standings. The commands below are\n" +
-			"for your own bots, and history for any.",
+		Long: "Lists the bots of the competition, or with BOT its versions and standings; a bot that is called\n" +
+			"like a command below needs timba bots show BOT. The commands below are for your own bots, show\n" +
+			"and history for any.",
 		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +46,27 @@ func newBots() *cobra.Command {
 	cmd.Flags().BoolVar(&f.mine, "mine", false, "only your own bots")
 	cmd.Flags().StringVar(&f.owner, "owner", "", "only the bots of this person")
 	jsonFlag(cmd, &f.json)
-	cmd.AddCommand(newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
+	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
+	return cmd
+}
+
+// newBotsShow shows a bot of any name, also of a command's.
+func newBotsShow() *cobra.Command {
+	var f botsFlags
+	cmd := &cobra.Command{
+		Use:     "show BOT",
+		Short:   "Show one bot's versions and standings",
+		Example: "  timba bots show mybot",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := connect(cmd, false)
+			if err != nil {
+				return err
+			}
+			return f.one(cmd, c, args[0])
+		},
+	}
+	jsonFlag(cmd, &f.json)
 	return cmd
 }
 

@@ -204,7 +204,7 @@ func newBotsHistory() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
-	cmd.Flags().IntVar(&last, "last", 20, "at most so many matches of each ladder")
+	countFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

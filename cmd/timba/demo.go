@@ -41,9 +41,9 @@ func newDemo() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.serve.data, "data", "", "keep the competition in this new `DIR`")
 	flags.StringVar(&f.serve.listen, "listen", "127.0.0.1:0", "`address` of the HTTP server; port 0 for a free one")
-	flags.IntVar(&f.serve.workers, "workers", 0, "matches at the same time (default: one for each core)")
+	countFlag(cmd, &f.serve.workers, "workers", 0, "matches at the same time (default: one for each core)")
 	flags.StringSliceVar(&f.languages, "languages", nil, "the `starters` that take part (default: all that this machine can run)")
-	flags.IntVar(&f.matches, "matches", 0, "end after this many matches, once all starters are live (default: at Ctrl-C)")
+	countFlag(cmd, &f.matches, "matches", 0, "end after this many matches, once all starters are live (default: at Ctrl-C)")
 	return cmd
 }
 
@@ -71,6 +71,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "a competition in %s\n", s.Dir)
 	fmt.Fprintf(w, "site:  %s/\n", s.URL())
+	printNotice(w, s)
 	fmt.Fprintf(w, "API:   %s/api/v1/ladders and more: %s/api/v1/openapi.json\n", s.URL(), s.URL())
 	fmt.Fprintf(w, "join:  TIMBA_URL=%s TIMBA_TOKEN=%s %s submit DIR\n", s.URL(), s.Token, self())
 	if f.matches == 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -49,7 +50,10 @@ func newDoctor() *cobra.Command {
 				return err
 			}
 			report := sandbox.Probe()
-			e := examine(report)
+			e := examine(cmd.Context(), report)
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
 			if asJSON {
 				err = writeJSON(cmd.OutOrStdout(), e)
 			} else {
@@ -66,7 +70,7 @@ func newDoctor() *cobra.Command {
 	return cmd
 }
 
-func examine(r sandbox.Report) examination {
+func examine(ctx context.Context, r sandbox.Report) examination {
 	e := examination{Level: r.Level.String()}
 	for _, l := range r.Layers {
 		result := layerResult{Name: l.Name, OK: l.OK, Fix: l.Fix}
@@ -75,7 +79,7 @@ func examine(r sandbox.Report) examination {
 		}
 		e.Layers = append(e.Layers, result)
 	}
-	if r.Level > sandbox.None {
+	if r.Level > sandbox.None && ctx.Err() == nil {
 		for _, t := range sandbox.SelfTest(r.Level) {
 			e.Trials = append(e.Trials, trialResult(t))
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/explain"
@@ -35,7 +36,7 @@ func newExplain() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			e := &explain.Explainer{
-				Writer: w, Style: draw.For(w), Paths: args, Games: games, All: all, Command: commandLine,
+				Writer: w, Style: draw.For(w), Paths: args, Games: games, All: all, Command: commandLine, About: tournament.About,
 			}
 			if cmd.Flags().Changed("fault") {
 				return e.Fault(number)
@@ -43,7 +44,7 @@ func newExplain() *cobra.Command {
 			return e.Explain()
 		},
 	}
-	cmd.Flags().IntVar(&number, "fault", 0, "show only the fault with this number, from 1")
+	countFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all faults in full")
 	return cmd
 }

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
@@ -89,6 +92,19 @@ func exportRows(cmd *cobra.Command, rows replaypage.RowWriter, paths []string) e
 	return rows.Close()
 }
 
+// cause returns an error of a file without the file's temporary name.
+func cause(err error) error {
+	var file *fs.PathError
+	var two *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		return file.Err
+	case errors.As(err, &two):
+		return two.Err
+	}
+	return err
+}
+
 // writeOut writes a file, or standard output for "" and "-". A file is written completely
 // or not at all.
 func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err error) {
@@ -99,9 +115,15 @@ func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err
 		}
 		return w.Flush()
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("export: %q is a directory: name a file with --out", path)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("export: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
 	if err != nil {
-		return fmt.Errorf("export: %w", err)
+		return fmt.Errorf("export: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
 	}
 	defer func() {
 		if err != nil {
@@ -123,8 +145,8 @@ func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("export: %w", err)
+		return fmt.Errorf("export: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", path)
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", draw.Clean(path))
 	return nil
 }

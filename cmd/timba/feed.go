@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 )
@@ -47,6 +48,6 @@ func newReplayFeed() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&seat, "seat", -1, "print the lines of this seat")
+	numberFlag(cmd, &seat, "seat", -1, 0, math.MaxInt, "print the lines of this seat")
 	return cmd
 }

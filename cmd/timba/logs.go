@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -45,8 +46,8 @@ func newLogs() *cobra.Command {
 			return f.ofVersion(cmd, c, args)
 		},
 	}
-	cmd.Flags().Int64Var(&f.game, "game", 0, "the ID of a `GAME`")
-	cmd.Flags().IntVar(&f.seat, "seat", 0, "the `SEAT` in the game, from 0")
+	countFlag(cmd, &f.game, "game", 0, "the ID of a `GAME`")
+	numberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,21 +61,22 @@ func newMatch() *cobra.Command {
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
+		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
 		ValidArgsFunction: completeBots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args)
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.deals, "deals", 10, "deals of a match, each played in every rotation")
+	numberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	f.addClock(cmd)
-	flags.IntVar(&f.concurrency, "concurrency", 0, "games at the same time (default: one for each core)")
+	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
-	flags.IntVar(&f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
+	countFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
 	f.adjudicate.add(cmd)
 	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
@@ -85,12 +87,11 @@ func newMatch() *cobra.Command {
 }
 
 func (f *matchFlags) addClock(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.IntVar(&f.movetime, "movetime", 0, "milliseconds for each move (default 1000)")
-	flags.IntVar(&f.bank, "bank", 0, "milliseconds for a whole game, instead of movetime")
-	flags.IntVar(&f.inc, "inc", 0, "milliseconds added to the bank after each move")
-	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
-	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of a bot to its ready")
+	msFlag(cmd, &f.movetime, "movetime", 0, 1, "milliseconds for each move (default 1000)")
+	msFlag(cmd, &f.bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
+	msFlag(cmd, &f.inc, "inc", 0, 0, "milliseconds added to the bank after each move")
+	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 }
 
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
@@ -167,15 +168,12 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 		return nil, err
 	}
 	t := &tournament.Tournament{Variant: v, Format: format, Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
-	if f.deals < 1 {
-		return nil, fmt.Errorf("match: deals cannot be %d: try 1 or more", f.deals)
-	}
 	if f.rounds != 0 && format != tournament.Swiss {
 		return nil, fmt.Errorf("match: --rounds goes with --format swiss")
 	}
 	for _, p := range programs {
 		if !p.Plays(game) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, game, p.Games)
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, game, strings.Join(p.Games, ", "))
 		}
 		t.Bots = append(t.Bots, p.Bot)
 	}

@@ -63,7 +63,11 @@ func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, args []string
 		case flag.Name == "rounds" && given["format"] && f.format != string(p.Format):
 		case slices.ContainsFunc(other[flag.Name], func(name string) bool { return given[name] }):
 		default:
-			if err := cmd.Flags().Lookup(flag.Name).Value.Set(flag.Text()); err != nil {
+			to := cmd.Flags().Lookup(flag.Name)
+			if to.DefValue == flag.Text() {
+				continue // also where a user may not write the default
+			}
+			if err := to.Value.Set(flag.Text()); err != nil {
 				return nil, fmt.Errorf("resume: plan.json: %s: %w", flag, err)
 			}
 		}

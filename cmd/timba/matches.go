@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func newMatches() *cobra.Command {
 	flags.StringVar(&f.ladder, "ladder", "", "only matches of this ladder")
 	flags.StringVar(&f.bot, "bot", "", "only matches of this `BOT[@N]`")
 	flags.StringVar(&f.state, "state", "", "only matches in this state: waiting|running|finished|dropped")
-	flags.IntVar(&f.limit, "limit", 20, "the largest number of matches; 0: all")
+	numberFlag(cmd, &f.limit, "limit", 20, 0, math.MaxInt, "the largest number of matches; 0: all")
 	flags.BoolVar(&f.games, "games", false, "with ID: also its games")
 	jsonFlag(cmd, &f.json)
 	cmd.AddCommand(newMatchesAsk(), newMatchesCancel())
@@ -227,7 +228,7 @@ func newMatchesAsk() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	flags.IntVar(&f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
+	countFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
 	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
 	jsonFlag(cmd, &f.json)
 	return cmd

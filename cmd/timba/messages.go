@@ -18,9 +18,6 @@ func newMessages() *cobra.Command {
 		Example: "  timba messages\n  timba messages --last 100 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if last < 1 {
-				return fmt.Errorf("messages: last cannot be %d: try 1 or more", last)
-			}
 			c, err := connect(cmd, true)
 			if err != nil {
 				return err
@@ -43,7 +40,7 @@ func newMessages() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&last, "last", 20, "only so many, the newest")
+	countFlag(cmd, &last, "last", 20, "only so many, the newest")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

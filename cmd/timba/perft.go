@@ -27,9 +27,6 @@ func newPerft() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeGame,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if depth < 0 {
-				return fmt.Errorf("perft: depth cannot be %d: try 0 or more", depth)
-			}
 			v, err := resolveGame(args[0], set, 0)
 			if err != nil {
 				return err
@@ -43,13 +40,21 @@ func newPerft() *cobra.Command {
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s %s\nseed %s\n", args[0], v.Settings(), referee.Hex(s))
 			if divide && depth > 0 {
-				for _, d := range rules.Divide(state, depth) {
+				counts, err := rules.Divide(cmd.Context(), state, depth)
+				if err != nil {
+					return err
+				}
+				for _, d := range counts {
 					fmt.Fprintf(w, "%s %d\n", state.MoveText(nil, d.Move), d.Count)
 				}
 			}
 			for n := range depth + 1 {
 				began := time.Now()
-				fmt.Fprintf(w, "perft %d: %d", n, rules.Perft(state, n))
+				count, err := rules.PerftUntil(cmd.Context(), state, n)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, "perft %d: %d", n, count)
 				if took := time.Since(began); took > time.Second {
 					fmt.Fprintf(w, " (%.1f s)", took.Seconds())
 				}
@@ -58,7 +63,7 @@ func newPerft() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&depth, "depth", 3, "moves in a sequence")
+	numberFlag(cmd, &depth, "depth", 3, 0, 1000, "moves in a sequence")
 	cmd.Flags().StringVar(&seed, "seed", "0", "seed of the game: 64 hexadecimal digits or a number")
 	cmd.Flags().StringArrayVar(&set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&divide, "divide", false, "also count for each first move")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,13 +54,13 @@ func newPlay() *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.seat, "seat", 0, "your seat")
+	numberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
 	flags.StringVar(&f.name, "name", "you", "your name in the replay")
 	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	flags.IntVar(&f.movetime, "movetime", 1000, "milliseconds that a bot has for each move; with --timed 60000, if not set")
-	flags.IntVar(&f.margin, "margin", 50, "milliseconds that a move may be late")
-	flags.IntVar(&f.startup, "startup", 10_000, "milliseconds from the start of a bot to its ready")
+	msFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
+	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 	f.sandbox.add(cmd)
 	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too, and counts down beside the prompt")
 	flags.StringVar(&f.out, "out", "", "save the replay in this `FILE` (default: in your cache directory)")
@@ -138,7 +139,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	var seats []referee.Bot
 	for _, p := range programs {
 		if !p.Plays(v.Game().Name()) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %v", p.Name, v.Game().Name(), p.Games)
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game().Name(), strings.Join(p.Games, ", "))
 		}
 		if !p.House {
 			p.Sandbox = sandboxed

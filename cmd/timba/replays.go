@@ -49,8 +49,8 @@ func newReplays() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.Int64Var(&f.match, "match", 0, "the replays of the match with this `ID`")
-	flags.Int64Var(&f.game, "game", 0, "the replay of the game with this `ID`")
+	countFlag(cmd, &f.match, "match", 0, "the replays of the match with this `ID`")
+	countFlag(cmd, &f.game, "game", 0, "the replay of the game with this `ID`")
 	flags.StringVar(&f.after, "after", "", "the replays after this `CURSOR`")
 	flags.StringVar(&f.ladder, "ladder", "", "only replays of this ladder")
 	flags.StringVar(&f.out, "out", "", "a directory, or a file ending in .ndjson or .jsonl")

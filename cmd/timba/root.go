@@ -29,38 +29,32 @@ var (
 	errNoVerdict = errors.New("no verdict")
 )
 
-// run runs a command line and returns its exit status.
+// run runs a command line until it ends or a signal comes, and returns its exit status.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	return runUntil(ctx, args, stdin, stdout, stderr)
+}
+
+// runUntil runs a command line until it ends or the context does, and returns its exit status.
+func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	switch cmd, err := root.ExecuteContextC(ctx); {
+	switch err := root.ExecuteContext(ctx); {
 	case err == nil:
 		return exitGood
 	case errors.Is(err, errFault):
 		return exitFault
-	case errors.Is(err, errNoVerdict):
+	case errors.Is(err, errNoVerdict), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitNoVerdict
 	default:
-		fmt.Fprintf(stderr, "timba: %v%s\n", err, whatToTry(cmd, err))
+		fmt.Fprintf(stderr, "timba: %s\n", message(err))
 		return exitError
 	}
-}
-
-// whatToTry returns what to add to an error of cobra about wrong usage: what to try. It is ""
-// for other errors.
-func whatToTry(cmd *cobra.Command, err error) string {
-	for _, usage := range []string{"accepts ", "requires ", "unknown flag", "unknown shorthand", "flag needs", "invalid argument"} {
-		if strings.HasPrefix(err.Error(), usage) {
-			return fmt.Sprintf(": try %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
-		}
-	}
-	return ""
 }
 
 // unknownCommand is the Args of a command that has only subcommands. Its error suggests
@@ -92,6 +86,10 @@ func newRoot() *cobra.Command {
 		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newBench(), newDoctor(),
 		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(),
 	)
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.SetFlagErrorFunc(flagError)
+	checkUsage(root)
 	return root
 }
 

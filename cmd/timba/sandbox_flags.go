@@ -28,7 +28,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|on|off`, or the required level: weak|reduced|full")
 	flags.StringVar(&f.memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
-	flags.IntVar(&f.processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
+	countFlag(cmd, &f.processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
 	flags.StringVar(&f.ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
@@ -158,7 +158,7 @@ func parseSize(s string) (int64, error) {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64>>shift {
+	if err != nil || n < 1 || n > math.MaxInt64>>shift {
 		return 0, fmt.Errorf("memory cannot be %q: try a number and k, m or g, as in 512m", s)
 	}
 	return n << shift, nil

@@ -24,7 +24,10 @@ import (
 // TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
 	sandbox.MaybeInit()
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
+	os.Setenv("GORACE", "atexit_sleep_ms=0")     // else house bots sleep a second at their end
+	if len(os.Args) > 1 && os.Args[1] == "bot" { // of a match in this process
+		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	testscript.Main(m, map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -52,7 +52,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
-	flags.IntVar(&f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
+	countFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
 	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
@@ -73,6 +73,7 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
+	printNotice(w, s)
 	if s.Token != "" { // on the first start only
 		s.Beside = func(ctx context.Context) error {
 			showToken(ctx, w, s)
@@ -80,6 +81,13 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 		}
 	}
 	return errors.Join(s.Serve(cmd.Context()), s.Close())
+}
+
+// printNotice prints what the server has changed for this machine.
+func printNotice(w io.Writer, s *server.Server) {
+	if s.Notice != "" {
+		fmt.Fprintln(w, "notice: "+s.Notice)
+	}
 }
 
 // tokenPause is how long the first start waits before it shows the token: the first lines of the

@@ -80,8 +80,8 @@ func TestServeKilled(t *testing.T) {
 	if len(broken) == 0 || len(finished) == 0 {
 		t.Errorf("the kills interrupted %d matches, %d were finished", len(broken), len(finished))
 	}
-	// The last server plays all of them again.
-	s := a.serve(t)
+	// The last server plays all of them again, and a busy machine has time to end them.
+	s := a.serve(t, "--grace", "10m")
 	until(t, "the interrupted matches are finished", func() bool {
 		again := map[int64]bool{}
 		for _, id := range finishedIn(s.log()) {

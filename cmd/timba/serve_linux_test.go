@@ -167,7 +167,7 @@ func (s *served) exits(t *testing.T, status int) {
 	t.Helper()
 	select {
 	case <-s.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Minute):
 		t.Fatalf("the server does not end:\n%s", s.log())
 	}
 	if got := s.ProcessState.ExitCode(); got != status {
@@ -217,4 +217,26 @@ func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 		}
 	})
 	return all
+}
+
+// On a small machine the default ladders play all the same, with less memory for each bot,
+// which the first lines say.
+func TestServeSmall(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, "")
+	s, out := a.launch(t, "--memory", "600m", "--sandbox", "reduced", "--workers", "1", "--grace", "0s")
+	noticed := false
+	for !noticed {
+		if !out.Scan() {
+			s.Wait()
+			t.Fatalf("the server does not start: %v\n%s", s.ProcessState, s.log())
+		}
+		noticed = regexp.MustCompile(`^notice: a bot may use \d+ MiB of memory, not 512: all bots together have 600 MiB`).MatchString(out.Text())
+	}
+	go func() {
+		for out.Scan() {
+		}
+	}()
+	until(t, "a match is over", func() bool { return len(finishedIn(s.log())) > 0 })
+	a.kill(t, s)
 }

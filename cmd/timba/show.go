@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,8 @@ func newReplayShow() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&f.seat, "seat", -1, "show only what this seat could see")
-	flags.IntVar(&f.ply, "ply", -1, "show only the position after this many moves")
+	numberFlag(cmd, &f.seat, "seat", -1, 0, math.MaxInt, "show only what this seat could see")
+	numberFlag(cmd, &f.ply, "ply", -1, 0, math.MaxInt, "show only the position after this many moves")
 	flags.BoolVar(&f.all, "all", false, "show the cards of all seats")
 	flags.BoolVar(&f.plain, "plain", false, "show lines of the protocol instead of drawings")
 	flags.BoolVar(&f.step, "step", false, "step through the positions with keys")

@@ -65,7 +65,7 @@ func newStandings() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also show inactive versions and ladders")
-	cmd.Flags().IntVar(&limit, "limit", 0, "the largest number of places on a ladder (default: all)")
+	countFlag(cmd, &limit, "limit", 0, "the largest number of places on a ladder (default: all)")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -35,6 +35,9 @@ type Config struct {
 	Pause   time.Duration
 	Sandbox sandbox.Level
 	Limits  ladder.Limits
+	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
+	// its memory: the configuration does not say what a bot may use.
+	Fit     bool
 	Ladders []ladder.Ladder // in the order in which they are shown
 }
 
@@ -77,7 +80,7 @@ func Parse(name string, data []byte, house program.Builtins) (*Config, error) {
 		own.Ladders = f.Ladders
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblingKeys(unknown[0]), ", "), "%s: key %q does not exist", name, unknown[0])
+		return nil, ladder.Errorf(ladder.Invalid, "try "+strings.Join(siblingKeys(unknown[0]), ", "), "%s: unknown key %q", name, unknown[0])
 	}
 	c, err := own.resolve(house)
 	if err != nil {

@@ -115,6 +115,9 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	default:
 		return nil, fmt.Errorf("sandbox cannot be %q: try reduced or full; strangers' bots are not run with less", f.Sandbox)
 	}
+	if c.Fit = f.Limits.Memory == 0; c.Fit {
+		f.Limits.Memory = sandbox.DefaultLimit.Memory >> 20
+	}
 	var err error
 	if c.Limits, err = f.Limits.resolve(); err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -10,8 +9,10 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // judge benches the versions of a finished match that failed too often. Its own
@@ -95,41 +96,41 @@ func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Game) {
 
 const (
 	shownLines = 5   // last lines of a log
-	shownBytes = 800 // at most, of those
+	shownBytes = 800 // of as many lines, at most
 )
 
 // benchText returns the message for the owner of a benched version.
 func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Game) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
+	c := circumstances(p, v, f, g)
 	fmt.Fprintf(&b, "the last fault: match %d (%s), deal %d, rotation %d, seat %d, ply %d: %s: %s\n",
-		p.ID, ladderLabel(p.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.Text)
-	fmt.Fprintf(&b, "what to change: %s\n", advice(p, f, g))
-	if log := lastLines(g.Logs[f.Seat]); log != "" {
+		p.ID, ladderLabel(p.Ladder), g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply, f.Code, f.TextIn(c))
+	fmt.Fprintf(&b, "what to change: %s\n", f.Reason.Advice(c)[0])
+	if log := lastLines(c.Stderr); log != "" {
 		fmt.Fprintf(&b, "the last lines of its stderr in that game:\n%s\n", log)
 	} else {
 		b.WriteString("it wrote nothing on stderr in that game\n")
 	}
+	fmt.Fprintf(&b, "try it at home: timba %s\n", strings.Join(check.Words("DIR", p.Game, p.Clock, sandbox.Limit{}), " "))
 	b.WriteString("submit a new version to bring the bot back")
 	return b.String()
 }
 
-// advice returns the most likely advice for a bot with a fault.
-func advice(p *played, f *referee.Fault, g *referee.Game) string {
-	var c fault.Circumstances
+// circumstances returns those of a version's fault, for advice.
+func circumstances(p *played, v ladder.Version, f *referee.Fault, g *referee.Game) (c fault.Circumstances) {
 	if r, err := games.Find(p.Game); err == nil {
 		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
 	}
-	return f.Reason.Advice(c)[0]
+	c.Fixed, c.Language = true, v.Language
+	return c
 }
 
 // lastLines returns the end of a log, as text.
-func lastLines(log []byte) string {
-	log = bytes.TrimRight(log, "\n")
-	lines := bytes.Split(log, []byte("\n"))
-	end := bytes.Join(lines[max(0, len(lines)-shownLines):], []byte("\n"))
-	if len(end) > shownBytes {
-		end = end[len(end)-shownBytes:]
+func lastLines(log []string) string {
+	var shown []string
+	for _, line := range fault.LogEnd(log, shownLines) {
+		shown = append(shown, line[:min(len(line), shownBytes/shownLines)])
 	}
-	return ladder.Plain(string(end))
+	return ladder.Plain(strings.Join(shown, "\n"))
 }

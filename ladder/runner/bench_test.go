@@ -3,6 +3,8 @@ package runner
 import (
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/referee/fault"
 )
 
 // An owner reads the end of what a bot wrote, and a terminal nothing of its own.
@@ -12,9 +14,9 @@ func TestLastLines(t *testing.T) {
 		{"one\ntwo\n\n", "one\ntwo"},
 		{"1\n2\n3\n4\n5\n6\n", "2\n3\n4\n5\n6"},
 		{"\x1b]0;title\a\xff", `\x1b]0;title\a\xff`},
-		{strings.Repeat("x", 2*shownBytes), strings.Repeat("x", shownBytes)},
+		{strings.Repeat("x", 2*shownBytes), strings.Repeat("x", shownBytes/shownLines)},
 	} {
-		if got := lastLines([]byte(c.in)); got != c.want {
+		if got := lastLines(fault.Lines([]byte(c.in))); got != c.want {
 			t.Errorf("of %q it shows %q, want %q", c.in, got, c.want)
 		}
 	}

@@ -63,7 +63,9 @@ func (r *Runner) choose(ctx context.Context) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if submission != nil && (len(r.Cores) > 1 || !r.turns.submitted) {
+	// Half of the cores are for submissions. Of an odd number, they and matches take
+	// turns on the one in the middle.
+	if submission != nil && (len(r.submitting) < len(r.Cores)/2 || !r.turns.submitted) {
 		return submission, nil
 	}
 	m, spare, err := r.nextMatch(ctx)
@@ -82,9 +84,10 @@ func (r *Runner) choose(ctx context.Context) (*job, error) {
 }
 
 // nextSubmission returns the version whose turn it is; nil for none, or while as many
-// submissions run as may at the same time: on half of the cores, one of each owner.
+// submissions run as may at the same time: on half of the cores, rounded up, one of
+// each owner.
 func (r *Runner) nextSubmission(ctx context.Context) (*job, error) {
-	if r.Submit == nil || len(r.submitting) >= max(1, len(r.Cores)/2) {
+	if r.Submit == nil || len(r.submitting) >= (len(r.Cores)+1)/2 {
 		return nil, nil
 	}
 	pending, err := r.Store.Pending(ctx)

@@ -16,8 +16,9 @@ import (
 //     their share of the time, while the ladders have any to play; of several people
 //     the one whose last turn is longest ago;
 //   - of several cores, requested matches leave one free;
-//   - on a single core, submissions and matches take turns; on more, submissions
-//     have up to half of the cores as long as there are any, each owner one;
+//   - submissions have up to half of the cores as long as there are any, each owner
+//     one; on a single core, and on the middle one of an odd number, they and matches
+//     take turns;
 //   - owners of submissions take turns, as store.Pending has them.
 type turns struct {
 	asked     bool // the last match begun was requested by a person

@@ -195,6 +195,40 @@ func TestSubmissionsByTurns(t *testing.T) {
 	}
 }
 
+// Of three cores one is for submissions and one for matches; on the third they take
+// turns, so that two submissions run at once and matches keep a half.
+func TestSubmissionsOnOddCores(t *testing.T) {
+	w := newWorld(t, tiny)
+	for _, name := range []string{"amy", "ben", "cleo"} {
+		w.submits(name, 1)
+	}
+	r, err := New(Options{
+		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Cores: make([]int, 3),
+		Submit: func(context.Context, int64, int) error { return nil },
+	})
+	w.Must(err)
+	what := func() string {
+		j, _, err := r.next(t.Context())
+		w.Must(err)
+		if j.match != nil {
+			return "match"
+		}
+		r.submitting[j.version] = j.owner
+		return "submission"
+	}
+	var order []string
+	for range 5 {
+		order = append(order, what())
+	}
+	if want := []string{"submission", "match", "submission", "match", "match"}; !slices.Equal(order, want) {
+		t.Errorf("begun are %v, want %v", order, want)
+	}
+	clear(r.submitting) // both are over, and a match is the next in turn no more
+	if got := []string{what(), what()}; !slices.Equal(got, []string{"submission", "match"}) {
+		t.Errorf("then %v", got)
+	}
+}
+
 // A ladder that has nothing new to tell plays once in a pause; a newcomer ends
 // that at once.
 func TestPause(t *testing.T) {

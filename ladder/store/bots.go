@@ -111,6 +111,7 @@ func (s *Store) insertVersion(ctx context.Context, q *queries.Queries, v queries
 type NewVersion struct {
 	Bot    string
 	Bundle string // SHA-256 of the upload in hexadecimal
+	Hash   string // of its files, as program.HashDir has it; "" where it is not known
 	Label  string // the manifest's, "" where it is not known yet
 	// Keep puts the upload where it stays. It is called when all else is checked,
 	// and its error refuses the version. nil: the upload is there.
@@ -119,7 +120,7 @@ type NewVersion struct {
 
 // AddVersion takes a person's upload in, in the state Queued. The bot is made on
 // first use; another's is refused, unless all its versions failed, and so are a second
-// open version of the same bot, the upload of its live version, a bot that is
+// open version of the same bot, the files of its live version, a bot that is
 // withdrawn, and what is over the person's limits.
 func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
@@ -137,7 +138,7 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 		if err != nil {
 			return err
 		}
-		if err := s.mayAdd(ctx, q, b, n.Bundle, l); err != nil {
+		if err := s.mayAdd(ctx, q, b, n, l); err != nil {
 			return err
 		}
 		v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
@@ -154,9 +155,9 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 	return out, err
 }
 
-// mayAdd refuses a version of a bot that cannot be taken in now. bundle is "" for one that
-// is not uploaded.
-func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, bundle string, l ladder.Limits) error {
+// mayAdd refuses a version of a bot that cannot be taken in now. One that is
+// not uploaded has no bundle.
+func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
 		return withdrawn(b)
 	}
@@ -169,8 +170,8 @@ func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, b
 	if err != nil {
 		return err
 	}
-	if live.ID != 0 && bundle != "" && live.Bundle == bundle {
-		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, is the same upload and stays live", b.Name, live.Number)
+	if n.Bundle != "" && live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
+		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
 	}
 	now := s.now()
 	today, err := q.CountVersionsSince(ctx, b.PersonID, stamp(now.Add(-versionsTime)))

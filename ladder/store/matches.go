@@ -161,7 +161,7 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 			return p, err
 		}
 		if open >= int64(n.Open) {
-			return p, ladder.Errorf(ladder.TooMany, "wait until one is over", "%d unrated matches at a time are the limit", n.Open)
+			return p, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
 	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings().Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil

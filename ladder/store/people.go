@@ -179,6 +179,9 @@ func (s *Store) Register(ctx context.Context, code, name string, open bool) (p l
 // invite finds an invite that can be used under a name.
 func (s *Store) invite(ctx context.Context, q *queries.Queries, code, name string) (queries.Invite, error) {
 	refused := ladder.Errorf(ladder.Unauthorized, "ask the operator for a new one: timba admin invite", "the invite is not valid")
+	if strings.TrimSpace(code) == "" {
+		return queries.Invite{}, ladder.Errorf(ladder.Unauthorized, "join with the code of an invite, as in timba login URL --invite CODE --name "+name+"; the operator makes them", "this competition is by invite only")
+	}
 	key, ok := parseKey(invitePrefix, strings.TrimSpace(code))
 	if !ok {
 		return queries.Invite{}, refused

@@ -148,7 +148,7 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.Register(bg, bound, "frida", false)
 	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
 	_, _, err = c.Register(bg, "", "frida", false)
-	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
+	wantError(t, err, ladder.Unauthorized, "this competition is by invite only: join with the code of an invite, as in timba login URL --invite CODE --name frida; the operator makes them")
 	_, _, err = c.Register(bg, bound+"x", "emma", true)
 	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
 	emma, token, err := c.Register(bg, bound, "emma", false)
@@ -298,7 +298,7 @@ func TestUnratedMatches(t *testing.T) {
 	}
 	check(t, ask(func(*NewMatch) {}))
 	check(t, ask(func(*NewMatch) {}))
-	wantError(t, ask(func(*NewMatch) {}), ladder.TooMany, "2 unrated matches at a time are the limit: wait until one is over")
+	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one: timba matches cancel ID")
 	waiting, err := c.Waiting(bg, 10)
 	check(t, err)
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {

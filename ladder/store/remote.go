@@ -91,7 +91,7 @@ func (s *Store) addRemote(ctx context.Context, q *queries.Queries, p queries.Per
 	if err != nil {
 		return out, err
 	}
-	if err := s.mayAdd(ctx, q, b, "", l); err != nil {
+	if err := s.mayAdd(ctx, q, b, NewVersion{}, l); err != nil {
 		return out, err
 	}
 	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{

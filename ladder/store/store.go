@@ -111,6 +111,8 @@ func (s *Store) prepareDir(o Options) error {
 	if _, err := os.Stat(s.dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return ladder.Errorf(ladder.NotFound, "name the directory of a server, or start one there with timba serve --data "+string(s.dir),
 			"data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database()))
+	} else if err != nil {
+		return unavailable("name the directory of a server", "data: the database cannot be found: %w", err)
 	}
 	return nil
 }

@@ -184,7 +184,9 @@ func TestSameUpload(t *testing.T) {
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
 	_, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: v.Bundle, Keep: func() error { t.Error("it is kept again"); return nil }}, lots)
-	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, is the same upload and stays live: change something first`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
+	_, err = c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1), Hash: v.Hash}, lots) // in another archive
+	wantError(t, err, ladder.Conflict, `bot "anna-bot": nothing has changed: version 1, which is live, has the same files and stays live: change something first`)
 	if next := c.live(p.ID, "anna-bot"); next.Number != 2 {
 		t.Errorf("the next version has number %d", next.Number)
 	}

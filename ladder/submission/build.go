@@ -164,11 +164,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	case !errors.As(err, &failed):
 		return fmt.Errorf("submission: building: %w", err)
 	}
-	text := fmt.Sprintf("%s: %v", words[0], err)
-	if last := lastLines(string(out), 1); last != nil {
-		text += "; it ended with " + fmt.Sprintf("%q", firstLine(last[0]))
-	}
-	return refuse("%s", text)
+	return refuse("%s: %v%s", words[0], err, program.Said(out))
 }
 
 // checkBuilt refuses what is too large to be kept.

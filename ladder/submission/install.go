@@ -96,7 +96,7 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (referee.Bot, error) {
 	if label == "" {
 		label = fmt.Sprint(v.Number)
 	}
-	return referee.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Hash: v.Hash, Sandbox: p.botSandbox()}, nil
+	return referee.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
 }
 
 // Restore makes a version's directory again from its upload, when it is gone. What

@@ -62,7 +62,7 @@ func (t *transcript) clean(text string) string {
 }
 
 // maxSummary is how long a line is that sums a stage up.
-const maxSummary = 400
+const maxSummary = 800
 
 // firstLine returns the beginning of a text, on one line.
 func firstLine(text string) string {
@@ -71,15 +71,6 @@ func firstLine(text string) string {
 		line = strings.ToValidUTF8(line[:maxSummary], "") + "..."
 	}
 	return line
-}
-
-// lastLines returns the end of a text.
-func lastLines(text string, n int) []string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
-	if len(lines) == 1 && lines[0] == "" {
-		return nil
-	}
-	return lines[max(0, len(lines)-n):]
 }
 
 // some returns the beginning of a list.

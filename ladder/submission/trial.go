@@ -12,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -35,15 +36,14 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 		return "", err
 	}
 	o := s.Check
-	o.Clock, o.Outside = s.clock(), false // a stranger's bot never runs without the sandbox
+	o.Clock, o.Outside, o.Served = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
 	}
-	fmt.Fprintf(log, "the same on your machine: timba check DIR --movetime %d --margin %d --startup %d%s\n\n",
-		o.Clock.Move.Milliseconds(), o.Clock.Margin.Milliseconds(), o.Clock.Startup.Milliseconds(), quick)
-	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games, Language: s.version.Language}, o)
+	fmt.Fprintf(log, "the same on your machine: timba %s%s\n\n", strings.Join(check.Words("DIR", "", o.Clock, s.Config.BotLimit()), " "), quick)
+	report, err := check.Run(ctx, program.Program{Bot: bot, Games: s.version.Games}, o)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	for _, c := range report.Checks {
 		switch {
 		case c.Status == check.Failed:
-			failed = append(failed, fmt.Sprintf("%s: %s", c.Name, c.Note))
+			failed = append(failed, fmt.Sprintf("%s: %s; to change: %s", c.Name, c.Note, c.Failure.Change))
 		case c.Status == check.Warning:
 			warned = append(warned, c.Name)
 		}
@@ -163,7 +163,7 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 		Seed: sha256.Sum256([]byte("trial " + s.hash)),
 		Done: func(game *referee.Game) error {
 			tally.Add(game)
-			return firstFault(t.name, game, g, log)
+			return s.firstFault(t, game, log)
 		},
 	}
 	if err := match.Play(ctx); err != nil {
@@ -181,33 +181,50 @@ var errHouse = errors.New("the house bot failed")
 const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
-func firstFault(name string, g *referee.Game, r rules.Game, log *transcript) error {
+func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
 	if len(g.Faults) == 0 {
 		return nil
 	}
 	f := g.Faults[0]
 	if g.Bots[f.Seat] != 0 {
-		return fmt.Errorf("submission: %s: %w: %w", name, errHouse, &f)
+		return fmt.Errorf("submission: %s: %w: %w", t.name, errHouse, &f)
 	}
-	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
-	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, f.Text)
-	if lines := lastLines(string(g.Logs[f.Seat]), logTail); lines != nil {
+	c, err := s.circumstances(t, g, f)
+	if err != nil {
+		return err
+	}
+	text := f.TextIn(c)
+	where := fmt.Sprintf("%s, deal %d, rotation %d, seat %d, ply %d", t.name, g.Match.Deal, g.Match.Rotation, f.Seat, f.Ply)
+	fmt.Fprintf(log, "%s\n%s: %s\n", where, f.Code, text)
+	if lines := fault.LogEnd(c.Stderr, logTail); len(lines) > 0 {
 		fmt.Fprintf(log, "\nthe last lines that the bot wrote on stderr:\n")
 		for _, line := range lines {
 			fmt.Fprintf(log, "  %s\n", line)
 		}
 	}
-	c, err := g.Circumstances(r, f, g.Logs[f.Seat])
-	if err != nil {
-		return fmt.Errorf("submission: %s: %w", name, err)
-	}
 	fmt.Fprintf(log, "\nwhat to change:\n")
-	for _, advice := range f.Reason.Advice(c) {
-		fmt.Fprintf(log, "- %s\n", advice)
+	advice := f.Reason.Advice(c)
+	for _, a := range advice {
+		fmt.Fprintf(log, "- %s\n", a)
 	}
-	no := refusal{fmt.Sprintf("%s: %s: %s", where, f.Code, f.Text)}
+	no := refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
 	if f.Code == protocol.Timeout {
 		return &late{no}
 	}
 	return &no
+}
+
+// circumstances returns those of a fault of the submitted bot, for advice.
+func (s *submission) circumstances(t trialMatch, g *referee.Game, f referee.Fault) (c fault.Circumstances, err error) {
+	r, err := games.Find(t.game)
+	if err == nil {
+		c, err = g.Circumstances(r, f, g.Logs[f.Seat])
+	}
+	if err != nil {
+		return c, fmt.Errorf("submission: %s: %w", t.name, err)
+	}
+	bot, err := s.bot(s.dir, s.version)
+	c = bot.Describe(c, false)
+	c.Fixed = true
+	return c, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -52,7 +53,11 @@ func (f Format) check(t *Tournament) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("tournament: format %q does not exist: try %v", f, Formats)
+	var names []string
+	for _, f := range Formats {
+		names = append(names, string(f))
+	}
+	return fmt.Errorf("tournament: format %q does not exist: try %s", f, strings.Join(names, ", "))
 }
 
 // choose returns n over k, or some number above maxMatches.

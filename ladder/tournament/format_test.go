@@ -341,7 +341,7 @@ func TestFormatErrors(t *testing.T) {
 		{4, 3, Swiss, 0, "swiss needs 4 bots or more"},
 		{2, 1, Knockout, 0, "knockout needs two bots"},
 		{2, 3, Swiss, -1, "rounds cannot be -1: try 1 or more"},
-		{2, 3, "ladder", 0, `format "ladder" does not exist: try [round-robin gauntlet swiss knockout]`},
+		{2, 3, "ladder", 0, `format "ladder" does not exist: try round-robin, gauntlet, swiss, knockout`},
 		{2, 500, RoundRobin, 0, "more than 100000 matches: try --format swiss"},
 		{12, 1000, RoundRobin, 0, "more than 100000 matches"},
 		{12, 1000, Gauntlet, 0, "more than 100000 matches"},

@@ -27,6 +27,7 @@ type Options struct {
 	Time     time.Duration // no game is started after it
 	Patience time.Duration // how long to wait for a late answer, to find out why it is late
 	Outside  bool          // try a bot that fails in the sandbox without one
+	Served   bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
 	Pause    time.Duration // how long to watch for unsolicited lines
 	// Done is called with each finished check, Progress while games are played;
 	// both may be nil.
@@ -104,7 +105,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if err := o.Clock.Check(); err != nil {
 		return nil, err
 	}
-	p.Language = languageOf(p)
+	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

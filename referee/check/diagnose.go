@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +16,8 @@ import (
 func (s *session) fault(r fault.Reason, text string) *Failure {
 	f := s.fail(text, "")
 	f.Reason, f.circumstances = r, s.now
-	f.circumstances.Stderr, f.circumstances.Language = f.Stderr, s.kit.report.Bot.Language
+	f.circumstances = s.kit.program.Describe(f.circumstances, !s.kit.Served)
+	f.circumstances.Fixed, f.circumstances.Stderr = s.kit.Served, fault.Lines(s.log)
 	f.Change = r.Advice(f.circumstances)[0]
 	return f
 }
@@ -39,12 +39,8 @@ func (s *session) blame(err error, want string) error {
 	}
 	failure := s.fault(f.Reason, text)
 	failure.exit = !slices.Contains([]protocol.Code{protocol.Startup, protocol.Timeout, protocol.Output, protocol.Garbled}, f.Code)
-	if failure.exit && s.kit.program.Sandbox != nil {
-		did, change := s.runInto(f, failure.Stderr)
-		if did != "" {
-			failure.Text += ": it " + did
-		}
-		failure.Change = cmp.Or(change, failure.Change)
+	if saw := f.Reason.Saw(failure.circumstances); saw != "" {
+		failure.Text += ": " + saw
 	}
 	return failure
 }

@@ -51,7 +51,7 @@ var verdicts = map[string]verdict{
 
 	"exit-0":       {First, Failed, []string{"the process exited with status 0 instead of sending the move of ply 0"}, `keep reading until the line "bye"`},
 	"exit-3":       {First, Failed, []string{"the process exited with status 3 instead of sending the move of ply 0"}, "it wrote nothing to stderr"},
-	"panic":        {First, Failed, []string{"the process exited with status 2 instead of sending the move of ply 0"}, "stderr should say why"},
+	"panic":        {First, Failed, []string{"the process exited with status 2 instead of sending the move of ply 0"}, "its stderr says why"},
 	"segv":         {First, Failed, []string{"the process was killed by signal 11 (SIGSEGV)"}, "an index out of range, a null pointer"},
 	"abort":        {First, Failed, []string{"the process was killed by signal 6 (SIGABRT)"}, "a failed assertion"},
 	"half-line":    {First, Failed, []string{`the process exited with status 0, after the unfinished line "move 5c"`}, "end every line with a line feed, flush it, and keep reading"},

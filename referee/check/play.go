@@ -205,7 +205,7 @@ func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
 	if i < 0 {
 		return 0, t.illegal(move)
 	}
-	t.now.Before = t.now.Legal
+	t.now.Before, t.now.Last = t.now.Legal, move
 	if t.clock.Bank != 0 {
 		t.bank = max(0, t.bank-took) + t.clock.Inc
 	}

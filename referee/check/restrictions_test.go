@@ -91,7 +91,7 @@ func TestSandbox(t *testing.T) {
 		"temp":                                {},
 		"network=" + listener.Addr().String(): {"it tried to use the network", "put everything that the bot needs into its directory"},
 		"home=book":                           {"it looked for ", "put the files that the bot reads into its directory"},
-		"nowhere":                             {"; outside the sandbox it fails, too", "the end of its stderr should say why"},
+		"nowhere":                             {"it looked for /no/such/file, which is not there; outside the sandbox it fails, too", "put the files that the bot reads into its directory, where it is started"},
 		"memory":                              {outside, "use less, or allow more with --memory; the limit was 128 MiB"},
 		"processes":                           {outside, "start fewer, or allow more with --processes; the limit was 24"},
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -142,26 +141,10 @@ func (s *session) fail(text, change string) *Failure {
 	return f
 }
 
-// traces are the first words of a runtime's crash report.
-var traces = []string{"panic:", "fatal error:", "Traceback", "Exception in thread", "thread '", "terminate called", "Uncaught", "PHP Fatal"}
-
-// logEnd returns the part of a log that describes a crash: the beginning of the last
-// trace, and the last lines.
+// logEnd returns the part of a log that describes a crash.
 func logEnd(log string) []string {
-	lines := strings.Split(strings.TrimSpace(log), "\n")
-	from := max(0, len(lines)-logLines)
-	var head []string
-	for i, line := range slices.Backward(lines[:from]) {
-		if slices.ContainsFunc(traces, func(t string) bool { return strings.HasPrefix(line, t) }) {
-			head = append(head, lines[i:min(i+2, from)]...)
-			if i+2 < from {
-				head = append(head, "...")
-			}
-			break
-		}
-	}
 	shown := []string{}
-	for _, line := range slices.Concat(head, lines[from:]) {
+	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {
 		quoted := strconv.QuoteToASCII(strings.TrimRight(line, "\r "))
 		quoted = strings.NewReplacer(`\"`, `"`, `\t`, "  ", `\\`, `\`).Replace(quoted[1 : len(quoted)-1])
 		if quoted != "" {

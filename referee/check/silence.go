@@ -22,11 +22,19 @@ func (s *session) silence(r fault.Reason, text string) *Failure {
 	if answer {
 		return because(fault.Came, fmt.Sprintf(": it came %d ms later", max(1, time.Since(late).Milliseconds())))
 	}
+	var f *referee.Fault
+	if errors.As(err, &f) {
+		failure := because(fault.NeverCame, "")
+		failure.Text += "; later " + f.TextIn(failure.circumstances)
+		failure.Change = f.Reason.Advice(failure.circumstances)[0]
+		return failure
+	}
 	if err != nil {
 		return because(fault.NeverCame, "; later "+err.Error())
 	}
 	if rest := s.proc.Rest(); len(rest) > 0 {
-		return because(fault.CameUnended, fmt.Sprintf(": the line %s does not end with a line feed", protocol.Quote(rest)))
+		r = r.After(rest)
+		return because(0, fmt.Sprintf(": the line %s does not end with a line feed", protocol.Quote(rest)))
 	}
 	s.proc.CloseInput()
 	if answer, _ = s.await(time.Now().Add(s.kit.Patience)); answer {
@@ -44,10 +52,6 @@ func (s *session) await(deadline time.Time) (answer bool, err error) {
 			return false, nil
 		}
 		if err != nil {
-			var f *referee.Fault
-			if errors.As(err, &f) {
-				err = errors.New(f.Text)
-			}
 			return false, err
 		}
 		s.keep(true, line)

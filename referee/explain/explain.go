@@ -14,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -33,6 +34,9 @@ type Explainer struct {
 	All   bool // show every fault in full
 	// Command returns the command line that runs this program with these arguments.
 	Command func(words ...string) string
+	// About adds what else is known of a bot to the circumstances of its fault in a
+	// replay, and returns the words of the command that checks it, nil if there is none.
+	About func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault
 }
@@ -121,12 +125,15 @@ func (e *Explainer) fault(i int) error {
 		return fmt.Errorf("%s: %w", x.Path, err)
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Rule(e.Alert(fmt.Sprintf("fault %d of %d: %s", i+1, len(e.faults), f.Code))))
-	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.Text), x.Path)
-	e.lines(traffic)
-	c, err := x.Replay.Circumstances(x.Rules, f, e.log(x))
+	log, path := x.log()
+	c, err := x.Replay.Circumstances(x.Rules, f, log)
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Path, err)
 	}
+	c, check := e.About(x.Path, x.name(f.Seat), c)
+	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.where(), draw.Clean(f.TextIn(c)), x.Path)
+	e.lines(traffic)
+	e.log(log, path)
 	if c.Legal != nil {
 		fmt.Fprintf(e, "\n%s\n", e.Bold("the position"))
 		fmt.Fprint(e, e.Position(game.Position(f.Ply, f.Seat, false)))
@@ -138,6 +145,9 @@ func (e *Explainer) fault(i int) error {
 	}
 	if len(traffic) > 0 {
 		fmt.Fprintf(e, "\nsend the same lines again: %s | YOUR BOT\n", e.Command("replay", "feed", x.Path, "--seat", strconv.Itoa(f.Seat)))
+	}
+	if check != nil && !f.Disqualified() {
+		fmt.Fprintf(e, "check the whole bot: %s\n", e.Command(check...))
 	}
 	return nil
 }
@@ -179,25 +189,31 @@ func (e *Explainer) lines(traffic []referee.Traffic) {
 	}
 }
 
-// log shows the end of what the bot wrote to stderr, and returns all of it.
-func (e *Explainer) log(x gameFault) []byte {
-	path := x.logPath(x.fault.Seat)
-	data, err := os.ReadFile(path)
+// log returns what the bot wrote to stderr, and the path of that; "" if it is not here.
+func (x gameFault) log() (log []byte, path string) {
+	path = x.logPath(x.fault.Seat)
+	log, err := os.ReadFile(path)
 	if _, ok := numberOf(x.Path); err != nil && !ok {
+		return nil, ""
+	}
+	return log, path
+}
+
+// log shows the end of a log.
+func (e *Explainer) log(log []byte, path string) {
+	switch {
+	case path == "":
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is not here: timba logs shows your bot's log of a game of the competition"))
-		return nil
-	}
-	if err != nil || len(data) == 0 {
+		return
+	case len(log) == 0:
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is empty: it wrote nothing to stderr"))
-		return nil
+		return
 	}
-	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+path+")"))
-	for _, line := range lines[max(0, len(lines)-lastLines):] {
+	for _, line := range fault.LogEnd(fault.Lines(log), lastLines) {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
 		fmt.Fprintf(e, "  | %s\n", draw.Clean(line))
 	}
-	return data
 }
 
 // best returns the n items with the highest worth, the best first.

@@ -26,6 +26,9 @@ func explainer(games ...*Game) (*Explainer, *strings.Builder) {
 	return &Explainer{
 		Writer: out, Paths: []string{"out"}, Games: games,
 		Command: func(words ...string) string { return "timba " + strings.Join(words, " ") },
+		About: func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+			return c, []string{"check", name}
+		},
 	}, out
 }
 

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,7 @@ import (
 type Circumstances struct {
 	Legal    []string // moves of the turn
 	Before   []string // moves of the bot's previous turn
+	Last     string   // its previous move in this game
 	Ply      int
 	Movetime int64    // milliseconds; 0 for a bank
 	Games    int      // started by its process, at most
@@ -17,9 +19,15 @@ type Circumstances struct {
 	Longest  float64  // longest think in this game, in milliseconds
 	Did      Did      // the last thing that it did
 	Later    Later    // what happened to a late answer
-	Stderr   []string // its last lines
+	Stderr   []string // its last lines, or all
 	Language string   // of the program
 	LeftOver bool     // a fresh process plays the same game without the fault
+
+	Fixed     bool                   // a competition sets the limits: its author cannot change them
+	Bare      bool                   // it ran without a sandbox
+	Memory    int64                  // its limit in MiB; 0 if unknown
+	Processes int64                  // its limit; 0 if unknown
+	Hidden    func(path string) bool // reports whether only the sandbox hides a file; nil if unknown
 }
 
 // Did is what happened to a bot before its fault.
@@ -37,15 +45,14 @@ type Later uint8
 
 // What may happen to it; the zero value is unknown.
 const (
-	Came        Later = iota + 1
-	CameAtEnd         // only when the bot's input was closed
-	CameUnended       // it came without a line feed
+	Came      Later = iota + 1
+	CameAtEnd       // only when the bot's input was closed
 	NeverCame
 )
 
 const (
 	belongs     = `write debug output to stderr, or begin its lines with "#"`
-	stderrTells = "the end of its stderr should say why; send it the same lines by hand to see it again"
+	byHand      = "; send it the same lines by hand to see it again"
 	onlyAnswers = `answer each "turn" line once, and no other line except "timba"`
 	reset       = `reset everything that the bot remembers at the line "game": cards seen, boards, lists, its seat`
 	readBye     = `keep reading until the line "bye"`
@@ -100,10 +107,10 @@ func (r Reason) advice(c Circumstances) []string {
 	case NotASCII, BadSpacing, BadMove, BadInfo, BadReady, NoSuchLine:
 		return r.garbled(c)
 	case OutOfMemory:
-		return []string{fmt.Sprintf("use less, or allow more with --memory; the limit was %d MiB", r.Limit),
+		return []string{c.limited("use less", "--memory", r.Limit, " MiB"),
 			"clear tables between games and limit what grows with the search: the limit applies to the bot and all its processes together"}
 	case TooManyProcesses:
-		return []string{fmt.Sprintf("start fewer, or allow more with --processes; the limit was %d", r.Limit),
+		return []string{c.limited("start fewer", "--processes", r.Limit, ""),
 			"wait for child processes that have ended: until then they still count"}
 	case ForbiddenCall:
 		return []string{"leave out what inspects other processes, mounts file systems, loads modules or the like: only attacks make such calls",
@@ -112,25 +119,46 @@ func (r Reason) advice(c Circumstances) []string {
 	return r.exit(c)
 }
 
+// limited returns the advice for a limit, with the flag that sets it if its author can.
+func (c Circumstances) limited(change, flag string, limit int64, unit string) string {
+	if !c.Fixed {
+		change += ", or allow more with " + flag
+	}
+	if limit == 0 {
+		return change
+	}
+	return fmt.Sprintf("%s; the limit was %d%s", change, limit, unit)
+}
+
 func (r Reason) noReady(c Circumstances) []string {
-	sooner := `answer "timba 1" earlier and load less before it, or allow more time with --startup`
+	sooner := `answer "timba 1" earlier and load less before it`
+	if !c.Fixed {
+		sooner += ", or allow more time with --startup"
+	}
 	flush := `answer the line "timba 1" with "ready" and flush the output: ` + Flush(c.Language)
-	switch c.Later {
-	case CameAtEnd, CameUnended:
+	switch {
+	case r.Unfinished != "":
+		return append(r.unended(), flush)
+	case c.Later == CameAtEnd:
 		return stuck(c)
-	case Came:
+	case c.Later == Came:
 		return []string{sooner}
-	case NeverCame:
+	case c.Later == NeverCame:
 		return []string{flush}
 	}
 	return []string{flush, sooner}
 }
 
+// unended returns the advice for an answer without a line feed.
+func (r Reason) unended() []string {
+	if rest := string(r.Unfinished); asks.MatchString(rest) {
+		return []string{fmt.Sprintf("%q is not the answer: %s", once(rest), prompts)}
+	}
+	return []string{`end every line with a line feed ("\n") and flush it`}
+}
+
 // stuck returns the advice for an answer that was written but did not arrive.
 func stuck(c Circumstances) []string {
-	if c.Later == CameUnended {
-		return []string{`end every line with a line feed ("\n") and flush it`}
-	}
 	return []string{flushing(c) + "; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin"}
 }
 
@@ -139,8 +167,11 @@ func flushing(c Circumstances) string {
 }
 
 func (r Reason) late(c Circumstances) []string {
+	if r.Unfinished != "" {
+		return append(r.unended(), flushing(c))
+	}
 	switch c.Later {
-	case CameAtEnd, CameUnended:
+	case CameAtEnd:
 		return stuck(c)
 	case Came:
 		return []string{"think for less than the milliseconds in the turn line (its third word): measure from when the line was read, and leave some for the answer to arrive"}
@@ -165,6 +196,9 @@ func (r Reason) late(c Circumstances) []string {
 
 // exit returns the advice for a process that has ended, and for unknown kinds.
 func (r Reason) exit(c Circumstances) []string {
+	if hit := r.ranInto(c); hit != nil {
+		return append([]string{hit.change}, r.failed(c)...)
+	}
 	switch {
 	case r.Unfinished != "":
 		return []string{"end every line with a line feed, flush it, and " + readBye}
@@ -174,15 +208,28 @@ func (r Reason) exit(c Circumstances) []string {
 		return []string{`leave stdin open and keep reading it until the line "bye"`}
 	case r.Kind == Returned, r.Kind == Failed:
 		return []string{"nothing in your own bot: a bot that is part of timba failed, so report it with the replay"}
-	case r.Name == "SIGSEGV", r.Name == "SIGBUS", r.Name == "SIGABRT", r.Name == "SIGILL", r.Name == "SIGFPE":
-		return []string{"look for an index out of range, a null pointer or a failed assertion; in C and C++ build with -g -fsanitize=address,undefined and look at stderr",
-			`try an empty hand, "-" for an empty list, and twelve seats`}
+	case r.crashed():
+		return r.crash(c)
 	case r.Name == "SIGKILL":
 		return []string{"it was killed from outside: does it use too much memory?"}
 	case r.Kind == Exited && r.Status == 0:
 		return r.exitedByItself(c)
 	}
-	return append(failed(r, c), "catch errors around the search and play the first legal move instead: a bad move loses less than a fault")
+	return append(r.failed(c), "catch errors around the search and play the first legal move instead: a bad move loses less than a fault")
+}
+
+// crashed reports whether the process was ended by a signal of its own mistake.
+func (r Reason) crashed() bool {
+	return slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name)
+}
+
+func (r Reason) crash(c Circumstances) (advice []string) {
+	if _, sure := Cause(c.Stderr); sure {
+		advice = r.failed(c)
+	}
+	return append(advice,
+		"look for an index out of range, a null pointer or a failed assertion; in C and C++ build with -g -fsanitize=address,undefined and look at stderr",
+		`try an empty hand, "-" for an empty list, and twelve seats`)
 }
 
 func (r Reason) exitedByItself(c Circumstances) []string {
@@ -197,22 +244,46 @@ func (r Reason) exitedByItself(c Circumstances) []string {
 }
 
 // failed returns the advice for a process that ended with an error.
-func failed(r Reason, c Circumstances) []string {
-	last := ""
-	if n := len(c.Stderr); n > 0 {
-		last = c.Stderr[n-1]
+func (r Reason) failed(c Circumstances) []string {
+	line, sure := Cause(c.Stderr)
+	tells := "the end of its stderr should say why" + byHand
+	if sure {
+		tells = "its stderr says why" + byHand
 	}
 	switch {
-	case quotes(last, "?"):
-		return []string{`a card that the seat may not see is written "?": ` + stderrTells}
-	case quotes(last, "-"):
-		return []string{`an empty list is written "-": ` + stderrTells}
-	case last == "":
+	case line == "":
 		return []string{"it wrote nothing to stderr: start it by hand and send it the same lines"}
+	case quotes(line, "?"):
+		return []string{`a card that the seat may not see is written "?"` + byHand}
+	case quotes(line, "-"):
+		return []string{`an empty list is written "-"` + byHand}
 	case r.Kind == Exited && (r.Status == 126 || r.Status == 127):
-		return []string{"a command that it runs was not found or is not executable: run it by hand in its directory"}
+		return []string{"a command that it runs was not found or is not executable: run it by hand in its directory", tells}
 	}
-	return []string{stderrTells}
+	return []string{tells}
+}
+
+// Saw returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
+// what it ran into, or the line that says why it ended. It is "" if it reveals nothing.
+func (r Reason) Saw(c Circumstances) string {
+	if hit := r.ranInto(c); hit != nil {
+		return "it " + hit.did
+	}
+	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
+		return ""
+	}
+	if line, sure := Cause(c.Stderr); sure || line != "" && r.Kind == Exited {
+		return "its stderr says " + quoted(line)
+	}
+	return ""
+}
+
+// TextIn returns the text of a fault and what the circumstances reveal beyond it.
+func (f *Fault) TextIn(c Circumstances) string {
+	if saw := f.Reason.Saw(c); saw != "" {
+		return f.Text + ": " + saw
+	}
+	return f.Text
 }
 
 // quotes reports whether an error message has the word in quotes.

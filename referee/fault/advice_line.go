@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,38 +10,102 @@ import (
 
 // illegal returns the advice for an illegal move, with a guess at what was meant.
 func (r Reason) illegal(c Circumstances) (advice []string) {
-	if guess := r.meant(c); guess != "" {
+	guess, move := r.meant(c)
+	if guess != "" {
 		advice = append(advice, guess)
 	}
+	if move == "" && len(c.Legal) > 0 {
+		move = c.Legal[0]
+	}
 	sample := ""
-	if n := len(c.Legal); n > 0 {
-		sample = fmt.Sprintf(", as in \"move %s\"", c.Legal[n-1])
+	if move != "" {
+		sample = fmt.Sprintf(", as in \"move %s\"", move)
 	}
 	return append(advice,
 		"answer with one of the words that the turn line lists after the milliseconds"+sample,
 		"take the position from the view line, which is complete; a bot that follows the events must start over at every game line")
 }
 
-func (r Reason) meant(c Circumstances) string {
-	move := string(r.Move)
-	bare := strings.Trim(move, `'"[](){},;.`)
-	index, err := strconv.Atoi(move)
-	near := nearest(move, c.Legal)
+const letterForLetter = "write moves letter for letter as they are listed: "
+
+// meant returns a guess at the mistake behind a move, and the listed move that was meant;
+// "" if they are unknown.
+func (r Reason) meant(c Circumstances) (guess, move string) {
+	text := string(r.Move)
+	bare := strings.Trim(text, `'"[](){},;.`)
+	index, err := strconv.Atoi(text)
+	near, beginning, shifted := nearest(text, c.Legal), beginsWith(text, c.Legal), shift(text, c.Legal)
 	switch {
-	case near != "" && near == strings.ToLower(move):
-		return fmt.Sprintf("write moves letter for letter as they are listed: %q instead of %q, in lower case", near, move)
-	case bare != move && slices.Contains(c.Legal, bare):
-		return fmt.Sprintf("print the bare move %q, without quotes, brackets or commas", bare)
+	case near != "" && near == strings.ToLower(text):
+		return fmt.Sprintf(letterForLetter+"%q instead of %q, in lower case", near, text), near
+	case bare != text && slices.Contains(c.Legal, bare):
+		return fmt.Sprintf("print the bare move %q, without quotes, brackets or commas", bare), bare
 	case near != "":
-		return fmt.Sprintf("write moves letter for letter as they are listed: %q instead of %q", near, move)
+		return fmt.Sprintf(letterForLetter+"%q instead of %q", near, text), near
 	case err == nil && index >= 0 && index <= len(c.Legal) && c.Legal != nil:
-		return fmt.Sprintf("that looks like a position in the list: print the move that stands there, as in \"move %s\"", c.Legal[len(c.Legal)-1])
-	case c.Legal != nil && (move == strconv.Itoa(c.Ply) || move == strconv.FormatInt(c.Movetime, 10)):
-		return "the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them"
-	case slices.Contains(c.Before, move):
-		return fmt.Sprintf("%q was in the list of the previous turn: take the moves from the current turn line", move)
-	case strings.HasPrefix(move, "?") || move == "-":
-		return "\"-\" is an empty list and \"?\" a card that the seat may not see: neither is a move"
+		return standing(index, c.Legal)
+	case c.Legal != nil && (text == strconv.Itoa(c.Ply) || text == strconv.FormatInt(c.Movetime, 10)):
+		return "the first two words after \"turn\" are the ply and the milliseconds: the moves begin after them", ""
+	case c.Last == text:
+		return fmt.Sprintf(`%q was its answer to the previous turn: print exactly one "move" for each turn, and take it from the current turn line, not from the list of the previous turn`, text), ""
+	case slices.Contains(c.Before, text):
+		return fmt.Sprintf("%q was in the list of the previous turn: take the moves from the current turn line", text), ""
+	case strings.HasPrefix(text, "?") || text == "-":
+		return "\"-\" is an empty list and \"?\" a card that the seat may not see: neither is a move", ""
+	case beginning != "":
+		return fmt.Sprintf("print the whole move: %q instead of %q", beginning, text), beginning
+	case shifted != "":
+		return fmt.Sprintf("count from 0: %q is listed, and %q has each number one higher or lower", shifted, text), shifted
+	}
+	return "", ""
+}
+
+// standing returns the guess for a move that is a number: its place in the list.
+func standing(n int, legal []string) (guess, move string) {
+	const looks = `that looks like a position in the list: print the move that stands there, as in "move %s"`
+	switch n {
+	case 0:
+		return fmt.Sprintf(looks, legal[0]), legal[0]
+	case len(legal):
+		return fmt.Sprintf(looks+", counted from 1", legal[n-1]), legal[n-1]
+	}
+	return fmt.Sprintf(looks+", counted from 0, or \"move %s\", counted from 1", legal[n], legal[n-1]), legal[n]
+}
+
+// beginsWith returns the only listed move that begins with a text, "" if there is none or
+// more than one.
+func beginsWith(text string, legal []string) (move string) {
+	for _, m := range legal {
+		if text == "" || !strings.HasPrefix(m, text) {
+			continue
+		}
+		if move != "" {
+			return ""
+		}
+		move = m
+	}
+	return move
+}
+
+var number = regexp.MustCompile(`[0-9]+`)
+
+// shift returns the listed move whose numbers, at least two, are all one higher or all one
+// lower than those of a text; "" if there is none.
+func shift(text string, legal []string) string {
+	if len(number.FindAllString(text, 2)) < 2 {
+		return ""
+	}
+	for _, by := range []int{-1, 1} {
+		moved := number.ReplaceAllStringFunc(text, func(digits string) string {
+			n, err := strconv.Atoi(digits)
+			if err != nil {
+				return digits
+			}
+			return strconv.Itoa(n + by)
+		})
+		if slices.Contains(legal, moved) {
+			return moved
+		}
 	}
 	return ""
 }
@@ -72,7 +137,7 @@ func unasked(c Circumstances) []string {
 	case HeardEnd:
 		return []string{`print nothing after "end": the game is over; ` + onlyAnswers}
 	}
-	return []string{onlyAnswers,
+	return []string{onlyAnswers + `, and print exactly one "move" for it`,
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it"}
 }
 
@@ -127,11 +192,46 @@ func spaces(line string) string {
 	return "separate the words by exactly one space, with none before or after"
 }
 
+const prompts = `a prompt, as of input("...") in Python, belongs on stderr`
+
+var (
+	// asks matches what asks a person for input.
+	asks = regexp.MustCompile(`[>?:$#%\])] *$`)
+	// verbs matches a verb of a bot in another case or with other marks.
+	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
+)
+
+// prompted returns the advice for an answer with a prompt before it, "" for other lines.
+func prompted(line string, legal []string) string {
+	if i := strings.LastIndex(line, "move "); i > 0 {
+		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || asks.MatchString(before) && !strings.Contains(move, " ") {
+			return fmt.Sprintf("%q is printed before the move on the same line: %s", once(before), prompts)
+		}
+	}
+	if before, ok := strings.CutSuffix(line, "ready"); ok && asks.MatchString(before) {
+		return fmt.Sprintf("%q is printed before \"ready\" on the same line: %s", once(before), prompts)
+	}
+	i := strings.LastIndex(line, " ") + 1
+	if before, move := line[:i], line[i:]; asks.MatchString(before) && slices.Contains(legal, move) && !verbs.MatchString(line) {
+		return fmt.Sprintf("print \"move %s\" instead of %q: %s", move, line, prompts)
+	}
+	return ""
+}
+
+// once returns a prompt without its repetitions: one is printed for each line that is read.
+func once(prompt string) string {
+	for n := 1; n <= len(prompt)/2; n++ {
+		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {
+			return prompt[:n]
+		}
+	}
+	return prompt
+}
+
 // stray returns the advice for a line without a verb of a bot.
 func stray(line string, legal []string) string {
 	verb, _, _ := strings.Cut(line, " ")
-	before, after, hasMove := strings.Cut(line, "move ")
-	lower := strings.ToLower(line)
+	prompt := prompted(line, legal)
 	switch {
 	case line == "":
 		return "print no empty lines: a text that ends with a line feed needs no println, and a print without arguments writes a line"
@@ -139,9 +239,9 @@ func stray(line string, legal []string) string {
 		return fmt.Sprintf("the verb is missing: print \"move %s\"", line)
 	case verb == "bestmove":
 		return `the protocol is not UCI: answer with "move", as in "move 12c"`
-	case hasMove && before != "" && slices.Contains(legal, after):
-		return fmt.Sprintf("%q is printed before the move on the same line: a prompt, as of input(\"...\") in Python, belongs on stderr", before)
-	case strings.HasPrefix(lower, "move") || strings.HasPrefix(lower, "ready"):
+	case prompt != "":
+		return prompt
+	case verbs.MatchString(line):
 		return `write the verb in lower case with one space after it and nothing else: "ready" or "move 12c"`
 	case strings.HasPrefix(line, "Traceback"), strings.Contains(line, "Exception"), strings.Contains(line, "Error:"):
 		return "the bot fails and prints why on stdout: fix that; error messages belong on stderr"

@@ -27,6 +27,8 @@ var texts = []struct {
 	{Reason{Kind: NoReady, Limit: 10000}, "startup", `no "ready" within 10000 ms: answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: Disqualified, Limit: 3}, "startup", "forfeits the rest of the match after 3 faults"},
 	{Reason{Kind: Late, Limit: 1000, Margin: 50}, "timeout", "no move within 1000 ms and the margin of 50 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"},
+	{Reason{Kind: Late, Limit: 100, Margin: 5, Unfinished: "move 1o"}, "timeout", `no move within 100 ms and the margin of 5 ms, after the unfinished line "move 1o": think for less than the milliseconds that the turn line gives, and flush the output after every line`},
+	{Reason{Kind: NoReady, Limit: 10, Unfinished: "> "}, "startup", `no "ready" within 10 ms, after the unfinished line "> ": answer the line "timba 1" with "ready" and flush the output`},
 	{Reason{Kind: LateBank}, "timeout", "no move within the rest of its bank and the margin of 0 ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"},
 	{Reason{Kind: NotReading}, "timeout", "did not read its input in time: the pipe is full"},
 	{Reason{Kind: NotReading, BeforeReady: true}, "startup", `before "ready": did not read its input in time: the pipe is full`},
@@ -60,10 +62,10 @@ var texts = []struct {
 	{Reason{Kind: Returned}, "exit", "ended while the game went on"},
 	{Reason{Kind: Failed, Detail: "no table\nat all"}, "exit", "ended: no table\nat all"},
 	{Reason{Kind: TooMuchOutput, Limit: 64}, "output", "more than 64 KiB on stdout between two turns: write logs to stderr"},
-	{Reason{Kind: OutOfMemory, Limit: 512}, "memory", "more than 512 MiB of memory in all its processes: use less, or say --memory"},
-	{Reason{Kind: OutOfMemory, BeforeReady: true, Limit: 512}, "memory", `before "ready": more than 512 MiB of memory in all its processes: use less, or say --memory`},
-	{Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, "processes", "more than 64 processes and threads, after which it exited with status 1: start fewer, or say --processes"},
-	{Reason{Kind: TooManyProcesses, Limit: 64, Signal: 9, Name: "SIGKILL"}, "processes", "more than 64 processes and threads, after which it was killed by signal 9 (SIGKILL): start fewer, or say --processes"},
+	{Reason{Kind: OutOfMemory, Limit: 512}, "memory", "more than 512 MiB of memory in all its processes"},
+	{Reason{Kind: OutOfMemory, BeforeReady: true, Limit: 512}, "memory", `before "ready": more than 512 MiB of memory in all its processes`},
+	{Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, "processes", "more than 64 processes and threads, after which it exited with status 1"},
+	{Reason{Kind: TooManyProcesses, Limit: 64, Signal: 9, Name: "SIGKILL"}, "processes", "more than 64 processes and threads, after which it was killed by signal 9 (SIGKILL)"},
 	{Reason{Kind: ForbiddenCall}, "forbidden", "the process made a system call that the sandbox does not allow"},
 }
 
@@ -115,6 +117,8 @@ func TestRecover(t *testing.T) {
 		want Reason
 	}{
 		{"the process ended: exit status 3", Reason{Kind: Exited, Status: 3}},
+		{"more than 512 MiB of memory in all its processes: use less, or say --memory", Reason{Kind: OutOfMemory, Limit: 512}},
+		{"more than 64 processes and threads, after which it exited with status 1: start fewer, or say --processes", Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}},
 		{`before "ready": "move 1o" came before "ready": answer the line "timba 1" with "ready" first`, Reason{Kind: MoveBeforeReady, BeforeReady: true, Line: "move 1o"}},
 		{"", Reason{}},
 		{"too bad", Reason{}},

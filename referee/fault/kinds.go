@@ -56,7 +56,7 @@ type kind struct {
 
 const (
 	atStart    = `before "ready": `
-	thinkLess  = " and the margin of {margin} ms: think for less than the milliseconds that the turn line gives, and flush the output after every line"
+	thinkLess  = " and the margin of {margin} ms{unfinished}: think for less than the milliseconds that the turn line gives, and flush the output after every line"
 	theProcess = "the process "
 	exitedWith = "exited with status {status}"
 	killedBy   = "was killed by signal {signal} ({name})"
@@ -64,7 +64,7 @@ const (
 
 var kinds = []kind{
 	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand", nil},
-	{NoReady, protocol.Startup, `no "ready" within {limit} ms: answer the line "timba 1" with "ready" and flush the output`, nil},
+	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`, nil},
 	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults", nil},
 	{Late, protocol.Timeout, "no move within {limit} ms" + thinkLess, nil},
 	{LateBank, protocol.Timeout, "no move within the rest of its bank" + thinkLess, nil},
@@ -89,8 +89,8 @@ var kinds = []kind{
 	{Returned, protocol.Exit, "ended while the game went on", nil},
 	{Failed, protocol.Exit, "ended: {detail}", nil},
 	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr", nil},
-	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes: use less, or say --memory", nil},
-	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}: start fewer, or say --processes", nil},
+	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes", []string{"more than {limit} MiB of memory in all its processes: use less, or say --memory"}},
+	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}", []string{"more than {limit} processes and threads, after which it {end}: start fewer, or say --processes"}},
 	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow", nil},
 }
 

@@ -48,6 +48,12 @@ func (r *Raw) UnmarshalText(text []byte) error {
 	return err
 }
 
+// After returns the reason with the line that the bot did not end.
+func (r Reason) After(rest []byte) Reason {
+	r.Unfinished = Raw(rest[:min(len(rest), 80)])
+	return r
+}
+
 // parameters are the fields of a Reason except Kind.
 var parameters = func() []reflect.StructField { return reflect.VisibleFields(reflect.TypeFor[Reason]())[1:] }()
 

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -25,6 +26,16 @@ func (e *BuildError) Error() string { return e.err.Error() }
 
 // Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
+
+// Said returns the line of a failed build's output that says why, to follow its error; ""
+// if there is none.
+func Said(output []byte) string {
+	line := fault.BuildCause(fault.Lines(output))
+	if line == "" {
+		return ""
+	}
+	return fmt.Sprintf("; it says %q", line)
+}
 
 // Build runs a bot's build in a directory that it may change, in a sandbox with a limit
 // unless the level is None. It returns the output of the build. The error is a

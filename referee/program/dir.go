@@ -39,12 +39,9 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: %s: %w", source, err)
 	}
-	return Program{
-		Bot:      referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash},
-		Games:    m.Games,
-		Source:   source,
-		Language: m.language,
-	}, nil
+	bot := referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
+	bot.Language = Language(bot)
+	return Program{Bot: bot, Games: m.Games, Source: source}, nil
 }
 
 // ignored are directories that are not part of a bot: those of Git and Python.
@@ -138,7 +135,7 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	}
 	out, err := Build(ctx, dir, build, r.Level, sandbox.BuildLimit)
 	if err != nil {
-		return "", fmt.Errorf("bot: building %s with %q: %w\n%s", source, strings.Join(build, " "), err, strings.TrimSpace(string(out)))
+		return "", fmt.Errorf("bot: building %s with %q: %w%s\n%s", source, strings.Join(build, " "), err, Said(out), strings.TrimSpace(string(out)))
 	}
 	r.Log.Write(out)
 	if err := os.Rename(dir, done); err != nil {

@@ -25,10 +25,9 @@ import (
 // Program is a bot that is ready to run.
 type Program struct {
 	referee.Bot
-	Games    []string // that it claims to play; nil for all
-	Source   string   // the directory of its sources, "" if unknown
-	House    bool     // part of this program
-	Language string   // of a recognised main file or command, "" if unknown
+	Games  []string // that it claims to play; nil for all
+	Source string   // the directory of its sources, "" if unknown
+	House  bool     // part of this program
 }
 
 // Plays reports whether a program claims to play a game.
@@ -60,6 +59,12 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if bot == "" {
 		return Program{}, fmt.Errorf("bot: the name is empty: use %sa directory or a command", r.suggestion())
 	}
+	p, err := r.resolve(ctx, bot)
+	p.Line = bot
+	return p, err
+}
+
+func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	if spec, ok := strings.CutPrefix(bot, "@"); ok && r.Builtins != nil {
 		return r.resolveBuiltin(spec)
 	}
@@ -67,6 +72,22 @@ func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 		return r.resolveDir(ctx, bot)
 	}
 	return resolveCommand(bot)
+}
+
+// LanguageOf returns the language of a BOT, without building it; "" if unknown.
+func LanguageOf(bot string) string {
+	if info, err := os.Stat(bot); err == nil && info.IsDir() {
+		m, err := ReadManifest(bot)
+		if err != nil || m.language != "" || len(m.Run) == 0 {
+			return m.language
+		}
+		return Language(referee.Bot{Command: m.Run})
+	}
+	words, err := split(bot)
+	if err != nil {
+		return ""
+	}
+	return Language(referee.Bot{Command: words})
 }
 
 // ResolveAll returns the programs of several BOTs, and numbers those with the same name.
@@ -112,7 +133,9 @@ func (r Resolver) resolveBuiltin(spec string) (Program, error) {
 		Name:    "@" + spec,
 		Command: []string{self, "bot", spec},
 		Hash:    hashWords(hash, spec),
-	}, House: true, Language: "Go"}, nil
+
+		Language: "Go",
+	}, House: true}, nil
 }
 
 // selfHash is the hash of the running program.
@@ -135,7 +158,7 @@ func resolveCommand(line string) (Program, error) {
 	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command (%w): try @random, the path of a directory with a timba.toml, or a command in quotes", line, err)
+		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
@@ -153,10 +176,9 @@ func resolveCommand(line string) (Program, error) {
 			}
 		}
 	}
-	return Program{
-		Bot:      referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))},
-		Language: languageOf(words),
-	}, nil
+	bot := referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	bot.Language = Language(bot)
+	return Program{Bot: bot}, nil
 }
 
 // split returns the words of a command; the path of a file is one word, even with spaces.

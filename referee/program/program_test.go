@@ -39,11 +39,11 @@ func TestCommands(t *testing.T) {
 		name, language string
 	}{
 		"sh bot.py":                    {[]string{"bot.py"}, "bot.py", "Python"},
-		`sh -c 'echo "a  b"' x\ y`:     {[]string{"-c", `echo "a  b"`, "x y"}, "sh", ""},
+		`sh -c 'echo "a  b"' x\ y`:     {[]string{"-c", `echo "a  b"`, "x y"}, "sh", "Bash"},
 		`sh "bot.py" --level=3 ''`:     {[]string{"bot.py", "--level=3", ""}, "bot.py", "Python"},
-		"run me":                       {[]string{}, "run_me", ""},
-		filepath.Join(dir, "run me"):   {[]string{}, "run_me", ""},
-		"sh -c 'true | false; exit 1'": {[]string{"-c", "true | false; exit 1"}, "sh", ""},
+		"run me":                       {[]string{}, "run_me", "Bash"},
+		filepath.Join(dir, "run me"):   {[]string{}, "run_me", "Bash"},
+		"sh -c 'true | false; exit 1'": {[]string{"-c", "true | false; exit 1"}, "sh", "Bash"},
 	} {
 		p := resolve(t, line)
 		if !filepath.IsAbs(p.Command[0]) || !slices.Equal(p.Command[1:], want.words) || p.Name != want.name || p.Language != want.language {

@@ -1,5 +1,7 @@
 package rules
 
+import "context"
+
 // MoveCount is a first move and the number of sequences that begin with it.
 type MoveCount struct {
 	Move  Move
@@ -29,18 +31,40 @@ func perft(s State, depth int, stack []Move) (n uint64) {
 	return n
 }
 
+// unstopped is the depth that PerftUntil counts without a look at its context: milliseconds.
+const unstopped = 3
+
+// PerftUntil is Perft that ends with the context, and then returns its error.
+func PerftUntil(ctx context.Context, s State, depth int) (n uint64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if depth <= unstopped {
+		return Perft(s, depth), nil
+	}
+	counts, err := Divide(ctx, s, depth)
+	for _, c := range counts {
+		n += c.Count
+	}
+	return n, err
+}
+
 // Divide returns Perft by first move, in the order of the moves. It is empty at depth 0
-// and if the game is over.
-func Divide(s State, depth int) []MoveCount {
+// and if the game is over. It ends with the context, and then returns its error.
+func Divide(ctx context.Context, s State, depth int) ([]MoveCount, error) {
 	if depth <= 0 {
-		return nil
+		return nil, nil
 	}
 	legal := s.Legal(nil)
 	counts := make([]MoveCount, 0, len(legal))
 	for _, m := range legal {
 		next := s.Clone()
 		next.Apply(m, nil)
-		counts = append(counts, MoveCount{m, Perft(next, depth-1)})
+		n, err := PerftUntil(ctx, next, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		counts = append(counts, MoveCount{m, n})
 	}
-	return counts
+	return counts, nil
 }

@@ -5,7 +5,9 @@ package text
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize/english"
@@ -72,7 +74,12 @@ func Table(w io.Writer) table.Writer {
 }
 
 // Quote returns a word in the syntax of a shell: quoted if necessary.
+// What cannot be printed is written as bash reads it: $'\xff'.
 func Quote(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(word) {
+		quoted := strconv.Quote(word)
+		return "$'" + strings.ReplaceAll(quoted[1:len(quoted)-1], "'", `\'`) + "'"
+	}
 	if words, err := shellwords.Parse(word); err == nil && len(words) == 1 && words[0] == word && !strings.ContainsAny(word, "$*?[]#~{}&!=%^") {
 		return word
 	}

@@ -93,4 +93,15 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q is quoted as %s, which a shell reads as %q, %v", word, Quote(word), out, err)
 		}
 	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("there is no bash")
+	}
+	for _, word := range []string{"a\xffb", "red\x1b[31m", "line\nbreak", "it's\ta \"tab\"\\", "\u202eright"} {
+		cmd := exec.Command("bash", "-c", "printf %s "+Quote(word))
+		cmd.Env = append(cmd.Environ(), "LC_ALL=C.UTF-8")
+		out, err := cmd.Output()
+		if err != nil || string(out) != word {
+			t.Errorf("%q is quoted as %s, which bash reads as %q, %v", word, Quote(word), out, err)
+		}
+	}
 }

@@ -168,7 +168,7 @@ type Rate struct {
 }
 
 // Playouts measures random games through the rules on one core, including the deals.
-func (b Bench) Playouts() ([]Rate, error) {
+func (b Bench) Playouts(ctx context.Context) ([]Rate, error) {
 	var rates []Rate
 	for _, g := range games.All() {
 		v, err := rules.Resolve(g, nil)
@@ -179,6 +179,9 @@ func (b Bench) Playouts() ([]Rate, error) {
 		n, moves := 0, 0
 		began := time.Now()
 		for time.Since(began) < b.Time {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for range 16 {
 				stream := rules.FastStream(r)
 				s := v.Deal(&stream)

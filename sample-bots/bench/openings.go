@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -32,7 +33,7 @@ const (
 
 // Openings writes a Markdown table of what openings of each length are worth, over
 // so many deals each.
-func Openings(w io.Writer, deals int, seed rules.Seed) error {
+func Openings(ctx context.Context, w io.Writer, deals int, seed rules.Seed) error {
 	fmt.Fprintf(w, "| game | N | distinct openings of %d | distinct deals of @greedy and @first | score of the first player | lopsided |\n", deals)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
 	for _, b := range bare {
@@ -49,7 +50,7 @@ func Openings(w io.Writer, deals int, seed rules.Seed) error {
 			if err != nil {
 				return err
 			}
-			o, err := measure(v, deals, seed)
+			o, err := measure(ctx, v, deals, seed)
 			if err != nil {
 				return err
 			}
@@ -68,10 +69,13 @@ type openings struct {
 	lopsided int
 }
 
-func measure(v rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
+func measure(ctx context.Context, v rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
 	starts, played := map[string]bool{}, map[string]bool{}
 	r := rules.NewRand(1)
 	for deal := range deals {
+		if err := ctx.Err(); err != nil {
+			return o, err
+		}
 		stream := rules.NewStream(seed.Derive(fmt.Sprintf("deal/%d", deal)))
 		start := v.Deal(&stream)
 		starts[fmt.Sprintf("%s %d", start.View(nil, 0), start.Turn())] = true

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"net"
 	"os"
 	"time"
@@ -37,7 +36,7 @@ var collusion = []attack{
 
 const word = "collusion"
 
-func note(t *target, dir string) string { return fmt.Sprintf("%s/attack-note-%d", dir, t.Key) }
+func note(t *target, dir string) string { return dir + "/" + t.prefix() + "note" }
 
 func leaveNote(dir string) func(*target) error {
 	return func(t *target) error { return os.WriteFile(note(t, dir), []byte(word), 0o666) }
@@ -88,7 +87,7 @@ func firstFlock(path string) func(*target) error {
 		if err != nil {
 			return err
 		}
-		for range 200 { // others may attack the same file
+		for end := time.Now().Add(enough); time.Now().Before(end); { // others may attack the same file
 			if err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != unix.EWOULDBLOCK {
 				break
 			}
@@ -171,7 +170,7 @@ func findLease(*target) (string, error) {
 // firstInotify opens the file again and again while the other one watches it.
 func firstInotify(*target) error {
 	go func() {
-		for range 400 {
+		for {
 			os.ReadFile("notes.txt")
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -187,7 +186,7 @@ func findInotify(*target) (string, error) {
 	if _, err := unix.InotifyAddWatch(fd, "notes.txt", unix.IN_OPEN); err != nil {
 		return "", err
 	}
-	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1000)
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(enough.Milliseconds()))
 	if err != nil {
 		return "", err
 	}
@@ -275,7 +274,7 @@ func findShared(t *target) (string, error) {
 }
 
 func queueName(t *target) *byte {
-	name := append(fmt.Appendf(nil, "attack-%d", t.Key), 0)
+	name := append([]byte(t.prefix()), 0)
 	return &name[0]
 }
 

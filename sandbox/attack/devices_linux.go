@@ -61,8 +61,8 @@ func terminals(*target) (string, error) {
 }
 
 // mknod makes another /dev/zero.
-func mknod(*target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), "attack")
+func mknod(t *target) (string, error) {
+	dir, err := os.MkdirTemp(scratch(), t.prefix())
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@
 // Some are ended by others or never end by themselves.
 //
 // Every attack is bounded, so that a machine survives it without a sandbox:
-// less than 300 MB, 300 processes and 8 seconds. Those that would harm the
+// less than 300 MB, 300 processes and 30 seconds. Those that would harm the
 // machine stop at the proof that the kernel would have obeyed. They reach only
 // for what the tests have planted.
 package main

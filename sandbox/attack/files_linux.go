@@ -121,7 +121,7 @@ func dotDot(t *target) (string, error) {
 }
 
 func symlink(t *target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), "attack")
+	dir, err := os.MkdirTemp(scratch(), t.prefix())
 	if err != nil {
 		return "", err
 	}
@@ -133,7 +133,7 @@ func symlink(t *target) (string, error) {
 }
 
 func hardLink(t *target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), "attack")
+	dir, err := os.MkdirTemp(scratch(), t.prefix())
 	if err != nil {
 		return "", err
 	}
@@ -162,8 +162,8 @@ func byHandle(t *target) (string, error) {
 }
 
 func writeIn(dir string) func(*target) (string, error) {
-	return func(*target) (string, error) {
-		f, err := os.CreateTemp(dir, "attack")
+	return func(t *target) (string, error) {
+		f, err := os.CreateTemp(dir, t.prefix())
 		if err != nil {
 			return "", err
 		}

@@ -67,7 +67,7 @@ func (t *team) part(errno syscall.Errno) {
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.parts[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// rest waits for the stop, at most four seconds, and leaves.
+// rest waits for the stop, for a bounded time, and leaves.
 func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	leave(0)
@@ -75,7 +75,7 @@ func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
 
 // resting returns what rest needs; it has to be made before there are forks.
 func (t *team) resting() (*unix.PollFd, *unix.Timespec) {
-	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: 4}
+	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(2 * enough / time.Second)}
 }
 
 // end lets all that rest leave.
@@ -110,7 +110,7 @@ func (t *team) await(n int, patience, hold time.Duration) bool {
 	if t.did < n {
 		return false
 	}
-	time.Sleep(hold)
+	holdOn(hold)
 	return true
 }
 
@@ -142,7 +142,7 @@ func crowd(n int, part func() syscall.Errno, what string) (string, error) {
 			t.rest(p, limit)
 		}
 	}
-	ok := t.await(n, 3*time.Second, hold)
+	ok := t.await(n, enough, hold)
 	ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 	t.end()
 	reap(time.Second)
@@ -153,6 +153,18 @@ func crowd(n int, part func() syscall.Errno, what string) (string, error) {
 		return "", errNothing
 	}
 	return what, nil
+}
+
+// enough is how long a step may take that takes milliseconds on an idle machine.
+const enough = 10 * time.Second
+
+// holdOn sleeps in many short steps. A machine that stands still, or gives this
+// process no time, then does not shorten what others see of it.
+func holdOn(d time.Duration) {
+	const step = 10 * time.Millisecond
+	for ; d > 0; d -= step {
+		time.Sleep(step)
+	}
 }
 
 // reap waits for children until there are none, at most that long.

@@ -96,7 +96,7 @@ func say(*target, []string) {
 // linger lives for a while, whatever happens.
 func linger(*target, []string) {
 	deafen()
-	time.Sleep(4 * time.Second)
+	time.Sleep(10 * time.Second)
 }
 
 // mounting mounts a tmpfs over the directory that it is in.

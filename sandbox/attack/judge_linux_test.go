@@ -23,8 +23,8 @@ func failed(err error) outcome {
 
 // How long things may take on a busy machine.
 const (
-	patience = 7 * time.Second // for an attack to end
-	soon     = 2 * time.Second // for a sandbox to end once it is killed
+	patience = 25 * time.Second // for an attack to end: less than it may live
+	soon     = 5 * time.Second  // for a sandbox to end once it is killed
 	grace    = 150 * time.Millisecond
 )
 
@@ -181,7 +181,7 @@ func judgeSurvivor(a *attack, r *run, w *worker, free bool) outcome {
 	}
 	if free {
 		// Those that come and go are not seen at every look.
-		for end := time.Now().Add(grace); time.Now().Before(end); {
+		for end := time.Now().Add(soon); time.Now().Before(end); {
 			if len(w.strays(true)) > 0 {
 				return outcome{bite: true, text: "processes live on"}
 			}
@@ -241,10 +241,10 @@ func killed(r *run) outcome {
 func judgeFlood(_ *attack, r *run, free bool) outcome {
 	if free {
 		const much = 16 << 20
-		got := readUpTo([]*os.File{r.out, r.err}, much, 3*time.Second)
+		got := readUpTo([]*os.File{r.out, r.err}, much, patience)
 		return outcome{bite: got >= much, text: fmt.Sprint(got, " bytes")}
 	}
-	if got := readUpTo([]*os.File{r.out, r.err}, 1<<20, 3*time.Second); got < 1<<20 {
+	if got := readUpTo([]*os.File{r.out, r.err}, 1<<20, patience); got < 1<<20 {
 		return outcome{text: "no flood", errors: []string{fmt.Sprint("only ", got, " bytes came")}}
 	}
 	r.term()
@@ -279,7 +279,11 @@ func judgeTwo(a *attack, start starter, t target, free bool) outcome {
 	defer two.finish()
 	o := judgeWord(a, two, free)
 	if a.Setup.Judge == byOther {
-		o.bite = within(one.ended, grace)
+		wait := grace
+		if free {
+			wait = soon // it has been killed, and only has to be noticed
+		}
+		o.bite = within(one.ended, wait)
 	}
 	if a.Setup.Leave || free {
 		return o

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -92,11 +93,12 @@ type state struct {
 	hits   int64
 	bytes  int
 	victim bool
-	mounts string
+	mounts mountTable
 }
 
-func (p *plant) state() state {
-	s := state{files: map[string]string{}, hits: p.hits.Load(), bytes: p.drain(), victim: p.victimWell()}
+func (p *plant) state() (state, error) {
+	err := p.settle()
+	s := state{files: map[string]string{}, hits: p.hits.Load() - p.own, bytes: p.drain(), victim: p.victimWell()}
 	s.mounts, _ = mounts()
 	filepath.WalkDir(p.home, func(path string, d fs.DirEntry, err error) error {
 		if path == p.home+"/tmp" {
@@ -108,7 +110,7 @@ func (p *plant) state() state {
 		}
 		return nil
 	})
-	return s
+	return s, err
 }
 
 // changes reports what is different in a later state.
@@ -134,15 +136,59 @@ func (s state) changes(later state) (all []string) {
 	if s.victim && !later.victim {
 		all = append(all, "the process outside is not well")
 	}
-	if s.mounts != later.mounts {
-		all = append(all, "the mounts have changed")
-	}
-	return all
+	return append(all, s.mounts.changes(later.mounts)...)
 }
 
-func mounts() (string, error) {
+// mountTable has the lines of mountinfo by the numbers of the mounts.
+type mountTable map[string]string
+
+func mounts() (mountTable, error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
-	return string(data), err
+	return tableOf(data), err
+}
+
+func tableOf(data []byte) mountTable {
+	table := mountTable{}
+	for line := range strings.Lines(string(data)) {
+		id, rest, _ := strings.Cut(line, " ")
+		table[id] = strings.Replace(rest, deleted, "", 1)
+	}
+	return table
+}
+
+// deleted marks a mount whose source somebody has removed.
+const deleted = "//deleted"
+
+// point returns where the mount of a line is.
+func point(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) < 4 {
+		return line
+	}
+	return strings.ReplaceAll(fields[3], `\040`, " ")
+}
+
+// changes reports what is different in a later table. A mount whose directory is
+// removed is gone in all namespaces: tests of other packages mount below temporary
+// directories of their own, which they remove. What an attack unmounts leaves its
+// directory behind.
+func (m mountTable) changes(later mountTable) (all []string) {
+	for id, now := range later {
+		if was, ok := m[id]; !ok {
+			all = append(all, "a mount on "+point(now)+" is new")
+		} else if was != now {
+			all = append(all, "the mount on "+point(was)+" has changed")
+		}
+	}
+	for id, was := range m {
+		if _, ok := later[id]; ok {
+			continue
+		}
+		if _, err := os.Lstat(point(was)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, "the mount on "+point(was)+" is gone")
+		}
+	}
+	return all
 }
 
 // leftovers returns what is there when all is over, and should not be.
@@ -150,12 +196,18 @@ func (p *plant) leftovers() (left []string) {
 	for _, pid := range p.strays(true) {
 		left = append(left, fmt.Sprint("process ", pid))
 	}
-	if now, err := mounts(); err != nil || now != p.mounts {
-		left = append(left, "mounts")
+	now, err := mounts()
+	if err != nil {
+		left = append(left, err.Error())
 	}
+	left = append(left, p.mounts.changes(now)...)
 	names, _ := os.ReadDir(p.home + "/tmp")
 	for _, n := range names {
 		left = append(left, "tmp/"+n.Name())
+	}
+	for _, dir := range []string{"/tmp", "/dev/shm", "/usr/bin", "/etc", "/dev", "/"} {
+		paths, _ := filepath.Glob(filepath.Join(dir, p.prefix()+"*"))
+		left = append(left, paths...)
 	}
 	left = append(left, ownGroups()...)
 	for _, kind := range []string{"shm", "msg", "sem"} {

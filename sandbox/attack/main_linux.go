@@ -22,7 +22,7 @@ const (
 )
 
 // bound is how long any process of an attack may live.
-const bound = 8 * time.Second
+const bound = 30 * time.Second
 
 // attack is a row of the table.
 type attack struct {
@@ -101,6 +101,10 @@ type target struct {
 	Key      int    `json:",omitempty"` // of System V objects
 	First    bool   `json:",omitempty"` // be the first bot of a collusion
 }
+
+// prefix begins the names of the files that attacks of this target make in shared
+// directories.
+func (t *target) prefix() string { return fmt.Sprintf("attack-%d-", t.Key) }
 
 var themes = [][]attack{
 	processes, memory, files, network, outsiders, namespaces, kernel, machine, devices, pipes, collusion,

@@ -34,10 +34,10 @@ var memory = []attack{
 	{Name: "mem-lock", Help: "256 MB locked in memory", Run: memLock, Ends: endMemory, Idle: rootOnly("an ordinary user may lock 8 MB")},
 	{Name: "mem-huge", Help: "64 MB of huge pages, which no cgroup of memory counts", Run: memHuge, Ends: endMemory,
 		Idle: never("no huge pages are set aside here", hasHuge)},
-	{Name: "fill-tmp", Help: "32 MB in the directory for temporary files, of 8 MB that it may", Run: func(*target) (string, error) { return fill(scratch()) }, Ends: endMemory | endSignal | endCrash},
-	{Name: "fill-shm", Help: "32 MB in /dev/shm", Run: func(*target) (string, error) { return fill("/dev/shm") }, Ends: endMemory | endSignal | endCrash},
-	{Name: "inodes-tmp", Help: "2000 empty files in the directory for temporary files, of 512 that it may", Run: func(*target) (string, error) { return litter(scratch()) }, Ends: endMemory},
-	{Name: "inodes-shm", Help: "2000 empty files in /dev/shm", Run: func(*target) (string, error) { return litter("/dev/shm") }, Ends: endMemory},
+	{Name: "fill-tmp", Help: "32 MB in the directory for temporary files, of 8 MB that it may", Run: func(t *target) (string, error) { return fill(t, scratch()) }, Ends: endMemory | endSignal | endCrash},
+	{Name: "fill-shm", Help: "32 MB in /dev/shm", Run: func(t *target) (string, error) { return fill(t, "/dev/shm") }, Ends: endMemory | endSignal | endCrash},
+	{Name: "inodes-tmp", Help: "2000 empty files in the directory for temporary files, of 512 that it may", Run: func(t *target) (string, error) { return litter(t, scratch()) }, Ends: endMemory},
+	{Name: "inodes-shm", Help: "2000 empty files in /dev/shm", Run: func(t *target) (string, error) { return litter(t, "/dev/shm") }, Ends: endMemory},
 	{Name: "stderr-file", Help: "12 MB into the file that standard error is, of 4 MB that it may", Run: bloat, Setup: setup{File: true}, Ends: endSignal | endCrash},
 }
 
@@ -60,7 +60,7 @@ func take(n, flags int) ([]byte, error) {
 
 // kept waits to see whether what was taken stays.
 func kept(what string) (string, error) {
-	time.Sleep(hold)
+	holdOn(hold)
 	return what, nil
 }
 
@@ -180,8 +180,8 @@ func memSysV(*target) (string, error) {
 	return kept("256 MB")
 }
 
-func memFile(*target) (string, error) {
-	dir, err := os.MkdirTemp(scratch(), "attack")
+func memFile(t *target) (string, error) {
+	dir, err := os.MkdirTemp(scratch(), t.prefix())
 	if err != nil {
 		return "", err
 	}
@@ -283,8 +283,8 @@ func hasHuge() bool {
 }
 
 // fill writes 32 files of 1 MB.
-func fill(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "attack")
+func fill(t *target, parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {
 		return "", err
 	}
@@ -299,8 +299,8 @@ func fill(parent string) (string, error) {
 }
 
 // litter makes 2000 empty files.
-func litter(parent string) (string, error) {
-	dir, err := os.MkdirTemp(parent, "attack")
+func litter(t *target, parent string) (string, error) {
+	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {
 		return "", err
 	}

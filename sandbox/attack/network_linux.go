@@ -36,7 +36,7 @@ var network = []attack{
 }
 
 func dial(kind, address string) (string, error) {
-	c, err := net.DialTimeout(kind, address, time.Second)
+	c, err := net.DialTimeout(kind, address, enough)
 	if err != nil {
 		return "", err
 	}
@@ -57,7 +57,7 @@ func listen(t *target) (string, error) {
 	defer l.Close()
 	// The harness answers on the way that a bot has.
 	fmt.Println("DIAL", l.Addr())
-	l.(*net.TCPListener).SetDeadline(time.Now().Add(time.Second / 2))
+	l.(*net.TCPListener).SetDeadline(time.Now().Add(enough))
 	c, err := l.Accept()
 	if err != nil {
 		return "", err

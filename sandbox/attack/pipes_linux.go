@@ -37,13 +37,13 @@ func closePipes(*target) (string, error) {
 	for fd := range 3 {
 		unix.Close(fd)
 	}
-	time.Sleep(4 * time.Second)
+	time.Sleep(bound)
 	return "", errNothing
 }
 
 func deaf(*target) (string, error) {
 	deafen()
 	ready()
-	time.Sleep(4 * time.Second)
+	time.Sleep(bound)
 	return "", errNothing
 }

@@ -25,13 +25,22 @@ type plant struct {
 	target
 	home  string // the user's directory
 	hits  atomic.Int64
+	own   int64 // how many of them settle has sent
+	doors []door
 	fifos []int
 	keep  []io.Closer
 
 	victim *exec.Cmd
 	ask    io.WriteCloser // the victim ends with it
 	answer *os.File
-	mounts string
+	mounts mountTable
+}
+
+// door is where a listener is, and how it tells that it heard settle's word; a
+// stream does by its end.
+type door struct {
+	network, address string
+	heard            chan struct{}
 }
 
 func newPlant(base, home string) (*plant, error) {
@@ -140,6 +149,7 @@ func (p *plant) listeners() error {
 			return err
 		}
 		p.keep = append(p.keep, listener)
+		p.doors = append(p.doors, door{l.network, listener.Addr().String(), nil})
 		if l.network == "tcp" {
 			p.TCP = listener.Addr().String()
 		} else if l.address[0] == '/' {
@@ -162,18 +172,55 @@ func (p *plant) listeners() error {
 			return err
 		}
 		p.keep = append(p.keep, c)
+		heard := make(chan struct{}, 1)
+		p.doors = append(p.doors, door{l.network, c.LocalAddr().String(), heard})
 		if l.network == "udp" {
 			p.UDP = c.LocalAddr().String()
 		} else {
 			os.Chmod(l.address, 0o777)
 		}
 		go func() {
-			for b := make([]byte, 64); ; p.hits.Add(1) {
-				if _, _, err := c.ReadFrom(b); err != nil {
+			for b := make([]byte, 64); ; {
+				n, _, err := c.ReadFrom(b)
+				if err != nil {
 					return
+				}
+				p.hits.Add(1)
+				if string(b[:n]) == settled {
+					heard <- struct{}{}
 				}
 			}
 		}()
+	}
+	return nil
+}
+
+const settled = "settled?"
+
+// settle waits until the listeners have counted all that was sent to them so far:
+// it sends something itself, which comes after that. What a busy machine counts
+// late is then still counted where it belongs.
+func (p *plant) settle() error {
+	for _, d := range p.doors {
+		c, err := net.DialTimeout(d.network, d.address, patience)
+		if err != nil {
+			return err
+		}
+		p.own++
+		c.SetDeadline(time.Now().Add(patience))
+		if d.heard == nil {
+			_, err = io.Copy(io.Discard, c)
+		} else if _, err = io.WriteString(c, settled); err == nil {
+			select {
+			case <-d.heard:
+			case <-time.After(patience):
+				err = errTooLate
+			}
+		}
+		c.Close()
+		if err != nil {
+			return fmt.Errorf("the listener %s: %w", d.address, err)
+		}
 	}
 	return nil
 }
@@ -207,6 +254,7 @@ func (p *plant) groups() error {
 			}
 		}
 		p.Top, p.Group = top, fmt.Sprintf("%s/timba-attack-%d", top, os.Getpid())
+		os.Remove(p.Group) // of an ended test whose number this process has now
 		return os.Mkdir(p.Group, 0o755)
 	}
 	return nil

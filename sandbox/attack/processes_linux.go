@@ -53,7 +53,7 @@ func forkBomb(*target) (string, error) {
 		t.join()
 		multiply(t, p, limit)
 	}
-	ok := t.await(swarm, 3*time.Second, 50*time.Millisecond)
+	ok := t.await(swarm, enough, 50*time.Millisecond)
 	t.end()
 	reap(2 * time.Second)
 	if ok {
@@ -83,16 +83,16 @@ func threadBomb(*target) (string, error) {
 		go func() {
 			runtime.LockOSThread()
 			count.Add(1)
-			unix.Nanosleep(&unix.Timespec{Sec: 4}, nil)
+			unix.Nanosleep(&unix.Timespec{Sec: int64(2 * enough / time.Second)}, nil)
 		}()
 	}
-	for end := time.Now().Add(3 * time.Second); count.Load() < swarm; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(enough); count.Load() < swarm; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return "", errNothing
 		}
 	}
 	// All of them are there, if the limit is only looked at from time to time.
-	time.Sleep(hold)
+	holdOn(hold)
 	return fmt.Sprint(swarm, " threads"), nil
 }
 
@@ -134,7 +134,7 @@ func runaway(t *target) (string, error) {
 	if pid == 0 {
 		chain(links, pause, &off[0])
 	}
-	if !links.await(3, 3*time.Second, 0) {
+	if !links.await(3, enough, 0) {
 		return "", links.err()
 	}
 	ready()
@@ -167,9 +167,8 @@ func chain(links *team, pause *unix.Timespec, off *byte) {
 func ignoreTerm(*target) (string, error) {
 	deafen()
 	ready()
-	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); {
+	for {
 	}
-	return "", errNothing
 }
 
 func stopSelf(*target) (string, error) {
@@ -215,7 +214,7 @@ func burn(n int, each time.Duration) (string, error) {
 			leave(0)
 		}
 	}
-	ok := t.await(n, 6*time.Second, 0)
+	ok := t.await(n, 2*enough, 0)
 	reap(time.Second)
 	t.close()
 	if !ok {

@@ -222,7 +222,7 @@ func TestAskedMatches(t *testing.T) {
 		`{"ladder":"teeko","deals":101,"bots":["adabot","@random"]}`:           {400, "deals cannot be 101"},
 		`{"ladder":"teeko","deals":-1,"bots":["adabot","@random"]}`:            {400, "deals cannot be -1"},
 		`{"ladder":"teeko","deals":"many","bots":["adabot","@random"]}`:        {400, `\"deals\" cannot be a string`},
-		`{"ladder":"teeko","bots":["adabot","@random"],"rated":true}`:          {400, `member \"rated\" does not exist`},
+		`{"ladder":"teeko","bots":["adabot","@random"],"rated":true}`:          {400, `unknown member \"rated\"`},
 		`{"ladder":"teeko","bots":["adabot","@random"]} {}`:                    {400, "has more after the document"},
 		`{"ladder":`: {400, "ends too early"},
 		`ladder`:     {400, "not JSON at byte 1"},
@@ -235,7 +235,7 @@ func TestAskedMatches(t *testing.T) {
 	w.config.Limits.Unrated = 3
 	ask(`{"ladder":"teeko","bots":["adabot","@first"]}`)
 	rec := w.ask(call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: `{"ladder":"teeko","bots":["adabot","@first"]}`})
-	if rec.Code != 429 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), "3 unrated matches at a time") {
+	if rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "3 unrated matches at a time") {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
 }
@@ -258,7 +258,7 @@ func TestJoining(t *testing.T) {
 		}
 		return rec.Body.Bytes()
 	}
-	join(`{"name":"mallory"}`, 401, "the invite is not valid")
+	join(`{"name":"mallory"}`, 401, "by invite only")
 	join(fmt.Sprintf(`{"name":"mallory","invite":%q}`, made.Code), 403, "not for")
 	join(fmt.Sprintf(`{"name":"E V E","invite":%q}`, made.Code), 403, "not for")
 	var joined wire.Registered

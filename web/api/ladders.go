@@ -97,7 +97,7 @@ func pathVersion(r *http.Request) (int, error) {
 	text := r.PathValue("n")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxVersion {
-		return 0, ladder.Errorf(ladder.NotFound, "numbers begin at 1", "version %q does not exist", clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, "numbers are whole and begin at 1", "version %q does not exist", clip(text))
 	}
 	return n, nil
 }

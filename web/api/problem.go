@@ -70,7 +70,7 @@ func problemOf(err error) wire.Problem {
 			detail, hint = "the server cannot read or write its data now", "try again later" // the cause names files
 		}
 	case errors.As(err, &tooLarge):
-		code, detail, hint = ladder.TooLarge, "the body is larger than "+sizeText(tooLarge.Limit), ""
+		code, detail, hint = ladder.TooLarge, "the body is larger than "+sizeText(tooLarge.Limit), "send shorter names and texts"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		code, detail, hint = ladder.Unavailable, "the request took too long", "try again"
 	}

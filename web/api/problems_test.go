@@ -52,7 +52,7 @@ func TestProblems(t *testing.T) {
 		{call{method: "GET", path: "/api/v1/matches?limit=0"}, 400, "invalid", `limit cannot be "0"`},
 		{call{method: "GET", path: "/api/v1/matches?limit=501"}, 400, "invalid", "try 1 to 500"},
 		{call{method: "GET", path: "/api/v1/matches?limit=5&limit=6"}, 400, "invalid", "occurs 2 times"},
-		{call{method: "GET", path: "/api/v1/matches?lader=teeko"}, 400, "invalid", `parameter "lader" does not exist`},
+		{call{method: "GET", path: "/api/v1/matches?lader=teeko"}, 400, "invalid", `unknown parameter "lader"`},
 		{call{method: "GET", path: "/api/v1/ladders?x=y"}, 400, "invalid", "takes none"},
 		{call{method: "GET", path: "/api/v1/matches?state=lost"}, 400, "invalid", "waiting, running, finished, dropped"},
 		{call{method: "GET", path: "/api/v1/matches?cursor=bot-1"}, 400, "invalid", `cursor cannot be "bot-1"`},

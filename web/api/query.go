@@ -165,7 +165,7 @@ func (q *Query) Done() error {
 			if len(name) > 40 {
 				name = name[:40]
 			}
-			return ladder.Errorf(ladder.Invalid, hint, "parameter %q does not exist", name)
+			return ladder.Errorf(ladder.Invalid, hint, "unknown parameter %q", name)
 		}
 	}
 	return nil
@@ -176,7 +176,7 @@ func pathID(r *http.Request, name string) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > 1<<53-1 {
-		return 0, ladder.Errorf(ladder.NotFound, "numbers begin at 1", "%s %q does not exist", name, clip(text))
+		return 0, ladder.Errorf(ladder.NotFound, "numbers are whole and begin at 1", "%s %q does not exist", name, clip(text))
 	}
 	return n, nil
 }

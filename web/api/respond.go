@@ -134,7 +134,7 @@ func jsonFault(err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	case strings.HasPrefix(err.Error(), "json: unknown field "):
-		return "member " + clip(strings.TrimPrefix(err.Error(), "json: unknown field ")) + " does not exist"
+		return "unknown member " + clip(strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case strings.Contains(err.Error(), "parsing time"):
 		return "a time is not as in 2026-01-31T12:00:00Z"
 	}

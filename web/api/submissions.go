@@ -55,12 +55,14 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer upload.Discard()
 	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	named, hash, err := a.look(upload.Path, limits)
 	if name == "" {
-		if name, err = a.manifestName(upload.Path, limits); err != nil {
+		if err != nil {
 			return err
 		}
+		name = named
 	}
-	v, err := a.Store.AddVersion(r.Context(), in.person.ID, store.NewVersion{Bot: name, Bundle: upload.SHA256, Keep: upload.Keep}, a.Config.Limits)
+	v, err := a.Store.AddVersion(r.Context(), in.person.ID, store.NewVersion{Bot: name, Bundle: upload.SHA256, Hash: hash, Keep: upload.Keep}, a.Config.Limits)
 	if err != nil {
 		return err
 	}
@@ -73,26 +75,29 @@ func (a *api) submit(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, http.StatusAccepted, doc)
 }
 
-// manifestName returns the bot's name in the manifest of an archive. If the manifest has none,
-// the request must contain it.
-func (a *api) manifestName(archive string, limits bundle.Limits) (string, error) {
+// look unpacks an archive for its bot's name in the manifest and the hash of its files; "" where
+// they are not known. If there is no name, the request must contain it.
+func (a *api) look(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := a.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
-		return "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
+		return "", "", &ladder.Error{Code: ladder.Unavailable, Text: "the upload cannot be unpacked", Hint: "try again later", Err: err}
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, unnamed)
 	if _, err := a.unpack(archive, dir, limits); err != nil {
-		return "", err
+		return "", "", err
+	}
+	if hash, err = program.HashDir(dir); err != nil {
+		hash = "" // the stages tell what is wrong with the files
 	}
 	m, err := program.ReadManifest(dir)
 	if err == nil && m.Name != unnamed {
-		return m.Name, ladder.CheckName("bot", m.Name)
+		return m.Name, hash, ladder.CheckName("bot", m.Name)
 	}
 	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
-		return "", ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
+		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
 	}
-	return "", ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
+	return "", hash, ladder.Errorf(ladder.Invalid, "ask with ?bot=NAME, or write name into "+program.ManifestFile, "the bot has no name: its archive has no %s with one", program.ManifestFile)
 }
 
 // unnamed is the name of the unpacked directory. No bot may have it: a bot without a name in its

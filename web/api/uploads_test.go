@@ -1,6 +1,8 @@
 package api
 
 import (
+	"archive/zip"
+	"bytes"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,9 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // TestUploadsTogether: uploads that are slow to unpack do not queue, and are
@@ -65,5 +70,32 @@ func TestUploadsTogether(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) != want {
 			t.Errorf("%s has %d files, want %d; %v", dir, len(left), want, err)
 		}
+	}
+}
+
+// The files of the live version are known in any archive: they take no number.
+func TestSameFiles(t *testing.T) {
+	w := newWorld(t, nil)
+	dir := refereetest.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
+	hash, err := program.HashDir(dir)
+	check(t, err)
+	v := w.version("same")
+	w.Live(v.ID, store.Built{Hash: hash, Command: []string{"./bot.py"}})
+	var zipped bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	f, err := z.Create("bot.py")
+	check(t, err)
+	_, err = f.Write([]byte("pass"))
+	check(t, err)
+	check(t, z.Close())
+	for format, data := range map[string]string{"application/gzip": archive(t, "bot.py", "pass"), "application/zip": zipped.String()} {
+		rec := w.ask(call{method: "POST", path: "/api/v1/submissions?bot=same", who: "ada submit", kind: format, body: data})
+		if rec.Code != 409 || !strings.Contains(rec.Body.String(), "version 1, which is live, has the same files and stays live") {
+			t.Errorf("%s: %d %s", format, rec.Code, rec.Body)
+		}
+	}
+	rec := w.ask(call{method: "POST", path: "/api/v1/submissions?bot=same", who: "ada submit", kind: "application/gzip", body: archive(t, "bot.py", "pass # 2")})
+	if rec.Code != 202 || !strings.Contains(rec.Body.String(), `"version":2`) {
+		t.Errorf("the next version: %d %s", rec.Code, rec.Body)
 	}
 }

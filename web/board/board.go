@@ -1,6 +1,30 @@
 // Package board draws games in a browser. It consists of embedded JavaScript modules and style
 // sheets. Their input is what a seat may know, as in the view lines of SPEC.md, so that they can
 // draw replays and games in progress.
+//
+// There are three layers, each of which knows only those before it:
+//
+//   - draw.js: drawGame(display, view, scene) returns an element for one position: the table of a
+//     card game (table.js, and seating.js, plates.js, trick.js, cards.js), a board (squares.js), or
+//     the keys of any other game. It listens to nothing. table.js says what a scene is.
+//   - live.js: drawPosition(element, position, options) draws a position of a game in progress
+//     into an element, and offers the legal moves: cards of the hand, squares of a board, and
+//     buttons for bids, declarations and all other words. A move is chosen by click, touch or
+//     keyboard (tab and arrows, enter or space, escape), and handed to options.onMove once.
+//   - player.js: startPlayer(element, game) plays a replay back, with controls, lists and a chart.
+//
+// A page needs board.css (colours and cards) and table.css (tables, boards and moves to choose), and
+// for the player player.css too.
+//
+// For drawPosition a server sends, and a page hands on unchanged, the game's rules.Display, the
+// names of the seats, State.View of one seat, State.Turn, and, for that seat only and only when it
+// is to move, State.Legal as State.MoveText writes it:
+//
+//	drawPosition(element, { display, names, view: 'hand=5c,7b trump=3b ...', turn: 0, last: { seat: 1, move: '1o' } },
+//		{ seat: 0, legal: ['5c', '7b', 'swap:7b'], onMove: (move) => send(move) });
+//
+// What a seat must not know has to be left out by the server: for spectators it sends the view of
+// a seat with each card of the hand key as "?". The option closed only hides what the page has.
 package board
 
 import "embed"

@@ -11,7 +11,11 @@ export const ratio = 190 / 122;
 
 // jumbo is the width in pixels below which a card has a face for small sizes: a
 // large index, and one emblem instead of many.
-const jumbo = 54;
+const jumbo = 72;
+
+// leastStep and leastRow are how far apart overlapped cards must lie, in parts of their
+// width and height, for the number and the suit of each to be seen.
+export const leastStep = 0.45, leastRow = 0.58;
 
 // The gaps in the frame's upper and lower edge tell the suit, as on every
 // Spanish pack: none, one, two or three.
@@ -30,8 +34,10 @@ function frame(suit) {
 
 const paper = () => svg('rect', { x: 0.8, y: 0.8, width: 120.4, height: 188.4, rx: 9, class: 'paper' });
 
-const index = (rank, x, y, size) =>
-  svg('text', { x, y, class: 'index', 'font-size': size, 'text-anchor': 'middle', 'letter-spacing': -size / 18 }, String(rank));
+// index writes a rank about x, with its digits as wide as given whatever the font.
+const index = (rank, x, y, size, width) => svg('text', {
+  x: x - width / 2, y, class: 'index', 'font-size': size, textLength: width, lengthAdjust: 'spacingAndGlyphs',
+}, String(rank));
 
 // columns and rows of the emblems of 2 to 9, in steps from the middle.
 const places = {
@@ -47,39 +53,45 @@ const places = {
 
 const isTall = (suit) => suit === 'e' || suit === 'b';
 
+// Tall emblems have no room between two columns.
+const tallPlaces = {
+  ...places,
+  7: [[-1, -1], [1, -1], [-1, 0], [0, 0], [1, 0], [-1, 1], [1, 1]],
+  8: [[-1, -1], [1, -1], [0, -0.5], [-1, 0], [1, 0], [0, 0.5], [-1, 1], [1, 1]],
+};
+
 // The size of the emblems and the steps between them, by rank: for coins and
-// cups, and for swords and clubs, which are tall and narrow.
-const round = { 2: [56, 0, 37], 3: [46, 0, 53], 4: [44, 24, 38], 5: [38, 24, 46], 6: [36, 24, 47], 7: [33, 24, 48], 8: [33, 24, 48], 9: [28, 28, 48] };
-const tall = { 2: [82, 0, 42], 3: [58, 0, 57], 4: [70, 19, 41], 5: [54, 21, 54], 6: [54, 20, 55], 7: [54, 22, 55], 8: [54, 24, 55], 9: [52, 23, 55] };
+// cups, and for swords and clubs, which are tall and narrow. All stay clear of
+// the corners: right of 28 of the 122 units, or below 34 of the 190.
+const round = { 2: [56, 0, 37], 3: [46, 0, 53], 4: [42, 24, 38], 5: [38, 24, 43], 6: [36, 24, 44], 7: [33, 24, 44], 8: [33, 24, 44], 9: [28, 28, 45] };
+const tall = { 2: [82, 0, 42], 3: [58, 0, 57], 4: [58, 15, 41], 5: [50, 16, 54], 6: [50, 16, 54], 7: [38, 21, 52], 8: [38, 21, 54], 9: [38, 21, 52] };
 
 function emblems(rank, suit) {
-  if (rank === 1) return [pip(suit, 61, 95, isTall(suit) ? 150 : 84)];
+  if (rank === 1) return [suit === 'b' ? pip(suit, 61, 98, 122) : pip(suit, 61, 95, suit === 'e' ? 150 : 76)];
   const [size, dx, dy] = (isTall(suit) ? tall : round)[rank];
-  return places[rank].map(([column, row]) => pip(suit, 61 + column * dx, 95 + row * dy, size));
+  return (isTall(suit) ? tallPlaces : places)[rank].map(([column, row]) => pip(suit, 61 + column * dx, 95 + row * dy, size));
 }
 
-// The corner has the rank, and the suit where no emblem is near.
+// corner is the rank in the upper left, above the suit unless so many emblems are near that
+// it would be counted as one of them.
 function corner(rank, suit) {
-  return [rank > 9 ? index(rank, 20.5, 29, 21) : index(rank, 18.5, 31, 25),
-    (rank < 4 || rank > 9) && pip(suit, 18.5, 44, 17)];
+  return svg('g', { class: 'corner' },
+    index(rank, 18.5, rank > 9 ? 31 : 33, rank > 9 ? 22 : 28, rank > 9 ? 20.5 : 15),
+    (rank < 4 || rank > 9) && pip(suit, 18.5, 47, 18));
 }
 
 function face({ rank, suit }) {
-  return [
-    paper(), frame(suit),
-    rank > 9 ? figure(rank, suit) : emblems(rank, suit),
-    corner(rank, suit),
-    svg('g', { transform: 'rotate(180 61 95)' }, rank > 9 ? corner(rank, suit)[0] : corner(rank, suit)),
-  ];
+  const below = svg('g', { transform: 'rotate(180 61 95)' }, corner(rank, suit));
+  if (rank > 9) below.querySelector('use').remove(); // the figure is near
+  return [paper(), frame(suit), svg('g', { class: 'picture' }, rank > 9 ? figure(rank, suit) : emblems(rank, suit)), corner(rank, suit), below];
 }
 
 function smallFace({ rank, suit }) {
   return [
     paper(), frame(suit),
-    index(rank, rank > 9 ? 38 : 31, rank > 9 ? 50 : 56, rank > 9 ? 47 : 56),
-    pip(suit, 31, 84, 40),
-    rank > 9 ? svg('g', { transform: 'translate(43 61) scale(0.64)' }, figure(rank, suit))
-      : pip(suit, 80, isTall(suit) ? 124 : 138, isTall(suit) ? 108 : 66),
+    svg('g', { class: 'picture' }, rank > 9 ? svg('g', { transform: 'translate(30 40) scale(0.9)' }, figure(rank, suit))
+      : pip(suit, 82, isTall(suit) ? 124 : 138, isTall(suit) ? 104 : 64)),
+    svg('g', { class: 'corner' }, index(rank, 29, rank > 9 ? 52 : 55, rank > 9 ? 45 : 58, rank > 9 ? 43 : 33), pip(suit, 29, 84, 38)),
   ];
 }
 
@@ -111,12 +123,12 @@ function symbol(id, shapes) {
 }
 
 // card draws a card with its upper left corner at (x, y), "?" face down. marks are
-// more classes.
-export function card(text, x, y, width, marks = '') {
+// more classes. Cards that others overlap have the face for small sizes.
+export function card(text, x, y, width, marks = '', overlapped = false) {
   const known = parseCard(text);
   const id = text === '?' ? symbol('card-back', back)
     : !known ? symbol(`card-${text}`, () => plainFace(text))
-    : width < jumbo ? symbol(`small-${text}`, () => smallFace(known))
+    : width < jumbo || overlapped ? symbol(`small-${text}`, () => smallFace(known))
       : symbol(`card-${text}`, () => face(known));
   return svg('g', {
     class: `card ${marks}`.trim(), 'data-card': text, role: 'img', 'aria-label': cardName(text),

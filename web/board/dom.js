@@ -39,9 +39,25 @@ export function sheet() {
   return s;
 }
 
-// clip shortens a text to about so many pixels at a font size.
-export function clip(text, pixels, size = 13) {
-  const most = Math.max(2, Math.floor(pixels / (size * 0.62)));
+const fonts = new Map();
+let pen = null;
+
+// textWidth is the width in pixels of a text in the page's font, --sans.
+export function textWidth(text, size, weight = 600) {
+  const key = `${weight} ${size}`;
+  pen ??= document.createElement('canvas').getContext('2d');
+  if (!fonts.has(key)) {
+    const family = getComputedStyle(document.documentElement).getPropertyValue('--sans') || 'sans-serif';
+    fonts.set(key, `${weight} ${size}px ${family}`);
+  }
+  pen.font = fonts.get(key);
+  return pen.measureText(text).width;
+}
+
+// clip shortens a text until it is no wider than so many pixels at a font size.
+export function clip(text, pixels, size = 13, weight = 600) {
+  if (textWidth(text, size, weight) <= pixels) return text;
   const letters = [...text];
-  return letters.length <= most ? text : letters.slice(0, most - 1).join('') + '…';
+  while (letters.length > 1 && textWidth(`${letters.join('')}…`, size, weight) > pixels) letters.pop();
+  return `${letters.join('').trimEnd()}…`;
 }

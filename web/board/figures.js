@@ -132,7 +132,7 @@ function caballo(suit) {
 
 const draw = { 10: sota, 11: caballo, 12: rey };
 
-// figure is the picture of rank 10, 11 or 12.
+// figure is the picture of rank 10, 11 or 12, clear of the corners of its card.
 export function figure(rank, suit) {
-  return svg('g', { class: `figure suit-${suit}`, transform: 'translate(5.6 12.2) scale(0.88)' }, draw[rank](suit));
+  return svg('g', { class: `figure suit-${suit}`, transform: 'translate(11 19) scale(0.8)' }, draw[rank](suit));
 }

@@ -7,7 +7,7 @@ import { drawGame, wide } from './draw.js';
 import { eventText } from './events.js';
 import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
 import { eventsOf, expand, outAt, scores, viewOf } from './scenes.js';
-import { viewText } from './view.js';
+import { list, viewText } from './view.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
@@ -26,6 +26,7 @@ class Player {
   constructor(root, game) {
     Object.assign(this, { root, game, frames: expand(game), lines: scores(game) });
     this.end = this.frames.length - 1;
+    this.most = Math.max(...this.frames.flatMap((frame) => frame.views.map((view) => list(view.hand).length)));
     this.ply = 0;
     this.seat = null;
     this.speed = 1;
@@ -45,10 +46,10 @@ class Player {
     this.speedBox = html('select', { class: 'speed', 'aria-label': 'Speed', change: () => { this.speed = Number(this.speedBox.value); this.reschedule(); } },
       speeds.map((s) => html('option', { value: s, selected: s === 1 }, `${s}×`)));
     this.count = html('output', { class: 'count' });
-    this.views = html('div', { class: 'views', role: 'group', 'aria-label': 'Whose view' },
+    this.views = html('div', { class: `views${game.seats.length > 6 ? ' many' : ''}`, role: 'group', 'aria-label': 'Whose view' },
       html('button', { type: 'button', 'data-view': 'open', title: 'everything open (o)', click: () => this.see(null) }, this.hidden() ? 'All cards' : 'Both'),
       game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `what seat ${seat}, ${s.name}, sees${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
-        html('span', { class: 'dot' }, String(seat)), clip(s.name, 110))));
+        html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, 110)))));
     this.stage = html('div', { class: 'drawing' });
     this.now = html('p', { class: 'now', 'aria-live': 'polite' });
     this.events = html('ul', { class: 'events' });
@@ -63,7 +64,7 @@ class Player {
       html('main', { class: `layout ${wide(game.display) ? 'cards' : 'board'}` },
         html('div', { class: 'left' },
           html('section', { class: 'stage', 'aria-label': 'The game' }, this.views, this.stage, this.now),
-          html('div', { class: 'controls', role: 'group', 'aria-label': 'Playback' },
+          this.controls = html('div', { class: 'controls', role: 'group', 'aria-label': 'Playback' },
             html('div', { class: 'buttons' },
               button('First', 'home', glyphs.first, 'first'), button('Back', 'left arrow', glyphs.back, 'back'), this.playButton,
               button('Forward', 'right arrow', glyphs.forward, 'forward'), button('Last', 'end', glyphs.last, 'last')),
@@ -195,6 +196,7 @@ class Player {
     this.slider.setAttribute('aria-valuetext', `move ${ply} of ${this.end}`);
     this.count.value = `${ply} / ${this.end}`;
     for (const b of this.views.children) b.setAttribute('aria-pressed', String(b.dataset.view === String(seat ?? 'open')));
+    this.showPressed();
     const view = viewOf(frame, seat);
     this.draw(frame, view, moving);
     this.now.replaceChildren(this.nowText(frame));
@@ -207,21 +209,34 @@ class Player {
     this.mark();
   }
 
+  // showPressed keeps the chosen view in sight where the row of views is too long.
+  showPressed() {
+    const { views } = this;
+    const b = views.querySelector('[aria-pressed="true"]');
+    const from = b.offsetLeft - views.offsetLeft;
+    if (from < views.scrollLeft || from + b.offsetWidth > views.scrollLeft + views.clientWidth) views.scrollLeft = from - views.clientWidth / 2;
+  }
+
   outAt(ply) { return outAt(this.game, ply); }
 
   draw(frame, view, moving) {
     const { game, ply } = this;
     const width = Math.max(280, Math.floor(this.stage.clientWidth || 800));
-    const room = Math.max(340, window.innerHeight - 285);
-    const crowded = game.seats.length > 6;
     const over = ply === this.end;
     const first = over ? game.seats.filter((s) => s.rank === 1) : [];
     this.stage.replaceChildren(drawGame(game.display, view, {
-      width, height: wide(game.display) ? (width < 680 ? 0 : Math.max(crowded ? 620 : 500, Math.min(room, width * 0.7))) : Math.max(300, Math.min(room, width)),
+      width, height: Math.min(this.room(), wide(game.display) ? Math.max(620, width * 0.7) : width),
       names: game.seats.map((s) => s.name), seat: this.seat, turn: frame.turn, last: frame.last, trick: frame.trick,
-      won: frame.won, captures: frame.captures, out: this.outAt(ply), ranks: over ? game.seats.map((s) => s.rank) : null,
-      winner: over && first.length === 1 ? frame.views[game.seats.indexOf(first[0])].me : null, moving,
+      won: frame.won, hand: this.most, captures: frame.captures, out: this.outAt(ply), ranks: over ? game.seats.map((s) => s.rank) : null,
+      winner: over && game.over && first.length === 1 ? frame.views[game.seats.indexOf(first[0])].me : null, moving,
     }));
+  }
+
+  // room is the height that is left for the drawing so that the controls are seen below it.
+  room() {
+    const above = this.stage.getBoundingClientRect().top + window.scrollY;
+    const below = this.now.offsetHeight + this.controls.offsetHeight + 30;
+    return Math.max(340, window.innerHeight - above - below);
   }
 
   // nowText returns the state of the game in one line.

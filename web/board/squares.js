@@ -5,17 +5,18 @@ import { svg } from './dom.js';
 
 const cell = 100;
 
-// table.js describes a scene. This module uses its last, ranks and moving, and captures: the
-// squares where the last move captured.
+// table.js describes a scene. This module uses its last and moving, captures: the squares
+// where the last move captured, and winner: the colour that has won by the rules.
 
-// squaresOf reads 19-14 or 12.
-function squaresOf(move) {
+// squaresOf reads 19-14 or 12; it returns [] if a move is neither.
+export function squaresOf(move) {
   const found = /^(\d+)(?:-(\d+))?$/.exec(move ?? '');
   if (!found) return [];
   return found[2] === undefined ? [Number(found[1])] : [Number(found[1]), Number(found[2])];
 }
 
-const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
+// middle is the middle of a square in the units of a board's drawing.
+export const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
 
 const names = { b: 'black', w: 'white' };
 
@@ -42,7 +43,7 @@ function frame(kind, size, scene, ...content) {
   const side = size * cell + 60;
   const pixels = Math.min(scene.width, scene.height);
   return svg('svg', {
-    class: `squares ${kind}`, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
+    class: `squares ${kind}`, 'data-size': size, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
     'data-seat': scene.seat ?? 'open',
   },
   svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),
@@ -62,15 +63,26 @@ function arrow(from, to, size) {
     svg('path', { d: `M${wing(1)}L${tip.join(' ')}L${wing(-1)}Z`, class: 'tip' }));
 }
 
-function pieces(text, size, scene) {
+// glowing is the squares of the pieces that won: those in both of the winner's corners
+// where corners are goals, else all of the winner's.
+function glowing(text, scene, corners) {
+  if (!scene.winner) return [];
+  const own = [...text].flatMap((kind, square) => (kind === scene.winner ? [square] : []));
+  const goals = Object.keys(corners).map(Number).filter((square) => corners[square] === scene.winner);
+  if (goals.length === 0) return own;
+  return goals.every((square) => own.includes(square)) ? goals : [];
+}
+
+function pieces(text, size, scene, corners) {
   const squares = squaresOf(scene.last?.move);
   const to = squares.at(-1);
   const from = squares.length === 2 && scene.moving ? squares[0] : null;
+  const glow = glowing(text, scene, corners);
   // The piece that has moved is drawn last, so that it passes over the others.
   const order = [...text].map((kind, square) => [kind, square]).filter(([kind]) => kind !== '.');
   order.sort((a, b) => (a[1] === to) - (b[1] === to));
   return order.map(([kind, square]) => piece(kind, square, size,
-    `${square === to ? 'last' : ''}${square === to && squares.length === 1 && scene.moving ? ' placed' : ''}${scene.winner === kind ? ' winner' : ''}`,
+    `${square === to ? 'last' : ''}${square === to && squares.length === 1 && scene.moving ? ' placed' : ''}${glow.includes(square) ? ' winner' : ''}`,
     square === to ? from : null));
 }
 
@@ -79,13 +91,20 @@ export function drawBoard(board, view, scene) {
   const placed = view[board.pieces];
   const size = Math.round(Math.sqrt(placed.length));
   const squares = squaresOf(scene.last?.move);
-  const captured = (scene.captures ?? []).map((square) => {
-    const [x, y] = middle(square, size);
-    return svg('path', { class: 'captured', d: `M${x + 22} ${y - 34}l14 14m0-14l-14 14` }, svg('title', {}, `captured on ${square}`));
-  });
+  const corners = goals(board.corners, size);
   return frame(board.colours ? 'fields' : 'lined', size, scene,
-    board.colours ? fields(view[board.colours], size, squares, goals(board.corners, size)) : points(size, squares),
-    pieces(placed, size, scene), squares.length === 2 && arrow(squares[0], squares[1], size), captured);
+    board.colours ? fields(view[board.colours], size, squares, corners) : points(size, squares),
+    squares.length === 2 && arrow(squares[0], squares[1], size),
+    pieces(placed, size, scene, corners), (scene.captures ?? []).map((square) => taken(placed[square], square, size)));
+}
+
+// taken is a small piece of the side that lost one here, crossed out, in the corner of
+// the square: the piece that captured stands in the middle.
+function taken(captor, square, size) {
+  const [x, y] = middle(square, size);
+  return svg('g', { class: `taken ${captor === 'b' ? 'light' : 'dark'}`, 'data-taken': square, transform: `translate(${x + 36} ${y - 36})` },
+    svg('title', {}, `captured on ${square}`),
+    svg('circle', { r: 9.5, class: 'disc' }), svg('path', { d: 'M-8-8l16 16m0-16l-16 16', class: 'cross' }));
 }
 
 // goals is the side that wants a corner, by the corner's square.

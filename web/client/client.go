@@ -15,11 +15,13 @@ import (
 	"iter"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/timba-arena/timba/web/api/wire"
@@ -130,6 +132,9 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 	if len(q.query) > 0 {
 		address += "?" + q.query.Encode()
 	}
+	if len(address)+len(c.Token) > maxAddress {
+		return nil, fmt.Errorf("server: the names, values and the token of the request are longer than %d bytes in all: give shorter ones", maxAddress)
+	}
 	var body io.Reader
 	var size int64
 	if q.body != nil {
@@ -159,9 +164,27 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
+		return nil, fmt.Errorf("server: %s cannot be reached: %s: check the address, and that the server runs", c.URL, why(err))
 	}
 	return resp, nil
+}
+
+// maxAddress is the largest number of bytes of an address and a token; servers refuse more.
+const maxAddress = 16 << 10
+
+// why returns why a connection failed, without the words of package net.
+func why(err error) string {
+	var name *net.DNSError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &name):
+		return fmt.Sprintf("there is no address of the name %q", name.Name)
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it closed the connection"
+	}
+	return err.Error()
 }
 
 // retryAfter returns the wait that the server asks for, 0 if it does not.

@@ -101,10 +101,10 @@ func scored(g *Game) (seats []string) {
 
 func playing(b *tab, g *Game) {
 	b.t.Helper()
-	eval[chromedp.Void](b, `(() => { const s = document.querySelector('.speed'); s.value = '8'; s.dispatchEvent(new Event('change')); })()`)
+	eval[chromedp.Void](b, `(() => { const s = document.querySelector('.speed'); s.value = '2'; s.dispatchEvent(new Event('change')); })()`)
 	b.press(" ")
 	b.wait(`.player[data-playing="yes"] [aria-label="Pause"]`)
-	b.wait(`.player[data-ply="2"], .player[data-ply="3"]`)
+	b.wait(`.player:not([data-ply="0"]):not([data-ply="1"])`)
 	b.press(" ")
 	b.wait(`.player[data-playing="no"] [aria-label="Play"]`)
 	b.click(fmt.Sprintf(`button.move[data-ply="%d"]`, len(g.Moves)-1))

@@ -42,6 +42,7 @@ func TestBoardModules(t *testing.T) {
 		"held, all open":       {`held({hands: '1o,2o/-', leader: '1', trick: '5c'}, 2, 0)`, `[2,0]`},
 		"score":                {`[{info: ['score=3 depth=2', 'depth=3 score=-4.5']}, {info: ['score=x', 'score=']}, {info: ['score=1e999']}, {info: ['myscore=3']}, {}, {info: ['score=0x10', 'score=1 score=2', 'score=inf']}, {info: ['score=.5']}].map(scoreOf)`, `[-4.5,null,null,null,null,1,0.5]`},
 		"ticks":                {`[ticks(-7, 12, 4), ticks(0, 1, 4), ticks(0, 0.0004, 2)]`, `[[-5,0,5,10],[0,0.5,1],[0,0.0002,0.0004]]`},
+		"scales":               {`[scales([[[0, 0.2], [2, -0.9]], [[1, 300]], [], [[3, 4]], [[5, 0]]]), scales([[], []]), scales([[[0, 0]], [[1, 0]]])]`, `[[[0,3,4],[1]],[],[[0,1]]]`},
 		"events": {
 			`['play 1 12c', 'draw 0 ?', 'trick 1 14', 'trick 1', 'sing 0 o 20', 'bid 1 1', 'score 10 -10', 'trump c 10c', 'trump 3b', 'deal 5c,7b (seat 1)', 'round 2 cards=1 dealer=0', 'extra 0', 'opening 6', 'opening 1', 'opening 0', 'new 1 thing', 'play x', 'constructor 0']
 				.map((e) => eventText(e, (s) => 'AB'[s]))`,
@@ -73,7 +74,8 @@ func TestBoardModules(t *testing.T) {
 	}
 }
 
-// No seat lies on another or off the table, for any viewer, at any width.
+// No seat lies on another, in the middle or off the table, for any viewer, at any width, however
+// many cards the hands have.
 func TestBoardSeating(t *testing.T) {
 	b := open(t, browser(t), nil)
 	script, err := bundle.Text("modules.js", modules)
@@ -84,16 +86,18 @@ func TestBoardSeating(t *testing.T) {
 	wrong := eval[[]string](b, `(() => {
 		const wrong = [];
 		const apart = (a, b) => a.x + a.width <= b.x + 0.01 || b.x + b.width <= a.x + 0.01 || a.y + a.height <= b.y + 0.01 || b.y + b.height <= a.y + 0.01;
-		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 390, 600, 679, 680, 900, 1400]) for (let first = 0; first < seats; first++) {
-			const { boxes, middle, height } = seating(seats, first, width, width < 680 ? 0 : 620, { bottom: 110, top: 110, side: 112, middle: 200 });
-			const say = (what) => wrong.push(seats + ' seats, width ' + width + ', first ' + first + ': ' + what);
+		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 374, 600, 679, 680, 860, 1400]) for (const height of [340, 560, 900])
+		for (const hand of [1, 3, Math.floor(48 / seats)]) for (const first of [0, seats - 1]) {
+			const { boxes, middle, height: total, least } = seating({ seats, first, width, height, hand });
+			const say = (what) => wrong.push(seats + ' seats, ' + width + ' by ' + height + ', hands of ' + hand + ', first ' + first + ': ' + what);
 			if (boxes.length !== seats || boxes.includes(undefined)) { say('a seat is missing'); continue; }
+			if (total !== Math.max(height, least)) say('the height is ' + total + ', at least ' + least);
 			boxes.forEach((box, i) => {
-				if (box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > height) say('seat ' + i + ' is off the table');
+				if (box.x < 0 || box.y < 0 || box.x + box.width > width || box.y + box.height > total) say('seat ' + i + ' is off the table');
 				boxes.slice(i + 1).forEach((other, j) => { if (!apart(box, other)) say('seats ' + i + ' and ' + (i + 1 + j) + ' overlap'); });
-				if (!apart(box, middle) && width < 680) say('seat ' + i + ' is in the middle');
+				if (!apart(box, middle)) say('seat ' + i + ' is in the middle');
 			});
-			if (boxes[first].y + boxes[first].height < height - 20) say('the first seat is not at the bottom');
+			if (boxes[first].y + boxes[first].height < total - 20) say('the first seat is not at the bottom');
 			if (seats > 2 && boxes[(first + 1) % seats].x + boxes[(first + 1) % seats].width / 2 <= width / 2) say('the next seat is not on the right');
 		}
 		return wrong;

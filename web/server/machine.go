@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
@@ -56,30 +57,58 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 // serverMemory is what the server itself is left, or half of the memory where that is less.
 const serverMemory = 512 << 20
 
+// leastMemory is the least that a server leaves a bot by itself: interpreters need some.
+const leastMemory = 128 << 20
+
+// fit lowers what a bot may use until the bots of every ladder fit into the room, where the
+// configuration allows that, and says so.
+func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
+	beside := room.Bot - c.Limits.Memory // what a bot has beside its memory
+	least := c.Limits.Memory
+	for _, l := range c.Ladders {
+		v, err := l.Variant()
+		if err != nil {
+			return "", err
+		}
+		least = min(least, (room.Total/int64(v.Players())-beside)>>20<<20)
+	}
+	if !c.Fit || room.Bot == 0 || least >= c.Limits.Memory || least < leastMemory {
+		return "", nil
+	}
+	notice = fmt.Sprintf("a bot may use %d MiB of memory, not %d: all bots together have %d MiB; limits.memory in %s sets it",
+		least>>20, c.Limits.Memory>>20, room.Total>>20, datadir.ConfigFile)
+	c.Limits.Memory, room.Bot = least, least+beside
+	return notice, nil
+}
+
 // memoryOf returns the memory that bots have, by the configuration or as much as the
-// machine can give. A ladder whose matches never fit into it is refused.
-func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, err error) {
+// machine can give, and a notice if a bot has less of it than usual. A ladder whose matches
+// never fit into it is refused.
+func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = c.Memory
 	switch {
 	case machine > 0 && c.Memory > machine:
-		return room, fmt.Errorf("memory cannot be %d: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
+		return room, "", fmt.Errorf("memory cannot be %d MiB: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
 	case c.Memory == 0:
 		room.Total = max(machine/2, machine-serverMemory)
 	}
 	if c.Sandbox != sandbox.None {
 		room.Bot = c.BotLimit().Most(level)
 	}
+	if notice, err = fit(c, &room); err != nil {
+		return room, "", err
+	}
 	for _, l := range c.Ladders {
 		v, err := l.Variant()
 		if err != nil {
-			return room, err
+			return room, "", err
 		}
 		if err := room.Check("ladder "+l.Name, v, make([]bool, l.Bots)); err != nil {
-			return room, fmt.Errorf("%w: %s", err, mend(room, c, v.Players()))
+			return room, "", fmt.Errorf("%w: %s", err, mend(room, c, v.Players()))
 		}
 	}
-	return room, nil
+	return room, notice, nil
 }
 
 // mend says what to change for a match of some bots to fit.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // A worker has a core; the command line overrides the configuration.
@@ -25,6 +27,48 @@ func TestCores(t *testing.T) {
 	if runtime.NumCPU() > 1 {
 		if one, err := Cores(0, &config.Config{Workers: 1}); err != nil || len(one) != 1 {
 			t.Errorf("one configured worker has cores %v, %v", one, err)
+		}
+	}
+}
+
+// The default limit of a bot becomes smaller until the bots of the largest match fit; one
+// that the configuration names does not, and nothing does below what interpreters need.
+func TestMemoryFits(t *testing.T) {
+	defaults := func(text string) func() *config.Config {
+		return func() *config.Config {
+			c, err := config.Parse("c", []byte(text), house.Registry{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		config func() *config.Config
+		level  sandbox.Level
+		memory int64 // MiB of all bots
+		want   int64 // of one
+		says   string
+	}{
+		{"room enough", defaults(""), sandbox.Full, 2048, 512, ""},
+		{"a machine of 2 GiB", defaults(""), sandbox.Full, 1536, 384, "a bot may use 384 MiB of memory, not 512: all bots together have 1536 MiB; limits.memory in timba.toml sets it"},
+		{"with scratch beside it", defaults(""), sandbox.Reduced, 1536, 320, "a bot may use 320 MiB"},
+		{"too small", defaults(""), sandbox.Full, 511, 0, "all bots together have 511 MiB: lower limits.memory to"},
+		{"the least", defaults(""), sandbox.Full, 512, 128, "a bot may use 128 MiB"},
+		{"named", defaults("[limits]\nmemory = 512"), sandbox.Full, 1536, 0, "lower limits.memory to 384"},
+	} {
+		c := test.config()
+		c.Memory = test.memory << 20
+		room, notice, err := memoryOf(c, test.level)
+		if test.want == 0 {
+			if err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		if err != nil || c.BotLimit().Memory != test.want<<20 || room.Bot != c.BotLimit().Most(test.level) || !strings.Contains(notice, test.says) || (notice == "") != (test.says == "") {
+			t.Errorf("%s: a bot has %d MiB, %d with all; %q, %v", test.name, c.BotLimit().Memory>>20, room.Bot>>20, notice, err)
 		}
 	}
 }

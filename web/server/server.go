@@ -61,7 +61,9 @@ type Server struct {
 	Events events.Hub
 	// Token is the admin's token on the first start, "" later. It is also in the file
 	// Dir.AdminToken.
-	Token    string
+	Token string
+	// Notice says what the server has changed for this machine, "" for nothing.
+	Notice   string
 	room     ladder.Room
 	listener net.Listener
 }
@@ -85,7 +87,7 @@ func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 func (s *Server) open() error {
 	var err error
-	if s.room, err = memoryOf(s.Config, s.Level); err != nil {
+	if s.room, s.Notice, err = memoryOf(s.Config, s.Level); err != nil {
 		return err
 	}
 	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true}); err != nil {
@@ -154,7 +156,7 @@ func listenError(address string, err error) error {
 	case errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("listen: %s is not allowed for this user: choose a port above 1023 with --listen", address)
 	}
-	return fmt.Errorf("listen: %q: %w: try an address such as 127.0.0.1:8080", address, err)
+	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
 // prepare updates the ladders and house bots in the database from the configuration, releases

@@ -11,7 +11,10 @@ import (
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // WriteTables writes the results as tables.
@@ -97,20 +100,27 @@ func (r *Run) writeFaults(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "\nfaults:\n")
-	dir := r.Dir
+	dir, matches := r.Dir, r.Matches()
 	shown := 0
 	for _, f := range first[:min(len(first), shownFaults)] {
 		n := times[kind{f.Name, f.Text}]
 		shown += n
 		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
-		fmt.Fprintf(w, "- %s\n", f)
+		bot := r.Bots[matches[f.Match].Bots[f.Bot]]
+		c, known := r.circumstances(f, bot)
+		told := f.FaultAt
+		told.Text = f.TextIn(c)
+		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
 			fmt.Fprintf(w, "  and %s more\n", text.Count(n-1, "time"))
 		}
-		if change := r.advice(f); change != "" {
-			fmt.Fprintf(w, "  change: %s\n", change)
+		if known {
+			fmt.Fprintf(w, "  change: %s\n", f.Reason.Advice(c)[0])
 		}
 		fmt.Fprintf(w, "  look: %s replay show %s\n  why: %s explain %s\n", r.Self, replay, r.Self, replay)
+		if line := r.check(bot); line != "" && !f.Disqualified() {
+			fmt.Fprintf(w, "  check: %s\n", line)
+		}
 		if log := dir.Log(f.Match, f.Deal, f.Rotation, f.Seat); log != "" {
 			fmt.Fprintf(w, "  its log: %s\n", log)
 		}
@@ -120,23 +130,35 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// advice returns the likeliest of what to change after a fault, "" where its game cannot
-// be read.
-func (r *Run) advice(f Fault) string {
+// circumstances returns those of a bot's fault; ok is false where its game cannot be read.
+func (r *Run) circumstances(f Fault, bot referee.Bot) (c fault.Circumstances, ok bool) {
 	data, err := os.ReadFile(r.Dir.Replay(f.Match, f.Deal, f.Rotation))
 	if err != nil {
-		return ""
+		return c, false
 	}
 	replay, err := referee.DecodeReplay(data)
 	if err != nil {
-		return ""
+		return c, false
 	}
 	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
-	c, err := replay.Circumstances(r.Variant.Game(), f.Fault, log)
-	if err != nil {
+	c, err = replay.Circumstances(r.Variant.Game(), f.Fault, log)
+	return bot.Describe(c, true), err == nil
+}
+
+// check returns the command that checks a bot as this tournament plays; "" for a house bot.
+func (r *Run) check(b referee.Bot) string {
+	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
 	}
-	return f.Reason.Advice(c)[0]
+	var limit sandbox.Limit
+	if b.Sandbox != nil {
+		limit = b.Sandbox.Limit
+	}
+	line := []string{r.Self}
+	for _, word := range check.Words(b.Line, r.Variant.Game().Name(), r.Clock, limit) {
+		line = append(line, text.Quote(word))
+	}
+	return strings.Join(line, " ")
 }
 
 // faultsOf counts a bot's faults by their codes, and the games that it forfeited

@@ -1,6 +1,8 @@
 package tebes
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -57,7 +59,10 @@ func TestTebesPerft(t *testing.T) {
 func checkDivide(t *testing.T, s *State) {
 	t.Helper()
 	legal := s.Legal(nil)
-	counts := rules.Divide(s, 3)
+	counts, err := rules.Divide(t.Context(), s, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(counts) != len(legal) {
 		t.Fatalf("%d first moves, %d legal", len(counts), len(legal))
 	}
@@ -68,7 +73,12 @@ func checkDivide(t *testing.T, s *State) {
 			t.Errorf("%v, want %d for the move %d", c, want, legal[i])
 		}
 	}
-	if rules.Perft(s, 0) != 1 || rules.Divide(s, 0) != nil {
+	if none, err := rules.Divide(t.Context(), s, 0); rules.Perft(s, 0) != 1 || none != nil || err != nil {
 		t.Error("depth 0 is not 1 and undivided")
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := rules.PerftUntil(ended, s, 1000); !errors.Is(err, context.Canceled) {
+		t.Errorf("a count whose context has ended: %v", err)
 	}
 }

@@ -1,28 +1,14 @@
-package check
+package program
 
 import (
-	"bytes"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/program"
 )
 
-// eachLine yields lines without their LF.
-func eachLine(text []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for line := range bytes.Lines(text) {
-			if !yield(bytes.TrimSuffix(line, []byte("\n"))) {
-				return
-			}
-		}
-	}
-}
-
-func TestLanguageOf(t *testing.T) {
+func TestLanguage(t *testing.T) {
 	script := func(first string) string {
 		path := filepath.Join(t.TempDir(), "bot")
 		if err := os.WriteFile(path, []byte(first+"\n"), 0o755); err != nil {
@@ -42,8 +28,7 @@ func TestLanguageOf(t *testing.T) {
 		{"", script("# no interpreter"), ""},
 		{"", script("#!"), ""},
 	} {
-		p := program.Program{Bot: referee.Bot{Command: []string{c.command}}, Language: c.language}
-		if got := languageOf(p); got != c.want {
+		if got := Language(referee.Bot{Command: []string{c.command}, Language: c.language}); got != c.want {
 			t.Errorf("%s: %q, want %q", c.command, got, c.want)
 		}
 	}

@@ -1,10 +1,10 @@
-package check
+package program
 
 import (
 	"path/filepath"
 	"strings"
 
-	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -15,16 +15,19 @@ var interpreters = []struct{ program, language string }{
 	{"luajit", "Lua"}, {"lua", "Lua"}, {"tclsh", "Tcl"}, {"php", "PHP"},
 }
 
-// languageOf returns the language of a program: its own, or that of the interpreter in
-// its command or its first line; "" if unknown.
-func languageOf(p program.Program) string {
-	if p.Language != "" {
-		return p.Language
+// Language returns the language of a bot: its own, or what its command or its first line
+// reveals; "" if unknown.
+func Language(b referee.Bot) string {
+	if b.Language != "" {
+		return b.Language
 	}
-	if l := interpreted(p.Command[0]); l != "" {
+	if l := languageOf(b.Command); l != "" {
 		return l
 	}
-	for _, word := range interpreter.FirstLine(p.Command[0]) {
+	if l := interpreted(b.Command[0]); l != "" {
+		return l
+	}
+	for _, word := range interpreter.FirstLine(b.Command[0]) {
 		if l := interpreted(word); l != "" {
 			return l
 		}

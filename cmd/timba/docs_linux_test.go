@@ -1,0 +1,407 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// notRun are the command lines of the documentation that this test does not run, by their
+// beginning, and why.
+var notRun = map[string]string{
+	"curl ":                   "web/api: TestDocumentation runs them",
+	"go test ":                "they are tests",
+	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
+	"timba demo":              "testdata/script/demo.txt runs the demo",
+	"script/test":             "it runs this test",
+	"make ":                   "it runs this test",
+	"git clone ":              "it needs the network",
+	"go build ":               "the test binary is timba",
+	"gdb ":                    "a debugger waits for a person",
+	"(gdb) ":                  "a debugger waits for a person",
+	"jq ":                     "it reads what go test has written",
+	"timba login $URL":        "TestCompetition runs the commands of SPEC.md's first section",
+	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
+}
+
+// documented is a command line of the documentation.
+type documented struct {
+	where, line string
+	shows       string // the line below it in a block "console"
+}
+
+// documentedLines returns the command lines of the pages and of the examples of --help. A
+// block "sh" has one on each line, a block "console" after each "$ ", and an indented one where
+// it begins with timba.
+func documentedLines(t *testing.T) (list []documented) {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind, last := "", false // last: the line before is a command
+		for line := range strings.Lines(string(data)) {
+			line = strings.TrimSuffix(line, "\n")
+			fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```")
+			command := ""
+			switch {
+			case isFence && kind == "":
+				kind = "." + fence
+			case isFence:
+				kind = ""
+			case kind == ".sh":
+				command = line
+			case kind == ".console":
+				command, _ = strings.CutPrefix(line, "$ ")
+				if command == line && !strings.HasPrefix(line, "(gdb) ") {
+					command = ""
+				}
+			case kind == "" && strings.HasPrefix(line, "    timba "):
+				command = line
+			}
+			if kind == ".console" && command == "" && len(list) > 0 && last {
+				list[len(list)-1].shows = line
+			}
+			command = withoutComment(command)
+			if last = command != ""; last {
+				list = append(list, documented{where: filepath.Base(page), line: command})
+			}
+		}
+	}
+	for _, c := range allCommands(newRoot()) {
+		for line := range strings.Lines(c.Example) {
+			if line = withoutComment(line); strings.HasPrefix(line, "timba ") {
+				list = append(list, documented{where: c.CommandPath(), line: line})
+			}
+		}
+	}
+	return list
+}
+
+func withoutComment(line string) string {
+	line, _, _ = strings.Cut(line, "  #")
+	return strings.TrimPrefix(strings.TrimSpace(line), "./")
+}
+
+// rewritten are the parts of command lines that are something else in the world of the test:
+// shorter, or at another address.
+var rewritten = []struct {
+	from *regexp.Regexp
+	to   string
+}{
+	{regexp.MustCompile(`(match .*)--deals \d+`), "$1--deals 3"},
+	{regexp.MustCompile(`(match .*)--deals 3 --sprt`), "$1--deals 30 --sprt"},
+	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
+	{regexp.MustCompile(`(check .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
+	{regexp.MustCompile(`/var/lib/timba`), "$$DATA"},
+	{regexp.MustCompile(`/backup/`), "backup-"},
+	{regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), "$$TIMBA_ADDRESS"},
+	{regexp.MustCompile(`--invite CODE --name ada`), "--invite $$CODE --name eva"},
+	{regexp.MustCompile(`--game 1234`), "--game $$GAME"},
+	{regexp.MustCompile(`--match 77`), "--match $$MATCH"},
+	{regexp.MustCompile(`matches 1234`), "matches $$MATCH"},
+}
+
+// otherwise are the lines with another status than 0, and what they say.
+var otherwise = map[string]struct {
+	status int
+	text   string
+}{
+	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10": {exitNoVerdict, "no verdict"},
+	"timba bots cancel mybot": {exitError, "already"},
+}
+
+// library is where the documented commands are run: a server with an account, and directories
+// with bots and replays.
+type library struct {
+	a        *arena
+	env      []string
+	admin    string
+	template string
+}
+
+// TestDocumentedCommands runs every command line of the pages and of --help.
+func TestDocumentedCommands(t *testing.T) {
+	run := linesToRun(t)
+	if testing.Short() {
+		t.Skip("starts a server and builds bots")
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip(err)
+	}
+	l := newLibrary(t)
+	dir := ""
+	for i, d := range run {
+		if i == 0 || d.where != run[i-1].where {
+			dir = l.room(t, d.where)
+		}
+		l.run(t, d, dir)
+	}
+}
+
+// linesToRun returns the command lines that are run, and checks that each entry of the tables
+// is of use.
+func linesToRun(t *testing.T) (run []documented) {
+	t.Helper()
+	lines := documentedLines(t)
+	if len(lines) < 100 {
+		t.Fatalf("%d command lines", len(lines))
+	}
+	used := map[string]bool{}
+	for _, d := range lines {
+		skip := ""
+		for start := range notRun {
+			if strings.HasPrefix(d.line, start) && len(start) > len(skip) {
+				skip = start
+			}
+		}
+		used[skip] = true
+		if skip == "" {
+			run = append(run, d)
+		}
+	}
+	for start := range notRun {
+		if !used[start] {
+			t.Errorf("notRun: no command line begins with %q", start)
+		}
+	}
+	for line := range otherwise {
+		if !slices.ContainsFunc(run, func(d documented) bool { return d.line == line }) {
+			t.Errorf("otherwise: there is no command line %q", line)
+		}
+	}
+	for _, r := range rewritten {
+		if !slices.ContainsFunc(run, func(d documented) bool { return r.from.MatchString(rewrite(d.line, r.from)) }) {
+			t.Errorf("rewritten: no command line has %s", r.from)
+		}
+	}
+	return run
+}
+
+// rewrite returns a command line as it is run; the rules from one with the pattern before on are
+// left out, nil for none.
+func rewrite(line string, before *regexp.Regexp) string {
+	for _, r := range rewritten {
+		if r.from == before {
+			break
+		}
+		line = r.from.ReplaceAllString(line, r.to)
+	}
+	return line
+}
+
+// inline are the commands in the running text of the pages.
+var inline = regexp.MustCompile("`(?:\\./)?timba ([a-z][^`]*)`")
+
+// TestInlineCommands requires every command in the text of the pages to exist, with its flags.
+func TestInlineCommands(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range append([]string{"../../README.md", "../../SPEC.md", "../../CONTRIBUTING.md"}, pages...) {
+		data, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range inline.FindAllStringSubmatch(string(data), -1) {
+			found++
+			first, others, _ := strings.Cut(strings.Fields(m[1])[0], "\\|")
+			words := append([]string{first}, strings.Fields(m[1])[1:]...)
+			names := [][]string{words}
+			for _, name := range strings.FieldsFunc(others, func(r rune) bool { return r == '|' || r == '\\' }) {
+				names = append(names, []string{name})
+			}
+			if len(words) > 1 && strings.Contains(words[1], "\\|") {
+				names = nil
+				for _, name := range strings.Split(words[1], "\\|") {
+					names = append(names, []string{words[0], name})
+				}
+			}
+			for _, words := range names {
+				c, _, err := newRoot().Find(words)
+				if err != nil || !c.HasParent() || c.HasSubCommands() && !c.Runnable() {
+					t.Errorf("%s: `%s`: there is no such command", filepath.Base(page), m[0])
+					continue
+				}
+				for _, word := range words {
+					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")
+					if name, _, _ = strings.Cut(name, "="); isFlag && c.Flag(name) == nil {
+						t.Errorf("%s: `%s`: %s has no flag --%s", filepath.Base(page), m[0], c.CommandPath(), name)
+					}
+				}
+			}
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d commands found", found)
+	}
+}
+
+// newLibrary starts a server and makes the directories.
+func newLibrary(t *testing.T) *library {
+	t.Helper()
+	var config strings.Builder
+	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
+	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
+		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
+	}
+	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
+	s := l.a.serve(t, "--workers", "1")
+	l.admin = s.token
+	var codes []string
+	for range 4 { // of which an example revokes the third
+		codes = append(codes, strings.TrimSpace(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)))
+	}
+	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
+	l.env = append(os.Environ(), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
+		"DATA="+l.a.dir, "TIMBA_ADDRESS="+s.url)
+	l.sh(t, l.template, strings.Join([]string{
+		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",
+		"cp mybot/bot.py bot.py", "(echo '#!/usr/bin/env python3'; cat bot.py) > bot", "chmod +x bot",
+		"timba match brisca 'python3 " + faulty + "' @random --deals 3 --seed 1 --out replays || test $? = 1",
+		"cp -r replays games", "cp replays/games/0000-00000-0.json game.json",
+		"timba tokens add --scope all > token.txt",
+		"python3 -m zipfile -c mybot.zip mybot/*",
+		"timba submit mybot", "timba matches ask brisca-2 mybot @greedy --watch --json > match.json || timba matches ask brisca-2 mybot @greedy --json > match.json",
+	}, "\n"))
+	var match struct{ ID int64 }
+	data, err := os.ReadFile(filepath.Join(l.template, "match.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &match)
+	}
+	if err != nil {
+		t.Fatal(err, string(data))
+	}
+	var games struct {
+		Games []struct{ ID int64 }
+	}
+	out := l.a.timba(t, "", "matches", fmt.Sprint(match.ID), "--games", "--json")
+	if err := json.Unmarshal([]byte(out), &games); err != nil || len(games.Games) == 0 {
+		t.Fatal(err, out)
+	}
+	l.env = append(l.env, fmt.Sprintf("MATCH=%d", match.ID), fmt.Sprintf("GAME=%d", games.Games[0].ID))
+	return l
+}
+
+// faulty is a bot that ends in the middle of each game.
+const faulty = `-c "
+import sys
+n = 0
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == \"timba\": print(\"ready\", flush=True)
+    if words[0] == \"turn\":
+        n += 1
+        if n == 9: sys.exit(1)
+        print(\"move\", words[3], flush=True)
+"`
+
+// sh runs commands that must succeed.
+func (l *library) sh(t *testing.T, dir, script string) {
+	t.Helper()
+	if out, status := l.shell(t, dir, "set -ex\n"+script, ""); status != 0 {
+		t.Fatalf("status %d:\n%s", status, out)
+	}
+}
+
+// docsBound is the longest time of a command line.
+const docsBound = 2 * time.Minute
+
+func (l *library) shell(t *testing.T, dir, script, stdin string, env ...string) (out string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), docsBound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = dir, strings.NewReader(stdin), time.Second
+	cmd.Env = append(slices.Clone(l.env), env...)
+	var all bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &all, &all
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return all.String(), cmd.ProcessState.ExitCode()
+}
+
+// room makes the directory in which the lines of one page or command are run.
+func (l *library) room(t *testing.T, where string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(l.template)); err != nil {
+		t.Fatal(err)
+	}
+	if where == "debugging.md" { // there it is a program
+		l.sh(t, dir, "rm -r mybot; cp bot mybot; chmod +x mybot")
+	}
+	l.sh(t, dir, "chmod +x bot")
+	return dir
+}
+
+var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
+
+// run runs one command line.
+func (l *library) run(t *testing.T, d documented, dir string) {
+	t.Helper()
+	line := rewrite(d.line, nil)
+	if m := makes.FindStringSubmatch(line); m != nil {
+		l.sh(t, dir, "rm -rf "+m[1]+m[2])
+	}
+	var env []string
+	stdin := "quit\n"
+	switch {
+	case strings.HasPrefix(line, "timba admin "):
+		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
+	case strings.HasPrefix(line, "timba login "):
+		env = []string{"XDG_CONFIG_HOME=" + filepath.Join(dir, ".config")}
+		token, err := os.ReadFile(filepath.Join(dir, "token.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdin = string(token)
+	case strings.HasPrefix(line, "timba submit "):
+		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.where+line))
+	case line == "timba bots restore mybot":
+		line = "timba bots withdraw mybot && " + line
+	case line == "timba bots use mybot 3":
+		line = "timba bots use mybot 1 && " + line
+	case line == "timba bots withdraw mybot":
+		line += " && timba bots restore mybot"
+	case strings.HasPrefix(line, "timba serve "):
+		line = strings.ReplaceAll(line, "$DATA", "served")
+		line = "timeout -s INT 5 " + regexp.MustCompile(` --listen \S+`).ReplaceAllString(line, "") + " --listen 127.0.0.1:0; s=$?; test $s = 124"
+	}
+	want := otherwise[d.line]
+	if strings.HasSuffix(d.line, "sha256sum") {
+		want.text = d.shows
+	}
+	out, status := l.shell(t, dir, line, stdin, env...)
+	if status != want.status || !strings.Contains(out, want.text) {
+		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.where, d.line, line, status, want.status, want.text, out)
+	}
+}
+
+// value returns the value of a variable of the environment.
+func (l *library) value(name string) string {
+	for _, v := range l.env {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,11 @@
+import sys
+
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "timba":
+        print("ready", flush=True)
+    elif words[0] == "turn":
+        moves = words[3:]
+        print("move", moves.index(moves[0]), flush=True)
+    elif words[0] == "bye":
+        break

@@ -1,0 +1,13 @@
+import sys
+
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "timba":
+        print("ready", flush=True)
+    elif words[0] == "turn":
+        moves = words[3:]
+        import socket
+        socket.create_connection(("example.org", 80), timeout=1)
+        print("move", moves[0], flush=True)
+    elif words[0] == "bye":
+        break

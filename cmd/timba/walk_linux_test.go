@@ -1,0 +1,322 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/timba-arena/timba/web/client"
+)
+
+// badValues are values that hardly any flag or argument takes.
+var badValues = []string{
+	"", "0", "-1", "7.5", "nonsense", "a=b", "--", "9223372036854775807", "-9223372036854775809", "100000000000000000000000",
+	strings.Repeat("9", 1_000_000), "\xff\xfe", "a\xffb", "red\x1b[31m", "line\nbreak", "\u202eright", "/dev/null/x", ".",
+}
+
+// goodValues has a value for each word in the usage lines. A new word needs one here.
+var goodValues = map[string]string{
+	"GAME": "teeko", "LADDER|GAME": "teeko", "LADDER": "tiny", "BOT": "@first", "BOT[@N]": "@first@1", "N": "1", "ID": "999999", "NAME": "ada",
+	"NAME[:KEY=VALUE,...]": "greedy:noise=5", "LANGUAGE": "bash", "DIR": "new", "DIR|FILE": "mybot", "FILE": "game.json",
+	"FILE|DIRECTORY": "game.json", "DIRECTORY|FILE": "game.json", "URL": "http://127.0.0.1:1", "STAGE": "build", "command": "match",
+}
+
+// needed are the flags without which a command does nothing, and those that keep it short. $DATA
+// is the data directory of the server.
+var needed = map[string][]string{
+	"timba admin backup":     {"--data", "$DATA"},
+	"timba admin verify":     {"--data", "$DATA"},
+	"timba admin token":      {"--data", "$DATA"},
+	"timba serve":            {"--data", "arena", "--listen", "127.0.0.1:0"},
+	"timba replay feed":      {"--seat", "0"},
+	"timba match":            {"--deals", "1"},
+	"timba check":            {"--quick"},
+	"timba bench ladder":     {"--bots", "5", "--matches", "5", "--runs", "1"},
+	"timba bench openings":   {"--deals", "2"},
+	"timba bench duplicates": {"--deals", "2"},
+	"timba bench":            {"--time", "1ms"},
+	"timba bench sandbox":    {"--time", "1ms"},
+}
+
+// unstarted are the commands that only check their usage here, as their context has ended before
+// they begin: they would serve or measure for longer than a test has. Other tests start them.
+var unstarted = []string{
+	"timba serve", "timba demo", "timba doctor", "timba check",
+	"timba bench", "timba bench duplicates", "timba bench ladder", "timba bench openings", "timba bench sandbox",
+}
+
+// forbidden are patterns that no message has: they are words of libraries, not of timba.
+var forbidden = map[string]*regexp.Regexp{
+	"Go's name of a type or function":     regexp.MustCompile(`\b[a-z]\w*\.[A-Z][a-z]\w*`),
+	"Go's text of a value":                regexp.MustCompile(`%!|<nil>|&\{|map\[|\[\]string|\b0x[0-9a-f]{6,}|\bNaN\b`),
+	"Go's text of a list":                 regexp.MustCompile(`\[[a-z-]+( [a-z-]+)+\]|\[\]`),
+	"a stack":                             regexp.MustCompile(`goroutine \d|panic|runtime error|\.go:\d`),
+	"the name of a package":               regexp.MustCompile(`(?m)(^|[:(] )(timba: )?(strconv|strings|json|toml|yaml|sqlite|SQL|pflag|cobra|flag|url|hex|gzip|zip|tar|exec|csv|http2?|tls|x509|os|io|fs|net|time|bufio|parse): `),
+	"a message of cobra":                  regexp.MustCompile(`arg\(s\)|unknown (flag|command|shorthand)|flag needs an argument|invalid argument "`),
+	"a message of strconv":                regexp.MustCompile(`parsing "|invalid syntax|value out of range`),
+	"a message of encoding/json":          regexp.MustCompile(`invalid character|unexpected end of JSON|unmarshal`),
+	"a message of net":                    regexp.MustCompile(`\b(dial|lookup|listen) (tcp|udp)|missing port|too many colons|protocol scheme|no such host|first path segment`),
+	"a message of context":                regexp.MustCompile(`context canceled|deadline exceeded`),
+	"the name of a system call":           regexp.MustCompile(`\b(open|stat|lstat|mkdir|rename|read|write|unlinkat|readdirent|chdir|fork/exec|connect|bind|openat) [^ ]+: [a-z]`),
+	"an error number's text":              regexp.MustCompile(`: (no such file or directory|file exists|not a directory|permission denied|invalid argument|file name too long|is a directory)`),
+	"a temporary name":                    regexp.MustCompile(`[a-z]-\d{7,}|\.tmp\b`),
+	"an unexpected end":                   regexp.MustCompile(`\bEOF\b`),
+	"a control character":                 regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f\x{202a}-\x{202e}]`),
+	"an escape that nobody has explained": regexp.MustCompile(`\\x[0-9a-f]{2}`),
+}
+
+// walk runs command lines in this process.
+type walk struct {
+	t     *testing.T
+	data  string // of the server
+	bare  bool   // in an empty directory, without a server
+	tmp   string
+	dir   string // the current directory
+	seen  map[string]bool
+	count int
+}
+
+// TestWalk runs every command with every flag and argument missing, empty, wrong and huge, in
+// an empty directory and in one with a bot, a replay and a server. None panics or goes on after
+// its context has ended, and every message is in timba's words.
+func TestWalk(t *testing.T) {
+	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	a := newArena(t, "[limits]\nrequests = 1000000\nanonymous = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
+	s := a.serve(t, "--workers", "1")
+	made, tmp := t.TempDir(), os.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	world(t, made)
+	commands := allCommands(newRoot())
+	checkTables(t, commands)
+	for _, bare := range []bool{true, false} {
+		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
+			w := &walk{t: t, data: a.dir, bare: bare, tmp: tmp, seen: map[string]bool{}}
+			if !bare {
+				t.Setenv(client.EnvURL, s.url)
+				t.Setenv(client.EnvToken, s.token)
+			}
+			for i, c := range commands {
+				if testing.Short() && i%4 != 0 {
+					continue // one command in four
+				}
+				w.enter(made)
+				w.command(c)
+			}
+			t.Logf("%d command lines, %d messages", w.count, len(w.seen))
+		})
+	}
+	if strings.Contains(s.log(), "msg=panic") {
+		t.Errorf("the server panicked:\n%s", s.log())
+	}
+}
+
+// world makes the files that commands are run with: a bot, a replay, a tournament.
+func world(t *testing.T, dir string) {
+	t.Helper()
+	t.Chdir(dir)
+	for _, line := range []string{"init bash mybot", "match teeko @first @random --deals 1 --seed 1 --out replays"} {
+		var out bytes.Buffer
+		if status := run(strings.Fields(line), strings.NewReader(""), &out, &out); status != exitGood {
+			t.Fatalf("timba %s: status %d\n%s", line, status, out.String())
+		}
+	}
+	data, err := os.ReadFile("replays/games/0000-00000-0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("game.json", data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// allCommands returns a command and those below it.
+func allCommands(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		all = append(all, allCommands(sub)...)
+	}
+	return all
+}
+
+// checkTables requires every word of a usage line to have a value, and every entry of the tables
+// to be of use.
+func checkTables(t *testing.T, commands []*cobra.Command) {
+	t.Helper()
+	words, paths := map[string]bool{}, map[string]bool{}
+	for _, c := range commands {
+		paths[c.CommandPath()] = true
+		for _, a := range arguments(c.Use) {
+			words[a.name] = true
+			if goodValues[a.name] == "" {
+				t.Errorf("%s: the table goodValues has no value for %s", c.CommandPath(), a.name)
+			}
+		}
+	}
+	for word := range goodValues {
+		if !words[word] {
+			t.Errorf("goodValues: no usage line has the word %s", word)
+		}
+	}
+	for path := range needed {
+		if !paths[path] {
+			t.Errorf("needed: there is no command %s", path)
+		}
+	}
+	for _, path := range unstarted {
+		if !paths[path] {
+			t.Errorf("unstarted: there is no command %s", path)
+		}
+	}
+}
+
+// enter makes a new directory, which is also the home of what runs in it.
+func (w *walk) enter(made string) {
+	os.Setenv("TMPDIR", w.tmp)
+	w.dir = w.t.TempDir()
+	if !w.bare {
+		if err := os.CopyFS(w.dir, os.DirFS(made)); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	w.t.Chdir(w.dir)
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
+		w.t.Setenv(name, w.dir)
+	}
+}
+
+// command runs one command in all ways.
+func (w *walk) command(c *cobra.Command) {
+	path := strings.Fields(c.CommandPath())[1:]
+	var good []string
+	for _, a := range arguments(c.Use) {
+		good = append(good, goodValues[a.name])
+	}
+	var flags []string
+	for _, f := range needed[c.CommandPath()] {
+		flags = append(flags, strings.ReplaceAll(f, "$DATA", w.data))
+	}
+	line := func(args, more []string) []string { return slices.Concat(path, args, flags, more) }
+	w.run(c, line(good, nil))
+	w.run(c, line(nil, nil))
+	w.run(c, slices.Concat(path, good))
+	w.run(c, line(append(slices.Clone(good), "surplus", "more"), nil))
+	for i := range good {
+		w.run(c, line(slices.Delete(slices.Clone(good), i, i+1), nil))
+		for _, bad := range badValues {
+			args := slices.Clone(good)
+			args[i] = bad
+			w.run(c, line(args, nil))
+		}
+	}
+	for _, unknown := range []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)} {
+		w.run(c, line(good, []string{unknown}))
+	}
+	all := pflag.NewFlagSet("all", pflag.ContinueOnError)
+	all.AddFlagSet(c.LocalFlags())
+	all.AddFlagSet(c.InheritedFlags())
+	all.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" || w.bare {
+			return
+		}
+		w.run(c, line(good, []string{"--" + f.Name}))
+		w.run(c, append(line(good, nil), "--"+f.Name, "value", "surplus"))
+		for _, bad := range badValues {
+			w.run(c, line(good, []string{"--" + f.Name + "=" + bad}))
+		}
+	})
+}
+
+// bounds of one run: when its context ends, and when it must have ended.
+const (
+	walkSpan  = 50 * time.Millisecond
+	walkBound = 20 * time.Second
+)
+
+// run runs a command line and looks at what it says.
+func (w *walk) run(c *cobra.Command, args []string) {
+	w.t.Helper()
+	w.count++
+	os.Setenv("TMPDIR", w.tmp) // a server sets its own
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	if slices.Contains(unstarted, c.CommandPath()) {
+		cancel()
+	} else {
+		defer time.AfterFunc(walkSpan, cancel).Stop()
+	}
+	var stdout, stderr bytes.Buffer
+	ended := make(chan string, 1)
+	status := -1
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				ended <- fmt.Sprintf("panics: %v\n%s", p, debug.Stack())
+				return
+			}
+			ended <- ""
+		}()
+		status = runUntil(ctx, args, strings.NewReader(""), &stdout, &stderr)
+	}()
+	select {
+	case wrong := <-ended:
+		if wrong != "" {
+			w.t.Errorf("%s %s", shown(args), wrong)
+			return
+		}
+	case <-time.After(walkBound):
+		w.t.Fatalf("%s goes on after its context has ended", shown(args))
+	}
+	w.judge(args, status, stdout.String(), stderr.String())
+}
+
+// shown returns a command line as people can read it.
+func shown(args []string) string {
+	var words []string
+	for _, a := range args {
+		if len(a) > 60 {
+			a = fmt.Sprintf("%s...(%d)", a[:20], len(a))
+		}
+		words = append(words, fmt.Sprintf("%q", a))
+	}
+	return "timba " + strings.Join(words, " ")
+}
+
+// judge looks at the outcome of a command.
+func (w *walk) judge(args []string, status int, stdout, stderr string) {
+	w.t.Helper()
+	text := strings.NewReplacer(w.dir, "$HOME", filepath.Dir(w.data), "$DATA").Replace(stderr)
+	if !w.seen[text] {
+		w.seen[text] = true
+	}
+	switch {
+	case status < exitGood || status > exitNoVerdict:
+		w.t.Errorf("%s: status %d\n%s", shown(args), status, text)
+	case status == exitError && !strings.Contains(text, "timba: "):
+		w.t.Errorf("%s: status %d without a message:\n%s", shown(args), status, text)
+	case len(text) > 4000 || !utf8.ValidString(text):
+		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", shown(args), len(text), utf8.ValidString(text))
+	}
+	for what, pattern := range forbidden {
+		if what == "an escape that nobody has explained" && (strings.Contains(text, "stand for what cannot be shown") || strings.Contains(text, "$'")) {
+			continue
+		}
+		if found := pattern.FindString(text); found != "" {
+			w.t.Errorf("%s: the message has %s, %q:\n%.600s", shown(args), what, found, text)
+		}
+	}
+	if found := forbidden["Go's text of a value"].FindString(stdout); found != "" {
+		w.t.Errorf("%s: the output has %q", shown(args), found)
+	}
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// An upload that goes between the copy of the database and its own, because its version
+// has failed, has the backup made again. A pipe in place of the upload that is copied
+// first holds the backup there.
+func TestBackupAgain(t *testing.T) {
+	c := newCompetition(t)
+	p := c.people("anna", "ben")
+	first, gone := c.queued(p[0].ID, "anna-bot"), c.queued(p[1].ID, "ben-bot")
+	if first.Bundle > gone.Bundle { // uploads are copied in this order
+		first, gone = gone, first
+	}
+	path, err := c.Dir().Bundle(first.Bundle)
+	check(t, err)
+	aside := path + ".aside"
+	check(t, os.Rename(path, aside))
+	check(t, syscall.Mkfifo(path, 0o600))
+
+	dir := filepath.Join(t.TempDir(), "backup")
+	done := make(chan error, 1)
+	go func() { done <- c.Backup(bg, dir) }()
+	pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the backup reads it
+	check(t, err)
+	check(t, c.Fail(bg, gone.ID, "unpack: for the test"))
+	check(t, os.Rename(aside, path))
+	check(t, pipe.Close())
+	check(t, <-done)
+
+	ro, err := Open(dir, Options{ReadOnly: true})
+	check(t, err)
+	defer ro.Close()
+	wantSound(t, ro)
+	if v, err := ro.Version(bg, gone.ID); err != nil || v.State != ladder.Failed {
+		t.Errorf("the backup is of the moment before: %+v, %v", v, err)
+	}
+	if needed, err := ro.Bundles(bg); err != nil || !slices.Equal(needed, []string{first.Bundle}) {
+		t.Errorf("the backup needs the uploads %v, %v", needed, err)
+	}
+}
+
+// queued returns a version that waits, with its upload.
+func (c *competition) queued(person int64, name string) ladder.Version {
+	c.tb.Helper()
+	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
+	check(c.tb, err)
+	return v
+}

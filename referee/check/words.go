@@ -1,0 +1,30 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Words returns the command line, without the program's name, that checks a bot in a game,
+// or in all of them if that is "", by a clock and in the limits of a match; zero values are
+// unknown. What is the default is left out.
+func Words(bot, game string, c referee.Clock, l sandbox.Limit) []string {
+	words := []string{"check", bot}
+	if game != "" {
+		words = append(words, "--games", game)
+	}
+	set := func(flag string, value, usual int64, unit string) {
+		if value != 0 && value != usual {
+			words = append(words, flag, fmt.Sprint(value)+unit)
+		}
+	}
+	d := Defaults().Clock
+	set("--movetime", c.Move.Milliseconds(), d.Move.Milliseconds(), "")
+	set("--margin", c.Margin.Milliseconds(), d.Margin.Milliseconds(), "")
+	set("--startup", c.Startup.Milliseconds(), d.Startup.Milliseconds(), "")
+	set("--memory", l.Memory>>20, sandbox.DefaultLimit.Memory>>20, "m")
+	set("--processes", int64(l.Processes), int64(sandbox.DefaultLimit.Processes), "")
+	return words
+}

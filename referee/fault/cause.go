@@ -1,0 +1,161 @@
+package fault
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// causes are the lines of runtimes, sanitizers and interpreters that say what is wrong,
+// in any language.
+var causes = []*regexp.Regexp{
+	regexp.MustCompile(`^SUMMARY: \w+Sanitizer: `),
+	regexp.MustCompile(`^\S+:[0-9]+:[0-9]+: runtime error: `),                                                      // UndefinedBehaviorSanitizer
+	regexp.MustCompile(`Assertion .* failed`),                                                                      // C
+	regexp.MustCompile(`^terminate called `),                                                                       // C++
+	regexp.MustCompile(`^(panic|fatal error): `),                                                                   // Go
+	regexp.MustCompile(`^thread '.*' .*panicked at `),                                                              // Rust
+	regexp.MustCompile(`^(Caused by: |Exception in thread )`),                                                      // Java
+	regexp.MustCompile(`^(Uncaught )?([\w.]+\.)?([A-Z]\w*)?(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`), // Python, JavaScript
+	regexp.MustCompile(`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`),                                              // Python: socket.gaierror
+	regexp.MustCompile(`^(PHP )?(Fatal|Parse) error: `),
+	regexp.MustCompile(`^\S+:[0-9]+:.* \((\w+::)*[A-Z]\w*\)$`), // Ruby
+	regexp.MustCompile(`^\S+:[0-9]+: syntax error`),            // Ruby
+	regexp.MustCompile(` at \S+ line [0-9]+(, <\w+> \w+ [0-9]+)?\.$`),
+	regexp.MustCompile(`^\S+: line [0-9]+: `), // Bash
+	regexp.MustCompile(`^\S+: [0-9]+: `),      // dash
+	regexp.MustCompile(`: command not found$|: not found$`),
+}
+
+// below are the lines that follow the one that says what is wrong.
+var below = []*regexp.Regexp{
+	regexp.MustCompile(`^stack traceback:$`),                // Lua
+	regexp.MustCompile(`^ {4}while (executing|compiling)$`), // Tcl
+}
+
+// noise are lines that runtimes add to every failure, or write at every start.
+var noise = regexp.MustCompile(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
+
+// compiled are the lines of compilers that say what is wrong; the first one counts.
+var compiled = []*regexp.Regexp{
+	regexp.MustCompile(`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `), // C, C++, Java
+	regexp.MustCompile(`^error(\[E[0-9]+\])?: `),                  // Rust, javac
+	regexp.MustCompile(`^\S+\.go:[0-9]+(:[0-9]+)?: `),             // Go
+	regexp.MustCompile(`: undefined reference to |^\S*ld: `),      // linkers
+}
+
+// longestCause is how many bytes of a line are quoted.
+const longestCause = 200
+
+// Cause returns the line of a program's stderr that says why it ended, shortened; "" if
+// there are no lines. sure is whether the line is one of an error; else it is the last.
+func Cause(stderr []string) (line string, sure bool) {
+	if i := causeAt(stderr); i >= 0 {
+		return causeOf(stderr, i), true
+	}
+	for _, line := range slices.Backward(stderr) {
+		if line = strings.TrimSpace(line); line != "" && !noise.MatchString(line) {
+			return shortened(line), false
+		}
+	}
+	return "", false
+}
+
+// BuildCause returns the line of a build's output that says why it failed, as Cause does.
+func BuildCause(output []string) string {
+	for i, line := range output {
+		if !matches(compiled, line) {
+			continue
+		}
+		line = strings.TrimRight(line, " \r")
+		if i+1 < len(output) && strings.HasPrefix(line, "error") { // Rust names the place below
+			if place, ok := strings.CutPrefix(strings.TrimSpace(output[i+1]), "--> "); ok {
+				line = place + ": " + line
+			}
+		}
+		return shortened(line)
+	}
+	line, _ := Cause(output)
+	return line
+}
+
+// causeAt returns the index of the last line that says what is wrong, -1 if none is known.
+func causeAt(lines []string) int {
+	for i, line := range slices.Backward(lines) {
+		if line = strings.TrimRight(line, " \r"); matches(causes, line) {
+			return i
+		}
+		if i == 0 || !matches(below, line) {
+			continue
+		}
+		return i - 1
+	}
+	return -1
+}
+
+// causeOf returns the text of a cause, with the next line where that has the message.
+func causeOf(lines []string, i int) string {
+	line := strings.TrimSpace(lines[i])
+	if next := goesOn(lines, i); next != "" {
+		line += " " + next
+	}
+	return shortened(line)
+}
+
+// goesOn returns the message below a cause that only says where it is, or what kind of
+// error it is; "" for others.
+func goesOn(lines []string, i int) string {
+	if i+1 == len(lines) {
+		return ""
+	}
+	next := strings.TrimSpace(lines[i+1])
+	switch line := strings.TrimSpace(lines[i]); {
+	case strings.HasPrefix(line, "terminate called ") && strings.HasPrefix(next, "what(): "),
+		strings.HasPrefix(line, "thread '") && strings.HasSuffix(line, ":"):
+		return next
+	}
+	return ""
+}
+
+// shortened returns a line without its middle if it is long: both ends say something.
+func shortened(line string) string {
+	if len(line) <= longestCause {
+		return line
+	}
+	const end = longestCause / 3
+	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
+}
+
+// quoted returns a line of stderr in quotes. What does not print is escaped, and quotes in
+// it are not.
+func quoted(line string) string {
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
+}
+
+func matches(list []*regexp.Regexp, line string) bool {
+	return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(line) })
+}
+
+// Lines returns the lines of a log, without the empty ones.
+func Lines(log []byte) []string {
+	return strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' })
+}
+
+// LogEnd returns the last lines of a log. If the line that says what is wrong is not among
+// them, it comes first.
+func LogEnd(lines []string, most int) []string {
+	from := max(0, len(lines)-most)
+	i := causeAt(lines)
+	if i < 0 || i >= from {
+		return lines[from:]
+	}
+	head := lines[i : i+1 : i+1]
+	if i+1 < from && goesOn(lines, i) != "" {
+		head = lines[i : i+2 : i+2]
+	}
+	if i+len(head) < from {
+		head = append(head, "...")
+	}
+	return slices.Concat(head, lines[from:])
+}

@@ -1,0 +1,118 @@
+package fault
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The line that says what is wrong is found wherever a runtime writes it.
+func TestCause(t *testing.T) {
+	for _, c := range []struct {
+		name, stderr, want string
+		sure               bool
+	}{
+		{"nothing", "", "", false},
+		{"no error", "depth 5\nscore 3\n", "score 3", false},
+		{"Python", "Traceback (most recent call last):\n  File \"bot.py\", line 10, in <module>\n    best = scores[moves[0]]\nKeyError: '2o'\n", "KeyError: '2o'", true},
+		{"Python, no message", "Traceback (most recent call last):\n  File \"bot.py\", line 1\nAssertionError\n", "AssertionError", true},
+		{"Python, small letters", "Traceback (most recent call last):\nsocket.gaierror: [Errno -2] Name or service not known\n", "socket.gaierror: [Errno -2] Name or service not known", true},
+		{"Python, chained", "KeyError: 1\n\nDuring handling of the above exception, another exception occurred:\n\nValueError: 2\n", "ValueError: 2", true},
+		{"Node", "/bot.js:5\n  let h; h.x\n         ^\n\nTypeError: Cannot read properties of undefined (reading 'x')\n    at Interface.<anonymous> (/bot.js:5:66)\n\nNode.js v20.20.2\n", "TypeError: Cannot read properties of undefined (reading 'x')", true},
+		{"Node, a code", "Error [ERR_X]: no\n    at x {\n  code: 'ERR_X'\n}\n\nNode.js v20\n", "Error [ERR_X]: no", true},
+		{"Go", "panic: runtime error: index out of range [6] with length 6\n\ngoroutine 1 [running]:\nmain.main()\n\t/bot.go:3 +0x1\nexit status 2\n", "panic: runtime error: index out of range [6] with length 6", true},
+		{"Rust", "\nthread 'main' (7) panicked at bot.rs:2:204:\nindex out of bounds\nnote: run with `RUST_BACKTRACE=1`\n", "thread 'main' (7) panicked at bot.rs:2:204: index out of bounds", true},
+		{"C++", "terminate called after throwing an instance of 'std::out_of_range'\n  what():  vector\n", "terminate called after throwing an instance of 'std::out_of_range' what():  vector", true},
+		{"C", "bot: bot.c:13: main: Assertion `n > 100' failed.\n", "bot: bot.c:13: main: Assertion `n > 100' failed.", true},
+		{"sanitizer", "=====\n==6==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n    #0 0x5 in main bot.c:13\nSUMMARY: AddressSanitizer: heap-buffer-overflow bot.c:13 in main\n  Shadow:  fc\n==6==ABORTING\n", "SUMMARY: AddressSanitizer: heap-buffer-overflow bot.c:13 in main", true},
+		{"Java", "NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx256m\nException in thread \"main\" java.lang.RuntimeException: x\n\tat Bot.main(Bot.java:2)\nCaused by: java.io.IOException: y\n\t... 1 more\n", "Caused by: java.io.IOException: y", true},
+		{"Ruby", "bot.rb:2:in `f': undefined method `best' for nil (NoMethodError)\n\n  nil.best\n     ^^^^^\n\tfrom bot.rb:2:in `<main>'\n", "bot.rb:2:in `f': undefined method `best' for nil (NoMethodError)", true},
+		{"Lua", "lua5.4: bot.lua:2: attempt to index a nil value\nstack traceback:\n\tbot.lua:2: in main chunk\n", "lua5.4: bot.lua:2: attempt to index a nil value", true},
+		{"Tcl", "can't read \"best\": no such variable\n    while executing\n\"puts $best\"\n    (file \"bot.tcl\" line 2)\n", `can't read "best": no such variable`, true},
+		{"PHP", "PHP Fatal error:  Uncaught Error: no\nStack trace:\n#0 {main}\n  thrown in bot.php on line 3\n", "PHP Fatal error:  Uncaught Error: no", true},
+		{"Perl", "Can't call method \"best\" on an undefined value at bot.pl line 2, <STDIN> line 6.\n", `Can't call method "best" on an undefined value at bot.pl line 2, <STDIN> line 6.`, true},
+		{"Bash", "bot.sh: line 4: choose: command not found\n", "bot.sh: line 4: choose: command not found", true},
+		{"long", "ValueError: " + strings.Repeat("x", 300) + "end", "ValueError: " + strings.Repeat("x", 122) + "..." + strings.Repeat("x", 63) + "end", true},
+	} {
+		if got, sure := Cause(Lines([]byte(c.stderr))); got != c.want || sure != c.sure {
+			t.Errorf("%s: %q, %v, want %q, %v", c.name, got, sure, c.want, c.sure)
+		}
+	}
+}
+
+// Of a compiler's errors the first one counts.
+func TestBuildCause(t *testing.T) {
+	for _, c := range []struct{ name, output, want string }{
+		{"C", "bot.c: In function 'main':\nbot.c:1:2: warning: unused\nbot.c:13:32: error: expected ';'\n   13 | }\nbot.c:14:1: error: more\n", "bot.c:13:32: error: expected ';'"},
+		{"no header", "bot.c:1:10: fatal error: x.h: No such file or directory\ncompilation terminated.\n", "bot.c:1:10: fatal error: x.h: No such file or directory"},
+		{"linker", "/usr/bin/ld: /tmp/x.o: in function `main':\nbot.c:(.text+0x5): undefined reference to `f'\n", "/usr/bin/ld: /tmp/x.o: in function `main':"},
+		{"Java", "Bot.java:1: error: cannot find symbol\n2 errors\n", "Bot.java:1: error: cannot find symbol"},
+		{"Rust", "error[E0425]: cannot find value `y`\n --> bot.rs:1:46\n  |\nerror: aborting due to 1 previous error\n", "bot.rs:1:46: error[E0425]: cannot find value `y`"},
+		{"Go", "# bot\n./bot.go:5:27: undefined: ready\n", "./bot.go:5:27: undefined: ready"},
+		{"a script", "Traceback (most recent call last):\nNameError: x\n", "NameError: x"},
+		{"anything", "one\ntwo\n", "two"},
+		{"nothing", "", ""},
+	} {
+		if got := BuildCause(Lines([]byte(c.output))); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// The end of a log has the line that says what is wrong, each line once.
+func TestLogEnd(t *testing.T) {
+	lines := func(n int) (list []string) { return slices.Repeat([]string{"x"}, n) }
+	for name, c := range map[string]struct{ log, want []string }{
+		"short":     {[]string{"a", "panic: b"}, []string{"a", "panic: b"}},
+		"no error":  {append([]string{"a"}, lines(3)...), lines(3)},
+		"far above": {append([]string{"a", "panic: b"}, lines(5)...), []string{"panic: b", "...", "x", "x", "x"}},
+		"above":     {append([]string{"a", "panic: b"}, lines(3)...), []string{"panic: b", "x", "x", "x"}},
+		"two lines": {append([]string{"thread 'main' panicked at a:", "b"}, lines(3)...), []string{"thread 'main' panicked at a:", "b", "x", "x", "x"}},
+	} {
+		before := slices.Clone(c.log)
+		if diff := cmp.Diff(c.want, LogEnd(c.log, 3)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if !slices.Equal(before, c.log) {
+			t.Errorf("%s: the log is changed to %q", name, c.log)
+		}
+	}
+}
+
+// What a bot ran into is told by its stderr, unless the sandbox cannot be the reason.
+func TestSaw(t *testing.T) {
+	failed := Reason{Kind: Exited, Status: 1}
+	hides := func(path string) bool { return path == "/home/me/book" }
+	for name, c := range map[string]struct {
+		reason    Reason
+		c         Circumstances
+		saw, want string // the beginning of the first advice
+	}{
+		"network":       {failed, Circumstances{Stderr: []string{"socket.gaierror: [Errno -2] Name or service not known"}}, "it tried to use the network", "a match has no network"},
+		"outside":       {failed, Circumstances{Bare: true, Stderr: []string{"socket.gaierror: no"}}, `its stderr says "socket.gaierror: no"`, "its stderr says why"},
+		"read-only":     {failed, Circumstances{Stderr: []string{"OSError: [Errno 30] Read-only file system: 'cache.txt'"}}, "it tried to write cache.txt", "write to $TMPDIR"},
+		"before ready":  {Reason{Kind: Exited, Status: 1, BeforeReady: true}, Circumstances{Stderr: []string{"touch: cannot touch 'x.y': Read-only file system"}}, "it tried to write x.y", "write to $TMPDIR"},
+		"Node":          {failed, Circumstances{Stderr: []string{"Error: EROFS: read-only file system, open 'a.txt'", "  path: 'a.txt'"}}, "it tried to write a.txt", "write to $TMPDIR"},
+		"memory":        {failed, Circumstances{Memory: 512, Stderr: []string{"MemoryError"}}, "it ran out of memory", "use less, or allow more with --memory; the limit was 512 MiB"},
+		"fixed memory":  {failed, Circumstances{Memory: 512, Fixed: true, Stderr: []string{"MemoryError"}}, "it ran out of memory", "use less; the limit was 512 MiB"},
+		"unknown limit": {failed, Circumstances{Stderr: []string{"MemoryError"}}, "it ran out of memory", "use less, or allow more with --memory"},
+		"threads":       {failed, Circumstances{Fixed: true, Processes: 64, Stderr: []string{"RuntimeError: can't start new thread"}}, "it could not start a process or thread", "start fewer; the limit was 64"},
+		"hidden":        {failed, Circumstances{Hidden: hides, Stderr: []string{"open '/home/me/book': No such file or directory"}}, "it looked for /home/me/book, which the sandbox hides", "put the files"},
+		"missing":       {failed, Circumstances{Hidden: hides, Stderr: []string{"open './book.bin': No such file or directory"}}, "it looked for ./book.bin, which is not there", "put the files"},
+		"module":        {failed, Circumstances{Stderr: []string{"ModuleNotFoundError: No module named 'numpy'"}}, "it needs the module numpy, which is not there", "use only the standard library"},
+		"Lua module":    {failed, Circumstances{Stderr: []string{"lua: bot.lua:1: module 'socket' not found:", "stack traceback:"}}, "it needs the module socket, which is not there", "use only the standard library"},
+		"a signal":      {Reason{Kind: Signalled, Signal: 6, Name: "SIGABRT"}, Circumstances{Stderr: []string{"debug"}}, "", "look for an index out of range"},
+		"an assertion":  {Reason{Kind: Signalled, Signal: 6, Name: "SIGABRT"}, Circumstances{Stderr: []string{"b: Assertion `x' failed."}}, "its stderr says \"b: Assertion `x' failed.\"", "its stderr says why"},
+		"no error":      {Reason{Kind: Exited}, Circumstances{Stderr: []string{"KeyError: 1"}}, "", "read stdin line by line"},
+		"late":          {Reason{Kind: Late}, Circumstances{Stderr: []string{"KeyError: 1"}}, "", "it has not answered"},
+	} {
+		if got := c.reason.Saw(c.c); got != c.saw {
+			t.Errorf("%s: %q, want %q", name, got, c.saw)
+		}
+		if got := c.reason.Advice(c.c)[0]; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: the advice is %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package fault
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// restriction is something that makes bots fail which work elsewhere, mostly a part of the
+// sandbox: the words on stderr that reveal it, what the bot tried, and what to do instead.
+type restriction struct {
+	words       []string
+	did, change string // %s in did is the path or the name, if known
+	limit       Kind   // if set, its advice instead of change
+}
+
+const (
+	putFiles = "put the files that the bot reads into its directory"
+	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
+)
+
+// restrictions are tried in order, since the error of a file fits several.
+var restrictions = []restriction{
+	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
+		did: "tried to write %s", change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
+	{words: []string{"name resolution", "Name or service not known", "Network is unreachable", "network is unreachable", "ENETUNREACH", "EAI_AGAIN", "getaddrinfo", "gaierror",
+		"Could not resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported"},
+		did: "tried to use the network", change: "a match has no network, not even on localhost: put everything that the bot needs into its directory"},
+	{words: []string{"MemoryError", "Cannot allocate memory", "cannot allocate memory", "bad_alloc", "OutOfMemoryError", "out of memory", "Out of memory", "Could not reserve", "NoMemoryError", "memory exhausted"},
+		did: "ran out of memory", limit: OutOfMemory},
+	{words: []string{"Resource temporarily unavailable", "resource temporarily unavailable", "can't start new thread", "EAGAIN", "native thread", "pthread_create", "Cannot fork", "cannot fork", "retry: Resource"},
+		did: "could not start a process or thread", limit: TooManyProcesses},
+	{words: []string{"Permission denied", "permission denied", "EACCES"},
+		did: "was denied access to %s", change: "write only to $TMPDIR, and read only files in the bot's directory"},
+}
+
+// missing are those of what a bot looked for and did not find.
+var missing = []restriction{
+	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},
+		did: "needs the module %s, which is not there", change: "use only the standard library, or put the files of the module into the bot's directory: a match has no modules that were installed with pip, npm or the like for one user"},
+	{words: []string{"No such file or directory", "no such file or directory", "ENOENT", "FileNotFoundException", "NoSuchFileException", "cannot open file"},
+		did: "looked for %s, which is not there", change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
+}
+
+// quotedPath finds a path in an error message: in quotes, or before or after a colon,
+// or after a dash.
+var quotedPath = []*regexp.Regexp{
+	regexp.MustCompile(`['"]([^'"]*[/.][^'"]*)['"]`),
+	regexp.MustCompile(`(?:open|create|mkdir|cannot create|line [0-9]+:|rb_sysopen -) ([^ :]+)`),
+	regexp.MustCompile(`([^ :(]*[/.][^ :()]+):? \(?(?:[Rr]ead-only|[Pp]ermission|[Nn]o such)`),
+}
+
+// quotedModule finds the name of a module in an error message.
+var quotedModule = []*regexp.Regexp{
+	regexp.MustCompile(`(?:Cannot find module|named|load such file --|locate) ['"]?([^'" ]+?)['"]?(?: |$)`),
+	regexp.MustCompile(`module '([^']+)' not found`),
+}
+
+// searched is how many of the last lines of a log are searched for a restriction.
+const searched = 40
+
+// hit is a restriction that a bot ran into.
+type hit struct{ did, change string }
+
+// ranInto returns the restriction that a process hit, by its stderr; nil if that is not
+// known, or if the reason says so itself.
+func (r Reason) ranInto(c Circumstances) *hit {
+	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
+		return nil
+	}
+	c.Stderr = c.Stderr[max(0, len(c.Stderr)-searched):]
+	if !c.Bare {
+		for _, w := range restrictions {
+			if line, ok := w.find(c.Stderr); ok {
+				return &hit{w.told(c.Stderr, line, quotedPath), w.advice(c)}
+			}
+		}
+	}
+	for i, w := range missing {
+		line, ok := w.find(c.Stderr)
+		if !ok {
+			continue
+		}
+		if i == 0 {
+			return &hit{w.told(c.Stderr, line, quotedModule), w.change}
+		}
+		if path := pathIn(quotedPath, line, c.Stderr); !c.Bare && c.Hidden != nil && c.Hidden(path) {
+			return &hit{fmt.Sprintf("looked for %s, which the sandbox hides", path), putFiles + hides}
+		}
+		return &hit{w.told(c.Stderr, line, quotedPath), w.change}
+	}
+	return nil
+}
+
+// find returns the last line with one of the words.
+func (w restriction) find(stderr []string) (line string, ok bool) {
+	for _, line := range slices.Backward(stderr) {
+		if slices.ContainsFunc(w.words, func(word string) bool { return strings.Contains(line, word) }) {
+			return line, true
+		}
+	}
+	return "", false
+}
+
+// told returns what the bot did, with the name that the line, or another one, has.
+func (w restriction) told(stderr []string, line string, find []*regexp.Regexp) string {
+	if !strings.Contains(w.did, "%s") {
+		return w.did
+	}
+	return fmt.Sprintf(w.did, cmp.Or(pathIn(find, line, stderr), "a file"))
+}
+
+// advice returns what to change.
+func (w restriction) advice(c Circumstances) string {
+	switch w.limit {
+	case OutOfMemory:
+		return Reason{Kind: w.limit, Limit: c.Memory}.Advice(c)[0]
+	case TooManyProcesses:
+		return Reason{Kind: w.limit, Limit: c.Processes}.Advice(c)[0]
+	}
+	return w.change
+}
+
+// pathIn returns what is quoted in a line or, since Node writes it on a separate one, in
+// any of the others; "" if there is nothing.
+func pathIn(find []*regexp.Regexp, line string, others []string) string {
+	for _, line := range append([]string{line}, others...) {
+		for _, re := range find {
+			if m := re.FindStringSubmatch(line); m != nil {
+				return m[1]
+			}
+		}
+	}
+	return ""
+}

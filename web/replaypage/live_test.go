@@ -1,0 +1,176 @@
+package replaypage
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/bundle"
+)
+
+// livePosition is what a server sends of a position for drawPosition; see package board.
+type livePosition struct {
+	Display rules.Display `json:"display"`
+	Names   []string      `json:"names"`
+	View    string        `json:"view"`
+	Turn    int           `json:"turn"`
+}
+
+// live opens an empty page with live.js and its style sheets.
+func live(t *testing.T) *tab {
+	t.Helper()
+	b := open(t, browser(t), nil)
+	script, err := bundle.Text("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	styles, err := bundle.Text("live.css", `@import "./board.css"; @import "./table.css";`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eval[chromedp.Void](b, script)
+	eval[chromedp.Void](b, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
+		document.body.innerHTML = '<div id="game"></div>'; window.moves = [];
+		// chosen clicks what gives a move, twice, and returns the moves that were handed on.
+		window.chosen = (move) => {
+			window.moves = [];
+			const game = document.getElementById('game');
+			const click = (selector) => game.querySelector(selector)?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+			const found = () => game.querySelector('[data-move="' + move + '"]');
+			if (!found()) click('[data-choice="' + move.split('-')[0] + '"].from');
+			const e = found();
+			if (!e || e.getBoundingClientRect().width < 10) return ['no way to choose ' + move];
+			e.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+			e.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+			return window.moves;
+		};`, styles))
+	return b
+}
+
+// draw draws a state for the seat to move, with its legal moves.
+func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []string) {
+	b.t.Helper()
+	p := livePosition{Display: c.game.Display(), Names: longNames[:seats], View: string(s.View(nil, s.Turn())), Turn: s.Turn()}
+	for _, m := range s.Legal(nil) {
+		legal = append(legal, string(s.MoveText(nil, m)))
+	}
+	position, err := json.Marshal(p)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	moves, err := json.Marshal(legal)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	eval[chromedp.Void](b, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
+	return legal
+}
+
+// Every legal move of the positions of random games can be chosen with the mouse, and is
+// handed on once and letter for letter.
+func TestBoardLiveChoices(t *testing.T) {
+	b := live(t)
+	for _, name := range []string{"brisca", "tute", "podrida", "podrida-twelve", "tebes", "teeko", "teeko-drop"} {
+		t.Run(name, func(t *testing.T) {
+			b.t = t
+			c := find(t, name)
+			r := play(t, c)
+			v, err := r.Resolve(c.game)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ply := 0
+			for step, err := range r.Walk(v, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if step.Record == nil || ply > 60 {
+					break
+				}
+				if ply++; ply%9 != 1 {
+					continue
+				}
+				legal := b.draw(c, v.Players(), step.State, "{}")
+				if len(legal) > 12 {
+					legal = append(legal[:6], legal[len(legal)-6:]...)
+				}
+				for _, move := range legal {
+					b.draw(c, v.Players(), step.State, "{}")
+					if got := eval[[]string](b, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
+						t.Fatalf("ply %d: choosing %q twice gave %q", step.State.Ply(), move, got)
+					}
+				}
+			}
+		})
+	}
+}
+
+// With closed cards, and without legal moves, nothing is shown and nothing can be chosen.
+func TestBoardLiveClosed(t *testing.T) {
+	b := live(t)
+	c := find(t, "brisca-three")
+	r := play(t, c)
+	v, err := r.Resolve(c.game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, err := range r.Walk(v, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.draw(c, v.Players(), step.State, "{ closed: true, legal: [] }")
+		break
+	}
+	for _, card := range b.attributes(".hand [data-card]", "data-card") {
+		if card != "?" {
+			t.Errorf("%s is open", card)
+		}
+	}
+	if n := b.count(".playable, .choice, .words button, .hand [tabindex]"); n > 0 || b.count(".hand [data-card]") != 9 {
+		t.Errorf("%d moves can be chosen, of %d cards", n, b.count(".hand [data-card]"))
+	}
+}
+
+// The keyboard alone is enough: tab and arrows reach the choices, enter takes one, escape goes back.
+func TestBoardLiveKeyboard(t *testing.T) {
+	b := live(t)
+	c := find(t, "tebes")
+	r := play(t, c)
+	v, err := r.Resolve(c.game)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, err := range r.Walk(v, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		legal := b.draw(c, v.Players(), step.State, "{}")
+		b.press(kb.Tab, kb.ArrowRight, kb.Enter)
+		from := b.attribute(".choice.chosen", "data-choice")
+		targets := 0
+		for _, move := range legal {
+			if strings.HasPrefix(move, from+"-") {
+				targets++
+			}
+		}
+		if got := b.count(".choice.to"); from == "" || targets == 0 || got != targets {
+			t.Fatalf("from %q there are %d squares to move to, want %d", from, got, targets)
+		}
+		b.press(kb.Escape)
+		if n := b.count(".choice.chosen, .choice.to"); n != 0 {
+			t.Errorf("after escape %d squares are still offered", n)
+		}
+		b.press(kb.Enter, " ")
+		got := eval[[]string](b, `window.moves`)
+		if len(got) != 1 || !slices.Contains(legal, got[0]) {
+			t.Errorf("the keys chose %q, want one legal move", got)
+		}
+		break
+	}
+}
