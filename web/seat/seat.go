@@ -245,14 +245,15 @@ func (s *Seat) write(answers io.Writer) error {
 			defer s.mu.Unlock()
 			return s.gone
 		}
-		lines := s.unread
-		s.unread, s.waiting = nil, 0
+		line := s.unread[0] + "\n"
+		s.unread = s.unread[1:]
 		s.mu.Unlock()
-		for _, line := range lines {
-			if _, err := io.WriteString(answers, line+"\n"); err != nil {
-				return err
-			}
+		if _, err := io.WriteString(answers, line); err != nil {
+			return err
 		}
+		s.mu.Lock()
+		s.waiting -= len(line)
+		s.mu.Unlock()
 	}
 }
 
