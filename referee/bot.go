@@ -29,7 +29,8 @@ type Bot struct {
 
 	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
 	// this program. It reads the referee's lines and writes its own, as a process does
-	// on stdin and stdout, until the input ends.
+	// on stdin and stdout, until the input ends. If it returns an error while the game goes
+	// on, the seat forfeits the game: for the reason of a *Fault, else for fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
 	// Untimed turns have no limit. The turn lines still have the times of the match's
 	// clock.

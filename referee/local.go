@@ -3,6 +3,7 @@ package referee
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"time"
@@ -96,6 +97,10 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
+	}
+	var f *Fault
+	if errors.As(l.why, &f) {
+		return fault.New(f.Reason)
 	}
 	if l.why != nil {
 		return fault.New(fault.Reason{Kind: fault.Failed, Detail: l.why.Error()})

@@ -206,6 +206,11 @@ func (r Reason) exit(c Circumstances) []string {
 		return []string{`leave stdout open until the line "bye"`}
 	case r.Kind == InputClosed:
 		return []string{`leave stdin open and keep reading it until the line "bye"`}
+	case r.Kind == ConnectionLost:
+		return []string{"look at the network between the bot and the server, and whether the program that connects them kept running",
+			"connect again sooner: the game goes on at the same line if the connection is back in time"}
+	case r.Kind == Resigned:
+		return []string{"nothing here: whoever played this seat gave the game up"}
 	case r.Kind == Returned, r.Kind == Failed:
 		return []string{"nothing in your own bot: a bot that is part of timba failed, so report it with the replay"}
 	case r.crashed():

@@ -60,6 +60,8 @@ var texts = []struct {
 	{Reason{Kind: InputClosed}, "exit", "closed its input while it was running"},
 	{Reason{Kind: OutputClosed, BeforeReady: true}, "startup", `before "ready": closed its output while it was running`},
 	{Reason{Kind: Returned}, "exit", "ended while the game went on"},
+	{Reason{Kind: ConnectionLost, Limit: 60}, "exit", "lost its connection and was not back within 60 s"},
+	{Reason{Kind: Resigned}, "exit", "resigned"},
 	{Reason{Kind: Failed, Detail: "no table\nat all"}, "exit", "ended: no table\nat all"},
 	{Reason{Kind: TooMuchOutput, Limit: 64}, "output", "more than 64 KiB on stdout between two turns: write logs to stderr"},
 	{Reason{Kind: OutOfMemory, Limit: 512}, "memory", "more than 512 MiB of memory in all its processes"},

@@ -39,6 +39,8 @@ const (
 	OutputClosed     Kind = "output-closed"
 	Returned         Kind = "returned"
 	Failed           Kind = "failed"
+	ConnectionLost   Kind = "connection-lost"
+	Resigned         Kind = "resigned"
 	TooMuchOutput    Kind = "too-much-output"
 	OutOfMemory      Kind = "out-of-memory"
 	TooManyProcesses Kind = "too-many-processes"
@@ -88,6 +90,8 @@ var kinds = []kind{
 	{OutputClosed, protocol.Exit, "closed its output while it was running", nil},
 	{Returned, protocol.Exit, "ended while the game went on", nil},
 	{Failed, protocol.Exit, "ended: {detail}", nil},
+	{ConnectionLost, protocol.Exit, "lost its connection and was not back within {limit} s", nil},
+	{Resigned, protocol.Exit, "resigned", nil},
 	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr", nil},
 	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes", []string{"more than {limit} MiB of memory in all its processes: use less, or say --memory"}},
 	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}", []string{"more than {limit} processes and threads, after which it {end}: start fewer, or say --processes"}},

@@ -1,0 +1,310 @@
+package seat_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// half is one end of a connection in memory. It breaks after a number of frames that it has sent:
+// the last of them is lost, or arrives although the sender is told an error.
+type half struct {
+	out, in chan seat.Frame
+	left    *int
+	arrives bool
+	broken  chan struct{}
+	once    *sync.Once
+}
+
+var errBroken = errors.New("the connection is broken")
+
+// connect returns the ends of a connection that breaks after so many frames of either end; never
+// below 0.
+func connect(frames [2]int, arrives bool) (a, b *half) {
+	x, y := make(chan seat.Frame, 64), make(chan seat.Frame, 64)
+	broken, once := make(chan struct{}), new(sync.Once)
+	return &half{x, y, &frames[0], arrives, broken, once}, &half{y, x, &frames[1], arrives, broken, once}
+}
+
+func (h *half) Send(f seat.Frame) error {
+	*h.left--
+	if *h.left == -1 {
+		if h.arrives {
+			h.out <- f
+		}
+		h.Close("")
+		return errBroken
+	}
+	select {
+	case h.out <- f:
+		return nil
+	case <-h.broken:
+		return errBroken
+	}
+}
+
+func (h *half) Receive() (seat.Frame, error) {
+	select {
+	case f := <-h.in:
+		return f, nil
+	default:
+	}
+	select {
+	case f := <-h.in:
+		return f, nil
+	case <-h.broken:
+		return seat.Frame{}, errBroken
+	}
+}
+
+func (h *half) Close(string) { h.once.Do(func() { close(h.broken) }) }
+
+// lines is a writer whose lines can be waited for.
+type lines struct {
+	mu   sync.Mutex
+	data bytes.Buffer
+	want int
+	full chan struct{}
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.data.Write(p)
+	if bytes.Count(l.data.Bytes(), []byte("\n")) == l.want {
+		close(l.full)
+	}
+	return n, err
+}
+
+func expect(n int) *lines {
+	l := &lines{want: n, full: make(chan struct{})}
+	if n == 0 {
+		close(l.full)
+	}
+	return l
+}
+
+// No line is lost and none comes twice, wherever the connections break.
+func TestDrops(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := [2][]string{}
+		for i := range texts {
+			for n := range rapid.IntRange(0, 30).Draw(t, "lines") {
+				texts[i] = append(texts[i], fmt.Sprintf("end %d line %d", i, n))
+			}
+		}
+		ends := [2]*seat.Seat{seat.New(seat.Options{}), seat.New(seat.Options{Replay: rapid.Bool().Draw(t, "replay")})}
+		var in [2]*io.PipeWriter
+		var got [2]*lines
+		var served sync.WaitGroup
+		for i, s := range ends {
+			r, w := io.Pipe()
+			in[i], got[i] = w, expect(len(texts[1-i]))
+			served.Go(func() { s.Serve(r, got[i]) })
+			served.Go(func() {
+				for _, line := range texts[i] {
+					io.WriteString(w, line+"\n")
+				}
+			})
+		}
+		drops := rapid.SliceOfN(rapid.IntRange(0, 6), 0, 12).Draw(t, "drops")
+		for i := range len(drops) / 2 {
+			a, b := connect([2]int{drops[2*i], drops[2*i+1]}, i%2 == 0)
+			var both sync.WaitGroup
+			both.Go(func() { ends[0].Attach(a) })
+			both.Go(func() { ends[1].Attach(b) })
+			if drops[2*i] > 4 { // the next connection takes over
+				continue
+			}
+			select {
+			case <-a.broken:
+			case <-got[0].full: // nothing more to send may leave it whole
+				a.Close("")
+			case <-time.After(5 * time.Millisecond): // neither end sends so much
+				a.Close("")
+			}
+			both.Wait()
+		}
+		for i := 0; i < len(got); {
+			a, b := connect([2]int{1 << 20, 1 << 20}, true)
+			go ends[0].Attach(a)
+			go ends[1].Attach(b)
+			for ; i < len(got); i++ {
+				select {
+				case <-got[i].full:
+					continue
+				case <-a.broken: // an earlier connection has taken over late
+				}
+				break
+			}
+		}
+		for i := range in {
+			in[i].Close()
+		}
+		served.Wait()
+		for i := range got {
+			if have := strings.Split(strings.TrimSuffix(got[i].data.String(), "\n"), "\n"); len(texts[1-i]) > 0 && !slices.Equal(have, texts[1-i]) {
+				t.Fatalf("end %d got %q, want %q", i, have, texts[1-i])
+			}
+		}
+	})
+}
+
+// hand is the other end of a seat, by hand.
+func hand(t *testing.T, s *seat.Seat) (h *half, attached chan error) {
+	a, b := connect([2]int{1 << 20, 1 << 20}, true)
+	attached = make(chan error, 1)
+	go func() { attached <- s.Attach(a) }()
+	return b, attached
+}
+
+// await receives frames until one satisfies a condition.
+func await(t *testing.T, h *half, what string, ok func(seat.Frame) bool) seat.Frame {
+	t.Helper()
+	for {
+		f, err := h.Receive()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if ok(f) {
+			return f
+		}
+	}
+}
+
+func serve(s *seat.Seat) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
+	r, in := io.Pipe()
+	out, w := io.Pipe()
+	served = make(chan error, 1)
+	go func() { served <- s.Serve(r, w); w.Close() }()
+	return in, out, served
+}
+
+// A seat that nobody comes to, or comes back to, ends with the fault of a lost connection.
+func TestLost(t *testing.T) {
+	for _, came := range []bool{false, true} {
+		s := seat.New(seat.Options{Back: 20 * time.Millisecond})
+		if came {
+			h, attached := hand(t, s)
+			h.Close("")
+			<-attached
+		}
+		_, _, served := serve(s)
+		var f *fault.Fault
+		if err := <-served; !errors.As(err, &f) || f.Reason.Kind != fault.ConnectionLost {
+			t.Errorf("came %v: the error is %v, want a fault of a lost connection", came, err)
+		}
+	}
+}
+
+// A later connection takes over, and the page that begins anew gets all lines again.
+func TestTakeOver(t *testing.T) {
+	s := seat.New(seat.Options{Replay: true})
+	in, _, served := serve(s)
+	first, left := hand(t, s)
+	io.WriteString(in, "timba 1\ngame x\n")
+	first.Send(seat.Frame{})
+	all := 0
+	await(t, first, "lines", func(f seat.Frame) bool { all += len(f.Lines); return all == 2 })
+	first.Send(seat.Frame{Ack: 2})
+	second, ended := hand(t, s)
+	if err := <-left; !errors.Is(err, seat.ErrTaken) {
+		t.Fatalf("the first connection ends with %v, want %v", err, seat.ErrTaken)
+	}
+	second.Send(seat.Frame{})
+	f := await(t, second, "lines again", func(f seat.Frame) bool { return len(f.Lines) == 2 })
+	if f.Number != 0 || f.Lines[0] != "timba 1" {
+		t.Fatalf("the second connection gets %+v, want both lines", f)
+	}
+	in.Close()
+	await(t, second, "the end", func(f seat.Frame) bool { return f.End != "" })
+	second.Send(seat.Frame{Ack: 2})
+	if err := <-ended; !errors.Is(err, seat.ErrEnded) {
+		t.Fatalf("the second connection ends with %v, want %v", err, seat.ErrEnded)
+	}
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Frames that no other end sends close the connection and leave the seat as it was.
+func TestBadFrames(t *testing.T) {
+	for name, f := range map[string]seat.Frame{
+		"acknowledges too much":   {Ack: 1},
+		"acknowledges a negative": {Ack: -1},
+		"skips a line":            {Number: 1, Lines: []string{"x"}},
+		"negative number":         {Number: -1, Lines: []string{"x"}},
+		"a line feed":             {Lines: []string{"x\ny"}},
+	} {
+		s := seat.New(seat.Options{})
+		in, out, _ := serve(s)
+		h, attached := hand(t, s)
+		h.Send(f)
+		if err := <-attached; err == nil || errors.Is(err, seat.ErrEnded) {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		h, _ = hand(t, s)
+		h.Send(seat.Frame{Number: 0, Lines: []string{"# y"}})
+		buf := make([]byte, 10)
+		if n, err := out.Read(buf); err != nil || strings.TrimSpace(string(buf[:n])) != "# y" {
+			t.Errorf("%s: then %q comes, %v", name, buf[:n], err)
+		}
+		in.Close()
+	}
+}
+
+// What waits to be read is bounded, and enough for the referee to see that it is too much. What
+// waits to be sent is bounded, too.
+func TestBytesWaiting(t *testing.T) {
+	s := seat.New(seat.Options{})
+	in, out, _ := serve(s)
+	h, _ := hand(t, s)
+	line := strings.Repeat("#", 1000)
+	for i := range 200 {
+		h.Send(seat.Frame{Number: i, Lines: []string{line}})
+	}
+	await(t, h, "all acknowledged", func(f seat.Frame) bool { return f.Ack == 200 })
+	in.Close()
+	data, _ := io.ReadAll(out)
+	if len(data) > seat.MaxUnread+2000 {
+		t.Errorf("%d bytes wait", len(data))
+	}
+
+	s = seat.New(seat.Options{Kept: 10_000})
+	in, _, served := serve(s)
+	go func() {
+		for range 11 {
+			io.WriteString(in, line+"\n")
+		}
+	}()
+	var f *fault.Fault
+	if err := <-served; !errors.As(err, &f) || f.Code != protocol.Timeout {
+		t.Errorf("the error is %v, want a fault of a seat that does not read", err)
+	}
+}
+
+// The last lines of an end that says farewell are read before the seat ends.
+func TestFarewell(t *testing.T) {
+	s := seat.New(seat.Options{})
+	_, out, served := serve(s)
+	h, _ := hand(t, s)
+	h.Send(seat.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
+	data, _ := io.ReadAll(out)
+	var f *fault.Fault
+	if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text != "the process ended: exit status ?3" {
+		t.Errorf("%q came, then %v", data, err)
+	}
+}
