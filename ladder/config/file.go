@@ -27,6 +27,7 @@ type (
 		Memory       int64        `toml:"memory"` // MiB
 		Sandbox      string       `toml:"sandbox"`
 		Limits       limitsFile   `toml:"limits"`
+		Remote       remoteFile   `toml:"remote"`
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	limitsFile struct {
@@ -44,6 +45,13 @@ type (
 		Anonymous int64 `toml:"anonymous"`
 		Rate      int64 `toml:"rate"`   // KiB a second
 		Window    int64 `toml:"window"` // seconds
+	}
+	remoteFile struct {
+		Allowance int64 `toml:"allowance"` // milliseconds
+		Comeback  int64 `toml:"comeback"`  // seconds
+		Person    int64 `toml:"person"`
+		Address   int64 `toml:"address"`
+		Total     int64 `toml:"total"`
 	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -66,17 +74,22 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "remote", "ladder"}
 	case unknown[0] == "limits":
-		var keys []string
-		for _, l := range new(limitsFile).list(new(ladder.Limits)) {
-			keys = append(keys, l.key)
-		}
-		return keys
+		return keysIn(new(limitsFile).list(new(ladder.Limits)))
+	case unknown[0] == "remote":
+		return keysIn(new(remoteFile).list(new(ladder.RemoteLimits)))
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
 	return []string{"name", "title", "game", "options", "clock", "deals", "bots", "house"}
+}
+
+func keysIn(list []limit) (keys []string) {
+	for _, l := range list {
+		keys = append(keys, l.key)
+	}
+	return keys
 }
 
 // MinMemory is the fewest MiB that a bot can be limited to.
@@ -122,6 +135,9 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	if c.Limits, err = f.Limits.resolve(); err != nil {
 		return nil, err
 	}
+	if err := setAll("remote", f.Remote.list(&c.Remote)); err != nil {
+		return nil, err
+	}
 	if len(f.Ladders) == 0 {
 		return nil, errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
 	}
@@ -138,7 +154,7 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	return c, nil
 }
 
-// limit is one key of [limits].
+// limit is one key of [limits] or [remote].
 type limit struct {
 	key      string
 	value    int64
@@ -170,16 +186,35 @@ func (f *limitsFile) list(l *ladder.Limits) []limit {
 
 func (f *limitsFile) resolve() (ladder.Limits, error) {
 	var l ladder.Limits
-	for _, x := range f.list(&l) {
-		if x.value < x.min || x.value > x.max {
-			return l, fmt.Errorf("limits.%s cannot be %d: try %d to %d", x.key, x.value, x.min, x.max)
-		}
-		x.set(x.value)
+	if err := setAll("limits", f.list(&l)); err != nil {
+		return l, err
 	}
 	if err := botLimit(l).Check(); err != nil {
 		return l, fmt.Errorf("limits: %w", err)
 	}
 	return l, nil
+}
+
+// setAll sets the keys of a section.
+func setAll(section string, list []limit) error {
+	for _, x := range list {
+		if x.value < x.min || x.value > x.max {
+			return fmt.Errorf("%s.%s cannot be %d: try %d to %d", section, x.key, x.value, x.min, x.max)
+		}
+		x.set(x.value)
+	}
+	return nil
+}
+
+func (f *remoteFile) list(l *ladder.RemoteLimits) []limit {
+	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
+	return []limit{
+		{"allowance", f.Allowance, 10, 10_000, func(n int64) { l.Allowance = time.Duration(n) * time.Millisecond }},
+		{"comeback", f.Comeback, 1, 600, func(n int64) { l.Comeback = time.Duration(n) * time.Second }},
+		{"person", f.Person, 0, 1_000_000, count(&l.Person)},
+		{"address", f.Address, 0, 1_000_000, count(&l.Address)},
+		{"total", f.Total, 0, 1_000_000, count(&l.Total)},
+	}
 }
 
 var ladderName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -170,7 +170,7 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, serverError{err}
 		}
-		bot, err := r.Resolve(ctx, v)
+		bot, err := r.program(ctx, v, p.Match)
 		if err != nil {
 			return nil, versionError{id, err}
 		}
@@ -182,6 +182,13 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		bots = append(bots, bot)
 	}
 	return bots, nil
+}
+
+func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (referee.Bot, error) {
+	if v.Remote {
+		return r.Remote(v, m), nil
+	}
+	return r.Resolve(ctx, v)
 }
 
 // uniqueName returns the bot's name, with the version's number if another version of

@@ -31,6 +31,8 @@ type Options struct {
 	// Resolve returns a version as a program that can be started. An error is a
 	// failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
+	// Remote returns a remote version as a program that plays a match; nil: there are none.
+	Remote func(ladder.Version, *ladder.Match) referee.Bot
 	// Away reports whether a remote version is not connected, and since when; nil: all are
 	// there.
 	Away func(version int64) (since time.Time, away bool)

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -65,6 +67,16 @@ func (w *recorder) Write(p []byte) (int, error) {
 
 // Unwrap is for http.ResponseController, which finds the deadlines and the flusher with it.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// Hijack is for WebSockets. The connection has no deadlines any more.
+func (w *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	if err == nil {
+		w.status = http.StatusSwitchingProtocols
+		err = conn.SetDeadline(time.Time{})
+	}
+	return conn, rw, err
+}
 
 // The time limits of a request. A handler that needs longer sets its own deadline.
 const (

@@ -313,6 +313,13 @@ func (s *Seat) Attached() bool {
 	return s.conn != nil
 }
 
+// Heard reports whether the other end has acknowledged or sent a line.
+func (s *Seat) Heard() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got > 0 || s.acked > 0
+}
+
 // maxBatch is the number of bytes of lines above which a frame gets no more.
 const maxBatch = 16 << 10
 
