@@ -70,9 +70,6 @@ func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, re
 	}
 	whole := wholeDeals(m.Deals, len(before), games)
 	deals := pick(all, whole)
-	if len(deals) == 0 {
-		return Outcome{}, fmt.Errorf("outcome: none of the %d games ends a deal", len(games))
-	}
 	out := Outcome{Distinct: len(deals)}
 	if repeats != nil {
 		if counted := pick(all, distinct(whole, games, repeats)); len(counted) > 0 {
@@ -112,9 +109,13 @@ func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rati
 	return out, nil
 }
 
-// wholeDeals tells of each deal whether all of its games were played, or one was lost
-// with a connection.
+// wholeDeals tells of each deal whether it is a whole one: all are in a match that did not
+// end early, in others those of which all games were played, or one was lost with a
+// connection.
 func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
+	if !slices.ContainsFunc(games, lost) {
+		return slices.Repeat([]bool{true}, deals)
+	}
 	played, whole := make([]int, deals), make([]bool, deals)
 	for _, g := range games {
 		played[g.Deal]++
@@ -124,6 +125,8 @@ func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
 	}
 	return whole
 }
+
+func lost(g ladder.Game) bool { return g.Lost }
 
 // pick returns the deals that are marked.
 func pick(deals []rating.Deal, marked []bool) (out []rating.Deal) {
@@ -152,8 +155,7 @@ func distinct(marked []bool, games []ladder.Game, repeats *rating.Repeats) []boo
 // has one that was lost with a connection.
 func Complete(deals, rotations int, games []ladder.Game) error {
 	want := deals * rotations
-	lost := slices.ContainsFunc(games, func(g ladder.Game) bool { return g.Lost })
-	if len(games) > want || len(games) < want && !lost {
+	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, lost) {
 		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(games), deals, rotations)
 	}
 	last := -1

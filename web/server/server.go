@@ -324,10 +324,14 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle(remote.Path, s.remotes.Handler(a))
-	mux.Handle("/", pages)
-	return a.Pages(mux), nil
+	connections := s.remotes.Handler(a)
+	return a.Pages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == remote.Path {
+			connections.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})), nil
 }
 
 // keySize is the size in bytes of the key that signs the forms of the site.
