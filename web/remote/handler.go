@@ -81,6 +81,9 @@ func parse(q url.Values) (a asked, err error) {
 	if !plainInstance.MatchString(a.instance) {
 		return a, ladder.Errorf(ladder.Invalid, "connect with timba connect", "instance cannot be %.80q", a.instance)
 	}
+	if err := ladder.CheckName("bot", a.Bot); err != nil {
+		return a, err
+	}
 	if text := q.Get(paramGames); text != "" {
 		for _, name := range strings.Split(text, ",") {
 			if _, err := games.Find(name); err != nil {
@@ -98,6 +101,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
 	if err != nil {
 		return err
 	}
+	h.awaitEnd(ask, v.Person.ID)
 	if err := h.mayCome(ask, v.Person.ID, v.Address); err != nil {
 		return err
 	}
@@ -129,6 +133,41 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
 	return nil
 }
 
+// endWait is how long a new client waits for the connection of one before it to end.
+const endWait = time.Second
+
+// awaitEnd waits for the connection of a client that was there before, which may be about to end.
+func (h *Hub) awaitEnd(ask asked, person int64) {
+	var old *link
+	h.mu.Lock()
+	for _, b := range h.bots {
+		if b.version.Bot == ask.Bot && b.version.Owner == person && b.instance != ask.instance && b.there() {
+			old = b.link
+		}
+	}
+	h.mu.Unlock()
+	if old == nil {
+		return
+	}
+	select {
+	case <-old.done:
+	case <-time.After(endWait):
+	}
+}
+
+// there reports whether a bot is connected, under the lock.
+func (b *bot) there() bool {
+	if b.link == nil {
+		return false
+	}
+	select {
+	case <-b.link.done:
+		return false
+	default:
+		return true
+	}
+}
+
 // mayCome refuses a bot that is connected elsewhere, and what is over the limits.
 func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
 	h.mu.Lock()
@@ -138,11 +177,11 @@ func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
 	}
 	ofPerson, fromAddress, all := 0, 0, 0
 	for _, b := range h.bots {
-		if b.link == nil && !b.coming {
+		if !b.there() && !b.coming {
 			continue
 		}
 		if b.version.Bot == ask.Bot {
-			if b.version.Owner == person && b.instance != ask.instance && !ask.New {
+			if b.version.Owner == person && b.there() && b.instance != ask.instance && !ask.New {
 				return ladder.Errorf(ladder.Conflict, "end the program that connects it, or wait some seconds if that is gone", "bot %q is connected already", ask.Bot)
 			}
 			continue
