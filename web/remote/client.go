@@ -32,8 +32,10 @@ type Client struct {
 	Games             []string // nil: all, or as before
 	New               bool     // a new version, also where one is live
 	Command           []string // that a process is started with for each session
-	Stderr            io.Writer
-	Once              bool // leave after one match
+	// Serve, if not nil, plays instead of processes, as that of a referee.Bot does.
+	Serve  func(lines io.Reader, answers io.Writer) error
+	Stderr io.Writer
+	Once   bool // leave after one match
 
 	// Tell is called with what happens, one call at a time; nil: nobody wants to know.
 	Tell func(State)
@@ -314,7 +316,11 @@ func (c *Client) open(l *link, o *Opening) {
 	conn := l.conn(o.Session)
 	go p.seat.Attach(conn)
 	go func() {
-		p.run(c.Command, c.Stderr)
+		if c.Serve != nil {
+			p.serve(c.Serve)
+		} else {
+			p.run(c.Command, c.Stderr)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.programs, o.Session)

@@ -62,6 +62,22 @@ func (p *program) run(command []string, stderr io.Writer) {
 	killAll(cmd) // what it has started
 }
 
+// serve plays without a process.
+func (p *program) serve(play func(io.Reader, io.Writer) error) {
+	p.done.Add(1)
+	defer p.done.Done()
+	answers, write := io.Pipe()
+	lines, feed := io.Pipe()
+	go func() {
+		err := play(lines, write)
+		lines.CloseWithError(io.ErrClosedPipe)
+		write.CloseWithError(err)
+	}()
+	p.seat.Serve(answers, feed)
+	feed.Close()
+	answers.Close()
+}
+
 func (p *program) wait() { p.done.Wait() }
 
 // untilExit reads the output of a process. Its end is told by how the process has ended.
