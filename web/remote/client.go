@@ -249,7 +249,7 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 		q.Set(paramNew, "1")
 	}
 	address := "ws" + strings.TrimPrefix(c.URL, "http") + Path + "?" + q.Encode()
-	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 20 * time.Second}
+	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 90 * time.Second}
 	ws, resp, err := d.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {c.Agent}})
 	if err == nil {
 		return ws, nil
