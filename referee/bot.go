@@ -24,6 +24,8 @@ type Bot struct {
 	Language string // of its program, for advice; "" if unknown
 	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
 
+	// Clock is the bot's own; nil for that of the match.
+	Clock *Clock
 	// Sandbox is how it is sandboxed; nil: it has all the rights of the referee.
 	Sandbox *Sandbox
 
@@ -32,8 +34,7 @@ type Bot struct {
 	// on stdin and stdout, until the input ends. If it returns an error while the game goes
 	// on, the seat forfeits the game: for the reason of a *Fault, else for fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed turns have no limit. The turn lines still have the times of the match's
-	// clock.
+	// Untimed turns have no limit. The turn lines still have the times of its clock.
 	Untimed bool
 }
 

@@ -14,8 +14,11 @@ import (
 // of its faults, for advice. They are incomplete if there is an error.
 func (r *Replay) Circumstances(g rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{
-		Ply: f.Ply, Movetime: r.Clock.Movetime, Games: r.Match.Deal + 1,
+		Ply: f.Ply, Games: r.Match.Deal + 1,
 		Stderr: fault.Lines(log),
+	}
+	if f.Seat >= 0 && f.Seat < len(r.Seats) {
+		c.Movetime = r.ClockOf(f.Seat).Movetime
 	}
 	list := func(s rules.State) (moves []string) {
 		for _, m := range s.Legal(nil) {

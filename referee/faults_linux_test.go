@@ -170,6 +170,29 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 	}
 }
 
+// Limits and faults: what has come of a line in pieces when the time is over does not show in
+// the fault. At these speeds that is nothing, a part of the verb and a part of the move.
+func TestFaultsInPieces(t *testing.T) {
+	misbehave(t)
+	v := variant(t, "brisca", "players=2")
+	for _, late := range []string{"10m", "600ms", "120ms"} {
+		bots := named(2)
+		bots[1].Command = misbehave(t, "--fault=slow-drip", "--at=1", "--game=1", "--late="+late)
+		m := &Match{Variant: v, Bots: bots, Deals: 1, From: []int{0, 1}, Clock: clockFor(faults.Fault{Code: protocol.Timeout})}
+		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+			if b.Command != nil {
+				return start(ctx, b, scratch, tag)
+			}
+			return &talker{answer: firstMove, scratch: scratch, told: new([]string)}, nil
+		}
+		for _, g := range playAll(t, m) {
+			if len(g.Faults) != 1 || g.Faults[0].Text != noMove {
+				t.Errorf("%s late: %v, want %q", late, g.Faults, noMove)
+			}
+		}
+	}
+}
+
 // checkTold looks at what the others have heard: of the fault in brief; of a game
 // that was decided before it began nothing at all.
 func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides int) {

@@ -26,7 +26,10 @@ func (r *Replay) Traffic(g rules.Game, seat int) ([]Traffic, error) {
 	if seat < 0 || seat >= v.Players() {
 		return nil, fmt.Errorf("replay: seat %d does not exist: the game has seats 0 to %d", seat, v.Players()-1)
 	}
-	clock := r.Clock.Clock()
+	if err := r.checkClock(seat); err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	clock := r.ClockOf(seat).Clock()
 	for i, f := range r.Faults {
 		if f.Seat < 0 || f.Seat >= v.Players() {
 			return nil, fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)

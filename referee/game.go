@@ -141,6 +141,7 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		}
 		g.state.Apply(move, &g.events)
 		g.tellEvents()
+		g.watch(false)
 		if g.adjudicate() {
 			break
 		}
@@ -176,10 +177,12 @@ func (t *table) newGame(deal int) *game {
 	}
 	for seat, c := range t.chairs {
 		b := m.Bots[c.bot]
-		g.timers = append(g.timers, newTimer(m.Clock))
-		g.replay.Seats = append(g.replay.Seats, ReplaySeat{
-			Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed,
-		})
+		g.timers = append(g.timers, newTimer(m.clock(c.bot)))
+		s := ReplaySeat{Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed}
+		if b.Clock != nil {
+			s.Clock = new(b.Clock.InReplay())
+		}
+		g.replay.Seats = append(g.replay.Seats, s)
 		c.out, c.log, c.used = c.out[:0], nil, sandbox.Usage{}
 	}
 	return g
@@ -229,11 +232,12 @@ func (g *game) seatAll(out []bool) error {
 	}
 	for seat, c := range g.chairs {
 		// The lines of faults at the start are queued already: the "game" line comes before them.
-		begin := appendGame(nil, g.match.Variant, g.match.Clock, seat, g.replay.Seats[seat].Seed)
+		begin := appendGame(nil, g.match.Variant, g.timers[seat].clock, seat, g.replay.Seats[seat].Seed)
 		c.out = append(begin, c.out...)
 	}
 	g.state.Start(&g.events)
 	g.tellEvents()
+	g.watch(false)
 	return nil
 }
 
@@ -256,19 +260,19 @@ func (g *game) launch(seat int) error {
 	c.conn = conn
 	greeting := protocol.AppendGreeting(nil)
 	g.trace(seat, false, c.started, greeting)
-	return startup(c.conn.Send(greeting, c.started.Add(g.match.Clock.Startup)))
+	return startup(c.conn.Send(greeting, c.started.Add(g.timers[seat].clock.Startup)))
 }
 
 // greet waits for the "ready" of a new process.
 func (g *game) greet(seat int) error {
 	c := g.chairs[seat]
 	now := time.Now()
-	deadline := c.started.Add(g.match.Clock.Startup)
+	deadline := c.started.Add(g.timers[seat].clock.Startup)
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
-			r := fault.Reason{Kind: fault.NoReady, Limit: g.match.Clock.Startup.Milliseconds()}
-			return fault.New(r.After(c.conn.Rest()))
+			r := fault.Reason{Kind: fault.NoReady, Limit: g.timers[seat].clock.Startup.Milliseconds()}
+			return fault.New(r.Waiting(c.conn.Rest(), nil))
 		}
 		if err != nil {
 			return startup(err)
@@ -320,7 +324,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	sent := time.Now()
 	left := timer.left()
 	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
-	deadline := sent.Add(left + g.match.Clock.Margin)
+	deadline := sent.Add(left + timer.clock.Margin)
 	if g.match.Bots[c.bot].Untimed {
 		deadline = sent.Add(untimed)
 	}
@@ -331,10 +335,10 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
-			return 0, fault.New(Late(g.match.Clock).After(c.conn.Rest()))
+			return 0, fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
 		}
 		if err == nil && at.After(deadline) {
-			return 0, fault.New(Late(g.match.Clock))
+			return 0, fault.New(Late(timer.clock))
 		}
 		if err != nil {
 			return 0, err
@@ -482,12 +486,13 @@ func (t *table) stop(seat int, grace time.Duration) {
 func (g *game) end() (*Game, error) {
 	result := g.replay.Adjudicated.rank(&g.forfeits, g.state.Result())
 	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
+	g.watch(true)
 	done := &Game{Replay: g.replay}
 	now := time.Now()
 	for seat, c := range g.chairs {
 		if c.conn != nil && !g.unplayed {
 			c.out = protocol.AppendEnd(c.out, result.Ranks, result.Points)
-			c.owed = g.send(seat, now, now.Add(g.match.Clock.Margin))
+			c.owed = g.send(seat, now, now.Add(g.timers[seat].clock.Margin))
 			if c.owed != nil && !isFault(c.owed) {
 				return nil, c.owed
 			}

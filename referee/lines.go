@@ -50,6 +50,9 @@ func (t *turnLine) append(dst []byte, s rules.State, seat int, left time.Duratio
 	return t.text
 }
 
+// moves returns the legal moves as the bot sees them.
+func (t *turnLine) moves() protocol.Words { return t.text[t.starts[0] : len(t.text)-1] }
+
 // find returns the index of the legal move with this text, -1 if there is none.
 func (t *turnLine) find(move []byte) int {
 	for i, start := range t.starts[:len(t.starts)-1] {

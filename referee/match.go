@@ -23,7 +23,7 @@ type Match struct {
 	Deals   int
 	From    []int // by rotation, how many deals were played before a resume; nil for none
 	Seed    rules.Seed
-	Clock   Clock
+	Clock   Clock // of the bots that have no clock of their own
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication Adjudication
 	// Workers has an entry for each thread that plays games: the core of the worker and
@@ -49,6 +49,9 @@ type Match struct {
 	Void func(deal, rotation int, err error)
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)
+	// Watch, if set, receives each position of each game as it comes; nil costs nothing. It is
+	// called from all workers, while no clock runs, and the game waits until it returns.
+	Watch func(Position)
 
 	// start is begin, except in tests.
 	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
@@ -59,6 +62,14 @@ const AnyCore = -1
 
 // Rotations returns the number of rotations, which is how often each deal is played.
 func (m *Match) Rotations() int { return len(m.Bots) }
+
+// clock returns the clock of a bot.
+func (m *Match) clock(bot int) Clock {
+	if own := m.Bots[bot].Clock; own != nil {
+		return *own
+	}
+	return m.Clock
+}
 
 // Check returns an error if the match cannot be played.
 func (m *Match) Check() error {
@@ -77,6 +88,12 @@ func (m *Match) Check() error {
 	for i, b := range m.Bots {
 		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
 			return fmt.Errorf("match: two bots have the name %q: give each its own", b.Name)
+		}
+		if b.Clock == nil {
+			continue
+		}
+		if err := b.Clock.Check(); err != nil {
+			return fmt.Errorf("match: bot %q: %w", b.Name, err)
 		}
 	}
 	if err := m.Adjudication.Check(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -55,6 +56,27 @@ type ReplaySeat struct {
 	SHA256  string `json:"sha256"`
 	Seed    uint64 `json:"seed"` // the bot's own
 	Untimed bool   `json:"untimed,omitempty"`
+	// Clock is the seat's own, as Replay.Clock; nil for that of the game.
+	Clock *ClockMS `json:"clock,omitempty"`
+}
+
+// ClockOf returns the clock of a seat.
+func (r *Replay) ClockOf(seat int) ClockMS {
+	if own := r.Seats[seat].Clock; own != nil {
+		return *own
+	}
+	return r.Clock
+}
+
+// checkClock returns an error for a seat's clock that no game can have had.
+func (r *Replay) checkClock(seat int) error {
+	if r.Seats[seat].Clock == nil {
+		return nil
+	}
+	if err := r.Seats[seat].Clock.CheckReplay(); err != nil {
+		return fmt.Errorf("seat %d: %w", seat, err)
+	}
+	return nil
 }
 
 // ReplayMove is a move. A move of the stand-in has no time.
@@ -137,7 +159,7 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("replay: the document is followed by more data")
 	}
-	if r.Clock.Startup != 0 {
+	if r.Clock.Startup != 0 || slices.ContainsFunc(r.Seats, func(s ReplaySeat) bool { return s.Clock != nil && s.Clock.Startup != 0 }) {
 		return nil, fmt.Errorf("replay: not a replay document: the clock has a start-up time")
 	}
 	if r.Timba != protocol.Version {

@@ -121,7 +121,12 @@ func TestReplaysRoundTrip(t *testing.T) {
 		}
 		seat := rapid.IntRange(0, 11)
 		for range rapid.IntRange(2, 12).Draw(t, "seats") {
+			var own *ClockMS
+			if rapid.Bool().Draw(t, "own clock") {
+				own = &ClockMS{Movetime: 7, Margin: 5}
+			}
 			r.Seats = append(r.Seats, ReplaySeat{
+				Clock:   own,
 				Name:    "a" + text.Draw(t, "name"),
 				Version: text.Draw(t, "version"),
 				SHA256:  hash.Draw(t, "sha").String(),
@@ -180,6 +185,8 @@ func TestReplaysTampered(t *testing.T) {
 		{"clock with inc", func(r *Replay) { r.Clock.Inc = new(int64) }, []string{"clock: bank and inc go together"}},
 		{"clock of years", func(r *Replay) { r.Clock.Movetime = math.MaxInt64 }, []string{"clock: a time cannot be 9223372036854775807 ms"}},
 		{"negative margin", func(r *Replay) { r.Clock.Margin = -1 }, []string{"clock: a time cannot be -1 ms"}},
+		{"a seat's clock without a time", func(r *Replay) { r.Seats[1].Clock = &ClockMS{Margin: 5} }, []string{"seat 1: clock: exactly one of movetime and bank must be set"}},
+		{"a seat's clock of years", func(r *Replay) { r.Seats[0].Clock = &ClockMS{Movetime: math.MaxInt64} }, []string{"seat 0: clock: a time cannot be 9223372036854775807 ms"}},
 		{"a move", func(r *Replay) { r.Moves[2].Move = r.Moves[0].Move }, []string{"move 2 of seat 2: "}},
 		{"a move's spelling", func(r *Replay) { r.Moves[2].Move = "0" + r.Moves[2].Move }, []string{"move 2 of seat 2: "}},
 		{"a move of no game", func(r *Replay) { r.Moves[2].Move = "\xff\x00 " }, []string{"move 2 of seat 2: "}},

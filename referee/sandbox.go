@@ -40,12 +40,12 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	if err != nil {
 		return s, fmt.Errorf("referee: finding the working directory: %w", err)
 	}
-	if !sandbox.Shared(here) {
+	shared := sandbox.Shared(here)
+	if !shared {
 		s.Dir = here
-		return s, nil
 	}
-	// The directory must not be shown, for example the user's home. Only the files that
-	// the command names in it are shown, and their paths are made absolute.
+	// A shared directory, for example the user's home, is not shown. Of it, and of what is
+	// outside the directory, only the files that the command names are shown, at absolute paths.
 	s.Command = append([]string{}, b.Command...)
 	for i, word := range s.Command {
 		info, err := os.Stat(word)
@@ -55,6 +55,9 @@ func (b Bot) spec() (sandbox.Spec, error) {
 		path, err := filepath.Abs(word)
 		if err != nil {
 			return s, fmt.Errorf("referee: %s: %w", word, err)
+		}
+		if inside, err := filepath.Rel(here, path); !shared && (err == nil && filepath.IsLocal(inside) || info.IsDir()) {
+			continue
 		}
 		if info.IsDir() && sandbox.Shared(path) {
 			return s, fmt.Errorf("referee: a sandboxed bot cannot see %s: put the bot in a separate directory", path)

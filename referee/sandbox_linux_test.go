@@ -267,6 +267,23 @@ func TestSandboxedShows(t *testing.T) {
 	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).spec(); err != nil || s.Dir != dir {
 		t.Errorf("in a directory: %+v: %v", s, err)
 	}
+	// Files elsewhere, with what is beside them; of the home only the file.
+	other := home + "/bots/other"
+	if err := os.Mkdir(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{dir + "/bot", other + "/bot"} {
+		if err := os.WriteFile(file, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.spec()
+	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Command, want) || s.Dir != dir {
+		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
+	}
+	if want := []string{other, home + "/bot"}; !slices.Equal(s.ReadOnly, want) {
+		t.Errorf("files elsewhere: %q are shown, want %q", s.ReadOnly, want)
+	}
 }
 
 // self returns a copy of the test binary, which is all the bots of modes, where users

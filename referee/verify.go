@@ -61,8 +61,12 @@ func (c *checker) head(v rules.Variant) {
 		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
 			c.differ("the hash of seat %d: %w", i, err)
 		}
+		if own := c.replay.checkClock(i); own != nil {
+			c.differ("%w", own)
+			clock, c.timers = own, nil
+		}
 		if clock == nil {
-			c.timers = append(c.timers, newTimer(c.replay.Clock.Clock()))
+			c.timers = append(c.timers, newTimer(c.replay.ClockOf(i).Clock()))
 		}
 	}
 	if a := c.replay.Adjudication; a != nil {

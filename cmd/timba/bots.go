@@ -99,6 +99,9 @@ func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
 		if v := b.Latest; v != nil {
 			row[3], row[4], row[5] = versionText(*v), v.State, since(v.Created)
 		}
+		if !b.Withdrawn.IsZero() {
+			row[4] = "withdrawn"
+		}
 		t.AppendRow(row)
 	}
 	t.Render()

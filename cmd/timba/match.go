@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +34,8 @@ type matchFlags struct {
 	sandbox             sandboxFlags
 	format              string
 	rounds              int
+	bots                botFlags
+	score               scoreFlags
 	sprt                string
 	adjudicate          adjudicateFlags
 	out, resume         string
@@ -50,7 +51,10 @@ func newMatch() *cobra.Command {
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
 			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
 			"recognised main file (bot.py, bot.c, ...), or a command in quotes. If there are fewer\n" +
-			"bots than seats, they take the seats in turn.\n\n" +
+			"bots than seats, they take the seats in turn. --bot takes a bot with its own name, arguments,\n" +
+			"clock (movetime, bank, inc), memory and processes.\n\n" +
+			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
+			"to stdout.\n\n" +
 			"With --out every game is saved when it ends; --resume resumes after Ctrl-C or a crash,\n" +
 			"with the flags of the start. With more --deals it extends the match.\n\n" +
 			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
@@ -58,6 +62,7 @@ func newMatch() *cobra.Command {
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
+			"  timba match teeko --bot 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
@@ -75,6 +80,8 @@ func newMatch() *cobra.Command {
 	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
+	f.bots.add(cmd)
+	f.score.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	countFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
@@ -98,6 +105,13 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.json && f.log {
 		return fmt.Errorf("--json and --log both write to stdout: choose one")
 	}
+	if err := f.score.parse(); err != nil {
+		return err
+	}
+	game, specs, err := f.bots.with(args)
+	if err != nil {
+		return err
+	}
 	var old *tournament.Plan
 	if f.resume != "" {
 		if f.out != "" && f.out != f.resume {
@@ -107,46 +121,34 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if args, err = f.fillIn(cmd, plan, args); err != nil {
+		if game, specs, err = f.fillIn(cmd, plan, game, specs); err != nil {
 			return err
 		}
 		old = &plan
 	}
-	if len(args) < 2 {
+	if game == "" || len(specs) == 0 {
 		return fmt.Errorf("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	bots := absolute(args[1:])
-	sandboxed, err := f.sandbox.choose(cmd, bots)
+	sandboxed, err := f.sandbox.choose(cmd, botsOf(specs))
 	if err != nil {
 		return err
 	}
-	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), bots)
+	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
 	if err != nil {
 		return err
 	}
-	t, err := f.tournament(args[0], programs)
+	t, err := f.tournament(game, programs)
 	if err != nil {
 		return err
 	}
-	sandboxBots(t, programs, sandboxed)
+	if err := sandboxBots(t, programs, sandboxed); err != nil {
+		return err
+	}
 	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
-	if err := f.openDir(t, f.plan(t, bots, sandboxed), old); err != nil {
+	if err := f.openDir(t, f.plan(t, specs, sandboxed), old); err != nil {
 		return err
 	}
 	return f.play(cmd, t)
-}
-
-// absolute returns the bots with absolute paths for those that are directories.
-func absolute(bots []string) []string {
-	bots = slices.Clone(bots)
-	for i, b := range bots {
-		if info, err := os.Stat(b); err == nil && info.IsDir() {
-			if path, err := filepath.Abs(b); err == nil {
-				bots[i] = path
-			}
-		}
-	}
-	return bots
 }
 
 func (f *matchFlags) clock() referee.Clock {
@@ -175,6 +177,7 @@ func (f *matchFlags) tournament(game string, programs []program.Program) (*tourn
 		if !p.Plays(game) {
 			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, game, strings.Join(p.Games, ", "))
 		}
+		p.Clock = p.Own.Clock(t.Clock)
 		t.Bots = append(t.Bots, p.Bot)
 	}
 	if f.seed == "" {
@@ -253,15 +256,9 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 	if f.log {
 		r.TraceTo(w)
 	}
-	bar := newProgress(errs, "games")
-	stopped := r.Play(cmd.Context(), func(played, all int) {
-		bar.ChangeMax(all)
-		bar.Set(played)
-	}, func(text string) {
-		bar.Clear()
-		fmt.Fprintln(errs, text)
-	})
-	bar.Clear()
+	board := f.score.board(r, errs, f.log)
+	stopped := r.Play(cmd.Context(), board.game, board.say)
+	board.live.Clear()
 	if stopped != nil && !referee.IsCancelled(stopped) {
 		return stopped
 	}

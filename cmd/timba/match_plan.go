@@ -11,12 +11,13 @@ import (
 
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 )
 
 // plan returns what a directory keeps of a match: all flags that its results depend on.
-func (f *matchFlags) plan(t *tournament.Tournament, bots []string, sandboxed *referee.Sandbox) tournament.Plan {
-	p := t.Plan(bots)
-	p.Sandbox = f.sandbox.plan(bots, sandboxed)
+func (f *matchFlags) plan(t *tournament.Tournament, specs []program.Spec, sandboxed *referee.Sandbox) tournament.Plan {
+	p := t.Plan(specs)
+	p.Sandbox = f.sandbox.plan(botsOf(specs), sandboxed)
 	return p
 }
 
@@ -33,19 +34,19 @@ func (f *matchFlags) resumeLine(dir string) string {
 	return commandLine(words...)
 }
 
-// fillIn returns the arguments, and sets the flags, that the command line leaves out, from the
-// plan of the match that it resumes.
-func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, args []string) ([]string, error) {
-	if len(args) == 0 {
-		args = []string{p.Game}
+// fillIn returns the game and the bots, and sets the flags, that the command line leaves out,
+// from the plan of the match that it resumes.
+func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, game string, specs []program.Spec) (string, []program.Spec, error) {
+	if game == "" {
+		game = p.Game
 	}
-	if len(args) == 1 {
+	if len(specs) == 0 {
 		for _, b := range p.Bots {
-			args = append(args, b.Bot)
+			specs = append(specs, b.Spec())
 		}
 	}
-	if err := f.checkOlder(cmd, p, args[1:]); err != nil {
-		return nil, err
+	if err := f.checkOlder(cmd, p, botsOf(specs)); err != nil {
+		return "", nil, err
 	}
 	given := map[string]bool{} // flags of the command line
 	for _, flag := range p.Flags() {
@@ -58,7 +59,7 @@ func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, args []string
 	other := map[string][]string{"movetime": {"bank", "inc"}, "bank": {"movetime"}, "inc": {"movetime"}} // clocks that exclude each other
 	for _, flag := range p.Flags() {
 		switch {
-		case flag.Name == "set" && (args[0] != p.Game || given["set "+flag.Option]):
+		case flag.Name == "set" && (game != p.Game || given["set "+flag.Option]):
 		case flag.Name != "set" && given[flag.Name]:
 		case flag.Name == "rounds" && given["format"] && f.format != string(p.Format):
 		case slices.ContainsFunc(other[flag.Name], func(name string) bool { return given[name] }):
@@ -68,11 +69,11 @@ func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, args []string
 				continue // also where a user may not write the default
 			}
 			if err := to.Value.Set(flag.Text()); err != nil {
-				return nil, fmt.Errorf("resume: plan.json: %s: %w", flag, err)
+				return "", nil, fmt.Errorf("resume: plan.json: %s: %w", flag, err)
 			}
 		}
 	}
-	return args, nil
+	return game, specs, nil
 }
 
 // sandboxNames are the flags that the plans of earlier versions lack.

@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +35,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandbox, error) {
 	s := &referee.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.ponder == "off"}
 	var err error
-	if s.Limit.Memory, err = parseSize(f.memory); err != nil {
+	if s.Limit.Memory, err = sandbox.ParseSize(f.memory); err != nil {
 		return nil, err
 	}
 	s.Limit.Processes = f.processes
@@ -82,7 +80,11 @@ func strangers(bots []string) bool {
 
 // plan returns the flags for the plan of a match between bots whose sandbox is s.
 func (f *sandboxFlags) plan(bots []string, s *referee.Sandbox) *tournament.PlanSandbox {
-	p := &tournament.PlanSandbox{Mode: strings.ToLower(f.mode), Memory: sizeText(f.memory), Processes: f.processes, Ponder: f.ponder}
+	memory := f.memory
+	if n, err := sandbox.ParseSize(memory); err == nil {
+		memory = sandbox.SizeText(n)
+	}
+	p := &tournament.PlanSandbox{Mode: strings.ToLower(f.mode), Memory: memory, Processes: f.processes, Ponder: f.ponder}
 	switch {
 	case s != nil:
 		p.Level = s.Level.String()
@@ -101,65 +103,46 @@ func (f *sandboxFlags) buildLevel(s *referee.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox of the bots of a tournament that are not house bots.
-func sandboxBots(t *tournament.Tournament, programs []program.Program, s *referee.Sandbox) {
+// sandboxBots sets the sandbox of the bots of a tournament that are not house bots, each with
+// its own limits. s is nil for none.
+func sandboxBots(t *tournament.Tournament, programs []program.Program, s *referee.Sandbox) error {
 	for i, p := range programs {
-		if !p.House {
-			t.Bots[i].Sandbox = s
+		if p.House || s == nil {
+			continue
 		}
-	}
-}
-
-// units are the units of sizes, each 1024 of the one before.
-var units = []string{"k", "m", "g"}
-
-// sizeText returns a size that parseSize reads in its shortest form: 1g for 1024m.
-func sizeText(s string) string {
-	n, err := parseSize(s)
-	if err != nil {
-		return s
-	}
-	unit := ""
-	for _, u := range units {
-		if n == 0 || n%1024 != 0 {
-			break
+		own := *s
+		own.Limit = p.Own.Limit(s.Limit)
+		if err := own.Limit.Check(); err != nil {
+			return fmt.Errorf("bot %q: %w", p.Name, err)
 		}
-		n, unit = n>>10, u
+		t.Bots[i].Sandbox = &own
 	}
-	return fmt.Sprint(n) + unit
+	return nil
 }
 
 // noticeMemory says so where the bots of a match can use more memory than there is, by
 // the limits of their sandboxes: every rotation has processes of its own.
 func noticeMemory(w io.Writer, t *tournament.Tournament, machine int64) {
-	var bot int64
-	sandboxed := 0
+	var bots []int64 // by sandboxed bot, the most memory that a process of it can use
 	for _, b := range t.Bots {
 		if b.Sandbox != nil {
-			sandboxed++
-			bot = b.Sandbox.Limit.Most(b.Sandbox.Level)
+			bots = append(bots, b.Sandbox.Limit.Most(b.Sandbox.Level))
 		}
 	}
+	slices.Sort(bots)
+	slices.Reverse(bots)
 	seats := t.Variant.Players()
-	processes := seats * min(seats, sandboxed)
-	if need := int64(processes) * bot; machine > 0 && need > machine {
-		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %d MiB each, and this machine has %d MiB: try a smaller --memory\n",
-			processes, need>>20, bot>>20, machine>>20)
+	bots = bots[:min(seats, len(bots))]
+	var need int64
+	for _, most := range bots {
+		need += int64(seats) * most
 	}
-}
-
-// parseSize returns the bytes of a size such as 512m; the units are k, m and g.
-func parseSize(s string) (int64, error) {
-	digits, shift := strings.ToLower(s), 0
-	for i, unit := range units {
-		if rest, ok := strings.CutSuffix(digits, unit); ok {
-			digits, shift = rest, 10*(i+1)
-			break
+	if machine > 0 && need > machine {
+		each := fmt.Sprintf("%d MiB each", bots[0]>>20)
+		if bots[len(bots)-1] != bots[0] {
+			each = "at most " + each
 		}
+		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: try a smaller --memory\n",
+			seats*len(bots), need>>20, each, machine>>20)
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64>>shift {
-		return 0, fmt.Errorf("memory cannot be %q: try a number and k, m or g, as in 512m", s)
-	}
-	return n << shift, nil
 }

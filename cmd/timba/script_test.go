@@ -52,7 +52,7 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("condition %q does not exist", name)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "same": same, "json": members},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "same": same, "json": members, "screen": screen},
 	})
 }
 

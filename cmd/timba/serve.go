@@ -157,7 +157,7 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 		return nil, err
 	}
 	if f.memory != "" {
-		if c.Memory, err = parseSize(f.memory); err != nil {
+		if c.Memory, err = sandbox.ParseSize(f.memory); err != nil {
 			return nil, err
 		}
 	}

@@ -25,6 +25,8 @@ const (
 	VersionMoved    Kind = "version-moved" // a submission ended, or a version was benched
 	// QueueMoved is that a version waits no more: the versions behind it move up.
 	QueueMoved Kind = "queue-moved"
+	// PersonBlocked is that an admin has blocked a person.
+	PersonBlocked Kind = "person-blocked"
 )
 
 // Event is something that happened.
@@ -34,6 +36,7 @@ type Event struct {
 	Ladder  string // "" for an unrated match and for none
 	Match   int64  // its ID, 0 for none
 	Version int64  // its ID, 0 for none
+	Person  int64  // its ID, 0 for none
 	State   ladder.State
 	Changes []ladder.Change // of a finished match
 	Text    string

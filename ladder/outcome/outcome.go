@@ -38,8 +38,9 @@ func Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
 
 // Pair is what a match adds to the counts of two opponents, A < B.
 type Pair struct {
-	A, B                  int64   // versions
-	Deals, Score, Squares float64 // of A, as in rating.Pair
+	A, B                  int64        // versions
+	Deals, Score, Squares float64      // of A, as in rating.Pair
+	Games                 rules.Record // of A: a win is a game in which it was ahead of B
 }
 
 // Outcome is what a match moves.
@@ -84,7 +85,7 @@ func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, re
 	for _, g := range games {
 		out.count(v, g)
 	}
-	return out, out.pair(before, sides, deals)
+	return out, out.pair(before, sides, deals, games)
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
@@ -217,18 +218,43 @@ func (o *Outcome) count(v rules.Variant, g ladder.Game) {
 	}
 }
 
-// pair counts the deals of every two opponents.
-func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal) error {
+// pair counts the deals and the games of every two opponents.
+func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal, games []ladder.Game) error {
 	pairs, err := elo.Counts(deals, sides)
 	for _, p := range pairs {
+		met := meetings(games, p.A, p.B)
 		if o.Distinct == 0 {
 			p.Deals, p.Score, p.Squares = 0, 0, 0
 		}
 		a, b := before[p.A].VersionID, before[p.B].VersionID
 		if a > b {
 			a, b, p = b, a, p.Reverse()
+			met.Wins, met.Losses = met.Losses, met.Wins
 		}
-		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares})
+		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares, Games: met})
 	}
 	return err
+}
+
+// meetings returns the record of a slot against one of another side. All seats of a slot are of
+// the same side and have the same rank.
+func meetings(games []ladder.Game, a, b int) (out rules.Record) {
+	for _, g := range games {
+		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank
+		out.Games++
+		switch {
+		case ahead > 0:
+			out.Wins++
+		case ahead < 0:
+			out.Losses++
+		default:
+			out.Draws++
+		}
+	}
+	return out
+}
+
+// seatOf returns the first seat of a slot.
+func seatOf(g ladder.Game, slot int) int {
+	return slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Slot == slot })
 }

@@ -100,6 +100,14 @@ func (e versionError) Error() string {
 	return fmt.Sprintf("version %d cannot be prepared: %s", e.version, e.err)
 }
 
+// Watcher sees a match as it is played. It must not make the match wait.
+type Watcher interface {
+	// Position is called with each position; see referee.Match.Watch.
+	Position(referee.Position)
+	// End is called when no more positions come: the match has ended, is interrupted, or pauses.
+	End()
+}
+
 func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 	variant, err := p.Variant()
 	if err != nil {
@@ -126,6 +134,12 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 	}
 	if p.yield != nil {
 		p.earlier(match)
+	}
+	if r.Watch != nil {
+		if w := r.Watch(p.Match, p.versions); w != nil {
+			match.Watch = w.Position
+			defer w.End()
+		}
 	}
 	err = match.Play(ctx)
 	if errors.Is(err, errEarly) {

@@ -72,6 +72,9 @@ type Options struct {
 	// can.
 	Check func(context.Context) error
 
+	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody.
+	Watch func(*ladder.Match, []ladder.Version) Watcher
+
 	// Events publishes what happens; nil: nobody listens. Run closes it at its end.
 	Events     *events.Hub
 	Registerer prometheus.Registerer // of the metrics; nil: nobody sees them

@@ -68,6 +68,10 @@ func token(t queries.Token) ladder.Token {
 	}
 }
 
+func message(m queries.Message) ladder.Message {
+	return ladder.Message{ID: m.ID, PersonID: m.PersonID, Version: m.VersionID.Int64, Text: m.Text, Created: moment(m.Created)}
+}
+
 func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, Created: moment(b.Created), Withdrawn: nullMoment(b.Withdrawn)}
 }
@@ -88,7 +92,7 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	return out, parse("a version's command", v.Command, &out.Command)
 }
 
-func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow](rows []R) ([]ladder.Version, error) {
+func versions[R queries.VersionsOfRow | queries.VersionsInRow | queries.LastVersionsRow | queries.VersionsOfBeforeRow](rows []R) ([]ladder.Version, error) {
 	out := make([]ladder.Version, 0, len(rows))
 	for _, r := range rows {
 		v, err := version(queries.VersionByIDRow(r))
@@ -193,7 +197,8 @@ func changeRow(ladderID int64, c ladder.Change) queries.AddChangeParams {
 }
 
 func pairRow(ladderID int64, p outcome.Pair) queries.AddPairParams {
-	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares}
+	return queries.AddPairParams{LadderID: ladderID, A: p.A, B: p.B, Deals: p.Deals, Score: p.Score, Squares: p.Squares,
+		Wins: int64(p.Games.Wins), Draws: int64(p.Games.Draws), Losses: int64(p.Games.Losses)}
 }
 
 func entry(e queries.Entry) outcome.Entry {

@@ -185,6 +185,12 @@ func (f *finish) keepGames() error {
 			if err != nil {
 				return err
 			}
+			if s.Fault == "" {
+				continue
+			}
+			if err := f.q.MarkFaulty(f.ctx, f.row.ID, int64(s.Slot)); err != nil {
+				return err
+			}
 		}
 		if err := f.q.AddReplay(f.ctx, id, int64(g.size), g.replay); err != nil {
 			return err

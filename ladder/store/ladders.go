@@ -267,13 +267,9 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Stan
 			return err
 		}
 		for _, r := range rows {
-			place := standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote)
-			if place.Active {
-				above, err := q.CountAbove(ctx, r.Entry.LadderID, r.Entry.Elo)
-				if err != nil {
-					return err
-				}
-				place.Rank = int(above) + 1
+			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
+			if err != nil {
+				return err
 			}
 			out = append(out, place)
 		}

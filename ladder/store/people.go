@@ -94,12 +94,21 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 
 // Messages returns those to a person after an ID, the oldest first, at most limit.
 func (s *Store) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
-	var out []ladder.Message
 	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
+	return messages(rows), explain(err)
+}
+
+// LastMessages returns the last messages to a person, the newest first, at most limit.
+func (s *Store) LastMessages(ctx context.Context, personID int64, limit int) ([]ladder.Message, error) {
+	rows, err := s.read.LastMessages(ctx, personID, int64(limit))
+	return messages(rows), explain(err)
+}
+
+func messages(rows []queries.Message) (out []ladder.Message) {
 	for _, m := range rows {
-		out = append(out, ladder.Message{ID: m.ID, PersonID: m.PersonID, Version: m.VersionID.Int64, Text: m.Text, Created: moment(m.Created)})
+		out = append(out, message(m))
 	}
-	return out, explain(err)
+	return out
 }
 
 // AddInvite makes a code with which one person can register, as name if it is not

@@ -42,6 +42,7 @@ var scanned = map[string]string{
 	"Ladders":      "a dozen rows",
 	"UpdateActive": "once at the start of a server",
 	"Bundles":      "for backup and verify",
+	"Opponents":    "the pairs of a bot's versions, of which it makes sums",
 }
 
 // How every statement finds its rows: none reads a whole table, but for those

@@ -172,6 +172,9 @@ func (c *recount) count(add outcome.Pair) {
 	p.Deals += add.Deals
 	p.Score += add.Score
 	p.Squares += add.Squares
+	p.Wins += int64(add.Games.Wins)
+	p.Draws += int64(add.Games.Draws)
+	p.Losses += int64(add.Games.Losses)
 }
 
 // compareChanges compares the changes that a match has with those computed.

@@ -155,8 +155,26 @@ func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, doc
 		}
 		g.Seats, g.Fingerprint = replayed.Seats, replayed.Fingerprint
 	}
+	r.checkFaulty(slots)
 	if took.Microseconds() != r.row.Took.Int64 {
 		r.differ("", "it took %d µs where its games took %d", r.row.Took.Int64, took.Microseconds())
+	}
+}
+
+// checkFaulty compares which slots have a fault with the seats of the games.
+func (r *rebuilt) checkFaulty(slots []queries.HashesOfRow) {
+	faulty := make([]int64, len(slots))
+	for _, g := range r.games {
+		for _, s := range g.Seats {
+			if s.Fault != "" && s.Slot < len(slots) {
+				faulty[s.Slot] = 1
+			}
+		}
+	}
+	for slot, s := range slots {
+		if s.Faulty != faulty[slot] {
+			r.differ("", "slot %d: the mark of a fault is %d where its games give %d", slot, s.Faulty, faulty[slot])
+		}
 	}
 }
 

@@ -80,7 +80,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"start", "UPDATE entries SET start = 1100 WHERE predecessor IS NOT NULL", "ladder ", "it started at Elo 1100"},
 		{"sums", "UPDATE entries SET wins = wins + 1, losses = losses - 1 WHERE losses > 0", "ladder ", "its sums are wins "},
 		{"pairs", "UPDATE pairs SET score = score + 0.25", "ladder ", "the counts of versions "},
-		{"pairs too many", "INSERT INTO pairs SELECT ladder_id, min(version_id), max(version_id), 1, 1, 0.5, 0.25 FROM entries WHERE matches = 0 GROUP BY ladder_id HAVING count(*) > 1", "ladder ", "have counts and no match"},
+		{"pairs too many", "INSERT INTO pairs SELECT ladder_id, min(version_id), max(version_id), 1, 1, 0.5, 0.25, 0, 0, 0 FROM entries WHERE matches = 0 GROUP BY ladder_id HAVING count(*) > 1", "ladder ", "have counts and no match"},
 		{"pairs too few", "DELETE FROM pairs WHERE a = (SELECT min(a) FROM pairs)", "ladder ", "have matches and no counts"},
 		{"change", "UPDATE changes SET k = k + 1", "match 1", "slot 0: the change is K "},
 		{"no change", "DELETE FROM changes WHERE match_id = 1 AND slot = 1", "match 1", "it has moved 1 versions, not its 2"},

@@ -63,7 +63,7 @@ func timeText(at sql.NullInt64) string {
 }
 
 func pairFigures(p queries.Pair) figures {
-	return figures{{"matches", p.Matches}, {"deals", p.Deals}, {"score", p.Score}, {"sum of squares", p.Squares}}
+	return figures{{"matches", p.Matches}, {"deals", p.Deals}, {"score", p.Score}, {"sum of squares", p.Squares}, {"wins", p.Wins}, {"draws", p.Draws}, {"losses", p.Losses}}
 }
 
 // optionsText returns options as name=value, by name.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -252,7 +253,7 @@ func somePlan() Plan {
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
 		Seed: referee.Hex{1}, Clock: referee.ClockMS{Movetime: 1000, Margin: 50, Startup: 10_000}, SPRT: "elo0=0,elo1=10",
 		Sandbox: &PlanSandbox{"auto", "FULL", "512m", 64, "on"},
-		Bots:    []PlanBot{{"@random", "@random", "11"}, {"/a/bot", "bot", "22"}},
+		Bots:    []PlanBot{{"@random", "@random", "11", program.Own{}}, {"/a/bot", "bot", "22", program.Own{Args: []string{"-c", "a b"}, Bank: 9000, Inc: 5, Memory: "300m"}}},
 	}
 }
 
@@ -282,6 +283,11 @@ func TestPlanDiffers(t *testing.T) {
 		{func(p *Plan) { p.Sandbox.Level = "WEAK" }, "the sandbox had level FULL and has now WEAK"},
 		{func(p *Plan) { p.SPRT = "" }, `--sprt was "elo0=0,elo1=10" and is now ""`},
 		{func(p *Plan) { p.Bots = p.Bots[:1] }, "there were 2 bots and are now 1"},
+		{func(p *Plan) { p.Bots[1].Name = "other" }, `the name of bot 1 was "bot" and is now "other"`},
+		{func(p *Plan) { p.Bots[0].Movetime = 50 }, `bot 0, "@random": movetime was not set and is now "50": give the same as at the start`},
+		{func(p *Plan) { p.Bots[1].Bank, p.Bots[1].Inc = 0, 0 }, `bot 1, "bot": bank was "9000" and is now not set, inc was "5" and is now not set: `},
+		{func(p *Plan) { p.Bots[1].Memory, p.Bots[1].Processes = "301m", 7 }, `memory was "300m" and is now "301m", processes was not set and is now "7": `},
+		{func(p *Plan) { p.Bots[1].Args = []string{"-c", "a", "b"} }, `args was "-c 'a b'" and is now "-c a b": `},
 		{func(p *Plan) { p.Bots = append(p.Bots, PlanBot{}) }, "there were 2 bots and are now 3"},
 		{func(p *Plan) { p.Bots[1].Bot = "@first" }, `bot 1 was "/a/bot" and is now "@first"`},
 		{func(p *Plan) { p.Bots[1].SHA256 = "33" }, `bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`},

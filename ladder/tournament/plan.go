@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 )
 
 // Plan is all that the games of a tournament follow from.
@@ -34,16 +35,20 @@ type PlanSandbox struct {
 	Ponder    string `json:"ponder"`
 }
 
-// PlanBot is a bot as the user named it, and what that was.
+// PlanBot is a bot as the user named it, what that was, and what the user gave it of its own.
 type PlanBot struct {
 	Bot    string `json:"bot"`
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
+	program.Own
 }
 
+// Spec returns the bot with the name that it had at the start.
+func (b PlanBot) Spec() program.Spec { return program.Spec{Bot: b.Bot, Name: b.Name, Own: b.Own} }
+
 // Plan returns what the tournament follows from. bots are its bots as the user
-// named them, in the order of t.Bots.
-func (t *Tournament) Plan(bots []string) Plan {
+// wrote them, in the order of t.Bots.
+func (t *Tournament) Plan(bots []program.Spec) Plan {
 	p := Plan{
 		Game:    t.Variant.Game().Name(),
 		Options: t.Variant.Settings().Map(),
@@ -63,7 +68,7 @@ func (t *Tournament) Plan(bots []string) Plan {
 		p.Resign = r.String()
 	}
 	for i, b := range t.Bots {
-		p.Bots = append(p.Bots, PlanBot{Bot: bots[i], Name: b.Name, SHA256: b.Hash})
+		p.Bots = append(p.Bots, PlanBot{Bot: bots[i].Bot, Name: b.Name, SHA256: b.Hash, Own: bots[i].Own})
 	}
 	return p
 }
@@ -176,6 +181,12 @@ func (p Plan) otherBots(q Plan) error {
 		}
 		if p.Bots[i].Bot != q.Bots[i].Bot {
 			return fmt.Errorf("resume: bot %d was %q and is now %q", i, p.Bots[i].Bot, q.Bots[i].Bot)
+		}
+		if differences := p.Bots[i].Differs(q.Bots[i].Own); differences != nil {
+			return fmt.Errorf("resume: bot %d, %q: %s: give the same as at the start, or nothing but --resume", i, p.Bots[i].Name, strings.Join(differences, ", "))
+		}
+		if p.Bots[i].Name != q.Bots[i].Name {
+			return fmt.Errorf("resume: the name of bot %d was %q and is now %q: give the same as at the start, or nothing but --resume", i, p.Bots[i].Name, q.Bots[i].Name)
 		}
 		if p.Bots[i].SHA256 != q.Bots[i].SHA256 {
 			return fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",

@@ -57,6 +57,7 @@ type Match struct {
 	sheets  []rating.Sheet          // by deal
 	prints  [][]rating.Fingerprint  // by deal, of the games finished
 	repeats rating.Repeats          // in the deals counted
+	whole   int                     // deals played in all rotations
 	counted int                     // deals, from the first, that are in the sequential test
 	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
 	test    rating.Tally
@@ -98,6 +99,16 @@ func (t *Tournament) Resumed() (games int) {
 		}
 	}
 	return games
+}
+
+// DealsPlayed counts the deals whose games have all been played, in all matches.
+func (t *Tournament) DealsPlayed() (deals int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.matches {
+		deals += m.whole
+	}
+	return deals
 }
 
 // Games returns how many games the tournament has, as far as is known: the rounds of
@@ -352,7 +363,9 @@ func (t *Tournament) add(m *Match, g *referee.Game) error {
 	if err := m.sheets[deal].Add(seats); err != nil {
 		return err
 	}
-	m.prints[deal] = append(m.prints[deal], g.Fingerprint(t.Variant, bots))
+	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(t.Variant, bots)); len(m.prints[deal]) == len(m.Bots) {
+		m.whole++
+	}
 	return t.test(m)
 }
 

@@ -80,6 +80,7 @@ func (e *Explainer) explain() error {
 		bot  string
 		code protocol.Code
 	}
+	e.adjudicated("of " + text.Count(len(e.Games), "game"))
 	shown := map[kind]bool{}
 	var rest []string
 	for i, x := range e.faults {

@@ -48,6 +48,14 @@ func played(t *testing.T, g rules.Game, plies ...int) (all []*Game) {
 	return all
 }
 
+// resigned returns the games; scores have ended some of them.
+func resigned(games []*Game, which ...int) []*Game {
+	for _, i := range which {
+		games[i].Replay.Adjudicated = &referee.Adjudicated{As: referee.AsResign, Seats: []int{1}}
+	}
+	return games
+}
+
 func TestExplain(t *testing.T) {
 	for name, c := range map[string]struct {
 		games []*Game
@@ -59,6 +67,9 @@ func TestExplain(t *testing.T) {
 		"one":      {played(t, teeko.Game{}, 3, 5), false, 2},
 		"none":     {played(t, tebes.Game{}, -1, -1), false, 0},
 		"one-game": {played(t, tebes.Game{}, -1), false, 0},
+		// Adjudication: a summary of faults counts the games that scores ended, too.
+		"adjudicated": {resigned(played(t, teeko.Game{}, 3, -1, -1), 1, 2), false, 0},
+		"resigned":    {resigned(played(t, tebes.Game{}, -1), 0), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, out := explainer(c.games...)

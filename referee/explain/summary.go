@@ -34,7 +34,7 @@ func (e *Explainer) summary() {
 	}
 	slices.Sort(played)
 	fmt.Fprintf(e, "%s of %s, without faults\n", text.Count(len(e.Games), "game"), strings.Join(slices.Compact(played), ", "))
-	e.adjudicated()
+	e.adjudicated("of them")
 	if len(e.Games) == 1 {
 		fmt.Fprintf(e, "\n%s", playback.RankingIn(e.Style, e.Games[0].Replay))
 	}
@@ -49,8 +49,8 @@ func (e *Explainer) summary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// adjudicated tells how scores ended a single game, or how many of several.
-func (e *Explainer) adjudicated() {
+// adjudicated tells how scores ended a single game, or how many of the games.
+func (e *Explainer) adjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {
 		if g.Replay.Adjudicated != nil {
@@ -62,7 +62,7 @@ func (e *Explainer) adjudicated() {
 	case len(e.Games) == 1:
 		fmt.Fprintln(e, draw.Clean(e.Games[0].Replay.Ending()))
 	default:
-		fmt.Fprintf(e, "%d of them adjudicated by the bots' own scores\n", n)
+		fmt.Fprintf(e, "%d %s adjudicated by the bots' own scores\n", n, ofGames)
 	}
 }
 

@@ -55,16 +55,14 @@ const (
 	byHand      = "; send it the same lines by hand to see it again"
 	onlyAnswers = `answer each "turn" line once, and no other line except "timba"`
 	reset       = `reset everything that the bot remembers at the line "game": cards seen, boards, lists, its seat`
+	slower      = `keep some of the time in reserve, and clear at the line "game" what grows from game to game (tables, caches, lists): a fresh process is in time here, so either the bot becomes slower, or the machine was busy for a moment`
 	readBye     = `keep reading until the line "bye"`
 )
 
 // Advice returns what to change in the bot, the most likely first; never none.
 func (r Reason) Advice(c Circumstances) []string {
 	if c.LeftOver && !(r.Kind == Exited && r.Status == 0) {
-		if r.Kind == Exited && len(c.Stderr) > 0 {
-			return []string{reset + "; the end of its stderr may show what was left over"}
-		}
-		return []string{reset}
+		return r.leftOver(c)
 	}
 	advice := r.advice(c)
 	if !r.BeforeReady {
@@ -74,6 +72,19 @@ func (r Reason) Advice(c Circumstances) []string {
 		return append(advice, `write "ready" as the first line, after reading "timba 1"`)
 	}
 	return append(advice, `start it by hand, type "timba 1" and wait for its "ready"`)
+}
+
+// leftOver returns the advice for a fault that a fresh process does not repeat.
+func (r Reason) leftOver(c Circumstances) []string {
+	switch {
+	case (r.Kind == Late || r.Kind == LateBank) && c.Later != NeverCame:
+		return append([]string{slower}, r.late(c)...)
+	case r.Kind == OutOfMemory:
+		return []string{`clear at the line "game" what grows from game to game: tables, caches, lists`, c.limited("use less", "--memory", r.Limit, " MiB")}
+	case r.Kind == Exited && len(c.Stderr) > 0:
+		return []string{reset + "; the end of its stderr may show what was left over"}
+	}
+	return []string{reset}
 }
 
 func (r Reason) advice(c Circumstances) []string {

@@ -167,6 +167,47 @@ func TestReasonJSON(t *testing.T) {
 	}
 }
 
+// Limits and faults: of a line that a late bot did not end, a reason has what is there in every
+// repetition of the match.
+func TestWaiting(t *testing.T) {
+	for _, c := range []struct {
+		kind         Kind
+		rest, listed string
+		want         Raw
+	}{
+		{Late, "", "1o 10o", ""},
+		{Late, "move", "1o 10o", ""},
+		{Late, "move ", "1o 10o", ""},
+		{Late, "move 1", "1o 10o", ""},
+		{Late, "move 10", "1o 10o", ""},
+		{Late, "move 10o", "1o 10o", "move 10o"},
+		{LateBank, "move 1o", "1o 10o", "move 1o"},
+		{Late, "move 1", "1 10", ""},
+		{Late, "move 10", "1 10", "move 10"},
+		{Late, "move 9", "1 10", ""},
+		{Late, "move 1 ", "1 10", ""},
+		{Late, "1o", "1o", ""},
+		{Late, "ready", "1o", ""},
+		{Late, "> > ", "1o", "> > "},
+		{Late, "your move:", "1o", "your move:"},
+		{Late, "your mo", "1o", ""},
+		{NoReady, "", "", ""},
+		{NoReady, "read", "", ""},
+		{NoReady, "ready", "", "ready"},
+		{NoReady, "ready my", "", "ready"},
+		{NoReady, "ready mybot 1.0", "", "ready"},
+		{NoReady, "readymade", "", ""},
+		{NoReady, "? ", "", "? "},
+		{NoReady, "move 1", "", ""},
+	} {
+		r := Reason{Kind: c.kind, Limit: 7, Margin: 1}
+		got := r.Waiting([]byte(c.rest), protocol.Words(c.listed))
+		if r.Unfinished = c.want; got != r {
+			t.Errorf("%s after %q of %q is %+v, want %q", c.kind, c.rest, c.listed, got, c.want)
+		}
+	}
+}
+
 // The reason of a line says what the protocol's own error says.
 func TestOfLine(t *testing.T) {
 	for _, line := range []string{"", "hello", "move", "move 1 2", " ", "info x", "ready 1 2 3", "caña", "\x00", strings.Repeat("é", 100)} {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/protocol/words"
 )
 
 // Reason is why a bot has a fault. Which parameters it has depends on its kind, as
@@ -46,6 +47,30 @@ func (r *Raw) UnmarshalText(text []byte) error {
 	s, err := strconv.Unquote(`"` + string(text) + `"`)
 	*r = Raw(s)
 	return err
+}
+
+// Waiting returns the reason of a bot that was late, with the line that it did not end if that
+// is a whole answer or a prompt: a listed move that begins no other one, "ready" (without a name
+// and version), or what asks a person for input. How much of another line has come depends on
+// the time, and a repeated match gives the same reasons.
+func (r Reason) Waiting(rest []byte, listed protocol.Words) Reason {
+	verb, word := words.Cut(rest)
+	whole := false
+	switch string(verb) {
+	case "ready":
+		rest, whole = verb, r.Kind == NoReady
+	case "move":
+		whole = listed.Has(word)
+		for other := range listed.All() {
+			whole = whole && (len(other) == len(word) || !bytes.HasPrefix(other, word))
+		}
+	default:
+		whole = asks.Match(rest)
+	}
+	if !whole {
+		return r
+	}
+	return r.After(rest)
 }
 
 // After returns the reason with the line that the bot did not end.

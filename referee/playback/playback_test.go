@@ -27,6 +27,7 @@ func TestScreen(t *testing.T) {
 		screen Screen
 	}{
 		"toy":           {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
+		"toy-clock":     {ownClock(replaytest.Play(t, toy.Game{}, nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
 		"toy-seat":      {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
 		"tebes-forfeit": {replaytest.Play(t, tebes.Game{}, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
 		"brisca-stand-in": {replaytest.Play(t, brisca.Game{}, three, 3, illegal), func(s *Screen) {
@@ -47,6 +48,12 @@ func TestScreen(t *testing.T) {
 			golden.Check(t, name+".txt", got.String())
 		})
 	}
+}
+
+// ownClock returns a replay in which seat 1 has a clock of its own.
+func ownClock(r *referee.Replay) *referee.Replay {
+	r.Seats[1].Clock = &referee.ClockMS{Movetime: 50, Margin: 50}
+	return r
 }
 
 // gameOf returns a replay as a Game.

@@ -48,7 +48,11 @@ func (s *Screen) head() {
 		s.say("", fmt.Sprintf("adjudicated by the bots' own scores: %s", a))
 	}
 	for i, seat := range r.Seats {
-		s.say(fmt.Sprintf("seat %d: ", i), draw.Clean(seat.Name)+" "+draw.Clean(seat.Version))
+		who := strings.TrimSpace(draw.Clean(seat.Name) + " " + draw.Clean(seat.Version))
+		if seat.Clock != nil {
+			who += ", " + seat.Clock.Clock().String()
+		}
+		s.say(fmt.Sprintf("seat %d: ", i), who)
 	}
 	if !s.Plain {
 		fmt.Fprint(s, s.Legend(s.Game.Variant.Game().Display()))

@@ -41,7 +41,7 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	}
 	bot := referee.Bot{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
 	bot.Language = Language(bot)
-	return Program{Bot: bot, Games: m.Games, Source: source}, nil
+	return Program{Bot: bot, Games: m.Games, Source: source, Own: m.Match, place: source}, nil
 }
 
 // ignored are directories that are not part of a bot: those of Git and Python.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,6 +33,7 @@ type Manifest struct {
 	Games   []string // that it plays; nil for all
 	Build   []string // a command and its arguments; nil for no build
 	Run     []string // a command and its arguments, run in the bot's directory
+	Match   Own      // what it has of its own in a local match
 
 	language string
 }
@@ -141,22 +144,68 @@ func parseManifest(data string) (Manifest, error) {
 func (m *Manifest) set(key string, value any) (err error) {
 	switch strings.ToLower(key) {
 	case "name":
-		m.Name, err = text(key, value, `"mybot"`)
+		m.Name, err = textOf(key, value, `"mybot"`)
 	case "version":
-		m.Version, err = text(key, value, `"1.0"`)
+		m.Version, err = textOf(key, value, `"1.0"`)
 	case "games":
 		m.Games, err = list(key, value, `["brisca", "teeko"]`)
 	case "build":
 		m.Build, err = list(key, value, `["cc", "-O2", "-o", "bot", "bot.c"]`)
 	case "run":
 		m.Run, err = list(key, value, `["python3", "bot.py"]`)
+	case "match":
+		err = m.setMatch(key, value)
 	default:
-		err = fmt.Errorf("unknown key %q: try name, version, games, build or run", key)
+		err = fmt.Errorf("unknown key %q: try name, version, games, build, run or match", key)
 	}
 	return err
 }
 
-func text(key string, value any, example string) (string, error) {
+// setMatch stores the keys of the table of a local match.
+func (m *Manifest) setMatch(table string, value any) error {
+	keys, ok := value.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s must be one table, as in [match] with movetime = 50 in the next line, not %s", table, inTOML(value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		key := strings.ToLower(name)
+		if !slices.Contains(ownKeys, key) {
+			last := len(ownKeys) - 1
+			return fmt.Errorf("unknown key %q in %s: try %s or %s", name, table, strings.Join(ownKeys[:last], ", "), ownKeys[last])
+		}
+		words, err := ownValue(name, key == "memory", keys[name])
+		if err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+		if err := m.Match.set(key, words); err != nil {
+			return fmt.Errorf("%s: %w", table, err)
+		}
+	}
+	if err := m.Match.check(); err != nil {
+		return fmt.Errorf("%s: %w", table, err)
+	}
+	return nil
+}
+
+// ownValue returns the value of a key as a user writes it for --bot.
+func ownValue(name string, quoted bool, value any) (string, error) {
+	switch v := value.(type) {
+	case string:
+		if quoted {
+			return v, nil
+		}
+	case int64:
+		if !quoted {
+			return strconv.FormatInt(v, 10), nil
+		}
+	}
+	if quoted {
+		return "", fmt.Errorf(`%s must be text in quotes, as in "300m", not %s`, name, inTOML(value))
+	}
+	return "", fmt.Errorf("%s must be a whole number without quotes, not %s", name, inTOML(value))
+}
+
+func textOf(key string, value any, example string) (string, error) {
 	s, ok := value.(string)
 	if !ok {
 		return "", fmt.Errorf("%s must be text in quotes, as in %s, not %s", key, example, inTOML(value))
@@ -191,8 +240,10 @@ func inTOML(value any) string {
 		return fmt.Sprintf("%q", v)
 	case []any:
 		return "a list"
-	case map[string]any, []map[string]any:
+	case map[string]any:
 		return "a table"
+	case []map[string]any:
+		return "a list of tables"
 	case time.Time:
 		return "a date or a time"
 	}

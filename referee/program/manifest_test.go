@@ -38,7 +38,7 @@ func TestManifestErrors(t *testing.T) {
 		text  string
 		words []string
 	}{
-		{`run = ["x"]` + "\n" + `rum = ["y"]`, []string{`unknown key "rum"`, "try name, version, games, build or run"}},
+		{`run = ["x"]` + "\n" + `rum = ["y"]`, []string{`unknown key "rum"`, "try name, version, games, build, run or match"}},
 		{`run = ["x"]` + "\n[limits]\nmemory = 3", []string{`unknown key "limits`}},
 		{`name = "x"`, []string{"run is missing", `run = ["python3", "bot.py"]`}},
 		{`run = []`, []string{"run is missing"}},
@@ -48,7 +48,7 @@ func TestManifestErrors(t *testing.T) {
 		{`run = ["python3", 7]`, []string{`run must be a list of words in quotes, as in ["python3", "bot.py"]: 7 is not in quotes`}},
 		{`run = [["python3"]]`, []string{"a list is not in quotes"}},
 		{`run.x = "python3"`, []string{"run must be a list of words", "not a table"}},
-		{`[[run]]`, []string{"run must be a list of words", "not a table"}},
+		{`[[run]]`, []string{"run must be a list of words", "not a list of tables"}},
 		{`run = [""]`, []string{"run: the first word is empty"}},
 		{`run = ["x", "\u0000"]`, []string{"run has a word with a zero byte"}},
 		{`build = [""]` + "\n" + `run = ["x"]`, []string{"build: the first word is empty"}},
@@ -59,6 +59,19 @@ func TestManifestErrors(t *testing.T) {
 		{"name = \"\xff\"", []string{"line 1", "UTF-8"}},
 		{`run = ["x"`, []string{"line 1"}},
 		{`run = ["x"] #` + strings.Repeat("x", MaxManifest), []string{"65549 bytes", "at most 65536"}},
+		{"run = [\"x\"]\n[match]\nspeed = 3", []string{`unknown key "speed" in match: try movetime, bank, inc, memory or processes`}},
+		{"run = [\"x\"]\n[match]\nmovetime = \"50\"", []string{`match: movetime must be a whole number without quotes, not "50"`}},
+		{"run = [\"x\"]\n[match]\nmovetime = 0.5", []string{`match: movetime must be a whole number without quotes, not 0.5`}},
+		{"run = [\"x\"]\n[match]\nmovetime = 0", []string{`match: movetime cannot be "0": give a whole number of milliseconds, 1 to 86400000`}},
+		{"run = [\"x\"]\n[match]\nmovetime = -5", []string{`match: movetime cannot be "-5"`}},
+		{"run = [\"x\"]\n[match]\nprocesses = 9999999999", []string{`match: processes cannot be "9999999999": give a whole number of processes, 1 to `}},
+		{"run = [\"x\"]\n[match]\nmemory = 300", []string{`match: memory must be text in quotes, as in "300m", not 300`}},
+		{"run = [\"x\"]\n[match]\nmemory = \"much\"", []string{`match: memory cannot be "much": try a number and k, m or g`}},
+		{"run = [\"x\"]\n[match]\nmemory = \"1k\"", []string{`match: memory cannot be "1k": `, "too small"}},
+		{"run = [\"x\"]\n[match]\nmovetime = 5\nbank = 5", []string{"match: movetime and bank exclude each other: choose one"}},
+		{"run = [\"x\"]\n[match]\ninc = 5", []string{"match: inc goes with bank: set bank as well"}},
+		{`run = ["x"]` + "\n" + `match = "fast"`, []string{`match must be one table, as in [match] with movetime = 50 in the next line, not "fast"`}},
+		{"run = [\"x\"]\n[[match]]", []string{"match must be one table", "not a list of tables"}},
 		{`name = 7` + "\n" + `run = ["x"]`, []string{"name"}},
 	} {
 		dir := newDir(t, "mine", map[string]string{"timba.toml": c.text})
@@ -114,6 +127,14 @@ func TestManifestTypes(t *testing.T) {
 			inOwnWords(t, err)
 			isText := strings.HasPrefix(v.told, `"`)
 			switch {
+			case field.Type.Kind() == reflect.Struct && v.written == "{}":
+				if err != nil {
+					t.Errorf("%s = {}: %v", key, err)
+				}
+			case field.Type.Kind() == reflect.Struct && v.told == "a table":
+				refused(t, err, `unknown key "x" in `+key)
+			case field.Type.Kind() == reflect.Struct:
+				refused(t, err, key+" must be one table, as in [", ", not "+v.told)
 			case !isList && isText, isList && v.written == `["x"]`, isList && v.written == "[]" && key != "run":
 				if err != nil {
 					t.Errorf("%s = %s: %v", key, v.written, err)
@@ -204,7 +225,7 @@ func TestManifestIsDocumented(t *testing.T) {
 	fields := reflect.TypeFor[Manifest]()
 	for i := range fields.NumField() {
 		if f := fields.Field(i); f.IsExported() {
-			kind := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "list of words"}[f.Type.Kind()]
+			kind := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "list of words", reflect.Struct: "table"}[f.Type.Kind()]
 			want = append(want, fmt.Sprintf("`%s` %s", strings.ToLower(f.Name), kind))
 		}
 	}

@@ -28,6 +28,9 @@ type Program struct {
 	Games  []string // that it claims to play; nil for all
 	Source string   // the directory of its sources, "" if unknown
 	House  bool     // part of this program
+	Own    Own      // what it has of its own in a local match
+
+	place string // path of its directory or its file, "" for a house bot
 }
 
 // Plays reports whether a program claims to play a game.
@@ -90,23 +93,36 @@ func LanguageOf(bot string) string {
 	return Language(referee.Bot{Command: words})
 }
 
-// ResolveAll returns the programs of several BOTs, and numbers those with the same name.
+// ResolveAll returns the programs of several BOTs, each with a name of its own; copies of the
+// same bot have numbers.
 func (r Resolver) ResolveAll(ctx context.Context, bots []string) ([]Program, error) {
+	return r.resolveAll(ctx, Specs(bots), true)
+}
+
+// ResolveSpecs returns the programs of a match, each with a name of its own. It is an error if
+// nothing tells two bots apart that are not house bots: the user can name them.
+func (r Resolver) ResolveSpecs(ctx context.Context, specs []Spec) ([]Program, error) {
+	return r.resolveAll(ctx, specs, false)
+}
+
+func (r Resolver) resolveAll(ctx context.Context, specs []Spec, number bool) ([]Program, error) {
 	var programs []Program
-	taken := map[string]bool{}
-	for _, bot := range bots {
-		p, err := r.Resolve(ctx, bot)
+	for _, s := range specs {
+		p, err := r.Resolve(ctx, s.Bot)
 		if err != nil {
 			return nil, err
 		}
-		name := p.Name
-		for n := 2; taken[p.Name]; n++ {
-			p.Name = fmt.Sprintf("%s#%d", name, n)
+		p.Own = s.Own.over(p.Own)
+		if p.House && (len(s.Args) > 0 || s.Memory != "" || s.Processes != 0) {
+			return nil, fmt.Errorf("bot %q: a house bot has no args, memory or processes of its own: it runs without a sandbox, and its options are in its name, as in @greedy:noise=20", s.Bot)
 		}
-		taken[p.Name] = true
+		if len(s.Args) > 0 {
+			p.Command = append(slices.Clone(p.Command), s.Args...)
+			p.Hash = hashWords(append([]string{p.Hash}, s.Args...)...)
+		}
 		programs = append(programs, p)
 	}
-	return programs, nil
+	return programs, nameAll(programs, specs, number)
 }
 
 // suggestion lists the house bots, to stand before other kinds of bots.
@@ -176,9 +192,16 @@ func resolveCommand(line string) (Program, error) {
 			}
 		}
 	}
-	bot := referee.Bot{Name: commandName(words), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
+	file := commandFile(words)
+	place := path
+	if file != words[0] {
+		if place, err = filepath.Abs(file); err != nil {
+			return Program{}, fmt.Errorf("bot: %q: %w", line, err)
+		}
+	}
+	bot := referee.Bot{Name: printable(filepath.Base(file)), Command: append([]string{path}, words[1:]...), Hash: hex.EncodeToString(h.Sum(nil))}
 	bot.Language = Language(bot)
-	return Program{Bot: bot}, nil
+	return Program{Bot: bot, place: place}, nil
 }
 
 // split returns the words of a command; the path of a file is one word, even with spaces.
@@ -210,14 +233,27 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandName returns a short name: the last word that is a file, else the program.
-func commandName(words []string) string {
+// words returns the words of a text with quotes as in a shell.
+func words(line string) ([]string, error) {
+	parser := shellwords.NewParser()
+	words, err := parser.Parse(line)
+	if err != nil {
+		return nil, fmt.Errorf("%q has a quote without its end: check the quotes", line)
+	}
+	if parser.Position >= 0 {
+		return nil, fmt.Errorf("no shell reads this, so %q has no effect: quote it", []rune(line)[parser.Position])
+	}
+	return words, nil
+}
+
+// commandFile returns the last word that is a file, else the program: it names the bot.
+func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
-			return printable(filepath.Base(w))
+			return w
 		}
 	}
-	return printable(filepath.Base(words[0]))
+	return words[0]
 }
 
 // printable returns a name that is valid in tables and protocol lines.

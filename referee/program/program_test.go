@@ -120,31 +120,6 @@ func TestNamesArePrintable(t *testing.T) {
 	})
 }
 
-// Bots of the same name are told apart by numbers, whatever the others are called.
-func TestDuplicatesAreNumbered(t *testing.T) {
-	same := newDir(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "name = \"@random#2\"\nrun = [\"sh\"]"})
-	for _, c := range []struct{ bots, want []string }{
-		{[]string{"@random", "@random", "@first", "@random"}, []string{"@random", "@random#2", "@first", "@random#3"}},
-		{[]string{"@random", same, "@random"}, []string{"@random", "@random#2", "@random#3"}},
-		{[]string{same, "@random", "@random"}, []string{"@random#2", "@random", "@random#3"}},
-		{[]string{same, same}, []string{"@random#2", "@random#2#2"}},
-	} {
-		programs, err := withHouse.ResolveAll(t.Context(), c.bots)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		for _, p := range programs {
-			names = append(names, p.Name)
-		}
-		if !slices.Equal(names, c.want) {
-			t.Errorf("%q are called %q, want %q", c.bots, names, c.want)
-		}
-	}
-	_, err := withHouse.ResolveAll(t.Context(), []string{"@random", "@randum"})
-	refused(t, err, "randum")
-}
-
 // A bot that claims some games plays no others.
 func TestPlays(t *testing.T) {
 	p := resolve(t, newDir(t, "mine", map[string]string{"timba.toml": "games = [\"tute\"]\nrun = [\"sh\"]"}))

@@ -73,6 +73,18 @@ func (l *Log) Seen(seat int) (events []string) {
 	return events
 }
 
+// Common returns the events that all of so many seats see, and none that says different things to
+// different seats.
+func (l *Log) Common(seats int) (events []string) {
+	all := Only(seats) - 1
+	for _, e := range l.lines {
+		if e.to&all == all {
+			events = append(events, string(l.text[e.start:e.end]))
+		}
+	}
+	return events
+}
+
 // Open returns the events with all cards open: an event for one seat names the seat, and
 // the event for the others, with "?", is left out.
 func (l *Log) Open() (events []string) {

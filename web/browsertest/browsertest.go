@@ -196,19 +196,29 @@ func (b *Tab) Click(selector string) {
 	b.Run(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Wait waits until a selector finds something.
+// Wait waits until a selector finds something, also on the page to which this one is about to give way.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
-	found, err := chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
+	found, err := b.await(selector)
+	for tries := 0; err != nil && b.Ctx.Err() == nil && tries < navigations; tries++ {
+		found, err = b.await(selector) // the page that was asked is gone
+	}
+	if err != nil || !found {
+		b.T.Fatalf("%s did not come (%v)", selector, err)
+	}
+}
+
+// navigations is the largest number of pages that may give way to another one during a Wait.
+const navigations = 10
+
+func (b *Tab) await(selector string) (bool, error) {
+	return chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
 		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
 		const look = () => { if (document.querySelector(%q)) done(true); };
 		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 30000);
 		watcher.observe(document, { subtree: true, childList: true, attributes: true });
 		look();
 	})`, selector), chromedp.EvalAwaitPromise))
-	if err != nil || !found {
-		b.T.Fatalf("%s did not come (%v)", selector, err)
-	}
 }
 
 // Attribute returns an attribute of the first element that a selector matches, "" if there is none.

@@ -279,7 +279,7 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
 		for {
-			s, next, err := c.changed(ctx, id, tag)
+			s, next, err := c.Changed(ctx, id, tag)
 			if err != nil {
 				yield(s, err)
 				return
@@ -292,9 +292,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// changed waits until a submission differs from an ETag; it does not wait for "". It returns the
+// Changed waits until a submission differs from an ETag; it does not wait for "". It returns the
 // new ETag, or the same one if nothing changed in time.
-func (c *Client) changed(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
+func (c *Client) Changed(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
 		q.query = values("wait", followWait.String())

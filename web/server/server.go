@@ -36,6 +36,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/site"
 )
@@ -60,6 +61,7 @@ type Server struct {
 	Options
 	Store  *store.Store
 	Events events.Hub
+	Live   *live.Hub
 	// Token is the admin's token on the first start, "" later. It is also in the file
 	// Dir.AdminToken.
 	Token string
@@ -250,6 +252,7 @@ func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 func (s *Server) Serve(ctx context.Context) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
 		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,
@@ -273,6 +276,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return r.Run(ctx)
 	})
 	group.Go(func() error { return s.remotes.Run(ctx) })
+	group.Go(func() error { return s.Live.Run(ctx) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
 	group.Go(func() error {
@@ -320,7 +324,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Key: key})
+	pages, err := site.New(site.Options{Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Key: key})
 	if err != nil {
 		return nil, err
 	}
@@ -386,6 +390,7 @@ func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Cores:      s.Cores,
 		Grace:      s.Grace,
 		Check:      s.check,
+		Watch:      s.Live.Watch,
 		Events:     &s.Events,
 		Registerer: registry,
 		Log:        s.Log,

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/timba-arena/timba"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/board"
 )
@@ -40,7 +41,8 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets are all files of pages: DIR/NAME of pages/, and board/NAME of package board.
+// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and docs/NAME of
+// the documents.
 type assets struct {
 	hash  string
 	files map[string]asset
@@ -56,7 +58,7 @@ func newAssets() (*assets, error) {
 	for _, tree := range []struct {
 		dir   string
 		files fs.FS
-	}{{"", own}, {"board", board.Files}} {
+	}{{"", own}, {"board", board.Files}, {"", timba.Documents}} {
 		err := fs.WalkDir(tree.files, ".", func(name string, d fs.DirEntry, err error) error {
 			kind := kinds[path.Ext(name)]
 			if err != nil || d.IsDir() || kind == "" {

@@ -44,6 +44,13 @@ func TestPages(t *testing.T) {
 		{"standings-empty", "/ladders/brisca?q=nobody"},
 		{"pairs", "/ladders/brisca/pairs"},
 		{"signin", "/sign-in"},
+		{"join", "/join"},
+		{"submit-visitor", "/submit"},
+		{"docs", "/docs"},
+		{"protocol", "/protocol"},
+		{"ratings", "/ratings"},
+		{"docs-submitting", "/docs/submitting"},
+		{"api", "/api"},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			b := browsertest.Open(t, in, w.URL+p.path)

@@ -45,61 +45,109 @@ type point struct {
 	Label string
 }
 
+// mark is a vertical line in a chart with a text at its top.
+type mark struct {
+	X    float64
+	Text string
+}
+
 // chart is values as a line in SVG, drawn on the server. Template "chart" writes it, with the
 // values as a table below. Points must be sorted by X and finite.
 type chart struct {
 	Title  string // what it shows
 	XTitle string // what X counts
 	Points []point
+	Marks  []mark
 }
 
-// The size of a chart in units of its view box, and the space around its area.
+// The size of a chart in units of its view box, and the space around its area. Above the area is
+// the label of the point that is looked at.
 const (
-	chartWidth, chartHeight                        = 640, 240
-	chartLeft, chartRight, chartTop, chartBaseline = 48, 12, 12, 212
+	chartWidth, chartHeight                        = 640, 260
+	chartLeft, chartRight, chartTop, chartBaseline = 54, 14, 36, 226
 )
 
 // Empty reports whether there are too few values for a line.
 func (c chart) Empty() bool { return len(c.Points) < 2 }
 
-// SVG draws the chart. Each point has its label as title, and can be reached by the keyboard.
-func (c chart) SVG() template.HTML {
-	if c.Empty() {
-		return ""
-	}
+// chartText returns a text for a chart, escaped and not longer than fits.
+func chartText(text string) string { return template.HTMLEscapeString(cut(120, text)) }
+
+// scale places values in the area of a chart.
+type scale struct {
+	low, high, step float64 // of Y
+	first, last     float64 // of X
+}
+
+func (c chart) scale() scale {
 	var values []float64
 	for _, p := range c.Points {
 		values = append(values, p.Y)
 	}
 	low, high := bounds(values)
 	step := ticks(high - low)
-	low, high = math.Floor(low/step)*step, math.Ceil(high/step)*step
-	first, last := c.Points[0].X, c.Points[len(c.Points)-1].X
-	x := func(at float64) float64 {
-		return chartLeft + (at-first)/max(last-first, 1e-9)*(chartWidth-chartLeft-chartRight)
+	return scale{math.Floor(low/step) * step, math.Ceil(high/step) * step, step, c.Points[0].X, c.Points[len(c.Points)-1].X}
+}
+
+func (s scale) x(at float64) float64 {
+	return chartLeft + (at-s.first)/max(s.last-s.first, 1e-9)*(chartWidth-chartLeft-chartRight)
+}
+
+func (s scale) y(at float64) float64 {
+	return chartTop + (s.high-at)/(s.high-s.low)*(chartBaseline-chartTop)
+}
+
+// SVG draws the chart. Each point shows its label under a pointer or with the focus. The keyboard
+// reaches the last one; the module layout/chart.js lets arrow keys go on from there.
+func (c chart) SVG() template.HTML {
+	if c.Empty() {
+		return ""
 	}
-	y := func(at float64) float64 {
-		return chartTop + (high-at)/(high-low)*(chartBaseline-chartTop)
-	}
+	s := c.scale()
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, template.HTMLEscapeString(c.Title))
-	for at := low; at <= high+step/2; at += step {
-		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`,
-			chartLeft, chartWidth-chartRight, y(at), y(at), chartLeft-6, y(at)+4, whole(at))
-	}
-	fmt.Fprintf(&b, `<text class="tick" x="%d" y="%d">%s</text><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
-		chartLeft, chartHeight-8, whole(first), chartWidth-chartRight, chartHeight-8, whole(last))
-	fmt.Fprintf(&b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text><polyline points="`, (chartLeft+chartWidth)/2, chartHeight-8, template.HTMLEscapeString(c.XTitle))
+	fmt.Fprintf(&b, `<svg class="linechart" viewBox="0 0 %d %d" role="group" aria-label="%s">`, chartWidth, chartHeight, chartText(c.Title))
+	c.writeAxes(&b, s)
+	b.WriteString(`<polyline points="`)
 	for _, p := range c.Points {
-		fmt.Fprintf(&b, "%.1f,%.1f ", x(p.X), y(p.Y))
+		fmt.Fprintf(&b, "%.1f,%.1f ", s.x(p.X), s.y(p.Y))
 	}
 	b.WriteString(`"/>`)
-	for _, p := range c.Points {
-		label := template.HTMLEscapeString(p.Label)
-		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4" tabindex="0" role="img" aria-label="%s"><title>%s</title></circle>`, x(p.X), y(p.Y), label, label)
+	for i := range c.Points {
+		c.writePoint(&b, s, i)
 	}
 	b.WriteString("</svg>")
 	return template.HTML(b.String())
+}
+
+func (c chart) writeAxes(b *strings.Builder, s scale) {
+	for at := s.low; at <= s.high+s.step/2; at += s.step {
+		fmt.Fprintf(b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`,
+			chartLeft, chartWidth-chartRight, s.y(at), s.y(at), chartLeft-6, s.y(at)+4, whole(at))
+	}
+	const below = chartHeight - 10
+	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d">%s</text><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
+		chartLeft, below, whole(s.first), chartWidth-chartRight, below, whole(s.last))
+	fmt.Fprintf(b, `<text class="tick" x="%d" y="%d" text-anchor="middle">%s</text>`, (chartLeft+chartWidth)/2, below, chartText(c.XTitle))
+	for _, m := range c.Marks {
+		fmt.Fprintf(b, `<line class="mark" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text class="tick" x="%.1f" y="%d">%s</text>`,
+			s.x(m.X), s.x(m.X), chartTop, chartBaseline, s.x(m.X)+4, chartBaseline-5, chartText(m.Text))
+	}
+}
+
+// writePoint draws a point and the part of the area that belongs to it.
+func (c chart) writePoint(b *strings.Builder, s scale, i int) {
+	p, from, to := c.Points[i], float64(chartLeft), float64(chartWidth-chartRight)
+	if i > 0 {
+		from = (s.x(c.Points[i-1].X) + s.x(p.X)) / 2
+	}
+	focus := 0
+	if i < len(c.Points)-1 {
+		to, focus = (s.x(p.X)+s.x(c.Points[i+1].X))/2, -1
+	}
+	label := chartText(p.Label)
+	fmt.Fprintf(b, `<g class="point" tabindex="%d" role="img" aria-label="%s"><rect x="%.1f" y="%d" width="%.1f" height="%d"/><circle cx="%.1f" cy="%.1f" r="4"/>`,
+		focus, label, from, chartTop, max(to-from, 0), chartBaseline-chartTop, s.x(p.X), s.y(p.Y))
+	fmt.Fprintf(b, `<text class="tip" x="%d" y="20" aria-hidden="true">%s</text></g>`, chartLeft, label)
 }
 
 // ticks returns the step between about four round values in a range.

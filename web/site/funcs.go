@@ -28,9 +28,12 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"age":       func(at time.Time) template.HTML { return timeTag(at, l.age(s.Now().Sub(at))) },
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
+		"lines":     logLines,
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
 		"dict":      dict,
+		"usable":    usable,
+		"crumbs":    crumbs,
 	}
 }
 
@@ -44,6 +47,15 @@ func dict(pairs ...any) (map[string]any, error) {
 		m[fmt.Sprint(pairs[i])] = pairs[i+1]
 	}
 	return m, nil
+}
+
+// crumbs returns the way to a page for template "crumbs", of pairs of an address and a text. The
+// last address is "".
+func crumbs(pairs ...string) (list []map[string]string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
+	}
+	return list
 }
 
 // none stands for a value that is not known.
@@ -137,6 +149,21 @@ func cut(n int, text string) string {
 		return text + "…"
 	}
 	return text
+}
+
+// maxLog is how much of a log a page shows, in bytes.
+const maxLog = 24 << 10
+
+// logLines returns the end of a log, for a page: all control characters but tabs and ends of lines are visible.
+func logLines(text string) string {
+	head := ""
+	if len(text) > maxLog {
+		head, text = "…\n", text[len(text)-maxLog:]
+		if _, rest, ok := strings.Cut(text, "\n"); ok {
+			text = rest
+		}
+	}
+	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // with returns the address of a request with a parameter changed; "" removes it. A change of

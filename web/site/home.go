@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/timba-arena/timba/ladder"
@@ -25,19 +26,25 @@ type homePage struct {
 
 // home shows the ladders at a glance, the latest matches, the newest bots and what to do first.
 func (s *Site) home(v *visit) error {
-	page := homePage{Open: s.Config.Open()}
-	var err error
-	if page.Ladders, err = s.Store.Glances(v.ctx(), homePlaces); err != nil {
-		return err
-	}
-	if page.Running, err = s.Store.Matches(v.ctx(), store.MatchFilter{State: ladder.Running, Limit: homeMatches}); err != nil {
-		return err
-	}
-	if page.Finished, err = s.Store.Matches(v.ctx(), store.MatchFilter{State: ladder.Finished, Limit: homeMatches}); err != nil {
-		return err
-	}
-	if page.Bots, err = s.Store.NewestBots(v.ctx(), homeBots); err != nil {
+	page, err := s.homeData(v.ctx())
+	if err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "home", page)
+}
+
+func (s *Site) homeData(ctx context.Context) (homePage, error) {
+	page := homePage{Open: s.Config.Open()}
+	var err error
+	if page.Ladders, err = s.Store.Glances(ctx, homePlaces); err != nil {
+		return page, err
+	}
+	if page.Running, err = s.Store.Matches(ctx, store.MatchFilter{State: ladder.Running, Limit: homeMatches}); err != nil {
+		return page, err
+	}
+	if page.Finished, err = s.Store.Matches(ctx, store.MatchFilter{State: ladder.Finished, Limit: homeMatches}); err != nil {
+		return page, err
+	}
+	page.Bots, err = s.Store.NewestBots(ctx, homeBots)
+	return page, err
 }

@@ -4,11 +4,16 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // transport answers requests by a handler in this process. The body of an answer is read while
-// the handler writes it.
-type transport struct{ handler http.Handler }
+// the handler writes it. With page, the deadlines that the handler sets are those of the page's
+// own request, whose body is that of the request.
+type transport struct {
+	handler http.Handler
+	page    http.ResponseWriter
+}
 
 // RoundTrip implements http.RoundTripper.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -19,6 +24,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	body, to := io.Pipe()
 	w := &answer{header: http.Header{}, body: to, began: make(chan struct{})}
+	var out http.ResponseWriter = w
+	if t.page != nil {
+		out = pacedAnswer{w, http.NewResponseController(t.page)}
+	}
 	go func() {
 		defer func() {
 			if recover() != nil { // the API has logged it, and has begun an answer
@@ -28,7 +37,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			w.begin(http.StatusOK)
 		}()
 		defer r.Body.Close()
-		t.handler.ServeHTTP(w, r)
+		t.handler.ServeHTTP(out, r)
 	}()
 	select {
 	case <-w.began:
@@ -52,6 +61,18 @@ type answer struct {
 	status int
 	sent   http.Header
 }
+
+// pacedAnswer is an answer with the deadlines of a page's request.
+type pacedAnswer struct {
+	*answer
+	page *http.ResponseController
+}
+
+// SetReadDeadline is for http.ResponseController.
+func (w pacedAnswer) SetReadDeadline(at time.Time) error { return w.page.SetReadDeadline(at) }
+
+// SetWriteDeadline is for http.ResponseController.
+func (w pacedAnswer) SetWriteDeadline(at time.Time) error { return w.page.SetWriteDeadline(at) }
 
 // Header implements http.ResponseWriter.
 func (w *answer) Header() http.Header { return w.header }

@@ -110,12 +110,17 @@ func (f frame) Texts() template.JS { return f.words.scripts[f.Name] }
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {
+	return v.pageAs("layout", status, name, data)
+}
+
+// pageAs answers with a template of a page: "layout" is the whole page.
+func (v *visit) pageAs(template string, status int, name string, data any) error {
 	t := v.site.pages.templates[v.words.Tag+"/"+name]
 	if t == nil {
 		return fmt.Errorf("site: page %q does not exist", name)
 	}
 	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, "layout", frame{v, name, data}); err != nil {
+	if err := t.ExecuteTemplate(&b, template, frame{v, name, data}); err != nil {
 		return err
 	}
 	v.begun = true

@@ -69,7 +69,7 @@ func (s *Site) signIn(v *visit) error {
 // signedIn signs a person in by their token.
 func (s *Site) signedIn(v *visit) error {
 	next, token := local(v.r.PostForm.Get("next")), strings.TrimSpace(v.r.PostForm.Get("token"))
-	c := client.Over(transport{s.API}, token)
+	c := client.Over(transport{handler: s.API}, token)
 	var err error
 	if token == "" {
 		err = &wire.Problem{Status: http.StatusUnauthorized, Detail: v.t("signin.missing")}

@@ -5,35 +5,46 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"mime"
 	"net/http"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/live"
 )
 
-// Options are the parts of a site. All but Now are required.
+// Options are the parts of a site. All but Now and AgainstPeople are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
 	Events *events.Hub
 	API    *api.API
+	Live   *live.Hub        // shows the parts of pages that move, once the site is made
 	Key    []byte           // signs forms
 	Now    func() time.Time // nil: the system's clock
+	// AgainstPeople returns the record of a bot in games against people; nil if people do not
+	// play here.
+	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
 }
 
 // Site serves the pages. It is to be wrapped by API.Pages.
 type Site struct {
 	Options
-	mux    *http.ServeMux
-	assets *assets
-	pages  *pages
-	cross  *http.CrossOriginProtection
+	mux       *http.ServeMux
+	assets    *assets
+	pages     *pages
+	documents map[string]func() (*document, error) // by the paths of their pages
+	reference func() (*apiPage, error)
+	cross     *http.CrossOriginProtection
 }
 
 // route is one address of the site. A request that is not GET needs the CSRF token of a form.
@@ -50,6 +61,46 @@ func (s *Site) routes() []route {
 		{"GET /ladders/{ladder}", false, s.standings},
 		{"GET /ladders/{ladder}/pairs", false, s.pairs},
 
+		{"GET /bots", false, s.bots},
+		{"GET /bots/{bot}", false, s.bot},
+		{"GET /bots/{bot}/versions", false, s.versions},
+		{"GET /bots/{bot}/versions/{version}", false, s.version},
+		{"GET /bots/{bot}/badge.svg", false, s.badge},
+		{"GET /bots/{bot}/feed.atom", false, s.feed},
+		{"POST /bots/{bot}/withdraw", true, s.withdraw},
+		{"POST /bots/{bot}/restore", true, s.restore},
+		{"POST /bots/{bot}/use", true, s.useVersion},
+		{"GET /people/{name}", false, s.person},
+		{"GET /search", false, s.search},
+		{"GET /docs", false, s.docs},
+		{"GET /docs/{document}", false, s.document},
+		{"GET /protocol", false, s.protocol},
+		{"GET /ratings", false, s.ratings},
+		{"GET /api", false, s.apidocs},
+
+		{"GET /join", false, s.join},
+		{"POST /join", false, s.joined},
+		{"GET /account", true, s.account},
+		{"GET /account/tokens", true, s.tokens},
+		{"POST /account/tokens", true, s.addToken},
+		{"POST /account/tokens/revoke", true, s.revokeToken},
+		{"GET /account/invites", true, s.invites},
+		{"POST /account/invites", true, s.addInvite},
+		{"POST /account/invites/revoke", true, s.revokeInvite},
+		{"GET /account/people", true, s.members},
+		{"POST /account/people/{what}", true, s.block},
+
+		{"GET /submit", false, s.submit},
+		{"POST /submit", true, s.submitted},
+		{"GET /submissions/{id}", true, s.submission},
+		{"GET /submissions/{id}/progress", true, s.progress},
+		{"POST /submissions/{id}/cancel", true, s.cancelSubmission},
+		{"GET /matches/new", true, s.newMatch},
+		{"POST /matches/new", true, s.askMatch},
+		{"GET /live", false, s.live},
+		{"GET /live/{match}", false, s.watch},
+		{"GET /ws/watch", false, s.watchSocket},
+
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
 		{"POST /sign-out", false, s.signOut},
@@ -60,6 +111,11 @@ func (s *Site) routes() []route {
 func nav() [][2]string {
 	return [][2]string{
 		{"/", "site.home"},
+		{"/bots", "site.bots"},
+		{"/live", "live.title"},
+		{"/search", "site.search"},
+		{"/submit", "site.submit"},
+		{"/docs", "site.docs"},
 	}
 }
 
@@ -77,11 +133,13 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(newReference)
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)
 		})
 	}
+	s.Live.Render = s.parts
 	return s, nil
 }
 
@@ -145,14 +203,15 @@ func (v *visit) run(rt route) {
 	}
 }
 
-// maxForm is the largest size of a form in bytes. Uploads are not read as forms.
+// maxForm is the largest size of a form without files in bytes.
 const maxForm = 64 << 10
 
 // errExpired is the error of a form whose token is not of this session.
 var errExpired = ladder.Errorf(ladder.Forbidden, "go back, load the page again, and send the form again", "the form has expired")
 
 // checkForm returns an error if a request that changes something does not come from a form of
-// this site in this session. An upload sends the token in the header X-Csrf-Token.
+// this site in this session. A script may send the token in the header X-Csrf-Token. A form with a
+// file has it as its first field; the handler reads the others from v.parts.
 func (v *visit) checkForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil
@@ -161,7 +220,13 @@ func (v *visit) checkForm() error {
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
 	token := v.r.Header.Get("X-Csrf-Token")
-	if token == "" {
+	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" && v.Person.ID != 0 {
+		first, err := v.readParts()
+		if err != nil {
+			return err
+		}
+		token = cmp.Or(token, first)
+	} else if token == "" {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 		if err := v.r.ParseForm(); err != nil {
 			var large *http.MaxBytesError

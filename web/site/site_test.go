@@ -168,7 +168,7 @@ func sessions(t *testing.T, w *sitetest.World) {
 		}
 	}
 	page := w.Get(c, "/").Body
-	if !strings.Contains(page, "<span>admin</span>") {
+	if !strings.Contains(page, `<a href="/account">admin</a>`) {
 		t.Fatal("nobody is signed in")
 	}
 	if a := w.Post(c, "/sign-out", form(csrf, "", "")); a.Status != http.StatusForbidden {

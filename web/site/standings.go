@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 
@@ -28,7 +29,8 @@ type standingsPage struct {
 	Columns []column
 	Places  []place
 	Pager   pager
-	All     int // places without the filter
+	All     int  // places without the filter
+	Whole   bool // the places are the first ones of all, by rank
 }
 
 // standingsFilter is what the parameters choose.
@@ -105,21 +107,22 @@ func (s *Site) standings(v *visit) error {
 	sortRows(rows, order, standingsColumns)
 	page.Columns = heads(v, order, standingsColumns)
 	page.Places, page.Pager = paged(v, q, rows, standingsRows)
+	page.Whole = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
 	if err := q.Err(); err != nil {
 		return err
 	}
-	if err := s.addTrends(v, page.Ladder.Name, page.Places); err != nil {
+	if err := s.addTrends(v.ctx(), page.Ladder.Name, page.Places); err != nil {
 		return err
 	}
 	return v.page(http.StatusOK, "standings", page)
 }
 
-func (s *Site) addTrends(v *visit, name string, places []place) error {
+func (s *Site) addTrends(ctx context.Context, name string, places []place) error {
 	var list []ladder.Standing
 	for _, p := range places {
 		list = append(list, p.Standing)
 	}
-	trends, err := s.Store.Trends(v.ctx(), name, list, trendPoints)
+	trends, err := s.Store.Trends(ctx, name, list, trendPoints)
 	for i := range places {
 		places[i].Trend = trends[places[i].VersionID]
 	}

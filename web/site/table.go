@@ -95,15 +95,21 @@ const maxPage = 100_000
 
 // paged returns the rows of the page that the parameter page names.
 func paged[T any](v *visit, q *api.Query, rows []T, size int) ([]T, pager) {
-	p := pager{Total: len(rows), Pages: max(1, (len(rows)+size-1)/size)}
-	p.Page = min(int(q.Number("page", 1, maxPage, 1)), p.Pages)
-	from, to := (p.Page-1)*size, min(p.Page*size, len(rows))
-	p.From, p.To = min(from+1, to), to
+	p := pagerOf(v, int(q.Number("page", 1, maxPage, 1)), len(rows), size)
+	return rows[(p.Page-1)*size : p.To], p
+}
+
+// pagerOf returns a page of a list with so many rows in total, the last one if it has fewer.
+func pagerOf(v *visit, page, total, size int) pager {
+	p := pager{Total: total, Pages: max(1, (total+size-1)/size)}
+	p.Page = min(page, p.Pages)
+	p.To = min(p.Page*size, total)
+	p.From = min((p.Page-1)*size+1, p.To)
 	if p.Page > 1 {
 		p.Prev = with(v.r, "page", strconv.Itoa(p.Page-1))
 	}
 	if p.Page < p.Pages {
 		p.Next = with(v.r, "page", strconv.Itoa(p.Page+1))
 	}
-	return rows[from:to], p
+	return p
 }

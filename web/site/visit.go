@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,11 +19,12 @@ type visit struct {
 	site  *Site
 	w     http.ResponseWriter
 	r     *http.Request
-	token string    // of the session; "" if nobody is signed in
-	form  string    // the session of a visitor who is not signed in; "" before the first form
-	words *language // that of the page
-	theme string    // "light", "dark", or "" as the browser prefers
-	begun bool      // the answer has begun
+	token string            // of the session; "" if nobody is signed in
+	form  string            // the session of a visitor who is not signed in; "" before the first form
+	words *language         // that of the page
+	theme string            // "light", "dark", or "" as the browser prefers
+	begun bool              // the answer has begun
+	parts *multipart.Reader // of a form with a file, behind the token of the form; nil for others
 }
 
 type visitKey struct{}
@@ -129,7 +131,7 @@ func (v *visit) redirect(to string) {
 
 // client returns a client of the API in this process, with the rights of the visit.
 func (v *visit) client() *client.Client {
-	return client.Over(transport{v.site.API}, v.token)
+	return client.Over(transport{handler: v.site.API}, v.token)
 }
 
 // ctx returns the context of the request, for the store and the client: requests to the API with

@@ -108,8 +108,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.botsAfterStmt, err = db.PrepareContext(ctx, botsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query BotsAfter: %w", err)
 	}
+	if q.botsNamedStmt, err = db.PrepareContext(ctx, botsNamed); err != nil {
+		return nil, fmt.Errorf("error preparing query BotsNamed: %w", err)
+	}
 	if q.botsOfAfterStmt, err = db.PrepareContext(ctx, botsOfAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query BotsOfAfter: %w", err)
+	}
+	if q.botsOfBeforeStmt, err = db.PrepareContext(ctx, botsOfBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query BotsOfBefore: %w", err)
+	}
+	if q.botsWithStmt, err = db.PrepareContext(ctx, botsWith); err != nil {
+		return nil, fmt.Errorf("error preparing query BotsWith: %w", err)
 	}
 	if q.boutsOfStmt, err = db.PrepareContext(ctx, boutsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query BoutsOf: %w", err)
@@ -168,8 +177,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.entriesOfBotStmt, err = db.PrepareContext(ctx, entriesOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query EntriesOfBot: %w", err)
 	}
+	if q.entriesOfVersionStmt, err = db.PrepareContext(ctx, entriesOfVersion); err != nil {
+		return nil, fmt.Errorf("error preparing query EntriesOfVersion: %w", err)
+	}
+	if q.entriesOnLadderStmt, err = db.PrepareContext(ctx, entriesOnLadder); err != nil {
+		return nil, fmt.Errorf("error preparing query EntriesOnLadder: %w", err)
+	}
 	if q.entryStmt, err = db.PrepareContext(ctx, entry); err != nil {
 		return nil, fmt.Errorf("error preparing query Entry: %w", err)
+	}
+	if q.faultsOfBotStmt, err = db.PrepareContext(ctx, faultsOfBot); err != nil {
+		return nil, fmt.Errorf("error preparing query FaultsOfBot: %w", err)
 	}
 	if q.finishMatchStmt, err = db.PrepareContext(ctx, finishMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishMatch: %w", err)
@@ -234,17 +252,29 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastEntryOfBotStmt, err = db.PrepareContext(ctx, lastEntryOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEntryOfBot: %w", err)
 	}
+	if q.lastMessagesStmt, err = db.PrepareContext(ctx, lastMessages); err != nil {
+		return nil, fmt.Errorf("error preparing query LastMessages: %w", err)
+	}
 	if q.lastNumberStmt, err = db.PrepareContext(ctx, lastNumber); err != nil {
 		return nil, fmt.Errorf("error preparing query LastNumber: %w", err)
 	}
+	if q.lastPlacedStmt, err = db.PrepareContext(ctx, lastPlaced); err != nil {
+		return nil, fmt.Errorf("error preparing query LastPlaced: %w", err)
+	}
 	if q.lastVersionsStmt, err = db.PrepareContext(ctx, lastVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query LastVersions: %w", err)
+	}
+	if q.listBotsStmt, err = db.PrepareContext(ctx, listBots); err != nil {
+		return nil, fmt.Errorf("error preparing query ListBots: %w", err)
 	}
 	if q.liveVersionStmt, err = db.PrepareContext(ctx, liveVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query LiveVersion: %w", err)
 	}
 	if q.logStmt, err = db.PrepareContext(ctx, log); err != nil {
 		return nil, fmt.Errorf("error preparing query Log: %w", err)
+	}
+	if q.markFaultyStmt, err = db.PrepareContext(ctx, markFaulty); err != nil {
+		return nil, fmt.Errorf("error preparing query MarkFaulty: %w", err)
 	}
 	if q.matchStmt, err = db.PrepareContext(ctx, match); err != nil {
 		return nil, fmt.Errorf("error preparing query Match: %w", err)
@@ -270,6 +300,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.messagesAfterStmt, err = db.PrepareContext(ctx, messagesAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesAfter: %w", err)
 	}
+	if q.messagesOfBotStmt, err = db.PrepareContext(ctx, messagesOfBot); err != nil {
+		return nil, fmt.Errorf("error preparing query MessagesOfBot: %w", err)
+	}
 	if q.metAboveStmt, err = db.PrepareContext(ctx, metAbove); err != nil {
 		return nil, fmt.Errorf("error preparing query MetAbove: %w", err)
 	}
@@ -281,6 +314,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.newestBotsStmt, err = db.PrepareContext(ctx, newestBots); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestBots: %w", err)
+	}
+	if q.nextLanguageStmt, err = db.PrepareContext(ctx, nextLanguage); err != nil {
+		return nil, fmt.Errorf("error preparing query NextLanguage: %w", err)
 	}
 	if q.nextOrderStmt, err = db.PrepareContext(ctx, nextOrder); err != nil {
 		return nil, fmt.Errorf("error preparing query NextOrder: %w", err)
@@ -300,6 +336,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.openVersionsOfStmt, err = db.PrepareContext(ctx, openVersionsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenVersionsOf: %w", err)
 	}
+	if q.opponentsStmt, err = db.PrepareContext(ctx, opponents); err != nil {
+		return nil, fmt.Errorf("error preparing query Opponents: %w", err)
+	}
 	if q.pairsAmongStmt, err = db.PrepareContext(ctx, pairsAmong); err != nil {
 		return nil, fmt.Errorf("error preparing query PairsAmong: %w", err)
 	}
@@ -312,6 +351,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.peopleStmt, err = db.PrepareContext(ctx, people); err != nil {
 		return nil, fmt.Errorf("error preparing query People: %w", err)
 	}
+	if q.peopleNamedStmt, err = db.PrepareContext(ctx, peopleNamed); err != nil {
+		return nil, fmt.Errorf("error preparing query PeopleNamed: %w", err)
+	}
+	if q.peopleWithStmt, err = db.PrepareContext(ctx, peopleWith); err != nil {
+		return nil, fmt.Errorf("error preparing query PeopleWith: %w", err)
+	}
 	if q.personStmt, err = db.PrepareContext(ctx, person); err != nil {
 		return nil, fmt.Errorf("error preparing query Person: %w", err)
 	}
@@ -323,6 +368,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.playedByBotStmt, err = db.PrepareContext(ctx, playedByBot); err != nil {
 		return nil, fmt.Errorf("error preparing query PlayedByBot: %w", err)
+	}
+	if q.ratingPointsStmt, err = db.PrepareContext(ctx, ratingPoints); err != nil {
+		return nil, fmt.Errorf("error preparing query RatingPoints: %w", err)
 	}
 	if q.replayStmt, err = db.PrepareContext(ctx, replay); err != nil {
 		return nil, fmt.Errorf("error preparing query Replay: %w", err)
@@ -425,6 +473,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.versionsOfStmt, err = db.PrepareContext(ctx, versionsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query VersionsOf: %w", err)
+	}
+	if q.versionsOfBeforeStmt, err = db.PrepareContext(ctx, versionsOfBefore); err != nil {
+		return nil, fmt.Errorf("error preparing query VersionsOfBefore: %w", err)
 	}
 	if q.waitAgainStmt, err = db.PrepareContext(ctx, waitAgain); err != nil {
 		return nil, fmt.Errorf("error preparing query WaitAgain: %w", err)
@@ -574,9 +625,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing botsAfterStmt: %w", cerr)
 		}
 	}
+	if q.botsNamedStmt != nil {
+		if cerr := q.botsNamedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing botsNamedStmt: %w", cerr)
+		}
+	}
 	if q.botsOfAfterStmt != nil {
 		if cerr := q.botsOfAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing botsOfAfterStmt: %w", cerr)
+		}
+	}
+	if q.botsOfBeforeStmt != nil {
+		if cerr := q.botsOfBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing botsOfBeforeStmt: %w", cerr)
+		}
+	}
+	if q.botsWithStmt != nil {
+		if cerr := q.botsWithStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing botsWithStmt: %w", cerr)
 		}
 	}
 	if q.boutsOfStmt != nil {
@@ -674,9 +740,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing entriesOfBotStmt: %w", cerr)
 		}
 	}
+	if q.entriesOfVersionStmt != nil {
+		if cerr := q.entriesOfVersionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing entriesOfVersionStmt: %w", cerr)
+		}
+	}
+	if q.entriesOnLadderStmt != nil {
+		if cerr := q.entriesOnLadderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing entriesOnLadderStmt: %w", cerr)
+		}
+	}
 	if q.entryStmt != nil {
 		if cerr := q.entryStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing entryStmt: %w", cerr)
+		}
+	}
+	if q.faultsOfBotStmt != nil {
+		if cerr := q.faultsOfBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing faultsOfBotStmt: %w", cerr)
 		}
 	}
 	if q.finishMatchStmt != nil {
@@ -784,14 +865,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastEntryOfBotStmt: %w", cerr)
 		}
 	}
+	if q.lastMessagesStmt != nil {
+		if cerr := q.lastMessagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastMessagesStmt: %w", cerr)
+		}
+	}
 	if q.lastNumberStmt != nil {
 		if cerr := q.lastNumberStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastNumberStmt: %w", cerr)
 		}
 	}
+	if q.lastPlacedStmt != nil {
+		if cerr := q.lastPlacedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastPlacedStmt: %w", cerr)
+		}
+	}
 	if q.lastVersionsStmt != nil {
 		if cerr := q.lastVersionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastVersionsStmt: %w", cerr)
+		}
+	}
+	if q.listBotsStmt != nil {
+		if cerr := q.listBotsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listBotsStmt: %w", cerr)
 		}
 	}
 	if q.liveVersionStmt != nil {
@@ -802,6 +898,11 @@ func (q *Queries) Close() error {
 	if q.logStmt != nil {
 		if cerr := q.logStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing logStmt: %w", cerr)
+		}
+	}
+	if q.markFaultyStmt != nil {
+		if cerr := q.markFaultyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing markFaultyStmt: %w", cerr)
 		}
 	}
 	if q.matchStmt != nil {
@@ -844,6 +945,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing messagesAfterStmt: %w", cerr)
 		}
 	}
+	if q.messagesOfBotStmt != nil {
+		if cerr := q.messagesOfBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing messagesOfBotStmt: %w", cerr)
+		}
+	}
 	if q.metAboveStmt != nil {
 		if cerr := q.metAboveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing metAboveStmt: %w", cerr)
@@ -862,6 +968,11 @@ func (q *Queries) Close() error {
 	if q.newestBotsStmt != nil {
 		if cerr := q.newestBotsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestBotsStmt: %w", cerr)
+		}
+	}
+	if q.nextLanguageStmt != nil {
+		if cerr := q.nextLanguageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nextLanguageStmt: %w", cerr)
 		}
 	}
 	if q.nextOrderStmt != nil {
@@ -894,6 +1005,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing openVersionsOfStmt: %w", cerr)
 		}
 	}
+	if q.opponentsStmt != nil {
+		if cerr := q.opponentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing opponentsStmt: %w", cerr)
+		}
+	}
 	if q.pairsAmongStmt != nil {
 		if cerr := q.pairsAmongStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pairsAmongStmt: %w", cerr)
@@ -914,6 +1030,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing peopleStmt: %w", cerr)
 		}
 	}
+	if q.peopleNamedStmt != nil {
+		if cerr := q.peopleNamedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleNamedStmt: %w", cerr)
+		}
+	}
+	if q.peopleWithStmt != nil {
+		if cerr := q.peopleWithStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing peopleWithStmt: %w", cerr)
+		}
+	}
 	if q.personStmt != nil {
 		if cerr := q.personStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing personStmt: %w", cerr)
@@ -932,6 +1058,11 @@ func (q *Queries) Close() error {
 	if q.playedByBotStmt != nil {
 		if cerr := q.playedByBotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing playedByBotStmt: %w", cerr)
+		}
+	}
+	if q.ratingPointsStmt != nil {
+		if cerr := q.ratingPointsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ratingPointsStmt: %w", cerr)
 		}
 	}
 	if q.replayStmt != nil {
@@ -1104,6 +1235,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing versionsOfStmt: %w", cerr)
 		}
 	}
+	if q.versionsOfBeforeStmt != nil {
+		if cerr := q.versionsOfBeforeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing versionsOfBeforeStmt: %w", cerr)
+		}
+	}
 	if q.waitAgainStmt != nil {
 		if cerr := q.waitAgainStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing waitAgainStmt: %w", cerr)
@@ -1176,7 +1312,10 @@ type Queries struct {
 	botStmt                  *sql.Stmt
 	botByNameStmt            *sql.Stmt
 	botsAfterStmt            *sql.Stmt
+	botsNamedStmt            *sql.Stmt
 	botsOfAfterStmt          *sql.Stmt
+	botsOfBeforeStmt         *sql.Stmt
+	botsWithStmt             *sql.Stmt
 	boutsOfStmt              *sql.Stmt
 	bundlesStmt              *sql.Stmt
 	changesOfStmt            *sql.Stmt
@@ -1196,7 +1335,10 @@ type Queries struct {
 	endAttemptStmt           *sql.Stmt
 	endStageStmt             *sql.Stmt
 	entriesOfBotStmt         *sql.Stmt
+	entriesOfVersionStmt     *sql.Stmt
+	entriesOnLadderStmt      *sql.Stmt
 	entryStmt                *sql.Stmt
+	faultsOfBotStmt          *sql.Stmt
 	finishMatchStmt          *sql.Stmt
 	finishedOnLadderStmt     *sql.Stmt
 	finishedUnratedStmt      *sql.Stmt
@@ -1218,10 +1360,14 @@ type Queries struct {
 	laddersStmt              *sql.Stmt
 	lastAttemptStmt          *sql.Stmt
 	lastEntryOfBotStmt       *sql.Stmt
+	lastMessagesStmt         *sql.Stmt
 	lastNumberStmt           *sql.Stmt
+	lastPlacedStmt           *sql.Stmt
 	lastVersionsStmt         *sql.Stmt
+	listBotsStmt             *sql.Stmt
 	liveVersionStmt          *sql.Stmt
 	logStmt                  *sql.Stmt
+	markFaultyStmt           *sql.Stmt
 	matchStmt                *sql.Stmt
 	matchesBeforeStmt        *sql.Stmt
 	matchesInStmt            *sql.Stmt
@@ -1230,24 +1376,30 @@ type Queries struct {
 	matchesOnLadderStmt      *sql.Stmt
 	matchesOnLadderInStmt    *sql.Stmt
 	messagesAfterStmt        *sql.Stmt
+	messagesOfBotStmt        *sql.Stmt
 	metAboveStmt             *sql.Stmt
 	metBelowStmt             *sql.Stmt
 	moveEntryStmt            *sql.Stmt
 	newestBotsStmt           *sql.Stmt
+	nextLanguageStmt         *sql.Stmt
 	nextOrderStmt            *sql.Stmt
 	oldestInStmt             *sql.Stmt
 	openOfPersonStmt         *sql.Stmt
 	openOnLadderStmt         *sql.Stmt
 	openVersionStmt          *sql.Stmt
 	openVersionsOfStmt       *sql.Stmt
+	opponentsStmt            *sql.Stmt
 	pairsAmongStmt           *sql.Stmt
 	pairsOfStmt              *sql.Stmt
 	pendingVersionsStmt      *sql.Stmt
 	peopleStmt               *sql.Stmt
+	peopleNamedStmt          *sql.Stmt
+	peopleWithStmt           *sql.Stmt
 	personStmt               *sql.Stmt
 	personByNameStmt         *sql.Stmt
 	playedBeforeStmt         *sql.Stmt
 	playedByBotStmt          *sql.Stmt
+	ratingPointsStmt         *sql.Stmt
 	replayStmt               *sql.Stmt
 	replaysAfterStmt         *sql.Stmt
 	replaysOfMatchStmt       *sql.Stmt
@@ -1282,6 +1434,7 @@ type Queries struct {
 	versionByNumberStmt      *sql.Stmt
 	versionsInStmt           *sql.Stmt
 	versionsOfStmt           *sql.Stmt
+	versionsOfBeforeStmt     *sql.Stmt
 	waitAgainStmt            *sql.Stmt
 }
 
@@ -1317,7 +1470,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		botStmt:                  q.botStmt,
 		botByNameStmt:            q.botByNameStmt,
 		botsAfterStmt:            q.botsAfterStmt,
+		botsNamedStmt:            q.botsNamedStmt,
 		botsOfAfterStmt:          q.botsOfAfterStmt,
+		botsOfBeforeStmt:         q.botsOfBeforeStmt,
+		botsWithStmt:             q.botsWithStmt,
 		boutsOfStmt:              q.boutsOfStmt,
 		bundlesStmt:              q.bundlesStmt,
 		changesOfStmt:            q.changesOfStmt,
@@ -1337,7 +1493,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		endAttemptStmt:           q.endAttemptStmt,
 		endStageStmt:             q.endStageStmt,
 		entriesOfBotStmt:         q.entriesOfBotStmt,
+		entriesOfVersionStmt:     q.entriesOfVersionStmt,
+		entriesOnLadderStmt:      q.entriesOnLadderStmt,
 		entryStmt:                q.entryStmt,
+		faultsOfBotStmt:          q.faultsOfBotStmt,
 		finishMatchStmt:          q.finishMatchStmt,
 		finishedOnLadderStmt:     q.finishedOnLadderStmt,
 		finishedUnratedStmt:      q.finishedUnratedStmt,
@@ -1359,10 +1518,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		laddersStmt:              q.laddersStmt,
 		lastAttemptStmt:          q.lastAttemptStmt,
 		lastEntryOfBotStmt:       q.lastEntryOfBotStmt,
+		lastMessagesStmt:         q.lastMessagesStmt,
 		lastNumberStmt:           q.lastNumberStmt,
+		lastPlacedStmt:           q.lastPlacedStmt,
 		lastVersionsStmt:         q.lastVersionsStmt,
+		listBotsStmt:             q.listBotsStmt,
 		liveVersionStmt:          q.liveVersionStmt,
 		logStmt:                  q.logStmt,
+		markFaultyStmt:           q.markFaultyStmt,
 		matchStmt:                q.matchStmt,
 		matchesBeforeStmt:        q.matchesBeforeStmt,
 		matchesInStmt:            q.matchesInStmt,
@@ -1371,24 +1534,30 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		matchesOnLadderStmt:      q.matchesOnLadderStmt,
 		matchesOnLadderInStmt:    q.matchesOnLadderInStmt,
 		messagesAfterStmt:        q.messagesAfterStmt,
+		messagesOfBotStmt:        q.messagesOfBotStmt,
 		metAboveStmt:             q.metAboveStmt,
 		metBelowStmt:             q.metBelowStmt,
 		moveEntryStmt:            q.moveEntryStmt,
 		newestBotsStmt:           q.newestBotsStmt,
+		nextLanguageStmt:         q.nextLanguageStmt,
 		nextOrderStmt:            q.nextOrderStmt,
 		oldestInStmt:             q.oldestInStmt,
 		openOfPersonStmt:         q.openOfPersonStmt,
 		openOnLadderStmt:         q.openOnLadderStmt,
 		openVersionStmt:          q.openVersionStmt,
 		openVersionsOfStmt:       q.openVersionsOfStmt,
+		opponentsStmt:            q.opponentsStmt,
 		pairsAmongStmt:           q.pairsAmongStmt,
 		pairsOfStmt:              q.pairsOfStmt,
 		pendingVersionsStmt:      q.pendingVersionsStmt,
 		peopleStmt:               q.peopleStmt,
+		peopleNamedStmt:          q.peopleNamedStmt,
+		peopleWithStmt:           q.peopleWithStmt,
 		personStmt:               q.personStmt,
 		personByNameStmt:         q.personByNameStmt,
 		playedBeforeStmt:         q.playedBeforeStmt,
 		playedByBotStmt:          q.playedByBotStmt,
+		ratingPointsStmt:         q.ratingPointsStmt,
 		replayStmt:               q.replayStmt,
 		replaysAfterStmt:         q.replaysAfterStmt,
 		replaysOfMatchStmt:       q.replaysOfMatchStmt,
@@ -1423,6 +1592,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		versionByNumberStmt:      q.versionByNumberStmt,
 		versionsInStmt:           q.versionsInStmt,
 		versionsOfStmt:           q.versionsOfStmt,
+		versionsOfBeforeStmt:     q.versionsOfBeforeStmt,
 		waitAgainStmt:            q.waitAgainStmt,
 	}
 }

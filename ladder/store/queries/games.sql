@@ -4,6 +4,9 @@ INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took, fingerprint
 -- name: AddSeat :exec
 INSERT INTO game_seats (game_id, seat, slot, rank, points, fault, faults) VALUES (?, ?, ?, ?, ?, ?, ?);
 
+-- name: MarkFaulty :exec
+UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = ?;
+
 -- name: AddReplay :exec
 INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?);
 

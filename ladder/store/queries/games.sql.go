@@ -168,6 +168,15 @@ func (q *Queries) Log(ctx context.Context, gameID int64, seat int64) (GameLog, e
 	return i, err
 }
 
+const markFaulty = `-- name: MarkFaulty :exec
+UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = ?
+`
+
+func (q *Queries) MarkFaulty(ctx context.Context, matchID int64, slot int64) error {
+	_, err := q.exec(ctx, q.markFaultyStmt, markFaulty, matchID, slot)
+	return err
+}
+
 const playedBefore = `-- name: PlayedBefore :one
 SELECT EXISTS (SELECT 1 FROM games JOIN matches ON matches.id = games.match_id
   WHERE games.ladder_id = ? AND games.fingerprint = ? AND matches.ord < ?)

@@ -119,9 +119,10 @@ UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?,
 WHERE ladder_id = ? AND version_id = ?;
 
 -- name: AddPair :exec
-INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares) VALUES (?, ?, ?, 1, ?, ?, ?)
+INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares, wins, draws, losses) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (ladder_id, a, b) DO UPDATE SET matches = matches + 1, deals = deals + excluded.deals,
-  score = score + excluded.score, squares = squares + excluded.squares;
+  score = score + excluded.score, squares = squares + excluded.squares,
+  wins = wins + excluded.wins, draws = draws + excluded.draws, losses = losses + excluded.losses;
 
 -- name: AddChange :exec
 INSERT INTO changes (match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty)

@@ -170,9 +170,10 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 }
 
 const addPair = `-- name: AddPair :exec
-INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares) VALUES (?, ?, ?, 1, ?, ?, ?)
+INSERT INTO pairs (ladder_id, a, b, matches, deals, score, squares, wins, draws, losses) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (ladder_id, a, b) DO UPDATE SET matches = matches + 1, deals = deals + excluded.deals,
-  score = score + excluded.score, squares = squares + excluded.squares
+  score = score + excluded.score, squares = squares + excluded.squares,
+  wins = wins + excluded.wins, draws = draws + excluded.draws, losses = losses + excluded.losses
 `
 
 type AddPairParams struct {
@@ -182,6 +183,9 @@ type AddPairParams struct {
 	Deals    float64
 	Score    float64
 	Squares  float64
+	Wins     int64
+	Draws    int64
+	Losses   int64
 }
 
 func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
@@ -192,6 +196,9 @@ func (q *Queries) AddPair(ctx context.Context, arg AddPairParams) error {
 		arg.Deals,
 		arg.Score,
 		arg.Squares,
+		arg.Wins,
+		arg.Draws,
+		arg.Losses,
 	)
 	return err
 }

@@ -146,6 +146,7 @@ type MatchSlot struct {
 	Slot      int64
 	VersionID int64
 	BotID     int64
+	Faulty    int64
 }
 
 type Message struct {
@@ -164,6 +165,9 @@ type Pair struct {
 	Deals    float64
 	Score    float64
 	Squares  float64
+	Wins     int64
+	Draws    int64
+	Losses   int64
 }
 
 type Person struct {

@@ -53,5 +53,8 @@ INSERT INTO messages (person_id, version_id, text, created) VALUES (?, ?, ?, ?);
 -- name: MessagesAfter :many
 SELECT * FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
 
+-- name: LastMessages :many
+SELECT * FROM messages WHERE person_id = ? ORDER BY id DESC LIMIT ?;
+
 -- name: RevokeInvite :execrows
 DELETE FROM invites WHERE id = ? AND person_id IS NULL;

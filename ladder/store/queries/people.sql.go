@@ -205,6 +205,39 @@ func (q *Queries) Invites(ctx context.Context) ([]Invite, error) {
 	return items, nil
 }
 
+const lastMessages = `-- name: LastMessages :many
+SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = ? ORDER BY id DESC LIMIT ?
+`
+
+func (q *Queries) LastMessages(ctx context.Context, personID int64, limit int64) ([]Message, error) {
+	rows, err := q.query(ctx, q.lastMessagesStmt, lastMessages, personID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Message
+	for rows.Next() {
+		var i Message
+		if err := rows.Scan(
+			&i.ID,
+			&i.PersonID,
+			&i.VersionID,
+			&i.Text,
+			&i.Created,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const messagesAfter = `-- name: MessagesAfter :many
 SELECT id, person_id, version_id, text, created FROM messages WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
 `

@@ -60,7 +60,7 @@ func (q *Queries) AllEntries(ctx context.Context, ladderID int64) ([]Entry, erro
 }
 
 const allPairs = `-- name: AllPairs :many
-SELECT ladder_id, a, b, matches, deals, score, squares FROM pairs WHERE ladder_id = ? ORDER BY a, b
+SELECT ladder_id, a, b, matches, deals, score, squares, wins, draws, losses FROM pairs WHERE ladder_id = ? ORDER BY a, b
 `
 
 func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) {
@@ -80,6 +80,9 @@ func (q *Queries) AllPairs(ctx context.Context, ladderID int64) ([]Pair, error) 
 			&i.Deals,
 			&i.Score,
 			&i.Squares,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
 		); err != nil {
 			return nil, err
 		}
@@ -204,13 +207,14 @@ func (q *Queries) FinishedUnrated(ctx context.Context, iD int64, limit int64) ([
 }
 
 const hashesOf = `-- name: HashesOf :many
-SELECT match_slots.slot, versions.hash, bots.person_id
+SELECT match_slots.slot, match_slots.faulty, versions.hash, bots.person_id
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id = ? ORDER BY match_slots.slot
 `
 
 type HashesOfRow struct {
 	Slot     int64
+	Faulty   int64
 	Hash     string
 	PersonID sql.NullInt64
 }
@@ -224,7 +228,12 @@ func (q *Queries) HashesOf(ctx context.Context, matchID int64) ([]HashesOfRow, e
 	var items []HashesOfRow
 	for rows.Next() {
 		var i HashesOfRow
-		if err := rows.Scan(&i.Slot, &i.Hash, &i.PersonID); err != nil {
+		if err := rows.Scan(
+			&i.Slot,
+			&i.Faulty,
+			&i.Hash,
+			&i.PersonID,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -35,6 +35,7 @@ type Document struct {
 type documentBot struct {
 	Name   string           `json:"name"`
 	SHA256 string           `json:"sha256"`
+	Clock  *referee.Clock   `json:"clock,omitempty"` // its own, where it is not that of the match
 	Games  int              `json:"games"`
 	Wins   int              `json:"wins"`
 	Draws  int              `json:"draws"`
@@ -113,7 +114,7 @@ func (r *Run) Document() (Document, error) {
 		doc.addRounds(r, results)
 	}
 	for _, s := range results.Standings {
-		b := documentBot{s.Name, s.Hash, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, nil, nil}
+		b := documentBot{s.Name, s.Hash, r.Bots[s.Bot].Clock, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, nil, nil}
 		if len(r.Bots) > 2 {
 			b.Elo = &s.Rating
 		}

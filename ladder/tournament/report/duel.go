@@ -20,14 +20,7 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	}
 	a, b := r.Bots[0].Name, r.Bots[1].Name
 	fmt.Fprintf(w, "\n%s against %s, in %s:\n", a, b, text.Count(s.Deals, "deal"))
-	bound := ""
-	if s.Swept {
-		bound = " or more"
-		if s.Score.Value < 0.5 {
-			bound = " or less"
-		}
-	}
-	fmt.Fprintf(w, "  Elo              %+.1f%s  (95 %%: %s to %s)\n", s.Elo.Value, bound, bounded(s.Elo.Low), bounded(s.Elo.High))
+	fmt.Fprintf(w, "  Elo              %s  (95 %%: %s to %s)\n", eloText(s), bounded(s.Elo.Low), bounded(s.Elo.High))
 	fmt.Fprintf(w, "  LOS              %.1f %%\n", 100*s.LOS)
 	fmt.Fprintf(w, "  draw ratio       %.1f %%\n", 100*float64(first.Draws)/float64(first.Games))
 	fmt.Fprintf(w, "  points a game    %+.2f ± %s\n", s.Points.Value, plusMinus(s.Points.PlusMinus(), 2))
@@ -42,8 +35,25 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	}
 	m := r.Matches()[0]
 	if p := m.Progress; p != nil {
-		fmt.Fprintf(w, "  SPRT             %s\n  LLR              %.2f (%.2f, %.2f): %s\n", r.SPRT, p.LLR, p.Lower, p.Upper, verdictText(m))
+		fmt.Fprintf(w, "  SPRT             %s\n  LLR              %s: %s\n", r.SPRT, llrText(p), verdictText(m))
 	}
+}
+
+// eloText returns the Elo of a pair.
+func eloText(s rating.Summary) string {
+	bound := ""
+	if s.Swept {
+		bound = " or more"
+		if s.Score.Value < 0.5 {
+			bound = " or less"
+		}
+	}
+	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
+}
+
+// llrText returns the LLR of a sequential test with its bounds.
+func llrText(p *rating.Progress) string {
+	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
 
 // verdictText says what a sequential test has come to.

@@ -74,10 +74,11 @@ func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, spr
 		t.Fatal(err)
 	}
 	last := 0
-	err := r.Play(t.Context(), func(played, all int) {
-		if last++; played != last || all < played || format == tournament.Single && all != deals*len(bots) {
-			t.Errorf("after %d games progress is %d of %d", last, played, all)
+	err := r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
+		if last++; r.Played != last || r.Games() < r.Played || format == tournament.Single && r.Games() != deals*len(bots) {
+			t.Errorf("after %d games progress is %d of %d", last, r.Played, r.Games())
 		}
+		scores(t, r)
 	}, func(text string) { t.Error(text) })
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestTrace(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	r.TraceTo(&out)
-	if err := r.Play(t.Context(), func(int, int) {}, func(string) {}); err != nil {
+	if err := r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{

@@ -27,6 +27,7 @@ type Run struct {
 	Took   time.Duration
 	Faults []Fault  // of all runs, in the order of the games
 	Voids  []string // games that are played again for a failure of timba's own
+	began  time.Time
 }
 
 // Fault is a fault and the match that it happened in.
@@ -35,20 +36,20 @@ type Fault struct {
 	referee.FaultAt
 }
 
-// Play plays the tournament. progress is called after each game with the games of
-// this run, played and in all; void with each line of Voids.
-func (r *Run) Play(ctx context.Context, progress func(played, all int), void func(text string)) error {
-	r.Done = func(*tournament.Match, *referee.Game) {
+// Play plays the tournament. done is called with each finished game, void with each line of
+// Voids, one call at a time.
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), void func(text string)) error {
+	r.Done = func(m *tournament.Match, g *referee.Game) {
 		r.Played++
-		progress(r.Played, r.Games()-r.Resumed())
+		done(m, g)
 	}
 	r.Void = func(m *tournament.Match, deal, rotation int, err error) {
 		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void and played again: %v", m.Number, deal, rotation, err))
 		void(r.Voids[len(r.Voids)-1])
 	}
-	began := time.Now()
+	r.began = time.Now()
 	err := r.Tournament.Play(ctx)
-	r.Took = time.Since(began)
+	r.Took = time.Since(r.began)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
 			r.Faults = append(r.Faults, Fault{m.Number, f})
@@ -67,7 +68,11 @@ func (r *Run) WriteHead(w io.Writer) {
 		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
 	}
 	for i, b := range r.Bots {
-		fmt.Fprintf(w, "bot %d: %s\n", i, b.Name)
+		own := ""
+		if b.Clock != nil {
+			own = ", " + b.Clock.String()
+		}
+		fmt.Fprintf(w, "bot %d: %s%s\n", i, b.Name, own)
 	}
 	if len(r.Bots) == 1 {
 		fmt.Fprintln(w, "it plays against itself, at every seat")

@@ -35,7 +35,11 @@ func (r *Run) WriteTables(w io.Writer) error {
 	if results.Distinct < results.Deals {
 		r.writeRepeats(w, results)
 	}
-	fmt.Fprintf(w, "\n%s in %.1f s, %.1f games a second\n", text.Count(r.Played, "game"), r.Took.Seconds(), float64(r.Played)/r.Took.Seconds())
+	speed := ": there were none left to play"
+	if r.Played > 0 {
+		speed = fmt.Sprintf(", %.1f games a second", float64(r.Played)/r.Took.Seconds())
+	}
+	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Played, "game"), r.Took.Seconds(), speed)
 	r.writeAdjudicated(w)
 	r.writeFaults(w)
 	if r.Dir.FaultsOnly {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
@@ -65,7 +66,9 @@ type World struct {
 	Server *server.Server
 	URL    string // of the server, without a slash at its end
 	Token  string // the admin's
-	log    *lockedLog
+	limits bundle.Limits
+	log    *lockedLog // warnings and errors
+	all    *lockedLog
 }
 
 // lockedLog is the server's log.
@@ -93,10 +96,10 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(lockedLog)}
+	w := &World{T: t, log: new(lockedLog), all: new(lockedLog)}
 	c, err := config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
-	c.Sandbox = sandbox.None
+	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores, err := server.Cores(1, c)
 	w.Must(err)
 	dir := filepath.Join(t.TempDir(), "arena")
@@ -104,7 +107,9 @@ func New(t testing.TB, toml string, matches int) *World {
 	w.Must(os.Mkdir(dir, 0o700))
 	w.Server, err = server.Open(t.Context(), server.Options{
 		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
-		Log: slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn})), Version: "test",
+		Version: "test",
+		Log: slog.New(slog.NewMultiHandler(
+			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	})
 	w.Must(err)
 	w.URL, w.Token = w.Server.URL(), w.Server.Token
@@ -162,6 +167,17 @@ func (w *World) Must(err error) {
 	if err != nil {
 		w.T.Fatal(err)
 	}
+}
+
+// Log returns all that the server has logged, the requests included.
+func (w *World) Log() string { return w.all.String() }
+
+// Archive packs a bot's directory as an upload.
+func (w *World) Archive(dir string) []byte {
+	w.T.Helper()
+	p, err := bundle.Pack(dir, w.limits)
+	w.Must(err)
+	return p.Data
 }
 
 // Answer is an answer of the server.

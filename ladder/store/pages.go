@@ -1,0 +1,305 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// ListedBot is a bot with its owner and the version that is live, or else its last one.
+type ListedBot struct {
+	OwnedBot
+	Number   int
+	State    ladder.State
+	Language string
+	Label    string // the manifest's version
+}
+
+// BotFilter says which bots; the zero value: all.
+type BotFilter struct {
+	Name     string // part of the bot's or the owner's name
+	House    *bool  // only house bots, or only others
+	Language string
+	Ladder   string // on which the live version plays
+}
+
+// ListBots returns bots with an ID below before, 0 for all, the newest first, at most n.
+func (s *Store) ListBots(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
+	p := queries.ListBotsParams{Before: before, Name: strings.ToLower(f.Name), House: -1, Language: f.Language, N: int64(n)}
+	if before <= 0 {
+		p.Before = noLimit
+	}
+	if f.House != nil {
+		p.House = oneIf(*f.House)
+	}
+	err = s.view(ctx, func(q *queries.Queries) error {
+		if f.Ladder != "" {
+			l, err := s.ladder(ctx, q, f.Ladder)
+			if err != nil {
+				return err
+			}
+			p.LadderID = l.ID
+		}
+		rows, err := q.ListBots(ctx, p)
+		for _, r := range rows {
+			out = append(out, ListedBot{OwnedBot{bot(r.Bot), r.Owner}, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+		}
+		return err
+	})
+	return out, err
+}
+
+// BotsOf returns the bots of a person with an ID below before, 0 for all, the newest first, at
+// most n.
+func (s *Store) BotsOf(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
+	if before <= 0 {
+		before = noLimit
+	}
+	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), before, int64(n))
+	for _, r := range rows {
+		out = append(out, ListedBot{OwnedBot{bot(r.Bot), p.Name}, int(r.Number), ladder.State(r.State), r.Language, r.Label})
+	}
+	return out, explain(err)
+}
+
+// Languages returns the languages that bots are written in, by name, at most n.
+func (s *Store) Languages(ctx context.Context, n int) (out []string, err error) {
+	last := ""
+	for len(out) < n {
+		if last, err = s.read.NextLanguage(ctx, last); err != nil {
+			return out, explain(none(err, nil))
+		}
+		out = append(out, last)
+	}
+	return out, nil
+}
+
+// Names returns at most n names of bots and of people that contain a text: those that begin with
+// it first.
+func (s *Store) Names(ctx context.Context, text string, n int) (bots, people []string, err error) {
+	text = strings.ToLower(text)
+	if text == "" {
+		return nil, nil, nil
+	}
+	high := text + "\U0010FFFF" // above all that begins with it
+	err = s.view(ctx, func(q *queries.Queries) error {
+		first, err := q.BotsNamed(ctx, text, high, int64(n))
+		if err != nil {
+			return err
+		}
+		others, err := q.BotsWith(ctx, text, int64(n))
+		if err != nil {
+			return err
+		}
+		bots = merge(first, others, n)
+		if first, err = q.PeopleNamed(ctx, text, high, int64(n)); err != nil {
+			return err
+		}
+		others, err = q.PeopleWith(ctx, text, int64(n))
+		people = merge(first, others, n)
+		return err
+	})
+	return bots, people, err
+}
+
+// merge appends what the first list does not have, up to n.
+func merge(first, others []string, n int) []string {
+	for _, name := range others {
+		if len(first) < n && !slices.Contains(first, name) {
+			first = append(first, name)
+		}
+	}
+	return first
+}
+
+// VersionsBefore returns the versions of a bot with a number below before, 0 for all, the last
+// one first, at most n.
+func (s *Store) VersionsBefore(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
+	number := int64(before)
+	if number <= 0 {
+		number = noLimit
+	}
+	rows, err := s.read.VersionsOfBefore(ctx, botID, number, int64(n))
+	if err != nil {
+		return nil, explain(err)
+	}
+	return versions(rows)
+}
+
+// VersionOf returns a version of a bot by its number.
+func (s *Store) VersionOf(ctx context.Context, b ladder.Bot, number int) (out ladder.Version, err error) {
+	row, err := s.read.VersionByNumber(ctx, b.ID, int64(number))
+	if err != nil {
+		return out, explain(none(err, NoVersionOf(b.Name, number)))
+	}
+	return version(queries.VersionByIDRow(row))
+}
+
+// Placed returns the live version of a bot, or else the last one that was on a ladder; 0 if there
+// is none.
+func (s *Store) Placed(ctx context.Context, botID int64) (versionID int64, err error) {
+	versionID, err = s.read.LastPlaced(ctx, botID)
+	return versionID, explain(none(err, nil))
+}
+
+// PlacesOf returns the places of a version on all ladders, in the order of the ladders.
+func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Standing, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.EntriesOfVersion(ctx, versionID)
+		if err != nil {
+			return err
+		}
+		for _, r := range rows {
+			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
+			if err != nil {
+				return err
+			}
+			out = append(out, place)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// placed returns a standing with its rank, if it is of a version that plays.
+func placed(ctx context.Context, q *queries.Queries, e queries.Entry, place ladder.Standing) (ladder.Standing, error) {
+	if !place.Active {
+		return place, nil
+	}
+	above, err := q.CountAbove(ctx, e.LadderID, e.Elo)
+	place.Rank = int(above) + 1
+	return place, err
+}
+
+// RatingPoint is the Elo of a bot after one of its matches on a ladder.
+type RatingPoint struct {
+	Match   int64
+	At      time.Time
+	Version int
+	Count   int // matches of the bot up to it, counted from the first one of the versions in the list
+	Elo     float64
+}
+
+// Ratings returns how the Elo of a bot on a ladder went over its last versions: at most n points,
+// evenly spaced over the matches, the last one among them.
+func (s *Store) Ratings(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		own, err := q.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		if err != nil {
+			return err
+		}
+		slices.Reverse(own)
+		wanted, points := spread(own, n)
+		list, err := json.Marshal(wanted)
+		if err != nil {
+			return err
+		}
+		rows, err := q.RatingPoints(ctx, string(list), l.ID)
+		for i, r := range rows { // in the order of the list
+			points[i].Match, points[i].At, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
+		}
+		out = points[:len(rows)]
+		return err
+	})
+	return out, err
+}
+
+// spread returns at most n matches of versions, as pairs of version and number, evenly spaced over
+// all of them, with the points that are to be filled.
+func spread(own []queries.EntriesOnLadderRow, n int) (wanted [][2]int64, points []RatingPoint) {
+	wanted = [][2]int64{}
+	total := 0
+	for _, e := range own {
+		total += int(e.Matches)
+	}
+	n = min(n, total)
+	version, before := 0, 0
+	for i := range n {
+		at := (i + 1) * total / n
+		for at > before+int(own[version].Matches) {
+			before += int(own[version].Matches)
+			version++
+		}
+		wanted = append(wanted, [2]int64{own[version].VersionID, int64(at - before)})
+		points = append(points, RatingPoint{Version: int(own[version].Number), Count: at})
+	}
+	return wanted, points
+}
+
+// Opponent is the record of a bot against another one on a ladder. A win is a game in which it
+// was ahead of the other.
+type Opponent struct {
+	Bot string
+	Tally
+	rules.Record
+}
+
+// Opponents returns the record of a bot's last versions against each opponent on a ladder, those
+// with most games first: n after skip others, and how many there are.
+func (s *Store) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		l, err := s.ladder(ctx, q, name)
+		if err != nil {
+			return err
+		}
+		own, err := q.EntriesOnLadder(ctx, botID, l.ID, int64(versions))
+		if err != nil {
+			return err
+		}
+		ids := []int64{}
+		for _, e := range own {
+			ids = append(ids, e.VersionID)
+		}
+		list, err := json.Marshal(ids)
+		if err != nil {
+			return err
+		}
+		rows, err := q.Opponents(ctx, queries.OpponentsParams{Versions: string(list), LadderID: l.ID, N: int64(n), Skip: int64(skip)})
+		for _, r := range rows {
+			total = int(r.Total)
+			record := rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)}
+			out = append(out, Opponent{r.Name, Tally{r.Matches, r.Deals, r.Score}, record})
+		}
+		return err
+	})
+	return out, total, err
+}
+
+// Forfeit is a game that a bot lost by a fault.
+type Forfeit struct {
+	Game, Match int64
+	Seat        int
+	Code        string // of its first fault
+	Version     int
+	Played      string // the game, such as "brisca"
+	Ladder      string // "" for an unrated match
+	At          time.Time
+}
+
+// Forfeits returns the last games that a bot lost by a fault, at most n, those of the last match first.
+func (s *Store) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
+	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
+	for _, r := range rows {
+		out = append(out, Forfeit{r.ID, r.MatchID, int(r.Seat), r.Fault, int(r.Number), r.Game, r.Ladder, nullMoment(r.Finished)})
+	}
+	return out, explain(err)
+}
+
+// MessagesOf returns the last messages about versions of a bot, the newest first, at most n.
+func (s *Store) MessagesOf(ctx context.Context, botID int64, n int) (out []ladder.Message, err error) {
+	rows, err := s.read.MessagesOfBot(ctx, botID, int64(n))
+	for _, m := range rows {
+		out = append(out, message(m))
+	}
+	return out, explain(err)
+}

@@ -1,0 +1,243 @@
+package store
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// The record against an opponent is that of the games, over all of a bot's versions, for two
+// sides, for teams and for four sides.
+func TestOpponents(t *testing.T) {
+	c := template(t)
+	ladders, err := c.Ladders(bg)
+	check(t, err)
+	for _, l := range ladders {
+		want := map[string]map[string]rules.Record{}
+		sides, err := l.Sides()
+		check(t, err)
+		matches, err := c.Matches(bg, MatchFilter{Ladder: l.Name, State: ladder.Finished, Limit: 10_000})
+		check(t, err)
+		for _, m := range matches {
+			games, err := c.Games(bg, m.ID)
+			check(t, err)
+			for a := range m.Bots {
+				for b := range m.Bots {
+					if sides[a] == sides[b] {
+						continue
+					}
+					if want[m.Bots[a]] == nil {
+						want[m.Bots[a]] = map[string]rules.Record{}
+					}
+					r := want[m.Bots[a]][m.Bots[b]]
+					for _, g := range games {
+						rank := func(slot int) int {
+							return g.Seats[slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Slot == slot })].Rank
+						}
+						one := rules.Record{Games: 1}
+						switch {
+						case rank(a) < rank(b):
+							one.Wins = 1
+						case rank(a) > rank(b):
+							one.Losses = 1
+						default:
+							one.Draws = 1
+						}
+						r.Add(one)
+					}
+					want[m.Bots[a]][m.Bots[b]] = r
+				}
+			}
+		}
+		for name, records := range want {
+			b, err := c.Bot(bg, name)
+			check(t, err)
+			list, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 0, 1000)
+			check(t, err)
+			got := map[string]rules.Record{}
+			for i, o := range list {
+				got[o.Bot] = o.Record
+				if i > 0 && o.Games > list[i-1].Games {
+					t.Errorf("%s, %s: %s comes after fewer games", l.Name, name, o.Bot)
+				}
+			}
+			if diff := cmp.Diff(records, got); diff != "" || total != len(records) {
+				t.Errorf("%s, %s: %d opponents, %s", l.Name, name, total, diff)
+			}
+			part, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 1, 1)
+			check(t, err)
+			if len(records) > 1 && (total != len(records) || len(part) != 1 || part[0].Bot != list[1].Bot) {
+				t.Errorf("%s, %s: the second opponent is %+v of %d", l.Name, name, part, total)
+			}
+		}
+	}
+}
+
+// The points of a chart are evenly spaced over all versions, the last match among them.
+func TestRatings(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "ada", false)
+	check(t, err)
+	other := c.ids("@random")[0]
+	for range 2 {
+		v := c.live(p.ID, "mine")
+		for range 5 {
+			c.finished("tebes-4", v.ID, other)
+		}
+	}
+	b, err := c.Bot(bg, "mine")
+	check(t, err)
+	for n, want := range map[int]string{
+		10: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
+		99: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
+		3:  "[3@1 6@2 10@2]",
+		1:  "[10@2]",
+	} {
+		points, err := c.Ratings(bg, "tebes-4", b.ID, 10, n)
+		check(t, err)
+		var got []string
+		for _, p := range points {
+			got = append(got, fmt.Sprintf("%d@%d", p.Count, p.Version))
+			if m, err := c.Match(bg, p.Match); err != nil || m.Changes[0].After != p.Elo || !m.Finished.Equal(p.At) {
+				t.Errorf("point %+v is not of its match (%v)", p, err)
+			}
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%d points are %v, want %v", n, got, want)
+		}
+	}
+	last, err := c.Ratings(bg, "tebes-4", b.ID, 1, 10)
+	check(t, err)
+	if len(last) != 5 || last[0].Version != 2 {
+		t.Errorf("the points of one version are %+v", last)
+	}
+	if none, err := c.Ratings(bg, "tute-4", b.ID, 10, 10); err != nil || len(none) != 0 {
+		t.Errorf("without a match there are %v, %v", none, err)
+	}
+}
+
+// A game that a bot forfeited is found by the bot, and verify knows which matches have one.
+func TestForfeits(t *testing.T) {
+	c := newCompetition(t)
+	p, err := c.AddPerson(bg, "ada", false)
+	check(t, err)
+	v, other := c.live(p.ID, "mine"), c.ids("@random")[0]
+	c.finished("tebes-4", v.ID, other)
+	m, seed := c.begun("tebes-4", v.ID, other)
+	_, err = c.Finish(bg, m.ID, playFaulty(t, m, seed))
+	check(t, err)
+	list, err := c.Forfeits(bg, v.BotID, 3)
+	check(t, err)
+	if len(list) != 3 || list[0].Match != m.ID || list[0].Version != 1 || list[0].Played != "tebes" || list[0].Ladder != "tebes-4" || list[0].Code == "" {
+		t.Fatalf("the games are %+v", list)
+	}
+	for _, f := range list {
+		g, err := c.Game(bg, f.Game)
+		check(t, err)
+		if s := g.Seats[f.Seat]; s.Slot != 0 || s.Fault != f.Code {
+			t.Errorf("game %d has %+v", f.Game, g.Seats)
+		}
+	}
+	random, err := c.BotByID(bg, c.botID(other))
+	check(t, err)
+	if list, err := c.Forfeits(bg, random.ID, 3); err != nil || len(list) != 0 {
+		t.Errorf("@random has %v, %v", list, err)
+	}
+	wantSound(t, c.Store)
+	_, err = c.writer.Exec("UPDATE match_slots SET faulty = 1 - faulty WHERE match_id = ?", m.ID)
+	check(t, err)
+	found, err := c.Verify(bg, nil)
+	check(t, err)
+	if len(found) != 2 {
+		t.Errorf("verify finds %v", found)
+	}
+}
+
+func (c *competition) botID(version int64) int64 {
+	v, err := c.Version(bg, version)
+	check(c.tb, err)
+	return v.BotID
+}
+
+// playFaulty plays a match whose first bot answers with illegal moves.
+func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
+	v, err := m.Variant()
+	check(t, err)
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
+	for slot := range m.Versions {
+		serve := func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
+		if slot == 0 {
+			serve = func(lines io.Reader, answers io.Writer) error {
+				io.WriteString(answers, "ready\nmove zz\n")
+				_, err := io.Copy(io.Discard, lines)
+				return err
+			}
+		}
+		rm.Bots = append(rm.Bots, referee.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2), Serve: serve})
+	}
+	rm.Done = func(g *referee.Game) error {
+		g.Reveal(seed)
+		out = append(out, g)
+		return nil
+	}
+	check(t, rm.Play(bg))
+	return out
+}
+
+// Lists of bots are filtered, newest first, and go on where a page ends; a search finds what begins
+// with a text before what contains it, and no text is a pattern.
+func TestNames(t *testing.T) {
+	c := newCompetition(t)
+	for _, name := range []string{"ada", "adam"} {
+		p, err := c.AddPerson(bg, name, false)
+		check(t, err)
+		c.live(p.ID, "x-"+name)
+		c.submitted(p.ID, "madam-"+name)
+	}
+	yes, no := true, false
+	for _, x := range []struct {
+		f    BotFilter
+		want []string
+	}{
+		{BotFilter{House: &no}, []string{"madam-adam", "x-adam", "madam-ada", "x-ada"}},
+		{BotFilter{Name: "X-A"}, []string{"x-adam", "x-ada"}},
+		{BotFilter{Name: "adam", House: &no}, []string{"madam-adam", "x-adam", "madam-ada"}},
+		{BotFilter{Name: "%"}, nil},
+		{BotFilter{Ladder: "tebes-4", House: &no}, []string{"x-adam", "x-ada"}},
+		{BotFilter{Language: "Rust"}, nil},
+		{BotFilter{Name: "rand", House: &yes}, []string{"@random"}},
+	} {
+		var got []string
+		for before := int64(0); ; {
+			page, err := c.ListBots(bg, x.f, before, 1)
+			check(t, err)
+			if len(page) == 0 {
+				break
+			}
+			got, before = append(got, page[0].Name), page[0].ID
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("%+v: %q, want %q", x.f, got, x.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"ADA": "[madam-ada madam-adam] [ada adam]", "x-": "[x-ada x-adam] []", "m": "[madam-ada madam-adam] [adam]", "": "[] []", "%": "[] []", "\x00": "[] []",
+	} {
+		bots, people, err := c.Names(bg, text, 2)
+		check(t, err)
+		if got := fmt.Sprint(bots, people); got != want {
+			t.Errorf("%q finds %s, want %s", text, got, want)
+		}
+	}
+	if list, err := c.Languages(bg, 10); err != nil || !slices.Equal(list, []string{"Go"}) {
+		t.Errorf("the languages are %q, %v", list, err)
+	}
+}

@@ -1,0 +1,104 @@
+-- Queries of the pages about bots and people. Each reads a bounded number of rows, but for the
+-- lists of names, of which a search without a find reads an index.
+
+-- name: ListBots :many
+-- Bots before an ID, the last one first, with the version that is live or else the last. A ladder
+-- keeps those that play there.
+SELECT sqlc.embed(bots), coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
+FROM bots
+JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
+LEFT JOIN people ON people.id = bots.person_id
+WHERE bots.id < CAST(sqlc.arg(before) AS INTEGER)
+  AND (CAST(sqlc.arg(name) AS TEXT) = '' OR instr(bots.name, CAST(sqlc.arg(name) AS TEXT)) > 0 OR instr(people.name, CAST(sqlc.arg(name) AS TEXT)) > 0)
+  AND (CAST(sqlc.arg(house) AS INTEGER) < 0 OR (bots.person_id IS NULL) = CAST(sqlc.arg(house) AS INTEGER))
+  AND (CAST(sqlc.arg(language) AS TEXT) = '' OR versions.language = CAST(sqlc.arg(language) AS TEXT))
+  AND (CAST(sqlc.arg(ladder_id) AS INTEGER) = 0 OR EXISTS (
+    SELECT 1 FROM entries WHERE entries.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER) AND entries.version_id = versions.id AND entries.active = 1))
+ORDER BY bots.id DESC LIMIT sqlc.arg(n);
+
+-- name: BotsOfBefore :many
+SELECT sqlc.embed(bots), versions.number, versions.state, versions.language, versions.label
+FROM bots
+JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
+WHERE bots.person_id = ? AND bots.id < ? ORDER BY bots.id DESC LIMIT ?;
+
+-- name: NextLanguage :one
+SELECT language FROM versions WHERE language > ? ORDER BY language LIMIT 1;
+
+-- name: BotsNamed :many
+SELECT name FROM bots WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) ORDER BY name LIMIT sqlc.arg(n);
+
+-- name: BotsWith :many
+SELECT name FROM bots WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
+
+-- name: PeopleNamed :many
+SELECT name FROM people WHERE name >= sqlc.arg(low) AND name < sqlc.arg(high) ORDER BY name LIMIT sqlc.arg(n);
+
+-- name: PeopleWith :many
+SELECT name FROM people WHERE name > '' AND instr(name, CAST(sqlc.arg(part) AS TEXT)) > 0 ORDER BY name LIMIT sqlc.arg(n);
+
+-- name: VersionsOfBefore :many
+SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?;
+
+-- name: EntriesOfVersion :many
+SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+FROM versions
+JOIN entries ON entries.version_id = versions.id
+JOIN bots ON bots.id = versions.bot_id
+JOIN ladders ON ladders.id = entries.ladder_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE versions.id = ?
+ORDER BY ladders.active DESC, ladders.position, ladders.id;
+
+-- name: LastPlaced :one
+-- The last version of a bot that is or was on a ladder.
+SELECT versions.id FROM versions WHERE versions.bot_id = ?
+  AND EXISTS (SELECT 1 FROM entries WHERE entries.version_id = versions.id) ORDER BY versions.state = 'live' DESC, versions.number DESC LIMIT 1;
+
+-- name: EntriesOnLadder :many
+-- The last versions of a bot that have played on a ladder, the last one first.
+SELECT entries.version_id, versions.number, entries.matches FROM versions CROSS JOIN entries ON entries.version_id = versions.id
+WHERE versions.bot_id = ? AND entries.ladder_id = ? AND entries.matches > 0 ORDER BY versions.number DESC LIMIT ?;
+
+-- name: RatingPoints :many
+-- Changes by matches with certain numbers; wanted is a JSON list of [version, number].
+SELECT changes.version_id, changes.number, changes.elo_after, changes.match_id, matches.finished
+FROM json_each(CAST(sqlc.arg(wanted) AS TEXT)) AS want
+CROSS JOIN changes ON changes.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER)
+  AND changes.version_id = json_extract(want.value, '$[0]') AND changes.number = json_extract(want.value, '$[1]')
+CROSS JOIN matches ON matches.id = changes.match_id;
+
+-- name: Opponents :many
+-- The record of versions against each opponent on a ladder, those with most games first; versions
+-- is a JSON list of IDs.
+SELECT bots.name, CAST(sum(met.matches) AS INTEGER) AS matches, CAST(sum(met.wins) AS INTEGER) AS wins, CAST(sum(met.draws) AS INTEGER) AS draws,
+  CAST(sum(met.losses) AS INTEGER) AS losses, CAST(sum(met.deals) AS REAL) AS deals, CAST(sum(met.score) AS REAL) AS score, count(*) OVER () AS total
+FROM (
+  SELECT pairs.b AS other, pairs.matches, pairs.wins, pairs.draws, pairs.losses, pairs.deals, pairs.score
+  FROM json_each(CAST(sqlc.arg(versions) AS TEXT)) AS own
+  CROSS JOIN pairs ON pairs.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER) AND pairs.a = own.value
+  UNION ALL
+  SELECT pairs.a, pairs.matches, pairs.losses, pairs.draws, pairs.wins, pairs.deals, pairs.deals - pairs.score
+  FROM json_each(CAST(sqlc.arg(versions) AS TEXT)) AS own
+  CROSS JOIN pairs INDEXED BY pairs_other ON pairs.ladder_id = CAST(sqlc.arg(ladder_id) AS INTEGER) AND pairs.b = own.value
+) AS met
+CROSS JOIN versions ON versions.id = met.other
+CROSS JOIN bots ON bots.id = versions.bot_id
+GROUP BY bots.id ORDER BY sum(met.wins + met.draws + met.losses) DESC, bots.id LIMIT sqlc.arg(n) OFFSET sqlc.arg(skip);
+
+-- name: FaultsOfBot :many
+-- The last games that a bot forfeited.
+SELECT games.id, games.match_id, game_seats.seat, game_seats.slot, game_seats.fault, versions.number, matches.game, coalesce(ladders.name, '') AS ladder, matches.finished
+FROM match_slots
+CROSS JOIN matches ON matches.id = match_slots.match_id
+CROSS JOIN games ON games.match_id = match_slots.match_id
+CROSS JOIN game_seats ON game_seats.game_id = games.id AND game_seats.slot = match_slots.slot AND game_seats.fault <> ''
+CROSS JOIN versions ON versions.id = match_slots.version_id
+LEFT JOIN ladders ON ladders.id = matches.ladder_id
+WHERE match_slots.bot_id = ? AND match_slots.faulty = 1 ORDER BY match_slots.match_id DESC, games.id LIMIT ?;
+
+-- name: MessagesOfBot :many
+-- The last messages about versions of a bot.
+SELECT messages.* FROM versions CROSS JOIN messages ON messages.version_id = versions.id
+WHERE versions.bot_id = ? ORDER BY messages.id DESC LIMIT ?;

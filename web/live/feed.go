@@ -1,0 +1,180 @@
+package live
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/replaypage"
+)
+
+// feed has the frames of one game for those who watch, the latest ones of a long game.
+type feed struct {
+	match  *match
+	number int // of the game; 0: none
+	base   int // the ply of the first frame
+	frames []replaypage.Frame
+	moves  []replaypage.Move // by index of the frame before it
+	over   bool
+	from   snapshot // what the frames were made of
+
+	state  rules.State
+	closed *replaypage.Closed
+	log    rules.Log
+}
+
+// mark is how far a feed is.
+type mark struct{ number, end int }
+
+func (f *feed) mark() mark { return mark{f.number, f.end()} }
+
+// end returns the ply of the last frame, one less than base if there is none.
+func (f *feed) end() int { return f.base + len(f.frames) - 1 }
+
+// advance adds the frames up to a snapshot, of this game or of another.
+func (f *feed) advance(s snapshot) error {
+	if s.number != f.number {
+		f.begin(s)
+	}
+	kept := f.match.hub.Limits.Kept
+	moves := s.replay.Moves
+	for i := f.end(); i < len(moves); i++ {
+		m := &moves[i]
+		move, err := f.state.ParseMove(m.Move)
+		if err == nil {
+			err = f.state.Check(move)
+		}
+		if err != nil {
+			return fmt.Errorf("move %d: %w", i, err)
+		}
+		f.log.Reset()
+		f.state.Apply(move, &f.log)
+		if len(moves)-i > kept {
+			f.base, f.frames, f.moves = i+2, nil, nil // so that end() is i+1
+			f.closed.Whole()
+			continue
+		}
+		if f.frames != nil {
+			f.moves = append(f.moves, replaypage.Move{Seat: m.Seat, Move: m.Move, MS: m.MS, StandIn: m.StandIn})
+		}
+		f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
+	}
+	f.over, f.from = s.over, s
+	f.trim(kept)
+	return nil
+}
+
+// begin sets the feed to the deal of another game.
+func (f *feed) begin(s snapshot) {
+	*f = feed{match: f.match, number: s.number, closed: replaypage.NewClosed(f.match.variant)}
+	stream := rules.NewStream(rules.Seed(s.replay.Seed))
+	f.state = f.match.variant.Deal(&stream)
+	f.state.Start(&f.log)
+	f.frames = append(f.frames, f.closed.Frame(f.state, &f.log))
+}
+
+// trim drops the older half of the frames when there are too many.
+func (f *feed) trim(kept int) {
+	if len(f.frames) <= kept {
+		return
+	}
+	n := len(f.frames) - max(1, kept/2)
+	all := map[string]string{}
+	for _, frame := range f.frames[:n+1] {
+		for key, value := range frame.Common {
+			all[key] = value
+		}
+	}
+	f.frames, f.moves, f.base = append([]replaypage.Frame{}, f.frames[n:]...), append([]replaypage.Move{}, f.moves[n:]...), f.base+n
+	f.frames[0].Common = all
+}
+
+// gameDoc is a message about a game: its frames from Ply on. Head is there if these are all that
+// the server has, and then the moves begin behind the first frame; else the first move leads to
+// the first frame.
+type gameDoc struct {
+	Topic  string             `json:"topic"`
+	At     string             `json:"at"` // names the game; see ask
+	Head   *head              `json:"head,omitempty"`
+	Ply    int                `json:"ply"`
+	Frames []replaypage.Frame `json:"frames"`
+	Moves  []replaypage.Move  `json:"moves"`
+	Faults []faultDoc         `json:"faults"`
+	Left   []int64            `json:"left"` // by seat, milliseconds for the next move
+	Result *result            `json:"result,omitempty"`
+}
+
+// head is what a game has from its beginning on, with the names of replaypage.Game.
+type head struct {
+	Ladder    string            `json:"ladder"`
+	Match     place             `json:"match"`
+	Name      string            `json:"game"`
+	Display   rules.Display     `json:"display"`
+	Options   [][2]string       `json:"options"`
+	Clock     referee.ClockMS   `json:"clock"`
+	Seats     []replaypage.Seat `json:"seats"`
+	Keys      []string          `json:"keys"`
+	Own       []string          `json:"own"` // none
+	Deals     int               `json:"deals"`
+	Rotations int               `json:"rotations"`
+}
+
+// place is where a game is in its match.
+type place struct {
+	ID       int64 `json:"id"`
+	Deal     int   `json:"deal"`
+	Rotation int   `json:"rotation"`
+}
+
+// faultDoc is a fault as the other seats are told of it: its text may have cards.
+type faultDoc struct {
+	Seat int           `json:"seat"`
+	Ply  int           `json:"ply"`
+	Code protocol.Code `json:"code"`
+}
+
+// result is the end of a game.
+type result struct {
+	Ranks       []int     `json:"ranks"`
+	Points      []float64 `json:"points"`
+	Over        bool      `json:"over"` // by the rules
+	Adjudicated string    `json:"adjudicated"`
+}
+
+// doc returns the message with the frames from ply first on.
+func (f *feed) doc(first int) gameDoc {
+	r := &f.from.replay
+	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []replaypage.Move{}, Faults: []faultDoc{}}
+	if first == f.base {
+		d.Head = f.head()
+		d.Moves = append(d.Moves, f.moves...)
+	} else {
+		d.Moves = append(d.Moves, f.moves[first-f.base-1:]...)
+	}
+	for i := range r.Faults {
+		d.Faults = append(d.Faults, faultDoc{r.Faults[i].Seat, r.Faults[i].Ply, r.Faults[i].Code})
+	}
+	for seat := range r.Seats {
+		d.Left = append(d.Left, f.from.left[seat].Milliseconds())
+	}
+	if f.over {
+		d.Result = &result{r.Ranks, r.Points, f.state.Turn() == rules.Over, r.Ending()}
+	}
+	return d
+}
+
+func (f *feed) head() *head {
+	r, v, info := &f.from.replay, f.match.variant, f.match.info
+	h := &head{
+		Ladder: info.Ladder, Match: place{info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game().Display(),
+		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: info.Deals, Rotations: len(info.Versions),
+	}
+	for _, o := range v.Settings() {
+		h.Options = append(h.Options, [2]string{o.Name, o.Value})
+	}
+	for seat, s := range r.Seats {
+		h.Seats = append(h.Seats, replaypage.Seat{Name: s.Name, Side: v.Side(seat)})
+	}
+	return h
+}

@@ -1,0 +1,343 @@
+// Package live shows games in progress to those who watch them over WebSockets, and moves the
+// pages of a site with what happens in a competition. A message is encoded once for all who get
+// it. Nobody who watches makes a match wait: each socket has a bounded queue, and one that is too
+// slow is ended and comes back from the position that it has.
+//
+// What is shown of a game in progress is what every seat sees; see replaypage.Closed.
+package live
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/runner"
+)
+
+// Store is what a Hub reads.
+type Store interface {
+	Match(ctx context.Context, id int64) (ladder.Match, error)
+}
+
+// Options are the parts of a Hub. Store and Events are required.
+type Options struct {
+	Store  Store
+	Events *events.Hub
+	Limits Limits       // the zero value: DefaultLimits
+	Log    *slog.Logger // nil: none
+}
+
+// Hub has the matches in progress and the sockets that watch. Run makes it work.
+type Hub struct {
+	Options
+	// Render returns the parts of a page, in a language; see Parts. It is set before Run.
+	Render func(ctx context.Context, topic, lang string) (Parts, error)
+
+	boot    string // names this process, so that positions of another one are not resumed
+	waiting atomic.Int64
+	pages   *pages
+
+	mu      sync.Mutex
+	closed  bool
+	matches map[int64]*match
+	sockets map[*watcher]struct{}
+	people  map[int64]int
+	from    map[netip.Addr]int
+	lists   map[*watcher]struct{} // who watch the list of matches
+	listed  *message              // that list
+	dirty   chan struct{}         // the list has changed
+}
+
+// Topics that are not those of a page. A match is topicMatch and its ID.
+const (
+	topicGames = "games"
+	topicMatch = "match/"
+)
+
+// NewHub returns a Hub.
+func NewHub(o Options) *Hub {
+	if o.Limits == (Limits{}) {
+		o.Limits = DefaultLimits()
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	h := &Hub{
+		Options: o, boot: strconv.FormatUint(rand.Uint64(), 36),
+		matches: map[int64]*match{}, sockets: map[*watcher]struct{}{}, people: map[int64]int{}, from: map[netip.Addr]int{},
+		lists: map[*watcher]struct{}{}, dirty: make(chan struct{}, 1),
+	}
+	h.pages = newPages(h)
+	return h
+}
+
+// message is a message to sockets, encoded once.
+type message struct {
+	*websocket.PreparedMessage
+	size int64
+}
+
+// encode returns a document as a message.
+func encode(doc any) (*message, error) {
+	data, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	p, err := websocket.NewPreparedMessage(websocket.TextMessage, data)
+	if err != nil {
+		return nil, err
+	}
+	return &message{p, int64(len(data))}, nil
+}
+
+// Game is a match in progress, for a list.
+type Game struct {
+	ID     int64    `json:"id"`
+	Ladder string   `json:"ladder"` // "" for an unrated match
+	Bots   []string `json:"bots"`   // by slot
+}
+
+// Games returns the matches in progress that are shown, the oldest first.
+func (h *Hub) Games() []Game {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.games()
+}
+
+func (h *Hub) games() []Game {
+	list := make([]Game, 0, len(h.matches))
+	for id, m := range h.matches {
+		if !m.ended.Load() {
+			list = append(list, Game{id, m.info.Ladder, m.info.Bots})
+		}
+	}
+	slices.SortFunc(list, func(a, b Game) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// shown reports whether a match may be watched before it ends. A match of which a bot is outside
+// of the sandbox is not: somebody could tell it what the others do with the same deal.
+func shown(*ladder.Match, []ladder.Version) bool { return true }
+
+// Watch is for runner.Options.Watch.
+func (h *Hub) Watch(info *ladder.Match, versions []ladder.Version) runner.Watcher {
+	v, err := info.Variant()
+	if err != nil || !shown(info, versions) {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	m := h.matches[info.ID]
+	if m == nil {
+		m = newMatch(h, info, v)
+		h.matches[info.ID] = m
+	}
+	m.ended.Store(false)
+	h.changed()
+	return m
+}
+
+// changed tells Run that the list of matches is another.
+func (h *Hub) changed() {
+	h.listed = nil
+	select {
+	case h.dirty <- struct{}{}:
+	default:
+	}
+}
+
+// eventsKept is how many events wait for Run.
+const eventsKept = 1024
+
+// Run sends what happens until the context ends. Then it ends all sockets.
+func (h *Hub) Run(ctx context.Context) error {
+	defer h.close()
+	happened, stop := h.Events.Subscribe(eventsKept, nil)
+	defer stop()
+	go h.pages.run(ctx)
+	pause := time.Second / time.Duration(h.Limits.Frames)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case e, ok := <-happened:
+			if !ok {
+				happened = nil // the runner has ended, and so will the context
+				continue
+			}
+			h.happened(ctx, e)
+		case <-h.dirty:
+			h.sendList()
+			if !sleep(ctx, pause) {
+				return nil
+			}
+		}
+	}
+}
+
+// sleep waits, and reports whether the context has not ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// happened handles an event.
+func (h *Hub) happened(ctx context.Context, e events.Event) {
+	switch e.Kind {
+	case events.PersonBlocked:
+		h.endPerson(e.Person)
+	case events.MatchFinished, events.MatchBroken:
+		h.settle(ctx)
+	}
+	if e.Missed > 0 {
+		h.settle(ctx)
+	}
+	h.pages.happened(ctx, e)
+}
+
+// settle tells those who watch matches that have ended what became of them, as soon as the store
+// knows.
+func (h *Hub) settle(ctx context.Context) {
+	h.mu.Lock()
+	var ended []*match
+	for _, m := range h.matches {
+		if m.ended.Load() {
+			ended = append(ended, m)
+		}
+	}
+	h.mu.Unlock()
+	for _, m := range ended {
+		now, err := h.Store.Match(ctx, m.info.ID)
+		if err != nil || now.State == ladder.Running {
+			continue
+		}
+		h.mu.Lock()
+		if h.matches[m.info.ID] == m && m.ended.Load() {
+			delete(h.matches, m.info.ID)
+			h.changed()
+		}
+		h.mu.Unlock()
+		m.over(now.State)
+	}
+}
+
+// sendList sends the list of matches to those who watch it.
+func (h *Hub) sendList() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if m := h.list(); m != nil {
+		for w := range h.lists {
+			w.send(m)
+		}
+	}
+}
+
+// list returns the list of matches as a message.
+func (h *Hub) list() *message {
+	if h.listed == nil {
+		m, err := encode(struct {
+			Topic   string `json:"topic"`
+			Matches []Game `json:"matches"`
+		}{topicGames, h.games()})
+		if err != nil {
+			h.Log.Error("live: a list cannot be encoded", "err", err)
+			return nil
+		}
+		h.listed = m
+	}
+	return h.listed
+}
+
+// admit registers a socket, or returns why it is one too many.
+func (h *Hub) admit(w *watcher) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	what, l := "", h.Limits
+	switch {
+	case h.closed:
+		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server stops")
+	case w.person != 0 && h.people[w.person] >= l.Person:
+		what = fmt.Sprintf("one person is %d", l.Person)
+	case h.from[w.address] >= l.Address:
+		what = fmt.Sprintf("one address is %d", l.Address)
+	case len(h.sockets) >= l.Total:
+		what = fmt.Sprintf("all is %d", l.Total)
+	default:
+		h.sockets[w] = struct{}{}
+		count(h.people, w.person, 1)
+		count(h.from, w.address, 1)
+		return nil
+	}
+	return ladder.Errorf(ladder.Unavailable, "close a page that watches, or try again later", "the limit for %s sockets that watch", what)
+}
+
+// count changes a counter, and forgets it at 0.
+func count[K comparable](counters map[K]int, key K, n int) {
+	if counters[key] += n; counters[key] == 0 {
+		delete(counters, key)
+	}
+}
+
+// forget unregisters a socket that has ended.
+func (h *Hub) forget(w *watcher) {
+	h.mu.Lock()
+	if _, there := h.sockets[w]; there {
+		delete(h.sockets, w)
+		delete(h.lists, w)
+		count(h.people, w.person, -1)
+		count(h.from, w.address, -1)
+	}
+	h.mu.Unlock()
+	w.leaveAll()
+}
+
+// endPerson ends the sockets of a person who is blocked.
+func (h *Hub) endPerson(person int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for w := range h.sockets {
+		if w.person == person && person != 0 {
+			w.end(websocket.ClosePolicyViolation, "blocked")
+		}
+	}
+}
+
+// close ends all sockets, which will come back to the next server.
+func (h *Hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for w := range h.sockets {
+		w.end(websocket.CloseGoingAway, "the server stops")
+	}
+}
+
+// Sockets returns how many sockets watch.
+func (h *Hub) Sockets() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.sockets)
+}
+
+// Waiting returns how many bytes wait for all sockets.
+func (h *Hub) Waiting() int64 { return h.waiting.Load() }

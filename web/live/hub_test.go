@@ -1,0 +1,314 @@
+package live_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/replaypage"
+)
+
+// quick are limits with which little is waited for.
+func quick() live.Limits {
+	l := live.DefaultLimits()
+	l.Frames, l.Hold, l.Asks = 500, time.Millisecond, 10_000
+	return l
+}
+
+// collected is what a client has of the games of a match.
+type collected struct {
+	at     []string // the games in their order
+	frames map[string][]replaypage.Frame
+	moves  map[string][]replaypage.Move
+	over   string
+}
+
+// add adds a message, and reports whether it does not fit what is there.
+func (c *collected) add(d doc) error {
+	if d.Over != nil {
+		c.over = *d.Over
+		return nil
+	}
+	if c.frames == nil {
+		c.frames, c.moves = map[string][]replaypage.Frame{}, map[string][]replaypage.Move{}
+	}
+	if d.Head != nil {
+		if d.Ply != 0 {
+			return fmt.Errorf("a game begins with ply %d", d.Ply)
+		}
+		if _, known := c.frames[d.At]; !known {
+			c.at = append(c.at, d.At)
+		}
+		c.frames[d.At], c.moves[d.At] = nil, nil
+	}
+	if want := len(c.frames[d.At]); d.Ply != want {
+		return fmt.Errorf("frames come from ply %d on, want %d", d.Ply, want)
+	}
+	c.frames[d.At] = append(c.frames[d.At], d.Frames...)
+	c.moves[d.At] = append(c.moves[d.At], d.Moves...)
+	return nil
+}
+
+// last returns with what to ask for a game in progress.
+func (c *collected) last() string {
+	if len(c.at) == 0 {
+		return ""
+	}
+	at := c.at[len(c.at)-1]
+	return fmt.Sprintf(`,"game":%q,"ply":%d`, at, len(c.frames[at])-1)
+}
+
+// Whoever watches gets each position once and in order, however often the connection is lost, and
+// what has come is what the stored replay of the game has.
+func TestWatchers(t *testing.T) {
+	for game, options := range map[string]string{"teeko": "", "brisca": `players = "4", teams = "yes"`, "tute": `players = "4"`, "tebes": `size = "4"`} {
+		t.Run(game, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, strings.Replace(strings.Replace(teeko, "teeko", game, 1), "deals = 1", "deals = 20\nbots = 2\noptions = {"+options+"}", 1), quick())
+			id := w.begun()
+			var all [6]collected
+			done := make(chan error, len(all))
+			var ready sync.WaitGroup
+			for i := range all {
+				ready.Add(1)
+				began := sync.OnceFunc(ready.Done)
+				go func() {
+					defer began()
+					done <- w.follow(id, &all[i], rand.New(rand.NewPCG(1, uint64(i))), i > 0, began)
+				}()
+			}
+			go func() {
+				ready.Wait()
+				for range 6 {
+					w.moves <- struct{}{}
+				}
+				w.free()
+			}()
+			for range all {
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+			}
+			for i := range all {
+				w.compare(id, &all[i])
+			}
+		})
+	}
+}
+
+// follow watches a match to its end. If it is clumsy it loses its connection at times. It calls
+// began when something has come.
+func (w *world) follow(id int64, c *collected, r *rand.Rand, clumsy bool, began func()) error {
+	for c.over == "" {
+		conn, _, err := websocket.DefaultDialer.Dial(w.url, nil)
+		if err != nil {
+			return err
+		}
+		s := &client{w.T, conn}
+		err = s.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"watch":"match/%d"%s}`, id, c.last()))
+		for n := 1 + r.IntN(6); err == nil && c.over == "" && (!clumsy || n > 0); n-- {
+			var d doc
+			if d, err = s.read(); err == nil {
+				err = c.add(d)
+				began()
+			}
+		}
+		conn.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare compares what came with the replays that the store has.
+func (w *world) compare(id int64, c *collected) {
+	w.T.Helper()
+	if c.over != "finished" {
+		w.T.Errorf("the match is %q at its end", c.over)
+	}
+	games, err := w.Store.Games(w.T.Context(), id)
+	w.Must(err)
+	found := 0
+	for _, g := range games {
+		data, err := w.Store.Replay(w.T.Context(), g.ID)
+		w.Must(err)
+		replay, err := referee.DecodeReplay(data)
+		w.Must(err)
+		v := refereetest.Variant(w.T, replay.Game, options(replay.Options))
+		maker, log := replaypage.NewClosed(v), rules.Log{}
+		var want []replaypage.Frame
+		for step, err := range replay.Walk(v, &log) {
+			w.Must(err)
+			want = append(want, maker.Frame(step.State, &log))
+		}
+		for _, at := range c.at {
+			got := c.frames[at]
+			if len(c.moves[at]) > 0 && c.moves[at][0].Move == replay.Moves[0].Move && reflect.DeepEqual(normal(got), normal(want)) {
+				found++
+				break
+			}
+		}
+	}
+	if last := len(games); found == 0 || found < len(c.at)-1 {
+		w.T.Errorf("%d of %d games that came are among the %d that are stored", found, len(c.at), last)
+	}
+}
+
+// normal writes frames so that empty maps and none are the same.
+func normal(frames []replaypage.Frame) []string {
+	var out []string
+	for _, f := range frames {
+		out = append(out, fmt.Sprint(f.Turn, f.Common, f.Events.All))
+	}
+	return out
+}
+
+func options(m map[string]string) string {
+	var out []string
+	for k, v := range m {
+		out = append(out, k+"="+v)
+	}
+	return strings.Join(out, " ")
+}
+
+// The limits of sockets hold for a person, an address and all, while others watch on.
+func TestSocketLimits(t *testing.T) {
+	l := quick()
+	l.Person, l.Address, l.Total = 2, 3, 5
+	w := newWorld(t, teeko, l)
+	other := w.dial("from=192.0.2.9")
+	other.say(`{"watch":"games"}`)
+	other.next()
+	for _, q := range []string{"person=1&from=10.0.0.1", "person=1&from=10.0.0.2"} {
+		w.dial(q)
+	}
+	if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 503 || !strings.Contains(text, "the limit for one person is 2 sockets") {
+		t.Errorf("a third socket of a person gets %d %q", status, text)
+	}
+	first := w.dial("from=10.0.0.1")
+	w.dial("from=10.0.0.1")
+	if status, text := w.refused("from=10.0.0.1", nil); status != 503 || !strings.Contains(text, "the limit for one address is 3 sockets") {
+		t.Errorf("a fourth socket from an address gets %d %q", status, text)
+	}
+	if status, text := w.refused("from=10.0.0.7", nil); status != 503 || !strings.Contains(text, "the limit for all is 5 sockets") {
+		t.Errorf("a sixth socket gets %d %q", status, text)
+	}
+	first.Close()
+	refereetest.Until(t, "a socket has ended", func() bool { return w.hub.Sockets() == 4 })
+	w.dial("from=10.0.0.7")
+	id := w.inProgress(other)
+	other.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))
+	w.moves <- struct{}{}
+	for d := other.next(); d.Ply+len(d.Frames) < 2; d = other.next() {
+	}
+}
+
+// inProgress waits for a match on a socket that watches the list.
+func (w *world) inProgress(c *client) int64 {
+	for _, g := range w.hub.Games() {
+		return g.ID
+	}
+	for {
+		if d := c.next(); len(d.Matches) > 0 {
+			return d.Matches[0].ID
+		}
+	}
+}
+
+// The limits of topics and messages end a socket, and no other.
+func TestTopicLimits(t *testing.T) {
+	l := quick()
+	l.Topics, l.Asks = 3, 4
+	w := newWorld(t, teeko, l)
+	other := w.dial("")
+	other.say(`{"watch":"games"}`)
+	for name, say := range map[string]func(c *client){
+		"topics": func(c *client) {
+			for i := range 4 {
+				c.say(fmt.Sprintf(`{"watch":"match/%d"}`, 1000+i))
+			}
+		},
+		"messages": func(c *client) {
+			for range 20 {
+				c.WriteMessage(websocket.TextMessage, []byte(`{"watch":"games"}`))
+				c.WriteMessage(websocket.TextMessage, []byte(`{"leave":"games"}`))
+			}
+		},
+		"twice":     func(c *client) { c.say(`{"watch":"games"}`); c.say(`{"watch":"games"}`) },
+		"not there": func(c *client) { c.say(`{"leave":"games"}`) },
+	} {
+		c := w.dial("")
+		say(c)
+		if code := c.code(); code != websocket.ClosePolicyViolation {
+			t.Errorf("%s: the socket ends with %d", name, code)
+		}
+	}
+	other.next()
+	other.say(`{"leave":"games"}`)
+	other.say(`{"watch":"match/999999"}`)
+	for {
+		if d := other.next(); d.Topic == "match/999999" {
+			if d.Over == nil || *d.Over != "" {
+				t.Errorf("a match that does not exist is %+v", d)
+			}
+			return
+		}
+	}
+}
+
+// A page of another site cannot watch.
+func TestForeignOrigin(t *testing.T) {
+	w := newWorld(t, teeko, quick())
+	if status, text := w.refused("", http.Header{"Origin": {"https://elsewhere.example"}}); status != http.StatusForbidden || !strings.Contains(text, "origin") {
+		t.Errorf("a foreign origin gets %d %q", status, text)
+	}
+	own := "http" + strings.TrimPrefix(w.url, "ws")
+	c, _, err := websocket.DefaultDialer.Dial(w.url, http.Header{"Origin": {own}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+}
+
+// The sockets of a person who is blocked end at once, and no others.
+func TestBlockedPerson(t *testing.T) {
+	w := newWorld(t, teeko, quick())
+	blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
+	w.events.Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
+	for _, c := range blocked {
+		if code := c.code(); code != websocket.ClosePolicyViolation {
+			t.Errorf("the socket ends with %d", code)
+		}
+	}
+	other.say(`{"watch":"games"}`)
+	other.next()
+}
+
+// A server that stops says so to all, and takes no more.
+func TestGoingAway(t *testing.T) {
+	w := newWorld(t, teeko, quick())
+	c := w.dial("")
+	c.say(`{"watch":"games"}`)
+	c.next()
+	w.free()
+	w.end()
+	if code := c.code(); code != websocket.CloseGoingAway {
+		t.Errorf("the socket ends with %d", code)
+	}
+	if status, text := w.refused("", nil); status != 503 || !strings.Contains(text, "the server stops") {
+		t.Errorf("a socket gets %d %q", status, text)
+	}
+}

@@ -1,0 +1,269 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// match is a match in progress. The runner's worker leaves each position in now; a goroutine that
+// runs while somebody watches takes the newest from there, so that the match does not wait.
+type match struct {
+	hub     *Hub
+	info    *ladder.Match
+	variant rules.Variant
+	ended   atomic.Bool // no more positions come, perhaps for a while
+	awake   chan struct{}
+
+	mu   sync.Mutex
+	now  snapshot
+	last snapshot // the game before it, if the feed has not come to its end
+	feed int      // the number of the game that the feed is at
+	idle bool     // the feed has all that there is
+
+	sending  sync.Mutex
+	watchers map[*watcher]struct{}
+	shown    *feed    // nil while nobody watches
+	whole    *message // all that the feed has
+	stop     context.CancelFunc
+	gone     bool // those who watched it have been told how it ended
+}
+
+// snapshot is the record of a game so far. A copy of it stays valid; see referee.Position. What
+// bots say about their moves (ReplayMove.Info) is neither read nor safe to read.
+type snapshot struct {
+	number int // of the game, from 1; 0: none
+	replay referee.Replay
+	left   [rules.MaxSeats]time.Duration
+	at     time.Time
+	over   bool
+}
+
+func newMatch(h *Hub, info *ladder.Match, v rules.Variant) *match {
+	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*watcher]struct{}{}}
+}
+
+// Position keeps a position; see runner.Watcher. It allocates nothing.
+func (m *match) Position(p referee.Position) {
+	m.mu.Lock()
+	first := len(p.Replay.Moves) == 0 && !p.Over
+	if first || m.now.number == 0 || m.now.over || p.Replay.Match != m.now.replay.Match || len(p.Replay.Moves) < len(m.now.replay.Moves) {
+		if m.last = (snapshot{}); m.feed == m.now.number && m.now.over { // else the game was void
+			m.last = m.now
+		}
+		m.now.number++
+	}
+	m.now.replay, m.now.over, m.now.at = *p.Replay, p.Over, time.Now()
+	for seat := range p.Replay.Seats {
+		m.now.left[seat] = p.Left(seat)
+	}
+	idle := m.idle
+	m.idle = false
+	m.mu.Unlock()
+	if idle {
+		m.wake()
+	}
+}
+
+func (m *match) wake() {
+	select {
+	case m.awake <- struct{}{}:
+	default:
+	}
+}
+
+// End is called when no more positions come; see runner.Watcher.
+func (m *match) End() {
+	m.ended.Store(true)
+	m.hub.mu.Lock()
+	m.hub.changed()
+	m.hub.mu.Unlock()
+}
+
+// next returns what the feed is to come to: the rest of its game, or the newest game.
+func (m *match) next(number, moves int, over bool) (s snapshot, news bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s = m.now
+	if m.last.number == number && number > 0 && !over {
+		s = m.last
+	}
+	m.feed = s.number
+	news = s.number > 0 && (s.number != number || len(s.replay.Moves) > moves || s.over != over)
+	m.idle = !news
+	return s, news
+}
+
+// join makes a socket watch. It gets all positions of the game, or those that it lacks. It
+// reports false if the match is over.
+func (m *match) join(w *watcher, a ask) bool {
+	m.sending.Lock()
+	defer m.sending.Unlock()
+	if m.gone {
+		return false
+	}
+	m.watchers[w] = struct{}{}
+	if m.shown == nil {
+		m.shown, m.whole = &feed{match: m}, nil
+		m.advance()
+		ctx, cancel := context.WithCancel(context.Background())
+		m.stop = cancel
+		go m.run(ctx)
+	}
+	if len(m.shown.frames) == 0 {
+		return true // it waits for a position
+	}
+	first := m.shown.base
+	if a.Game == m.name(m.shown.number) && a.Ply >= m.shown.base && a.Ply <= m.shown.end() {
+		first = a.Ply + 1
+	}
+	msg := m.whole
+	if msg == nil || first != m.shown.base {
+		var err error
+		if msg, err = m.encode(first); err != nil {
+			m.hub.Log.Error("live: a game cannot be encoded", "match", m.info.ID, "err", err)
+			return true
+		}
+		if first == m.shown.base {
+			m.whole = msg
+		}
+	}
+	w.send(msg)
+	return true
+}
+
+func (m *match) leave(w *watcher) {
+	m.sending.Lock()
+	defer m.sending.Unlock()
+	delete(m.watchers, w)
+	m.rest()
+}
+
+// rest drops the feed if nobody watches.
+func (m *match) rest() {
+	if len(m.watchers) == 0 && m.shown != nil {
+		m.stop()
+		m.shown, m.whole = nil, nil
+		m.mu.Lock()
+		m.feed, m.last, m.idle = 0, snapshot{}, false
+		m.mu.Unlock()
+	}
+}
+
+// run sends what comes, at most Limits.Frames messages a second, and keeps the end of a game in
+// sight for a while.
+func (m *match) run(ctx context.Context) {
+	pause := time.Second / time.Duration(m.hub.Limits.Frames)
+	for {
+		m.sending.Lock()
+		if ctx.Err() != nil {
+			m.sending.Unlock()
+			return
+		}
+		before := m.shown.mark()
+		news := m.advance()
+		if news {
+			m.broadcast(before)
+		}
+		wait := pause
+		if m.shown.over {
+			wait = m.hub.Limits.Hold
+		}
+		m.sending.Unlock()
+		if !news {
+			select {
+			case <-ctx.Done():
+				return
+			case <-m.awake:
+			}
+			continue
+		}
+		if !sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+// advance brings the feed to the newest position, and reports whether there is one.
+func (m *match) advance() bool {
+	f := m.shown
+	s, news := m.next(f.number, f.end(), f.over)
+	if !news {
+		return false
+	}
+	if err := f.advance(s); err != nil {
+		m.hub.Log.Error("live: a game cannot be shown", "match", m.info.ID, "err", err)
+		*f = feed{match: m, number: s.number, over: s.over, base: len(s.replay.Moves) + 1} // has no frames
+		return false
+	}
+	m.whole = nil
+	return true
+}
+
+// broadcast sends what has been added to a feed that was in a state.
+func (m *match) broadcast(before mark) {
+	first := m.shown.base
+	if before.number == m.shown.number && before.end >= m.shown.base {
+		first = before.end + 1
+	}
+	msg, err := m.encode(first)
+	if err != nil {
+		m.hub.Log.Error("live: a game cannot be encoded", "match", m.info.ID, "err", err)
+		return
+	}
+	if first == m.shown.base {
+		m.whole = msg
+	}
+	for w := range m.watchers {
+		w.send(msg)
+	}
+}
+
+// encode returns the frames from first on as a message: with the head of the game if that is
+// its base, and else as what follows.
+func (m *match) encode(first int) (*message, error) {
+	doc := m.shown.doc(first)
+	doc.Topic, doc.At = m.topic(), m.name(m.shown.number)
+	return encode(doc)
+}
+
+func (m *match) topic() string { return topicMatch + strconv.FormatInt(m.info.ID, 10) }
+
+// name identifies a game of the match in this process.
+func (m *match) name(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
+
+// overDoc tells those who watch a match that it is over: the state that it has now, "" if it
+// does not exist.
+type overDoc struct {
+	Topic string `json:"topic"`
+	Over  string `json:"over"`
+}
+
+// over tells those who watch how the match has ended.
+func (m *match) over(state ladder.MatchState) {
+	msg, err := encode(overDoc{m.topic(), string(state)})
+	m.sending.Lock()
+	defer m.sending.Unlock()
+	if m.shown != nil && m.shown.number > 0 {
+		before := m.shown.mark()
+		for m.advance() { // to the end of the last game
+			m.broadcast(before)
+			before = m.shown.mark()
+		}
+	}
+	m.gone = true
+	for w := range m.watchers {
+		if err == nil {
+			w.send(msg)
+		}
+		delete(m.watchers, w)
+	}
+	m.rest()
+}

@@ -1,0 +1,200 @@
+package live
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/time/rate"
+
+	"github.com/timba-arena/timba/ladder/events"
+)
+
+// Parts are the parts of a page that move, as HTML.
+type Parts struct {
+	Order []string          // the keys of those that are a list, in their order; may be empty
+	HTML  map[string]string // by key
+}
+
+// partsDoc is a message about a page: the parts that have changed, and the order of its list.
+type partsDoc struct {
+	Topic string            `json:"topic"`
+	Parts map[string]string `json:"parts"`
+	Order []string          `json:"order"`
+}
+
+// pageKey is a page in a language.
+type pageKey struct{ topic, lang string }
+
+// page is a page that somebody watches.
+type page struct {
+	watchers map[*watcher]struct{}
+	fresh    map[*watcher]bool // have nothing yet
+	moved    bool              // something has happened since it was rendered
+	whole    *message          // nil: not rendered yet
+	parts    Parts
+}
+
+// pages renders the pages that are watched and have moved, one after the other.
+type pages struct {
+	hub  *Hub
+	wake chan struct{}
+	mu   sync.Mutex
+	all  map[pageKey]*page
+}
+
+func newPages(h *Hub) *pages {
+	return &pages{hub: h, wake: make(chan struct{}, 1), all: map[pageKey]*page{}}
+}
+
+// maxLang is the length of the longest tag of a language.
+const maxLang = 5
+
+// watch begins to watch a page.
+func (p *pages) watch(w *watcher, topic, lang string) (leave func(), err error) {
+	if len(lang) > maxLang || p.hub.Render == nil {
+		return nil, errMessage
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := pageKey{topic, lang}
+	pg := p.all[key]
+	if pg == nil {
+		if len(p.all) >= p.hub.Limits.Pages {
+			w.end(CloseSlow, "too many pages are watched")
+			return func() {}, nil
+		}
+		pg = &page{watchers: map[*watcher]struct{}{}, fresh: map[*watcher]bool{}, moved: true}
+		p.all[key] = pg
+	}
+	pg.watchers[w] = struct{}{}
+	if pg.moved || pg.whole == nil {
+		pg.fresh[w] = true
+		p.look()
+	} else {
+		w.send(pg.whole)
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(pg.watchers, w)
+		if len(pg.watchers) == 0 && p.all[key] == pg {
+			delete(p.all, key)
+		}
+	}, nil
+}
+
+func (p *pages) look() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// happened marks the pages that an event moves.
+func (p *pages) happened(ctx context.Context, e events.Event) {
+	switch e.Kind {
+	case events.SubmissionMoved, events.QueueMoved, events.PersonBlocked:
+		return
+	}
+	p.mu.Lock()
+	bots := slices.ContainsFunc(slices.Collect(maps.Keys(p.all)), func(k pageKey) bool { return strings.HasPrefix(k.topic, "bot/") })
+	p.mu.Unlock()
+	all := e.Missed > 0 || e.Kind == events.VersionMoved
+	moved := map[string]bool{"home": true, "ladder/" + e.Ladder: e.Kind != events.MatchBegan}
+	if bots && e.Match != 0 {
+		if m, err := p.hub.Store.Match(ctx, e.Match); err == nil {
+			for _, name := range m.Bots {
+				moved["bot/"+name] = true
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, pg := range p.all {
+		if all || moved[key.topic] || e.Kind == events.FitSaved && strings.HasPrefix(key.topic, "bot/") {
+			pg.moved = true
+			p.look()
+		}
+	}
+}
+
+// run renders until the context ends.
+func (p *pages) run(ctx context.Context) {
+	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+		for _, key := range p.moved() {
+			if pace.Wait(ctx) != nil {
+				return
+			}
+			p.render(ctx, key)
+		}
+	}
+}
+
+// moved returns the pages to render.
+func (p *pages) moved() (keys []pageKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, pg := range p.all {
+		if pg.moved || len(pg.fresh) > 0 {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// render renders a page, and sends all of it to those who are new, and to the others what has
+// changed.
+func (p *pages) render(ctx context.Context, key pageKey) {
+	p.mu.Lock()
+	pg := p.all[key]
+	if pg != nil {
+		pg.moved = false
+	}
+	p.mu.Unlock()
+	if pg == nil {
+		return
+	}
+	parts, err := p.hub.Render(ctx, key.topic, key.lang)
+	if err != nil {
+		p.hub.Log.Debug("live: a page cannot be rendered", "topic", key.topic, "err", err)
+		parts = Parts{} // such as one that does not exist
+	}
+	changed := map[string]string{}
+	for k, html := range parts.HTML {
+		if pg.parts.HTML[k] != html {
+			changed[k] = html
+		}
+	}
+	whole, err := encode(partsDoc{key.topic, parts.HTML, parts.Order})
+	if err != nil {
+		return
+	}
+	some := whole
+	if len(changed) < len(parts.HTML) {
+		if some, err = encode(partsDoc{key.topic, changed, parts.Order}); err != nil {
+			return
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news := pg.whole == nil || len(changed) > 0 || !slices.Equal(parts.Order, pg.parts.Order)
+	pg.parts, pg.whole = parts, whole
+	for w := range pg.watchers {
+		switch {
+		case pg.fresh[w]:
+			w.send(whole)
+		case news:
+			w.send(some)
+		}
+	}
+	clear(pg.fresh)
+}

@@ -1,0 +1,229 @@
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/web/replaypage"
+)
+
+// patience is how long a test waits for a message. The machine may be busy.
+const patience = 60 * time.Second
+
+// world is a competition whose matches the runner plays, with house bots in this process, and
+// a Hub behind a real HTTP server.
+type world struct {
+	*laddertest.World
+	hub    *live.Hub
+	events events.Hub
+	url    string
+	moves  chan struct{} // a value lets a bot make a move; closed: all moves
+	once   sync.Once
+	end    context.CancelFunc
+	ended  chan struct{}
+}
+
+const teeko = `
+[[ladder]]
+name = "one"
+game = "teeko"
+deals = 1
+house = ["@random", "@first"]
+clock = {movetime = 600000, startup = 600000}
+`
+
+// newWorld starts a world. The bots make no move until they may: see world.moves.
+func newWorld(t testing.TB, toml string, limits live.Limits) *world {
+	t.Helper()
+	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
+	w.House(func(name string) string { return strings.Repeat("0", 64) })
+	w.hub = live.NewHub(live.Options{Store: w.Store, Events: &w.events, Limits: limits})
+	r, err := runner.New(runner.Options{
+		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Events: &w.events, Watch: w.hub.Watch,
+	})
+	w.Must(err)
+	server := httptest.NewServer(http.HandlerFunc(w.serve))
+	w.url = "ws" + strings.TrimPrefix(server.URL, "http")
+	ctx, cancel := context.WithCancel(context.Background())
+	w.end = cancel
+	go func() {
+		defer close(w.ended)
+		played := make(chan struct{})
+		go func() { defer close(played); r.Run(ctx) }()
+		w.hub.Run(ctx)
+		<-played
+	}()
+	t.Cleanup(func() {
+		cancel()
+		w.free()
+		<-w.ended
+		server.Close()
+	})
+	return w
+}
+
+// free lets the bots make all moves.
+func (w *world) free() { w.once.Do(func() { close(w.moves) }) }
+
+// serve makes sockets. Who they are of is in the address: ?person=1&from=10.0.0.1.
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
+	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
+	if err := w.hub.Serve(rw, r, person, address); err != nil {
+		status := http.StatusServiceUnavailable
+		if ladder.CodeOf(err) != ladder.Unavailable {
+			status = http.StatusForbidden
+		}
+		http.Error(rw, err.Error(), status)
+	}
+}
+
+// resolve returns a house bot that waits before each move.
+func (w *world) resolve(_ context.Context, v ladder.Version) (referee.Bot, error) {
+	return referee.Bot{Name: v.Bot, Hash: v.Hash, Serve: func(in io.Reader, out io.Writer) error {
+		return house.Run(strings.TrimPrefix(v.Bot, "@"), in, gated{out, w.moves})
+	}}, nil
+}
+
+// gated is a writer that waits before a move.
+type gated struct {
+	io.Writer
+	moves <-chan struct{}
+}
+
+func (g gated) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("move ")) {
+		<-g.moves
+	}
+	return g.Writer.Write(p)
+}
+
+// doc is any message of the hub.
+type doc struct {
+	Topic   string
+	At      string
+	Head    *struct{ Seats []replaypage.Seat }
+	Ply     int
+	Frames  []replaypage.Frame
+	Moves   []replaypage.Move
+	Left    []int64
+	Result  *struct{ Ranks []int }
+	Over    *string
+	Matches []live.Game
+	Parts   map[string]string
+	Order   []string
+}
+
+// client is a socket of a test.
+type client struct {
+	t testing.TB
+	*websocket.Conn
+}
+
+// dial connects a socket; the query says who it is of.
+func (w *world) dial(query string) *client {
+	w.T.Helper()
+	c, resp, err := websocket.DefaultDialer.Dial(w.url+"/?"+query, nil)
+	if err != nil {
+		text := ""
+		if resp != nil {
+			data, _ := io.ReadAll(resp.Body)
+			text = string(data)
+		}
+		w.T.Fatalf("%v: %s", err, text)
+	}
+	w.T.Cleanup(func() { c.Close() })
+	return &client{w.T, c}
+}
+
+// refused returns the answer to a socket that is not wanted.
+func (w *world) refused(query string, header http.Header) (status int, text string) {
+	w.T.Helper()
+	c, resp, err := websocket.DefaultDialer.Dial(w.url+"/?"+query, header)
+	if err == nil {
+		c.Close()
+		w.T.Fatalf("a socket %q is accepted", query)
+	}
+	if resp == nil {
+		w.T.Fatal(err)
+	}
+	data, _ := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(data)
+}
+
+func (c *client) say(text string) {
+	c.t.Helper()
+	if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// next returns the next message.
+func (c *client) next() doc {
+	c.t.Helper()
+	d, err := c.read()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return d
+}
+
+func (c *client) read() (d doc, err error) {
+	c.SetReadDeadline(time.Now().Add(patience))
+	_, data, err := c.ReadMessage()
+	if err == nil {
+		err = json.Unmarshal(data, &d)
+	}
+	return d, err
+}
+
+// code waits for the end of the socket and returns its code, 0 if there is none.
+func (c *client) code() int {
+	c.t.Helper()
+	for {
+		_, err := c.read()
+		if end, ok := err.(*websocket.CloseError); ok {
+			return end.Code
+		}
+		if e, ok := err.(net.Error); ok && e.Timeout() {
+			c.t.Fatal("the socket does not end")
+		}
+		if err != nil {
+			return 0
+		}
+	}
+}
+
+// begun waits until a match is in progress, and returns its ID.
+func (w *world) begun() int64 {
+	w.T.Helper()
+	c := w.dial("from=192.0.2.1")
+	defer c.Close()
+	c.say(`{"watch":"games"}`)
+	for {
+		if d := c.next(); len(d.Matches) > 0 {
+			return d.Matches[0].ID
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
+const maxOwnBots = 100
+
+// messagesPerPage is how many messages a page shows.
+const messagesPerPage = 20
+
+// tabs are the pages of an account; Admin is for the ones that only admins see.
+type tabs struct {
+	At    string // the address of the page
+	Admin bool
+	All   bool // the token of the session may list tokens
+}
+
+func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope == ladder.ScopeAll} }
+
+// accountPage is the data of the page "account".
+type accountPage struct {
+	Tabs     tabs
+	Bots     []ownBot
+	Limit    int // of bots
+	Messages []wire.Message
+	Pager    pager
+}
+
+// ownBot is a bot of the person who is signed in, with its last version.
+type ownBot struct {
+	ladder.Bot
+	Last ladder.Version // ID 0: none
+}
+
+// account shows one's own bots and messages.
+func (s *Site) account(v *visit) error {
+	page := accountPage{Tabs: v.tabs("/account"), Limit: s.Config.Limits.Bots}
+	bots, err := s.Store.Bots(v.ctx(), v.Person.ID, store.Page{Limit: maxOwnBots})
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(bots))
+	for i, b := range bots {
+		ids[i] = b.ID
+	}
+	last, err := s.Store.LastVersions(v.ctx(), ids)
+	if err != nil {
+		return err
+	}
+	for _, b := range bots {
+		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
+	}
+	all, err := s.ownMessages(v)
+	if err != nil {
+		return err
+	}
+	q := v.query()
+	page.Messages, page.Pager = paged(v, q, all, messagesPerPage)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "account", page)
+}
+
+// maxMessages is how many messages a person can page through.
+const maxMessages = 500
+
+// ownMessages returns one's own messages, the newest first.
+func (s *Site) ownMessages(v *visit) ([]wire.Message, error) {
+	list, err := s.Store.LastMessages(v.ctx(), v.Person.ID, maxMessages)
+	var out []wire.Message
+	for _, m := range list {
+		out = append(out, wire.Message{ID: m.ID, Text: m.Text, Created: m.Created})
+	}
+	return out, err
+}
+
+// tokensPage is the data of the page "tokens".
+type tokensPage struct {
+	Tabs    tabs
+	Valid   []wire.Token
+	Current int64 // the token of this session
+	Scopes  []ladder.Scope
+	Expiry  []int // days to choose from
+	Asked   wire.NewToken
+	Days    string // as it was chosen
+	Problem *wire.Problem
+	Made    *wire.MadeToken // shown this once
+}
+
+// The days after which a new token or invite can expire.
+var expiries = []int{1, 7, 30, 90, 365}
+
+// tokens lists one's own tokens.
+func (s *Site) tokens(v *visit) error { return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}) }
+
+func (s *Site) showTokens(v *visit, status int, page tokensPage) error {
+	all, err := v.client().Tokens(v.ctx())
+	if err != nil {
+		return err
+	}
+	now := s.Now()
+	for _, t := range all {
+		if t.Revoked.IsZero() && (t.Expires.IsZero() || t.Expires.After(now)) {
+			page.Valid = append(page.Valid, t)
+		}
+	}
+	page.Tabs, page.Current, page.Expiry = v.tabs("/account/tokens"), v.Token.ID, expiries
+	page.Scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
+	if page.Made != nil {
+		v.w.Header().Set("Cache-Control", "no-store")
+	}
+	return v.page(status, "tokens", page)
+}
+
+// addToken makes a token, and shows it.
+func (s *Site) addToken(v *visit) error {
+	page := tokensPage{Days: v.field("days"), Asked: wire.NewToken{Label: v.field("label"), Scope: v.field("scope")}}
+	status := http.StatusCreated
+	var err error
+	if page.Asked.Expires, err = v.expiry(page.Days); err == nil {
+		var made wire.MadeToken
+		made, err = v.client().AddToken(v.ctx(), page.Asked)
+		page.Made = &made
+	}
+	if err != nil {
+		page.Made = nil
+		if page.Problem, status, err = v.problem(err); err != nil {
+			return err
+		}
+	}
+	return s.showTokens(v, status, page)
+}
+
+// revokeToken revokes a token.
+func (s *Site) revokeToken(v *visit) error {
+	return v.act("/account/tokens", "id", func(c *client.Client, id int64) error { return c.RevokeToken(v.ctx(), id) })
+}

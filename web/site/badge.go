@@ -1,0 +1,118 @@
+package site
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// links are addresses for use elsewhere.
+type links struct{ Page, Badge, Feed string }
+
+// links returns the addresses of a bot, as whoever visits has written the server's.
+func (v *visit) links(bot string) links {
+	page := v.origin() + "/bots/" + url.PathEscape(bot)
+	return links{page, page + "/badge.svg", page + "/feed.atom"}
+}
+
+// origin returns the address of this server as whoever visits has written it.
+func (v *visit) origin() string {
+	u := url.URL{Scheme: "http", Host: v.r.Host}
+	if v.Secure {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
+// badgeAge is how long caches keep badges and feeds.
+const badgeAge = 5 * time.Minute
+
+// embedded answers with a document for other sites, which caches may keep.
+func (v *visit) embedded(kind string, data []byte) {
+	sum := sha256.Sum256(data)
+	h := v.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(badgeAge.Seconds())))
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	h.Set("ETag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	v.begun = true
+	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// badge answers with the rating and the rank of a bot on a ladder as a picture: that of the
+// parameter ladder, or else the first.
+func (s *Site) badge(v *visit) error {
+	b, err := s.Store.Bot(v.ctx(), v.r.PathValue("bot"))
+	if err != nil {
+		return err
+	}
+	q := v.query()
+	on := q.Text("ladder")
+	if err := q.Err(); err != nil {
+		return err
+	}
+	if on != "" {
+		if _, err := s.Store.Ladder(v.ctx(), on); err != nil {
+			return err
+		}
+	}
+	id, err := s.Store.Placed(v.ctx(), b.ID)
+	if err != nil {
+		return err
+	}
+	places, err := s.Store.PlacesOf(v.ctx(), id)
+	if err != nil {
+		return err
+	}
+	place := ladder.Standing{Ladder: on, Bot: b.Name}
+	if at := slices.IndexFunc(places, func(p ladder.Standing) bool { return on == "" || p.Ladder == on }); at >= 0 {
+		place = places[at]
+	}
+	v.embedded("image/svg+xml", badgeOf(place))
+	return nil
+}
+
+// The sizes of a badge in pixels.
+const (
+	badgeHeight = 20
+	badgePad    = 7
+	badgeGlyph  = 6.4 // mean width of a character, to which textLength fits the text
+	badgeText   = 40  // characters of each half
+)
+
+// badgeOf draws a badge. It is English, as what it is embedded in is anybody's.
+func badgeOf(p ladder.Standing) []byte {
+	left, right := cut(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
+	if p.Matches > 0 {
+		right = "Elo " + whole(p.Elo)
+	}
+	if p.Matches > 0 && p.Rank > 0 {
+		right += fmt.Sprintf(" · #%d", p.Rank)
+	}
+	half := func(text string) float64 { return float64(utf8.RuneCountInString(text))*badgeGlyph + 2*badgePad }
+	wl, wr := half(left), half(right)
+	title := template.HTMLEscapeString(cut(badgeText, p.Bot) + ", " + left + ": " + right)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" role="img" aria-label="%s"><title>%s</title>`,
+		wl+wr, badgeHeight, wl+wr, badgeHeight, title, title)
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%d" rx="4" fill="#8a2529"/><path d="M0 4a4 4 0 0 1 4-4H%.1fV%dH4a4 4 0 0 1-4-4z" fill="#3b352e"/>`, wl+wr, badgeHeight, wl, badgeHeight)
+	write := func(x, width float64, text string) {
+		fmt.Fprintf(&b, `<text x="%.1f" y="14" textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`, x+badgePad, width-2*badgePad, template.HTMLEscapeString(text))
+	}
+	b.WriteString(`<g fill="#ffffff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">`)
+	write(0, wl, left)
+	write(wl, wr, right)
+	b.WriteString("</g></svg>\n")
+	return b.Bytes()
+}

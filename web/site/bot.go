@@ -1,0 +1,177 @@
+package site
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// How much the page of a bot shows.
+const (
+	botVersions  = 8
+	botMatches   = 10
+	botMessages  = 10
+	botOpponents = 20 // on a page
+	// ratedVersions are the last versions that the chart and the records are of, chartPoints the
+	// points of the chart.
+	ratedVersions = 12
+	chartPoints   = 60
+)
+
+// botPage is the data of the page "bot".
+type botPage struct {
+	Bot       ladder.Bot
+	Owner     string // "" of a house bot
+	Own       bool   // the visit is by its owner, or by an admin
+	Versions  []ladder.Version
+	More      bool // there are earlier versions
+	Places    []ladder.Standing
+	Ladder    string // that the chart and the records are of, "" without a place
+	Chart     chart
+	Opponents []store.Opponent
+	Pager     pager
+	Matches   []ladder.Match
+	Forfeits  []forfeit
+	People    *rules.Record // against people; nil if people do not play here
+	Messages  []ladder.Message
+	Links     links
+	Problem   *wire.Problem // why an action was refused
+}
+
+// Live returns the number of the version that plays, 0 if there is none.
+func (p botPage) Live() int {
+	for _, s := range p.Places {
+		if s.Active {
+			return s.Version
+		}
+	}
+	return 0
+}
+
+// bot shows a bot.
+func (s *Site) bot(v *visit) error { return s.showBot(v, http.StatusOK, nil) }
+
+func (s *Site) showBot(v *visit, status int, problem *wire.Problem) error {
+	page := botPage{Problem: problem}
+	var err error
+	if page.Bot, err = s.Store.Bot(v.ctx(), v.r.PathValue("bot")); err != nil {
+		return err
+	}
+	page.Own, page.Links = v.Owns(page.Bot.PersonID), v.links(page.Bot.Name)
+	if page.Owner, err = s.ownerName(v, page.Bot); err != nil {
+		return err
+	}
+	q := v.query()
+	for _, add := range []func(*visit, *api.Query, *botPage) error{s.addVersions, s.addPlaces, s.addRatings, s.addOpponents, s.addGames, s.addOwn} {
+		if err := add(v, q, &page); err != nil {
+			return err
+		}
+	}
+	return v.page(status, "bot", page)
+}
+
+// ownerName returns the name of a bot's owner, "" for a house bot.
+func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
+	if b.House() {
+		return "", nil
+	}
+	p, err := s.Store.Person(v.ctx(), b.PersonID)
+	return p.Name, err
+}
+
+func (s *Site) addVersions(v *visit, _ *api.Query, page *botPage) (err error) {
+	page.Versions, err = s.Store.VersionsBefore(v.ctx(), page.Bot.ID, 0, botVersions+1)
+	if page.More = len(page.Versions) > botVersions; page.More {
+		page.Versions = page.Versions[:botVersions]
+	}
+	return err
+}
+
+// addPlaces adds the places of the version that plays, or else of the last one that has played,
+// and chooses a ladder: that of the parameter, or else the first.
+func (s *Site) addPlaces(v *visit, q *api.Query, page *botPage) error {
+	page.Ladder = q.Text("ladder")
+	if err := q.Err(); err != nil {
+		return err
+	}
+	id, err := s.Store.Placed(v.ctx(), page.Bot.ID)
+	if err != nil {
+		return err
+	}
+	if page.Places, err = s.Store.PlacesOf(v.ctx(), id); err != nil {
+		return err
+	}
+	on := func(p ladder.Standing) bool { return p.Ladder == page.Ladder }
+	switch {
+	case page.Ladder == "" && len(page.Places) > 0:
+		page.Ladder = page.Places[0].Ladder
+	case page.Ladder != "" && !slices.ContainsFunc(page.Places, on):
+		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, clip(page.Ladder))
+	}
+	return nil
+}
+
+// addRatings draws how the rating went on the chosen ladder.
+func (s *Site) addRatings(v *visit, _ *api.Query, page *botPage) error {
+	if page.Ladder == "" {
+		return nil
+	}
+	points, err := s.Store.Ratings(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, chartPoints)
+	page.Chart = chart{Title: v.t("bot.chart", "Bot", page.Bot.Name, "Ladder", page.Ladder), XTitle: v.t("bot.chart-matches")}
+	for i, p := range points {
+		page.Chart.Points = append(page.Chart.Points, point{
+			X: float64(p.Count), Y: p.Elo,
+			Label: v.t("bot.chart-point", "Elo", whole(p.Elo), "Matches", p.Count, "Version", p.Version, "Day", p.At.Format("2006-01-02")),
+		})
+		if i > 0 && p.Version != points[i-1].Version {
+			page.Chart.Marks = append(page.Chart.Marks, mark{(float64(points[i-1].Count) + float64(p.Count)) / 2, "@" + v.words.numbers.Sprint(p.Version)})
+		}
+	}
+	return err
+}
+
+// addOpponents adds the record against each opponent on the chosen ladder, and that against people.
+func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
+	at := int(q.Number("page", 1, maxPage, 1))
+	if err := q.Err(); err != nil {
+		return err
+	}
+	for total := 0; page.Ladder != ""; at = 1 {
+		var err error
+		page.Opponents, total, err = s.Store.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
+		if err != nil {
+			return err
+		}
+		if page.Pager = pagerOf(v, at, total, botOpponents); total > 0 || at == 1 {
+			break
+		}
+	}
+	if s.AgainstPeople == nil {
+		return nil
+	}
+	record, err := s.AgainstPeople(v.ctx(), page.Bot.ID)
+	page.People = &record
+	return err
+}
+
+// addGames adds the last matches, and the games that were lost by a fault.
+func (s *Site) addGames(v *visit, _ *api.Query, page *botPage) (err error) {
+	if page.Matches, err = s.Store.Matches(v.ctx(), store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches}); err != nil {
+		return err
+	}
+	page.Forfeits, err = s.forfeits(v, page.Bot, page.Own)
+	return err
+}
+
+// addOwn adds what only the owner sees.
+func (s *Site) addOwn(v *visit, _ *api.Query, page *botPage) (err error) {
+	if page.Own {
+		page.Messages, err = s.Store.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
+	}
+	return err
+}

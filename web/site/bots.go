@@ -1,0 +1,82 @@
+package site
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api"
+)
+
+const (
+	botsRows     = 50 // on a page
+	mostLanguage = 40 // languages to choose from
+	languageText = 24 // characters of the longest name of a language to choose
+)
+
+// botsPage is the data of the page "bots".
+type botsPage struct {
+	Query     string // part of a bot's or an owner's name
+	Who       string // "people", "house", "" for both
+	Ladder    string
+	Language  string
+	Ladders   []store.LadderInfo
+	Languages []string
+	Bots      []store.ListedBot
+	First     string // address of the first page, "" on it
+	Next      string // address of the next page, "" on the last one
+}
+
+// Filtered reports whether bots may be left out.
+func (p botsPage) Filtered() bool {
+	return p.Query != "" || p.Who != "" || p.Ladder != "" || p.Language != ""
+}
+
+func (p botsPage) filter() store.BotFilter {
+	f := store.BotFilter{Name: p.Query, Ladder: p.Ladder, Language: p.Language}
+	if p.Who != "" {
+		house := p.Who == "house"
+		f.House = &house
+	}
+	return f
+}
+
+// bots lists all bots, the newest first.
+func (s *Site) bots(v *visit) error {
+	q := v.query()
+	page := botsPage{Query: q.Text("q"), Who: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
+	before := readBefore(q)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	var err error
+	if page.Ladders, err = s.Store.Ladders(v.ctx()); err != nil {
+		return err
+	}
+	if page.Languages, err = s.Store.Languages(v.ctx(), mostLanguage); err != nil {
+		return err
+	}
+	page.Languages = slices.DeleteFunc(page.Languages, func(name string) bool { return cut(languageText, name) != name })
+	if page.Bots, err = s.Store.ListBots(v.ctx(), page.filter(), before, botsRows+1); err != nil {
+		return err
+	}
+	page.Bots, page.First, page.Next = older(v, page.Bots, before, botsRows, func(b store.ListedBot) int64 { return b.ID })
+	return v.page(http.StatusOK, "bots", page)
+}
+
+// readBefore reads the parameter of lists that go on below a number: 0 for the first page.
+func readBefore(q *api.Query) int64 { return q.Number("before", 1, 1<<53-1, 0) }
+
+// older returns the rows of a page out of those read, one more than fit, and the addresses of the
+// first and the next page.
+func older[T any](v *visit, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
+	if before > 0 {
+		first = with(v.r, "before", "")
+	}
+	if len(rows) > size {
+		rows = rows[:size]
+		next = with(v.r, "before", strconv.FormatInt(key(rows[size-1]), 10))
+	}
+	return rows, first, next
+}

@@ -1,0 +1,92 @@
+package site_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// The pages of bots and people are quiet and accessible, for visitors and for the owner.
+func TestBotPagesInBrowser(t *testing.T) {
+	in := browsertest.Start(t)
+	s := sitetest.NewStill(t, func(o *site.Options) {
+		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
+			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
+		}
+	})
+	lola(s)
+	s.Live("quiet", store.Built{Language: "Go"})
+	p := s.Ladder.Person("newcomer", false)
+	s.Ladder.Submit(p.ID, "waits", sitetest.Hash)
+	b := browsertest.Open(t, in, s.URL+"/sign-in")
+	b.Home = s.URL
+	look := func(name, path string) {
+		t.Run(name, func(t *testing.T) {
+			b.T = t
+			examine(b, s.URL+path, name)
+			b.Quiet()
+		})
+	}
+	look("bots", "/bots")
+	look("bots-empty", "/bots?q=nobody")
+	look("bot", "/bots/lola")
+	look("bot-quiet", "/bots/quiet?ladder=teams")
+	look("bot-waits", "/bots/waits")
+	look("version", "/bots/lola/versions/2")
+	look("versions", "/bots/lola/versions")
+	look("person", "/people/ada")
+	look("person-empty", "/people/ada?before=1")
+	look("search", "/search?q=a")
+	look("search-empty", "/search?q=zzz")
+	b.T = t
+	b.Go(s.URL + "/sign-in?next=/bots/lola")
+	browsertest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+s.AdaToken+`', true)`)
+	b.Click(`main form button`)
+	b.Wait(`#own`)
+	look("bot-own", "/bots/lola")
+	look("version-own", "/bots/lola/versions/2")
+}
+
+// The values of a chart are read by the pointer and by the arrow keys.
+func TestChartByKeyboard(t *testing.T) {
+	in := browsertest.Start(t)
+	s := sitetest.NewStill(t, nil)
+	lola(s)
+	b := browsertest.Open(t, in, s.URL+"/bots/lola")
+	b.Home = s.URL
+	shown := `[...document.querySelectorAll('.tip')].filter((e) => getComputedStyle(e).opacity === '1').map((e) => e.textContent)`
+	read := func(want int, what string) {
+		t.Helper()
+		tips := browsertest.Eval[[]string](b, shown)
+		labels := b.Attributes(".point", "aria-label")
+		if len(labels) != 10 || len(tips) != 1 || tips[0] != labels[want] {
+			t.Errorf("%s: %q is shown of %q", what, tips, labels)
+		}
+	}
+	if tips := browsertest.Eval[[]string](b, shown); len(tips) != 0 {
+		t.Errorf("%q is shown at first", tips)
+	}
+	browsertest.Eval[bool](b, `(document.querySelector('.point[tabindex="0"]').focus(), true)`)
+	read(9, "focus")
+	for _, x := range []struct {
+		key  string
+		want int
+	}{{kb.ArrowLeft, 8}, {kb.ArrowLeft, 7}, {kb.ArrowRight, 8}, {kb.Home, 0}, {kb.ArrowLeft, 0}, {kb.End, 9}, {kb.ArrowRight, 9}} {
+		b.Press(x.key)
+		read(x.want, fmt.Sprintf("%q", x.key))
+	}
+	browsertest.Eval[bool](b, `(document.activeElement.blur(), true)`)
+	at := browsertest.Eval[[]float64](b, `(() => { const r = document.querySelectorAll('.point rect')[4].getBoundingClientRect(); return [r.x + r.width / 2, r.y + 5]; })()`)
+	browsertest.Call(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]})
+	read(4, "pointer")
+	b.Quiet()
+}

@@ -1,0 +1,262 @@
+package site_test
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// hostile is what bots and people write to break pages.
+var hostile = map[string]string{
+	"markup":    `"><script>document.title='pwned'</script><img src=x onerror=alert(1)>`,
+	"quotes":    `' onmouseover='alert(1)" style="position:fixed`,
+	"template":  `{{.Bot}} ${alert(1)} <!-- ]]> &lt;`,
+	"bidi":      "live\u202egnp.exe\u2066 \u200f \u061c",
+	"controls":  "a\x00b\x1b[31mc\r\nd\x7f\u0085\ufeff",
+	"invalid":   "\xff\xfe\xc0\xafend",
+	"megabytes": strings.Repeat("<b>W\u202e", 200_000),
+	"combining": strings.Repeat("Z\u0321\u0349\u035d", 2000),
+}
+
+// lola makes a bot of ada with two versions, some matches, and games lost by faults.
+func lola(s *sitetest.Still) {
+	s.T.Helper()
+	ctx := s.T.Context()
+	first := s.Live("lola", store.Built{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
+	random, greedy := s.Version("@random"), s.Version("@greedy")
+	for range 3 {
+		s.Play("brisca", []int64{first.ID, random}, nil)
+		s.Play("brisca", []int64{greedy, first.ID}, map[int64]sitetest.Player{greedy: sitetest.House("greedy")})
+	}
+	v := s.Ladder.Submit(s.Ada.ID, "lola", fmt.Sprintf("%064x", 99))
+	for _, st := range []ladder.Stage{
+		{Name: "unpack", OK: true, Summary: "3 files, 2 KiB"},
+		{Name: "build", OK: true, Summary: "nothing to build", Log: "pip is not needed\n"},
+		{Name: "check", OK: true, Summary: "31 tests passed", Log: "ok\n"},
+		{Name: "trial", OK: true, Summary: "won 6 of 10 games against @random"},
+	} {
+		s.Must(s.Store.BeginStage(ctx, v.ID, st.Name))
+		s.Must(s.Store.EndStage(ctx, v.ID, st))
+	}
+	v = s.Ladder.Live(v.ID, store.Built{Label: "2.0", Hash: sitetest.Hash, Language: "Python", Command: []string{"python3", "bot.py"}})
+	for range 4 {
+		s.Play("brisca", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.House("greedy")})
+	}
+	s.Play("tebes-4", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.Illegal("zz", "Traceback (most recent call last):\nKeyError: 'zz'\n")})
+}
+
+// What pages of bots show, without a browser.
+func TestBotPages(t *testing.T) {
+	s := sitetest.NewStill(t, func(o *site.Options) {
+		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
+			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
+		}
+	})
+	lola(s)
+	c, own := s.Client(), s.Client()
+	s.SignIn(own, s.AdaToken)
+	for _, x := range []struct {
+		client     *http.Client
+		path       string
+		status     int
+		has, lacks []string
+	}{
+		{c, "/bots", 200, []string{`href="/bots/lola"`, `href="/bots/@random"`, "Python", `href="/people/ada"`}, nil},
+		{c, "/bots?who=people&language=Python&ladder=brisca&q=LO", 200, []string{`href="/bots/lola"`}, []string{`href="/bots/@random"`}},
+		{c, "/bots?q=nobody", 200, []string{"No bot fits this filter"}, []string{"<table"}},
+		{c, "/bots?before=1", 200, []string{"There are no more bots"}, nil},
+		{c, "/bots?before=0", 400, []string{"before cannot be"}, nil},
+		{c, "/bots?ladder=chess", 404, []string{"ladder &#34;chess&#34; does not exist"}, nil},
+		{c, "/bots?who=robots", 400, []string{"who cannot be"}, nil},
+		{c, "/bots/lola", 200, []string{"<svg class=\"linechart\"", "4 / 1 / 2", "&#34;zz&#34; is not a move", "@2", `href="/bots/lola/versions/1"`, `id="vs-@greedy"`, "[![lola]("}, []string{"KeyError", "Make it live", "Withdraw"}},
+		{own, "/bots/lola", 200, []string{"KeyError", "Make it live", "Withdraw the bot"}, nil},
+		{c, "/bots/lola?ladder=tebes-4", 200, []string{"There is a chart once it has played two matches"}, nil},
+		{c, "/bots/lola?ladder=teams", 200, []string{"It has met nobody on this ladder yet"}, nil},
+		{c, "/bots/lola?ladder=chess", 404, []string{"does not play on ladder"}, nil},
+		{c, "/bots/lola?page=9", 200, []string{`id="vs-@greedy"`}, nil},
+		{c, "/bots/nobody", 404, []string{"bot &#34;nobody&#34; does not exist"}, nil},
+		{c, "/bots/%3Cscript%3E", 404, []string{"&lt;script&gt;"}, []string{"<script>"}},
+		{c, "/bots/lola/versions", 200, []string{`href="/bots/lola/versions/1"`}, nil},
+		{c, "/bots/lola/versions?before=1", 200, []string{"There are no earlier versions"}, nil},
+		{c, "/bots/lola/versions/2", 200, []string{"Python", "SHA-256"}, []string{"pip is not needed", "Stages"}},
+		{own, "/bots/lola/versions/2", 200, []string{"pip is not needed", "31 tests passed"}, nil},
+		{own, "/bots/lola/versions/1", 200, []string{"Make it live", "No stage has begun"}, nil},
+		{c, "/bots/lola/versions/3", 404, []string{"has no version 3"}, nil},
+		{c, "/bots/lola/versions/02", 404, []string{"version &#34;02&#34;"}, nil},
+		{c, "/people/ada", 200, []string{`href="/bots/lola"`, "/ladders/brisca"}, nil},
+		{c, "/people/nobody", 404, []string{"person &#34;nobody&#34; does not exist"}, nil},
+		{c, "/search", 200, []string{"A part of a name is enough"}, nil},
+		{c, "/search?q=A", 200, []string{`href="/bots/lola"`, `href="/people/ada"`}, nil},
+		{c, "/search?q=zzz", 200, []string{"No bot and nobody has “zzz”"}, nil},
+		{c, "/search?q=" + strings.Repeat("x", 300), 400, []string{"longer than"}, nil},
+	} {
+		a := s.Get(x.client, x.path)
+		if a.Status != x.status {
+			t.Errorf("%s: status %d, want %d: %s", x.path, a.Status, x.status, a.Body)
+		}
+		for _, text := range x.has {
+			if !strings.Contains(a.Body, text) {
+				t.Errorf("%s lacks %q: %s", x.path, text, a.Body)
+			}
+		}
+		for _, text := range x.lacks {
+			if strings.Contains(a.Body, text) {
+				t.Errorf("%s has %q", x.path, text)
+			}
+		}
+	}
+}
+
+// The owner withdraws a bot, restores it and chooses its version; nobody else does, and the page
+// says why.
+func TestBotActions(t *testing.T) {
+	s := sitetest.NewStill(t, nil)
+	lola(s)
+	bob := s.Ladder.Person("bob", false)
+	bobs, _, err := s.Store.AddToken(t.Context(), bob.ID, "", ladder.ScopeSubmit, bob.Blocked)
+	s.Must(err)
+	reads, _, err := s.Store.AddToken(t.Context(), s.Ada.ID, "", ladder.ScopeRead, bob.Blocked)
+	s.Must(err)
+	own, other, reader, nobody := s.Client(), s.Client(), s.Client(), s.Client()
+	s.SignIn(own, s.AdaToken)
+	s.SignIn(other, bobs)
+	s.SignIn(reader, reads)
+	csrf := func(c *http.Client) string { return s.CSRF(s.Get(c, "/search").Body) }
+	state := func() string {
+		b, err := s.Store.Bot(t.Context(), "lola")
+		s.Must(err)
+		list, err := s.Store.Versions(t.Context(), b.ID)
+		s.Must(err)
+		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.Withdrawn.IsZero())
+	}
+	for _, x := range []struct {
+		name   string
+		client *http.Client
+		path   string
+		form   url.Values
+		status int
+		text   string // in the answer, or the state after it
+	}{
+		{"nobody", nobody, "/bots/lola/withdraw", url.Values{"csrf": {s.CSRF(s.Get(nobody, "/sign-in").Body)}}, 401, "nobody is signed in"},
+		{"without a token", own, "/bots/lola/withdraw", nil, 403, "the form has expired"},
+		{"another", other, "/bots/lola/withdraw", url.Values{"csrf": {csrf(other)}}, 403, "only the owner may withdraw a bot"},
+		{"to read", reader, "/bots/lola/withdraw", url.Values{"csrf": {csrf(reader)}}, 403, "scope"},
+		{"no bot", own, "/bots/nobody/withdraw", url.Values{"csrf": {csrf(own)}}, 404, "does not exist"},
+		{"house", own, "/bots/@random/withdraw", url.Values{"csrf": {csrf(own)}}, 403, "only the owner"},
+		{"no version", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"9"}}, 404, "has no version 9"},
+		{"no number", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"<b>"}}, 400, "version cannot be &#34;&lt;b&gt;&#34;"},
+		{"use", own, "/bots/lola/use", url.Values{"csrf": {csrf(own)}, "version": {"1"}}, 303, "live resting false"},
+		{"withdraw", own, "/bots/lola/withdraw", url.Values{"csrf": {csrf(own)}}, 303, "resting resting true"},
+		{"restore", own, "/bots/lola/restore", url.Values{"csrf": {csrf(own)}}, 303, "live resting false"},
+	} {
+		a := s.Post(x.client, x.path, x.form.Encode())
+		text := a.Body
+		if a.Status == http.StatusSeeOther {
+			text = state()
+		}
+		if a.Status != x.status || !strings.Contains(text, x.text) {
+			t.Errorf("%s: status %d, want %d with %q: %s", x.name, a.Status, x.status, x.text, text)
+		}
+		if x.name == "withdraw" && !strings.Contains(s.Get(own, "/bots/lola").Body, "Bring the bot back") {
+			t.Error("a bot that is withdrawn cannot be restored")
+		}
+	}
+	if page := s.Get(other, "/bots/lola").Body; strings.Contains(page, "KeyError") || strings.Contains(page, "Withdraw the bot") {
+		t.Error("another person sees what is the owner's")
+	}
+}
+
+// Badges and feeds are well formed, and caches and other sites may have them.
+func TestEmbedded(t *testing.T) {
+	s := sitetest.NewStill(t, nil)
+	lola(s)
+	s.Live("quiet", store.Built{Language: "Go"})
+	c := s.Client()
+	for path, text := range map[string]string{
+		"/bots/lola/badge.svg": "brisca: Elo ", "/bots/lola/badge.svg?ladder=tebes-4": "tebes-4: Elo ", "/bots/quiet/badge.svg?ladder=teams": "quiet, teams: not rated",
+		"/bots/lola/badge.svg?ladder=teams": "teams: not rated", "/bots/@random/badge.svg": "Elo 1000", "/bots/lola/feed.atom": "version 2 is live", "/bots/quiet/feed.atom": "quiet on timba",
+	} {
+		a := s.Get(c, path)
+		if a.Status != 200 || !strings.Contains(a.Body, text) || xml.Unmarshal([]byte(a.Body), new(struct{ XMLName xml.Name })) != nil {
+			t.Errorf("%s: status %d, want %q: %s", path, a.Status, text, a.Body)
+		}
+		if a.Header.Get("Cache-Control") != "public, max-age=300" || a.Header.Get("Cross-Origin-Resource-Policy") != "cross-origin" || a.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%s has the header %v", path, a.Header)
+		}
+		if again := s.Get(c, path, "If-None-Match", a.Header.Get("ETag")); again.Status != http.StatusNotModified {
+			t.Errorf("%s is sent again: %d", path, again.Status)
+		}
+	}
+	for _, path := range []string{"/bots/nobody/badge.svg", "/bots/lola/badge.svg?ladder=chess", "/bots/nobody/feed.atom"} {
+		if a := s.Get(c, path); a.Status != http.StatusNotFound {
+			t.Errorf("%s: status %d", path, a.Status)
+		}
+	}
+	var feed struct {
+		ID      string `xml:"id"`
+		Updated string `xml:"updated"`
+		Author  string `xml:"author>name"`
+		Entry   []struct {
+			ID      string `xml:"id"`
+			Title   string `xml:"title"`
+			Updated string `xml:"updated"`
+			Link    struct {
+				Href string `xml:"href,attr"`
+			} `xml:"link"`
+		} `xml:"entry"`
+	}
+	s.Must(xml.Unmarshal([]byte(s.Get(c, "/bots/lola/feed.atom").Body), &feed))
+	seen := map[string]bool{}
+	for i, e := range feed.Entry {
+		if e.ID == "" || e.Title == "" || e.Updated == "" || !strings.HasPrefix(e.Link.Href, s.URL) || seen[e.ID] || i > 0 && e.Updated > feed.Entry[i-1].Updated {
+			t.Errorf("entry %d is %+v", i, e)
+		}
+		seen[e.ID] = true
+	}
+	if len(feed.Entry) != 13 || feed.Updated != feed.Entry[0].Updated || feed.Author != "ada" || feed.ID == "" {
+		t.Errorf("the feed is %+v", feed)
+	}
+}
+
+// What bots and people write never becomes markup, and no page grows with it.
+func TestHostileBots(t *testing.T) {
+	s := sitetest.NewStill(t, nil)
+	ctx := t.Context()
+	random := s.Version("@random")
+	for name, text := range hostile {
+		bot, own := "bot-"+name, s.Client()
+		p := s.Ladder.Person(name, false)
+		token, _, err := s.Store.AddToken(ctx, p.ID, "", ladder.ScopeRead, p.Blocked)
+		s.Must(err)
+		s.SignIn(own, token)
+		v := s.Ladder.Submit(p.ID, bot, sitetest.Hash)
+		s.Must(s.Store.BeginStage(ctx, v.ID, "build"))
+		s.Must(s.Store.EndStage(ctx, v.ID, ladder.Stage{Name: "build", OK: true, Log: text, Summary: text}))
+		s.Ladder.Live(v.ID, store.Built{Label: text, Hash: sitetest.Hash, Language: text, Command: []string{text}})
+		move := strings.NewReplacer("\n", "", "\r", "").Replace(text)
+		s.Play("brisca", []int64{v.ID, random}, map[int64]sitetest.Player{v.ID: sitetest.Illegal(move, text)})
+		_, err = s.Store.Bench(ctx, v.ID, text)
+		s.Must(err)
+		for _, path := range []string{"/bots", "/bots/" + bot, "/bots/" + bot + "/versions", "/bots/" + bot + "/versions/1", "/people/" + name, "/search?q=" + name, "/bots/" + bot + "/feed.atom", "/bots/" + bot + "/badge.svg"} {
+			a := s.Get(own, path)
+			if a.Status != 200 || len(a.Body) > 400<<10 {
+				t.Errorf("%s: status %d, %d bytes", path, a.Status, len(a.Body))
+			}
+			for _, bad := range []string{"<script>", "<img src=x", "<b>W", "onmouseover='", "\u202e", "\u2066", "\x1b", "\x00", "\ufeff"} {
+				if strings.Contains(a.Body, bad) {
+					t.Errorf("%s has %q", path, bad)
+				}
+			}
+		}
+	}
+}

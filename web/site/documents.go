@@ -1,0 +1,198 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/timba-arena/timba"
+	"github.com/timba-arena/timba/ladder"
+)
+
+// published are the documents that the site shows, in the order of the index.
+var published = []struct {
+	file string // of timba.Documents
+	path string // of the page
+	key  string // of the message that says what it is about
+}{
+	{"SPEC.md", "/protocol", "docs.protocol"},
+	{"docs/submitting.md", "/docs/submitting", "docs.submitting"},
+	{"docs/ladder.md", "/ratings", "docs.ratings"},
+	{"docs/statistics.md", "/docs/statistics", "docs.statistics"},
+	{"docs/check.md", "/docs/check", "docs.check"},
+	{"docs/debugging.md", "/docs/debugging", "docs.debugging"},
+	{"docs/replays.md", "/docs/replays", "docs.replays"},
+	{"docs/tournaments.md", "/docs/tournaments", "docs.tournaments"},
+	{"docs/sandbox.md", "/docs/sandbox", "docs.sandbox"},
+	{"docs/api.md", "/docs/api", "docs.api"},
+	{"docs/operating.md", "/docs/operating", "docs.operating"},
+}
+
+// repository is where files are that the site does not show.
+const repository = "https://github.com/timba-arena/timba/blob/main/"
+
+// document is a rendered document.
+type document struct {
+	Title string
+	Parts []heading // its contents
+	Body  template.HTML
+}
+
+// heading is a heading of a document.
+type heading struct {
+	Level    int // 2 or 3
+	ID, Text string
+}
+
+// documents renders each document when it is asked for the first time.
+func (s *Site) newDocuments() map[string]func() (*document, error) {
+	all := map[string]func() (*document, error){}
+	for _, p := range published {
+		all[p.path] = sync.OnceValues(func() (*document, error) { return s.render(p.file) })
+	}
+	return all
+}
+
+// render returns a document as HTML. What is in it is the project's own, but no HTML in it is kept.
+func (s *Site) render(file string) (*document, error) {
+	source, err := timba.Documents.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	d := new(document)
+	links := linker{s, file, d}
+	m := goldmark.New(
+		// Cells are aligned by attributes: the content security policy forbids styles.
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(&links, 0))),
+	)
+	var b bytes.Buffer
+	if err := m.Convert(source, &b); err != nil {
+		return nil, fmt.Errorf("site: %s: %w", file, err)
+	}
+	d.Body = template.HTML(dress(b.String()))
+	return d, nil
+}
+
+var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
+
+// dress makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
+func dress(page string) string {
+	page = headingTags.ReplaceAllString(page, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></$1>`)
+	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table>`, "</table>", "</table></div>").Replace(page)
+}
+
+// linker turns the addresses of a document into those of the site, and notes its headings.
+type linker struct {
+	site *Site
+	file string
+	doc  *document
+}
+
+// Transform implements parser.ASTTransformer.
+func (l *linker) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
+	ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			n.Destination = []byte(l.address(string(n.Destination)))
+		case *ast.Image:
+			n.Destination = []byte(l.address(string(n.Destination)))
+		case *ast.Heading:
+			title := plainText(n, r.Source())
+			id, _ := n.AttributeString("id")
+			switch name, _ := id.([]byte); {
+			case n.Level == 1:
+				l.doc.Title = title
+			case n.Level <= 3:
+				l.doc.Parts = append(l.doc.Parts, heading{n.Level, string(name), title})
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// plainText returns the text of a heading.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if t, ok := n.(*ast.Text); ok && entering {
+			b.Write(t.Value(source))
+		}
+		return ast.WalkContinue, nil
+	})
+	return b.String()
+}
+
+// address returns where a link of the document leads on the site.
+func (l *linker) address(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || u.IsAbs() || u.Path == "" {
+		return link
+	}
+	file := path.Join(path.Dir(l.file), u.Path)
+	if asset, err := l.site.assets.url(file); err == nil {
+		return asset
+	}
+	fragment := ""
+	if u.Fragment != "" {
+		fragment = "#" + u.Fragment
+	}
+	for _, p := range published {
+		if p.file == file {
+			return p.path + fragment
+		}
+	}
+	return repository + file + fragment
+}
+
+// docsPage is the data of the page "docs".
+type docsPage struct{ List []docsLink }
+
+type docsLink struct{ URL, Title, Key string }
+
+// docs lists the documents.
+func (s *Site) docs(v *visit) error {
+	var page docsPage
+	for _, p := range published {
+		d, err := s.documents[p.path]()
+		if err != nil {
+			return err
+		}
+		page.List = append(page.List, docsLink{p.path, d.Title, p.key})
+	}
+	return v.page(http.StatusOK, "docs", page)
+}
+
+// protocol shows the specification.
+func (s *Site) protocol(v *visit) error { return s.showDocument(v, "/protocol") }
+
+// document shows a page of docs.
+func (s *Site) document(v *visit) error { return s.showDocument(v, "/docs/"+v.r.PathValue("document")) }
+
+func (s *Site) showDocument(v *visit, path string) error {
+	render := s.documents[path]
+	if render == nil {
+		return ladder.Errorf(ladder.NotFound, "/docs lists the documents", "document %q does not exist", clip(path))
+	}
+	d, err := render()
+	if err != nil {
+		return err
+	}
+	return v.page(http.StatusOK, "document", d)
+}

@@ -1,0 +1,264 @@
+package site_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/sample-bots/starters"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// starter writes the starter of a language, and returns its directory.
+func starter(t *testing.T, language string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mybot")
+	l, err := starters.Find(language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// multi returns a form with fields, as pairs of a name and a value, and a file, as a browser sends it.
+func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
+	t.Helper()
+	var b bytes.Buffer
+	m := multipart.NewWriter(&b)
+	for i := 0; i+1 < len(fields); i += 2 {
+		if err := m.WriteField(fields[i], fields[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if file != nil {
+		part, err := m.CreateFormFile("archive", "mybot.tar.gz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		part.Write(file) // into memory
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return m.FormDataContentType(), b.String()
+}
+
+// submitBot uploads an archive by the form, and returns the number of the submission.
+func submitBot(w *sitetest.World, c *http.Client, name string, archive []byte) string {
+	w.T.Helper()
+	kind, body := multi(w.T.(*testing.T), archive, "csrf", w.CSRF(w.Get(c, "/submit").Body), "bot", name)
+	a := w.Post(c, "/submit", body, "Content-Type", kind)
+	id, ok := strings.CutPrefix(a.Header.Get("Location"), "/submissions/")
+	if a.Status != http.StatusSeeOther || !ok {
+		w.T.Fatalf("submit answers %d: %s", a.Status, a.Body)
+	}
+	return id
+}
+
+var parameters = regexp.MustCompile(`{[^}]*}`)
+
+// Every address that changes something refuses what is not a form of this site in this session,
+// and, where it is for members, visitors.
+func TestFormsRefused(t *testing.T) {
+	w := sitetest.New(t, "", 0)
+	member, other, visitor := w.Client(), w.Client(), w.Client()
+	w.SignIn(member, w.Token)
+	page := w.Get(member, "/").Body
+	valid := func(c *http.Client) string { return w.CSRF(w.Get(c, "/join").Body + w.Get(c, "/").Body) }
+	posts := 0
+	for pattern, only := range site.Patterns() {
+		address, ok := strings.CutPrefix(pattern, "POST ")
+		if !ok || address == "/sign-out" {
+			continue // the last one, below
+		}
+		posts++
+		address = parameters.ReplaceAllString(address, "1")
+		file := "multipart/form-data; boundary=x"
+		for _, x := range []struct {
+			name    string
+			c       *http.Client
+			form    string
+			headers []string
+			status  int
+		}{
+			{"no token", member, "", nil, 403},
+			{"an empty token", member, "csrf=", nil, 403},
+			{"a wrong token", member, "csrf=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", nil, 403},
+			{"the token of a visitor", member, "csrf=" + valid(other), nil, 403},
+			{"the token of a member", visitor, "csrf=" + w.CSRF(page), nil, 403},
+			{"a wrong token in the header", member, "", []string{"X-Csrf-Token", "wrong"}, 403},
+			{"another origin", member, "csrf=" + w.CSRF(page), []string{"Origin", "https://evil.example"}, 403},
+			{"no origin", member, "csrf=" + w.CSRF(page), []string{"Origin", "null"}, 403},
+			{"another site", member, "csrf=" + w.CSRF(page), []string{"Sec-Fetch-Site", "cross-site"}, 403},
+			{"the same site", member, "csrf=" + w.CSRF(page), []string{"Sec-Fetch-Site", "same-site"}, 403},
+			{"a form with a file and no token", member, "--x\r\nContent-Disposition: form-data; name=\"bot\"\r\n\r\na\r\n--x--\r\n", []string{"Content-Type", file}, 403},
+			{"a form with a file and a wrong token", member, "--x\r\nContent-Disposition: form-data; name=\"csrf\"\r\n\r\na\r\n--x--\r\n", []string{"Content-Type", file}, 403},
+			{"an empty form with a file", member, "--x--\r\n", []string{"Content-Type", file}, 403},
+		} {
+			if a := w.Post(x.c, address, x.form, x.headers...); a.Status != x.status {
+				t.Errorf("POST %s with %s: status %d, want %d", address, x.name, a.Status, x.status)
+			}
+		}
+		if only {
+			if a := w.Post(visitor, address, "csrf="+valid(visitor)); a.Status != http.StatusUnauthorized {
+				t.Errorf("POST %s without a session: status %d, want 401", address, a.Status)
+			}
+		}
+	}
+	if posts < 9 {
+		t.Errorf("only %d addresses are seen", posts)
+	}
+	if a := w.Post(member, "/sign-out", "csrf="+valid(other)); a.Status != http.StatusForbidden {
+		t.Errorf("sign-out with the token of a visitor: %d", a.Status)
+	}
+}
+
+// What is for members sends visitors to the form to sign in, and what belongs to others is refused.
+func TestOthersRefused(t *testing.T) {
+	w := sitetest.New(t, "", 0)
+	admin, anna, bert := w.Client(), w.Client(), w.Client()
+	w.SignIn(admin, w.Token)
+	w.SignIn(anna, register(t, w, "anna"))
+	w.SignIn(bert, register(t, w, "bert"))
+	// The trial would go on; the first stage fails.
+	id := submitBot(w, anna, "secret-bot", w.Archive(brokenBot(t)))
+	form := func(c *http.Client, more string) string { return "csrf=" + w.CSRF(w.Get(c, "/").Body) + more }
+	token := w.Get(anna, "/account/tokens").Body
+	tokenID := regexp.MustCompile(`name="id" value="(\d+)"`).FindStringSubmatch(token)[1]
+	for _, x := range []struct {
+		c            *http.Client
+		method, path string
+		form         string
+		status       int
+	}{
+		{anna, "GET", "/submissions/" + id, "", 200},
+		{admin, "GET", "/submissions/" + id, "", 200},
+		{bert, "GET", "/submissions/" + id, "", 403},
+		{bert, "GET", "/submissions/" + id + "/progress", "", 403},
+		{bert, "POST", "/submissions/" + id + "/cancel", "", 403},
+		{bert, "GET", "/submissions/999999", "", 404},
+		{bert, "GET", "/submissions/-1", "", 404},
+		{bert, "GET", "/submissions/1%27", "", 404},
+		{bert, "GET", "/submissions/99999999999999999999", "", 404},
+		{bert, "POST", "/account/tokens/revoke", "&id=" + tokenID, 404},
+		{bert, "POST", "/account/tokens/revoke", "&id=x", 400},
+		{bert, "GET", "/account/invites", "", 403},
+		{bert, "POST", "/account/invites", "&days=7", 403},
+		{bert, "POST", "/account/invites/revoke", "&id=1", 403},
+		{bert, "GET", "/account/people", "", 403},
+		{bert, "POST", "/account/people/block", "&name=anna", 403},
+		{bert, "POST", "/account/people/unblock", "&name=anna", 403},
+		{admin, "POST", "/account/people/promote", "&name=anna", 404},
+		{admin, "POST", "/account/people/block", "&name=admin", 409},
+		{w.Client(), "GET", "/submissions/" + id, "", 303},
+		{w.Client(), "GET", "/submissions/" + id + "/progress", "", 303},
+		{w.Client(), "GET", "/account", "", 303},
+		{w.Client(), "GET", "/account/people", "", 303},
+	} {
+		a := w.Get(x.c, x.path)
+		if x.method == http.MethodPost {
+			a = w.Post(x.c, x.path, form(x.c, x.form))
+		}
+		if a.Status != x.status {
+			t.Errorf("%s %s: status %d, want %d: %.300s", x.method, x.path, a.Status, x.status, a.Body)
+		}
+		if x.c == bert && strings.Contains(a.Body, "secret-bot") {
+			t.Errorf("%s %s tells of a bot of somebody else", x.method, x.path)
+		}
+		if x.status == 303 && !strings.HasPrefix(a.Header.Get("Location"), "/sign-in?next=") {
+			t.Errorf("%s leads to %q", x.path, a.Header.Get("Location"))
+		}
+	}
+	if a := w.Get(anna, "/account"); !strings.Contains(a.Body, "secret-bot") || strings.Contains(w.Get(bert, "/account").Body, "secret-bot") {
+		t.Error("the accounts show other bots than their own")
+	}
+	// A blocked person's session ends at once.
+	if a := w.Post(admin, "/account/people/block", form(admin, "&name=anna")); a.Status != http.StatusSeeOther {
+		t.Fatalf("block answers %d: %s", a.Status, a.Body)
+	}
+	if a := w.Get(anna, "/account"); a.Status != http.StatusSeeOther {
+		t.Errorf("the account of a blocked person answers %d", a.Status)
+	}
+}
+
+// register opens an account by the API, and returns its token.
+func register(t *testing.T, w *sitetest.World, name string) string {
+	t.Helper()
+	c, err := client.New(w.URL, w.Token)
+	w.Must(err)
+	invite, err := c.AddInvite(t.Context(), wire.NewInvite{})
+	w.Must(err)
+	c.Token = ""
+	made, err := c.Register(t.Context(), name, invite.Code)
+	w.Must(err)
+	return made.Key
+}
+
+// brokenBot returns the directory of a bot whose build fails.
+func brokenBot(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "broken")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "timba.toml"), []byte("rum = 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// An upload is refused as the API refuses it, with its text in the form.
+func TestUploadsRefused(t *testing.T) {
+	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	archive := w.Archive(brokenBot(t))
+	csrf := w.CSRF(w.Get(c, "/submit").Body)
+	for _, x := range []struct {
+		name   string
+		file   []byte
+		fields []string
+		status int
+		text   string
+	}{
+		{"no file", nil, []string{"csrf", csrf, "bot", "x"}, 400, "the form has no archive"},
+		{"no archive", []byte("hello"), []string{"csrf", csrf, "bot", "x"}, 400, "archive"},
+		{"a bad name", archive, []string{"csrf", csrf, "bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
+		{"a name of the house", archive, []string{"csrf", csrf, "bot", "@random"}, 400, "name cannot be"},
+		{"a long name", archive, []string{"csrf", csrf, "bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
+		{"no name", archive, []string{"csrf", csrf}, 400, "the bot has no name"},
+		{"the file before the token", archive, []string{"bot", "x"}, 403, "expired"},
+		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"csrf", csrf, "bot", "x"}, 413, "1 MiB"},
+		{"far too large", slices.Concat(archive, make([]byte, 4<<20)), []string{"csrf", csrf, "bot", "x"}, 413, ""},
+	} {
+		kind, body := multi(t, x.file, x.fields...)
+		a := w.Post(c, "/submit", body, "Content-Type", kind)
+		if a.Status != x.status || !strings.Contains(a.Body, x.text) {
+			t.Errorf("%s: status %d, want %d with %q: %.2000s", x.name, a.Status, x.status, x.text, a.Body)
+		}
+	}
+	if a := w.Get(c, "/submit"); !strings.Contains(a.Body, "1 MiB") {
+		t.Error("the page does not tell the limit")
+	}
+	list := url.Values{"csrf": {csrf}, "bots": {"@random"}, "ladder": {"brisca"}}
+	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != 400 || !strings.Contains(a.Body, "notice") {
+		t.Errorf("a match of one bot: status %d", a.Status)
+	}
+	list.Set("bots", "@random @greedy")
+	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/matches/") {
+		t.Errorf("a match of two bots: status %d: %s", a.Status, a.Body)
+	}
+}

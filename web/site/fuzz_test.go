@@ -1,0 +1,140 @@
+package site
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"golang.org/x/net/html"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// stranger returns a visit by nobody, for pages that are rendered without a server.
+func stranger(t testing.TB) *visit {
+	s, err := New(Options{Key: []byte("key")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	v := &visit{Visit: api.Visit{}, site: s, w: w, form: "form", words: s.pages.languages[0]}
+	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
+	return v
+}
+
+// pagesOf returns all pages that show what a bot or its owner wrote, with a text in every such place.
+func pagesOf(v *visit, text string) map[string]any {
+	at := time.Unix(1_800_000_000, 0)
+	name := text[:min(len(text), 64)] // names of bots, people and ladders are short
+	b := ladder.Bot{ID: 1, PersonID: 1, Name: name, Created: at}
+	ver := ladder.Version{ID: 1, BotID: 1, Bot: name, Owner: 1, Number: 1, Label: text, Language: text, Games: []string{text}, State: ladder.Resting, Reason: text, Hash: text, Created: at}
+	place := ladder.Standing{Ladder: name, Bot: name, Version: 1, Owner: name, Elo: 1000, Matches: 2, Games: 4, Rank: 1, Active: true}
+	m := ladder.Match{ID: 1, Ladder: name, Bots: []string{name, "@random"}, Numbers: []int{1, 1}, Created: at, Finished: at, Changes: []ladder.Change{{}, {}}}
+	listed := store.ListedBot{OwnedBot: store.OwnedBot{Bot: b, Owner: name}, Number: 1, State: ladder.Live, Language: text, Label: text}
+	ch := chart{Title: text, XTitle: text, Points: []point{{1, 1, text}, {2, 2, text}}, Marks: []mark{{1.5, text}}}
+	return map[string]any{
+		"bots": botsPage{Query: text[:min(len(text), 256)], Bots: []store.ListedBot{listed}, Languages: []string{name}, Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}}}},
+		"bot": botPage{
+			Bot: b, Owner: name, Own: true, Versions: []ladder.Version{ver}, Places: []ladder.Standing{place, place}, Ladder: name, Chart: ch,
+			Opponents: []store.Opponent{{Bot: name}}, Matches: []ladder.Match{m}, Messages: []ladder.Message{{Text: text, Created: at}}, Links: v.links(name),
+			Forfeits: []forfeit{{Forfeit: store.Forfeit{Code: text, Ladder: name, Played: name}, Text: text, Advice: []string{text}, Log: text}},
+			Problem:  &wire.Problem{Detail: text, Hint: text},
+		},
+		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
+		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: text, Log: text, Ended: at}}},
+		"person":   personPage{Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}},
+		"search":   searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},
+	}
+}
+
+// shape returns the elements of a page with the names of their attributes, and all that is shown of it.
+func shape(page []byte) (elements, texts string) {
+	var shapes, shown strings.Builder
+	z := html.NewTokenizer(bytes.NewReader(page))
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			return shapes.String(), shown.String()
+		case html.TextToken:
+			shown.Write(z.Text())
+		default:
+			token := z.Token()
+			fmt.Fprintf(&shapes, "%v<%s", kind, token.Data)
+			for _, a := range token.Attr {
+				shapes.WriteString(" " + a.Key)
+			}
+			shapes.WriteString(">\n")
+		}
+	}
+}
+
+func render(t testing.TB, v *visit, name string, data any) []byte {
+	w := httptest.NewRecorder()
+	v.w, v.begun = w, false
+	if err := v.page(http.StatusOK, name, data); err != nil {
+		t.Fatal(err)
+	}
+	return w.Body.Bytes()
+}
+
+// FuzzPages puts a text in all places where pages show what bots and people write: no page gets
+// other elements or attributes than with a plain word, none is longer than a bound, and none has a
+// control that changes the direction of text. Badges and feeds stay well formed.
+func FuzzPages(f *testing.F) {
+	for _, text := range []string{
+		"plain", "\"><script>alert(1)</script>", "' onload='x", "</textarea></pre></title>-->]]>", "{{.}}", "\u202eevil\u2066\x00\x1b[0m", "\xff\xfe", strings.Repeat("<b>", 5000), "javascript:alert(1)", "//evil.example/", "@a b?c#d/../e",
+	} {
+		f.Add(text)
+	}
+	v := stranger(f)
+	plain := map[string]string{}
+	for name, data := range pagesOf(v, "word") {
+		plain[name], _ = shape(render(f, v, name, data))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		text = "w" + text // an empty text has other pages
+		for name, data := range pagesOf(v, text) {
+			page := render(t, v, name, data)
+			elements, shown := shape(page)
+			if elements != plain[name] {
+				t.Errorf("%s: the page has other elements with %q:\n%s", name, text, page)
+			}
+			if strings.ContainsFunc(shown, func(r rune) bool { return unicode.Is(unicode.Cf, r) || r < ' ' && r != '\n' && r != '\t' }) {
+				t.Errorf("%s shows a control of %q", name, text)
+			}
+			if len(page) > 256<<10 {
+				t.Errorf("%s has %d bytes", name, len(page))
+			}
+		}
+		wellFormed(t, badgeOf(ladder.Standing{Ladder: text, Bot: text, Elo: 1, Matches: 1, Rank: 1}))
+		b := ladder.Bot{Name: text}
+		feed, err := v.feedOf(b, text, []ladder.Match{{ID: 1, Ladder: text, Bots: []string{text}, Changes: []ladder.Change{{}}}}, []ladder.Version{{Bot: text, Number: 1, Label: text, Language: text, Began: time.Unix(1, 0)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wellFormed(t, feed)
+	})
+}
+
+func wellFormed(t *testing.T, data []byte) {
+	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if e, ok := token.(xml.StartElement); err != nil || ok && e.Name.Local == "script" {
+			t.Fatalf("%v in %s", err, data)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package site
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// joinPage is the data of the page "join".
+type joinPage struct {
+	Open    bool // an invite is not needed
+	Name    string
+	Code    string
+	Problem *wire.Problem
+	Joined  *wire.Registered // with the token, which is shown this once
+}
+
+// join shows the form to open an account. A link of an invite has its code behind "#", which
+// browsers do not send; the page's module writes it into the form.
+func (s *Site) join(v *visit) error {
+	if v.Person.ID != 0 {
+		v.redirect("/account")
+		return nil
+	}
+	return v.page(http.StatusOK, "join", joinPage{Open: s.Config.Open()})
+}
+
+// joined opens an account, and shows its token.
+func (s *Site) joined(v *visit) error {
+	page := joinPage{Open: s.Config.Open(), Name: v.field("name"), Code: v.field("code")}
+	made, err := client.Over(transport{handler: s.API}, "").Register(v.ctx(), page.Name, page.Code)
+	status := http.StatusCreated
+	if err == nil {
+		page.Joined, page.Code = &made, ""
+	} else if page.Problem, status, err = v.problem(err); err != nil {
+		return err
+	}
+	v.w.Header().Set("Cache-Control", "no-store")
+	return v.page(status, "join", page)
+}
+
+// field returns a field of the form, without space around it.
+func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
+
+// problem returns what a form shows of an error of the API and its status; the error itself if it
+// is not for the form: a failure, or a session without the rights.
+func (v *visit) problem(err error) (*wire.Problem, int, error) {
+	var p *wire.Problem
+	if !errors.As(err, &p) || p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+		return nil, 0, err
+	}
+	return p, p.Status, nil
+}

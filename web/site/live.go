@@ -1,0 +1,100 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/live"
+)
+
+// livePage is the data of the page "live".
+type livePage struct{ Games []live.Game }
+
+// live shows all matches in progress.
+func (s *Site) live(v *visit) error {
+	return v.page(http.StatusOK, "live", livePage{s.Live.Games()})
+}
+
+// watchPage is the data of the page "watch".
+type watchPage struct {
+	Match ladder.Match
+	Live  bool // it is in progress, and shown
+}
+
+// watch shows one match in progress.
+func (s *Site) watch(v *visit) error {
+	text := v.r.PathValue("match")
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return ladder.Errorf(ladder.NotFound, "", "match %q does not exist", clip(text))
+	}
+	page := watchPage{}
+	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
+		return err
+	}
+	page.Live = slices.ContainsFunc(s.Live.Games(), func(g live.Game) bool { return g.ID == id })
+	return v.page(http.StatusOK, "watch", page)
+}
+
+// watchSocket makes the request a socket that watches.
+func (s *Site) watchSocket(v *visit) error {
+	err := s.Live.Serve(v.w, v.r, v.Person.ID, v.Address)
+	v.begun = err == nil
+	return err
+}
+
+// parts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by
+// the attribute data-part.
+func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error) {
+	p := live.Parts{HTML: map[string]string{}}
+	if !s.pages.has(lang) {
+		return p, fmt.Errorf("site: language %q does not exist", lang)
+	}
+	part := func(page, name, key string, data any) error {
+		var b bytes.Buffer
+		err := s.pages.templates[lang+"/"+page].ExecuteTemplate(&b, name, data)
+		p.HTML[key] = b.String()
+		return err
+	}
+	kind, name, _ := strings.Cut(topic, "/")
+	switch kind {
+	case "home":
+		data, err := s.homeData(ctx)
+		if err != nil {
+			return p, err
+		}
+		for _, key := range []string{"ladders", "running", "finished", "bots"} {
+			if err := part("home", "home-"+key, key, data); err != nil {
+				return p, err
+			}
+		}
+	case "ladder":
+		list, err := s.Store.Standings(ctx, name)
+		if err != nil {
+			return p, err
+		}
+		var rows []place
+		for _, standing := range list[:min(len(list), standingsRows)] {
+			rows = append(rows, place{Standing: standing})
+		}
+		if err := s.addTrends(ctx, name, rows); err != nil {
+			return p, err
+		}
+		for _, row := range rows {
+			key := fmt.Sprintf("v%d", row.VersionID)
+			p.Order = append(p.Order, key)
+			if err := part("standings", "standings-row", key, row); err != nil {
+				return p, err
+			}
+		}
+	default:
+		return p, fmt.Errorf("site: topic %q does not exist", clip(topic))
+	}
+	return p, nil
+}

@@ -1,0 +1,167 @@
+package site_test
+
+import (
+	"bytes"
+	"html"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// maxLoad is the most that the first visit to a page fetches, compressed.
+const maxLoad = 150_000
+
+// perRoute is how many addresses of a route are measured.
+const perRoute = 4
+
+// unlinked are routes to which no page of an idle competition links, with an address that is
+// measured instead, or "" for what is no page or begins with a form.
+var unlinked = map[string]string{
+	"GET /matches/new":               "/matches/new?bot=@greedy",
+	"GET /submissions/{id}/progress": "",
+}
+
+var (
+	pageLinks   = regexp.MustCompile(`<a [^>]*href="(/[^"]*)"`)
+	pageFiles   = regexp.MustCompile(`<(?:link|script|img)[^>]* (?:href|src)="(/[^"]*)"`)
+	moduleFiles = regexp.MustCompile(`(?:from|import)\s*\(?['"](\.[^'"]*)['"]`)
+)
+
+// crawler measures the pages of a competition.
+type crawler struct {
+	*sitetest.World
+	c       *http.Client
+	mux     *http.ServeMux
+	visited map[string]int // addresses of each pattern
+	assets  map[string]asset
+}
+
+type asset struct {
+	size    int
+	imports []string
+}
+
+// Every page of the site, with all that it needs, is at most maxLoad. Pages are found by the links
+// on others: a route that no link leads to needs a line in unlinked.
+func TestFirstLoad(t *testing.T) {
+	w := sitetest.New(t, "", 2)
+	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}
+	w.SignIn(x.c, w.Token)
+	id := submitBot(w, x.c, "crawled", w.Archive(starter(t, "python")))
+	if a := w.Get(x.c, "/submissions/"+id+"/progress"); a.Status != http.StatusOK {
+		t.Errorf("the progress answers %d", a.Status)
+	}
+	queue := []string{"/", "/join", "/sign-in"}
+	for pattern := range site.Patterns() {
+		x.mux.HandleFunc(pattern, http.NotFound)
+		if address := strings.TrimPrefix(pattern, "GET "); address != pattern && !strings.ContainsAny(address, "{") {
+			queue = append(queue, address)
+		}
+		if unlinked[pattern] != "" {
+			queue = append(queue, unlinked[pattern])
+		}
+	}
+	slices.Sort(queue)
+	x.crawl(queue)
+	for _, pattern := range slices.Sorted(maps.Keys(site.Patterns())) {
+		_, known := unlinked[pattern]
+		if strings.HasPrefix(pattern, "GET ") && !strings.Contains(pattern, " /ws/") && x.visited[pattern] == 0 && !known {
+			t.Errorf("no page links to %q: add an address to unlinked", pattern)
+		}
+	}
+}
+
+// crawl measures pages and those to which they link, some of each route.
+func (x *crawler) crawl(queue []string) {
+	seen := map[string]bool{}
+	for len(queue) > 0 {
+		address := queue[0]
+		queue = queue[1:]
+		u, err := url.Parse(address)
+		x.Must(err)
+		u.Fragment = ""
+		_, pattern := x.mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
+		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") {
+			continue
+		}
+		seen[u.String()] = true
+		a := x.Get(x.c, u.RequestURI(), "Accept-Encoding", "identity")
+		if a.Status >= 300 && a.Status < 400 {
+			x.visited[pattern]++
+			queue = append(queue, a.Header.Get("Location"))
+			continue
+		}
+		if a.Status != http.StatusOK {
+			x.T.Errorf("%s: status %d: %.300s", address, a.Status, a.Body)
+			continue
+		}
+		x.visited[pattern]++
+		if !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || strings.Contains(a.Header.Get("Content-Disposition"), "attachment") {
+			continue // a file
+		}
+		if size := x.load(a.Body); size > maxLoad {
+			x.T.Errorf("%s: its first load has %d bytes, more than %d", address, size, maxLoad)
+		} else {
+			x.T.Logf("%6d %s", size, address)
+		}
+		for _, m := range pageLinks.FindAllStringSubmatch(a.Body, -1) {
+			queue = append(queue, html.UnescapeString(m[1]))
+		}
+	}
+}
+
+// load returns the compressed size of a page with its style sheets, modules and pictures.
+func (x *crawler) load(page string) int {
+	total, queue, seen := compressed(x.T, page), []string{}, map[string]bool{}
+	for _, m := range pageFiles.FindAllStringSubmatch(page, -1) {
+		queue = append(queue, html.UnescapeString(m[1]))
+	}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		a, ok := x.assets[name]
+		if !ok {
+			answer := x.Get(x.c, name, "Accept-Encoding", "identity")
+			if answer.Status != http.StatusOK {
+				x.T.Errorf("%s: status %d", name, answer.Status)
+			}
+			a.size = compressed(x.T, answer.Body)
+			if strings.HasSuffix(name, ".js") {
+				for _, m := range moduleFiles.FindAllStringSubmatch(answer.Body, -1) {
+					a.imports = append(a.imports, path.Join(path.Dir(name), m[1]))
+				}
+			}
+			x.assets[name] = a
+		}
+		total += a.size
+		queue = append(queue, a.imports...)
+	}
+	return total
+}
+
+// compressed returns the size of a text in gzip, the larger of the two forms that browsers take.
+func compressed(t testing.TB, text string) int {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Len()
+}

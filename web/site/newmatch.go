@@ -1,0 +1,66 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// newMatchPage is the data of the page "newmatch".
+type newMatchPage struct {
+	Ladders []store.LadderInfo
+	Ladder  string
+	Bots    string // their names, with spaces between them
+	Deals   string // "": as on the ladder
+	Limit   int    // of unfinished unrated matches
+	Problem *wire.Problem
+}
+
+// newMatch shows the form to ask for an unrated match.
+func (s *Site) newMatch(v *visit) error {
+	q := v.query()
+	return s.showNewMatch(v, http.StatusOK, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")})
+}
+
+func (s *Site) showNewMatch(v *visit, status int, page newMatchPage) error {
+	all, err := s.Store.Ladders(v.ctx())
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if l.Active {
+			page.Ladders = append(page.Ladders, l)
+		}
+	}
+	page.Limit = s.Config.Limits.Unrated
+	return v.page(status, "newmatch", page)
+}
+
+// askMatch asks for an unrated match, and shows it.
+func (s *Site) askMatch(v *visit) error {
+	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
+	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
+	if err != nil {
+		err = v.refused("deals cannot be %q", clip(page.Deals))
+	}
+	var m wire.Match
+	if err == nil {
+		m, err = v.client().AskMatch(v.ctx(), wire.AskedMatch{
+			Ladder: page.Ladder, Deals: deals,
+			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
+		})
+	}
+	if err != nil {
+		var status int
+		if page.Problem, status, err = v.problem(err); err != nil {
+			return err
+		}
+		return s.showNewMatch(v, status, page)
+	}
+	v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
+	return nil
+}

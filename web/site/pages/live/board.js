@@ -1,0 +1,132 @@
+// A match in progress: the positions that come are shown one after the other.
+
+import { html } from '../board/dom.js';
+import { drawGame, wide } from '../board/draw.js';
+import { expand, outAt } from '../board/scenes.js';
+
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+const longest = 600, shortest = 50; // milliseconds between two positions
+const catchUp = 1800; // in which all that have come are shown
+
+export class Board {
+  // stage is where it is drawn. shown is called after each drawing, ended with the state of the
+  // match once it is over.
+  constructor(socket, id, stage, { height = null, shown = () => {}, ended = () => {} } = {}) {
+    Object.assign(this, { id, stage, height, shown, ended, topic: `match/${id}`, game: null, at: '', ply: -1, looking: null, timer: null });
+    new ResizeObserver(() => this.draw(false)).observe(stage);
+    socket.watch(this.topic, (doc) => this.heard(doc, socket), () => (this.game ? { game: this.at, ply: this.end() } : {}));
+  }
+
+  // end is the ply of the last position that has come.
+  end() { return this.game.base + this.game.frames.length - 1; }
+
+  heard(doc, socket) {
+    if (doc.over !== undefined) {
+      this.over = doc.over;
+      this.step(); // ended comes when all has been shown
+      return;
+    }
+    if (doc.head) this.begin(doc);
+    else if (this.game && doc.at === this.at && doc.ply === this.end() + 1) this.add(doc);
+    else if (doc.ply > 0 && (doc.frames.length > 0 || doc.at !== this.at)) { // something is missing
+      this.game = null;
+      socket.again(this.topic);
+      return;
+    }
+    Object.assign(this, { left: doc.left, since: performance.now() });
+    this.game.faults = doc.faults;
+    if (doc.result) this.finish(doc.result);
+    this.frames = expand(this.game);
+    this.step();
+  }
+
+  begin(doc) {
+    const another = this.at !== '' && this.at !== doc.at && doc.ply === 0;
+    const { head, ...rest } = doc;
+    this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, adjudicated: '', differences: [] };
+    this.at = doc.at;
+    this.looking = null;
+    // A game that begins is shown from its deal; one that was found in progress as it is.
+    this.ply = another && !still.matches ? 0 : this.end();
+    this.fresh = true;
+  }
+
+  add(doc) {
+    this.game.frames.push(...doc.frames);
+    this.game.moves.push(...doc.moves);
+  }
+
+  finish({ ranks, points, over, adjudicated }) {
+    this.game.seats.forEach((s, seat) => Object.assign(s, { rank: ranks[seat], points: points[seat] }));
+    Object.assign(this.game, { finished: true, over, adjudicated });
+  }
+
+  // step shows the next position, and goes on until the last one is shown.
+  step() {
+    if (this.timer !== null || !this.game) {
+      if (!this.game && this.over !== undefined) this.ended(this.over);
+      return;
+    }
+    const behind = this.end() - this.ply;
+    if (this.fresh || behind === 0) this.draw(false);
+    this.fresh = false;
+    if (behind === 0) {
+      if (this.over !== undefined) this.ended(this.over);
+      return;
+    }
+    if (still.matches) this.ply = this.end();
+    else this.ply += 1;
+    this.draw(true);
+    this.timer = setTimeout(() => { this.timer = null; this.step(); }, Math.max(shortest, Math.min(longest, catchUp / behind)));
+  }
+
+  // look shows an earlier position; null what is going on.
+  look(ply) {
+    this.looking = ply;
+    this.draw(false);
+  }
+
+  // index is that of the position shown, in frames.
+  index() { return Math.max(0, Math.min(this.looking ?? this.ply, this.end()) - this.game.base); }
+
+  last() { return this.game.finished && this.index() === this.game.frames.length - 1; }
+
+  draw(moving) {
+    const width = Math.floor(this.stage.clientWidth);
+    if (!this.game || width === 0) return;
+    const { game } = this, i = this.index(), frame = this.frames[i], over = this.last();
+    const first = game.seats.map((s, seat) => seat).filter((seat) => game.seats[seat].rank === 1);
+    const board = game.display.board;
+    const height = this.height?.(wide(game.display), width) ?? (wide(game.display) ? Math.max(560, Math.round(width * 0.62)) : Math.min(width, 640));
+    this.stage.replaceChildren(drawGame(game.display, frame.views[0], {
+      width, height, names: game.seats.map((s) => s.name), seat: 0, turn: over ? -1 : frame.turn, last: frame.last, trick: frame.trick,
+      won: frame.won, captures: frame.captures, out: outAt(game, i + game.base), ranks: over ? game.seats.map((s) => s.rank) : null,
+      winner: over && game.over && first.length === 1 && board ? board.sides[first[0]] : null, moving,
+    }));
+    Object.assign(this.stage.dataset, { ply: this.looking ?? this.ply, game: this.at, over: over ? 'yes' : 'no' });
+    this.shown(this);
+  }
+
+  // names are those of the seats, with a number where two are the same.
+  names() {
+    const all = this.game.seats.map((s) => s.name);
+    return all.map((name, seat) => (all.indexOf(name) === all.lastIndexOf(name) ? name : `${name} (${seat})`));
+  }
+}
+
+// texts are the messages of the page; fill puts values into one.
+export const texts = JSON.parse(document.getElementById('texts').textContent);
+export function fill(text, values) { return text.replace(/\{(\w+)\}/g, (_, key) => values[key]); }
+
+// place says which game of a match it is.
+export function place({ match, deals, rotations }) {
+  return fill(texts.place, { deal: match.deal + 1, deals, rotation: match.rotation + 1, rotations });
+}
+
+// status is the line that says whether the page is connected.
+export function status(element) {
+  return (on) => {
+    element.dataset.on = on ? 'yes' : 'no';
+    element.replaceChildren(html('span', { class: 'lamp', 'aria-hidden': 'true' }), on ? texts.connected : texts.away);
+  };
+}

@@ -1,0 +1,72 @@
+// One match in progress: a board, the clocks and the moves.
+
+import { html } from '../board/dom.js';
+import { moveLabel, moveList } from '../board/panels.js';
+import { Socket } from '../layout/socket.js';
+import { Board, fill, place, status, texts } from '../live/board.js';
+
+const element = (id) => document.getElementById(id);
+const root = element('watch');
+if (root) {
+  const socket = new Socket(status(element('status')));
+  const back = element('back');
+  let listed = '';
+  const board = new Board(socket, root.dataset.match, element('stage'), { shown, ended });
+  back.addEventListener('click', () => { board.look(null); });
+  setInterval(() => clocks(board), 200);
+
+  function shown(b) {
+    const { game } = b, names = b.names(), i = b.index(), frame = b.frames[i];
+    element('place').textContent = place(game);
+    element('seats').replaceChildren(...seats(b, frame, names));
+    clocks(b);
+    const move = i > 0 ? game.moves[i - 1] : null;
+    element('now').textContent = b.last() ? result(game, names)
+      : `${move ? `${moveLabel(move, names)}. ` : ''}${fill(texts.turn, { name: names[frame.turn] ?? '' })}`;
+    const all = b.ply - game.base;
+    const key = `${b.at} ${game.base} ${all} ${game.faults.length}`;
+    if (key !== listed) { // the moves that have been shown
+      listed = key;
+      element('moves').replaceChildren(...moveList({ ...game, moves: game.moves.slice(0, all) }, b.frames.slice(0, all + 1), names, (n) => b.look(n + game.base)));
+      element('moves').scrollTop = element('moves').scrollHeight;
+    }
+    for (const button of element('moves').querySelectorAll('button.move')) {
+      if (Number(button.dataset.ply) === i) button.setAttribute('aria-current', 'step');
+      else button.removeAttribute('aria-current');
+    }
+    back.hidden = b.looking === null;
+  }
+
+  function ended(state) {
+    root.dataset.over = state;
+    element('over').hidden = false;
+    element('over').querySelector('p').textContent = state === 'finished' ? texts.finished : texts.broken;
+    clocks(board);
+  }
+}
+
+function result(game, names) {
+  const best = names.filter((_, seat) => game.seats[seat].rank === 1);
+  return best.length === names.length ? texts.drawn : fill(texts.wins, { name: best.join(', ') });
+}
+
+function seats(b, frame, names) {
+  const { game } = b;
+  const points = frame.views[0].points?.split(',');
+  return game.seats.map((s, seat) => html('tr', { class: `seat${seat}${frame.turn === seat && !b.last() ? ' turn' : ''}`, 'data-seat': String(seat) },
+    html('td', {}, html('span', { class: 'dot' }, String(seat))),
+    html('th', { scope: 'row' }, names[seat], game.faults.some((f) => f.seat === seat) && html('span', { class: 'tag loss' }, texts.forfeit)),
+    html('td', { class: 'number' }, b.last() ? String(s.points) : points?.[seat] ?? ''),
+    html('td', { class: 'number clock' }, '')));
+}
+
+// clocks shows the time that each seat has, counting down for the one to move.
+function clocks(b) {
+  if (!b.game || !b.left) return;
+  const turn = b.game.frames.at(-1).turn, running = !b.game.finished && b.over === undefined;
+  document.querySelectorAll('#seats .clock').forEach((cell, seat) => {
+    const spent = running && seat === turn ? performance.now() - b.since : 0;
+    const text = `${(Math.max(0, b.left[seat] - spent) / 1000).toFixed(1)} s`;
+    if (cell.textContent !== text) cell.textContent = text;
+  });
+}

@@ -1,0 +1,60 @@
+package site
+
+import (
+	"net/http"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// ratingsPage is the data of the page "ratings".
+type ratingsPage struct {
+	Document  *document
+	Ladders   []store.LadderInfo // that play
+	Constants []constant
+}
+
+// constant is a constant of the ladder; its message is ratings.constant.KEY.
+type constant struct {
+	Key   string
+	Value any
+}
+
+// ratings explains how the ladder rates and pairs bots: the constants of the program and of this
+// server, and the document.
+func (s *Site) ratings(v *visit) error {
+	d, err := s.documents["/ratings"]()
+	if err != nil {
+		return err
+	}
+	all, err := s.Store.Ladders(v.ctx())
+	if err != nil {
+		return err
+	}
+	page := ratingsPage{Document: d, Constants: s.constants()}
+	for _, l := range all {
+		if l.Active {
+			page.Ladders = append(page.Ladders, l)
+		}
+	}
+	return v.page(http.StatusOK, "ratings", page)
+}
+
+func (s *Site) constants() []constant {
+	m := matchmaking.Constants()
+	return []constant{
+		{"anchor", ladder.Anchor},
+		{"anchor-elo", elo.AnchorElo},
+		{"start", elo.Start},
+		{"newcomer", elo.Newcomer},
+		{"enough", ladder.EnoughMatches},
+		{"half-urgent", m.HalfUrgent},
+		{"vague", m.Vague},
+		{"often", m.Often},
+		{"related", m.Related},
+		{"chance", m.Chance},
+		{"share", s.Config.Limits.Share},
+	}
+}

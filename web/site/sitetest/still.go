@@ -1,0 +1,171 @@
+package sitetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/site"
+)
+
+// Still is a competition that is served and not played: it has what a test puts into it.
+type Still struct {
+	World
+	Ladder   *laddertest.World
+	Store    *store.Store
+	Ada      ladder.Person // an account without a bot
+	AdaToken string
+}
+
+// Hash stands for the hash of an upload or a program.
+var Hash = strings.Repeat("5a", 32)
+
+// NewStill serves a competition with the ladders and the house bots of a World. configure changes
+// the options of the site, unless it is nil.
+func NewStill(t testing.TB, configure func(*site.Options)) *Still {
+	t.Helper()
+	s := &Still{World: World{T: t, log: new(lockedLog)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
+	s.Store = s.Ladder.Store
+	s.Ladder.House(func(string) string { return Hash })
+	s.Must(s.Store.SyncLadders(t.Context(), s.Ladder.Config.Ladders))
+	s.Ada = s.Ladder.Person("ada", false)
+	var err error
+	s.AdaToken, _, err = s.Store.AddToken(t.Context(), s.Ada.ID, "test", ladder.ScopeSubmit, time.Time{})
+	s.Must(err)
+	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	hub := new(events.Hub)
+	a := api.New(api.Options{
+		Store: s.Store, Config: s.Ladder.Config, Events: hub, Log: log, Wake: func() {},
+		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
+	})
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Key: []byte(Hash)}
+	if configure != nil {
+		configure(&o)
+	}
+	pages, err := site.New(o)
+	s.Must(err)
+	server := httptest.NewUnstartedServer(nil)
+	server.Config = api.NewServer(a.Pages(pages), log)
+	server.Start()
+	s.URL = server.URL
+	t.Cleanup(func() {
+		server.Close()
+		if text := s.log.String(); strings.Contains(text, "level=ERROR") {
+			t.Errorf("the server's log has errors:\n%s", text)
+		}
+	})
+	return s
+}
+
+// Live makes a version of a bot of ada live.
+func (s *Still) Live(bot string, b store.Built) ladder.Version {
+	s.T.Helper()
+	number := 0
+	if x, err := s.Store.Bot(s.T.Context(), bot); err == nil {
+		list, err := s.Store.Versions(s.T.Context(), x.ID)
+		s.Must(err)
+		number = len(list)
+	}
+	v := s.Ladder.Submit(s.Ada.ID, bot, fmt.Sprintf("%064x", number+1))
+	if b.Hash == "" {
+		b.Hash = Hash
+	}
+	return s.Ladder.Live(v.ID, b)
+}
+
+// Player plays as a bot; log is its stderr.
+type Player func(lines io.Reader, answers, log io.Writer) error
+
+// House returns a house bot as a player, by its name without @.
+func House(name string) Player {
+	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
+}
+
+// Illegal answers each turn with a move, and writes a text to its log.
+func Illegal(move, text string) Player {
+	return func(lines io.Reader, answers, log io.Writer) error {
+		io.WriteString(log, text)
+		scan := bufio.NewScanner(lines)
+		for scan.Scan() {
+			switch word, _, _ := strings.Cut(scan.Text(), " "); word {
+			case "timba":
+				io.WriteString(answers, "ready\n")
+			case "turn":
+				io.WriteString(answers, "move "+move+"\n")
+			case "bye":
+				return nil
+			}
+		}
+		return scan.Err()
+	}
+}
+
+// Play plays a match on a ladder between versions and keeps it. Versions without a player are
+// played by @random.
+func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
+	s.T.Helper()
+	ctx := s.T.Context()
+	m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: on, Versions: versions})
+	s.Must(err)
+	seed := referee.NewSeed()
+	_, err = s.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
+	s.Must(err)
+	v, err := m.Variant()
+	s.Must(err)
+	var games []*referee.Game
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Game) error {
+		g.Reveal(seed)
+		games = append(games, g)
+		return nil
+	}}
+	for slot, id := range m.Versions {
+		player := players[id]
+		if player == nil {
+			player = House("random")
+		}
+		bot := referee.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: Hash}
+		bot.Serve = func(lines io.Reader, answers io.Writer) error { return player(lines, answers, io.Discard) }
+		rm.Bots = append(rm.Bots, bot)
+	}
+	s.Must(rm.Play(ctx))
+	for _, g := range games {
+		for seat, slot := range g.Bots {
+			if player := players[m.Versions[slot]]; player != nil {
+				var log bytes.Buffer
+				player(strings.NewReader("bye\n"), io.Discard, &log)
+				g.Logs[seat] = log.Bytes()
+			}
+		}
+	}
+	_, err = s.Store.Finish(ctx, m.ID, games)
+	s.Must(err)
+	m, err = s.Store.Match(ctx, m.ID)
+	s.Must(err)
+	return m
+}
+
+// Version returns the live version of a bot.
+func (s *Still) Version(bot string) int64 {
+	s.T.Helper()
+	b, err := s.Store.Bot(s.T.Context(), bot)
+	s.Must(err)
+	id, err := s.Store.Placed(s.T.Context(), b.ID)
+	s.Must(err)
+	return id
+}

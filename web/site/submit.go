@@ -1,0 +1,131 @@
+package site
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// submitPage is the data of the page "submit".
+type submitPage struct {
+	Limits  ladder.Limits
+	Upload  string // the limits for people
+	Files   string
+	Memory  string
+	Name    string
+	Problem *wire.Problem
+}
+
+// submit shows the form to upload a bot, to everybody what an upload may have.
+func (s *Site) submit(v *visit) error {
+	q := v.query()
+	return v.page(http.StatusOK, "submit", s.submitForm(q.Text("bot")))
+}
+
+func (s *Site) submitForm(name string) submitPage {
+	l := s.Config.Limits
+	return submitPage{Limits: l, Name: name, Upload: bundle.Size(l.Upload), Files: bundle.Size(l.Unpacked), Memory: bundle.Size(l.Memory)}
+}
+
+// maxField is the largest size of a field of a form with a file, but the file.
+const maxField = 1 << 10
+
+// errNoFile is the error of a form without a file.
+var errNoFile = ladder.Errorf(ladder.Invalid, "choose a .tar.gz or a .zip", "the form has no archive")
+
+// submitted receives an upload, as a form that browsers send with or without scripts: the token
+// of the form, the name of the bot, and the file.
+func (s *Site) submitted(v *visit) error {
+	name, err := "", error(errNoFile)
+	var made wire.Submission
+	if v.parts != nil {
+		name, made, err = v.upload()
+	}
+	if err == nil {
+		v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
+		return nil
+	}
+	drain(v.w, v.r.Body, s.Config.Limits.Upload)
+	page := s.submitForm(name)
+	told, _ := s.API.Problem(v.r, err)
+	if told.Status == http.StatusInternalServerError {
+		return err
+	}
+	page.Problem = &told
+	return v.page(told.Status, "submit", page)
+}
+
+// upload reads the rest of the form, and sends its file to the API as it comes.
+func (v *visit) upload() (name string, made wire.Submission, err error) {
+	for {
+		p, err := v.parts.NextPart()
+		if err != nil {
+			return name, made, unreadable(err, errNoFile)
+		}
+		switch {
+		case p.FormName() == "bot":
+			if name, err = readField(p); err != nil {
+				return name, made, err
+			}
+		case p.FormName() == "archive" && p.FileName() != "":
+			c := client.Over(transport{v.site.API, v.w}, v.token)
+			made, err = c.Submit(v.ctx(), name, "application/octet-stream", func() (io.Reader, int64) { return p, -1 })
+			return name, made, err
+		}
+	}
+}
+
+// readField reads a field of a form with a file.
+func readField(p *multipart.Part) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
+	if len(data) > maxField {
+		return "", ladder.Errorf(ladder.TooLarge, "", "the field %q is larger than %s", clip(p.FormName()), bundle.Size(maxField))
+	}
+	return string(data), unreadable(err, nil)
+}
+
+// unreadable returns the error for a form that cannot be read; at is that for its end.
+func unreadable(err, at error) error {
+	var large *http.MaxBytesError
+	switch {
+	case err == nil || errors.As(err, &large):
+		return err
+	case err == io.EOF && at != nil:
+		return at
+	}
+	return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
+}
+
+// drainTime is how long drain reads on.
+const drainTime = 10 * time.Second
+
+// drain reads the rest of an upload that is refused, at most so many bytes: browsers show the
+// answer only after they have sent everything.
+func drain(w http.ResponseWriter, body io.Reader, most int64) {
+	http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime))
+	io.CopyN(io.Discard, body, most) // what fails here has failed before
+}
+
+// readParts begins to read a form with a file; its first field is the token of the form.
+func (v *visit) readParts() (token string, err error) {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, 2*v.site.Config.Limits.Upload+maxForm)
+	if v.parts, err = v.r.MultipartReader(); err != nil {
+		return "", unreadable(err, nil)
+	}
+	p, err := v.parts.NextPart()
+	if err != nil {
+		return "", unreadable(err, errExpired)
+	}
+	if p.FormName() != "csrf" {
+		return "", nil
+	}
+	return readField(p)
+}

@@ -1,0 +1,179 @@
+package site_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// ready waits until a page has what a selector finds, across the pages that come before it.
+func ready(b *browsertest.Tab, selector string) {
+	b.T.Helper()
+	b.Run(chromedp.WaitReady(chromedp.CSS(selector)))
+}
+
+// fill types a text into a field.
+func fill(b *browsertest.Tab, selector, text string) {
+	b.T.Helper()
+	b.Run(chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// signIn signs in by the form.
+func signIn(b *browsertest.Tab, w *sitetest.World, token string) {
+	b.T.Helper()
+	b.Go(w.URL + "/sign-in?next=/account")
+	fill(b, "#token", token)
+	b.Click("form.stack button")
+	ready(b, ".tabs")
+}
+
+// A person comes with an invite, and their bot gets on the standings: an admin makes the invite, the
+// person joins, signs in, uploads a bot and watches its stages to the end.
+func TestTheWholeWay(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, "", 0)
+	b := browsertest.Open(t, in, w.URL+"/")
+	b.Home = w.URL
+	signIn(b, w, w.Token)
+	b.Click(`.tabs a[href="/account/invites"]`)
+	ready(b, `form[action="/account/invites"]`)
+	b.Click(`form[action="/account/invites"] button`)
+	ready(b, "#link")
+	link := browsertest.Eval[string](b, "document.getElementById('link').value")
+	b.Click(`form[action="/sign-out"] button`)
+	ready(b, `.who a[href^="/sign-in"]`)
+
+	b.Go(link)
+	ready(b, "#code:focus, #name:focus") // the module has taken the code from the address
+	if at := browsertest.Eval[string](b, "location.href"); at != w.URL+"/join" {
+		t.Errorf("the address still has %q", at)
+	}
+	fill(b, "#name", "anna")
+	b.Click("form.stack button")
+	ready(b, `[data-copy="key"]:not([hidden])`)
+	token := browsertest.Eval[string](b, "document.getElementById('key').value")
+	if !strings.HasPrefix(token, "timba_") {
+		t.Fatalf("the token is %q", token)
+	}
+	b.Click(`[data-copy="key"]`)
+	ready(b, `[data-copied="key"]:not(.hidden)`)
+	b.Click(`form[action="/sign-in"] button:not([type="button"])`)
+	ready(b, "#archive")
+
+	file := filepath.Join(t.TempDir(), "mybot.tar.gz")
+	w.Must(os.WriteFile(file, w.Archive(starter(t, "python")), 0o600))
+	b.Run(chromedp.SetUploadFiles(chromedp.CSS("#archive"), []string{file}))
+	fill(b, "#bot", "annas-bot")
+	b.Click(".upload button")
+	ready(b, "#progress .now")
+	was := browsertest.Eval[bool](b, "window.before = true, document.querySelector('.now').dataset.done === 'true'")
+	ready(b, `.now[data-done="true"]`)
+	if !browsertest.Eval[bool](b, "window.before") {
+		t.Error("the page was loaded anew")
+	}
+	if n := b.Count(".step.ok"); n != 4 || b.Count(".headline .win") != 1 {
+		t.Fatalf("%d of 4 stages are passed: %s", n, b.Text("#progress"))
+	}
+	asked := 0
+	for _, url := range b.Requests() {
+		if strings.Contains(url, "/progress?tag=") {
+			asked++
+		}
+		if strings.Contains(url, token) || strings.Contains(url, strings.Split(link, "#")[1]) && !strings.Contains(url, "#") {
+			t.Errorf("a request has a secret in its address: %s", url)
+		}
+	}
+	if asked == 0 && !was {
+		t.Error("the page did not ask for the stages")
+	}
+	b.Click(`#progress a[href="/ladders/brisca"]`)
+	ready(b, `.standings a[href="/bots/annas-bot"]`)
+	b.Go(w.URL + "/account")
+	ready(b, `a[href="/bots/annas-bot"]`)
+	b.Quiet()
+	if log := w.Log(); !strings.Contains(log, "path=/submit") || strings.Contains(log, token) || strings.Contains(log, strings.Split(link, "#")[1]) {
+		t.Errorf("the log has a secret, or no requests:\n%s", log)
+	}
+}
+
+// The form says what is too large before it is sent, and takes a file that is dropped.
+func TestUploadForm(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	b := browsertest.Open(t, in, w.URL+"/")
+	b.Home = w.URL
+	signIn(b, w, w.Token)
+	b.Go(w.URL + "/submit")
+	large := filepath.Join(t.TempDir(), "large.zip")
+	w.Must(os.WriteFile(large, make([]byte, 2<<20), 0o600))
+	b.Run(chromedp.SetUploadFiles(chromedp.CSS("#archive"), []string{large}))
+	ready(b, ".upload .notice:not([hidden])")
+	if text := b.Text(".upload .notice"); !strings.Contains(text, "larger than 1 MiB") {
+		t.Errorf("the notice is %q", text)
+	}
+	b.Click(".upload button")
+	if at := browsertest.Eval[string](b, "location.pathname + document.querySelector('.upload button').disabled"); at != "/submitfalse" {
+		t.Errorf("the form was sent: %s", at)
+	}
+	browsertest.Eval[bool](b, `(() => {
+		const files = new DataTransfer();
+		files.items.add(new File(['nothing'], 'dropped.zip'));
+		document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
+		return true;
+	})()`)
+	ready(b, ".upload .notice[hidden]")
+	if name := browsertest.Eval[string](b, "document.getElementById('archive').files[0].name"); name != "dropped.zip" {
+		t.Errorf("the form has the file %q", name)
+	}
+	b.Click(".upload button")
+	ready(b, ".notice[role=alert] p")
+	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "its format is unknown") {
+		t.Errorf("the server's notice is %q", text)
+	}
+	b.Hush() // of the status 400
+	b.Quiet()
+}
+
+// The pages of members are quiet and accessible, as all others are.
+func TestMemberPages(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, "", 1)
+	register(t, w, "anna")
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	w.Post(c, "/account/tokens", "label=laptop&scope=submit&days=7&csrf="+w.CSRF(w.Get(c, "/").Body))
+	failed := submitBot(w, c, "broken", w.Archive(brokenBot(t)))
+	b := browsertest.Open(t, in, w.URL+"/")
+	b.Home = w.URL
+	signIn(b, w, w.Token)
+	b.Go(w.URL + "/submissions/" + failed)
+	ready(b, `.now[data-done="true"] .step.failed`)
+	if text := b.Text(".now .notice"); !strings.Contains(text, `unknown key "rum"`) {
+		t.Errorf("the reason is %q", text)
+	}
+	for _, p := range []struct{ name, path string }{
+		{"account", "/account"},
+		{"tokens", "/account/tokens"},
+		{"invites", "/account/invites"},
+		{"people", "/account/people"},
+		{"people-none", "/account/people?q=zz"},
+		{"submit", "/submit"},
+		{"submission-failed", "/submissions/" + failed},
+		{"newmatch", "/matches/new?bot=@greedy"},
+	} {
+		examine(b, w.URL+p.path, p.name)
+	}
+	b.Look(1280, 900, false)
+	b.Go(w.URL + "/account/tokens")
+	b.Click(`form[action="/account/tokens"] button`)
+	ready(b, "#key")
+	b.Accessible()
+	b.Picture(*screens, "tokens-made")
+	b.Quiet()
+}
