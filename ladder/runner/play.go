@@ -135,7 +135,8 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 	if p.yield != nil {
 		p.earlier(match)
 	}
-	if r.Watch != nil {
+	// Who plays from outside could be helped by what is seen of a deal in another rotation.
+	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
 		if w := r.Watch(p.Match, p.versions); w != nil {
 			match.Watch = w.Position
 			defer w.End()

@@ -72,7 +72,8 @@ type Options struct {
 	// can.
 	Check func(context.Context) error
 
-	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody.
+	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody. A
+	// rated match with a remote version is not watched.
 	Watch func(*ladder.Match, []ladder.Version) Watcher
 
 	// Events publishes what happens; nil: nobody listens. Run closes it at its end.

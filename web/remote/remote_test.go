@@ -197,7 +197,7 @@ func TestPlays(t *testing.T) {
 		t.Errorf("online as %+v", s.Online)
 	}
 	s = f.await(t, "another result", over)
-	if s.Result.Before == 1000 {
+	if s.Result.Before != table[i].Elo {
 		t.Errorf("the rating begins anew: %+v", s.Result)
 	}
 	if err := <-f.ended; err != nil {
