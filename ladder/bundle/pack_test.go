@@ -129,15 +129,7 @@ func TestPackErrors(t *testing.T) {
 			}
 		}
 		_, err := Pack(dir, small)
-		if ladder.CodeOf(err) != c.code {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, w := range c.words {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %q says nothing of %s", name, err, w)
-			}
-		}
+		wantError(t, name, err, c.code, c.words)
 	}
 	if _, err := Pack(filepath.Join(t.TempDir(), "none"), small); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
@@ -194,6 +186,20 @@ func TestIgnorePatterns(t *testing.T) {
 					t.Errorf("%q leaves out %q: %v", c.lines, name, !want)
 				}
 			}
+		}
+	}
+}
+
+// wantError checks the code of an error and that it has all words.
+func wantError(t *testing.T, name string, err error, code ladder.Code, words []string) {
+	t.Helper()
+	if ladder.CodeOf(err) != code {
+		t.Errorf("%s: %v, want %s", name, err, code)
+		return
+	}
+	for _, w := range words {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("%s: %q says nothing of %s", name, err, w)
 		}
 	}
 }

@@ -70,15 +70,7 @@ func TestSaveErrors(t *testing.T) {
 	} {
 		dir := datadir.Dir(t.TempDir())
 		_, err := save(c.body, dir, small)
-		if ladder.CodeOf(err) != c.code {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		for _, w := range c.words {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: %q says nothing of %s", name, err, w)
-			}
-		}
+		wantError(t, name, err, c.code, c.words)
 		if found := listing(t, string(dir)); len(found) != 2 { // bundles and tmp, empty
 			t.Errorf("%s: %v is left", name, found)
 		}

@@ -30,6 +30,7 @@ type Config struct {
 	Registration string // "invite" or "open"
 	Workers      int    // matches at the same time, at least 1
 	Memory       int64  // bytes that all bots and builds have together; 0: what the machine has
+	Embed        bool   // pages of other sites may show replays in a frame
 	// Pause is the time between two matches of a ladder on which every version has
 	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
 	Pause   time.Duration

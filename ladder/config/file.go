@@ -26,9 +26,13 @@ type (
 		Pause        int64        `toml:"pause"`  // seconds
 		Memory       int64        `toml:"memory"` // MiB
 		Sandbox      string       `toml:"sandbox"`
+		Site         siteFile     `toml:"site"`
 		Limits       limitsFile   `toml:"limits"`
 		Remote       remoteFile   `toml:"remote"`
 		Ladders      []ladderFile `toml:"ladder"`
+	}
+	siteFile struct {
+		Embed bool `toml:"embed"`
 	}
 	limitsFile struct {
 		Memory    int64 `toml:"memory"` // MiB, as Upload and Unpacked
@@ -74,7 +78,9 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "limits", "remote", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "remote", "ladder"}
+	case unknown[0] == "site":
+		return []string{"embed"}
 	case unknown[0] == "limits":
 		return keysIn(new(limitsFile).list(new(ladder.Limits)))
 	case unknown[0] == "remote":
@@ -102,7 +108,7 @@ const (
 )
 
 func (f *configFile) resolve(house program.Builtins) (*Config, error) {
-	c := &Config{Registration: f.Registration, Workers: f.Workers}
+	c := &Config{Registration: f.Registration, Workers: f.Workers, Embed: f.Site.Embed}
 	if c.Registration != "invite" && c.Registration != "open" {
 		return nil, fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
 	}

@@ -32,14 +32,13 @@ type crowd struct {
 	ladders []ladder.Ladder
 	bots    []string
 	live    []int64
-	botOf   map[int64]int64 // by version
 	pool    map[string][]pooled
 	rand    *rand.Rand
 }
 
 type pooled struct {
 	seed  rules.Seed
-	games []packedGame
+	games []*referee.Game
 }
 
 // newCrowd makes the bots, half of them with a second version, and plays the pool.
@@ -68,12 +67,6 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 		}
 	}
 	c.live = append(c.live, c.ids("@random", "@first", "@greedy")...)
-	c.botOf = map[int64]int64{}
-	for _, id := range c.live {
-		v, err := c.Version(bg, id)
-		check(tb, err)
-		c.botOf[id] = v.BotID
-	}
 	for _, l := range c.ladders {
 		for range pool {
 			c.pool[l.Name] = append(c.pool[l.Name], c.play(l))
@@ -88,23 +81,22 @@ func (c *crowd) play(l ladder.Ladder) pooled {
 		m.Versions[slot] = c.rand.Int64N(3)
 	}
 	seed := referee.NewSeed()
-	return pooled{seed, c.pack(playMatch(c.tb, m, seed))}
+	return pooled{seed, playMatch(c.tb, m, seed)}
 }
 
 // fill finishes so many matches, many in one transaction.
 func (c *crowd) fill(n int) {
 	c.tb.Helper()
 	const batch = 500
+	f := c.Filler()
 	for ; n > 0; n -= batch {
-		check(c.tb, c.update(bg, func(q *queries.Queries) error {
-			for range min(n, batch) {
-				l := c.ladders[c.rand.IntN(len(c.ladders))]
-				if err := c.finishPooled(q, l, c.draw(l.Bots), c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
+		var list []Played
+		for range min(n, batch) {
+			l := c.ladders[c.rand.IntN(len(c.ladders))]
+			p := c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]
+			list = append(list, Played{Ladder: l.Name, Versions: c.draw(l.Bots), Seed: p.seed, Games: p.games})
+		}
+		check(c.tb, f.Keep(bg, list))
 	}
 }
 
@@ -117,50 +109,6 @@ func (c *crowd) draw(n int) (ids []int64) {
 		}
 	}
 	return ids
-}
-
-// finishPooled runs AddMatch, BeginAttempt and Finish with a match of the pool.
-func (c *crowd) finishPooled(q *queries.Queries, l ladder.Ladder, ids []int64, p pooled) error {
-	f := &finish{ctx: bg, q: q, now: c.now(), games: slices.Clone(p.games)}
-	params, err := c.newMatch(bg, q, NewMatch{Ladder: l.Name, Versions: ids})
-	if err != nil {
-		return err
-	}
-	params.Created = stamp(f.now)
-	if f.row, err = q.AddMatch(bg, params); err != nil {
-		return err
-	}
-	if f.match, err = match(f.row); err != nil {
-		return err
-	}
-	f.match.Versions = ids
-	for slot, id := range ids {
-		if err := q.AddSlot(bg, queries.AddSlotParams{MatchID: f.row.ID, Slot: int64(slot), VersionID: id, BotID: c.botOf[id]}); err != nil {
-			return err
-		}
-	}
-	commitment := referee.Commitment(p.seed)
-	f.attempt = queries.Attempt{Number: 1, Seed: p.seed[:]}
-	err = q.AddAttempt(bg, queries.AddAttemptParams{MatchID: f.row.ID, Number: 1, Commitment: commitment[:], Seed: p.seed[:], Began: stamp(f.now)})
-	if err != nil {
-		return err
-	}
-	if err := q.BeginMatch(bg, nullStamp(f.now), f.row.ID); err != nil {
-		return err
-	}
-	if f.variant, err = l.Variant(); err != nil {
-		return err
-	}
-	if err := f.check(); err != nil {
-		return err
-	}
-	if err := f.keepGames(); err != nil {
-		return err
-	}
-	if _, err := f.rate(); err != nil {
-		return err
-	}
-	return f.end()
 }
 
 // finishOne keeps a match as the runner does, in three transactions, and times
@@ -177,12 +125,8 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	check(c.tb, err)
 	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
 	check(c.tb, err)
-	var played []*referee.Game
-	for _, g := range p.games {
-		played = append(played, g.Game)
-	}
 	began := time.Now()
-	_, err = c.Finish(bg, m.ID, played)
+	_, err = c.Finish(bg, m.ID, p.games)
 	took = time.Since(began)
 	check(c.tb, err)
 	return took

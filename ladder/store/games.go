@@ -22,6 +22,20 @@ func (s *Store) Games(ctx context.Context, matchID int64) (out []ladder.Game, er
 	return out, err
 }
 
+// GamesOfDeals returns the games of the deals from one on and before another, as Games does.
+func (s *Store) GamesOfDeals(ctx context.Context, matchID int64, from, before int) (out []ladder.Game, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.GamesOfDeals(ctx, matchID, int64(from), int64(before))
+		if err != nil {
+			return err
+		}
+		seats, err := q.SeatsOfDeals(ctx, matchID, int64(from), int64(before))
+		out = seated(rows, seats)
+		return err
+	})
+	return out, err
+}
+
 func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.Game, error) {
 	rows, err := q.GamesOf(ctx, matchID)
 	if err != nil {
@@ -31,6 +45,11 @@ func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.G
 	if err != nil {
 		return nil, err
 	}
+	return seated(rows, seats), nil
+}
+
+// seated returns games with their seats, both in the order of deals and rotations.
+func seated(rows []queries.Game, seats []queries.GameSeat) []ladder.Game {
 	out := make([]ladder.Game, len(rows))
 	for i, r := range rows {
 		out[i] = game(r)
@@ -39,7 +58,7 @@ func gamesOf(ctx context.Context, q *queries.Queries, matchID int64) ([]ladder.G
 			seats = seats[1:]
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Game returns one game without its replay and logs.

@@ -23,6 +23,7 @@ func (s *Store) Waiting(ctx context.Context, limit int) (out []ladder.Match, err
 // MatchFilter says which matches; the zero value: the last ones of all.
 type MatchFilter struct {
 	Ladder  string
+	Unrated bool // only those of no ladder; not with Ladder, Bot or Version
 	Bot     string
 	Version int64
 	State   ladder.MatchState
@@ -73,6 +74,10 @@ func (s *Store) find(ctx context.Context, q *queries.Queries, f MatchFilter) ([]
 		return q.MatchesOnLadderIn(ctx, queries.MatchesOnLadderInParams{LadderID: nullID(ladderID), State: state, ID: before, Limit: limit})
 	case f.Ladder != "":
 		return q.MatchesOnLadder(ctx, nullID(ladderID), before, limit)
+	case f.Unrated && state != "":
+		return q.MatchesUnratedIn(ctx, state, before, limit)
+	case f.Unrated:
+		return q.MatchesUnrated(ctx, before, limit)
 	case state != "":
 		return q.MatchesIn(ctx, state, before, limit)
 	}

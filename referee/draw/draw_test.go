@@ -7,6 +7,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/golden"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -15,18 +16,11 @@ import (
 // seat to move sees there.
 func position(t testing.TB, game, options string, plies int) Position {
 	t.Helper()
-	g, err := games.Find(game)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Resolve(g, protocol.Pairs(options).Map())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := refereetest.Variant(t, game, options)
 	var seed rules.Seed
 	stream, dice := rules.NewStream(seed), rules.NewStream(seed.Derive("moves"))
 	state := v.Deal(&stream)
-	p := Position{Game: game, Display: g.Display()}
+	p := Position{Game: game, Display: v.Game().Display()}
 	p.Options = protocol.Pairs(v.Settings().String())
 	for range plies {
 		if state.Turn() == rules.Over {

@@ -60,7 +60,7 @@ func (a *api) revokeInvite(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	id, err := pathID(r, "invite")
+	id, err := PathID(r, "invite")
 	if err != nil {
 		return err
 	}

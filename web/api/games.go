@@ -49,7 +49,7 @@ func (a *api) games(w http.ResponseWriter, r *http.Request) error {
 
 // pathGame returns the game in the path, and its match.
 func (a *api) pathGame(r *http.Request) (ladder.Game, ladder.Match, error) {
-	id, err := pathID(r, "game")
+	id, err := PathID(r, "game")
 	if err != nil {
 		return ladder.Game{}, ladder.Match{}, err
 	}

@@ -105,7 +105,7 @@ func (a *api) listMatches(w http.ResponseWriter, r *http.Request, q *Query, f st
 
 // pathMatch returns the match in the path.
 func (a *api) pathMatch(r *http.Request) (ladder.Match, error) {
-	id, err := pathID(r, "match")
+	id, err := PathID(r, "match")
 	if err != nil {
 		return ladder.Match{}, err
 	}

@@ -123,7 +123,7 @@ func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	id, err := pathID(r, "token")
+	id, err := PathID(r, "token")
 	if err != nil {
 		return err
 	}

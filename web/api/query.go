@@ -171,8 +171,8 @@ func (q *Query) Done() error {
 	return nil
 }
 
-// pathID returns the ID in the path; name is its kind.
-func pathID(r *http.Request, name string) (int64, error) {
+// PathID returns the ID in the path; name is its kind.
+func PathID(r *http.Request, name string) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > 1<<53-1 {

@@ -20,7 +20,7 @@ func (a *api) replay(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	id, err := pathID(r, "game")
+	id, err := PathID(r, "game")
 	if err != nil {
 		return err
 	}

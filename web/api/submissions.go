@@ -121,7 +121,7 @@ func (a *api) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := NewQuery(r).Done(); err != nil {
 		return err
 	}
-	id, err := pathID(r, "submission")
+	id, err := PathID(r, "submission")
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (a *api) submission(w http.ResponseWriter, r *http.Request) error {
 	if err := q.Done(); err != nil {
 		return err
 	}
-	id, err := pathID(r, "submission")
+	id, err := PathID(r, "submission")
 	if err != nil {
 		return err
 	}

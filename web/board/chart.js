@@ -2,6 +2,7 @@
 // of their own, one above the other.
 
 import { svg } from './dom.js';
+import { say } from './words.js';
 
 // ticks is about n round numbers from low to high.
 export function ticks(low, high, n) {
@@ -55,7 +56,7 @@ export function drawChart(lines, { width, height, plies, names, jump }) {
   const now = svg('line', { x1: 0, x2: 0, y1: pad.top, y2: total - pad.bottom, class: 'now' });
   const root = svg('svg', {
     class: 'chart', viewBox: `0 0 ${width} ${total}`, width, height: total, role: 'img', click: pick,
-    'aria-label': `Scores given by ${groups.map((group) => group.map((seat) => names[seat]).join(', ')).join('; on another scale by ')}`,
+    'aria-label': say('chart', { names: groups.map((group) => group.map((seat) => names[seat]).join(', ')).join(say('chart.between')) }),
   },
   ticks(0, plies, Math.max(2, width / 110)).filter(Number.isInteger).map((p) =>
     svg('text', { x: x(p), y: total - 6, 'text-anchor': 'middle', class: 'tick' }, String(p))),
@@ -78,7 +79,7 @@ function axis(group, lines, { x, width, names, top, height, many }) {
     group.map((seat) => svg('g', { class: `score seat${seat}`, 'data-seat': seat },
       svg('polyline', { points: lines[seat].map(([p, s]) => `${round(x(p))},${round(y(s))}`).join(' '), 'stroke-dasharray': dashes[Math.floor(seat / 3) % 4] }),
       lines[seat].length <= 80 && lines[seat].map(([p, s]) => svg('circle', { cx: round(x(p)), cy: round(y(s)), r: 2.5 },
-        svg('title', {}, `${names[seat]}, ply ${p}: ${s}`))))),
+        svg('title', {}, say('chart.point', { name: names[seat], ply: p, score: s })))))),
     many && group.map((seat, i) => svg('g', { class: `axisseat seat${seat}`, transform: `translate(${pad.left + 9 + 21 * i} ${top - 12})` },
       svg('circle', { r: 8.5 }), svg('text', { y: 4, 'text-anchor': 'middle' }, String(seat)))));
 }

@@ -1,50 +1,54 @@
 // Events of SPEC.md in words.
 
-import { cardName, list, suits } from './view.js';
-
-const instants = {
-  tute: 'has all four 12s or all four 11s, and wins at once',
-  blackhand: 'has 1, 3 and 12 of trumps, and wins at once',
-  hunt3: 'has caught the 3 of trumps, and wins at once',
-};
+import { cardName, list, suitName } from './view.js';
+import { say } from './words.js';
 
 const cards = (text) => list(text).map(cardName).join(', ');
-const suitName = (letter) => suits[letter]?.name ?? letter;
-const plural = (n, word) => `${n} ${word}${Number(n) === 1 ? '' : 's'}`;
 
 // moveName is a move in words, for any game.
 export function moveName(move) {
   const [verb, rest] = move.split(':');
   if (rest === undefined) return cardName(move);
-  if (verb === 'swap') return `swap the trump card for the ${cardName(rest)}`;
-  if (verb === 'sing') return `sing ${suitName(rest)}`;
+  switch (verb) {
+    case 'swap': return say('move.swap', { card: cardName(rest) });
+    case 'sing': return say('move.sing', { suit: suitName(rest) });
+    case 'bid': return say('move.bid', { bid: rest });
+  }
   return `${verb} ${rest}`;
 }
 
+// tell says what each event of a seat tells, from its words.
 const tell = {
-  deal: (who, [hand]) => `${who} has ${cards(hand)}`,
-  play: (who, [move]) => `${who} plays ${cardName(move)}`,
-  swap: (who, [card]) => `${who} lays the ${cardName(card)} down and takes the trump card`,
-  draw: (who, [card]) => `${who} draws ${cardName(card)}`,
-  trick: (who, [points]) => `${who} takes the trick${points === undefined ? '' : `, ${plural(points, 'point')}`}`,
-  sing: (who, [suit, points]) => `${who} sings ${suitName(suit)} for ${points}`,
-  song: (who, [points]) => `${who} scores the song, ${points}`,
-  instant: (who, [kind]) => `${who} ${instants[kind] ?? `wins at once by ${kind}`}`,
-  bid: (who, [n]) => `${who} bids ${n}`,
-  capture: (who, [square]) => `${who} captures on ${square}`,
-  extra: (who) => `${who} reaches a corner and moves once more`,
+  deal: (who, [hand]) => say('event.deal', { who, cards: cards(hand) }),
+  play: (who, [move]) => say('event.play', { who, card: cardName(move) }),
+  swap: (who, [card]) => say('event.swap', { who, card: cardName(card) }),
+  draw: (who, [card]) => say('event.draw', { who, card: cardName(card) }),
+  trick: (who, [count]) => (count === undefined ? say('event.trick', { who }) : say('event.trick-points', { who, count })),
+  sing: (who, [suit, points]) => say('event.sing', { who, suit: suitName(suit), points }),
+  song: (who, [points]) => say('event.song', { who, points }),
+  instant: (who, [kind]) => (['tute', 'blackhand', 'hunt3'].includes(kind) ? say(`event.${kind}`, { who }) : say('event.instant', { who, kind })),
+  bid: (who, [bid]) => say('event.bid', { who, bid }),
+  capture: (who, [square]) => say('event.capture', { who, square }),
+  extra: (who) => say('event.extra', { who }),
 };
+
+// roundText is the event of a round, whose words are its number and pairs.
+function roundText([round, ...pairs], who) {
+  const rest = pairs.map((pair) => pair.replace(/^cards=(\d+)$/, (_, count) => say('event.each', { count }))
+    .replace(/^dealer=(\d+)$/, (_, seat) => say('event.dealer', { who: who(Number(seat)) })));
+  return say('event.round', { round, rest: rest.join(', ') });
+}
 
 // eventText is an event in words; who names a seat. An unknown event is returned unchanged.
 export function eventText(event, who) {
   const to = / \(seat (\d+)\)$/.exec(event);
   const [verb, ...words] = (to ? event.slice(0, to.index) : event).split(' ');
   switch (verb) {
-    case 'deal': return tell.deal(to ? who(Number(to[1])) : 'The hand', words);
-    case 'trump': return words.length === 2 ? `${cardName(words[1])} is turned up: ${suitName(words[0])} are trumps` : `The trump card is ${cardName(words[0])}`;
-    case 'round': return `Round ${words[0]}: ${words.slice(1).join(', ').replace(/cards=(\d+)/, (_, n) => `${plural(n, 'card')} each`).replace(/dealer=(\d+)/, (_, s) => `${who(Number(s))} deals`)}`;
-    case 'opening': return words[0] === '0' ? 'The game begins without an opening' : `The game begins after ${words[0]} random ${words[0] === '1' ? 'ply' : 'plies'}`;
-    case 'score': return `The round is over: ${words.map((p, seat) => `${who(seat)} ${p}`).join(', ')}`;
+    case 'deal': return to ? tell.deal(who(Number(to[1])), words) : say('event.hand', { cards: cards(words[0]) });
+    case 'trump': return words.length === 2 ? say('event.turned', { card: cardName(words[1]), suit: suitName(words[0]) }) : say('event.trump', { card: cardName(words[0]) });
+    case 'round': return roundText(words, who);
+    case 'opening': return words[0] === '0' ? say('event.bare') : say('event.opening', { count: words[0] });
+    case 'score': return say('event.score', { points: words.map((p, seat) => `${who(seat)} ${p}`).join(', ') });
   }
   return Object.hasOwn(tell, verb) && /^\d+$/.test(words[0]) ? tell[verb](who(Number(words[0])), words.slice(1)) : event;
 }

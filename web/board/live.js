@@ -6,6 +6,7 @@ import { drawGame } from './draw.js';
 import { moveName } from './events.js';
 import { list, parseView } from './view.js';
 import { middle, squaresOf } from './squares.js';
+import { say } from './words.js';
 
 // drawPosition draws a position into an element, in the place of what was there.
 //
@@ -70,8 +71,8 @@ class Choices {
   words() {
     if (this.others.length === 0) return [];
     const bids = this.others.every((move) => move.startsWith('bid:'));
-    return [html('div', { class: 'words', role: 'group', 'aria-label': bids ? 'Your bid' : 'Other moves' },
-      bids && html('span', { class: 'wordslabel' }, 'Your bid:'),
+    return [html('div', { class: 'words', role: 'group', 'aria-label': say(bids ? 'live.bid' : 'live.moves') },
+      bids && html('span', { class: 'wordslabel' }, say('live.bid-label')),
       this.others.map((move) => html('button', { type: 'button', 'data-move': move, 'aria-label': moveName(move), click: () => this.take(move) },
         bids ? move.slice('bid:'.length) : moveName(move))))];
   }
@@ -85,7 +86,7 @@ class Choices {
       for (const [text, card] of this.hand) {
         const legal = this.cards.includes(text);
         card.classList.add(legal ? 'playable' : 'unplayable');
-        if (legal) this.press(card, `play ${moveName(text)}`, text, () => this.take(text));
+        if (legal) this.press(card, say('live.play', { card: moveName(text) }), text, () => this.take(text));
       }
     }
     if (this.squares.length > 0) this.offerSquares(null);
@@ -121,11 +122,11 @@ class Choices {
     const moves = this.squares.map(squaresOf);
     const starts = [...new Set(moves.filter((m) => m.length === 2).map(([a]) => a))];
     this.layer = svg('g', { class: 'choices' },
-      moves.filter((m) => m.length === 1).map(([to]) => this.spot(to, 'to', `play on ${to}`, String(to), () => this.take(String(to)))),
-      starts.map((square) => this.spot(square, square === from ? 'chosen' : 'from', `move from ${square}`, null,
+      moves.filter((m) => m.length === 1).map(([to]) => this.spot(to, 'to', say('live.play-on', { square: to }), String(to), () => this.take(String(to)))),
+      starts.map((square) => this.spot(square, square === from ? 'chosen' : 'from', say('live.from', { square }), null,
         () => this.pick(square === from ? null : square))),
       from !== null && moves.filter(([a, b]) => a === from && b !== undefined).map(([a, b]) =>
-        this.spot(b, 'to', `move from ${a} to ${b}`, `${a}-${b}`, () => this.take(`${a}-${b}`))));
+        this.spot(b, 'to', say('live.to', { from: a, to: b }), `${a}-${b}`, () => this.take(`${a}-${b}`))));
     this.drawing.append(this.layer);
   }
 

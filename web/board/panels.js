@@ -4,27 +4,27 @@ import { html, svg } from './dom.js';
 import { moveName } from './events.js';
 import { pip } from './suits.js';
 import { parseCard } from './view.js';
+import { say } from './words.js';
 
 // about is the header of a replay: what was played, with which seed.
 export function about(game) {
   const { clock } = game;
-  const time = clock.bank ? `${clock.bank} ms and ${clock.inc ?? 0} ms a move` : `${clock.movetime} ms a move`;
   const rows = [
-    ['deal', `${game.match.deal}, rotation ${game.match.rotation}`],
-    ['clock', `${time}, margin ${clock.margin} ms`],
+    ['deal', say('about.deal-value', game.match)],
+    ['clock', say(clock.bank ? 'about.bank' : 'about.movetime', { inc: 0, ...clock })],
     ...(game.adjudication ? [['adjudication', game.adjudication]] : []),
     ['seed', game.seed],
-    ['match seed', game.match.seed ?? 'not revealed'],
+    ['match-seed', game.match.seed ?? say('about.hidden')],
     ['commitment', game.commitment],
   ];
   const fine = game.differences.length === 0;
   return [
-    html('p', { class: 'options' }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
-    html('p', { class: fine ? 'verdict good' : 'verdict bad', title: 'the rules have rebuilt every position' },
-      fine ? 'verified by the rules' : `${game.differences.length} ${game.differences.length === 1 ? 'difference' : 'differences'} from the rules`),
+    html('p', { class: 'options', tabindex: 0, role: 'group', 'aria-label': say('about.options') }, game.options.map(([name, value]) => html('span', {}, name, ' ', html('b', {}, value)))),
+    html('p', { class: fine ? 'verdict good' : 'verdict bad', title: say('about.rebuilt') },
+      fine ? say('about.verified') : say('about.differences', { count: game.differences.length })),
     !fine && html('ul', { class: 'differences' }, game.differences.map((d) => html('li', {}, d))),
-    html('details', { class: 'facts' }, html('summary', {}, 'Details'),
-      html('dl', {}, rows.map(([name, value]) => [html('dt', {}, name), html('dd', {}, String(value))]))),
+    html('details', { class: 'facts' }, html('summary', {}, say('about.details')),
+      html('dl', {}, rows.map(([name, value]) => [html('dt', {}, say(`about.${name}`)), html('dd', {}, String(value))]))),
   ];
 }
 
@@ -41,22 +41,22 @@ export function seatList(game, frame, out, end) {
   const teams = sides.size < game.seats.length;
   const sum = (side) => game.seats.reduce((n, s, seat) => n + (s.side === side ? Number(pointsAt(frame, seat, game, end)) : 0), 0);
   return [seatTable(game, frame, out, end, teams),
-    teams && html('p', { class: 'teams' }, [...sides].map((side) => `team ${side + 1}: ${sum(side)}`).join(' · '))].filter(Boolean);
+    teams && html('p', { class: 'teams' }, [...sides].map((side) => say('seats.team-points', { team: side + 1, points: sum(side) })).join(' · '))].filter(Boolean);
 }
 
 function seatTable(game, frame, out, end, teams) {
   return html('table', {},
-    html('thead', {}, html('tr', {}, ['', 'bot', 'points', 'rank'].map((h) => html('th', { scope: 'col' }, h)))),
+    html('thead', {}, html('tr', {}, html('td', {}), ['bot', 'points', 'rank'].map((h) => html('th', { scope: 'col' }, say(`seats.${h}`))))),
     html('tbody', {}, game.seats.map((s, seat) => {
       const fault = game.faults.find((f) => f.seat === seat && out.has(seat));
       const me = game.display.board && frame.views[seat].me;
       return html('tr', { class: `seat${seat}${frame.turn === seat && !end ? ' turn' : ''}`, 'data-seat': seat },
         html('td', {}, html('span', { class: 'dot' }, String(seat))),
         html('td', {}, html('span', { class: 'botname' }, s.name), ' ', html('span', { class: 'version' }, s.version),
-          me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: me === 'b' ? 'black' : 'white' }),
-          !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, 'extra move left'),
-          teams && html('span', { class: 'tagword' }, `team ${s.side + 1}`),
-          fault && html('span', { class: 'tagword bad' }, `forfeited: ${fault.code}`)),
+          me && html('span', { class: `side ${me === 'b' ? 'dark' : 'light'}`, title: say(`colour.${me}`) }),
+          !end && (frame.views[seat].extra ?? '').includes(me) && html('span', { class: 'tagword' }, say('seats.extra')),
+          teams && html('span', { class: 'tagword' }, say('seats.team', { team: s.side + 1 })),
+          fault && html('span', { class: 'tagword bad' }, say('seats.fault', { code: fault.code }))),
         html('td', { class: 'number' }, String(pointsAt(frame, seat, game, end) ?? '')),
         html('td', { class: 'number' }, end ? String(s.rank) : ''));
     })));
@@ -64,8 +64,7 @@ function seatTable(game, frame, out, end, teams) {
 
 // moveLabel is a move in words.
 export function moveLabel(move, names) {
-  const by = move.standin ? `The stand-in for ${names[move.seat]}` : names[move.seat];
-  return `${by}: ${moveName(move.move)}`;
+  return say(move.standin ? 'moves.standin' : 'moves.made', { name: names[move.seat], move: moveName(move.move) });
 }
 
 // moveText is a move in its shortest form: a card has its emblem.
@@ -74,7 +73,7 @@ function moveText(move) {
   const [, verb, rest] = found ?? [null, null, move];
   const card = parseCard(rest);
   const emblem = (suit) => svg('svg', { class: 'emblem', viewBox: '0 0 16 16', width: 15, height: 15, 'aria-hidden': 'true' }, pip(suit, 8, 8, 16));
-  const word = verb ? `${verb} ` : '';
+  const word = verb ? `${say(`verb.${verb}`)} ` : '';
   if (card) return [`${word}${card.rank}`, emblem(card.suit)];
   if (verb === 'sing' && parseCard(`1${rest}`)) return [word, emblem(rest)];
   return [word + rest];
@@ -91,13 +90,14 @@ export function moveList(game, frames, names, jump) {
   };
   const faults = (ply) => game.faults.filter((f) => f.ply === ply).forEach((f) => {
     lines.push(html('p', { class: 'faultline' }, html('button', { type: 'button', class: 'fault', 'data-fault': f.seat, click: () => jump(f.ply) },
-      `${names[f.seat]} forfeits: ${f.code}`)));
+      say('moves.forfeits', { name: names[f.seat], code: f.code }))));
     line = null;
   });
   const round = (frame) => {
     const event = frame.events.all.find((e) => e.startsWith('round '));
-    if (event) lines.push(html('h3', {}, event.replace(/ cards=(\d+).*/, ', $1 each').replace('round', 'Round')));
-    if (event) line = null;
+    const told = /^round (\S+)(?: cards=(\S+))?/.exec(event ?? '');
+    if (told) lines.push(html('h3', {}, say('moves.round', { round: told[1], cards: told[2] })));
+    if (told) line = null;
   };
   const tricks = 'trick' in frames[0].views[0];
   round(frames[0]);
@@ -106,9 +106,9 @@ export function moveList(game, frames, names, jump) {
     if (!tricks && move.seat === 0 && game.moves[i - 1]?.seat !== 0) line = null;
     if (!line && !tricks) put(html('span', { class: 'movenumber' }, `${i + 1}`));
     put(html('button', {
-      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1),
-      'aria-label': `move ${i + 1}: ${moveLabel(move, names)}`, title: moveLabel(move, names),
-    }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')));
+      type: 'button', class: `move seat${move.seat}${move.standin ? ' standin' : ''}`, 'data-ply': i + 1, click: () => jump(i + 1), title: moveLabel(move, names),
+    }, html('span', { class: 'seen', 'aria-hidden': 'true' }, html('span', { class: 'dot' }, String(move.seat)), moveText(move.move), move.standin && html('span', { class: 'standinmark' }, '⟳')),
+    html('span', { class: 'heard' }, say('moves.label', { ply: i + 1, move: moveLabel(move, names) }))));
     const next = frames[i + 1];
     if (next.trick) {
       const { winner, points } = next.trick;
@@ -124,14 +124,13 @@ export function moveList(game, frames, names, jump) {
 
 // thoughts shows what a bot wrote with its move; mayKnow is whether the viewer may read it.
 export function thoughts(move, mayKnow, names) {
-  if (!move) return html('p', { class: 'none' }, 'No move has been made.');
-  if (!mayKnow) return html('p', { class: 'none' }, `What ${names[move.seat]} thought is not for this seat.`);
-  const time = move.standin ? 'a move of the stand-in' : `${move.ms ?? 0} ms`;
+  if (!move) return html('p', { class: 'none' }, say('thoughts.before'));
+  if (!mayKnow) return html('p', { class: 'none' }, say('thoughts.secret', { name: names[move.seat] }));
   return html('div', {},
-    html('p', { class: `by seat${move.seat}` }, html('span', { class: 'dot' }, String(move.seat)), ` ${names[move.seat]}, ${time}`),
+    html('p', { class: `by seat${move.seat}` }, html('span', { class: 'dot' }, String(move.seat)), ' ', say(move.standin ? 'thoughts.standin' : 'thoughts.by', { name: names[move.seat], ms: move.ms ?? 0 })),
     move.info ? move.info.map((line) => html('p', { class: 'info' }, line.split(' ').filter((token) => token !== '').map((token) => {
       const at = token.indexOf('=');
       return at > 0 ? html('span', { class: 'pair', 'data-key': token.slice(0, at) }, html('b', {}, token.slice(0, at)), ' ', token.slice(at + 1))
         : html('span', { class: 'word' }, token);
-    }))) : !move.standin && html('p', { class: 'none' }, 'No thoughts.'));
+    }))) : !move.standin && html('p', { class: 'none' }, say('thoughts.none')));
 }

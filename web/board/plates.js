@@ -2,9 +2,9 @@
 
 import { clip, svg, textWidth } from './dom.js';
 import { pip } from './suits.js';
-import { list, numbers, suits } from './view.js';
+import { list, numbers, suitName, suits } from './view.js';
+import { said, say } from './words.js';
 
-const ordinals = { 1: '1st', 2: '2nd', 3: '3rd' };
 const dot = 22; // the width of a seat's number
 
 // badges are facts on a seat, the least important first: {kind, text, title, suit}.
@@ -12,18 +12,20 @@ function badges(view, scene, seat) {
   const all = [];
   const add = (kind, text, title, suit = null) => all.push({ kind, text, title, suit });
   const rank = scene.ranks?.[seat];
-  if (view.bids === undefined && scene.won?.[seat] && !rank) add('pile', String(scene.won[seat]), `tricks won: ${scene.won[seat]}`);
-  if (view.dealer !== undefined && Number(view.dealer) === seat && !rank) add('dealer', 'D', 'the dealer');
+  if (view.bids === undefined && scene.won?.[seat] && !rank) add('pile', String(scene.won[seat]), say('seat.won', { count: scene.won[seat] }));
+  if (view.dealer !== undefined && Number(view.dealer) === seat && !rank) add('dealer', say('seat.dealer-mark'), say('seat.dealer'));
   if (view.bids !== undefined && !rank) {
     const bid = numbers(view.bids)[seat], won = numbers(view.tricks)[seat];
-    if (bid !== null) add(won === bid ? 'good' : won > bid ? 'bad' : 'plain', `${won}/${bid}`, `has won ${won} of the ${bid} tricks bid`);
+    if (bid !== null) add(won === bid ? 'good' : won > bid ? 'bad' : 'plain', `${won}/${bid}`, say('seat.bid', { won, bid }));
   }
   const declared = list(view.declared)[seat];
-  if (suits[declared]) add('song', '♪', `sings ${suits[declared].name}`, declared);
-  if (scene.out?.has(seat)) add('bad', 'out', 'forfeited');
-  if (rank) add(rank === 1 ? 'good' : 'plain', ordinals[rank] ?? `${rank}th`, `rank ${rank}`);
+  if (suits.includes(declared)) add('song', '♪', say('seat.sings', { suit: suitName(declared) }), declared);
+  if (scene.out?.has(seat)) add('bad', say('seat.out'), say('seat.forfeited'));
+  if (rank) add(rank === 1 ? 'good' : 'plain', ordinal(rank), say('seat.rank', { rank }));
   return all;
 }
+
+const ordinal = (rank) => say(said(`ordinal.${rank}`) ? `ordinal.${rank}` : 'ordinal.any', { rank });
 
 const badgeSize = 11.5;
 
@@ -66,8 +68,8 @@ export function drawPlate(view, scene, seat, box) {
   const strip = box.hand !== undefined;
   const { x, y, width, height } = box;
   const end = x + width - (strip ? box.hand : 0);
-  return svg('g', { class: `plate seat${seat}${scene.out?.has(seat) ? ' out' : ''}`, 'data-plate': seat, 'aria-label': `seat ${seat}, ${name}${points === '' ? '' : `: ${points} points`}` },
-    svg('title', {}, `seat ${seat}: ${name}`),
+  return svg('g', { class: `plate seat${seat}${scene.out?.has(seat) ? ' out' : ''}`, 'data-plate': seat, 'aria-label': say(points === '' ? 'seat.plate' : 'seat.plate-points', { seat, name, points }) },
+    svg('title', {}, say('seat.name', { seat, name })),
     svg('rect', { x, y, width, height, rx: 7, class: 'plateback' }),
     svg('path', { d: `M${x + dot} ${y}h${7 - dot}q-7 0-7 7v${height - 14}q0 7 7 7h${dot - 7}z`, class: 'platedot' }),
     svg('text', { x: x + dot / 2, y: y + height / 2 + 4.5, class: 'platenumber', 'text-anchor': 'middle' }, String(seat)),
@@ -77,14 +79,14 @@ export function drawPlate(view, scene, seat, box) {
 // inLine writes name, badges and points into one line.
 function inLine(all, { name, points, x, end, y, height }) {
   const unit = points !== '' && end - x > 200;
-  const pointsWidth = points === '' ? 0 : textWidth(points, 15, 700) + (unit ? textWidth(' pts', 11, 400) : 0) + 5;
+  const pointsWidth = points === '' ? 0 : textWidth(points, 15, 700) + (unit ? textWidth(say('seat.unit'), 11, 400) : 0) + 5;
   const least = Math.min(textWidth(name, 13), 50);
   const base = y + height / 2;
   const { start, drawn } = drawBadges(all, end - pointsWidth, base - 9, end - pointsWidth - x - least - 4);
   return [
     svg('text', { x, y: base + 4.6, class: 'name' }, clip(name, start - x - 4)),
     drawn,
-    svg('text', { x: end, y: base + 5, class: 'points', 'text-anchor': 'end' }, points, unit ? svg('tspan', { class: 'unit' }, ' pts') : null),
+    svg('text', { x: end, y: base + 5, class: 'points', 'text-anchor': 'end' }, points, unit ? svg('tspan', { class: 'unit' }, say('seat.unit')) : null),
   ];
 }
 

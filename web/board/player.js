@@ -6,25 +6,33 @@ import { clip, html, svg } from './dom.js';
 import { drawGame, wide } from './draw.js';
 import { eventText } from './events.js';
 import { about, moveList, moveLabel, seatList, thoughts } from './panels.js';
-import { eventsOf, expand, outAt, scores, viewOf } from './scenes.js';
+import { eventsOf, expand, outAt, scores, viewOf, worst } from './scenes.js';
 import { list, viewText } from './view.js';
+import { current, say, speak } from './words.js';
 
 const speeds = [0.5, 1, 2, 4, 8];
 const beat = 900; // milliseconds a move at speed 1
 
 // startPlayer fills an element with the player of a game, the JSON of Go's replaypage.Game.
-export function startPlayer(root, game) {
-  const player = new Player(root, game);
+// options, all optional:
+//   part        whether the element is a part of a page that has its own title, heading and
+//               language; else the player is the page
+//   address     where the address of the page has the position: 'hash' (the default), as in
+//               #ply=12&seat=1, or 'query', as in ?ply=12&seat=1
+//   languages   texts by key by language, to choose from
+export function startPlayer(root, game, options = {}) {
+  const player = new Player(root, game, options);
   player.build();
   player.listen();
-  player.fromHash();
+  player.fromAddress();
   player.show();
   return player;
 }
 
 class Player {
-  constructor(root, game) {
-    Object.assign(this, { root, game, frames: expand(game), lines: scores(game) });
+  constructor(root, game, { part = false, address = 'hash', languages = {} }) {
+    Object.assign(this, { root, game, part, address, languages, frames: expand(game), lines: scores(game) });
+    this.worst = worst(this.lines);
     this.end = this.frames.length - 1;
     this.most = Math.max(...this.frames.flatMap((frame) => frame.views.map((view) => list(view.hand).length)));
     this.ply = 0;
@@ -38,17 +46,15 @@ class Player {
   build() {
     const { game } = this;
     const title = game.display.title || game.game;
-    document.title = `${title}: ${game.seats.map((s) => s.name).join(' - ')}`;
-    const button = (label, key, glyph, action) => html('button', { type: 'button', class: 'control', 'aria-label': label, title: `${label} (${key})`, 'data-do': action, click: () => this.act(action) },
-      svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true', width: 22, height: 22 }, svg('path', { d: glyph })));
-    this.playButton = button('Play', 'space', glyphs.play, 'play');
-    this.slider = html('input', { type: 'range', min: 0, max: this.end, value: 0, step: 1, class: 'slider', 'aria-label': 'Position', input: () => this.jump(Number(this.slider.value)) });
-    this.speedBox = html('select', { class: 'speed', 'aria-label': 'Speed', change: () => { this.speed = Number(this.speedBox.value); this.reschedule(); } },
-      speeds.map((s) => html('option', { value: s, selected: s === 1 }, `${s}×`)));
+    if (!this.part) document.title = `${title}: ${game.seats.map((s) => s.name).join(' - ')}`;
+    this.playButton = this.button('play');
+    this.slider = html('input', { type: 'range', min: 0, max: this.end, value: 0, step: 1, class: 'slider', 'aria-label': say('player.position'), input: () => this.jump(Number(this.slider.value)) });
+    this.speedBox = html('select', { class: 'speed', 'aria-label': say('player.speed'), change: () => { this.speed = Number(this.speedBox.value); this.reschedule(); } },
+      speeds.map((s) => html('option', { value: s, selected: s === this.speed }, `${s}×`)));
     this.count = html('output', { class: 'count' });
-    this.views = html('div', { class: `views${game.seats.length > 6 ? ' many' : ''}`, role: 'group', 'aria-label': 'Whose view' },
-      html('button', { type: 'button', 'data-view': 'open', title: 'everything open (o)', click: () => this.see(null) }, this.hidden() ? 'All cards' : 'Both'),
-      game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `what seat ${seat}, ${s.name}, sees${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
+    this.views = html('div', { class: `views${game.seats.length > 6 ? ' many' : ''}`, role: 'group', 'aria-label': say('player.views') },
+      html('button', { type: 'button', 'data-view': 'open', title: say('player.open'), click: () => this.see(null) }, say(this.hidden() ? 'player.all' : 'player.both')),
+      game.seats.map((s, seat) => html('button', { type: 'button', class: `seat${seat}`, 'data-view': seat, title: `${say('player.sees', { seat, name: s.name })}${seat < 10 ? ` (${seat})` : ''}`, click: () => this.see(seat) },
         html('span', { class: 'dot' }, String(seat)), html('span', { class: 'viewname' }, clip(s.name, 110)))));
     this.stage = html('div', { class: 'drawing' });
     this.now = html('p', { class: 'now', 'aria-live': 'polite' });
@@ -56,27 +62,53 @@ class Player {
     this.thoughts = html('div', { class: 'thoughts' });
     this.chart = html('div', { class: 'chartbox' });
     this.seats = html('div', { class: 'seats' });
-    this.moves = html('div', { class: `moves${game.moves.length > 3000 ? ' long' : ''}`, role: 'group', 'aria-label': 'Moves', tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
+    this.moves = html('div', { class: `moves${game.moves.length > 3000 ? ' long' : ''}`, role: 'group', 'aria-label': say('player.moves'), tabindex: -1 }, moveList(game, this.frames, this.names, (ply) => this.jump(ply)));
     this.line = html('code', { class: 'viewline' });
     this.buttons = new Map([...this.moves.querySelectorAll('button.move')].map((b) => [Number(b.dataset.ply), b]));
     this.root.replaceChildren(
-      html('header', { class: 'top' }, html('h1', {}, title), about(game)),
-      html('main', { class: `layout ${wide(game.display) ? 'cards' : 'board'}` },
+      html(this.part ? 'div' : 'header', { class: 'head' }, !this.part && html('h1', {}, title), about(game), this.languageBox()),
+      html(this.part ? 'div' : 'main', { class: `layout ${wide(game.display) ? 'cards' : 'board'}` },
         html('div', { class: 'left' },
-          html('section', { class: 'stage', 'aria-label': 'The game' }, this.views, this.stage, this.now),
-          this.controls = html('div', { class: 'controls', role: 'group', 'aria-label': 'Playback' },
+          html('section', { class: 'stage', 'aria-label': say('player.game') }, this.views, this.stage, this.now),
+          this.controls = html('div', { class: 'controls', role: 'group', 'aria-label': say('player.playback') },
             html('div', { class: 'buttons' },
-              button('First', 'home', glyphs.first, 'first'), button('Back', 'left arrow', glyphs.back, 'back'), this.playButton,
-              button('Forward', 'right arrow', glyphs.forward, 'forward'), button('Last', 'end', glyphs.last, 'last')),
+              this.button('first'), this.button('back'), this.playButton, this.button('forward'), this.button('last'),
+              game.faults.length > 0 && this.button('fault'), this.worst !== null && this.button('worst')),
             this.slider, this.count, this.speedBox),
-          this.lines.some((l) => l.length) && panel('Scores given by the bots', 'chartpanel', this.chart),
-          html('details', { class: 'panel linepanel' }, html('summary', {}, 'The view line of the protocol'), this.line)),
+          this.lines.some((l) => l.length) && panel(say('player.scores'), 'chartpanel', this.chart),
+          html('details', { class: 'panel linepanel' }, html('summary', {}, say('player.viewline')), this.line)),
         html('div', { class: 'right' },
-          panel('Seats', 'seatspanel', this.seats),
-          panel('Moves', 'movespanel', this.moves),
-          panel('What happened', 'eventspanel', this.events),
-          panel('Thoughts', 'thoughtspanel', this.thoughts))),
-      html('footer', { class: 'foot' }, 'Arrow keys step, space plays, home and end jump; ', this.hidden() ? 'a digit chooses a seat’s view, o opens all cards.' : 'a digit chooses a seat, o shows both.'));
+          panel(say('player.seats'), 'seatspanel', this.seats),
+          panel(say('player.moves'), 'movespanel', this.moves),
+          panel(say('player.events'), 'eventspanel', this.events),
+          panel(say('player.thoughts'), 'thoughtspanel', this.thoughts))),
+      html(this.part ? 'p' : 'footer', { class: 'foot' }, say(this.hidden() ? 'player.help' : 'player.help-board')));
+    this.drawn = null;
+  }
+
+  button(action) {
+    const label = say(`player.${action}`);
+    return html('button', { type: 'button', class: 'control', 'aria-label': label, title: `${label} (${say(`player.key.${action}`)})`, 'data-do': action, click: () => this.act(action) },
+      svg('svg', { viewBox: '0 0 24 24', 'aria-hidden': 'true', width: 22, height: 22 }, svg('path', { d: glyphs[action] })));
+  }
+
+  // languageBox offers the languages, if there are several to choose from.
+  languageBox() {
+    const tags = Object.keys(this.languages);
+    if (tags.length < 2) return null;
+    const box = html('select', { class: 'language', 'aria-label': say('player.language'), change: () => this.translate(box.value) },
+      tags.map((tag) => html('option', { value: tag, lang: tag, selected: tag === current() }, new Intl.DisplayNames([tag], { type: 'language' }).of(tag))));
+    return box;
+  }
+
+  translate(tag) {
+    speak(tag, this.languages[tag]);
+    document.documentElement.lang = tag;
+    this.pause();
+    this.build();
+    this.watch();
+    this.show();
+    this.root.querySelector('.language').focus();
   }
 
   // hidden reports whether the seats of this game see different cards.
@@ -86,19 +118,29 @@ class Player {
     document.addEventListener('keydown', (event) => this.key(event));
     // A button that was clicked must not take the keys that come next.
     this.root.addEventListener('click', (event) => { if (event.detail > 0) event.target.closest('button')?.blur(); });
-    window.addEventListener('hashchange', () => { this.fromHash(); this.show(); });
+    window.addEventListener(this.address === 'hash' ? 'hashchange' : 'popstate', (event) => {
+      this.fromAddress(new URL(event.newURL ?? location.href));
+      this.show();
+    });
+    this.watch();
+  }
+
+  // watch draws again when there is another width to draw in.
+  watch() {
     let width = 0;
-    new ResizeObserver(() => {
+    this.watcher?.disconnect();
+    this.watcher = new ResizeObserver(() => {
       if (Math.abs(this.stage.clientWidth - width) < 1) return;
       width = this.stage.clientWidth;
       this.show();
-    }).observe(this.stage);
+    });
+    this.watcher.observe(this.stage);
   }
 
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const on = event.target instanceof Element ? event.target : document.body;
-    if (on.matches('select')) return;
+    if (on.matches('select, textarea, input:not([type="range"])')) return;
     if (on.matches('input') && event.key.startsWith('Arrow')) return; // the slider's own
     if (event.key === ' ' && on.matches('button, summary')) return;
     const action = keys[event.key];
@@ -118,8 +160,17 @@ class Player {
       case 'last': return this.jump(this.end);
       case 'back': return this.jump(this.ply - 1);
       case 'forward': return this.jump(this.ply + 1);
+      case 'fault': return this.jump(this.nextFault());
+      case 'worst': return this.jump(this.worst ?? this.ply);
       case 'play': return this.timer === null ? this.play() : this.pause();
     }
+  }
+
+  // nextFault is the ply of the fault after this position, of the first one after the last, or
+  // this ply if there is none.
+  nextFault() {
+    const plies = this.game.faults.map((f) => f.ply).sort((a, b) => a - b);
+    return plies.find((ply) => ply > this.ply) ?? plies[0] ?? this.ply;
   }
 
   // jump goes to a ply and stops playback.
@@ -170,30 +221,52 @@ class Player {
   showPlaying() {
     const playing = this.timer !== null;
     this.root.dataset.playing = playing ? 'yes' : 'no';
-    this.playButton.setAttribute('aria-label', playing ? 'Pause' : 'Play');
+    this.playButton.setAttribute('aria-label', say(playing ? 'player.pause' : 'player.play'));
     this.playButton.querySelector('path').setAttribute('d', playing ? glyphs.pause : glyphs.play);
   }
 
   // The address keeps the position and the view, so that both can be shared.
-  fromHash() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
+  fromAddress(url = location) {
+    const wanted = new URLSearchParams(this.address === 'hash' ? url.hash.slice(1) : url.search);
     const ply = Number(wanted.get('ply')), seat = wanted.get('seat');
     if (Number.isInteger(ply)) this.ply = Math.max(0, Math.min(this.end, ply));
     this.seat = seat !== null && /^\d+$/.test(seat) && Number(seat) < this.game.seats.length ? Number(seat) : null;
   }
 
-  toHash() {
+  toAddress() {
+    if (this.address === 'query') return this.toQuery();
     const hash = `#ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
-    if (location.hash !== hash && !(location.hash === '' && this.ply === 0 && this.seat === null)) history.replaceState(null, '', hash);
+    if (location.hash !== hash && !(location.hash === '' && this.ply === 0 && this.seat === null)) this.replace(hash);
+  }
+
+  toQuery() {
+    const url = new URL(location.href);
+    const set = (name, value) => (value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value));
+    set('ply', this.ply === 0 ? null : this.ply);
+    set('seat', this.seat);
+    if (url.href !== location.href) this.replace(url.href);
+  }
+
+  // replace changes the address, not more often than browsers allow: they refuse some hundred
+  // changes in half a minute. The last one counts.
+  replace(address) {
+    clearTimeout(this.addressing);
+    const wait = (this.replaced ?? 0) + 350 - performance.now();
+    const change = () => {
+      this.replaced = performance.now();
+      history.replaceState(null, '', address);
+    };
+    if (wait <= 0) change();
+    else this.addressing = setTimeout(change, wait);
   }
 
   show(moving = false) {
     const { game, ply, seat } = this;
     const frame = this.frames[ply];
     Object.assign(this.root.dataset, { ply, view: seat ?? 'open', width: this.stage.clientWidth, playing: this.timer === null ? 'no' : 'yes' });
-    this.toHash();
+    this.toAddress();
     this.slider.value = ply;
-    this.slider.setAttribute('aria-valuetext', `move ${ply} of ${this.end}`);
+    this.slider.setAttribute('aria-valuetext', say('player.at', { ply, end: this.end }));
     this.count.value = `${ply} / ${this.end}`;
     for (const b of this.views.children) b.setAttribute('aria-pressed', String(b.dataset.view === String(seat ?? 'open')));
     this.showPressed();
@@ -204,7 +277,7 @@ class Player {
     this.showEvents(frame);
     const made = ply > 0 ? game.moves[ply - 1] : null;
     this.thoughts.replaceChildren(thoughts(made, made && (seat === null || seat === made.seat), this.names));
-    this.line.textContent = seat === null ? 'Choose a seat to see the line that it was sent.' : `view ${viewText(view, game.keys)}`;
+    this.line.textContent = seat === null ? say('player.choose') : `view ${viewText(view, game.keys)}`;
     this.showChart();
     this.mark();
   }
@@ -244,10 +317,10 @@ class Player {
     const { game, ply } = this;
     if (ply === this.end) {
       const best = this.names.filter((_, seat) => game.seats[seat].rank === 1);
-      const result = best.length === game.seats.length ? 'The game is drawn.' : `${best.join(' and ')} ${best.length > 1 ? 'win' : 'wins'}.`;
-      return game.adjudicated ? `${result} It was ${game.adjudicated}.` : result;
+      const result = best.length === game.seats.length ? say('player.drawn') : say('player.wins', { names: best.join(say('player.and')), count: best.length });
+      return game.adjudicated ? `${result} ${say('player.ended', { how: game.adjudicated })}` : result;
     }
-    return `${frame.last ? `${moveLabel(game.moves[ply - 1], this.names)}. ` : ''}${this.names[frame.turn]} to move.`;
+    return `${frame.last ? `${moveLabel(game.moves[ply - 1], this.names)}. ` : ''}${say('player.turn', { name: this.names[frame.turn] })}`;
   }
 
   showEvents(frame) {
@@ -255,12 +328,12 @@ class Player {
     const faults = game.faults.filter((f) => f.ply === ply);
     const said = eventsOf(frame, seat);
     this.events.replaceChildren(
-      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, (s) => this.names[s] ?? `seat ${s}`)), html('code', {}, event))),
+      ...said.map((event) => html('li', {}, html('span', {}, eventText(event, (s) => this.names[s] ?? say('seat', { seat: s }))), html('code', {}, event))),
       ...faults.map((f) => html('li', { class: 'bad' },
-        html('span', {}, `${this.names[f.seat]} forfeits: ${f.code}`),
+        html('span', {}, say('moves.forfeits', { name: this.names[f.seat], code: f.code })),
         // The full text may reveal the bot's cards.
         seat === null || seat === f.seat ? html('span', { class: 'faulttext' }, f.text) : null)),
-      ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, 'No events.')] : []));
+      ...(said.length + faults.length === 0 ? [html('li', { class: 'none' }, say('player.noevents'))] : []));
   }
 
   // showChart draws the chart when it is not yet there for this width and
@@ -273,7 +346,7 @@ class Player {
       const { element, mark } = drawChart(lines, { width, height: 150, plies: this.end, names: this.names, jump: (ply) => this.jump(ply) });
       this.drawn = { width, seat: this.seat, mark };
       const none = lines.every((line) => line.length === 0);
-      if (none) this.chart.replaceChildren(html('p', { class: 'none' }, `${this.names[this.seat]} gave no score.`));
+      if (none) this.chart.replaceChildren(html('p', { class: 'none' }, say('player.noscore', { name: this.names[this.seat] })));
       else this.chart.replaceChildren(element, html('ul', { class: 'legend' }, lines.flatMap((line, seat) =>
         (line.length ? [html('li', { class: `seat${seat}` }, html('span', { class: 'dot' }, String(seat)), this.game.seats[seat].name)] : []))));
     }
@@ -299,11 +372,12 @@ function panel(title, kind, ...content) {
 }
 
 const keys = {
-  ArrowLeft: 'back', ArrowRight: 'forward', ' ': 'play', Home: 'first', End: 'last',
+  ArrowLeft: 'back', ArrowRight: 'forward', ' ': 'play', Home: 'first', End: 'last', f: 'fault', m: 'worst',
 };
 
 const glyphs = {
   play: 'M7 4l13 8-13 8z', pause: 'M6 4h4v16H6zM14 4h4v16h-4z',
   first: 'M5 4h3v16H5zM20 4v16L9 12z', last: 'M16 4h3v16h-3zM4 4l11 8-11 8z',
+  fault: 'M12 2.5L23 21.5H1zM11 9v6h2V9zm0 8v2.4h2V17z', worst: 'M3 4h2.2l6 7.4 3.2-3.2 5 6.6V11H22v8h-8v-2.6h3.6l-3.4-4.4-3.2 3.2z',
   back: 'M17 4v16L5 12z', forward: 'M7 4l12 8-12 8z',
 };

@@ -67,6 +67,22 @@ export function scoreOf(move) {
   return score;
 }
 
+// worst is the ply after the move that lost most by its bot's own scores, null if no score of
+// a bot falls: from the score that it gave with the move to the one it gave with its next, as a
+// share of the largest score that it gave.
+export function worst(lines) {
+  let most = 0, ply = null;
+  for (const line of lines) {
+    const size = line.reduce((m, [, s]) => Math.max(m, Math.abs(s)), 0);
+    line.slice(1).forEach(([, after], i) => {
+      const [at, before] = line[i];
+      const loss = (before - after) / size;
+      if (loss > most) [most, ply] = [loss, at + 1];
+    });
+  }
+  return ply;
+}
+
 // scores is by seat the points [ply, score] of its moves. The score given with
 // move i is drawn at ply i, the position that was thought about.
 export function scores(game) {

@@ -2,6 +2,7 @@
 // left, as in the protocol, for every viewer.
 
 import { svg } from './dom.js';
+import { say } from './words.js';
 
 const cell = 100;
 
@@ -18,13 +19,11 @@ export function squaresOf(move) {
 // middle is the middle of a square in the units of a board's drawing.
 export const middle = (square, size) => [((square % size) + 0.5) * cell, (Math.floor(square / size) + 0.5) * cell];
 
-const names = { b: 'black', w: 'white' };
-
 function piece(kind, square, size, marks, from) {
   const [x, y] = middle(square, size);
   const g = svg('g', {
     class: `piece ${kind === 'b' ? 'dark' : 'light'} ${marks}`.trim(), 'data-square': square, 'data-piece': kind,
-    transform: `translate(${x} ${y})`, role: 'img', 'aria-label': `${names[kind]} on ${square}`,
+    transform: `translate(${x} ${y})`, role: 'img', 'aria-label': say('board.piece', { colour: say(`colour.${kind}`), square }),
   });
   const lift = svg('g', { class: 'lift' },
     svg('ellipse', { cx: 1.5, cy: 5, rx: 35, ry: 34, class: 'shade' }),
@@ -43,7 +42,7 @@ function frame(kind, size, scene, ...content) {
   const side = size * cell + 60;
   const pixels = Math.min(scene.width, scene.height);
   return svg('svg', {
-    class: `squares ${kind}`, 'data-size': size, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': 'The board',
+    class: `squares ${kind}`, 'data-size': size, viewBox: `-30 -30 ${side} ${side}`, width: pixels, height: pixels, role: 'group', 'aria-label': say('board'),
     'data-seat': scene.seat ?? 'open',
   },
   svg('rect', { x: -30, y: -30, width: side, height: side, rx: 22, class: 'wood' }),
@@ -103,7 +102,7 @@ export function drawBoard(board, view, scene) {
 function taken(captor, square, size) {
   const [x, y] = middle(square, size);
   return svg('g', { class: `taken ${captor === 'b' ? 'light' : 'dark'}`, 'data-taken': square, transform: `translate(${x + 36} ${y - 36})` },
-    svg('title', {}, `captured on ${square}`),
+    svg('title', {}, say('board.captured', { square })),
     svg('circle', { r: 9.5, class: 'disc' }), svg('path', { d: 'M-8-8l16 16m0-16l-16 16', class: 'cross' }));
 }
 
@@ -123,7 +122,7 @@ function fields(colours, size, squares, corners) {
       squares.includes(square) && svg('rect', { x, y, width: cell, height: cell, class: 'mark' }),
       corners[square] && svg('path', {
         class: `goal ${corners[square] === 'b' ? 'dark' : 'light'}`, d: `M${x + 5} ${y + 36}v-31h31m28 0h31v31m0 28v31h-31m-28 0h-31v-31`,
-      }, svg('title', {}, `a corner that ${names[corners[square]]} wants`)),
+      }, svg('title', {}, say('board.goal', { colour: say(`colour.${corners[square]}`) }))),
       svg('text', { x: x + 10, y: y + 91, class: 'number' }, String(square)));
   });
 }

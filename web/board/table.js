@@ -6,7 +6,8 @@ import { drawPlate } from './plates.js';
 import { handRows, plateHeight, seating, stockScale, stockShow } from './seating.js';
 import { pip } from './suits.js';
 import { trickPlaces } from './trick.js';
-import { bySeat, held, list, parseCard, suits, trickSeats } from './view.js';
+import { bySeat, held, list, parseCard, suitName, trickSeats } from './view.js';
+import { say } from './words.js';
 
 // drawTable draws a view, its keys as view.js names them. scene has what no view has, and all of it is optional
 // but width, height and names:
@@ -45,7 +46,7 @@ class Table {
     const { width } = this.scene;
     const { height, boxes } = this.plan;
     return svg('svg', {
-      class: 'table', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': 'The table', 'data-seat': this.seat ?? 'open',
+      class: 'table', viewBox: `0 0 ${width} ${height}`, width, height, role: 'group', 'aria-label': say('table'), 'data-seat': this.seat ?? 'open',
     }, felt(width, height), this.drawStock(this.plan.stock), this.drawTrick(), boxes.map((box, seat) => this.drawSeat(seat, box)));
   }
 
@@ -129,8 +130,8 @@ class Table {
     const stock = view.stock === undefined ? null : Number(view.stock);
     const gone = stock === 0 && this.seats !== 3;
     const trump = parseCard(view.trump);
-    const lines = view.round === undefined ? [gone ? 'stock used up' : `stock ${stock}`]
-      : [`round ${view.round}`, `${view.cards} card${view.cards === '1' ? '' : 's'} each`];
+    const lines = view.round === undefined ? [gone ? say('table.used') : say('table.stock', { count: stock })]
+      : [say('table.round', { round: view.round }), say('event.each', { count: view.cards })];
     const y = box.y + box.height / 2 - tall / 2 + (lines.length - 1) * 7;
     const backs = stock === null ? 0 : Math.min(3, Math.max(0, stock - (this.seats === 3 ? 0 : 1)));
     const apart = backs > 0 ? tall * stockShow : 0;
@@ -142,9 +143,9 @@ class Table {
       lines.map((line, i) => text(y - 9 - 16 * (lines.length - 1 - i), line)),
       shown,
       Array.from({ length: backs }, (_, i) => card('?', x - apart + i * 2.5, y - i * 2.5, size)),
-      trump && svg('g', { class: 'trumpname' }, svg('title', {}, `${suits[trump.suit].name} are trumps`),
-        text(y + tall + 19, 'trumps', -11), pip(trump.suit, cx + 25, y + tall + 14.5, 19)),
-      sung.length > 0 && svg('g', { class: 'sung' }, text(y + tall + 38, 'sung', -9 * sung.length),
+      trump && svg('g', { class: 'trumpname' }, svg('title', {}, say('table.trumps', { suit: suitName(trump.suit) })),
+        text(y + tall + 19, say('table.trump-word'), -11), pip(trump.suit, cx + 25, y + tall + 14.5, 19)),
+      sung.length > 0 && svg('g', { class: 'sung' }, text(y + tall + 38, say('table.sung'), -9 * sung.length),
         sung.map((s, i) => pip(s, cx + 26 - 9 * sung.length + i * 19, y + tall + 34, 17))));
   }
 

@@ -1,14 +1,15 @@
 // The words of the protocol: views, lists, cards. SPEC.md, "Games", says which
 // keys a view has.
 
-export const suits = {
-  o: { name: 'oros', english: 'coins' },
-  c: { name: 'copas', english: 'cups' },
-  e: { name: 'espadas', english: 'swords' },
-  b: { name: 'bastos', english: 'clubs' },
-};
+import { said, say } from './words.js';
 
-const ranks = { 1: 'as', 10: 'sota', 11: 'caballo', 12: 'rey' };
+// suits are the letters of the suits.
+export const suits = ['o', 'c', 'e', 'b'];
+
+// suitName is a suit in words.
+export function suitName(letter) {
+  return suits.includes(letter) ? say(`suit.${letter}`) : letter;
+}
 
 // parseCard parses 12c; it returns null if the text is not a card.
 export function parseCard(text) {
@@ -19,9 +20,9 @@ export function parseCard(text) {
 // cardName is a card in words.
 export function cardName(text) {
   const card = parseCard(text);
-  if (!card) return text === '?' ? 'a card face down' : text;
-  const rank = ranks[card.rank] ? `${card.rank} (${ranks[card.rank]})` : card.rank;
-  return `${rank} of ${suits[card.suit].name}`;
+  if (!card) return text === '?' ? say('card.down') : text;
+  const { rank } = card, name = `rank.${rank}`;
+  return said(name) ? say('card.figure', { rank, name: say(name), suit: suitName(card.suit) }) : say('card', { rank, suit: suitName(card.suit) });
 }
 
 // list reads a list joined by commas, - being none.

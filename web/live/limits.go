@@ -31,7 +31,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		Person: 32, Address: 128, Total: 4096, Topics: 24, Pages: 512,
 		Inbound: 512, Asks: 16,
-		Frames: 5, Hold: 2 * time.Second, Kept: 512, Renders: 20,
+		Frames: 5, Hold: 4 * time.Second, Kept: 512, Renders: 20,
 		Queue: 32, Waiting: 512 << 10, All: 128 << 20,
 		Write: 10 * time.Second, Ping: 45 * time.Second,
 	}

@@ -55,7 +55,7 @@ func (m *match) Position(p referee.Position) {
 	m.mu.Lock()
 	first := len(p.Replay.Moves) == 0 && !p.Over
 	if first || m.now.number == 0 || m.now.over || p.Replay.Match != m.now.replay.Match || len(p.Replay.Moves) < len(m.now.replay.Moves) {
-		if m.last = (snapshot{}); m.feed == m.now.number && m.now.over { // else the game was void
+		if m.now.over && m.feed == m.now.number {
 			m.last = m.now
 		}
 		m.now.number++
@@ -94,6 +94,8 @@ func (m *match) next(number, moves int, over bool) (s snapshot, news bool) {
 	s = m.now
 	if m.last.number == number && number > 0 && !over {
 		s = m.last
+	} else {
+		m.last = snapshot{}
 	}
 	m.feed = s.number
 	news = s.number > 0 && (s.number != number || len(s.replay.Moves) > moves || s.over != over)

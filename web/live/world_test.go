@@ -63,7 +63,12 @@ func newWorld(t testing.TB, toml string, limits live.Limits) *world {
 		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Events: &w.events, Watch: w.hub.Watch,
 	})
 	w.Must(err)
-	server := httptest.NewServer(http.HandlerFunc(w.serve))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(w.serve))
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		c.(*net.TCPConn).SetWriteBuffer(4 << 10) // so that not much is on its way
+		return ctx
+	}
+	server.Start()
 	w.url = "ws" + strings.TrimPrefix(server.URL, "http")
 	ctx, cancel := context.WithCancel(context.Background())
 	w.end = cancel

@@ -170,8 +170,8 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := b.String()
-	if n := strings.Count(page, "</script>"); n != 2 {
-		t.Errorf("the page has %d ends of scripts, want 2: the data's and the program's", n)
+	if n := strings.Count(page, "</script>"); n != 3 {
+		t.Errorf("the page has %d ends of scripts, want 3: those of the data, the texts and the program", n)
 	}
 	for _, forbidden := range []string{"<!--", "ZgotmplZ", "@import", "src=", "unsafe-inline"} {
 		if strings.Contains(page, forbidden) {

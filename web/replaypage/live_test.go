@@ -34,9 +34,10 @@ func live(t *testing.T) *tab {
 	if err != nil {
 		t.Fatal(err)
 	}
+	speak(b, "en")
 	eval[chromedp.Void](b, script)
 	eval[chromedp.Void](b, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
-		document.body.innerHTML = '<div id="game"></div>'; window.moves = [];
+		document.body.append(Object.assign(document.createElement('div'), { id: 'game' })); window.moves = [];
 		// chosen clicks what gives a move, twice, and returns the moves that were handed on.
 		window.chosen = (move) => {
 			window.moves = [];

@@ -28,6 +28,7 @@ func TestBoardModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	speak(b, "en")
 	eval[chromedp.Void](b, script)
 	for name, c := range map[string]struct{ expression, want string }{
 		"card":         {`[parseCard('12c'), parseCard('7o'), parseCard('13c'), parseCard('0o'), parseCard('?'), parseCard('7x')]`, `[{"rank":12,"suit":"c"},{"rank":7,"suit":"o"},null,null,null,null]`},

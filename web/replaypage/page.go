@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"io"
 	"sync"
+
+	"github.com/timba-arena/timba/web/board"
 )
 
 //go:embed page.html
@@ -36,6 +38,10 @@ func (g *Game) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	texts, err := board.Texts(board.Languages...)
+	if err != nil {
+		return err
+	}
 	policy := "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
 		"; img-src data:; base-uri 'none'; form-action 'none'"
 	return page().Execute(w, map[string]any{
@@ -44,6 +50,7 @@ func (g *Game) WritePage(w io.Writer) error {
 		"Icon":   template.URL(icon),
 		"Style":  template.CSS(style),
 		"Data":   template.JS(data),
+		"Texts":  template.JS(texts),
 		"Script": template.JS(script),
 	})
 }

@@ -32,6 +32,8 @@ type Row struct {
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
 	Points   float64           `json:"points"`
+	// Adjudicated is how the bots' scores ended the game, "draw" or "resign", "" if they did not.
+	Adjudicated string `json:"adjudicated"`
 
 	settings rules.Settings // the options in the game's order
 }
@@ -39,7 +41,7 @@ type Row struct {
 // Columns is the header of the CSV format, in the order of the fields of Row.
 var Columns = []string{
 	"game", "options", "seed", "deal", "rotation", "ply", "seat", "bot", "version",
-	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points",
+	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
 }
 
 // Rows calls add with each move of a replay.
@@ -67,6 +69,9 @@ func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
 		row.Choices = len(moves)
 		for _, m := range moves {
 			row.Legal = append(row.Legal, string(s.MoveText(nil, m)))
+		}
+		if r.Adjudicated != nil {
+			row.Adjudicated = string(r.Adjudicated.As)
 		}
 		if !m.StandIn {
 			row.MS = &m.MS
@@ -113,7 +118,7 @@ func (c *csvWriter) Write(r Row) error {
 		r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
 		strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), r.Bot, r.Version,
 		r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-		strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points),
+		strings.Join(r.Info, "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.Adjudicated,
 	})
 }
 

@@ -145,6 +145,9 @@ func apiFieldOf(name string, ref *openapi3.SchemaRef, required bool) apiField {
 		return f
 	}
 	f.Ref, f.Type, f.Note = schemaName(ref.Ref), apiTypeOf(ref.Value), sentence(ref.Value.Description, apiBounds(ref.Value))
+	if f.Type == "object" && f.Ref != "" {
+		f.Type = f.Ref
+	}
 	if items := ref.Value.Items; items != nil {
 		f.Ref = schemaName(items.Ref)
 		f.Type = "array of " + cmp.Or(f.Ref, apiTypeOf(items.Value))

@@ -7,9 +7,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,8 +47,9 @@ type asset struct {
 // assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and docs/NAME of
 // the documents.
 type assets struct {
-	hash  string
-	files map[string]asset
+	hash    string
+	files   map[string]asset
+	modules map[string][]string // what a module imports, directly or not
 }
 
 func newAssets() (*assets, error) {
@@ -77,6 +81,12 @@ func newAssets() (*assets, error) {
 			return nil, fmt.Errorf("site: %w", err)
 		}
 	}
+	a.modules = map[string][]string{}
+	for name := range a.files {
+		if path.Ext(name) == ".js" {
+			a.modules[name] = a.closure(name)
+		}
+	}
 	a.hash = hex.EncodeToString(sum.Sum(nil)[:8])
 	return a, nil
 }
@@ -102,6 +112,38 @@ func newAsset(kind string, data []byte) (asset, error) {
 	defer e.Close()
 	a.zstd = e.EncodeAll(data, nil)
 	return a, nil
+}
+
+// imports are what a module imports, by relative names.
+var imports = regexp.MustCompile(`(?m)^import [^;]*?'(\.\.?/[^']+)';`)
+
+// closure returns the names of all modules that a module imports, directly or not, sorted.
+func (a *assets) closure(name string) []string {
+	seen := map[string]bool{}
+	var follow func(name string)
+	follow = func(name string) {
+		for _, m := range imports.FindAllSubmatch(a.files[name].plain, -1) {
+			if other := path.Join(path.Dir(name), string(m[1])); !seen[other] {
+				seen[other] = true
+				follow(other)
+			}
+		}
+	}
+	follow(name)
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// imported returns the addresses of all modules that a module imports.
+func (a *assets) imported(name string) (urls []string) {
+	for _, other := range a.modules[name] {
+		urls = append(urls, assetsPath+a.hash+"/"+other)
+	}
+	return urls
+}
+
+// draws reports whether a module imports package board.
+func (a *assets) draws(name string) bool {
+	return slices.ContainsFunc(a.modules[name], func(other string) bool { return path.Dir(other) == "board" })
 }
 
 // has reports whether there is a file with a name.

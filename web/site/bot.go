@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -166,6 +167,22 @@ func (s *Site) addGames(v *visit, _ *api.Query, page *botPage) (err error) {
 	}
 	page.Forfeits, err = s.forfeits(v, page.Bot, page.Own)
 	return err
+}
+
+// botParts returns the data of the parts of a bot's page that move.
+func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
+	if page.Bot, err = s.Store.Bot(ctx, name); err != nil {
+		return page, err
+	}
+	id, err := s.Store.Placed(ctx, page.Bot.ID)
+	if err != nil {
+		return page, err
+	}
+	if page.Places, err = s.Store.PlacesOf(ctx, id); err != nil {
+		return page, err
+	}
+	page.Matches, err = s.Store.Matches(ctx, store.MatchFilter{Bot: page.Bot.Name, Limit: botMatches})
+	return page, err
 }
 
 // addOwn adds what only the owner sees.

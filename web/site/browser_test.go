@@ -43,6 +43,7 @@ func TestPages(t *testing.T) {
 		{"standings-sorted", "/ladders/teams?sort=bot&order=desc&q=gre"},
 		{"standings-empty", "/ladders/brisca?q=nobody"},
 		{"pairs", "/ladders/brisca/pairs"},
+		{"live", "/live"},
 		{"signin", "/sign-in"},
 		{"join", "/join"},
 		{"submit-visitor", "/submit"},

@@ -6,6 +6,8 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,11 +31,23 @@ func (s *Site) funcs(l *language) template.FuncMap {
 		"duration":  func(d time.Duration) string { return d.Round(duration(d)).String() },
 		"cut":       cut,
 		"lines":     logLines,
+		"ticks":     codeSpans,
 		"botpath":   func(name string) string { return "/bots/" + url.PathEscape(name) },
 		"sparkline": func(values []float64) template.HTML { return l.sparkline(values) },
 		"dict":      dict,
 		"usable":    usable,
 		"crumbs":    crumbs,
+		"fixed":     func(digits int, x float64) string { return strconv.FormatFloat(x, 'f', digits, 64) },
+		"signed":    func(before, after float64) string { return fmt.Sprintf("%+.1f", after-before) },
+		"join":      func(names []string) string { return strings.Join(names, ", ") },
+		"next":      func(i int) int { return i + 1 },
+		"when": func(is bool, text string) string {
+			if is {
+				return text
+			}
+			return ""
+		},
+		"matchstate": matchState,
 	}
 }
 
@@ -149,6 +163,13 @@ func cut(n int, text string) string {
 		return text + "…"
 	}
 	return text
+}
+
+var backticks = regexp.MustCompile("`([^`]*)`")
+
+// codeSpans returns a text of the API's document, whose code is between backticks.
+func codeSpans(text string) template.HTML {
+	return template.HTML(backticks.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
 
 // maxLog is how much of a log a page shows, in bytes.

@@ -93,6 +93,16 @@ func (s *Site) parts(ctx context.Context, topic, lang string) (live.Parts, error
 				return p, err
 			}
 		}
+	case "bot":
+		data, err := s.botParts(ctx, name)
+		if err != nil {
+			return p, err
+		}
+		for _, key := range []string{"places", "matches"} {
+			if err := part("bot", "bot-"+key, key, data); err != nil {
+				return p, err
+			}
+		}
 	default:
 		return p, fmt.Errorf("site: topic %q does not exist", clip(topic))
 	}

@@ -1,13 +1,22 @@
 package site_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
-const liveLadders = `
+// liveLadder has matches that last some seconds.
+const liveLadder = `
 [limits]
 anonymous = 100000
 requests = 100000
@@ -15,20 +24,165 @@ requests = 100000
 name = "long"
 title = "Brisca, many deals"
 game = "brisca"
-deals = 1000
+deals = 500
 clock = {movetime = 10000, startup = 60000}
 `
 
-func TestLivePage(t *testing.T) {
+// open is what a page shows of cards in hands that are not face down.
+const open = `[data-hand] [data-card]:not([data-card="?"])`
+
+// Matches in progress are shown, all of them and each alone, with the cards closed.
+func TestLivePages(t *testing.T) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, liveLadders, 0)
+	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 1000", 1), 0)
+	b := browsertest.Open(t, in, w.URL+"/live")
+	b.Home = w.URL
+	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
+	b.Picture(*screens, "live")
+	watchOne(b, w)
+	b.Wait(`#moves button.move`)
+	b.Wait(`#status[data-on="yes"]`)
+	if n := b.Count(open); n > 0 {
+		t.Errorf("%d cards in hands are open", n)
+	}
+	b.Picture(*screens, "watch")
+	b.Accessible()
+	b.Look(390, 844, true)
+	if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
+		t.Errorf("on a phone the page is %d wide", wide)
+	}
+	b.Picture(*screens, "watch-phone-dark")
+	b.Quiet()
+}
+
+// watchOne goes from the page of all matches to that of one, once its game is shown.
+func watchOne(b *browsertest.Tab, w *sitetest.World) {
+	b.T.Helper()
+	for { // a match may have ended before the page asks
+		b.Wait(`#games [data-match] .stage[data-ply] svg`)
+		b.Go(w.URL + "/live/" + b.Attribute("#games li:last-child", "data-match"))
+		if b.Count("#watch") == 0 {
+			b.Go(w.URL + "/live")
+			continue
+		}
+		b.Wait(`#stage[data-ply] svg, #over:not([hidden])`)
+		if b.Count("#stage svg") > 0 {
+			return
+		}
+		b.Go(w.URL + "/live")
+	}
+}
+
+// A match is watched to its end; then the page links to the match.
+func TestWatchToTheEnd(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 200", 1), 0)
+	b := browsertest.Open(t, in, w.URL+"/live")
+	b.Home = w.URL
+	watchOne(b, w)
+	b.Wait(`#watch[data-over="finished"] #over:not([hidden])`)
+	if n := b.Count(open); n > 0 {
+		t.Errorf("%d cards in hands are open at the end", n)
+	}
+	id := b.Attribute("#watch", "data-match")
+	if got := b.Attribute("#over a", "href"); got != "/matches/"+id {
+		t.Errorf("the link is %q", got)
+	}
+	b.Go(w.URL + "/live/" + id)
+	b.Wait(`.empty a[href="/matches/` + id + `"]`)
+	b.Quiet()
+}
+
+// The pages come back by themselves when the server does.
+func TestReconnect(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, liveLadder, 0)
 	b := browsertest.Open(t, in, w.URL+"/live")
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] svg`)
-	b.Picture(*screens, "live")
-	id := b.Attribute(`#games [data-match]`, "data-match")
-	b.Go(w.URL + "/live/" + id)
-	b.Wait(`#stage[data-ply="4"]`)
-	b.Picture(*screens, "watch")
+	game := b.Attribute("#games .stage", "data-game")
+	w.Stop()
+	b.Wait(`#status[data-on="no"]`)
+	w.Restart()
+	b.Wait(`#status[data-on="yes"]`)
+	b.Wait(fmt.Sprintf(`#games .stage[data-game]:not([data-game^="%s-"])`, strings.Split(game, "-")[0]))
+	b.Hush() // of the tries to connect
 	b.Quiet()
+}
+
+// The home page, the standings and the page of a bot move with what happens, in the language of the page.
+func TestPagesMove(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 20", 1), 1)
+	b := browsertest.Open(t, in, w.URL+"/ladders/long?lang=ca")
+	b.Home = w.URL
+	games := browsertest.Eval[[]string](b, `[...document.querySelectorAll('tbody tr')].map((e) => e.children[5].textContent)`)
+	b.Wait(`tbody tr.moved`)
+	refetch := `[...document.querySelectorAll('tbody tr')].map((e) => e.children[5].textContent)`
+	if got := browsertest.Eval[[]string](b, refetch); strings.Join(got, " ") == strings.Join(games, " ") || len(got) != 3 {
+		t.Errorf("the games are %q, and were %q", got, games)
+	}
+	ranks := browsertest.Eval[[]string](b, `[...document.querySelectorAll('tbody tr')].map((e) => e.children[0].textContent)`)
+	if !slices.IsSorted(ranks) || ranks[0] != "1" {
+		t.Errorf("the ranks are %q", ranks)
+	}
+	b.Go(w.URL + "/")
+	b.Wait(`[data-part="finished"].moved`)
+	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
+		t.Errorf("the part that has moved is not in Catalan: %q", text)
+	}
+	b.Go(w.URL + "/bots/@random")
+	b.Wait(`[data-part="matches"].moved`)
+	b.Wait(`[data-part="places"].moved`)
+	b.Quiet()
+}
+
+// The socket is for pages of this site, and that of a person who is blocked ends at once.
+func TestWatchSocket(t *testing.T) {
+	w := sitetest.New(t, liveLadder, 0)
+	address := "ws" + strings.TrimPrefix(w.URL, "http") + "/ws/watch"
+	_, resp, err := websocket.DefaultDialer.Dial(address, http.Header{"Origin": {"https://elsewhere.example"}})
+	if err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a foreign origin gets %v, %v", resp, err)
+	}
+	if a := w.Get(w.Client(), "/ws/watch"); a.Status != http.StatusUnprocessableEntity && a.Status != http.StatusBadRequest {
+		t.Errorf("a request that is no WebSocket gets %d", a.Status)
+	}
+	person, err := w.Server.Store.AddPerson(t.Context(), "ana", false)
+	w.Must(err)
+	token, _, err := w.Server.Store.AddToken(t.Context(), person.ID, "test", "all", time.Time{})
+	w.Must(err)
+	dial := func(cookie string) *websocket.Conn {
+		c, _, err := websocket.DefaultDialer.Dial(address, http.Header{"Cookie": {cookie}})
+		w.Must(err)
+		t.Cleanup(func() { c.Close() })
+		w.Must(c.WriteMessage(websocket.TextMessage, []byte(`{"watch":"games"}`)))
+		c.SetReadDeadline(time.Now().Add(time.Minute))
+		_, data, err := c.ReadMessage()
+		w.Must(err)
+		if !json.Valid(data) {
+			t.Fatalf("%s", data)
+		}
+		return c
+	}
+	hers, other := dial("timba_session="+token), dial("")
+	r, err := http.NewRequest(http.MethodPut, w.URL+"/api/v1/admin/people/ana/block", nil)
+	w.Must(err)
+	r.Header.Set("Authorization", "Bearer "+w.Token)
+	a, err := http.DefaultClient.Do(r)
+	w.Must(err)
+	a.Body.Close()
+	if a.StatusCode/100 != 2 {
+		t.Fatalf("the block is answered with %d", a.StatusCode)
+	}
+	for err = error(nil); err == nil; {
+		_, _, err = hers.ReadMessage()
+	}
+	if !websocket.IsCloseError(err, websocket.ClosePolicyViolation) {
+		t.Errorf("her socket ends with %v", err)
+	}
+	w.Must(other.WriteMessage(websocket.TextMessage, []byte(`{"leave":"games"}`)))
+	w.Must(other.WriteMessage(websocket.TextMessage, []byte(`{"watch":"match/1"}`)))
+	_, _, err = other.ReadMessage()
+	w.Must(err)
 }

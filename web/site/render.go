@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/board"
 )
 
 // policy is the content security policy of all pages.
@@ -107,6 +108,20 @@ func (f frame) file(ext string) (string, error) {
 
 // Texts returns the messages NAME.js.* for the page's module, as JSON.
 func (f frame) Texts() template.JS { return f.words.scripts[f.Name] }
+
+// Modules returns the addresses of the modules that the page's module imports, so that the browser
+// fetches them at once.
+func (f frame) Modules() []string { return f.site.assets.imported(f.Name + "/" + f.Name + ".js") }
+
+// BoardTexts returns the texts of package board in the language of the page, as JSON, if the
+// page's module uses that package.
+func (f frame) BoardTexts() (template.JS, error) {
+	if !f.site.assets.draws(f.Name + "/" + f.Name + ".js") {
+		return "", nil
+	}
+	texts, err := board.Texts(f.words.Tag)
+	return template.JS(texts), err
+}
 
 // page answers with a page.
 func (v *visit) page(status int, name string, data any) error {

@@ -100,6 +100,13 @@ func (s *Site) routes() []route {
 		{"GET /live", false, s.live},
 		{"GET /live/{match}", false, s.watch},
 		{"GET /ws/watch", false, s.watchSocket},
+		{"GET /matches", false, s.matches},
+		{"GET /matches/{match}", false, s.match},
+		{"GET /games/{game}", false, s.game},
+		{"GET /games/{game}/embed", false, s.embed},
+		{"GET /games/{game}/replay.json", false, s.replayJSON},
+		{"GET /games/{game}/replay.html", false, s.replayPage},
+		{"GET /games/{game}/replay.csv", false, s.replayCSV},
 
 		{"GET /sign-in", false, s.signIn},
 		{"POST /sign-in", false, s.signedIn},
@@ -116,6 +123,7 @@ func nav() [][2]string {
 		{"/search", "site.search"},
 		{"/submit", "site.submit"},
 		{"/docs", "site.docs"},
+		{"/matches", "site.matches"},
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 const (
 	standingsRows = 50 // on a page
-	trendPoints   = 24 // of a trend line
+	trendPoints   = 12 // of a trend line
 )
 
 // place is a row of the standings.

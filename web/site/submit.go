@@ -110,8 +110,11 @@ const drainTime = 10 * time.Second
 // drain reads the rest of an upload that is refused, at most so many bytes: browsers show the
 // answer only after they have sent everything.
 func drain(w http.ResponseWriter, body io.Reader, most int64) {
-	http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTime))
-	io.CopyN(io.Discard, body, most) // what fails here has failed before
+	rc := http.NewResponseController(w)
+	rc.SetReadDeadline(time.Now().Add(drainTime))
+	if _, err := io.CopyN(io.Discard, body, most); err != nil && err != io.EOF {
+		rc.SetReadDeadline(time.Now()) // the server would wait for the rest before it answers
+	}
 }
 
 // readParts begins to read a form with a file; its first field is the token of the form.

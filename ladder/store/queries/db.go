@@ -219,6 +219,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.gamesOfStmt, err = db.PrepareContext(ctx, gamesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query GamesOf: %w", err)
 	}
+	if q.gamesOfDealsStmt, err = db.PrepareContext(ctx, gamesOfDeals); err != nil {
+		return nil, fmt.Errorf("error preparing query GamesOfDeals: %w", err)
+	}
 	if q.hashesOfStmt, err = db.PrepareContext(ctx, hashesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query HashesOf: %w", err)
 	}
@@ -296,6 +299,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.matchesOnLadderInStmt, err = db.PrepareContext(ctx, matchesOnLadderIn); err != nil {
 		return nil, fmt.Errorf("error preparing query MatchesOnLadderIn: %w", err)
+	}
+	if q.matchesUnratedStmt, err = db.PrepareContext(ctx, matchesUnrated); err != nil {
+		return nil, fmt.Errorf("error preparing query MatchesUnrated: %w", err)
+	}
+	if q.matchesUnratedInStmt, err = db.PrepareContext(ctx, matchesUnratedIn); err != nil {
+		return nil, fmt.Errorf("error preparing query MatchesUnratedIn: %w", err)
 	}
 	if q.messagesAfterStmt, err = db.PrepareContext(ctx, messagesAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesAfter: %w", err)
@@ -401,6 +410,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.seatsOfStmt, err = db.PrepareContext(ctx, seatsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query SeatsOf: %w", err)
+	}
+	if q.seatsOfDealsStmt, err = db.PrepareContext(ctx, seatsOfDeals); err != nil {
+		return nil, fmt.Errorf("error preparing query SeatsOfDeals: %w", err)
 	}
 	if q.seatsOfMatchStmt, err = db.PrepareContext(ctx, seatsOfMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query SeatsOfMatch: %w", err)
@@ -810,6 +822,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing gamesOfStmt: %w", cerr)
 		}
 	}
+	if q.gamesOfDealsStmt != nil {
+		if cerr := q.gamesOfDealsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gamesOfDealsStmt: %w", cerr)
+		}
+	}
 	if q.hashesOfStmt != nil {
 		if cerr := q.hashesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing hashesOfStmt: %w", cerr)
@@ -938,6 +955,16 @@ func (q *Queries) Close() error {
 	if q.matchesOnLadderInStmt != nil {
 		if cerr := q.matchesOnLadderInStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing matchesOnLadderInStmt: %w", cerr)
+		}
+	}
+	if q.matchesUnratedStmt != nil {
+		if cerr := q.matchesUnratedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing matchesUnratedStmt: %w", cerr)
+		}
+	}
+	if q.matchesUnratedInStmt != nil {
+		if cerr := q.matchesUnratedInStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing matchesUnratedInStmt: %w", cerr)
 		}
 	}
 	if q.messagesAfterStmt != nil {
@@ -1113,6 +1140,11 @@ func (q *Queries) Close() error {
 	if q.seatsOfStmt != nil {
 		if cerr := q.seatsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing seatsOfStmt: %w", cerr)
+		}
+	}
+	if q.seatsOfDealsStmt != nil {
+		if cerr := q.seatsOfDealsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing seatsOfDealsStmt: %w", cerr)
 		}
 	}
 	if q.seatsOfMatchStmt != nil {
@@ -1349,6 +1381,7 @@ type Queries struct {
 	forgetVersionsStmt       *sql.Stmt
 	gameStmt                 *sql.Stmt
 	gamesOfStmt              *sql.Stmt
+	gamesOfDealsStmt         *sql.Stmt
 	hashesOfStmt             *sql.Stmt
 	historyStmt              *sql.Stmt
 	houseBotsStmt            *sql.Stmt
@@ -1375,6 +1408,8 @@ type Queries struct {
 	matchesOfVersionStmt     *sql.Stmt
 	matchesOnLadderStmt      *sql.Stmt
 	matchesOnLadderInStmt    *sql.Stmt
+	matchesUnratedStmt       *sql.Stmt
+	matchesUnratedInStmt     *sql.Stmt
 	messagesAfterStmt        *sql.Stmt
 	messagesOfBotStmt        *sql.Stmt
 	metAboveStmt             *sql.Stmt
@@ -1410,6 +1445,7 @@ type Queries struct {
 	revokeTokenStmt          *sql.Stmt
 	saveFitStmt              *sql.Stmt
 	seatsOfStmt              *sql.Stmt
+	seatsOfDealsStmt         *sql.Stmt
 	seatsOfMatchStmt         *sql.Stmt
 	setBuiltStmt             *sql.Stmt
 	setFitStmt               *sql.Stmt
@@ -1507,6 +1543,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		forgetVersionsStmt:       q.forgetVersionsStmt,
 		gameStmt:                 q.gameStmt,
 		gamesOfStmt:              q.gamesOfStmt,
+		gamesOfDealsStmt:         q.gamesOfDealsStmt,
 		hashesOfStmt:             q.hashesOfStmt,
 		historyStmt:              q.historyStmt,
 		houseBotsStmt:            q.houseBotsStmt,
@@ -1533,6 +1570,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		matchesOfVersionStmt:     q.matchesOfVersionStmt,
 		matchesOnLadderStmt:      q.matchesOnLadderStmt,
 		matchesOnLadderInStmt:    q.matchesOnLadderInStmt,
+		matchesUnratedStmt:       q.matchesUnratedStmt,
+		matchesUnratedInStmt:     q.matchesUnratedInStmt,
 		messagesAfterStmt:        q.messagesAfterStmt,
 		messagesOfBotStmt:        q.messagesOfBotStmt,
 		metAboveStmt:             q.metAboveStmt,
@@ -1568,6 +1607,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		revokeTokenStmt:          q.revokeTokenStmt,
 		saveFitStmt:              q.saveFitStmt,
 		seatsOfStmt:              q.seatsOfStmt,
+		seatsOfDealsStmt:         q.seatsOfDealsStmt,
 		seatsOfMatchStmt:         q.seatsOfMatchStmt,
 		setBuiltStmt:             q.setBuiltStmt,
 		setFitStmt:               q.setFitStmt,

@@ -25,6 +25,13 @@ SELECT * FROM games WHERE match_id = ? ORDER BY deal, rotation;
 SELECT game_seats.* FROM games JOIN game_seats ON game_seats.game_id = games.id
 WHERE games.match_id = ? ORDER BY games.deal, games.rotation, game_seats.seat;
 
+-- name: GamesOfDeals :many
+SELECT * FROM games WHERE match_id = ? AND deal >= ? AND deal < ? ORDER BY deal, rotation;
+
+-- name: SeatsOfDeals :many
+SELECT game_seats.* FROM games JOIN game_seats ON game_seats.game_id = games.id
+WHERE games.match_id = ? AND games.deal >= ? AND games.deal < ? ORDER BY games.deal, games.rotation, game_seats.seat;
+
 -- name: Game :one
 SELECT * FROM games WHERE id = ?;
 

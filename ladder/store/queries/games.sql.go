@@ -152,6 +152,42 @@ func (q *Queries) GamesOf(ctx context.Context, matchID int64) ([]Game, error) {
 	return items, nil
 }
 
+const gamesOfDeals = `-- name: GamesOfDeals :many
+SELECT id, match_id, ladder_id, deal, rotation, plies, took, fingerprint FROM games WHERE match_id = ? AND deal >= ? AND deal < ? ORDER BY deal, rotation
+`
+
+func (q *Queries) GamesOfDeals(ctx context.Context, matchID int64, deal int64, deal_2 int64) ([]Game, error) {
+	rows, err := q.query(ctx, q.gamesOfDealsStmt, gamesOfDeals, matchID, deal, deal_2)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Game
+	for rows.Next() {
+		var i Game
+		if err := rows.Scan(
+			&i.ID,
+			&i.MatchID,
+			&i.LadderID,
+			&i.Deal,
+			&i.Rotation,
+			&i.Plies,
+			&i.Took,
+			&i.Fingerprint,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const log = `-- name: Log :one
 SELECT game_id, seat, size, data FROM game_logs WHERE game_id = ? AND seat = ?
 `
@@ -373,6 +409,42 @@ SELECT game_id, seat, slot, rank, points, fault, faults FROM game_seats WHERE ga
 
 func (q *Queries) SeatsOf(ctx context.Context, gameID int64) ([]GameSeat, error) {
 	rows, err := q.query(ctx, q.seatsOfStmt, seatsOf, gameID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GameSeat
+	for rows.Next() {
+		var i GameSeat
+		if err := rows.Scan(
+			&i.GameID,
+			&i.Seat,
+			&i.Slot,
+			&i.Rank,
+			&i.Points,
+			&i.Fault,
+			&i.Faults,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const seatsOfDeals = `-- name: SeatsOfDeals :many
+SELECT game_seats.game_id, game_seats.seat, game_seats.slot, game_seats.rank, game_seats.points, game_seats.fault, game_seats.faults FROM games JOIN game_seats ON game_seats.game_id = games.id
+WHERE games.match_id = ? AND games.deal >= ? AND games.deal < ? ORDER BY games.deal, games.rotation, game_seats.seat
+`
+
+func (q *Queries) SeatsOfDeals(ctx context.Context, matchID int64, deal int64, deal_2 int64) ([]GameSeat, error) {
+	rows, err := q.query(ctx, q.seatsOfDealsStmt, seatsOfDeals, matchID, deal, deal_2)
 	if err != nil {
 		return nil, err
 	}

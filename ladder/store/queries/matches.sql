@@ -20,6 +20,12 @@ SELECT * FROM matches WHERE ladder_id = ? AND id < ? ORDER BY id DESC LIMIT ?;
 -- name: MatchesOnLadderIn :many
 SELECT * FROM matches WHERE ladder_id = ? AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
 
+-- name: MatchesUnrated :many
+SELECT * FROM matches WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?;
+
+-- name: MatchesUnratedIn :many
+SELECT * FROM matches WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?;
+
 -- name: MatchesOfBot :many
 SELECT matches.* FROM match_slots JOIN matches ON matches.id = match_slots.match_id
 WHERE match_slots.bot_id = sqlc.arg(bot_id) AND match_slots.match_id < sqlc.arg(before)

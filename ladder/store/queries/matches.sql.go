@@ -706,6 +706,92 @@ func (q *Queries) MatchesOnLadderIn(ctx context.Context, arg MatchesOnLadderInPa
 	return items, nil
 }
 
+const matchesUnrated = `-- name: MatchesUnrated :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND id < ? ORDER BY id DESC LIMIT ?
+`
+
+func (q *Queries) MatchesUnrated(ctx context.Context, iD int64, limit int64) ([]Match, error) {
+	rows, err := q.query(ctx, q.matchesUnratedStmt, matchesUnrated, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Match
+	for rows.Next() {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const matchesUnratedIn = `-- name: MatchesUnratedIn :many
+SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE ladder_id IS NULL AND state = ? AND id < ? ORDER BY id DESC LIMIT ?
+`
+
+func (q *Queries) MatchesUnratedIn(ctx context.Context, state string, iD int64, limit int64) ([]Match, error) {
+	rows, err := q.query(ctx, q.matchesUnratedInStmt, matchesUnratedIn, state, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Match
+	for rows.Next() {
+		var i Match
+		if err := rows.Scan(
+			&i.ID,
+			&i.LadderID,
+			&i.Game,
+			&i.Options,
+			&i.Clock,
+			&i.Deals,
+			&i.State,
+			&i.AskedBy,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Finished,
+			&i.Ord,
+			&i.Took,
+			&i.DistinctDeals,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const oldestIn = `-- name: OldestIn :many
 SELECT id, ladder_id, game, options, clock, deals, state, asked_by, reason, created, began, finished, ord, took, distinct_deals FROM matches WHERE state = ? ORDER BY id LIMIT ?
 `

@@ -69,6 +69,8 @@ type World struct {
 	limits bundle.Limits
 	log    *lockedLog // warnings and errors
 	all    *lockedLog
+	open   server.Options
+	stop   func() // ends the server
 }
 
 // lockedLog is the server's log.
@@ -105,14 +107,22 @@ func New(t testing.TB, toml string, matches int) *World {
 	dir := filepath.Join(t.TempDir(), "arena")
 	t.Setenv("TMPDIR", os.TempDir()) // which the server changes
 	w.Must(os.Mkdir(dir, 0o700))
-	w.Server, err = server.Open(t.Context(), server.Options{
+	w.open = server.Options{
 		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
 		Version: "test",
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
-	})
+	}
+	w.Server, err = server.Open(t.Context(), w.open)
 	w.Must(err)
+	t.Cleanup(func() {
+		w.stop()
+		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
+			t.Errorf("the server's log has errors:\n%s", log)
+		}
+	})
 	w.URL, w.Token = w.Server.URL(), w.Server.Token
+	w.stop = func() { w.Must(w.Server.Close()) }
 	finished, stop := w.Server.Events.Subscribe(1024, func(e events.Event) bool { return e.Kind == events.MatchFinished })
 	defer stop()
 	w.serve()
@@ -120,23 +130,38 @@ func New(t testing.TB, toml string, matches int) *World {
 	return w
 }
 
-// serve serves until the end of the test.
+// serve serves until stop is called.
 func (w *World) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- w.Server.Serve(ctx) }()
-	w.T.Cleanup(func() {
+	running := w.Server
+	go func() { ended <- running.Serve(ctx) }()
+	w.stop = func() {
 		cancel()
 		if err := <-ended; err != nil {
 			w.T.Errorf("server: %v", err)
 		}
-		if err := w.Server.Close(); err != nil {
+		if err := running.Close(); err != nil {
 			w.T.Error(err)
 		}
-		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
-			w.T.Errorf("the server's log has errors:\n%s", log)
-		}
-	})
+	}
+}
+
+// Stop stops the server, until Restart starts it again with the same data at the same address.
+func (w *World) Stop() {
+	w.stop()
+	w.stop = func() {}
+}
+
+// Restart starts the server that Stop has stopped.
+func (w *World) Restart() {
+	w.T.Helper()
+	again := w.open
+	again.Listen = strings.TrimPrefix(w.URL, "http://")
+	var err error
+	w.Server, err = server.Open(w.T.Context(), again)
+	w.Must(err)
+	w.serve()
 }
 
 // await waits until each ladder has so many finished matches.

@@ -92,8 +92,8 @@ export class Board {
   last() { return this.game.finished && this.index() === this.game.frames.length - 1; }
 
   draw(moving) {
-    const width = Math.floor(this.stage.clientWidth);
-    if (!this.game || width === 0) return;
+    if (!this.game || this.stage.clientWidth === 0) return;
+    const width = Math.max(280, Math.floor(this.stage.clientWidth));
     const { game } = this, i = this.index(), frame = this.frames[i], over = this.last();
     const first = game.seats.map((s, seat) => seat).filter((seat) => game.seats[seat].rank === 1);
     const board = game.display.board;

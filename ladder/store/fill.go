@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Played is a match that was played, with the seed that its replays reveal.
+type Played struct {
+	Ladder   string
+	Versions []int64
+	Seed     rules.Seed
+	Games    []*referee.Game
+}
+
+// Filler keeps matches that were played elsewhere, many in one transaction: for benchmarks, which
+// keep the same games for many matches. It keeps what AddMatch, BeginAttempt and Finish keep. It
+// must not be used by several goroutines.
+type Filler struct {
+	store  *Store
+	packed map[*referee.Game][]packedGame // of a match, by its first game
+	bots   map[int64]int64                // by version
+}
+
+// Filler returns a filler of the store.
+func (s *Store) Filler() *Filler {
+	return &Filler{store: s, packed: map[*referee.Game][]packedGame{}, bots: map[int64]int64{}}
+}
+
+// Keep keeps finished matches on their ladders in one transaction, in their order.
+func (f *Filler) Keep(ctx context.Context, list []Played) error {
+	return f.store.update(ctx, func(q *queries.Queries) error {
+		for _, p := range list {
+			if err := f.keep(ctx, q, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (f *Filler) keep(ctx context.Context, q *queries.Queries, p Played) error {
+	if f.packed[p.Games[0]] == nil {
+		f.packed[p.Games[0]] = f.store.pack(p.Games)
+	}
+	now := f.store.now()
+	params, err := f.store.newMatch(ctx, q, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	if err != nil {
+		return err
+	}
+	params.Created = stamp(now)
+	row, err := q.AddMatch(ctx, params)
+	if err != nil {
+		return err
+	}
+	for slot, id := range p.Versions {
+		if err := f.addSlot(ctx, q, row.ID, slot, id); err != nil {
+			return err
+		}
+	}
+	commitment := referee.Commitment(p.Seed)
+	if err := q.AddAttempt(ctx, queries.AddAttemptParams{MatchID: row.ID, Number: 1, Commitment: commitment[:], Seed: p.Seed[:], Began: stamp(now)}); err != nil {
+		return err
+	}
+	if err := q.BeginMatch(ctx, nullStamp(now), row.ID); err != nil {
+		return err
+	}
+	end := &finish{ctx: ctx, q: q, now: now, row: row, games: slices.Clone(f.packed[p.Games[0]])}
+	for _, step := range []func() error{end.load, end.check, end.keepGames, func() error { _, err := end.rate(); return err }, end.end} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Filler) addSlot(ctx context.Context, q *queries.Queries, match int64, slot int, version int64) error {
+	if f.bots[version] == 0 {
+		row, err := q.VersionByID(ctx, version)
+		if err != nil {
+			return err
+		}
+		f.bots[version] = row.Version.BotID
+	}
+	return q.AddSlot(ctx, queries.AddSlotParams{MatchID: match, Slot: int64(slot), VersionID: version, BotID: f.bots[version]})
+}

@@ -1,0 +1,201 @@
+package replaypage
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/web/board"
+)
+
+// speak gives a page without texts those of a language.
+func speak(b *tab, tag string) {
+	b.t.Helper()
+	texts, err := board.Texts(tag)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	eval[chromedp.Void](b, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
+}
+
+var (
+	place    = regexp.MustCompile(`\{(\w+)\}`)
+	quoted   = regexp.MustCompile(`(?:say|said)\(([^,)]*(?:\([^)]*\))?[^,)]*)`)
+	literal  = regexp.MustCompile(`'([a-z0-9.-]+)'`)
+	prefixed = regexp.MustCompile("`([a-z.]+)\\$\\{")
+)
+
+// boardTexts returns the texts by language and key, each with its plural forms: "" for one without.
+func boardTexts(t *testing.T) map[string]map[string]map[string]string {
+	t.Helper()
+	data, err := board.Texts(board.Languages...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]map[string]map[string]string{}
+	for tag, texts := range raw {
+		all[tag] = map[string]map[string]string{}
+		for key, value := range texts {
+			forms := map[string]string{}
+			var text string
+			if json.Unmarshal(value, &text) == nil {
+				forms[""] = text
+			} else if err := json.Unmarshal(value, &forms); err != nil {
+				t.Errorf("%s: %s: %v", tag, key, err)
+			}
+			all[tag][key] = forms
+		}
+	}
+	return all
+}
+
+// Every language has every text, with the same values and plurals.
+func TestBoardTextsComplete(t *testing.T) {
+	all := boardTexts(t)
+	if len(all) != len(board.Languages) {
+		t.Fatalf("there are texts in %d languages, want %d", len(all), len(board.Languages))
+	}
+	shape := func(forms map[string]string) (list []string) {
+		for form, text := range forms {
+			values := map[string]bool{}
+			for _, m := range place.FindAllStringSubmatch(text, -1) {
+				values[m[1]] = true
+			}
+			list = append(list, fmt.Sprint(form, slices.Sorted(maps.Keys(values))))
+			if strings.TrimSpace(text) == "" {
+				list = append(list, "empty")
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	english := all["en"]
+	for tag, texts := range all {
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(texts))); diff != "" {
+			t.Errorf("%s has other keys than en (-en +%s)\n%s", tag, tag, diff)
+		}
+		for key, forms := range texts {
+			if diff := cmp.Diff(shape(english[key]), shape(forms)); diff != "" {
+				t.Errorf("%s: %s has other values or plurals than en\n%s", tag, key, diff)
+			}
+		}
+	}
+}
+
+// The modules use every text, and no other.
+func TestBoardTextsUsed(t *testing.T) {
+	english := boardTexts(t)["en"]
+	used := map[string]bool{}
+	prefixes := []string{}
+	names, err := fs.Glob(board.Files, "*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		data, err := board.Files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range quoted.FindAllStringSubmatch(string(data), -1) {
+			for _, m := range literal.FindAllStringSubmatch(call[1], -1) {
+				if !strings.Contains(call[1], "=== '"+m[1]) {
+					used[m[1]] = true
+				}
+			}
+			for _, m := range prefixed.FindAllStringSubmatch(call[1], -1) {
+				prefixes = append(prefixes, m[1])
+			}
+		}
+	}
+	prefixes = append(prefixes, "rank.") // the name of a rank, which said looks for
+	for key := range used {
+		if english[key] == nil {
+			t.Errorf("the text %q is used and does not exist", key)
+		}
+	}
+	for key := range english {
+		if !used[key] && !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
+			t.Errorf("the text %q is used nowhere", key)
+		}
+	}
+	for _, p := range prefixes {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(english)), func(key string) bool { return strings.HasPrefix(key, p) }) {
+			t.Errorf("no text begins with %q", p)
+		}
+	}
+}
+
+// The page speaks another language after a choice, stays where it is, and listens to keys once.
+func TestReplaysPageSpeaks(t *testing.T) {
+	c := find(t, "podrida-fault")
+	g := rebuilt(t, c, play(t, c))
+	b := open(t, browser(t), g)
+	if got := eval[[]string](b, `[document.documentElement.lang, document.querySelector('.movespanel h2').textContent]`); !slices.Equal(got, []string{"en", "Moves"}) {
+		t.Errorf("the page begins with %q", got)
+	}
+	b.press(kb.ArrowRight, kb.ArrowRight)
+	b.at(2, g)
+	for tag, want := range map[string][]string{
+		"ca": {"Jugades", "Seients", "Endavant"}, "es": {"Jugadas", "Asientos", "Adelante"},
+	} {
+		eval[chromedp.Void](b, fmt.Sprintf(`(() => { const s = document.querySelector('.language'); s.value = %q; s.dispatchEvent(new Event('change')); })()`, tag))
+		b.wait(fmt.Sprintf(`html[lang=%q] .player[data-ply="2"]`, tag))
+		got := eval[[]string](b, `[document.querySelector('.movespanel h2').textContent, document.querySelector('.seatspanel h2').textContent, document.querySelector('[data-do="forward"]').getAttribute('aria-label')]`)
+		if !slices.Equal(got, want) {
+			t.Errorf("in %s the page has %q, want %q", tag, got, want)
+		}
+	}
+	eval[chromedp.Void](b, `document.activeElement.blur()`)
+	b.press(kb.ArrowRight)
+	b.at(3, g)
+	b.quiet()
+}
+
+// Keys jump to faults and to the move that lost most.
+func TestReplaysPageJumps(t *testing.T) {
+	c := find(t, "podrida-fault")
+	r := play(t, c)
+	for i := range r.Moves {
+		r.Moves[i].Info = nil
+	}
+	// Seat 0 falls from 100 to 40, seat 1 from 1 to 0: the larger share is that of seat 1.
+	scores := map[int][]string{0: {"score=100", "score=40"}, 1: {"score=1", "score=0"}}
+	want := 0
+	for i, m := range r.Moves {
+		if list := scores[m.Seat]; len(list) > 0 {
+			if r.Moves[i].Info, scores[m.Seat] = list[:1], list[1:]; m.Seat == 1 && len(list) == 2 {
+				want = i + 1
+			}
+		}
+	}
+	g := rebuilt(t, c, r)
+	b := open(t, browser(t), g)
+	b.press("f")
+	b.at(g.Faults[0].Ply, g)
+	b.press("m")
+	b.at(want, g)
+	b.click(`[data-do="fault"]`)
+	b.at(g.Faults[0].Ply, g)
+	b.click(`[data-do="worst"]`)
+	b.at(want, g)
+	b.quiet()
+
+	c = find(t, "teeko")
+	b = open(t, browser(t), rebuilt(t, c, play(t, c)))
+	if n := b.count(`[data-do="fault"]`); n != 0 {
+		t.Error("a game without faults offers to jump to one")
+	}
+}

@@ -1,0 +1,226 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/replaypage"
+)
+
+// gamePage is the data of the page "game".
+type gamePage struct {
+	gameView
+	ladder.Game
+	Match    ladder.Match
+	Embedded bool   // the page is in a frame of another
+	Embed    string // the address for frames of other sites, "" if the operator allows none
+	Full     string // the address of the page from another site
+}
+
+// gameView is a replay, for the page and its player.
+type gameView struct {
+	Title  string // of the game
+	Played *replaypage.Game
+	Data   template.JS // Played as JSON
+	Faults []faultNote
+	First  []string // the bots with rank 1
+	Drawn  bool
+}
+
+// How much of what bots wrote a page of a game has.
+const (
+	maxName = 40  // runes of a name or a version
+	maxInfo = 400 // of an info line
+	maxHost = 255
+	maxSaid = 8 // info lines of a move, the last ones
+)
+
+// newGameView returns what a page shows of a replay: what bots wrote is cut.
+func (s *Site) newGameView(data []byte) (gameView, error) {
+	r, g, err := decode(data)
+	if err != nil {
+		return gameView{}, err
+	}
+	played, err := replaypage.NewGame(r, g)
+	if err != nil {
+		return gameView{}, err
+	}
+	v := gameView{Title: g.Display().Title, Played: played, Faults: s.faultsOf(r)}
+	trim(played)
+	for _, seat := range played.Seats {
+		if seat.Rank == 1 {
+			v.First = append(v.First, seat.Name)
+		}
+	}
+	v.Drawn = len(v.First) == len(played.Seats)
+	text, err := json.Marshal(played) // which writes <, > and & as escapes
+	v.Data = template.JS(text)
+	return v, err
+}
+
+// trim cuts what bots wrote.
+func trim(g *replaypage.Game) {
+	for i := range g.Seats {
+		g.Seats[i].Name, g.Seats[i].Version = cut(maxName, g.Seats[i].Name), cut(maxName, g.Seats[i].Version)
+	}
+	for i := range g.Faults {
+		g.Faults[i].Text = cut(maxFaultText, g.Faults[i].Text)
+		g.Faults[i].Reason = fault.Reason{} // which the player does not show
+	}
+	for i := range g.Moves {
+		info := g.Moves[i].Info
+		info = info[max(0, len(info)-maxSaid):]
+		short := make([]string, len(info))
+		for k, line := range info {
+			short[k] = cut(maxInfo, line)
+		}
+		g.Moves[i].Info = short
+	}
+	g.Adjudicated = cut(maxFaultText, g.Adjudicated)
+	for i := range g.Differences {
+		g.Differences[i] = cut(maxFaultText, g.Differences[i])
+	}
+}
+
+// readGame reads the game in the path with its match and its replay.
+func (s *Site) readGame(v *visit) (page gamePage, data []byte, err error) {
+	id, err := api.PathID(v.r, "game")
+	if err != nil {
+		return page, nil, err
+	}
+	if page.Game, err = s.Store.Game(v.ctx(), id); err != nil {
+		return page, nil, err
+	}
+	if page.Match, err = s.Store.Match(v.ctx(), page.MatchID); err != nil {
+		return page, nil, err
+	}
+	data, err = s.Store.Replay(v.ctx(), id)
+	return page, data, err
+}
+
+// game shows a game and plays it back.
+func (s *Site) game(v *visit) error {
+	page, err := s.gamePage(v)
+	if err != nil {
+		return err
+	}
+	if s.Config.Embed {
+		page.Embed = page.Full + "/embed"
+	}
+	return v.page(http.StatusOK, "game", page)
+}
+
+func (s *Site) gamePage(v *visit) (gamePage, error) {
+	page, data, err := s.readGame(v)
+	if err != nil {
+		return page, err
+	}
+	if page.gameView, err = s.newGameView(data); err != nil {
+		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
+	}
+	scheme := "http://"
+	if v.Secure {
+		scheme = "https://"
+	}
+	page.Full = fmt.Sprintf("%s%s/games/%d", scheme, cut(maxHost, v.r.Host), page.ID)
+	return page, nil
+}
+
+// embed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
+// nothing of who is signed in.
+func (s *Site) embed(v *visit) error {
+	if !s.Config.Embed {
+		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
+	}
+	page, err := s.gamePage(v)
+	if err != nil {
+		return err
+	}
+	page.Embedded = true
+	h := v.w.Header()
+	h.Set("Content-Security-Policy", strings.Replace(policy, "frame-ancestors 'none'", "frame-ancestors *", 1))
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	return v.pageAs("bare", http.StatusOK, "game", page)
+}
+
+// replayJSON answers with the document byte for byte.
+func (s *Site) replayJSON(v *visit) error {
+	page, data, err := s.readGame(v)
+	if err != nil {
+		return err
+	}
+	v.download("application/json", page.ID, "json")
+	v.w.Write(data) // a client that is gone gets no other answer
+	return nil
+}
+
+// replayPage answers with the page of "timba replay export".
+func (s *Site) replayPage(v *visit) error {
+	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g rules.Game) error {
+		played, err := replaypage.NewGame(r, g)
+		if err != nil {
+			return err
+		}
+		return played.WritePage(w)
+	})
+}
+
+// replayCSV answers with the rows of "timba replay export --format csv".
+func (s *Site) replayCSV(v *visit) error {
+	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g rules.Game) error {
+		rows := replaypage.NewCSV(w)
+		if err := replaypage.Rows(r, g, rows.Write); err != nil {
+			return err
+		}
+		return rows.Close()
+	})
+}
+
+// export answers with what write makes of the replay in the path.
+func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, rules.Game) error) error {
+	page, data, err := s.readGame(v)
+	if err != nil {
+		return err
+	}
+	r, g, err := decode(data)
+	if err != nil {
+		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
+	}
+	var b bytes.Buffer
+	if err := write(&b, r, g); err != nil {
+		return fmt.Errorf("the replay of game %d: %w", page.ID, err)
+	}
+	v.download(kind, page.ID, ext)
+	v.w.Write(b.Bytes()) // a client that is gone gets no other answer
+	return nil
+}
+
+// decode returns a replay and the rules of its game.
+func decode(data []byte) (*referee.Replay, rules.Game, error) {
+	r, err := referee.DecodeReplay(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := games.Find(r.Game)
+	return r, g, err
+}
+
+// download sends the header of a file that a browser keeps. A replay never changes, but its
+// exports may.
+func (v *visit) download(kind string, id int64, ext string) {
+	v.begun = true
+	h := v.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="game-%d.%s"`, id, ext))
+}

@@ -1,0 +1,237 @@
+package site_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// finished returns the last finished match of a ladder, and its games.
+func finished(w *sitetest.World, name string) (ladder.Match, []ladder.Game) {
+	w.T.Helper()
+	list, err := w.Server.Store.Matches(w.T.Context(), store.MatchFilter{Ladder: name, State: ladder.Finished, Limit: 1})
+	w.Must(err)
+	games, err := w.Server.Store.Games(w.T.Context(), list[0].ID)
+	w.Must(err)
+	return list[0], games
+}
+
+// The pages of matches and games are quiet and accessible, light and dark, wide and narrow.
+func TestGamePages(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, "", 1)
+	cards, of := finished(w, "brisca")
+	_, boards := finished(w, "tebes-4")
+	_, teams := finished(w, "teams")
+	for _, p := range []struct{ name, path string }{
+		{"matches", "/matches"},
+		{"matches-empty", "/matches?bot=nobody&rated=no"},
+		{"match", fmt.Sprintf("/matches/%d", cards.ID)},
+		{"game-cards", fmt.Sprintf("/games/%d?ply=9", of[0].ID)},
+		{"game-board", fmt.Sprintf("/games/%d?ply=5", boards[0].ID)},
+		{"game-teams", fmt.Sprintf("/games/%d?ply=3&seat=1", teams[0].ID)},
+		{"embed", fmt.Sprintf("/games/%d/embed?ply=4", of[0].ID)},
+	} {
+		t.Run(p.name, func(t *testing.T) {
+			b := browsertest.Open(t, in, w.URL+p.path)
+			b.Home = w.URL
+			examine(b, w.URL+p.path, p.name)
+			b.Quiet()
+		})
+	}
+}
+
+func at(b *browsertest.Tab, ply int) {
+	b.T.Helper()
+	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
+}
+
+// A replay is stepped by keyboard; the address names the position, and a link to it opens there.
+func TestGameByKeyboard(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, "", 1)
+	_, games := finished(w, "brisca")
+	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
+	b := browsertest.Open(t, in, page)
+	b.Home = w.URL
+	at(b, 0)
+	before := browsertest.Eval[int](b, "history.length")
+	b.Press(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight, kb.ArrowLeft)
+	at(b, 2)
+	b.Press("1")
+	b.Wait(`.player[data-view="1"]`)
+	addressed(b, "?ply=2&seat=1")
+	b.Press("o", kb.End)
+	at(b, games[0].Plies)
+	addressed(b, fmt.Sprintf("?ply=%d", games[0].Plies))
+	if after := browsertest.Eval[int](b, "history.length"); after != before {
+		t.Errorf("stepping made %d entries of the history", after-before)
+	}
+	b.Go(page + "?ply=7&seat=0")
+	paint := browsertest.Eval[float64](b, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true }))`)
+	t.Logf("the largest content was painted after %.0f ms", paint)
+	b.Wait(`.player[data-ply="7"][data-view="0"]`)
+	b.Click(`a[hreflang="ca"]`)
+	b.Wait(`html[lang="ca"] .player[data-ply="7"]`)
+	if got := browsertest.Eval[string](b, `document.querySelector('.movespanel h2').textContent`); got != "Jugades" {
+		t.Errorf("in Catalan the moves are headed %q", got)
+	}
+	b.Quiet()
+}
+
+// addressed waits until the address has a query.
+func addressed(b *browsertest.Tab, query string) {
+	b.T.Helper()
+	if got := browsertest.Eval[string](b, fmt.Sprintf(`new Promise((done) => {
+		const end = performance.now() + 20000;
+		const look = () => (location.search === %q || performance.now() > end ? done(location.search) : setTimeout(look, 20));
+		look();
+	})`, query)); got != query {
+		b.T.Errorf("the address has %q, want %q", got, query)
+	}
+}
+
+// The button verifies a match of the server, and sees what a forger has changed.
+func TestVerifyMatch(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, "", 1)
+	m, games := finished(w, "brisca")
+	own := m.Attempts[len(m.Attempts)-1]
+	other := strings.Repeat("ab", 32)
+	for name, c := range map[string]struct {
+		path, from, to string
+		state, says    string
+	}{
+		"true":               {"", "", "", "ok", fmt.Sprintf("All %d games come from the seed: 1 deals,", len(games))},
+		"another seed":       {fmt.Sprintf("/matches/%d", m.ID), own.Seed.String(), other, "wrong", "The seed is not the one that was committed to"},
+		"another commitment": {fmt.Sprintf("/matches/%d", m.ID), own.Commitment.String(), other, "wrong", "The seed is not the one that was committed to"},
+		"another deal":       {fmt.Sprintf("/api/v1/matches/%d/replays", m.ID), gameSeed(w, games[1].ID), other, "wrong", fmt.Sprintf("Game %d was not dealt from the seed", games[0].ID)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := forger(t, w.URL, c.path, c.from, c.to)
+			b := browsertest.Open(t, in, fmt.Sprintf("%s/matches/%d", home, m.ID))
+			b.Home = home
+			b.Wait("#verify:not([hidden])")
+			b.Click("#verify")
+			b.Wait(`#verdict[data-state="ok"], #verdict[data-state="wrong"]`)
+			state := browsertest.Eval[string](b, `document.getElementById('verdict').dataset.state`)
+			text := browsertest.Eval[string](b, `document.getElementById('verdict').textContent`)
+			if state != c.state || !strings.Contains(text, c.says) {
+				t.Errorf("the verdict is %s: %q, want %s: %q", state, text, c.state, c.says)
+			}
+			b.Quiet()
+		})
+	}
+}
+
+// gameSeed returns the seed of a game.
+func gameSeed(w *sitetest.World, id int64) string {
+	w.T.Helper()
+	data, err := w.Server.Store.Replay(w.T.Context(), id)
+	w.Must(err)
+	_, rest, _ := strings.Cut(string(data), `"seed": "`)
+	seed, _, _ := strings.Cut(rest, `"`)
+	return seed
+}
+
+// forger serves what a server serves, with a text replaced in the answers of a path.
+func forger(t *testing.T, home, path, from, to string) string {
+	t.Helper()
+	target, err := url.Parse(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Header.Del("Accept-Encoding") },
+		ModifyResponse: func(r *http.Response) error {
+			if path == "" || r.Request.URL.Path != path {
+				return nil
+			}
+			data, err := io.ReadAll(r.Body)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(string(data), from) {
+				t.Errorf("the answer of %s has no %q to forge", path, from)
+			}
+			text := strings.ReplaceAll(string(data), from, to)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+			r.Header.Set("Content-Length", fmt.Sprint(len(text)))
+			return nil
+		},
+	}
+	server := httptest.NewServer(proxy)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// frames returns the addresses of the documents in the frames of a page; that of a refused one is
+// the browser's own.
+func frames(b *browsertest.Tab) map[string]bool {
+	b.T.Helper()
+	shown := map[string]bool{}
+	for _, f := range browsertest.Call(b, page.GetFrameTree, cdp.Empty{}).FrameTree.ChildFrames {
+		shown[f.Frame.URL] = true
+	}
+	return shown
+}
+
+// A page of another site shows a replay in a frame where the operator allows it, else none.
+func TestEmbed(t *testing.T) {
+	in := browsertest.Start(t)
+	for name, c := range map[string]struct {
+		toml string
+		on   bool
+	}{"on": {"", true}, "off": {"[site]\nembed = false\n", false}} {
+		t.Run(name, func(t *testing.T) {
+			w := sitetest.New(t, c.toml+sitetest.Ladders, 1)
+			_, games := finished(w, "tebes-4")
+			path := fmt.Sprintf("/games/%d", games[0].ID)
+			a := w.Get(w.Client(), path)
+			if offered := strings.Contains(a.Body, "&lt;iframe"); offered != c.on {
+				t.Errorf("the page offers a frame: %v", offered)
+			}
+			if !strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
+				t.Error("the page itself may be framed")
+			}
+			a = w.Get(w.Client(), path+"/embed")
+			if framed := a.Status == 200 && strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors *"); framed != c.on {
+				t.Errorf("the page for frames answers %d with %q", a.Status, a.Header.Get("Content-Security-Policy"))
+			}
+			if !c.on {
+				return
+			}
+			if strings.Contains(a.Body, "<form") || a.Header.Get("Set-Cookie") != "" {
+				t.Error("the page for frames has a form or a cookie")
+			}
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+				for _, path := range []string{path + "/embed?ply=3", path} {
+					fmt.Fprintf(rw, `<iframe src="%s%s" width="700" height="700"></iframe>`, w.URL, path)
+				}
+				fmt.Fprint(rw, `<link rel="icon" href="data:,">`)
+			}))
+			defer elsewhere.Close()
+			b := browsertest.Open(t, in, elsewhere.URL)
+			b.Wait("iframe")
+			shown := frames(b)
+			if !shown[w.URL+path+"/embed?ply=3"] || shown[w.URL+path] {
+				t.Errorf("the frames shown are %v", shown)
+			}
+		})
+	}
+}

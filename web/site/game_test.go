@@ -1,0 +1,216 @@
+package site
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/replaytest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/referee/rules/tebes"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+)
+
+// played are games for pages: the largest of each kind of drawing.
+var played = []struct {
+	name    string
+	game    rules.Game
+	options map[string]string
+}{
+	{"podrida-12", podrida.Game{}, map[string]string{"players": "12"}},
+	{"tebes", tebes.Game{}, map[string]string{"size": "6"}},
+	{"teeko", teeko.Game{}, nil},
+}
+
+// replayOf plays a game at random.
+func replayOf(t testing.TB, at int) *referee.Replay {
+	t.Helper()
+	p := played[at]
+	for name, value := range p.options {
+		known := false
+		for _, o := range p.game.Options() {
+			known = known || o.Name == name
+		}
+		if !known {
+			t.Fatalf("%s has no option %q=%q", p.name, name, value)
+		}
+	}
+	return replaytest.Play(t, p.game, p.options, 1, nil)
+}
+
+// gameHTML renders the page of a replay as the server does, without a store.
+func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
+	t.Helper()
+	view, err := v.site.newGameView(data)
+	if err != nil {
+		return nil, err
+	}
+	page := gamePage{
+		gameView: view, Game: ladder.Game{ID: 1, MatchID: 1, Plies: len(view.Played.Moves), Took: time.Second},
+		Full: "http://127.0.0.1/games/1", Embed: "http://127.0.0.1/games/1/embed",
+	}
+	for i, seat := range view.Played.Seats {
+		page.Match.Bots, page.Match.Numbers = append(page.Match.Bots, seat.Name), append(page.Match.Numbers, 1)
+		page.Seats = append(page.Seats, ladder.GameSeat{Seat: i, Slot: i, Rank: seat.Rank, Points: seat.Points})
+	}
+	var b bytes.Buffer
+	err = v.site.pages.templates["en/game"].ExecuteTemplate(&b, "layout", frame{v, "game", page})
+	return b.Bytes(), err
+}
+
+// gamer returns a visit to a page of a game.
+func gamer(t testing.TB) *visit {
+	v := stranger(t)
+	v.site.Config = &config.Config{Embed: true}
+	return v
+}
+
+// The first load of a game's page, with all that it needs, has less than 150 KB.
+func TestGamePageWeight(t *testing.T) {
+	v := gamer(t)
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer encoder.Close()
+	for i, p := range played {
+		html, err := gameHTML(t, v, replayOf(t, i).Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := len(encoder.EncodeAll(html, nil))
+		own, count := sum, 0
+		for _, name := range append(v.site.assets.modules["game/game.js"], "game/game.js", "game/game.css", "layout/layout.css", "layout/icon.svg", "board/board.css", "board/table.css", "board/player.css") {
+			if !strings.Contains(string(html), name) {
+				t.Errorf("%s: the page does not link %s", p.name, name)
+			}
+			sum += len(v.site.assets.files[name].zstd)
+			count++
+		}
+		if sum > 150_000 {
+			t.Errorf("%s: the first load has %d bytes", p.name, sum)
+		}
+		t.Logf("%s: page %d bytes, %d compressed; with %d files %d", p.name, len(html), own, count, sum)
+	}
+}
+
+// hostile are texts that bots could write.
+var hostile = []string{
+	"</script><script>window.pwned=1</script>", `"><img src=x onerror="window.pwned=1">`, "<svg onload=window.pwned=1>",
+	"\u202egnirts\u2066 \u200f", "{{.}}", "javascript:alert(1)//\u2028\u2029<!--", strings.Repeat("<b>", 1<<14),
+}
+
+// spoilt puts a text in every place of a replay that comes from a bot or its author.
+func spoilt(r *referee.Replay, text string) *referee.Replay {
+	for i := range r.Seats {
+		r.Seats[i].Name, r.Seats[i].Version = text, text
+	}
+	for i := range r.Moves {
+		r.Moves[i].Info = []string{text, "score=1 " + text[:min(len(text), 4000)]}
+	}
+	r.Faults = append(r.Faults, referee.Fault{Seat: 0, Ply: len(r.Moves), Code: "illegal", Text: text})
+	return r
+}
+
+// safe checks a page of a game: its own scripts only, nothing that runs, no text that turns round,
+// and a bounded size.
+func safe(t *testing.T, html []byte, moves int) {
+	t.Helper()
+	elements, texts := shape(html)
+	if n := strings.Count(elements, "StartTag<script"); n != 3 {
+		t.Errorf("the page has %d scripts, want 3", n)
+	}
+	for line := range strings.Lines(elements) {
+		for _, attribute := range strings.Fields(line)[1:] {
+			if strings.HasPrefix(attribute, "on") || strings.HasPrefix(attribute, "style") {
+				t.Errorf("the page has an element %s", line)
+			}
+		}
+	}
+	for _, r := range texts {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			t.Errorf("the page has the control character %U", r)
+			break
+		}
+	}
+	if most := 200_000 + moves*12*maxInfo*maxSaid; len(html) > most {
+		t.Errorf("the page has %d bytes, more than %d", len(html), most)
+	}
+}
+
+// What bots write is text on the page of a game, and cut.
+func TestGamePageHostile(t *testing.T) {
+	v := gamer(t)
+	for i, text := range hostile {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := replayOf(t, 2)
+			html, err := gameHTML(t, v, spoilt(r, text).Encode())
+			if err != nil {
+				t.Fatal(err)
+			}
+			safe(t, html, len(r.Moves))
+		})
+	}
+}
+
+// Any replay makes a page or an error, never a panic, a script or a page without bounds.
+func FuzzGamePage(f *testing.F) {
+	for i := range played[1:] {
+		f.Add(replayOf(f, i+1).Encode())
+	}
+	f.Add(spoilt(replayOf(f, 2), hostile[0]).Encode())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v := gamer(t)
+		html, err := gameHTML(t, v, data)
+		if err != nil {
+			return
+		}
+		r, err := referee.DecodeReplay(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		safe(t, html, len(r.Moves)+len(data))
+	})
+}
+
+func BenchmarkGamePage(b *testing.B) {
+	v := gamer(b)
+	for i, p := range played {
+		data := replayOf(b, i).Encode()
+		b.Run(p.name, func(b *testing.B) {
+			for b.Loop() {
+				html, err := gameHTML(b, v, data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w := &discard{header: http.Header{}}
+				v.r.Header.Set("Accept-Encoding", "zstd")
+				v.site.pages.compress(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+					rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+					rw.Write(html)
+				}))(w, v.r)
+				b.ReportMetric(float64(w.n), "bytes")
+			}
+		})
+	}
+}
+
+// discard counts what is written.
+type discard struct {
+	header http.Header
+	n      int
+}
+
+func (d *discard) Header() http.Header         { return d.header }
+func (d *discard) WriteHeader(int)             {}
+func (d *discard) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }

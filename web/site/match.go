@@ -1,0 +1,199 @@
+package site
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/api"
+)
+
+const (
+	matchDeals  = 20 // on a page
+	matchFaults = 5  // games on a page whose faults are explained in full
+)
+
+// matchPage is the data of the page "match".
+type matchPage struct {
+	ladder.Match
+	Title   string            // of its game
+	Ladder  *store.LadderInfo // nil for an unrated match
+	Options [][2]string       // in the game's order
+	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
+	Last    ladder.Attempt    // the one that counts; zero before the first
+	Seed    string            // its seed, "" while it is secret
+	Rows    []gameRow
+	Faults  []faultNote
+	Unsaid  bool // there are more faults on the page than are explained
+	Pager   pager
+}
+
+// gameRow is a game in the table of a match.
+type gameRow struct {
+	ladder.Game
+	First bool // of its deal
+	Span  int  // games of its deal
+	Slots [][]ladder.GameSeat
+}
+
+// faultNote is a fault with what is to be said of it.
+type faultNote struct {
+	Game, Deal, Rotation, Seat, Ply int
+	Bot                             string
+	Code, Text                      string
+	Advice                          []string
+}
+
+// match shows all that is known of a match.
+func (s *Site) match(v *visit) error {
+	id, err := api.PathID(v.r, "match")
+	if err != nil {
+		return err
+	}
+	m, err := s.Store.Match(v.ctx(), id)
+	if err != nil {
+		return err
+	}
+	page := matchPage{Match: m, State: matchState(m), Title: titleOf(m.Game)}
+	variant, err := m.Variant()
+	if err != nil {
+		return err
+	}
+	for _, o := range variant.Settings() {
+		page.Options = append(page.Options, [2]string{o.Name, o.Value})
+	}
+	if m.Ladder != "" {
+		l, err := s.Store.Ladder(v.ctx(), m.Ladder)
+		if err != nil {
+			return err
+		}
+		page.Ladder = &l
+	}
+	if n := len(m.Attempts); n > 0 {
+		page.Last = m.Attempts[n-1]
+		if page.Last.Seed != nil {
+			page.Seed = page.Last.Seed.String()
+		}
+	}
+	if m.State == ladder.Finished {
+		if err := s.addDeals(v, &page); err != nil {
+			return err
+		}
+	}
+	return v.page(http.StatusOK, "match", page)
+}
+
+// matchState returns what a match is for people.
+func matchState(m ladder.Match) string {
+	switch {
+	case m.State == ladder.Waiting && len(m.Attempts) > 0:
+		return "interrupted"
+	case m.State == ladder.Dropped:
+		return "cancelled"
+	}
+	return string(m.State)
+}
+
+// addDeals adds the games of the deals that the parameter page names, and their faults.
+func (s *Site) addDeals(v *visit, page *matchPage) error {
+	q := v.query()
+	deals := make([]int, page.Deals)
+	for i := range deals {
+		deals[i] = i
+	}
+	deals, page.Pager = paged(v, q, deals, matchDeals)
+	if err := q.Err(); err != nil || len(deals) == 0 {
+		return err
+	}
+	list, err := s.Store.GamesOfDeals(v.ctx(), page.ID, deals[0], deals[len(deals)-1]+1)
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		row := gameRow{Game: g, Slots: make([][]ladder.GameSeat, len(page.Bots))}
+		for _, seat := range g.Seats {
+			row.Slots[seat.Slot] = append(row.Slots[seat.Slot], seat)
+		}
+		if n := len(page.Rows); n == 0 || page.Rows[n-1].Deal != g.Deal {
+			row.First = true
+			for _, other := range list {
+				if other.Deal == g.Deal {
+					row.Span++
+				}
+			}
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return s.addFaults(v, page, list)
+}
+
+// addFaults explains the faults of the first games that have any.
+func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.Game) error {
+	told := 0
+	for _, g := range list {
+		if !slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" }) {
+			continue
+		}
+		if told++; told > matchFaults {
+			page.Unsaid = true
+			return nil
+		}
+		data, err := s.Store.Replay(v.ctx(), g.ID)
+		if err != nil {
+			return err
+		}
+		r, err := referee.DecodeReplay(data)
+		if err != nil {
+			return fmt.Errorf("the replay of game %d: %w", g.ID, err)
+		}
+		notes := s.faultsOf(r)
+		for i := range notes {
+			notes[i].Game = int(g.ID)
+		}
+		page.Faults = append(page.Faults, notes...)
+	}
+	return nil
+}
+
+// maxFaultText is the number of runes of a fault's text and of each advice on a page.
+const maxFaultText = 600
+
+// faultsOf returns the faults of a replay with advice to their authors. It has nothing of the
+// logs of the bots, which only their owners may read.
+func (s *Site) faultsOf(r *referee.Replay) (notes []faultNote) {
+	g, err := games.Find(r.Game)
+	if err != nil {
+		return nil
+	}
+	for _, f := range r.Faults {
+		if f.Seat < 0 || f.Seat >= len(r.Seats) {
+			continue
+		}
+		n := faultNote{
+			Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: f.Seat, Ply: f.Ply,
+			Bot: r.Seats[f.Seat].Name, Code: string(f.Code),
+		}
+		c, err := r.Circumstances(g, f, nil)
+		n.Text = cut(maxFaultText, f.TextIn(c))
+		if err == nil && f.Reason.Kind != "" {
+			c.Fixed, c.Memory, c.Processes = true, s.Config.Limits.Memory>>20, int64(s.Config.Limits.Processes)
+			for _, advice := range f.Reason.Advice(c) {
+				n.Advice = append(n.Advice, cut(maxFaultText, advice))
+			}
+		}
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+// titleOf returns the name of a game for people.
+func titleOf(name string) string {
+	if g, err := games.Find(name); err == nil {
+		return g.Display().Title
+	}
+	return name
+}

@@ -1,0 +1,207 @@
+// Package sitebench measures the pages of the site on a competition with many matches.
+package sitebench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// Size is how large the competition is.
+type Size struct {
+	Matches int // finished
+	Bots    int // of people; every second one has two versions
+	Pool    int // matches of each ladder that are really played, and kept again and again
+}
+
+// houseNames are the house bots that play.
+var houseNames = []string{"@random", "@first", "@greedy"}
+
+// crowd is a competition whose matches were played by house bots in the places of people's bots.
+type crowd struct {
+	*store.Store
+	config  *config.Config
+	ladders []ladder.Ladder
+	live    []int64
+	pool    map[string][]store.Played
+	filler  *store.Filler
+	rand    *rand.Rand
+}
+
+// hash stands for the hash of an upload or a program.
+func hash(n int) string { return fmt.Sprintf("%064x", n+1) }
+
+// newCrowd makes a competition in an empty directory.
+func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
+	c := &crowd{config: config.Default(house.Registry{}), pool: map[string][]store.Played{}, rand: rand.New(rand.NewPCG(1, 1))}
+	c.config.Limits.Anonymous, c.config.Limits.Requests = 1<<30, 1<<30
+	for i := range c.config.Ladders {
+		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
+	}
+	c.ladders = c.config.Ladders
+	var err error
+	if c.Store, err = store.Open(dir, store.Options{Server: true}); err != nil {
+		return nil, err
+	}
+	c.filler = c.Store.Filler()
+	for _, step := range []func() error{
+		func() error { return c.addBots(ctx, size.Bots) },
+		func() error { return c.play(ctx, size.Pool) },
+		func() error { return c.fill(ctx, size.Matches) },
+	} {
+		if err := step(); err != nil {
+			c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *crowd) addBots(ctx context.Context, n int) error {
+	var bots []store.HouseBot
+	for _, name := range houseNames {
+		bots = append(bots, store.HouseBot{Name: name, Label: "1", Hash: hash(0)})
+	}
+	if err := c.SyncHouse(ctx, bots); err != nil {
+		return err
+	}
+	for i := range n {
+		p, err := c.AddPerson(ctx, fmt.Sprintf("person-%d", i), false)
+		if err != nil {
+			return err
+		}
+		for v := range 1 + i%2 {
+			id, err := c.addVersion(ctx, p, fmt.Sprintf("bot-%d", i), v)
+			if err != nil {
+				return err
+			}
+			if c.live = c.live[:min(i, len(c.live))]; len(c.live) == i {
+				c.live = append(c.live, id)
+			}
+		}
+	}
+	if err := c.SyncLadders(ctx, c.ladders); err != nil { // which enters all at once
+		return err
+	}
+	for _, name := range houseNames {
+		b, err := c.Bot(ctx, name)
+		if err != nil {
+			return err
+		}
+		id, err := c.Placed(ctx, b.ID)
+		if err != nil {
+			return err
+		}
+		c.live = append(c.live, id)
+	}
+	return nil
+}
+
+func (c *crowd) addVersion(ctx context.Context, p ladder.Person, bot string, n int) (int64, error) {
+	v, err := c.AddVersion(ctx, p.ID, store.NewVersion{Bot: bot, Bundle: hash(n)}, ladder.Limits{Bots: 1 << 20, Versions: 1 << 20})
+	if err != nil {
+		return 0, err
+	}
+	b := store.Built{Label: "1.0", Hash: hash(n), Language: []string{"Go", "Python", "C", "Rust"}[int(p.ID)%4], Command: []string{"./bot"}}
+	if err := c.SetBuilt(ctx, v.ID, b); err != nil {
+		return 0, err
+	}
+	return v.ID, c.Promote(ctx, v.ID)
+}
+
+// play plays the matches of the pool; in one of four a bot makes illegal moves.
+func (c *crowd) play(ctx context.Context, n int) error {
+	for _, l := range c.ladders {
+		for i := range n {
+			p, err := playOne(ctx, l, i%4 == 3)
+			if err != nil {
+				return err
+			}
+			c.pool[l.Name] = append(c.pool[l.Name], p)
+		}
+	}
+	return nil
+}
+
+func playOne(ctx context.Context, l ladder.Ladder, faulty bool) (store.Played, error) {
+	p := store.Played{Ladder: l.Name, Seed: referee.NewSeed()}
+	v, err := l.Variant()
+	if err != nil {
+		return p, err
+	}
+	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Game) error {
+		g.Reveal(p.Seed)
+		p.Games = append(p.Games, g)
+		return nil
+	}}
+	for slot := range l.Bots {
+		name := strings.TrimPrefix(houseNames[slot%len(houseNames)], "@")
+		serve := func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }
+		if faulty && slot == 0 {
+			serve = func(lines io.Reader, answers io.Writer) error {
+				io.WriteString(answers, "ready\nmove zz\n")
+				_, err := io.Copy(io.Discard, lines)
+				return err
+			}
+		}
+		m.Bots = append(m.Bots, referee.Bot{Name: fmt.Sprintf("%s-%d", name, slot), Hash: hash(0), Serve: serve})
+	}
+	return p, m.Play(ctx)
+}
+
+// next returns a match of the pool between bots that are near each other in the list.
+func (c *crowd) next(r *rand.Rand) store.Played {
+	l := c.ladders[r.IntN(len(c.ladders))]
+	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
+	p.Versions = nil
+	for at := r.IntN(len(c.live)); len(p.Versions) < l.Bots; {
+		if id := c.live[(at+r.IntN(40))%len(c.live)]; !slices.Contains(p.Versions, id) {
+			p.Versions = append(p.Versions, id)
+		}
+	}
+	return p
+}
+
+// batch is the number of matches in one transaction.
+const batch = 500
+
+func (c *crowd) fill(ctx context.Context, n int) error {
+	for ; n > 0; n -= batch {
+		var list []store.Played
+		for range min(n, batch) {
+			list = append(list, c.next(c.rand))
+		}
+		if err := c.filler.Keep(ctx, list); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishOne keeps a match as a server does.
+func (c *crowd) finishOne(ctx context.Context, r *rand.Rand) error {
+	p := c.next(r)
+	m, err := c.AddMatch(ctx, store.NewMatch{Ladder: p.Ladder, Versions: p.Versions})
+	if err != nil {
+		return err
+	}
+	if _, err := c.BeginAttempt(ctx, m.ID, referee.Commitment(p.Seed), rules.Hex(p.Seed)); err != nil {
+		return err
+	}
+	_, err = c.Finish(ctx, m.ID, p.Games)
+	return err
+}

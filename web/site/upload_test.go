@@ -1,0 +1,70 @@
+package site_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/web/site/sitetest"
+)
+
+// stalled begins an upload by the form, and sends nothing after the first bytes of its file.
+func stalled(w *sitetest.World, c *http.Client, csrf string) net.Conn {
+	w.T.Helper()
+	at, err := url.Parse(w.URL)
+	w.Must(err)
+	conn, err := net.Dial("tcp", at.Host)
+	w.Must(err)
+	w.T.Cleanup(func() { conn.Close() })
+	kind, body := multi(w.T.(*testing.T), make([]byte, 100), "csrf", csrf, "bot", "slow")
+	var cookies []string
+	for _, cookie := range c.Jar.Cookies(at) {
+		cookies = append(cookies, cookie.Name+"="+cookie.Value)
+	}
+	_, err = fmt.Fprintf(conn, "POST /submit HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\nContent-Type: %s\r\nContent-Length: 100000\r\n\r\n%s",
+		at.Host, strings.Join(cookies, "; "), kind, body[:len(body)-120])
+	w.Must(err)
+	return conn
+}
+
+// An upload by the form has a slot, and must keep its pace, as one by the API.
+func TestUploadsBounded(t *testing.T) {
+	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nwindow = 1", 1), 0)
+	c := w.Client()
+	w.SignIn(c, w.Token)
+	csrf := w.CSRF(w.Get(c, "/submit").Body)
+	conn := stalled(w, c, csrf)
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	w.Must(err)
+	defer answer.Body.Close()
+	if answer.StatusCode < 400 || answer.StatusCode > 503 || answer.StatusCode == http.StatusInternalServerError {
+		t.Errorf("a slow upload: %s", answer.Status)
+	}
+
+	w = sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	c = w.Client()
+	w.SignIn(c, w.Token)
+	csrf = w.CSRF(w.Get(c, "/submit").Body)
+	kind, body := multi(t, []byte("no archive"), "csrf", csrf, "bot", "third")
+	send := func() sitetest.Answer { return w.Post(c, "/submit", body, "Content-Type", kind) }
+	if a := send(); a.Status != http.StatusBadRequest {
+		t.Errorf("an upload beside none: %d", a.Status)
+	}
+	first, second := stalled(w, c, csrf), stalled(w, c, csrf)
+	var a sitetest.Answer
+	refereetest.Until(t, "both uploads have begun", func() bool { a = send(); return a.Status != http.StatusBadRequest })
+	if a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "the limit for one person is 2 uploads at the same time") {
+		t.Errorf("a third upload: %d: %s", a.Status, a.Body)
+	}
+	if a := w.Get(c, "/submit"); a.Status != http.StatusOK {
+		t.Errorf("a page meanwhile: %d", a.Status)
+	}
+	w.Must(first.Close())
+	w.Must(second.Close())
+	refereetest.Until(t, "the slots are free again", func() bool { return send().Status == http.StatusBadRequest })
+}
