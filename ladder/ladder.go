@@ -83,6 +83,7 @@ type Version struct {
 	Language string
 	Games    []string // claimed games; nil: all
 	Command  []string // in its directory; for a house bot its name, such as "@greedy"
+	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
 	Reason   string // why it failed or was benched
 	Created  time.Time
@@ -136,6 +137,7 @@ type Match struct {
 	Versions []int64  // by slot: they take the seats in turn, starting with rotation 0
 	Bots     []string // by slot, the names of their bots
 	Numbers  []int    // by slot, the versions' numbers
+	Remote   []bool   // by slot, whether the version is remote
 	State    MatchState
 	AskedBy  int64 // the person who requested an unrated match; 0: nobody
 	Reason   string
@@ -155,11 +157,12 @@ func (m Match) Variant() (rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// House tells of each slot whether a house bot plays there.
+// House tells of each slot whether a house bot plays there, or one that is remote: they need
+// no memory of their own.
 func (m Match) House() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
-		house[i] = strings.HasPrefix(name, "@")
+		house[i] = strings.HasPrefix(name, "@") || m.Remote[i]
 	}
 	return house
 }
@@ -194,6 +197,9 @@ type Game struct {
 	Plies    int
 	Took     time.Duration
 	Seats    []GameSeat
+	// Lost tells that a seat lost it with its connection; only of a game that was made
+	// from its replay.
+	Lost bool
 	// Fingerprint is what the game has in common with those that tell the same;
 	// zero where it is not known.
 	Fingerprint [16]byte
@@ -235,6 +241,7 @@ type Standing struct {
 	Bot       string
 	Version   int
 	Owner     string // "" for a house bot
+	Remote    bool
 	Elo       float64
 	Matches   int // rated matches of this version
 	Games     int

@@ -26,3 +26,12 @@ type Limits struct {
 	Rate      int64         // the lowest rate of an upload and of a download, in bytes per second
 	Window    time.Duration // how much an upload or a download may be behind that rate
 }
+
+// RemoteLimits bound the bots that run on their owners' machines.
+type RemoteLimits struct {
+	Allowance time.Duration // that is added to the margin of the clock, for the wire
+	Comeback  time.Duration // that the program of a match may be away for in all
+	Person    int           // bots that one person may have connected
+	Address   int           // bots that may be connected from one address
+	Total     int
+}

@@ -23,6 +23,56 @@ type local struct {
 	lines   lineBuffer
 	unread  []byte // output that is not split into lines yet
 	scratch string
+	watch   stopwatch
+}
+
+// Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
+// until Hold(false). What came meanwhile counts as if it came at the moment of the stop.
+type Holder interface{ Hold(bool) }
+
+// stopwatch tells the time of a bot's clock, which does not go on while it is held.
+type stopwatch struct {
+	mu      sync.Mutex
+	held    time.Time     // since when; zero: it goes on
+	lost    time.Duration // earlier holds, since the last turn
+	changed chan struct{} // closed and replaced
+}
+
+// start begins a turn: the bot's time is that of everybody.
+func (s *stopwatch) start() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost = 0; !s.held.IsZero() {
+		s.held = time.Now()
+	}
+}
+
+func (s *stopwatch) hold(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if on == !s.held.IsZero() {
+		return
+	}
+	now := time.Now()
+	if on {
+		s.held = now
+	} else {
+		s.lost += now.Sub(s.held)
+		s.held = time.Time{}
+	}
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// now returns the bot's time, whether it stands still, and a channel that is closed when that
+// changes.
+func (s *stopwatch) now() (now time.Time, held bool, changed <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if held = !s.held.IsZero(); held {
+		return s.held.Add(-s.lost), held, s.changed
+	}
+	return time.Now().Add(-s.lost), held, s.changed
 }
 
 // begin starts a bot, as a process or with Serve.
@@ -37,6 +87,7 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		ended:   make(chan struct{}),
 		closed:  make(chan struct{}),
 		scratch: scratch,
+		watch:   stopwatch{changed: make(chan struct{})},
 	}
 	go func() {
 		l.why = b.Serve(l.in, outbox{l})
@@ -49,12 +100,12 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 func (l *local) Wake() error { return nil }
 
 func (l *local) Send(lines []byte, _ time.Time) error {
+	l.watch.start()
 	l.in.put(lines)
 	return nil
 }
 
 func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
-	var late <-chan time.Time
 	for {
 		if line, ok, err := l.lines.next(); ok || err != nil {
 			return line, now, err
@@ -75,21 +126,35 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, errLate
 			}
 		}
-		if late == nil {
-			timer := time.NewTimer(deadline.Sub(now))
-			defer timer.Stop()
-			late = timer.C
+		var err error
+		if now, err = l.wait(deadline); err != nil {
+			return nil, now, err
 		}
+	}
+}
+
+// wait returns when the bot has written something, and the time of its clock then.
+func (l *local) wait(deadline time.Time) (time.Time, error) {
+	for {
+		now, held, changed := l.watch.now()
+		var late <-chan time.Time
+		if !held {
+			late = time.After(deadline.Sub(now))
+		}
+		var err error
 		select {
 		case l.unread = <-l.out:
-			now = time.Now()
 		case <-l.ended:
-			return nil, time.Now(), l.gone()
+			err = l.gone()
 		case <-l.ctx.Done():
-			return nil, time.Now(), l.ctx.Err()
+			err = l.ctx.Err()
 		case <-late:
-			return nil, time.Now(), errLate
+			err = errLate
+		case <-changed:
+			continue
 		}
+		now, _, _ = l.watch.now()
+		return now, err
 	}
 }
 
@@ -142,6 +207,9 @@ func (o outbox) Write(p []byte) (int, error) {
 		return 0, io.ErrClosedPipe
 	}
 }
+
+// Hold implements Holder.
+func (o outbox) Hold(on bool) { o.watch.hold(on) }
 
 // inbox is the reader that Serve reads from: a pipe with an unlimited buffer.
 type inbox struct {

@@ -92,6 +92,9 @@ func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
 		row := table.Row{b.Name, ownerText(b.Owner, b.House), "-", "-", "-", "-"}
 		if b.Live > 0 {
 			row[2] = fmt.Sprintf("@%d", b.Live)
+			if v := b.Latest; v != nil && v.Remote && v.Version == b.Live {
+				row[2] = fmt.Sprintf("@%d, remote, %s", b.Live, onlineText(*v))
+			}
 		}
 		if v := b.Latest; v != nil {
 			row[3], row[4], row[5] = versionText(*v), v.State, since(v.Created)
@@ -103,6 +106,14 @@ func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
 	}
 	t.Render()
 	return nil
+}
+
+// onlineText returns whether a remote version is connected.
+func onlineText(v wire.Version) string {
+	if v.Online {
+		return "online"
+	}
+	return "offline"
 }
 
 func ownerText(owner string, house bool) string {
@@ -183,6 +194,9 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 			width = fmt.Sprintf("%.1f", *s.Fit.PlusMinus)
 		}
 		name := fmt.Sprintf("%s@%d", s.Bot, s.Version)
+		if s.Remote {
+			name += " (remote)"
+		}
 		if !s.Active {
 			name += " (inactive)"
 		}

@@ -171,7 +171,11 @@ func printMatch(w io.Writer, m wire.Match) {
 	}
 	t.AppendHeader(header)
 	for slot, v := range m.Versions {
-		row := table.Row{fmt.Sprintf("%s@%d", v.Bot, v.Version), ownerText(v.Owner, v.House), orDash(v.SHA256[:min(12, len(v.SHA256))])}
+		name := fmt.Sprintf("%s@%d", v.Bot, v.Version)
+		if v.Remote {
+			name += " (remote)"
+		}
+		row := table.Row{name, ownerText(v.Owner, v.House), orDash(v.SHA256[:min(12, len(v.SHA256))])}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
 				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),

@@ -84,7 +84,7 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(
 		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), newBot(), newTrain(), newBench(), newDoctor(),
-		newLogin(), newLogout(), newSubmit(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(),
+		newLogin(), newLogout(), newSubmit(), newConnect(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(),
 	)
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

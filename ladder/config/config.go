@@ -37,6 +37,7 @@ type Config struct {
 	Sandbox sandbox.Level
 	Limits  ladder.Limits
 	Play    ladder.PlayLimits
+	Remote  ladder.RemoteLimits
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
 	Fit     bool

@@ -29,6 +29,7 @@ type (
 		Site         siteFile     `toml:"site"`
 		Limits       limitsFile   `toml:"limits"`
 		Play         playFile     `toml:"play"`
+		Remote       remoteFile   `toml:"remote"`
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	siteFile struct {
@@ -61,6 +62,13 @@ type (
 		Move    int64 `toml:"move"`  // seconds, as Back
 		Back    int64 `toml:"back"`
 	}
+	remoteFile struct {
+		Allowance int64 `toml:"allowance"` // milliseconds
+		Comeback  int64 `toml:"comeback"`  // seconds
+		Person    int64 `toml:"person"`
+		Address   int64 `toml:"address"`
+		Total     int64 `toml:"total"`
+	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
 		Title   string            `toml:"title"`
@@ -82,13 +90,15 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "remote", "ladder"}
 	case unknown[0] == "site":
 		return []string{"embed"}
 	case unknown[0] == "limits":
 		return limitKeys(new(limitsFile).list(new(ladder.Limits)))
 	case unknown[0] == "play":
 		return append(limitKeys(new(playFile).list(new(ladder.PlayLimits))), "guests")
+	case unknown[0] == "remote":
+		return limitKeys(new(remoteFile).list(new(ladder.RemoteLimits)))
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
@@ -148,6 +158,9 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	if c.Play, err = f.Play.resolve(); err != nil {
 		return nil, err
 	}
+	if err := setAll("remote", f.Remote.list(&c.Remote)); err != nil {
+		return nil, err
+	}
 	if len(f.Ladders) == 0 {
 		return nil, errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
 	}
@@ -164,7 +177,7 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	return c, nil
 }
 
-// limit is one key of [limits].
+// limit is one key of [limits] or [remote].
 type limit struct {
 	key      string
 	value    int64
@@ -236,6 +249,17 @@ func (f *playFile) list(l *ladder.PlayLimits) []limit {
 func (f *playFile) resolve() (ladder.PlayLimits, error) {
 	l := ladder.PlayLimits{Guests: f.Guests}
 	return l, setAll("play", f.list(&l))
+}
+
+func (f *remoteFile) list(l *ladder.RemoteLimits) []limit {
+	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
+	return []limit{
+		{"allowance", f.Allowance, 10, 10_000, func(n int64) { l.Allowance = time.Duration(n) * time.Millisecond }},
+		{"comeback", f.Comeback, 1, 600, func(n int64) { l.Comeback = time.Duration(n) * time.Second }},
+		{"person", f.Person, 0, 1_000_000, count(&l.Person)},
+		{"address", f.Address, 0, 1_000_000, count(&l.Address)},
+		{"total", f.Total, 0, 1_000_000, count(&l.Total)},
+	}
 }
 
 var ladderName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)

@@ -39,6 +39,9 @@ type Player struct {
 	Matches     int // finished ones that moved its Elo
 	Waited      int // matches finished on the ladder since its last one, or since it came
 	Busy        int // matches that it is playing now
+	// Remote says that the version plays only while it is connected: the caller leaves out
+	// those that are not.
+	Remote bool
 }
 
 // Ladder is one ladder as it is now.

@@ -57,19 +57,23 @@ type Outcome struct {
 // A deal does not count when each of its games was played before: in an earlier deal
 // of the match, or before it, which repeats knows. The deals that count tell as much
 // less than a whole match as they are fewer; where there are none, the match moves
-// no rating. Without repeats all deals count.
+// no rating. Without repeats all deals count. Of a match that ended early those deals
+// count whose games were all played, and that of the game that was lost, by the games
+// that it has.
 func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
 	}
-	deals, err := dealsOf(m.Deals, v, len(before), games)
+	all, err := dealsOf(m.Deals, v, len(before), games)
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := Outcome{Distinct: m.Deals}
+	whole := wholeDeals(m.Deals, len(before), games)
+	deals := pick(all, whole)
+	out := Outcome{Distinct: len(deals)}
 	if repeats != nil {
-		if counted := distinct(deals, games, repeats); len(counted) > 0 {
+		if counted := pick(all, distinct(whole, games, repeats)); len(counted) > 0 {
 			out.Distinct, deals = len(counted), counted
 		} else {
 			out.Distinct = 0 // the score is told, though nothing follows from it
@@ -106,18 +110,64 @@ func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rati
 	return out, nil
 }
 
-// distinct returns the deals that have a game which was not played before.
-func distinct(deals []rating.Deal, games []ladder.Game, repeats *rating.Repeats) (out []rating.Deal) {
-	played := make([][]rating.Fingerprint, len(deals))
-	for _, g := range games {
-		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
+// wholeDeals tells of each deal whether it is a whole one: all are in a match that did not
+// end early, in others those of which all games were played, or one was lost with a
+// connection.
+func wholeDeals(deals, rotations int, games []ladder.Game) []bool {
+	if !slices.ContainsFunc(games, lost) {
+		return slices.Repeat([]bool{true}, deals)
 	}
+	played, whole := make([]int, deals), make([]bool, deals)
+	for _, g := range games {
+		played[g.Deal]++
+		if played[g.Deal] == rotations || g.Lost {
+			whole[g.Deal] = true
+		}
+	}
+	return whole
+}
+
+func lost(g ladder.Game) bool { return g.Lost }
+
+// pick returns the deals that are marked.
+func pick(deals []rating.Deal, marked []bool) (out []rating.Deal) {
 	for i, d := range deals {
-		if repeats.Add(played[i]) {
+		if marked[i] {
 			out = append(out, d)
 		}
 	}
 	return out
+}
+
+// distinct returns which of the marked deals have a game that was not played before.
+func distinct(marked []bool, games []ladder.Game, repeats *rating.Repeats) []bool {
+	played, out := make([][]rating.Fingerprint, len(marked)), make([]bool, len(marked))
+	for _, g := range games {
+		played[g.Deal] = append(played[g.Deal], g.Fingerprint)
+	}
+	for i := range marked {
+		out[i] = marked[i] && repeats.Add(played[i])
+	}
+	return out
+}
+
+// Complete returns an error unless games, in the order of deals and rotations, are those
+// of a match: each deal in each rotation. A match that ended early lacks some of them, and
+// has one that was lost with a connection.
+func Complete(deals, rotations int, games []ladder.Game) error {
+	want := deals * rotations
+	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, lost) {
+		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(games), deals, rotations)
+	}
+	last := -1
+	for i, g := range games {
+		place := g.Deal*rotations + g.Rotation
+		if g.Deal < 0 || g.Deal >= deals || g.Rotation < 0 || g.Rotation >= rotations || place <= last || len(games) == want && place != i {
+			return fmt.Errorf("deal %d, rotation %d is there where deal %d, rotation %d is due", g.Deal, g.Rotation, (last+1)/rotations, (last+1)%rotations)
+		}
+		last = place
+	}
+	return nil
 }
 
 // check refuses a game that cannot be one of the match.

@@ -61,7 +61,7 @@ func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string,
 	}
 	var history []matchFaults
 	for _, m := range matches {
-		if !m.Rated || len(history) == historyMatches {
+		if !m.Rated || len(history) == historyMatches || m.Reason != "" { // a match that ended early
 			continue
 		}
 		games, err := r.Store.Games(ctx, m.ID)

@@ -51,7 +51,7 @@ func (r *Runner) measure(ctx context.Context, j *job) error {
 		if err != nil {
 			return err
 		}
-		if !r.Standing(v) {
+		if !v.Remote && !r.Standing(v) {
 			j.memory = max(j.memory, r.Submission)
 		}
 	}
@@ -123,6 +123,7 @@ func (r *Runner) nextMatch(ctx context.Context) (m *ladder.Match, spare bool, er
 	for _, j := range r.parked() {
 		waiting = append(waiting, *j.match)
 	}
+	r.giveUp(ctx, waiting)
 	over := r.over()
 	turn := func(m *ladder.Match) bool { return r.may(m) && (m.AskedBy == 0 || !over) }
 	if m := r.turns.pick(waiting, turn, false); m != nil {
@@ -138,6 +139,9 @@ func (r *Runner) nextMatch(ctx context.Context) (m *ladder.Match, spare bool, er
 // may reports whether a waiting match can begin now.
 func (r *Runner) may(m *ladder.Match) bool {
 	now := r.Now()
+	if m.State == ladder.Dropped {
+		return false
+	}
 	if m.AskedBy != 0 && !r.mayAsked(m) {
 		return false
 	}
@@ -147,8 +151,8 @@ func (r *Runner) may(m *ladder.Match) bool {
 	if r.backoffs.active(matchName(m.ID), now) || r.backoffs.active(ladderName(m.Ladder), now) {
 		return false
 	}
-	for _, v := range m.Versions {
-		if r.backoffs.active(versionName(v), now) {
+	for slot, v := range m.Versions {
+		if r.backoffs.active(versionName(v), now) || m.Remote[slot] && r.busyOrAway(v) {
 			return false
 		}
 	}
@@ -180,7 +184,7 @@ func (r *Runner) newMatch(ctx context.Context) (*ladder.Match, error) {
 		}
 		if ok {
 			r.last[l.Name] = now
-			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: l.Name, Versions: slots})
+			m, err := r.Store.AddMatch(ctx, store.NewMatch{Ladder: l.Name, Versions: slots, Allowance: r.Allowance})
 			return &m, err
 		}
 	}
@@ -204,11 +208,12 @@ func (r *Runner) pauses(name string, players []matchmaking.Player, now time.Time
 	return true
 }
 
-// available returns the players without those whose version has a backoff.
+// available returns the players without those whose version has a backoff, or is remote
+// and cannot play now.
 func (r *Runner) available(players []matchmaking.Player) (available []matchmaking.Player) {
 	now := r.Now()
 	for _, p := range players {
-		if !r.backoffs.active(versionName(p.ID), now) {
+		if !r.backoffs.active(versionName(p.ID), now) && !(p.Remote && r.busyOrAway(p.ID)) {
 			available = append(available, p)
 		}
 	}

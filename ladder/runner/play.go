@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -134,13 +135,17 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 	if p.yield != nil {
 		p.earlier(match)
 	}
-	if r.Watch != nil {
+	// Who plays from outside could be helped by what is seen of a deal in another rotation.
+	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
 		if w := r.Watch(p.Match, p.versions); w != nil {
 			match.Watch = w.Position
 			defer w.End()
 		}
 	}
 	err = match.Play(ctx)
+	if errors.Is(err, errEarly) {
+		return nil
+	}
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -151,7 +156,7 @@ func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
 }
 
 // done adds a finished game. A fault of a house bot is a failure of the server: the
-// match is played again.
+// match is played again. A match in which a connection was lost ends with that game.
 func (p *played) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -163,10 +168,14 @@ func (p *played) done(g *referee.Game) error {
 	}
 	cutInfo(&g.Replay)
 	p.games = append(p.games, g)
+	if lostConnection(g) {
+		return errEarly
+	}
 	return nil
 }
 
-// bots returns the programs of the versions; all but house bots are sandboxed.
+// bots returns the programs of the versions; all but house bots and remote ones are
+// sandboxed.
 func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 	var bots []referee.Bot
 	p.versions = nil
@@ -176,11 +185,11 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		if err != nil {
 			return nil, serverError{err}
 		}
-		bot, err := r.Resolve(ctx, v)
+		bot, err := r.program(ctx, v, p.Match)
 		if err != nil {
 			return nil, versionError{id, err}
 		}
-		if bot.Sandbox = nil; !v.House() {
+		if bot.Sandbox = nil; bot.Serve == nil && !v.House() {
 			bot.Sandbox = r.Sandbox
 		}
 		bot.Name = uniqueName(v, taken)
@@ -188,6 +197,13 @@ func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
 		bots = append(bots, bot)
 	}
 	return bots, nil
+}
+
+func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (referee.Bot, error) {
+	if v.Remote {
+		return r.Remote(v, m), nil
+	}
+	return r.Resolve(ctx, v)
 }
 
 // uniqueName returns the bot's name, with the version's number if another version of

@@ -31,6 +31,14 @@ type Options struct {
 	// Resolve returns a version as a program that can be started. An error is a
 	// failure of the server, never the bot's.
 	Resolve func(context.Context, ladder.Version) (referee.Bot, error)
+	// Remote returns a remote version as a program that plays a match; nil: there are none.
+	Remote func(ladder.Version, *ladder.Match) referee.Bot
+	// Away reports whether a remote version is not connected, and since when; nil: all are
+	// there.
+	Away func(version int64) (since time.Time, away bool)
+	// Allowance is added to the margin of the clock of a match with a remote version, and
+	// Comeback is how long such a match waits for one that is away before it is dropped.
+	Allowance, Comeback time.Duration
 	// Submit takes a version through its stages, on a core of its own. An error is a
 	// failure of the server: the version is tried again. nil: there are no
 	// submissions.
@@ -64,7 +72,8 @@ type Options struct {
 	// can.
 	Check func(context.Context) error
 
-	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody.
+	// Watch, if set, is called when a match begins, and returns who watches it; nil: nobody. A
+	// rated match with a remote version is not watched.
 	Watch func(*ladder.Match, []ladder.Version) Watcher
 
 	// Events publishes what happens; nil: nobody listens. Run closes it at its end.
@@ -104,6 +113,9 @@ func New(o Options) (*Runner, error) {
 		return nil, errors.New("runner: Store and Resolve are required")
 	case len(o.Cores) == 0:
 		return nil, errors.New("runner: workers cannot be 0: try 1 or more")
+	}
+	if o.Away == nil {
+		o.Away = func(int64) (since time.Time, away bool) { return since, false }
 	}
 	if o.Check == nil {
 		o.Check = func(context.Context) error { return nil }

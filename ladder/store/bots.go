@@ -155,10 +155,11 @@ func (s *Store) AddVersion(ctx context.Context, personID int64, n NewVersion, l 
 	return out, err
 }
 
-// mayAdd refuses a version of a bot that cannot be taken in now.
+// mayAdd refuses a version of a bot that cannot be taken in now. One that is
+// not uploaded has no bundle.
 func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
-		return conflict("bring it back first: timba bots restore "+b.Name, "bot %q is withdrawn", b.Name)
+		return withdrawn(b)
 	}
 	if number, err := q.OpenVersion(ctx, b.ID); err == nil {
 		return conflict("wait until that is over", "bot %q: version %d is still being checked", b.Name, number)
@@ -169,7 +170,7 @@ func (s *Store) mayAdd(ctx context.Context, q *queries.Queries, b queries.Bot, n
 	if err != nil {
 		return err
 	}
-	if live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
+	if n.Bundle != "" && live.ID != 0 && (live.Bundle == n.Bundle || n.Hash != "" && live.Hash == n.Hash) {
 		return conflict("change something first", "bot %q: nothing has changed: version %d, which is live, has the same files and stays live", b.Name, live.Number)
 	}
 	now := s.now()

@@ -80,7 +80,7 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	v := r.Version
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
-		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason,
+		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
 	}
 	if err := parse("a version's games", v.Games, &out.Games); err != nil {
@@ -159,6 +159,7 @@ func fingerprint(r *referee.Replay, v rules.Variant, versions []int64) [16]byte 
 // many slots. A seat without a result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.Game {
 	g := ladder.Game{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
+	g.Lost = len(lostSeats(r)) > 0
 	for i := range g.Seats {
 		g.Seats[i] = ladder.GameSeat{Seat: i, Slot: rules.BotAt(i, g.Rotation, slots)}
 		if i < len(r.Ranks) && i < len(r.Points) {
@@ -218,9 +219,9 @@ func ladderConfig(l queries.Ladder) (ladder.Ladder, error) {
 	return out, parse("a ladder's house bots", l.House, &out.House)
 }
 
-func standing(e queries.Entry, ladderName, botName, owner string, number int64) ladder.Standing {
+func standing(e queries.Entry, ladderName, botName, owner string, number, remote int64) ladder.Standing {
 	s := ladder.Standing{
-		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Elo: e.Elo,
+		Ladder: ladderName, VersionID: e.VersionID, Bot: botName, Version: int(number), Owner: owner, Remote: remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
 		Faults: int(e.Faults), Active: e.Active != 0, Last: nullMoment(e.LastAt),
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -13,13 +14,14 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 // Finish keeps a running match with all its games and moves the ratings, in one
 // transaction: all of it is on the disk, or nothing. The games are every deal in
-// every rotation, in any order, their replays with the seed of the running attempt
+// every rotation, or those of a match that ended early, in any order, their replays with the seed of the running attempt
 // revealed: so what an older attempt left cannot get in. SQLite has one writer, so
 // matches that finish at the same time have an order, which is theirs for ever.
 func (s *Store) Finish(ctx context.Context, matchID int64, played []*referee.Game) (changes []ladder.Change, err error) {
@@ -115,18 +117,19 @@ func (f *finish) load() (err error) {
 // check refuses games that are not those of the match, and counts those that are.
 func (f *finish) check() error {
 	slots := len(f.match.Versions)
-	if want := f.match.Deals * slots; len(f.games) != want {
-		return fmt.Errorf("there are %d games, not %d deals in %d rotations", len(f.games), f.match.Deals, slots)
+	counted := make([]ladder.Game, len(f.games))
+	for i, g := range f.games {
+		counted[i] = gameOf(&g.Replay, slots)
+	}
+	if err := outcome.Complete(f.match.Deals, slots, counted); err != nil {
+		return err
 	}
 	for i := range f.games {
 		g := &f.games[i]
-		if g.Match.Deal != i/slots || g.Match.Rotation != i%slots {
-			return fmt.Errorf("deal %d, rotation %d is there where deal %d, rotation %d is due", g.Match.Deal, g.Match.Rotation, i/slots, i%slots)
-		}
 		if err := f.checkGame(g.Game); err != nil {
 			return fmt.Errorf("deal %d, rotation %d: %w", g.Match.Deal, g.Match.Rotation, err)
 		}
-		g.counted = gameOf(&g.Replay, slots)
+		g.counted = counted[i]
 		if f.match.Rated {
 			g.counted.Fingerprint = fingerprint(&g.Replay, f.variant, f.match.Versions)
 		}
@@ -287,7 +290,33 @@ func (f *finish) end() error {
 	for _, g := range f.games {
 		took += g.Took.Truncate(time.Microsecond)
 	}
-	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, ID: f.row.ID}
+	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: f.row.ID}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
 	return f.q.FinishMatch(f.ctx, p)
+}
+
+// early returns why the match ended before all of its games were played; "" where they
+// were.
+func (f *finish) early() string {
+	if len(f.games) == f.match.Deals*len(f.match.Versions) {
+		return ""
+	}
+	var names []string
+	for _, g := range f.games {
+		for _, seat := range lostSeats(&g.Replay) {
+			names = append(names, g.Seats[seat].Name)
+		}
+	}
+	slices.Sort(names)
+	return "ended early: " + strings.Join(slices.Compact(names), ", ") + " lost the connection"
+}
+
+// lostSeats returns the seats that lost a game with their connection.
+func lostSeats(r *referee.Replay) (seats []int) {
+	for _, f := range r.Faults {
+		if f.Reason.Kind == fault.ConnectionLost && f.Seat >= 0 && f.Seat < len(r.Seats) {
+			seats = append(seats, f.Seat)
+		}
+	}
+	return seats
 }

@@ -155,6 +155,7 @@ func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.L
 			index[e.VersionID] = i
 			out.Players = append(out.Players, matchmaking.Player{
 				ID: e.VersionID, Owner: e.PersonID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: int(e.Matches), Waited: int(l.Finished - e.Last),
+				Remote: e.Remote != 0,
 			})
 		}
 		slots, err := q.OpenOnLadder(ctx, nullID(l.ID))
@@ -247,7 +248,7 @@ func (s *Store) standings(ctx context.Context, name string, active bool) (out []
 		}
 		out = make([]ladder.Standing, len(rows))
 		for i, r := range rows {
-			out[i] = standing(r.Entry, name, r.Name, r.Owner, r.Number)
+			out[i] = standing(r.Entry, name, r.Name, r.Owner, r.Number, r.Remote)
 		}
 		if active {
 			rank(out)
@@ -266,7 +267,7 @@ func (s *Store) StandingsOf(ctx context.Context, botID int64) (out []ladder.Stan
 			return err
 		}
 		for _, r := range rows {
-			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number))
+			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
 			if err != nil {
 				return err
 			}

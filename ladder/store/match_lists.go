@@ -133,6 +133,7 @@ func (s *Store) fill(ctx context.Context, q *queries.Queries, rows []queries.Mat
 	for _, r := range slots {
 		m := index[r.MatchID]
 		m.Versions, m.Bots, m.Numbers = append(m.Versions, r.VersionID), append(m.Bots, r.Name), append(m.Numbers, int(r.Number))
+		m.Remote = append(m.Remote, r.Remote != 0)
 	}
 	attempts, err := q.AttemptsOf(ctx, ids)
 	if err != nil {

@@ -32,6 +32,8 @@ type NewMatch struct {
 	Time time.Duration
 	// Room is the memory that an unrated match has to fit into.
 	Room ladder.Room
+	// Allowance is added to the margin of the clock of a match with a remote version.
+	Allowance time.Duration
 }
 
 // AddMatch takes a match in, which waits then. The versions of a rated one have to
@@ -43,6 +45,9 @@ func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err
 			return err
 		}
 		params.Created = stamp(s.now())
+		if params.Clock, err = s.clock(ctx, q, n, params.Clock); err != nil {
+			return err
+		}
 		m, err := q.AddMatch(ctx, params)
 		if err != nil {
 			return err
@@ -73,6 +78,27 @@ func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err
 		return n.fits(out)
 	})
 	return out, err
+}
+
+// clock returns the clock of a match as text, with the allowance for the wire where a
+// remote version plays.
+func (s *Store) clock(ctx context.Context, q *queries.Queries, n NewMatch, clock string) (string, error) {
+	for _, id := range n.Versions {
+		row, err := q.VersionByID(ctx, id)
+		if err = none(err, nil); err != nil {
+			return "", err
+		}
+		if row.Version.Remote == 0 {
+			continue
+		}
+		var c referee.Clock
+		if err := parse("a clock", clock, &c); err != nil {
+			return "", err
+		}
+		c.Margin += n.Allowance
+		return text(c), nil
+	}
+	return clock, nil
 }
 
 // fits refuses an unrated match that takes more time or memory than it may.

@@ -46,7 +46,7 @@ func glance(ctx context.Context, q *queries.Queries, l queries.Ladder, n int64) 
 	}
 	rows, err := q.TopStandings(ctx, l.ID, n)
 	for _, r := range rows {
-		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number))
+		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number, r.Remote))
 	}
 	rank(g.Top)
 	return g, err

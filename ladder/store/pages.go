@@ -156,7 +156,7 @@ func (s *Store) PlacesOf(ctx context.Context, versionID int64) (out []ladder.Sta
 			return err
 		}
 		for _, r := range rows {
-			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number))
+			place, err := placed(ctx, q, r.Entry, standing(r.Entry, r.Ladder, r.Name, r.Owner, r.Number, r.Remote))
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -119,18 +120,19 @@ func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
 
 // checkGames rebuilds all games.
 func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, docs map[int64]document) {
-	if want := r.match.Deals * len(slots); len(r.games) != want {
-		r.differ("", "it has %d games, not %d deals in %d rotations", len(r.games), r.match.Deals, len(slots))
+	for i := range r.games {
+		if d := docs[r.games[i].ID]; d.replay != nil {
+			r.games[i].Lost = len(lostSeats(d.replay)) > 0
+		}
+	}
+	if err := outcome.Complete(r.match.Deals, len(slots), r.games); err != nil {
+		r.differ("", "%s", err)
 		return
 	}
 	var took time.Duration
 	for i := range r.games {
 		g := &r.games[i]
 		took += g.Took
-		if g.Deal != i/len(slots) || g.Rotation != i%len(slots) {
-			r.differ("", "it lacks deal %d, rotation %d", i/len(slots), i%len(slots))
-			return
-		}
 		where := fmt.Sprintf(", deal %d, rotation %d", g.Deal, g.Rotation)
 		d, ok := docs[g.ID]
 		if !ok {
@@ -217,6 +219,6 @@ func agree(stored, replayed ladder.Game) error {
 // complete reports whether a match has all that ratings need.
 func (r *rebuilt) complete() bool {
 	slots := len(r.match.Versions)
-	return r.variant != nil && slots > 0 && len(r.games) == r.match.Deals*slots &&
+	return r.variant != nil && slots > 0 && outcome.Complete(r.match.Deals, slots, r.games) == nil &&
 		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players() })
 }

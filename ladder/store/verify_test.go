@@ -91,7 +91,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"fingerprint", "UPDATE games SET fingerprint = zeroblob(16) WHERE id = 1", "match 1, deal 0, rotation 0", "the fingerprint is "},
 		{"deals that count", "UPDATE matches SET distinct_deals = 0 WHERE id = 1", "match 1", "0 of its deals count where its games give "},
 		{"plies", "UPDATE games SET plies = plies + 1 WHERE id = 1", "match 1, deal 0, rotation 0", "plies where the replay has"},
-		{"no game", "DELETE FROM game_seats WHERE game_id = 1; DELETE FROM replays WHERE game_id = 1; DELETE FROM game_logs WHERE game_id = 1; DELETE FROM games WHERE id = 1", "match 1", "it has 3 games, not 2 deals in 2 rotations"},
+		{"no game", "DELETE FROM game_seats WHERE game_id = 1; DELETE FROM replays WHERE game_id = 1; DELETE FROM game_logs WHERE game_id = 1; DELETE FROM games WHERE id = 1", "match 1", "there are 3 games, not 2 deals in 2 rotations"},
 		{"no replay", "DELETE FROM replays WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
 		{"replay", "UPDATE replays SET data = x'28b52ffd00' WHERE game_id = 1", "match 1, deal 0, rotation 0", "compressed data are damaged"},
 		{"replays swapped", "UPDATE replays SET data = (SELECT data FROM replays WHERE game_id = 2), size = (SELECT size FROM replays WHERE game_id = 2) WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is of deal 0, rotation 1"},

@@ -35,6 +35,8 @@ type Options struct {
 	}
 	// Wake is called when there is something new to do: a submission or a match.
 	Wake func()
+	// Online reports whether a remote version is connected; nil: none is.
+	Online func(version int64) bool
 	// Room is the memory that asked matches have to fit into.
 	Room ladder.Room
 	// Health returns why the server cannot work, nil while it can. The API checks the
@@ -164,6 +166,9 @@ func newAPI(o Options) *api {
 	}
 	if o.Wake == nil {
 		o.Wake = func() {}
+	}
+	if o.Online == nil {
+		o.Online = func(int64) bool { return false }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 )
@@ -39,11 +38,11 @@ func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
 	case in.counted && header == "":
 		return nil
 	case in.counted:
-		return a.authenticate(r, header)
+		return a.authenticate(r)
 	case header == "":
 		return a.anonymous.take(w, in.address)
 	}
-	if err := a.authenticate(r, header); err != nil {
+	if err := a.authenticate(r); err != nil {
 		// Guesses of tokens count against the limit of anonymous requests.
 		if limited := a.anonymous.take(w, in.address); limited != nil {
 			return limited
@@ -54,10 +53,10 @@ func (a *api) identify(w http.ResponseWriter, r *http.Request) error {
 }
 
 // authenticate sets the person and the token of the request.
-func (a *api) authenticate(r *http.Request, header string) error {
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
-		return ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "the Authorization header cannot be read")
+func (a *api) authenticate(r *http.Request) error {
+	token, err := Bearer(r)
+	if err != nil {
+		return err
 	}
 	return a.know(r, token)
 }

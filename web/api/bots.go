@@ -29,14 +29,14 @@ func (n *names) of(ctx context.Context, id int64) (string, error) {
 
 // versionDoc returns the document of a version. Only its owner sees the reason, which may quote
 // the output of the build.
-func versionDoc(v ladder.Version, own bool) wire.Version {
+func (a *api) versionDoc(v ladder.Version, own bool) wire.Version {
 	doc := wire.Version{
-		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games,
+		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
 		Bundle: v.Bundle, SHA256: v.Hash, Created: v.Created, Began: v.Began, Ended: v.Ended,
 	}
 	if own {
 		doc.Reason = v.Reason
-		if !v.House() {
+		if !v.House() && !v.Remote {
 			doc.Submission = v.ID
 		}
 	}
@@ -106,7 +106,7 @@ func (a *api) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 			return nil, err
 		}
 		if v, ok := last[b.ID]; ok {
-			latest := versionDoc(v, infoOf(r).owns(b.PersonID))
+			latest := a.versionDoc(v, infoOf(r).owns(b.PersonID))
 			doc.Latest = &latest
 			if doc.Live, err = a.live(r.Context(), v); err != nil {
 				return nil, err
@@ -180,7 +180,7 @@ func (a *api) versions(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := wire.Page[wire.Version]{Items: []wire.Version{}}
 	for _, v := range all[:min(limit, len(all))] {
-		page.Items = append(page.Items, versionDoc(v, infoOf(r).owns(b.PersonID)))
+		page.Items = append(page.Items, a.versionDoc(v, infoOf(r).owns(b.PersonID)))
 	}
 	if len(all) > limit {
 		page.Next = cursorOf("version", int64(all[limit-1].Number))
@@ -226,7 +226,7 @@ func (a *api) version(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return respond(w, http.StatusOK, versionDoc(v, infoOf(r).owns(b.PersonID)))
+	return respond(w, http.StatusOK, a.versionDoc(v, infoOf(r).owns(b.PersonID)))
 }
 
 func stageDoc(s ladder.Stage, log bool) wire.Stage {

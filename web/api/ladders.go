@@ -44,7 +44,7 @@ func (a *api) ladder(w http.ResponseWriter, r *http.Request) error {
 
 func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
-		Rank: s.Rank, Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Elo: s.Elo,
+		Rank: s.Rank, Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
 		Active: s.Active, Last: s.Last,
 	}

@@ -28,7 +28,7 @@ func (a *api) matchDoc(ctx context.Context, m ladder.Match, people *names) (wire
 		Versions: make([]wire.Ref, len(m.Versions)),
 	}
 	for i := range m.Versions {
-		doc.Versions[i] = wire.Ref{Bot: m.Bots[i], Version: m.Numbers[i], House: m.Bots[i][0] == '@'}
+		doc.Versions[i] = wire.Ref{Bot: m.Bots[i], Version: m.Numbers[i], House: m.Bots[i][0] == '@', Remote: m.Remote[i]}
 	}
 	for _, c := range m.Changes {
 		doc.Changes = append(doc.Changes, changeDoc(c, m.Bots[c.Slot], m.Numbers[c.Slot]))
@@ -174,7 +174,7 @@ func (a *api) askMatch(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	n.AskedBy, n.Open = infoOf(r).person.ID, a.Config.Limits.Unrated
-	n.Time, n.Room = a.Config.Limits.Time, a.Room
+	n.Time, n.Room, n.Allowance = a.Config.Limits.Time, a.Room, a.Config.Remote.Allowance
 	m, err := a.Store.AddMatch(r.Context(), n)
 	if err != nil {
 		return err

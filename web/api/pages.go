@@ -70,6 +70,25 @@ func (a *API) Visit(w http.ResponseWriter, r *http.Request, token string) (Visit
 	return v, a.byPerson.take(w, in.person.ID)
 }
 
+// Covers reports whether the token of the visit permits a scope.
+func (v Visit) Covers(scope ladder.Scope) bool { return covers(v.Token.Scope, scope) }
+
+// Bearer returns the token in the Authorization header of a request; "" for none.
+func Bearer(r *http.Request) (token string, err error) {
+	header := r.Header.Get("Authorization")
+	if header == "" {
+		return "", nil
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(r.Header.Values("Authorization")) > 1 {
+		return "", ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "the Authorization header cannot be read")
+	}
+	return token, nil
+}
+
+// Fail answers a request for something beside the API with the document of an error.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) { a.fail(w, r, err) }
+
 // Asset counts a request for a file of the pages.
 func (a *API) Asset(w http.ResponseWriter, r *http.Request) error {
 	return a.assets.take(w, infoOf(r).address)

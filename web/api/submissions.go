@@ -106,7 +106,7 @@ const unnamed = "-"
 
 func (a *api) submissionDoc(r *http.Request, v ladder.Version, own bool) (wire.Submission, error) {
 	stages, err := a.Store.Stages(r.Context(), v.ID)
-	doc := wire.Submission{ID: v.ID, Version: versionDoc(v, own), Done: !pending(v.State), Stages: []wire.Stage{}}
+	doc := wire.Submission{ID: v.ID, Version: a.versionDoc(v, own), Done: !pending(v.State), Stages: []wire.Stage{}}
 	for _, s := range stages {
 		doc.Stages = append(doc.Stages, stageDoc(s, true))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -48,6 +49,10 @@ type Options struct {
 	// a game that was loaded again.
 	Replay bool
 	Linger time.Duration // for the last lines to arrive
+	// Slow, if not 0, makes the clock of the bot stand still while there is no connection, and
+	// while a line waits for longer than that to be acknowledged. Back is then the time for
+	// all of that together, after which the connection counts as lost.
+	Slow time.Duration
 }
 
 // The defaults.
@@ -78,10 +83,11 @@ type Seat struct {
 	waiting int // bytes of unread
 	conn    *attached
 	lost    *time.Timer
-	why     error  // why Serve returns before its lines end
-	closed  bool   // Serve returns, or has returned
-	flooded bool   // lines were dropped
-	gone    error  // the other end has ended, and sends no more lines
+	why     error // why Serve returns before its lines end
+	closed  bool  // Serve returns, or has returned
+	flooded bool  // lines were dropped
+	gone    error // the other end has ended, and sends no more lines
+	still   still
 	end     string // for the other end, after the last line
 	ended   bool   // no more lines for the other end
 }
@@ -122,9 +128,11 @@ func (s *Seat) change() {
 // end stays away for longer than Back, or Close is called. It may be called once.
 func (s *Seat) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
+	s.still.clock, _ = answers.(referee.Holder)
 	if s.conn == nil && !s.closed {
 		s.awaitReturn()
 	}
+	s.check()
 	s.mu.Unlock()
 	read := make(chan error, 1)
 	go func() { read <- s.read(lines) }()
@@ -161,6 +169,7 @@ func (s *Seat) finish() {
 		}
 	}
 	s.stopTimer()
+	s.check()
 	s.change()
 }
 
@@ -174,6 +183,9 @@ func (s *Seat) stopTimer() {
 // awaitReturn begins the time to come back, under the lock.
 func (s *Seat) awaitReturn() {
 	s.stopTimer()
+	if s.Slow > 0 {
+		return // check has the time
+	}
 	s.lost = time.AfterFunc(s.Back, func() {
 		s.Close(Lost(s.Back))
 	})
@@ -227,6 +239,7 @@ func (s *Seat) add(line string) error {
 	}
 	s.sent = append(s.sent, line)
 	s.kept += len(line)
+	s.check()
 	s.change()
 	return nil
 }
@@ -266,6 +279,7 @@ func (s *Seat) Attach(c Conn) error {
 	before := s.conn
 	s.conn = a
 	s.stopTimer()
+	s.check()
 	s.change()
 	s.mu.Unlock()
 	if before != nil {
@@ -287,6 +301,7 @@ func (s *Seat) Attach(c Conn) error {
 	s.conn = nil
 	if !s.closed {
 		s.awaitReturn()
+		s.check()
 	}
 	return err
 }
@@ -296,6 +311,13 @@ func (s *Seat) Attached() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.conn != nil
+}
+
+// Heard reports whether the other end has acknowledged or sent a line.
+func (s *Seat) Heard() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got > 0 || s.acked > 0
 }
 
 // maxBatch is the number of bytes of lines above which a frame gets no more.
@@ -407,6 +429,7 @@ func (s *Seat) take(a *attached, f Frame) error {
 		return fmt.Errorf("seat: line %d cannot be acknowledged: lines %d to %d wait for that", f.Ack, s.base, last)
 	}
 	s.acked = f.Ack
+	defer s.check()
 	if !a.heard {
 		a.heard, a.next = true, f.Ack
 	}

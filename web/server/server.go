@@ -38,6 +38,7 @@ import (
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/site"
 )
 
@@ -72,6 +73,7 @@ type Server struct {
 	play     ladder.PlayLimits // its memory is not of room
 	resolve  func(context.Context, ladder.Version) (referee.Bot, error)
 	listener net.Listener
+	remotes  *remote.Hub
 }
 
 // Open locks and prepares the data directory, listens, and updates the database to the
@@ -263,7 +265,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
-	r, err := s.runner(registry)
+	var r *runner.Runner // below
+	s.remotes = remote.New(remote.Options{
+		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,
+		Wake: func() { r.Wake() },
+	})
+	var err error
+	r, err = s.runner(registry)
 	if err != nil {
 		return err
 	}
@@ -278,7 +286,11 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return r.Run(ctx) })
+	group.Go(func() error {
+		defer s.remotes.Close()
+		return r.Run(ctx)
+	})
+	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
 	sum := summary{metrics: registry, log: s.Log}
@@ -314,7 +326,11 @@ func (s *Server) Serve(ctx context.Context) error {
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.Handler, error) {
 	a := api.New(api.Options{
 		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
-		Wake:       r.Wake,
+		Wake: func() {
+			r.Wake()
+			s.remotes.Recheck()
+		},
+		Online:     s.remotes.Online,
 		Room:       s.room,
 		Health:     func(context.Context) error { return r.Health().Err() },
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
@@ -331,7 +347,14 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	if err != nil {
 		return nil, err
 	}
-	return a.Pages(pages), nil
+	connections := s.remotes.Handler(a)
+	return a.Pages(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == remote.Path {
+			connections.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})), nil
 }
 
 // keySize is the size in bytes of the key that signs the forms of the site.
@@ -374,6 +397,10 @@ func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Room:       s.room,
 		Submission: memory,
 		Standing:   pipeline.Standing,
+		Remote:     s.remotes.Bot,
+		Away:       s.remotes.Away,
+		Allowance:  s.Config.Remote.Allowance,
+		Comeback:   s.Config.Remote.Comeback,
 		Store:      s.Store,
 		Ladders:    s.Config.Ladders,
 		Resolve:    pipeline.Resolve,

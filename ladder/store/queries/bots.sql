@@ -41,8 +41,8 @@ SELECT * FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?;
 SELECT * FROM bots WHERE person_id IS NULL ORDER BY id;
 
 -- name: AddVersion :one
-INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?) RETURNING *;
+INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created, remote)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING *;
 
 -- name: LastNumber :one
 SELECT CAST(coalesce(max(number), 0) AS INTEGER) FROM versions WHERE bot_id = ?;

@@ -29,8 +29,8 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 }
 
 const addVersion = `-- name: AddVersion :one
-INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?) RETURNING id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended
+INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created, remote)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote
 `
 
 type AddVersionParams struct {
@@ -44,6 +44,7 @@ type AddVersionParams struct {
 	Command  string
 	State    string
 	Created  int64
+	Remote   int64
 }
 
 func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version, error) {
@@ -58,6 +59,7 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version
 		arg.Command,
 		arg.State,
 		arg.Created,
+		arg.Remote,
 	)
 	var i Version
 	err := row.Scan(
@@ -75,6 +77,7 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version
 		&i.Created,
 		&i.Began,
 		&i.Ended,
+		&i.Remote,
 	)
 	return i, err
 }
@@ -388,7 +391,7 @@ func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id IN (/*SLICE:bots*/?)
   AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = versions.bot_id)
 `
@@ -434,6 +437,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots []int64) ([]LastVersion
 			&i.Version.Created,
 			&i.Version.Began,
 			&i.Version.Ended,
+			&i.Version.Remote,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -503,7 +507,7 @@ func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([
 }
 
 const pendingVersions = `-- name: PendingVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id, people.served,
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id, people.served,
   EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
 FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
 WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id
@@ -541,6 +545,7 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 			&i.Version.Created,
 			&i.Version.Began,
 			&i.Version.Ended,
+			&i.Version.Remote,
 			&i.Name,
 			&i.PersonID,
 			&i.Served,
@@ -673,7 +678,7 @@ func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) 
 }
 
 const versionByID = `-- name: VersionByID :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?
 `
 
 type VersionByIDRow struct {
@@ -700,6 +705,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, er
 		&i.Version.Created,
 		&i.Version.Began,
 		&i.Version.Ended,
+		&i.Version.Remote,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -707,7 +713,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, er
 }
 
 const versionByNumber = `-- name: VersionByNumber :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? AND versions.number = ?
 `
 
@@ -735,6 +741,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 		&i.Version.Created,
 		&i.Version.Began,
 		&i.Version.Ended,
+		&i.Version.Remote,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -742,7 +749,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 }
 
 const versionsIn = `-- name: VersionsIn :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.state = ? ORDER BY versions.id
 `
 
@@ -776,6 +783,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow
 			&i.Version.Created,
 			&i.Version.Began,
 			&i.Version.Ended,
+			&i.Version.Remote,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -793,7 +801,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow
 }
 
 const versionsOf = `-- name: VersionsOf :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? ORDER BY versions.number DESC
 `
 
@@ -827,6 +835,7 @@ func (q *Queries) VersionsOf(ctx context.Context, botID int64) ([]VersionsOfRow,
 			&i.Version.Created,
 			&i.Version.Began,
 			&i.Version.Ended,
+			&i.Version.Remote,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -63,7 +63,7 @@ WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND acti
 );
 
 -- name: ActiveEntries :many
-SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, coalesce(bots.person_id, 0) AS person_id
+SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, versions.remote, coalesce(bots.person_id, 0) AS person_id
 FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
 WHERE entries.ladder_id = ? AND entries.active = 1;
 
@@ -80,7 +80,7 @@ SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
 SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
 
 -- name: Standings :many
-SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner
+SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
@@ -89,7 +89,7 @@ WHERE entries.ladder_id = ? AND entries.active = ?
 ORDER BY entries.elo DESC, entries.version_id DESC;
 
 -- name: EntriesOfBot :many
-SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
 FROM versions
 JOIN entries ON entries.version_id = versions.id
 JOIN bots ON bots.id = versions.bot_id

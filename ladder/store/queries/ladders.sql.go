@@ -11,7 +11,7 @@ import (
 )
 
 const activeEntries = `-- name: ActiveEntries :many
-SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, coalesce(bots.person_id, 0) AS person_id
+SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, versions.remote, coalesce(bots.person_id, 0) AS person_id
 FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
 WHERE entries.ladder_id = ? AND entries.active = 1
 `
@@ -22,6 +22,7 @@ type ActiveEntriesRow struct {
 	Uncertainty float64
 	Matches     int64
 	Last        int64
+	Remote      int64
 	PersonID    int64
 }
 
@@ -40,6 +41,7 @@ func (q *Queries) ActiveEntries(ctx context.Context, ladderID int64) ([]ActiveEn
 			&i.Uncertainty,
 			&i.Matches,
 			&i.Last,
+			&i.Remote,
 			&i.PersonID,
 		); err != nil {
 			return nil, err
@@ -267,7 +269,7 @@ func (q *Queries) CountMatches(ctx context.Context, ladderID sql.NullInt64) (int
 }
 
 const entriesOfBot = `-- name: EntriesOfBot :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
 FROM versions
 JOIN entries ON entries.version_id = versions.id
 JOIN bots ON bots.id = versions.bot_id
@@ -280,6 +282,7 @@ ORDER BY ladders.active DESC, ladders.position, ladders.id, versions.number DESC
 type EntriesOfBotRow struct {
 	Entry  Entry
 	Number int64
+	Remote int64
 	Name   string
 	Owner  string
 	Ladder string
@@ -315,6 +318,7 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]EntriesOfBot
 			&i.Entry.Fit,
 			&i.Entry.PlusMinus,
 			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.Owner,
 			&i.Ladder,
@@ -772,7 +776,7 @@ func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
 }
 
 const standings = `-- name: Standings :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, bots.name, coalesce(people.name, '') AS owner
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
@@ -784,6 +788,7 @@ ORDER BY entries.elo DESC, entries.version_id DESC
 type StandingsRow struct {
 	Entry  Entry
 	Number int64
+	Remote int64
 	Name   string
 	Owner  string
 }
@@ -818,6 +823,7 @@ func (q *Queries) Standings(ctx context.Context, ladderID int64, active int64) (
 			&i.Entry.Fit,
 			&i.Entry.PlusMinus,
 			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.Owner,
 		); err != nil {

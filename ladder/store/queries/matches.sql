@@ -47,7 +47,7 @@ SELECT * FROM matches WHERE state = ? ORDER BY id LIMIT ?;
 SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'running');
 
 -- name: SlotsOf :many
-SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number
+SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number, versions.remote
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id IN (sqlc.slice('matches')) ORDER BY match_slots.match_id, match_slots.slot;
 
@@ -79,7 +79,7 @@ UPDATE matches SET state = 'waiting' WHERE id = ?;
 UPDATE matches SET state = 'dropped', reason = ?, finished = ? WHERE id = ?;
 
 -- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ? WHERE id = ?;
+UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ?, reason = ? WHERE id = ?;
 
 -- name: AskedOfBot :many
 -- Unrated matches that wait for a bot.

@@ -289,7 +289,7 @@ func (q *Queries) EndAttempt(ctx context.Context, arg EndAttemptParams) error {
 }
 
 const finishMatch = `-- name: FinishMatch :exec
-UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ? WHERE id = ?
+UPDATE matches SET state = 'finished', finished = ?, ord = ?, took = ?, distinct_deals = ?, reason = ? WHERE id = ?
 `
 
 type FinishMatchParams struct {
@@ -297,6 +297,7 @@ type FinishMatchParams struct {
 	Ord           sql.NullInt64
 	Took          sql.NullInt64
 	DistinctDeals sql.NullInt64
+	Reason        string
 	ID            int64
 }
 
@@ -306,6 +307,7 @@ func (q *Queries) FinishMatch(ctx context.Context, arg FinishMatchParams) error 
 		arg.Ord,
 		arg.Took,
 		arg.DistinctDeals,
+		arg.Reason,
 		arg.ID,
 	)
 	return err
@@ -883,7 +885,7 @@ func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, er
 }
 
 const slotsOf = `-- name: SlotsOf :many
-SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number
+SELECT match_slots.match_id, match_slots.slot, match_slots.version_id, bots.name, versions.number, versions.remote
 FROM match_slots JOIN versions ON versions.id = match_slots.version_id JOIN bots ON bots.id = match_slots.bot_id
 WHERE match_slots.match_id IN (/*SLICE:matches*/?) ORDER BY match_slots.match_id, match_slots.slot
 `
@@ -894,6 +896,7 @@ type SlotsOfRow struct {
 	VersionID int64
 	Name      string
 	Number    int64
+	Remote    int64
 }
 
 func (q *Queries) SlotsOf(ctx context.Context, matches []int64) ([]SlotsOfRow, error) {
@@ -921,6 +924,7 @@ func (q *Queries) SlotsOf(ctx context.Context, matches []int64) ([]SlotsOfRow, e
 			&i.VersionID,
 			&i.Name,
 			&i.Number,
+			&i.Remote,
 		); err != nil {
 			return nil, err
 		}

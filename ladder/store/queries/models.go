@@ -247,4 +247,5 @@ type Version struct {
 	Created  int64
 	Began    sql.NullInt64
 	Ended    sql.NullInt64
+	Remote   int64
 }

@@ -1,7 +1,7 @@
 -- Queries of pages that show a competition at a glance. Each reads a bounded number of rows.
 
 -- name: TopStandings :many
-SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner
+SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id

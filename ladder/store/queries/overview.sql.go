@@ -109,7 +109,7 @@ func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int6
 
 const topStandings = `-- name: TopStandings :many
 
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, bots.name, coalesce(people.name, '') AS owner
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
@@ -121,6 +121,7 @@ ORDER BY entries.elo DESC, entries.version_id DESC LIMIT ?
 type TopStandingsRow struct {
 	Entry  Entry
 	Number int64
+	Remote int64
 	Name   string
 	Owner  string
 }
@@ -156,6 +157,7 @@ func (q *Queries) TopStandings(ctx context.Context, ladderID int64, limit int64)
 			&i.Entry.Fit,
 			&i.Entry.PlusMinus,
 			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.Owner,
 		); err != nil {

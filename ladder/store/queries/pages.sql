@@ -42,7 +42,7 @@ SELECT sqlc.embed(versions), bots.name, bots.person_id FROM versions JOIN bots O
 WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?;
 
 -- name: EntriesOfVersion :many
-SELECT sqlc.embed(entries), versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
 FROM versions
 JOIN entries ON entries.version_id = versions.id
 JOIN bots ON bots.id = versions.bot_id

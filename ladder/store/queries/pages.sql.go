@@ -113,7 +113,7 @@ func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string,
 }
 
 const entriesOfVersion = `-- name: EntriesOfVersion :many
-SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner, ladders.name AS ladder
 FROM versions
 JOIN entries ON entries.version_id = versions.id
 JOIN bots ON bots.id = versions.bot_id
@@ -126,6 +126,7 @@ ORDER BY ladders.active DESC, ladders.position, ladders.id
 type EntriesOfVersionRow struct {
 	Entry  Entry
 	Number int64
+	Remote int64
 	Name   string
 	Owner  string
 	Ladder string
@@ -161,6 +162,7 @@ func (q *Queries) EntriesOfVersion(ctx context.Context, id int64) ([]EntriesOfVe
 			&i.Entry.Fit,
 			&i.Entry.PlusMinus,
 			&i.Number,
+			&i.Remote,
 			&i.Name,
 			&i.Owner,
 			&i.Ladder,
@@ -582,7 +584,7 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 }
 
 const versionsOfBefore = `-- name: VersionsOfBefore :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?
 `
 
@@ -616,6 +618,7 @@ func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int6
 			&i.Version.Created,
 			&i.Version.Began,
 			&i.Version.Ended,
+			&i.Version.Remote,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -40,6 +40,7 @@ type Ref struct {
 	Version int    `json:"version"`
 	Owner   string `json:"owner,omitempty"` // absent for a house bot
 	House   bool   `json:"house,omitempty"`
+	Remote  bool   `json:"remote,omitempty"` // it runs on its owner's machine
 	SHA256  string `json:"sha256,omitempty"` // of the program that runs
 }
 
@@ -50,6 +51,7 @@ type Standing struct {
 	Version int    `json:"version"`
 	Owner   string `json:"owner,omitempty"`
 	House   bool   `json:"house,omitempty"`
+	Remote  bool   `json:"remote,omitempty"`
 	Ladder  string `json:"ladder,omitempty"` // only in the list of a bot's places
 
 	Elo     float64   `json:"elo"`
@@ -94,6 +96,8 @@ type Version struct {
 	Reason  string `json:"reason,omitempty"` // why it failed or was benched; only for its owner
 	// Submission is the number of its submission; only for its owner.
 	Submission int64     `json:"submission,omitempty"`
+	Remote     bool      `json:"remote,omitempty"` // it runs on its owner's machine
+	Online     bool      `json:"online,omitempty"` // it is remote, and connected
 	Language   string    `json:"language,omitempty"`
 	Games      []string  `json:"games,omitempty"` // absent: all
 	Bundle     string    `json:"bundle_sha256,omitempty"`

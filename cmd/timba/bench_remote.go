@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/remote"
+	"github.com/timba-arena/timba/web/server"
+)
+
+// remoteLadder is what the remote bots of the benchmark play.
+const remoteLadder = `
+pause = 0
+[limits]
+bots = 1000000
+versions = 1000000
+requests = 1000000
+[remote]
+person = 1000000
+address = 1000000
+total = 1000000
+allowance = 10000
+[[ladder]]
+name = "teeko"
+game = "teeko"
+deals = 2
+clock = {movetime = 10000, startup = 60000}
+house = ["@random"]
+`
+
+// remoteBench counts what remote bots do.
+type remoteBench struct {
+	mu      sync.Mutex
+	online  int
+	playing map[string]bool
+	most    int // that played at once
+	played  map[string]int
+	arrived chan struct{} // closed when all are online
+	done    chan struct{} // closed when all have played
+}
+
+// benchRemote connects that many remote bots to a server, each by its own WebSocket, lets them
+// play until each has played a match, and prints a row with what that took.
+func benchRemote(cmd *cobra.Command, bots int) error {
+	dir, err := os.MkdirTemp("", "timba-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	c, err := config.Parse("bench", []byte(remoteLadder), house.Registry{})
+	if err != nil {
+		return err
+	}
+	c.Sandbox = sandbox.None
+	data := filepath.Join(dir, "arena")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(cmd.Context())
+	defer cancel()
+	s, err := server.Open(ctx, server.Options{
+		Dir: datadir.Dir(data), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Grace: time.Second,
+		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, bots/2)), Log: slog.New(slog.DiscardHandler), Version: version(),
+	})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx) }()
+	b := &remoteBench{playing: map[string]bool{}, played: map[string]int{}, arrived: make(chan struct{}), done: make(chan struct{})}
+	began := time.Now()
+	var clients sync.WaitGroup
+	for i := range bots {
+		clients.Go(func() { b.play(ctx, s, fmt.Sprintf("far-%d", i), bots) })
+	}
+	connected, err := b.wait(ctx, began)
+	if err == nil {
+		err = b.report(cmd.OutOrStdout(), s.Store, bots, connected, time.Since(began))
+	}
+	cancel()
+	clients.Wait()
+	<-served
+	return err
+}
+
+// wait returns how long it took until all were connected, when all have played.
+func (b *remoteBench) wait(ctx context.Context, began time.Time) (connected time.Duration, err error) {
+	for _, c := range []chan struct{}{b.arrived, b.done} {
+		select {
+		case <-c:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		if connected == 0 {
+			connected = time.Since(began)
+		}
+	}
+	return connected, nil
+}
+
+// play is one bot: it plays listed moves in turn.
+func (b *remoteBench) play(ctx context.Context, s *server.Server, name string, bots int) {
+	first, err := house.Find("first")
+	if err != nil {
+		return
+	}
+	c := &remote.Client{
+		URL: s.URL(), Token: s.Token, Bot: name, Stderr: io.Discard,
+		Serve: func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", first.Answer) },
+		Tell:  func(state remote.State) { b.tell(name, state, bots) },
+	}
+	c.Run(ctx)
+}
+
+func (b *remoteBench) tell(name string, s remote.State, bots int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case s.Online != nil:
+		if b.online++; b.online == bots {
+			close(b.arrived)
+		}
+	case s.Playing != nil:
+		b.playing[name] = true
+		b.most = max(b.most, len(b.playing))
+	case s.Result != nil:
+		delete(b.playing, name)
+		if b.played[name]++; b.played[name] == 1 && len(b.played) == bots {
+			close(b.done)
+		}
+	}
+}
+
+func (b *remoteBench) report(w io.Writer, st *store.Store, bots int, connected, took time.Duration) error {
+	matches, err := st.Matches(context.Background(), store.MatchFilter{State: ladder.Finished, Limit: 100 * bots})
+	if err != nil {
+		return err
+	}
+	games, turns, faults := 0, 0, 0
+	for _, m := range matches {
+		list, err := st.Games(context.Background(), m.ID)
+		if err != nil {
+			return err
+		}
+		games += len(list)
+		for _, g := range list {
+			turns += g.Plies
+			for _, seat := range g.Seats {
+				faults += seat.Faults
+			}
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"remote", "connected in", "playing at once", "matches", "games", "turns/s", "faults"})
+	t.AppendRow(table.Row{fmt.Sprintf("%d bots", bots), fmt.Sprintf("%.1f s", connected.Seconds()), b.most, len(matches), games, fmt.Sprintf("%.0f", float64(turns)/took.Seconds()), faults})
+	t.Render()
+	return nil
+}

@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// RemoteVersion is what is known of a remote version when it connects.
+type RemoteVersion struct {
+	Bot   string
+	Label string
+	Games []string // nil: all, or those of the version that goes on
+	New   bool     // a new version, also where one is live
+}
+
+// ConnectRemote returns the live remote version of a person's bot, which goes on, or
+// makes one: it is live at once, and the one before it rests. The quotas of uploads count
+// it. A version that was uploaded or benched is replaced only if a new one is wanted.
+func (s *Store) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
+	if err := ladder.CheckName("bot", n.Bot); err != nil {
+		return out, err
+	}
+	if err := ladder.CheckLabel(n.Label); err != nil {
+		return out, err
+	}
+	slices.Sort(n.Games)
+	n.Games = slices.Compact(n.Games)
+	err = s.update(ctx, func(q *queries.Queries) error {
+		p, err := q.Person(ctx, personID)
+		if err != nil {
+			return none(err, notFound("", "person %d does not exist", personID))
+		}
+		if out, err = s.goesOn(ctx, q, p, n); err != nil || out.ID != 0 {
+			return err
+		}
+		out, err = s.addRemote(ctx, q, p, n, l)
+		return err
+	})
+	return out, err
+}
+
+// goesOn returns the version that a connection continues, with ID 0 where a new one is
+// due.
+func (s *Store) goesOn(ctx context.Context, q *queries.Queries, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
+	b, err := q.BotByName(ctx, n.Bot)
+	if err != nil || b.PersonID.Int64 != p.ID || n.New {
+		return out, none(err, nil) // addRemote refuses another's
+	}
+	if b.Withdrawn.Valid {
+		return out, withdrawn(b)
+	}
+	rows, err := q.VersionsOf(ctx, b.ID)
+	if err != nil {
+		return out, err
+	}
+	all, err := versions(rows)
+	if err != nil {
+		return out, err
+	}
+	const another = "connect under another name, or replace it: --new-version"
+	i := slices.IndexFunc(all, func(v ladder.Version) bool { return v.State == ladder.Live })
+	switch {
+	case i < 0 && len(all) > 0 && all[0].State == ladder.Benched:
+		return out, conflict("repair the bot, then connect with --new-version", "version %d of %s was benched for its faults", all[0].Number, b.Name)
+	case i < 0:
+		return out, nil
+	case !all[i].Remote:
+		return out, conflict(another, "bot %q: version %d, which is live, was uploaded", b.Name, all[i].Number)
+	case n.Games != nil && !slices.Equal(n.Games, all[i].Games):
+		return out, conflict("connect with --new-version to change that", "version %d of %s plays %s, not %s", all[i].Number, b.Name, gamesText(all[i].Games), gamesText(n.Games))
+	}
+	return all[i], nil
+}
+
+func gamesText(games []string) string {
+	if len(games) == 0 {
+		return "all games"
+	}
+	return strings.Join(games, ", ")
+}
+
+func (s *Store) addRemote(ctx context.Context, q *queries.Queries, p queries.Person, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
+	b, err := s.ownBot(ctx, q, p, n.Bot, l)
+	if err != nil {
+		return out, err
+	}
+	if err := s.mayAdd(ctx, q, b, NewVersion{}, l); err != nil {
+		return out, err
+	}
+	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
+		BotID: b.ID, Label: n.Label, Games: list(n.Games), Command: "[]", State: string(ladder.Queued), Remote: 1,
+	})
+	if err != nil {
+		return out, err
+	}
+	if err := q.SetHash(ctx, remoteHash(b.Name, int(v.Number)), v.ID); err != nil {
+		return out, err
+	}
+	if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
+		return out, err
+	}
+	if err := s.setLive(ctx, q, v.ID); err != nil {
+		return out, err
+	}
+	if err := s.refreshBot(ctx, q, b.ID); err != nil {
+		return out, err
+	}
+	row, err := q.VersionByID(ctx, v.ID)
+	if err != nil {
+		return out, err
+	}
+	return version(row)
+}
+
+// remoteHash stands for the hash of a program that the server does not see; SPEC.md
+// defines it.
+func remoteHash(bot string, number int) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
+	return hex.EncodeToString(sum[:])
+}
+
+func withdrawn(b queries.Bot) error {
+	return conflict("bring it back first: timba bots restore "+b.Name, "bot %q is withdrawn", b.Name)
+}

@@ -1,0 +1,388 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	mathrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
+
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// Client connects a local program to a server as a remote bot.
+type Client struct {
+	URL, Token, Agent string // of the server, as client.Client has them
+	Bot, Label        string
+	Games             []string // nil: all, or as before
+	New               bool     // a new version, also where one is live
+	Command           []string // that a process is started with for each session
+	// Serve, if not nil, plays instead of processes, as that of a referee.Bot does.
+	Serve  func(lines io.Reader, answers io.Writer) error
+	Stderr io.Writer
+	Once   bool // leave after one match
+
+	// Tell is called with what happens, one call at a time; nil: nobody wants to know.
+	Tell func(State)
+
+	instance string
+	mu       sync.Mutex
+	link     *link // nil while there is none
+	programs map[int64]*program
+	begun    map[int64]bool // the matches that are played
+	leaving  bool
+	idle     chan struct{} // closed when leaving and nothing is played
+	states   chan State
+}
+
+// State is what happens: it has one of its members.
+type State struct {
+	Online  *Welcome
+	Offline error // why; the client comes back by itself
+	Wait    time.Duration
+	Playing *Opening // a match begins
+	Result  *Result
+	Leaving bool // it plays no more matches; the current ones go on
+}
+
+// The waits between attempts to come back.
+const (
+	minWait = 250 * time.Millisecond
+	maxWait = time.Minute
+)
+
+// dismissed is an error of a server that the client is not to come back to.
+type dismissed struct{ error }
+
+func (e dismissed) Unwrap() error { return e.error }
+
+// Run plays until the context ends, the server wants the bot no more, or the client has left; see
+// Leave. It comes back by itself when the connection breaks. The first attempt has to succeed.
+func (c *Client) Run(ctx context.Context) error {
+	c.instance = rand.Text()
+	c.mu.Lock()
+	c.programs, c.begun, c.idle, c.states = map[int64]*program{}, map[int64]bool{}, make(chan struct{}), make(chan State, 100)
+	c.mu.Unlock()
+	if c.Stderr == nil {
+		c.Stderr = os.Stderr
+	}
+	var told sync.WaitGroup
+	told.Go(func() {
+		for s := range c.states {
+			if c.Tell != nil {
+				c.Tell(s)
+			}
+		}
+	})
+	defer func() {
+		c.endAll()
+		close(c.states)
+		told.Wait()
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-c.idle:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	reached, wait := false, time.Duration(0)
+	for {
+		began := time.Now()
+		err := c.connect(ctx, &reached)
+		var final dismissed
+		switch {
+		case c.left():
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &final) || !reached:
+			return err
+		}
+		if time.Since(began) > maxWait {
+			wait = 0
+		}
+		wait = max(min(2*wait, maxWait), minWait)
+		pause := wait/2 + mathrand.N(wait/2)
+		var p *wire.Problem
+		if errors.As(err, &p) {
+			pause = max(pause, minWait*4)
+		}
+		c.states <- State{Offline: err, Wait: pause}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// Leave makes Run return when the matches that are played are over.
+func (c *Client) Leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.states != nil { // Run has been called
+		c.leave()
+	}
+}
+
+func (c *Client) leave() {
+	if c.leaving {
+		return
+	}
+	c.leaving = true
+	if c.link != nil {
+		go c.link.send(frame{Leave: true})
+	}
+	c.states <- State{Leaving: true}
+	c.isIdle()
+}
+
+// resultTime is how long a client that leaves waits for the result of its last match.
+const resultTime = 10 * time.Second
+
+// isIdle ends Run where nothing is left to do, under the lock.
+func (c *Client) isIdle() {
+	switch {
+	case !c.leaving || len(c.programs) > 0:
+	case len(c.begun) == 0:
+		c.stop()
+	default:
+		time.AfterFunc(resultTime, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.stop()
+		})
+	}
+}
+
+func (c *Client) stop() {
+	select {
+	case <-c.idle:
+	default:
+		close(c.idle)
+	}
+}
+
+func (c *Client) left() bool {
+	select {
+	case <-c.idle:
+		return true
+	default:
+		return false
+	}
+}
+
+// connect carries one connection until it breaks.
+func (c *Client) connect(ctx context.Context, reached *bool) error {
+	ws, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: 10 * time.Second}))
+	stop := context.AfterFunc(ctx, func() { l.end(seat.CloseEnded, "the bot leaves") })
+	defer stop()
+	defer l.end(seat.CloseEnded, "the bot leaves")
+	if err := l.send(frame{Hello: &hello{Sessions: c.sessions()}}); err != nil {
+		return err
+	}
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.link == l {
+			c.link = nil
+		}
+	}()
+	for {
+		var f frame
+		if err := l.Read(&f); err != nil {
+			var closed *websocket.CloseError
+			if errors.As(err, &closed) && closed.Text != "" {
+				err = errors.New(closed.Text)
+				if closed.Code == seat.CloseTaken {
+					err = dismissed{fmt.Errorf("server: %s", closed.Text)}
+				}
+			}
+			return err
+		}
+		switch {
+		case f.Welcome != nil:
+			*reached, c.New = true, false
+			c.welcome(l, f.Welcome)
+		case f.Open != nil:
+			c.open(l, f.Open)
+		case f.Result != nil:
+			c.result(f.Result)
+		case f.Bye != "":
+			return dismissed{fmt.Errorf("server: %s", f.Bye)}
+		case f.Session != 0:
+			l.deliver(f)
+		}
+	}
+}
+
+func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+	q := url.Values{paramBot: {c.Bot}, paramInstance: {c.instance}}
+	if c.Label != "" {
+		q.Set(paramLabel, c.Label)
+	}
+	if len(c.Games) > 0 {
+		q.Set(paramGames, strings.Join(c.Games, ","))
+	}
+	if c.New {
+		q.Set(paramNew, "1")
+	}
+	address := "ws" + strings.TrimPrefix(c.URL, "http") + Path + "?" + q.Encode()
+	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 90 * time.Second}
+	ws, resp, err := d.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {c.Agent}})
+	if err == nil {
+		return ws, nil
+	}
+	if resp == nil {
+		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
+	}
+	p := new(wire.Problem)
+	data, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // at most 1 KiB, by gorilla/websocket
+	if json.Unmarshal(data, p) != nil || p.Title == "" {
+		p = &wire.Problem{Status: resp.StatusCode, Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", c.URL, resp.Status), Hint: "is this the address of a timba server?"}
+	}
+	again := []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError}
+	if slices.Contains(again, p.Status) {
+		return nil, p
+	}
+	return nil, dismissed{p}
+}
+
+// sessions returns those that have a process, in order.
+func (c *Client) sessions() []int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.AppendSeq([]int64{}, maps.Keys(c.programs))
+}
+
+// welcome goes on with the sessions that the server still has, and ends the others.
+func (c *Client) welcome(l *link, w *Welcome) {
+	c.states <- State{Online: w}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.pace = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
+	c.link = l
+	for id, p := range c.programs {
+		if !slices.Contains(w.Sessions, id) {
+			p.seat.Close(errors.New("the server has ended the session"))
+			continue
+		}
+		conn := l.conn(id)
+		go p.seat.Attach(conn)
+	}
+	if c.leaving {
+		go l.send(frame{Leave: true})
+	}
+}
+
+// open starts the process of a session.
+func (c *Client) open(l *link, o *Opening) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.programs) >= maxSessions || c.programs[o.Session] != nil {
+		return // the server's fault; it waits in vain
+	}
+	if !c.begun[o.Match] {
+		c.begun[o.Match] = true
+		c.states <- State{Playing: o}
+	}
+	if c.Once && !c.leaving {
+		c.leaving = true
+		go l.send(frame{Leave: true})
+	}
+	p := &program{Opening: *o, seat: seat.New(seat.Options{Back: 24 * time.Hour})}
+	c.programs[o.Session] = p
+	conn := l.conn(o.Session)
+	go p.seat.Attach(conn)
+	go func() {
+		if c.Serve != nil {
+			p.serve(c.Serve)
+		} else {
+			p.run(c.Command, c.Stderr)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.programs, o.Session)
+		c.isIdle()
+	}()
+}
+
+func (c *Client) result(r *Result) {
+	c.states <- State{Result: r}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.begun, r.Match)
+	c.isIdle()
+}
+
+// endAll ends all processes.
+func (c *Client) endAll() {
+	c.mu.Lock()
+	var list []*program
+	for _, p := range c.programs {
+		p.seat.Close(errors.New("the bot left"))
+		list = append(list, p)
+	}
+	c.mu.Unlock()
+	for _, p := range list {
+		p.wait()
+	}
+}
+
+// Text returns what is to be said of a state; "" for nothing.
+func (s State) Text() string {
+	switch {
+	case s.Online != nil:
+		return fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break", s.Online.Bot, s.Online.Version, s.Online.Allowance, s.Online.Comeback)
+	case s.Offline != nil:
+		return fmt.Sprintf("offline: %v: next attempt in %.1f s", s.Offline, s.Wait.Seconds())
+	case s.Playing != nil:
+		return fmt.Sprintf("playing match %d, %s: %s", s.Playing.Match, onLadder(s.Playing.Ladder, s.Playing.Game), strings.Join(s.Playing.Bots, " against "))
+	case s.Result != nil:
+		return s.Result.text()
+	case s.Leaving:
+		return "leaving after what is played now; Ctrl-C again leaves at once, and loses it"
+	}
+	return ""
+}
+
+func (r *Result) text() string {
+	name := "match " + strconv.FormatInt(r.Match, 10)
+	switch {
+	case r.Before != 0 && r.Text != "":
+		return fmt.Sprintf("%s %s: score %.3f, Elo %.0f to %.0f", name, r.Text, r.Score, r.Before, r.After)
+	case r.Before != 0:
+		return fmt.Sprintf("%s over: score %.3f, Elo %.0f to %.0f", name, r.Score, r.Before, r.After)
+	case r.Text != "":
+		return name + " broken off: " + r.Text
+	}
+	return name + " over"
+}
+
+func onLadder(ladder, game string) string {
+	if ladder == "" {
+		return game + ", unrated"
+	}
+	return ladder
+}

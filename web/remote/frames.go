@@ -1,0 +1,196 @@
+// Package remote plays bots that run on their owner's machine. Hub is the server's end: it takes
+// their connections, and is the program of their versions for the runner. Client is the other
+// end: it starts a process for each session.
+//
+// A bot has one WebSocket, which carries any number of sessions. A session is one process of a
+// match: its lines are those of a seat.Seat at each end, so that they go on where they broke off
+// when the connection comes back.
+package remote
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// Path is the address of the WebSocket on a server.
+const Path = "/ws/remote"
+
+// The parameters of the address.
+const (
+	paramBot      = "bot"
+	paramLabel    = "label"
+	paramGames    = "games" // separated by commas
+	paramNew      = "new"   // "1": a new version
+	paramInstance = "instance"
+)
+
+// frame is one message. It has one of its members, or a Session with one of Seat and Shut.
+type frame struct {
+	Hello   *hello      `json:"hello,omitempty"`   // the client's first
+	Welcome *Welcome    `json:"welcome,omitempty"` // the server's first
+	Open    *Opening    `json:"open,omitempty"`    // by the server: a session begins
+	Result  *Result     `json:"result,omitempty"`  // by the server: a match has ended
+	Leave   bool        `json:"leave,omitempty"`   // by the client: no more matches
+	Bye     string      `json:"bye,omitempty"`     // by the server: the client is not to come back
+	Session int64       `json:"session,omitempty"`
+	Seat    *seat.Frame `json:"seat,omitempty"`
+	Shut    bool        `json:"shut,omitempty"` // that end of the session carries no more frames
+}
+
+// hello has the sessions that the client still has processes for.
+type hello struct {
+	Sessions []int64 `json:"sessions"`
+}
+
+// Welcome is what the server tells a bot that has connected.
+type Welcome struct {
+	Bot       string   `json:"bot"`
+	Version   int      `json:"version"`
+	Label     string   `json:"label,omitempty"`
+	Games     []string `json:"games,omitempty"` // none: all
+	Allowance int64    `json:"allowance"`       // milliseconds
+	Comeback  int64    `json:"comeback"`        // seconds
+	Frames    float64  `json:"frames"`          // a second, that the client may send
+	Sessions  []int64  `json:"sessions"`        // that go on
+}
+
+// Opening is a session that begins: the client is to start a process for it.
+type Opening struct {
+	Session int64    `json:"session"`
+	Match   int64    `json:"match"`
+	Ladder  string   `json:"ladder,omitempty"` // none: an unrated match
+	Game    string   `json:"game"`
+	Bots    []string `json:"bots"` // of the match, by slot
+}
+
+// Result is how a match has ended.
+type Result struct {
+	Match  int64   `json:"match"`
+	Ladder string  `json:"ladder,omitempty"`
+	Text   string  `json:"text,omitempty"` // why it has no result; "" where it has one
+	Score  float64 `json:"score"`          // of a rated match, from 0 to 1
+	Before float64 `json:"before"`         // Elo
+	After  float64 `json:"after"`
+}
+
+// The bounds of a connection; docs/operating.md has them.
+const (
+	maxSessions  = 16 // of one bot: more than a match has rotations
+	framesPerSec = 2000
+	aliveTime    = 15 * time.Second // without any sign of the other end
+	helloTime    = 10 * time.Second
+	maxFrame     = 128 << 10
+)
+
+var socketLimits = seat.SocketLimits{Frame: maxFrame, Frames: framesPerSec, Burst: framesPerSec, Alive: aliveTime, Send: 10 * time.Second}
+
+// link is one connection with its sessions.
+type link struct {
+	*seat.Socket
+	pace *rate.Limiter // of what is sent; nil: none
+	done chan struct{} // closed when nothing can come any more
+	once sync.Once
+	open bool // the Welcome is on its way; of the hub's lock
+
+	mu    sync.Mutex
+	conns map[int64]*conn
+}
+
+func newLink(s *seat.Socket) *link {
+	return &link{Socket: s, done: make(chan struct{}), conns: map[int64]*conn{}}
+}
+
+func (l *link) send(f frame) error {
+	if l.pace != nil {
+		if err := l.pace.Wait(context.Background()); err != nil {
+			return err
+		}
+	}
+	return l.Write(f)
+}
+
+// end ends the link, and so all of its sessions' connections.
+func (l *link) end(code int, why string) {
+	l.once.Do(func() { close(l.done) })
+	l.Shut(code, why)
+}
+
+// conn returns a session's share of the link, to which its frames are delivered from now on.
+func (l *link) conn(id int64) *conn {
+	c := &conn{link: l, id: id, in: make(chan seat.Frame), done: make(chan struct{})}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns[id] = c
+	return c
+}
+
+// deliver hands a frame of a session to it. A frame of a session that has ended is dropped.
+func (l *link) deliver(f frame) {
+	l.mu.Lock()
+	c := l.conns[f.Session]
+	l.mu.Unlock()
+	switch {
+	case c == nil:
+	case f.Shut:
+		c.stop()
+	case f.Seat != nil:
+		select {
+		case c.in <- *f.Seat:
+		case <-c.done:
+		case <-l.done:
+		}
+	}
+}
+
+// conn is a session's share of a link.
+type conn struct {
+	link *link
+	id   int64
+	in   chan seat.Frame
+	done chan struct{}
+	once sync.Once
+}
+
+var errGone = errors.New("remote: the connection has ended")
+
+func (c *conn) stop() { c.once.Do(func() { close(c.done) }) }
+
+// Send implements seat.Conn.
+func (c *conn) Send(f seat.Frame) error {
+	select {
+	case <-c.done:
+		return errGone
+	case <-c.link.done:
+		return errGone
+	default:
+		return c.link.send(frame{Session: c.id, Seat: &f})
+	}
+}
+
+// Receive implements seat.Conn.
+func (c *conn) Receive() (seat.Frame, error) {
+	select {
+	case f := <-c.in:
+		return f, nil
+	case <-c.done:
+	case <-c.link.done:
+	}
+	return seat.Frame{}, errGone
+}
+
+// Close implements seat.Conn.
+func (c *conn) Close(string) {
+	c.stop()
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	if c.link.conns[c.id] == c {
+		delete(c.link.conns, c.id)
+		go c.link.send(frame{Session: c.id, Shut: true}) // it may wait for the other end
+	}
+}

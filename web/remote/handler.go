@@ -1,0 +1,318 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// Handler returns the handler of Path. The API authenticates, counts requests and answers errors.
+func (h *Hub) Handler(a *api.API) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.Route(r, "GET "+Path)
+		v, err := visitor(a, w, r)
+		if err == nil {
+			err = h.serve(w, r, v)
+		}
+		if err != nil {
+			a.Fail(w, r, err)
+		}
+	})
+}
+
+func visitor(a *api.API, w http.ResponseWriter, r *http.Request) (v api.Visit, err error) {
+	token, err := api.Bearer(r)
+	if err != nil {
+		return v, err
+	}
+	if v, err = a.Visit(w, r, token); err != nil {
+		return v, err
+	}
+	switch {
+	case r.Method != http.MethodGet:
+		return v, ladder.Errorf(api.NotAllowed, "try GET", "%s does not support this method", Path)
+	case token == "":
+		return v, ladder.Errorf(ladder.Unauthorized, "send Authorization: Bearer TOKEN", "%s needs a token of scope %q", Path, ladder.ScopeSubmit)
+	case !v.Covers(ladder.ScopeSubmit):
+		return v, ladder.Errorf(ladder.Forbidden, "use a token of scope submit", "%s needs the scope %q, this token has %q", Path, ladder.ScopeSubmit, v.Token.Scope)
+	case !ownOrigin(r):
+		return v, ladder.Errorf(ladder.Forbidden, "connect with timba connect", "pages of other sites may not connect")
+	case !websocket.IsWebSocketUpgrade(r):
+		return v, ladder.Errorf(ladder.Invalid, "connect with timba connect", "%s is the address of a WebSocket", Path)
+	}
+	return v, nil
+}
+
+// ownOrigin reports whether a request is by no page, or by one of this server.
+func ownOrigin(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		u, err := url.Parse(origin)
+		if err != nil || !strings.EqualFold(u.Host, r.Host) {
+			return false
+		}
+	}
+	return true
+}
+
+var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
+
+// asked is what a client asks for.
+type asked struct {
+	store.RemoteVersion
+	instance string
+}
+
+func parse(q url.Values) (a asked, err error) {
+	a.Bot, a.Label, a.New, a.instance = q.Get(paramBot), q.Get(paramLabel), q.Get(paramNew) == "1", q.Get(paramInstance)
+	if !plainInstance.MatchString(a.instance) {
+		return a, ladder.Errorf(ladder.Invalid, "connect with timba connect", "instance cannot be %.80q", a.instance)
+	}
+	if err := ladder.CheckName("bot", a.Bot); err != nil {
+		return a, err
+	}
+	if text := q.Get(paramGames); text != "" {
+		for _, name := range strings.Split(text, ",") {
+			if _, err := games.Find(name); err != nil {
+				return a, ladder.Errorf(ladder.Invalid, "", "%w", err)
+			}
+			a.Games = append(a.Games, name)
+		}
+	}
+	return a, nil
+}
+
+// serve carries a connection from its request to its end. An error has not been answered.
+func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
+	ask, err := parse(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	h.awaitEnd(ask, v.Person.ID)
+	if err := h.mayCome(ask, v.Person.ID, v.Address); err != nil {
+		return err
+	}
+	version, err := h.Store.ConnectRemote(r.Context(), v.Person.ID, ask.RemoteVersion, h.Bounds)
+	if err != nil {
+		return err
+	}
+	token, _ := api.Bearer(r)
+	b, err := h.come(version, ask, v.Address, token)
+	if err != nil {
+		return err
+	}
+	socket, err := seat.Upgrade(w, r, socketLimits)
+	if err != nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		b.coming = false
+		return nil // answered
+	}
+	h.Log.Info("remote bot connected", "bot", version.Bot, "version", version.Number, "person", v.Person.ID, "address", v.Address.String())
+	l := newLink(socket)
+	why := h.carry(b, l, ask)
+	l.end(websocket.ClosePolicyViolation, why.Error())
+	h.mu.Lock()
+	b.coming = false
+	h.detach(b, l)
+	h.mu.Unlock()
+	h.Log.Info("remote bot disconnected", "bot", version.Bot, "version", version.Number, "why", why)
+	return nil
+}
+
+// endWait is how long a new client waits for the connection of one before it to end.
+const endWait = time.Second
+
+// awaitEnd waits for the connection of a client that was there before, which may be about to end.
+func (h *Hub) awaitEnd(ask asked, person int64) {
+	var old *link
+	h.mu.Lock()
+	for _, b := range h.bots {
+		if b.version.Bot == ask.Bot && b.version.Owner == person && b.instance != ask.instance && b.there() {
+			old = b.link
+		}
+	}
+	h.mu.Unlock()
+	if old == nil {
+		return
+	}
+	select {
+	case <-old.done:
+	case <-time.After(endWait):
+	}
+}
+
+// there reports whether a bot is connected, under the lock.
+func (b *bot) there() bool {
+	if b.link == nil {
+		return false
+	}
+	select {
+	case <-b.link.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// mayCome refuses a bot that is connected elsewhere, and what is over the limits.
+func (h *Hub) mayCome(ask asked, person int64, address netip.Addr) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
+	}
+	ofPerson, fromAddress, all := 0, 0, 0
+	for _, b := range h.bots {
+		if !b.there() && !b.coming {
+			continue
+		}
+		if b.version.Bot == ask.Bot {
+			if b.version.Owner == person && b.there() && b.instance != ask.instance && !ask.New {
+				return ladder.Errorf(ladder.Conflict, "end the program that connects it, or wait some seconds if that is gone", "bot %q is connected already", ask.Bot)
+			}
+			continue
+		}
+		all++
+		if b.version.Owner == person {
+			ofPerson++
+		}
+		if b.address == address {
+			fromAddress++
+		}
+	}
+	text := ""
+	switch {
+	case ofPerson >= h.Limits.Person:
+		text = fmt.Sprintf("the limit for one person is %d remote bots at the same time", h.Limits.Person)
+	case fromAddress >= h.Limits.Address:
+		text = fmt.Sprintf("the limit for one address is %d remote bots at the same time", h.Limits.Address)
+	case all >= h.Limits.Total:
+		text = fmt.Sprintf("the limit is %d remote bots at the same time", h.Limits.Total)
+	default:
+		return nil
+	}
+	err := ladder.Errorf(ladder.TooMany, "end another one, or try again later", "%s", text)
+	err.Retry = time.Minute
+	return err
+}
+
+// come keeps a place for a bot.
+func (h *Hub) come(v ladder.Version, ask asked, address netip.Addr, token string) (*bot, error) {
+	if err := h.mayCome(ask, v.Owner, address); err != nil { // others may have come meanwhile
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[v.ID]
+	if b == nil {
+		b = &bot{sessions: map[int64]*session{}, matches: map[int64]int{}, since: time.Now()}
+		h.bots[v.ID] = b
+	}
+	b.version, b.address, b.token, b.instance, b.coming = v, address, token, ask.instance, true
+	return b, nil
+}
+
+// carry carries a connection until it ends, and returns why it did.
+func (h *Hub) carry(b *bot, l *link, ask asked) error {
+	timer := time.AfterFunc(helloTime, func() { l.end(websocket.ClosePolicyViolation, "no hello") })
+	var f frame
+	err := l.Read(&f)
+	timer.Stop()
+	if err != nil {
+		return err
+	}
+	if f.Hello == nil || len(f.Hello.Sessions) > maxSessions {
+		return fmt.Errorf("remote: the first frame is not a hello")
+	}
+	if err := h.welcome(b, l, ask, f.Hello.Sessions); err != nil {
+		return err
+	}
+	h.Wake()
+	for {
+		f = frame{}
+		if err := l.Read(&f); err != nil {
+			return err
+		}
+		switch {
+		case f.Leave:
+			h.mu.Lock()
+			if b.link == l && !b.leaving {
+				b.leaving, b.since = true, time.Now()
+			}
+			h.mu.Unlock()
+		case f.Session != 0 && (f.Seat != nil || f.Shut):
+			l.deliver(f)
+		default:
+			return fmt.Errorf("remote: the frame is none that a client sends")
+		}
+	}
+}
+
+// welcome makes a link the bot's. Its sessions go on if the client still has them, or has not
+// heard of them; the others are lost.
+func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return fmt.Errorf("the server is stopping")
+	}
+	if old := b.link; old != nil {
+		go old.end(seat.CloseTaken, "another connection has taken over")
+	}
+	b.link, b.coming, b.leaving, b.since = l, false, false, time.Now()
+	w := Welcome{
+		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
+		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
+		Frames: framesPerSec * 0.9, Sessions: []int64{},
+	}
+	var goOn []*session
+	for id, s := range b.sessions {
+		switch {
+		case slices.Contains(has, id) && s.told == ask.instance:
+			goOn = append(goOn, s)
+			w.Sessions = append(w.Sessions, id)
+		case s.told == "" || s.told == ask.instance && !s.seat.Heard():
+			s.told = ""
+		default: // its process is gone
+			s.seat.Close(fault.New(fault.Reason{Kind: fault.ConnectionLost}))
+		}
+	}
+	conns := make([]*conn, len(goOn))
+	for i, s := range goOn {
+		conns[i] = l.conn(s.Session)
+	}
+	go func() {
+		if l.send(frame{Welcome: &w}) != nil {
+			return
+		}
+		for i, s := range goOn {
+			go s.seat.Attach(conns[i])
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if b.link != l {
+			return
+		}
+		l.open = true
+		for _, s := range b.sessions {
+			if s.told == "" {
+				h.begin(b, s)
+			}
+		}
+	}()
+	return nil
+}

@@ -1,0 +1,293 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// Options are the parts of a Hub. Store and Events are required.
+type Options struct {
+	Store  *store.Store
+	Limits ladder.RemoteLimits
+	Bounds ladder.Limits // of people: bots and versions
+	Events *events.Hub
+	Wake   func() // called when a bot has come; nil: nobody wants to know
+	Log    *slog.Logger
+}
+
+// Hub has the remote bots of a server.
+type Hub struct {
+	Options
+	began   time.Time
+	recheck chan struct{}
+
+	mu       sync.Mutex
+	closed   bool
+	sessions int64          // the last one
+	bots     map[int64]*bot // by version, those that have come
+}
+
+// bot is one remote version.
+type bot struct {
+	version  ladder.Version
+	address  netip.Addr
+	token    string
+	instance string    // of its client
+	link     *link     // nil while it is away
+	coming   bool      // it is about to have a link
+	leaving  bool      // it wants no more matches
+	since    time.Time // it is away, or wants no more matches
+	sessions map[int64]*session
+	matches  map[int64]int // that it plays, by ID: how many sessions
+}
+
+// session is one process of a bot.
+type session struct {
+	Opening
+	seat *seat.Seat
+	told string // the instance that was told of it
+}
+
+// New returns a hub. Run has to be called.
+func New(o Options) *Hub {
+	if o.Wake == nil {
+		o.Wake = func() {}
+	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), bots: map[int64]*bot{}}
+}
+
+// Away reports whether a remote version cannot begin a match, and since when.
+func (h *Hub) Away(version int64) (since time.Time, away bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[version]
+	switch {
+	case b == nil:
+		return h.began, true
+	case b.link == nil || b.leaving:
+		return b.since, true
+	}
+	return time.Time{}, false
+}
+
+// Online reports whether a remote version is connected.
+func (h *Hub) Online(version int64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[version]
+	return b != nil && b.link != nil
+}
+
+// Bot returns a remote version as a program that plays a match.
+func (h *Hub) Bot(v ladder.Version, m *ladder.Match) referee.Bot {
+	return referee.Bot{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
+		s, err := h.open(v, m)
+		if err != nil {
+			return err
+		}
+		defer h.end(v.ID, s)
+		return s.seat.Serve(lines, answers)
+	}}
+}
+
+// open begins a session.
+func (h *Hub) open(v ladder.Version, m *ladder.Match) (*session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[v.ID]
+	if b == nil || len(b.sessions) >= maxSessions {
+		return nil, seat.Lost(h.Limits.Comeback)
+	}
+	h.sessions++
+	s := &session{
+		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
+		seat:    seat.New(seat.Options{Back: h.Limits.Comeback, Slow: slow(h.Limits.Allowance)}),
+	}
+	b.sessions[s.Session] = s
+	b.matches[m.ID]++
+	if b.link != nil && b.link.open {
+		h.begin(b, s)
+	}
+	return s, nil
+}
+
+// slow returns the time after which a line that has not arrived stops the clock: well before
+// any move is late.
+func slow(allowance time.Duration) time.Duration {
+	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
+}
+
+// begin tells a bot of a session and attaches it, under the lock.
+func (h *Hub) begin(b *bot, s *session) {
+	l := b.link
+	c := l.conn(s.Session)
+	s.told = b.instance
+	go func() {
+		if l.send(frame{Open: &s.Opening}) == nil {
+			s.seat.Attach(c)
+		}
+	}()
+}
+
+// end ends a session.
+func (h *Hub) end(version int64, s *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.bots[version]
+	delete(b.sessions, s.Session)
+	if b.matches[s.Match]--; b.matches[s.Match] == 0 {
+		delete(b.matches, s.Match)
+	}
+}
+
+// Run tells the bots how their matches end, and ends the connections of those that may no longer
+// play, until the context ends.
+func (h *Hub) Run(ctx context.Context) error {
+	news, stop := h.Events.Subscribe(256, func(e events.Event) bool {
+		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionMoved
+	})
+	defer stop()
+	check := time.NewTicker(checkTime)
+	defer check.Stop()
+	for {
+		select {
+		case e, ok := <-news:
+			if !ok {
+				news = nil
+				continue
+			}
+			if e.Kind == events.VersionMoved {
+				h.check(ctx)
+			} else {
+				h.tell(e)
+			}
+		case <-check.C:
+			h.check(ctx)
+		case <-h.recheck:
+			h.check(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// checkTime is how often it is checked whether the bots may still play, without being told.
+const checkTime = 3 * time.Second
+
+// tell tells the bots of a match how it has ended.
+func (h *Hub) tell(e events.Event) {
+	m, err := h.Store.Match(context.Background(), e.Match)
+	if err != nil {
+		h.Log.Error("reading a match", "match", e.Match, "err", err)
+		return
+	}
+	for slot, id := range m.Versions {
+		h.mu.Lock()
+		var l *link
+		if b := h.bots[id]; b != nil {
+			l = b.link
+		}
+		h.mu.Unlock()
+		if l == nil {
+			continue
+		}
+		r := Result{Match: e.Match, Ladder: m.Ladder, Text: e.Text}
+		if e.Kind == events.MatchFinished {
+			r.Text = m.Reason
+		}
+		for _, c := range m.Changes {
+			if c.Slot == slot {
+				r.Score, r.Before, r.After = c.Score, c.Before, c.After
+			}
+		}
+		go l.send(frame{Result: &r})
+	}
+}
+
+// Recheck makes Run check soon whether the bots may still play. It never blocks.
+func (h *Hub) Recheck() {
+	select {
+	case h.recheck <- struct{}{}:
+	default: // it will
+	}
+}
+
+// check ends the connections of bots that may no longer play: of a person who is blocked, with
+// a token that is no longer valid, or of a version that is no longer live. The games of the last
+// may end first.
+func (h *Hub) check(ctx context.Context) {
+	h.mu.Lock()
+	var list []*bot
+	for _, b := range h.bots {
+		if b.link != nil || len(b.sessions) > 0 {
+			list = append(list, b)
+		}
+	}
+	h.mu.Unlock()
+	for _, b := range list {
+		_, _, err := h.Store.Authenticate(ctx, b.token)
+		if code := ladder.CodeOf(err); code == ladder.Unauthorized || code == ladder.Forbidden {
+			h.dismiss(b, err.Error(), true)
+			continue
+		}
+		v, err := h.Store.Version(ctx, b.version.ID)
+		if err == nil && v.State != ladder.Live {
+			h.dismiss(b, ladder.Errorf(ladder.Conflict, "", "version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State).Error(), false)
+		}
+	}
+}
+
+// dismiss ends the connection of a bot for good; of one that plays only if it is to be at once.
+func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(b.sessions) > 0 && !atOnce {
+		return
+	}
+	for _, s := range b.sessions {
+		s.seat.Close(fault.New(fault.Reason{Kind: fault.ConnectionLost}))
+	}
+	if l := b.link; l != nil {
+		h.detach(b, l)
+		go func() {
+			l.send(frame{Bye: why})
+			l.end(seat.CloseBroken, why)
+		}()
+	}
+}
+
+// detach notes that a bot is away, under the lock.
+func (h *Hub) detach(b *bot, l *link) {
+	if b.link == l {
+		b.link, b.since, b.leaving = nil, time.Now(), false
+	}
+}
+
+// Close ends all connections; their clients come back to the next server.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for _, b := range h.bots {
+		if l := b.link; l != nil {
+			h.detach(b, l)
+			go l.end(closeRestart, "the server is stopping")
+		}
+	}
+}
+
+// closeRestart is the code of RFC 6455 for a server that goes away.
+const closeRestart = 1001

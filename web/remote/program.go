@@ -1,0 +1,106 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/timba-arena/timba/web/seat"
+)
+
+// program is a process of a client for one session.
+type program struct {
+	Opening
+	seat *seat.Seat
+	done sync.WaitGroup
+}
+
+// endTime is how long a process has to end when its input does.
+const endTime = 2 * time.Second
+
+// run starts the process, carries its lines, and returns when it has ended.
+func (p *program) run(command []string, stderr io.Writer) {
+	p.done.Add(1)
+	defer p.done.Done()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Stderr = stderr
+	own(cmd)
+	in, err := cmd.StdinPipe()
+	var out io.ReadCloser
+	if err == nil {
+		out, err = cmd.StdoutPipe()
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		err = fmt.Errorf("could not be started: %w", err)
+		fmt.Fprintf(stderr, "%s %v\n", command[0], err)
+		p.seat.Close(err)
+		p.seat.Serve(noLines{}, io.Discard)
+		return
+	}
+	ended := make(chan struct{})
+	var once sync.Once
+	wait := func() (err error) {
+		once.Do(func() {
+			err = cmd.Wait()
+			close(ended)
+		})
+		<-ended
+		return err
+	}
+	p.seat.Serve(&untilExit{out, cmd, wait}, in)
+	in.Close()
+	kill := time.AfterFunc(endTime, func() { killAll(cmd) })
+	defer kill.Stop()
+	io.Copy(io.Discard, out)
+	wait()
+	killAll(cmd) // what it has started
+}
+
+// serve plays without a process.
+func (p *program) serve(play func(io.Reader, io.Writer) error) {
+	p.done.Add(1)
+	defer p.done.Done()
+	answers, write := io.Pipe()
+	lines, feed := io.Pipe()
+	go func() {
+		err := play(lines, write)
+		lines.CloseWithError(io.ErrClosedPipe)
+		write.CloseWithError(err)
+	}()
+	p.seat.Serve(answers, feed)
+	feed.Close()
+	answers.Close()
+}
+
+func (p *program) wait() { p.done.Wait() }
+
+// untilExit reads the output of a process. Its end is told by how the process has ended.
+type untilExit struct {
+	io.Reader
+	cmd  *exec.Cmd
+	wait func() error
+}
+
+// Read implements io.Reader.
+func (u *untilExit) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	if n > 0 || err == nil {
+		return n, nil
+	}
+	kill := time.AfterFunc(endTime, func() { killAll(u.cmd) })
+	defer kill.Stop()
+	u.wait()
+	return 0, errors.New(u.cmd.ProcessState.String())
+}
+
+// noLines is the output of a process that there is not.
+type noLines struct{}
+
+// Read implements io.Reader.
+func (noLines) Read([]byte) (int, error) { return 0, io.EOF }

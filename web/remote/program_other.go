@@ -1,0 +1,9 @@
+//go:build !unix
+
+package remote
+
+import "os/exec"
+
+func own(*exec.Cmd) {}
+
+func killAll(cmd *exec.Cmd) { cmd.Process.Kill() }
