@@ -4,6 +4,7 @@ package livebench
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -194,12 +195,16 @@ func (b *bench) read() (stop func()) {
 	for _, c := range b.conns {
 		all.Go(func() {
 			for {
-				_, data, err := c.ReadMessage()
+				_, message, err := c.NextReader()
+				if err != nil {
+					return
+				}
+				n, err := io.Copy(io.Discard, message)
 				if err != nil {
 					return
 				}
 				b.messages.Add(1)
-				b.bytes.Add(int64(len(data)))
+				b.bytes.Add(n)
 			}
 		})
 	}

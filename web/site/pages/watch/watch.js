@@ -28,10 +28,6 @@ if (root) {
     if (key !== listed) { // the moves that have been shown
       listed = key;
       element('moves').replaceChildren(...moveList({ ...game, moves: game.moves.slice(0, all) }, b.frames.slice(0, all + 1), names, (n) => b.look(n + game.base)));
-      for (const button of element('moves').querySelectorAll('button.move')) { // its name begins with what is seen
-        button.removeAttribute('aria-label');
-        button.append(html('span', { class: 'hidden' }, ` ${button.title}`));
-      }
       element('moves').scrollTop = element('moves').scrollHeight;
     }
     for (const button of element('moves').querySelectorAll('button.move')) {
