@@ -70,7 +70,6 @@ type Server struct {
 	Notice   string
 	room     ladder.Room
 	tables   *play.Tables
-	play     ladder.PlayLimits // its memory is not of room
 	resolve  func(context.Context, ladder.Version) (referee.Bot, error)
 	listener net.Listener
 	remotes  *remote.Hub
