@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/explain"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -115,6 +116,9 @@ func explained(t *testing.T, r *referee.Replay, g rules.Game) string {
 	e := explain.Explainer{
 		Writer: &out, Games: []*explain.Game{{Replay: r, Rules: g}},
 		Command: func(words ...string) string { return strings.Join(words, " ") },
+		About: func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+			return c, []string{"check", name}
+		},
 	}
 	if err := e.Explain(); err != nil {
 		t.Fatal(err)
