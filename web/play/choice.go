@@ -74,6 +74,9 @@ func (x *Table) choose(ctx context.Context) error {
 		if !v.Plays(c.Game) {
 			return ladder.Errorf(ladder.Invalid, "choose another", "bot %q does not play %s", v.Bot, c.Game)
 		}
+		if v.Remote {
+			return ladder.Errorf(ladder.Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
+		}
 		house[seat] = v.House()
 		x.Versions = append(x.Versions, v)
 	}

@@ -44,6 +44,11 @@ type botPage struct {
 	Problem   *wire.Problem // why an action was refused
 }
 
+// Remote reports whether the version that plays is remote.
+func (p botPage) Remote() bool {
+	return slices.ContainsFunc(p.Versions, func(v ladder.Version) bool { return v.Number == p.Live() && v.Remote })
+}
+
 // Live returns the number of the version that plays, 0 if there is none.
 func (p botPage) Live() int {
 	for _, s := range p.Places {

@@ -95,9 +95,10 @@ func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem 
 		return err
 	}
 	for _, b := range versions {
-		if b.House() {
+		switch {
+		case b.House():
 			page.House = append(page.House, playBot{b.Bot, levelOf(b.Bot)})
-		} else {
+		case !b.Remote:
 			page.Bots = append(page.Bots, playBot{Name: b.Bot})
 		}
 	}
