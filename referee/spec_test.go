@@ -54,7 +54,7 @@ func TestShapeSections(t *testing.T) {
 		got = append(got, m[1])
 	}
 	want := []string{"A bot in ten minutes", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
-		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "The manifest", "Exit status", "Perft", "Games", "Cards"}
+		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "The manifest", "Bots of a local match", "Exit status", "Perft", "Games", "Cards"}
 	for _, g := range games.All() {
 		want = append(want, g.Display().Title)
 	}

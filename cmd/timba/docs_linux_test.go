@@ -19,6 +19,7 @@ import (
 // beginning, and why.
 var notRun = map[string]string{
 	"curl ":                   "web/api: TestDocumentation runs them",
+	"timba connect ":          "web/remote plays with real remote bots",
 	"go test ":                "they are tests",
 	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
 	"timba demo":              "testdata/script/demo.txt runs the demo",
@@ -238,6 +239,9 @@ func TestInlineCommands(t *testing.T) {
 				if err != nil || !c.HasParent() || c.HasSubCommands() && !c.Runnable() {
 					t.Errorf("%s: `%s`: there is no such command", filepath.Base(page), m[0])
 					continue
+				}
+				if i := slices.Index(words, "--"); i >= 0 {
+					words = words[:i] // the rest is not timba's
 				}
 				for _, word := range words {
 					name, isFlag := strings.CutPrefix(strings.Trim(word, "[]"), "--")

@@ -289,7 +289,8 @@ func TestKilledWorkers(t *testing.T) {
 	args := []string{"match", "brisca", "--deals", "100000", "--movetime", "600000", "--log", "--concurrency", "20"}
 	for name := range hardBots {
 		if name != "spinner" { // at whose games all others would wait
-			args = append(args, filepath.Join(m.bots, name), filepath.Join(m.bots, name))
+			bot := filepath.Join(m.bots, name)
+			args = append(args, "--bot", "name="+name+"-1 cmd="+bot, "--bot", "name="+name+"-2 cmd="+bot)
 		}
 	}
 	m.begin(t, " > move ", 400, args...)

@@ -54,8 +54,8 @@ func (w *World) Must(err error) {
 func (w *World) House(hash func(name string) string) {
 	w.T.Helper()
 	var bots []store.HouseBot
-	for _, b := range house.List() {
-		bots = append(bots, store.HouseBot{Name: "@" + b.Name, Label: house.Version, Hash: hash("@" + b.Name)})
+	for _, name := range (house.Registry{}).Names() {
+		bots = append(bots, store.HouseBot{Name: "@" + name, Label: house.Version, Hash: hash("@" + name)})
 	}
 	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
 }

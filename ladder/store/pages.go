@@ -281,7 +281,7 @@ type Forfeit struct {
 	Seat        int
 	Code        string // of its first fault
 	Version     int
-	Played      string // the game, such as "brisca"
+	Played      string // the game, by its name
 	Ladder      string // "" for an unrated match
 	At          time.Time
 }
