@@ -21,8 +21,8 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 	switch {
 	case ctx.Err() != nil:
 		return // it begins again at the next start, or its owner is blocked
-	case err != nil && r.unwanted(ctx, o.job):
-		return
+	case err != nil && (ladder.CodeOf(err) == ladder.Conflict || r.unwanted(ctx, o.job)):
+		return // it was cancelled
 	case err != nil:
 		o.again = append(o.again, versionName(o.version))
 		r.Log.Error("a submission failed because of the server and will be tried again", "version", o.version, "err", err)
