@@ -75,7 +75,7 @@ type Tab struct {
 }
 
 // timeout is the time for all that a test does in a tab. The machine may be busy.
-const timeout = 3 * time.Minute
+const timeout = 12 * time.Minute
 
 // Open opens an address in a new tab of the browser that Start has returned. The address is also
 // the Home of the tab.

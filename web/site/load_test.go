@@ -34,6 +34,7 @@ var unlinked = map[string]string{
 	"GET /games/{game}/embed":        "/games/1/embed",
 	"GET /live/{match}":              "", // of a match in progress
 	"GET /play/{id}":                 "",
+	"GET /play/{id}/replay.json":     "",
 }
 
 var (

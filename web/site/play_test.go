@@ -59,7 +59,7 @@ const step = `(() => {
 // playOut plays at random to the end of the game.
 func playOut(b *browsertest.Tab, moves int) {
 	b.T.Helper()
-	end := time.Now().Add(4 * time.Minute)
+	end := time.Now().Add(10 * time.Minute)
 	for n := 0; moves == 0 || n < moves; {
 		if time.Now().After(end) {
 			b.T.Fatalf("the game is not over: %s", b.Text("main"))
