@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"time"
 
 	"os"
@@ -41,7 +40,9 @@ func newConnect() *cobra.Command {
 		Example: "  timba connect --bot mybot -- python3 bot.py\n" +
 			"  timba connect --server https://timba.example --token-file token.txt --bot mybot --games teeko,tebes -- ./bot",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		// Flags after COMMAND would be its own.
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // what follows the command is the command's
@@ -60,7 +61,7 @@ func newConnect() *cobra.Command {
 
 func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	if _, err := exec.LookPath(args[0]); err != nil {
-		return fmt.Errorf("connect: %w: try %q by hand", err, strings.Join(args, " "))
+		return fmt.Errorf("connect: %q is not a program that can be started: give a program on the PATH, or a path such as ./bot that is executable", args[0])
 	}
 	c, err := f.client(cmd)
 	if err != nil {

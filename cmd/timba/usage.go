@@ -58,6 +58,9 @@ func arguments(use string) (list []argument) {
 	words := strings.Fields(use)
 	for i := 1; i < len(words); i++ {
 		word := words[i]
+		if word == "--" {
+			continue
+		}
 		if strings.HasPrefix(word, "--") {
 			i++ // the value of a flag
 			continue

@@ -31,6 +31,7 @@ var goodValues = map[string]string{
 	"GAME": "teeko", "LADDER|GAME": "teeko", "LADDER": "tiny", "BOT": "@first", "BOT[@N]": "@first@1", "N": "1", "ID": "999999", "NAME": "ada",
 	"NAME[:KEY=VALUE,...]": "greedy:noise=5", "LANGUAGE": "bash", "DIR": "new", "DIR|FILE": "mybot", "FILE": "game.json",
 	"FILE|DIRECTORY": "game.json", "DIRECTORY|FILE": "game.json", "URL": "http://127.0.0.1:1", "STAGE": "build", "command": "match",
+	"COMMAND": "true", "ARG": "x",
 }
 
 // needed are the flags without which a command does nothing, and those that keep it short. $DATA
@@ -43,6 +44,7 @@ var needed = map[string][]string{
 	"timba replay feed":      {"--seat", "0"},
 	"timba match":            {"--deals", "1"},
 	"timba check":            {"--quick"},
+	"timba connect":          {"--bot", "ada"},
 	"timba bench ladder":     {"--bots", "5", "--matches", "5", "--runs", "1"},
 	"timba bench openings":   {"--deals", "2"},
 	"timba bench duplicates": {"--deals", "2"},
@@ -207,7 +209,12 @@ func (w *walk) command(c *cobra.Command) {
 	for _, f := range needed[c.CommandPath()] {
 		flags = append(flags, strings.ReplaceAll(f, "$DATA", w.data))
 	}
-	line := func(args, more []string) []string { return slices.Concat(path, args, flags, more) }
+	line := func(args, more []string) []string {
+		if strings.Contains(c.Use, "COMMAND") { // what follows it is not timba's
+			return slices.Concat(path, flags, more, args)
+		}
+		return slices.Concat(path, args, flags, more)
+	}
 	w.run(c, line(good, nil))
 	w.run(c, line(nil, nil))
 	w.run(c, slices.Concat(path, good))

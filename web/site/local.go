@@ -28,7 +28,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t.page != nil {
 		out = pacedAnswer{w, http.NewResponseController(t.page)}
 	}
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		defer func() {
 			if recover() != nil { // the API has logged it, and has begun an answer
 				to.CloseWithError(io.ErrUnexpectedEOF)
@@ -43,12 +45,27 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	case <-w.began:
 	case <-r.Context().Done():
 		body.CloseWithError(r.Context().Err())
+		<-done
 		return nil, r.Context().Err()
 	}
 	return &http.Response{
 		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, Body: body, ContentLength: -1, Request: r,
+		Header: w.sent, Body: answerBody{body, done}, ContentLength: -1, Request: r,
 	}, nil
+}
+
+// answerBody is the body of an answer. After Close the handler has ended, so that nothing else reads
+// the body of the request.
+type answerBody struct {
+	*io.PipeReader
+	done <-chan struct{}
+}
+
+// Close implements io.Closer.
+func (b answerBody) Close() error {
+	b.PipeReader.Close()
+	<-b.done
+	return nil
 }
 
 // answer is a ResponseWriter whose body goes into a pipe.
