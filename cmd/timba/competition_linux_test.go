@@ -17,6 +17,7 @@ import (
 // a real server that plays meanwhile. URL is its address, DATA its directory, ADMIN its admin's
 // token. Each script is a person with a separate configuration directory.
 func TestCompetition(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1")
 	// Scripts run in parallel, in subtests that end before the server.

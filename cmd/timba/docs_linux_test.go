@@ -137,6 +137,7 @@ type library struct {
 
 // TestDocumentedCommands runs every command line of the pages and of --help.
 func TestDocumentedCommands(t *testing.T) {
+	t.Parallel()
 	run := linesToRun(t)
 	if testing.Short() {
 		t.Skip("starts a server and builds bots")
@@ -266,6 +267,7 @@ func newLibrary(t *testing.T) *library {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
+	l.a.program = undetected(t)
 	s := l.a.serve(t, "--workers", "1")
 	l.admin = s.token
 	var codes []string
@@ -273,7 +275,7 @@ func newLibrary(t *testing.T) *library {
 		codes = append(codes, strings.TrimSpace(l.a.timba(t, "", "admin", "invite", "--data", l.a.dir)))
 	}
 	l.a.timba(t, "", "login", s.url, "--invite", codes[0], "--name", "ada")
-	l.env = append(os.Environ(), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
+	l.env = append(os.Environ(), "PATH="+filepath.Dir(l.a.program)+":"+os.Getenv("PATH"), "CODE="+codes[1], "HOME="+l.a.home, "XDG_CONFIG_HOME="+l.a.home, "XDG_CACHE_HOME="+filepath.Join(l.template, ".cache"),
 		"DATA="+l.a.dir, "TIMBA_ADDRESS="+s.url)
 	l.sh(t, l.template, strings.Join([]string{
 		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",

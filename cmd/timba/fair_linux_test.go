@@ -51,6 +51,7 @@ func (e *entrant) submit(n int, build string) wire.Submission {
 // TestQueueOfSlowBuilds: one person's slow builds fill the queue. Each submission of
 // another waits for one of them at most, and the ladders play all the while.
 func TestQueueOfSlowBuilds(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, "registration = \"open\"\n"+quickLadders(3))
 	s := a.serve(t, "--workers", "2")
 	slow, quick := s.join(t, "slow"), s.join(t, "quick")

@@ -22,6 +22,7 @@ var unplanned = []string{"affinity", "concurrency", "json", "log", "out", "quiet
 // A match that is resumed with nothing but --resume has every flag of its start. A flag that
 // is neither in the plan nor among those that change no result fails the test.
 func TestResumeKeepsEveryFlag(t *testing.T) {
+	t.Parallel()
 	const seed = "0000000000000000000000000000000000000000000000000000000000000009"
 	common := map[string]string{
 		"deals": "2", "seed": seed, "set": "limit=12", "margin": "70", "startup": "20000",

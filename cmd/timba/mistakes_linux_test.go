@@ -74,7 +74,9 @@ func TestMistakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and plays bots in eleven languages")
 	}
+	t.Parallel()
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
+	a.program = undetected(t)
 	s := a.serve(t, "--workers", "1")
 	env := append(os.Environ(), "TIMBA_URL="+s.url, "TIMBA_TOKEN="+s.token, "XDG_CACHE_HOME="+t.TempDir())
 	t.Run("bots", func(t *testing.T) { // ends before the server
@@ -84,21 +86,22 @@ func TestMistakes(t *testing.T) {
 				if _, err := exec.LookPath(m.needs); err != nil {
 					t.Skip(err)
 				}
-				m.report(t, env)
+				m.report(t, a.program, env)
 			})
 		}
 	})
 }
 
 // report compares what each of the commands says.
-func (m mistake) report(t *testing.T, env []string) {
+func (m mistake) report(t *testing.T, program string, env []string) {
 	bot, err := filepath.Abs(filepath.Join("testdata", "mistakes", m.name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	timba := func(args ...string) (output string, status int) {
-		cmd := exec.Command("timba", args...)
+		cmd := exec.Command(program, args...)
+		cmd.Args[0] = "timba" // which it tells to call
 		cmd.Env = env
 		data, err := cmd.CombinedOutput()
 		var exit *exec.ExitError

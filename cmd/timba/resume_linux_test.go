@@ -85,6 +85,7 @@ func TestResumeAfterKill(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: rounds of kill -9")
 	}
+	t.Parallel()
 	match := func(dir string) []string {
 		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}
 	}

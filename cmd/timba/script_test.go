@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the scripts of testdata/script, each in its own directory.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       golden.Updating(),

@@ -17,12 +17,28 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // arena is the directory of a competition, on which servers start and end.
 type arena struct {
-	dir  string
-	home string // of its user's account, and of the starters
+	program string // timba
+	dir     string
+	home    string // of its user's account, and of the starters
+}
+
+// undetected returns timba without the race detector, for tests of what many commands print. Others
+// run the same commands with it.
+func undetected(t *testing.T) (path string) {
+	t.Helper()
+	path, err := exec.LookPath("timba")
+	if refereetest.Raced() {
+		path, err = refereetest.Build(t.TempDir(), "../timba")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // quickLadders returns a configuration of many short matches between a number of house bots.
@@ -49,7 +65,7 @@ func quickLadders(house int) string {
 
 func newArena(t *testing.T, config string) *arena {
 	t.Helper()
-	a := &arena{dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
+	a := &arena{program: "timba", dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
 	if err := os.Mkdir(a.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +113,7 @@ func (s *served) log() string {
 func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.Scanner) {
 	t.Helper()
 	s = &served{ended: make(chan struct{})}
-	s.Cmd = exec.Command("timba", append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
+	s.Cmd = exec.Command(a.program, append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
 	s.Stderr = s
 	out, err := s.StdoutPipe()
 	if err != nil {
@@ -141,7 +157,7 @@ func (a *arena) serve(t *testing.T, args ...string) *served {
 // timba runs a command of a user of the server, which must succeed.
 func (a *arena) timba(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("timba", args...)
+	cmd := exec.Command(a.program, args...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+a.home, "HOME="+a.home)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()

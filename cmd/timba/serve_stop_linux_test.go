@@ -39,6 +39,7 @@ func (s *served) playing(t *testing.T) {
 // On SIGTERM, or when the terminal is closed, running matches finish if they have time; else they
 // are interrupted, and wait.
 func TestServeStop(t *testing.T) {
+	t.Parallel()
 	// The tests may run with SIGHUP ignored, as under nohup, which servers would inherit.
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -85,6 +86,7 @@ func TestServeStop(t *testing.T) {
 
 // A second signal ends the server at once, and leaves nothing more behind than kill -9.
 func TestServeStopTwice(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, longLadder)
 	s := a.serve(t, "--log-level", "debug", "--grace", "1h")
 	s.playing(t)
@@ -122,6 +124,7 @@ func (s *served) get(t *testing.T, path string) (int, string) {
 
 // The server reports its health and its metrics, and no secrets.
 func TestServeTells(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--log-level", "debug", "--log-format", "json", "--workers", "1")
 	until(t, "a match is finished", func() bool { return strings.Contains(s.log(), `"msg":"match finished"`) })
@@ -175,6 +178,7 @@ func tmpfs(t *testing.T, dir, options string) {
 
 // TestServeRefuses: a server that cannot start says why in one line.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	serve := func(a *arena, args ...string) (string, error) {
 		out, err := exec.Command("timba", append([]string{"serve", "--data", a.dir}, args...)...).CombinedOutput()
 		return string(out), err
@@ -332,6 +336,7 @@ func TestServeRestore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("backs up and restores a server that plays")
 	}
+	t.Parallel()
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t)
 	a.timba(t, s.token, "login", s.url, "--token-file", "-")
@@ -340,7 +345,7 @@ func TestServeRestore(t *testing.T) {
 	a.timba(t, "", "submit", dir)
 	told := len(finishedIn(s.log()))
 	until(t, "matches go on", func() bool { return len(finishedIn(s.log())) > told+5 })
-	b := &arena{dir: filepath.Join(t.TempDir(), "restored"), home: a.home}
+	b := &arena{program: a.program, dir: filepath.Join(t.TempDir(), "restored"), home: a.home}
 	a.timba(t, "", "admin", "backup", "--data", a.dir, b.dir)
 	if out := a.timba(t, "", "admin", "verify", "--data", b.dir); !strings.Contains(out, "0 differences found") {
 		t.Errorf("verify says\n%s", out)

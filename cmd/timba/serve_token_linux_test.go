@@ -13,6 +13,7 @@ import (
 // The first start shows the admin's token last, set apart, and has it in a file that only its
 // owner can read. While matches are played the log is quiet.
 func TestServeShowsToken(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, quickLadders(3))
 	s, out := a.launch(t, "--log-level", "info")
 	var lines []string

@@ -51,13 +51,16 @@ func Variant(t testing.TB, game, options string) rules.Variant {
 	return v
 }
 
-// Until waits for a condition, for thirty seconds at most.
+// Until waits for a condition, for two minutes at most.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+	deadline, pause := time.Now().Add(2*time.Minute), time.Millisecond
+	for !holds() {
 		if time.Now().After(deadline) {
-			t.Fatalf("not in thirty seconds: %s", what)
+			t.Fatalf("not in two minutes: %s", what)
 		}
+		time.Sleep(pause)
+		pause = min(2*pause, 32*time.Millisecond)
 	}
 }
 
