@@ -47,4 +47,6 @@ type PlayLimits struct {
 	Think   time.Duration // of a bot for a move
 	Move    time.Duration // of a person for a move
 	Back    time.Duration // for a person to come back
+	Frames  int           // a second that a page may send on average, and four times as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/seat"
 )
 
 // Options are the parts of a Tables. All but Now are required.
@@ -171,6 +172,13 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 		x.run(within)
 	}()
 	return x, nil
+}
+
+// Socket returns the limits of the connections of people.
+func (t *Tables) Socket() seat.SocketLimits {
+	l := seat.DefaultSocketLimits
+	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
+	return l
 }
 
 const day = 24 * time.Hour

@@ -60,6 +60,9 @@ type State struct {
 	Leaving bool // it plays no more matches; the current ones go on
 }
 
+// aliveTime is how long a connection may be without a sign of the server.
+const aliveTime = 15 * time.Second
+
 // The waits between attempts to come back.
 const (
 	minWait = 250 * time.Millisecond
@@ -195,7 +198,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	if err != nil {
 		return err
 	}
-	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: 10 * time.Second}))
+	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
 	stop := context.AfterFunc(ctx, func() { l.end(seat.CloseEnded, "the bot leaves") })
 	defer stop()
 	defer l.end(seat.CloseEnded, "the bot leaves")

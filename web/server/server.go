@@ -263,7 +263,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	limits := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Limits: s.Config.Live, Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
 		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,

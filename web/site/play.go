@@ -346,7 +346,7 @@ func (s *Site) tableSocket(v *visit) error {
 		return err
 	}
 	v.begun = true
-	socket, err := seat.Upgrade(v.w, v.r, seat.SocketLimits{})
+	socket, err := seat.Upgrade(v.w, v.r, s.Play.Socket())
 	if err != nil {
 		return nil // it has been answered
 	}
