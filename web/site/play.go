@@ -257,14 +257,7 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	switch r := rules.RecordOf(variant, replay.Ranks, p.Seat); {
-	case r.Wins > 0:
-		page.Result = "win"
-	case r.Draws > 0:
-		page.Result = "draw"
-	default:
-		page.Result = "loss"
-	}
+	page.Result = play.Result(variant, replay.Ranks, p.Seat)
 	if len(replay.Faults) > 0 {
 		page.Fault = &replay.Faults[0]
 	}
