@@ -113,7 +113,7 @@ func TestTotal(t *testing.T) {
 	}
 	more()
 	none := newFarWay(t, "total = 0")
-	third.URL, third.Token = none.url, none.token
+	third = &remote.Client{URL: none.url, Token: none.token, Bot: "third", Command: []string{"true"}}
 	if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
 		t.Errorf("where none may come a bot ends with %v", err)
 	}
