@@ -66,6 +66,7 @@ func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
 		close(c.ended)
 	}()
 	t.Cleanup(func() {
+		os.Remove(file) // the bot, which has the same stderr, ends when its input does
 		c.Process.Kill()
 		<-c.ended
 	})
