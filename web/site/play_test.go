@@ -159,6 +159,59 @@ func TestPlayReload(t *testing.T) {
 	b.Quiet()
 }
 
+// When the server starts again while a person plays, the page comes back by itself, and says that
+// the game has ended for nobody; the person plays again. All is said in the language of the page.
+func TestPlayRestart(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play?lang=ca")
+	b.Home = w.URL
+	begin(b, w, "brisca", "")
+	playOut(b, 2)
+	b.Wait(`#board[data-turn="yes"]`)
+	if text := b.Text("#events"); !strings.Contains(text, "juga") || strings.Contains(text, "plays") {
+		t.Errorf("what happened is told as %q", text)
+	}
+	w.Stop()
+	away := `(() => { const text = document.getElementById('state')?.textContent ?? ''; return text.includes('no respon') || text.includes('perdut'); })()`
+	refereetest.Until(t, "the page says that the server is away", func() bool { return browsertest.Eval[bool](b, away) })
+	w.Restart()
+	b.Wait(`main > .notice`)
+	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
+		t.Errorf("the page says %q", text)
+	}
+	if n := browsertest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
+		t.Errorf("the page has %d titles", n)
+	}
+	b.Click(`form[action$="/rematch"] button`)
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Hush() // of the tries to connect
+	b.Quiet()
+}
+
+// A page that is loaded again says whose turn it is, and not that it connects.
+func TestPlayTurn(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	begin(b, w, "brisca", "")
+	playOut(b, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	for range 3 {
+		b.Go(browsertest.Eval[string](b, "location.href"))
+		b.Wait(`#board[data-turn="yes"]`)
+		if text := b.Text("#state"); text != "Your turn" {
+			t.Errorf("the page says %q", text)
+		}
+	}
+	// A move that does not arrive.
+	browsertest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
+	playOut(b, 1)
+	refereetest.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
+	b.Quiet()
+}
+
 // opened opens a table without a browser and returns its address.
 func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
 	w.T.Helper()
