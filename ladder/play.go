@@ -57,6 +57,17 @@ type PlayAgainst struct {
 	Record rules.Record // of the bot
 }
 
+// Result returns the result of the bot.
+func (p PlayAgainst) Result() string {
+	switch {
+	case p.Record.Wins > p.Record.Losses:
+		return PlayWin
+	case p.Record.Losses > p.Record.Wins:
+		return PlayLoss
+	}
+	return PlayDraw
+}
+
 // PlayLimits bound the games of people against bots.
 type PlayLimits struct {
 	Games   int           // at the same time; 0: none

@@ -175,6 +175,24 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// So many parts are rendered in a second, however many pages are watched.
+func TestRenders(t *testing.T) {
+	l := quick()
+	l.Renders = 1
+	w := newWorld(t, teeko, l)
+	c := w.dial("")
+	began := time.Now()
+	for _, topic := range []string{"home", "ladder/one", "bot/anna"} {
+		c.say(`{"watch":"` + topic + `"}`)
+	}
+	for seen := map[string]bool{}; len(seen) < 3; {
+		seen[c.next().Topic] = true
+	}
+	if took := time.Since(began); took < 1900*time.Millisecond {
+		t.Errorf("three pages are rendered in %v", took)
+	}
+}
+
 // malformed are frames as no client of the site sends them, without a mask, or with one of zeros.
 var malformed = []string{
 	"\x81\x01x", "\x81\x85\x00\x00\x00\x00hello", "\x82\x82\x00\x00\x00\x00{}", "\x81\xfe\x7f\xff\x00\x00\x00\x00",
