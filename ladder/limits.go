@@ -34,4 +34,29 @@ type RemoteLimits struct {
 	Person    int           // bots that one person may have connected
 	Address   int           // bots that may be connected from one address
 	Total     int
+	Frames    int           // a second that a bot may send on average, and as many at once
+	Silence   time.Duration // without a sign of life, after which a connection ends
+}
+
+// LiveLimits bound what those who watch matches and pages cost.
+type LiveLimits struct {
+	Person  int // sockets of one person
+	Address int // sockets from one address
+	Total   int // sockets
+	Topics  int // topics of one socket
+	Pages   int // topics of pages that are watched, in all languages
+
+	Message  int // bytes of a message of a client
+	Messages int // of a client in a second on average, and as many and Topics more at once
+
+	Frames  int // messages a second about one match
+	Kept    int // positions of a game that one who comes late gets, the latest ones
+	Renders int // parts of pages that are rendered in a second, in all
+
+	Queue   int   // messages that wait for one socket
+	Waiting int64 // bytes that wait for one socket
+	All     int64 // bytes that wait for all sockets; a message that waits for several counts for each
+
+	Write   time.Duration // to take one message
+	Silence time.Duration // without a sign of life, after which a socket ends
 }

@@ -1,6 +1,10 @@
 package ladder
 
-import "time"
+import (
+	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
 
 // PlayState is the state of a game between a person and bots.
 type PlayState string
@@ -21,11 +25,19 @@ type Play struct {
 	Options    map[string]string // all of them
 	Seat       int               // the person's
 	State      PlayState
+	Result     string // of the person: one of the results; "" for none, or for one that is not known
 	Commitment string // of the seed, in hexadecimal
 	Began      time.Time
 	Ended      time.Time // zero: not yet
 	Bots       []PlaySeat
 }
+
+// The results of a game for the person.
+const (
+	PlayWin  = "win"
+	PlayDraw = "draw"
+	PlayLoss = "loss"
+)
 
 // PlaySeat is a bot of a Play.
 type PlaySeat struct {
@@ -34,6 +46,26 @@ type PlaySeat struct {
 	BotID   int64
 	Bot     string
 	Number  int // of the version
+}
+
+// PlayAgainst is a finished game that counts in a bot's record against people.
+type PlayAgainst struct {
+	ID     string
+	Game   string
+	Person string // the name; "" of a guest
+	Ended  time.Time
+	Record rules.Record // of the bot
+}
+
+// Result returns the result of the bot.
+func (p PlayAgainst) Result() string {
+	switch {
+	case p.Record.Wins > p.Record.Losses:
+		return PlayWin
+	case p.Record.Losses > p.Record.Wins:
+		return PlayLoss
+	}
+	return PlayDraw
 }
 
 // PlayLimits bound the games of people against bots.
@@ -47,4 +79,6 @@ type PlayLimits struct {
 	Think   time.Duration // of a bot for a move
 	Move    time.Duration // of a person for a move
 	Back    time.Duration // for a person to come back
+	Frames  int           // a second that a page may send on average, and four times as many at once
+	Silence time.Duration // without a sign of life, after which a connection ends
 }

@@ -58,6 +58,27 @@ type remoteBench struct {
 	done    chan struct{} // closed when all have played
 }
 
+// maxRemote is the largest number of remote bots that can be measured.
+const maxRemote = 2000
+
+func newBenchRemote() *cobra.Command {
+	var bots int
+	cmd := &cobra.Command{
+		Use:   "remote",
+		Short: "Measure remote bots that play at once",
+		Long: "Connects remote bots to a server in a temporary directory, each by a WebSocket of its own, and\n" +
+			"lets them play rated matches until each has played one: how long it took until all were connected,\n" +
+			"how many played at the same time, and the turns a second. Bots and server share the machine.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			writeMachine(cmd.OutOrStdout())
+			return benchRemote(cmd, bots)
+		},
+	}
+	numberFlag(cmd, &bots, "bots", 200, 2, maxRemote, "`NUMBER` of bots")
+	return cmd
+}
+
 // benchRemote connects that many remote bots to a server, each by its own WebSocket, lets them
 // play until each has played a match, and prints a row with what that took.
 func benchRemote(cmd *cobra.Command, bots int) error {

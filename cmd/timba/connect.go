@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"os/signal"
 	"time"
-
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -77,18 +76,12 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 			}
 		},
 	}
-	again := make(chan os.Signal, 2)
-	signal.Notify(again, endings()...)
-	defer signal.Stop(again)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, endings()...)
+	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
-	stop := context.AfterFunc(cmd.Context(), func() {
-		r.Leave()
-		<-again // the signal that ended the context
-		<-again
-		cancel()
-	})
-	defer stop()
+	go leaveBy(ctx, signals, cmd.Context().Done(), r.Leave, cancel)
 	err = r.Run(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -97,6 +90,24 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("connect: %w", err)
 	}
 	return nil
+}
+
+// leaveBy leaves with the first signal or when the command's context is done, and leaves at once
+// with the second signal. It returns then, or when ctx has ended. The first signal also ends the
+// command's context, before or after it comes here.
+func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}, leave, atOnce func()) {
+	for n := 0; n < 2; {
+		select {
+		case <-signals:
+			n++
+		case <-done:
+			done = nil
+		case <-ctx.Done():
+			return
+		}
+		leave()
+	}
+	atOnce()
 }
 
 // client returns a client of the server that the flags name, or of the user's.

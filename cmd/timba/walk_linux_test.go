@@ -50,13 +50,14 @@ var needed = map[string][]string{
 	"timba bench duplicates": {"--deals", "2"},
 	"timba bench":            {"--time", "1ms"},
 	"timba bench sandbox":    {"--time", "1ms"},
+	"timba bench remote":     {"--bots", "2"},
 }
 
 // unstarted are the commands that only check their usage here, as their context has ended before
 // they begin: they would serve or measure for longer than a test has. Other tests start them.
 var unstarted = []string{
 	"timba serve", "timba demo", "timba doctor", "timba check",
-	"timba bench", "timba bench duplicates", "timba bench ladder", "timba bench openings", "timba bench sandbox",
+	"timba bench", "timba bench duplicates", "timba bench ladder", "timba bench openings", "timba bench sandbox", "timba bench remote",
 }
 
 // forbidden are patterns that no message has: they are words of libraries, not of timba.

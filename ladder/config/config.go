@@ -38,6 +38,7 @@ type Config struct {
 	Limits  ladder.Limits
 	Play    ladder.PlayLimits
 	Remote  ladder.RemoteLimits
+	Live    ladder.LiveLimits
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
 	Fit     bool

@@ -139,7 +139,7 @@ func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ name, toml, want string }{
 		{"syntax", "workers =", `c: toml: line 1`},
 		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
-		{"unknown", "worker = 2", `c: unknown key "worker": try registration, workers, memory, pause, sandbox, site, limits, play, remote, ladder`},
+		{"unknown", "worker = 2", `c: unknown key "worker": try registration, workers, memory, pause, sandbox, site, limits, play, remote, live, ladder`},
 		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try memory, processes, upload, `},
 		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try name, title, game, options, clock, deals, bots, house`},
 		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try movetime, bank`},

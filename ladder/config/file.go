@@ -30,6 +30,7 @@ type (
 		Limits       limitsFile   `toml:"limits"`
 		Play         playFile     `toml:"play"`
 		Remote       remoteFile   `toml:"remote"`
+		Live         liveFile     `toml:"live"`
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	siteFile struct {
@@ -61,6 +62,8 @@ type (
 		Think   int64 `toml:"think"` // milliseconds
 		Move    int64 `toml:"move"`  // seconds, as Back
 		Back    int64 `toml:"back"`
+		Frames  int64 `toml:"frames"`
+		Silence int64 `toml:"silence"` // seconds
 	}
 	remoteFile struct {
 		Allowance int64 `toml:"allowance"` // milliseconds
@@ -68,6 +71,25 @@ type (
 		Person    int64 `toml:"person"`
 		Address   int64 `toml:"address"`
 		Total     int64 `toml:"total"`
+		Frames    int64 `toml:"frames"`
+		Silence   int64 `toml:"silence"` // seconds
+	}
+	liveFile struct {
+		Person   int64 `toml:"person"`
+		Address  int64 `toml:"address"`
+		Total    int64 `toml:"total"`
+		Topics   int64 `toml:"topics"`
+		Pages    int64 `toml:"pages"`
+		Message  int64 `toml:"message"` // bytes
+		Messages int64 `toml:"messages"`
+		Frames   int64 `toml:"frames"`
+		Kept     int64 `toml:"kept"`
+		Renders  int64 `toml:"renders"`
+		Queue    int64 `toml:"queue"`
+		Waiting  int64 `toml:"waiting"` // KiB
+		All      int64 `toml:"all"`     // MiB
+		Write    int64 `toml:"write"`   // seconds, as Silence
+		Silence  int64 `toml:"silence"`
 	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -90,7 +112,7 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "remote", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "remote", "live", "ladder"}
 	case unknown[0] == "site":
 		return []string{"embed"}
 	case unknown[0] == "limits":
@@ -99,6 +121,8 @@ func siblingKeys(unknown toml.Key) []string {
 		return append(limitKeys(new(playFile).list(new(ladder.PlayLimits))), "guests")
 	case unknown[0] == "remote":
 		return limitKeys(new(remoteFile).list(new(ladder.RemoteLimits)))
+	case unknown[0] == "live":
+		return limitKeys(new(liveFile).list(new(ladder.LiveLimits)))
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
@@ -161,6 +185,9 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	if err := setAll("remote", f.Remote.list(&c.Remote)); err != nil {
 		return nil, err
 	}
+	if err := setAll("live", f.Live.list(&c.Live)); err != nil {
+		return nil, err
+	}
 	if len(f.Ladders) == 0 {
 		return nil, errors.New("ladder cannot be an empty list: name at least one, or leave it out for the default ladders")
 	}
@@ -177,7 +204,7 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	return c, nil
 }
 
-// limit is one key of [limits] or [remote].
+// limit is one key of a table of limits.
 type limit struct {
 	key      string
 	value    int64
@@ -186,24 +213,21 @@ type limit struct {
 }
 
 func (f *limitsFile) list(l *ladder.Limits) []limit {
-	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
-	minutes := func(to *time.Duration) func(int64) { return func(n int64) { *to = time.Duration(n) * time.Minute } }
-	mib := func(to *int64) func(int64) { return func(n int64) { *to = n << 20 } }
 	return []limit{
-		{"memory", f.Memory, MinMemory, 1 << 20, mib(&l.Memory)},
+		{"memory", f.Memory, MinMemory, 1 << 20, size(&l.Memory, mib)},
 		{"processes", f.Processes, 1, 100_000, count(&l.Processes)},
-		{"upload", f.Upload, 1, 1 << 14, mib(&l.Upload)},
-		{"unpacked", f.Unpacked, 1, 1 << 16, mib(&l.Unpacked)},
+		{"upload", f.Upload, 1, 1 << 14, size(&l.Upload, mib)},
+		{"unpacked", f.Unpacked, 1, 1 << 16, size(&l.Unpacked, mib)},
 		{"files", f.Files, 1, 1_000_000, count(&l.Files)},
 		{"bots", f.Bots, 1, 1_000_000, count(&l.Bots)},
 		{"versions", f.Versions, 1, 1_000_000, count(&l.Versions)},
 		{"unrated", f.Unrated, 0, 1_000_000, count(&l.Unrated)},
-		{"time", f.Time, 1, 7 * 24 * 60, minutes(&l.Time)},
+		{"time", f.Time, 1, 7 * 24 * 60, span(&l.Time, time.Minute)},
 		{"share", f.Share, 1, 100, count(&l.Share)},
 		{"requests", f.Requests, 1, 1_000_000, count(&l.Requests)},
 		{"anonymous", f.Anonymous, 1, 1_000_000, count(&l.Anonymous)},
-		{"rate", f.Rate, 1, 1 << 20, func(n int64) { l.Rate = n << 10 }},
-		{"window", f.Window, 1, 600, func(n int64) { l.Window = time.Duration(n) * time.Second }},
+		{"rate", f.Rate, 1, 1 << 20, size(&l.Rate, kib)},
+		{"window", f.Window, 1, 600, span(&l.Window, time.Second)},
 	}
 }
 
@@ -218,6 +242,22 @@ func (f *limitsFile) resolve() (ladder.Limits, error) {
 	return l, nil
 }
 
+// maxSilence is the longest time in seconds that a connection may be without a sign of life.
+const maxSilence = 60 * 60
+
+const (
+	kib = 10 // powers of 2
+	mib = 20
+)
+
+func count(to *int) func(int64) { return func(n int64) { *to = int(n) } }
+
+func size(to *int64, unit int) func(int64) { return func(n int64) { *to = n << unit } }
+
+func span(to *time.Duration, unit time.Duration) func(int64) {
+	return func(n int64) { *to = time.Duration(n) * unit }
+}
+
 // setAll sets the values of a table.
 func setAll(table string, limits []limit) error {
 	for _, x := range limits {
@@ -230,19 +270,17 @@ func setAll(table string, limits []limit) error {
 }
 
 func (f *playFile) list(l *ladder.PlayLimits) []limit {
-	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
-	span := func(to *time.Duration, unit time.Duration) func(int64) {
-		return func(n int64) { *to = time.Duration(n) * unit }
-	}
 	return []limit{
 		{"games", f.Games, 0, 10_000, count(&l.Games)},
-		{"memory", f.Memory, 0, maxMemory, func(n int64) { l.Memory = n << 20 }},
+		{"memory", f.Memory, 0, maxMemory, size(&l.Memory, mib)},
 		{"person", f.Person, 1, 1000, count(&l.Person)},
 		{"address", f.Address, 1, 10_000, count(&l.Address)},
 		{"day", f.Day, 1, 1_000_000, count(&l.Day)},
 		{"think", f.Think, 10, 60_000, span(&l.Think, time.Millisecond)},
 		{"move", f.Move, 1, 24 * 60 * 60, span(&l.Move, time.Second)},
 		{"back", f.Back, 1, 24 * 60 * 60, span(&l.Back, time.Second)},
+		{"frames", f.Frames, 1, 100_000, count(&l.Frames)},
+		{"silence", f.Silence, 1, maxSilence, span(&l.Silence, time.Second)},
 	}
 }
 
@@ -252,13 +290,34 @@ func (f *playFile) resolve() (ladder.PlayLimits, error) {
 }
 
 func (f *remoteFile) list(l *ladder.RemoteLimits) []limit {
-	count := func(to *int) func(int64) { return func(n int64) { *to = int(n) } }
 	return []limit{
-		{"allowance", f.Allowance, 10, 10_000, func(n int64) { l.Allowance = time.Duration(n) * time.Millisecond }},
-		{"comeback", f.Comeback, 1, 600, func(n int64) { l.Comeback = time.Duration(n) * time.Second }},
+		{"allowance", f.Allowance, 10, 10_000, span(&l.Allowance, time.Millisecond)},
+		{"comeback", f.Comeback, 1, 600, span(&l.Comeback, time.Second)},
 		{"person", f.Person, 0, 1_000_000, count(&l.Person)},
 		{"address", f.Address, 0, 1_000_000, count(&l.Address)},
 		{"total", f.Total, 0, 1_000_000, count(&l.Total)},
+		{"frames", f.Frames, 10, 1_000_000, count(&l.Frames)},
+		{"silence", f.Silence, 1, maxSilence, span(&l.Silence, time.Second)},
+	}
+}
+
+func (f *liveFile) list(l *ladder.LiveLimits) []limit {
+	return []limit{
+		{"person", f.Person, 0, 1_000_000, count(&l.Person)},
+		{"address", f.Address, 0, 1_000_000, count(&l.Address)},
+		{"total", f.Total, 0, 1_000_000, count(&l.Total)},
+		{"topics", f.Topics, 1, 10_000, count(&l.Topics)},
+		{"pages", f.Pages, 0, 1_000_000, count(&l.Pages)},
+		{"message", f.Message, 128, 1 << 20, count(&l.Message)},
+		{"messages", f.Messages, 1, 100_000, count(&l.Messages)},
+		{"frames", f.Frames, 1, 1000, count(&l.Frames)},
+		{"kept", f.Kept, 1, 1_000_000, count(&l.Kept)},
+		{"renders", f.Renders, 1, 100_000, count(&l.Renders)},
+		{"queue", f.Queue, 1, 1_000_000, count(&l.Queue)},
+		{"waiting", f.Waiting, 16, 1 << 20, size(&l.Waiting, kib)},
+		{"all", f.All, 1, 1 << 20, size(&l.All, mib)},
+		{"write", f.Write, 1, maxSilence, span(&l.Write, time.Second)},
+		{"silence", f.Silence, 1, maxSilence, span(&l.Silence, time.Second)},
 	}
 }
 

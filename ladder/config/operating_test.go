@@ -1,10 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,4 +57,62 @@ func TestOperatingConfiguration(t *testing.T) {
 	if diff := cmp.Diff(keys, documented); diff != "" {
 		t.Errorf("the table differs (-configuration +table):\n%s", diff)
 	}
+}
+
+// docs/testing.md, "Every limit": its table has every limit and no other key, and names tests
+// that exist.
+func TestLimitsAreTested(t *testing.T) {
+	data, err := os.ReadFile("../../docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := regexp.MustCompile(`(?s)\n## Every limit\n(.*?)\n## `).FindSubmatch(data)
+	if section == nil {
+		t.Fatal("the section is missing")
+	}
+	var keys []string
+	for _, key := range keysOf("", reflect.TypeFor[configFile]()) {
+		if regexp.MustCompile(`^(limits|play|remote|live)\.`).MatchString(key) && key != "play.guests" {
+			keys = append(keys, key)
+		}
+	}
+	var named []string
+	for _, m := range regexp.MustCompile("`([a-z]+\\.[a-z]+)`").FindAllSubmatch(section[1], -1) {
+		named = append(named, string(m[1]))
+	}
+	slices.Sort(keys)
+	slices.Sort(named)
+	if diff := cmp.Diff(keys, named); diff != "" {
+		t.Errorf("the table differs (-limits +table):\n%s", diff)
+	}
+	dir := ""
+	for _, m := range regexp.MustCompile("`([a-z]+/[a-z]+|Test\\w+)`").FindAllSubmatch(section[1], -1) {
+		name := string(m[1])
+		if !strings.HasPrefix(name, "Test") {
+			dir = name
+			continue
+		}
+		if name != t.Name() && !declares(t, filepath.Join("../..", dir), name) {
+			t.Errorf("%s has no test %s", dir, name)
+		}
+	}
+}
+
+// declares reports whether the tests of a directory have a function.
+func declares(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(data, []byte("\nfunc "+name+"(")) {
+			return true
+		}
+	}
+	return false
 }

@@ -51,6 +51,16 @@ func (s *Store) PersonByName(ctx context.Context, name string) (ladder.Person, e
 	return person(p), explain(none(err, notFound("timba admin people lists them", "person %q does not exist", name)))
 }
 
+// Blocked returns who is blocked, and since when.
+func (s *Store) Blocked(ctx context.Context) (map[int64]time.Time, error) {
+	rows, err := s.read.Blocked(ctx)
+	people := map[int64]time.Time{}
+	for _, r := range rows {
+		people[r.ID] = nullMoment(r.Blocked)
+	}
+	return people, explain(err)
+}
+
 // BlockPerson shuts somebody out, or lets them in again: a blocked person's tokens
 // are not valid, their bots are inactive, and what they have going on ends: matches
 // that they asked for, those of their bots, and submissions.

@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -15,20 +17,20 @@ import (
 const playsTime = 24 * time.Hour
 
 // AddPlay adds a game between a person and bots, which begins now. Of the bots, Seat, Version and
-// BotID are needed. A person who has begun perDay games within a day is refused; 0: no limit.
-func (s *Store) AddPlay(ctx context.Context, p ladder.Play, perDay int) error {
+// BotID are needed. A person who has begun perDay games within a day is refused, and so are people
+// without an account who have begun so many from one address; 0: no limit.
+func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int) error {
 	now := s.now()
 	return s.update(ctx, func(q *queries.Queries) error {
-		if p.PersonID != 0 && perDay > 0 {
-			n, err := q.CountPlaysSince(ctx, nullID(p.PersonID), stamp(now.Add(-playsTime)))
-			if err != nil {
-				return err
-			}
-			if n >= int64(perDay) {
-				return ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
-			}
+		count := countPlays
+		if p.PersonID == 0 {
+			count = countGuestPlays
 		}
-		err := q.AddPlay(ctx, queries.AddPlayParams{
+		err := count(ctx, q, p.PersonID, address, now, int64(perDay))
+		if err != nil {
+			return err
+		}
+		err = q.AddPlay(ctx, queries.AddPlayParams{
 			ID: p.ID, PersonID: nullID(p.PersonID), Game: p.Game, Options: text(p.Options), Seat: int64(p.Seat), Commitment: p.Commitment, Began: stamp(now),
 		})
 		for _, b := range p.Bots {
@@ -40,12 +42,41 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, perDay int) error {
 	})
 }
 
-// FinishPlay ends an open game with its replay, and counts it: records has, by seat, that of the
-// bot there; a seat without one does not count.
-func (s *Store) FinishPlay(ctx context.Context, id string, replay []byte, records map[int]rules.Record) error {
+// countPlays returns an error if a person has begun too many games.
+func countPlays(ctx context.Context, q *queries.Queries, person int64, _ netip.Addr, now time.Time, perDay int64) error {
+	n, err := q.CountPlaysSince(ctx, nullID(person), stamp(now.Add(-playsTime)))
+	if err == nil && perDay > 0 && n >= perDay {
+		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
+	}
+	return err
+}
+
+// countGuestPlays returns an error if too many games have begun from an address without an
+// account, and counts one more if not. Counts that are over are dropped.
+func countGuestPlays(ctx context.Context, q *queries.Queries, _ int64, address netip.Addr, now time.Time, perDay int64) error {
+	since := stamp(now.Add(-playsTime))
+	if err := q.DeleteGuestPlays(ctx, since); err != nil {
+		return err
+	}
+	n, err := q.CountGuestPlays(ctx, address.String(), since)
+	if err != nil {
+		return err
+	}
+	if perDay > 0 && n >= perDay {
+		return ladder.Errorf(ladder.TooMany, "try again tomorrow, or with an account", "%d games were begun from your address within a day, which is the limit", n)
+	}
+	return q.AddGuestPlay(ctx, address.String(), stamp(now))
+}
+
+// FinishPlay ends an open game with its result for the person and its replay, and counts it:
+// records has, by seat, that of the bot there; a seat without one does not count.
+func (s *Store) FinishPlay(ctx context.Context, id, result string, replay []byte, records map[int]rules.Record) error {
 	data := s.codec.pack(replay)
+	ended := nullStamp(s.now())
 	return s.update(ctx, func(q *queries.Queries) error {
-		n, err := q.FinishPlay(ctx, queries.FinishPlayParams{Ended: nullStamp(s.now()), Size: nullID(int64(len(replay))), Replay: data, ID: id})
+		n, err := q.FinishPlay(ctx, queries.FinishPlayParams{
+			Ended: ended, Result: sql.NullString{String: result, Valid: result != ""}, Size: nullID(int64(len(replay))), Replay: data, ID: id,
+		})
 		if err != nil {
 			return err
 		}
@@ -53,7 +84,7 @@ func (s *Store) FinishPlay(ctx context.Context, id string, replay []byte, record
 			return noPlay(id)
 		}
 		for seat, r := range records {
-			err := q.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), PlayID: id, Seat: int64(seat)})
+			err := q.ScorePlaySeat(ctx, queries.ScorePlaySeatParams{Wins: int64(r.Wins), Draws: int64(r.Draws), Losses: int64(r.Losses), Ended: ended, PlayID: id, Seat: int64(seat)})
 			if err != nil {
 				return err
 			}
@@ -93,13 +124,51 @@ func (s *Store) Play(ctx context.Context, id string) (p ladder.Play, err error) 
 		if err := json.Unmarshal([]byte(r.Options), &p.Options); err != nil {
 			return fmt.Errorf("data: the options of game %s: %w", id, err)
 		}
-		seats, err := q.PlaySeats(ctx, id)
-		for _, b := range seats {
-			p.Bots = append(p.Bots, ladder.PlaySeat{Seat: int(b.Seat), Version: b.VersionID, BotID: b.BotID, Bot: b.Name, Number: int(b.Number)})
-		}
+		p.Bots, err = playSeats(ctx, q, id)
 		return err
 	})
 	return p, err
+}
+
+func playSeats(ctx context.Context, q *queries.Queries, id string) (list []ladder.PlaySeat, err error) {
+	rows, err := q.PlaySeats(ctx, id)
+	for _, b := range rows {
+		list = append(list, ladder.PlaySeat{Seat: int(b.Seat), Version: b.VersionID, BotID: b.BotID, Bot: b.Name, Number: int(b.Number)})
+	}
+	return list, err
+}
+
+// PlaysOf returns the last games of a person against bots, the newest first, at most n: without
+// their options and commitments.
+func (s *Store) PlaysOf(ctx context.Context, personID int64, n int) (list []ladder.Play, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		rows, err := q.PlaysOf(ctx, nullID(personID), int64(n))
+		for _, r := range rows {
+			p := ladder.Play{
+				ID: r.ID, PersonID: personID, Game: r.Game, Seat: int(r.Seat), State: ladder.PlayState(r.State), Result: r.Result,
+				Began: moment(r.Began), Ended: nullMoment(r.Ended),
+			}
+			if p.Bots, err = playSeats(ctx, q, r.ID); err != nil {
+				return err
+			}
+			list = append(list, p)
+		}
+		return err
+	})
+	return list, err
+}
+
+// PlaysAgainst returns the last games that count in a bot's record against people, the newest
+// first, at most n.
+func (s *Store) PlaysAgainst(ctx context.Context, botID int64, n int) (list []ladder.PlayAgainst, err error) {
+	rows, err := s.read.PlaysAgainst(ctx, botID, int64(n))
+	for _, r := range rows {
+		list = append(list, ladder.PlayAgainst{
+			ID: r.PlayID, Game: r.Game, Person: r.Person, Ended: nullMoment(r.Ended),
+			Record: rules.Record{Games: int(r.Wins + r.Draws + r.Losses), Wins: int(r.Wins), Draws: int(r.Draws), Losses: int(r.Losses)},
+		})
+	}
+	return list, explain(err)
 }
 
 func noPlay(id string) error { return notFound("", "game %q does not exist", id) }

@@ -32,13 +32,17 @@ type Store interface {
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 }
 
-// Options are the parts of a Hub. Store and Events are required.
+// Options are the parts of a Hub. All but Hold and Log are required.
 type Options struct {
 	Store  Store
 	Events *events.Hub
-	Limits Limits       // the zero value: DefaultLimits
-	Log    *slog.Logger // nil: none
+	Limits ladder.LiveLimits
+	Hold   time.Duration // how long the end of a game is shown before the next game; 0: DefaultHold
+	Log    *slog.Logger  // nil: none
 }
+
+// DefaultHold is long enough to see how a game has ended.
+const DefaultHold = 4 * time.Second
 
 // Hub has the matches in progress and the sockets that watch. Run makes it work.
 type Hub struct {
@@ -48,6 +52,7 @@ type Hub struct {
 
 	boot    string // names this process, so that positions of another one are not resumed
 	waiting atomic.Int64
+	count   atomic.Int64 // of sockets
 	pages   *pages
 
 	mu      sync.Mutex
@@ -69,9 +74,7 @@ const (
 
 // NewHub returns a Hub.
 func NewHub(o Options) *Hub {
-	if o.Limits == (Limits{}) {
-		o.Limits = DefaultLimits()
-	}
+	o.Hold = cmp.Or(o.Hold, DefaultHold)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	h := &Hub{
 		Options: o, boot: strconv.FormatUint(rand.Uint64(), 36),
@@ -281,6 +284,7 @@ func (h *Hub) admit(w *watcher) error {
 		what = fmt.Sprintf("all is %d", l.Total)
 	default:
 		h.sockets[w] = struct{}{}
+		h.count.Store(int64(len(h.sockets)))
 		count(h.people, w.person, 1)
 		count(h.from, w.address, 1)
 		return nil
@@ -300,6 +304,7 @@ func (h *Hub) forget(w *watcher) {
 	h.mu.Lock()
 	if _, there := h.sockets[w]; there {
 		delete(h.sockets, w)
+		h.count.Store(int64(len(h.sockets)))
 		delete(h.lists, w)
 		count(h.people, w.person, -1)
 		count(h.from, w.address, -1)
@@ -335,6 +340,9 @@ func (h *Hub) Sockets() int {
 	defer h.mu.Unlock()
 	return len(h.sockets)
 }
+
+// share returns how many bytes may wait for a socket when more than Limits.All wait for all.
+func (h *Hub) share() int64 { return h.Limits.All / max(1, h.count.Load()) }
 
 // Waiting returns how many bytes wait for all sockets.
 func (h *Hub) Waiting() int64 { return h.waiting.Load() }

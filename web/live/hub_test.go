@@ -7,22 +7,23 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/web/live"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
 // quick are limits with which little is waited for.
-func quick() live.Limits {
-	l := live.DefaultLimits()
-	l.Frames, l.Hold, l.Asks, l.Queue = 500, time.Millisecond, 10_000, 1000
+func quick() ladder.LiveLimits {
+	l := config.Default(house.Registry{}).Live
+	l.Frames, l.Messages, l.Queue = 500, 10_000, 1000
 	return l
 }
 
@@ -234,7 +235,7 @@ func (w *world) inProgress(c *client) int64 {
 // The limits of topics and messages end a socket, and no other.
 func TestTopicLimits(t *testing.T) {
 	l := quick()
-	l.Topics, l.Asks = 3, 4
+	l.Topics, l.Messages = 3, 4
 	w := newWorld(t, teeko, l)
 	other := w.dial("")
 	other.say(`{"watch":"games"}`)
@@ -250,12 +251,13 @@ func TestTopicLimits(t *testing.T) {
 				c.WriteMessage(websocket.TextMessage, []byte(`{"leave":"games"}`))
 			}
 		},
+		"large":     func(c *client) { c.say(`{"watch":"` + strings.Repeat("x", l.Message) + `"}`) },
 		"twice":     func(c *client) { c.say(`{"watch":"games"}`); c.say(`{"watch":"games"}`) },
 		"not there": func(c *client) { c.say(`{"leave":"games"}`) },
 	} {
 		c := w.dial("")
 		say(c)
-		if code := c.code(); code != websocket.ClosePolicyViolation {
+		if code := c.code(); code != websocket.ClosePolicyViolation && (name != "large" || code != websocket.CloseMessageTooBig) {
 			t.Errorf("%s: the socket ends with %d", name, code)
 		}
 	}

@@ -176,7 +176,7 @@ func (m *match) run(ctx context.Context) {
 		}
 		wait := pause
 		if m.shown.over {
-			wait = m.hub.Limits.Hold
+			wait = m.hub.Hold
 		}
 		m.sending.Unlock()
 		if !news {

@@ -10,20 +10,14 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/live"
 )
 
-// A socket that does not take its messages is ended, while others watch on; when it comes back it
-// has what it missed.
-func TestSlowWatcher(t *testing.T) {
-	l := quick()
-	l.Frames, l.Hold, l.Queue = 200, 5*time.Millisecond, 64
-	w := newWorld(t, strings.Replace(teeko, "deals = 1", "deals = 1000", 1), l)
-	id := w.begun()
-	ask := fmt.Sprintf(`{"watch":"match/%d"`, id)
-	fast := w.dial("")
-	fast.say(ask + "}")
+// sluggish connects a socket that takes nothing by itself, and has small buffers.
+func (w *world) sluggish(query string) *client {
+	w.T.Helper()
 	dialer := websocket.Dialer{ReadBufferSize: 512, NetDial: func(network, address string) (net.Conn, error) {
 		c, err := net.Dial(network, address)
 		if err == nil {
@@ -31,39 +25,171 @@ func TestSlowWatcher(t *testing.T) {
 		}
 		return c, err
 	}}
-	conn, _, err := dialer.Dial(w.url, nil)
+	conn, _, err := dialer.Dial(w.url+"/?"+query, nil)
 	w.Must(err)
-	defer conn.Close()
-	slow := &client{t, conn}
-	slow.say(ask + "}")
-	var have collected
-	w.Must(have.add(slow.next())) // and nothing more for a while
-	w.free()
-	refereetest.Until(t, "the slow socket is ended", func() bool {
-		if _, err := fast.read(); err != nil {
-			t.Fatalf("the fast socket: %v", err)
-		}
-		return w.hub.Sockets() == 1
-	})
-	back := w.dial("")
-	back.say(ask + have.last() + "}")
-	for range 20 { // what comes fits what it has
-		w.Must(have.add(back.next()))
-	}
-	if len(have.at) < 2 {
-		t.Errorf("who comes back has %d games", len(have.at))
+	w.T.Cleanup(func() { conn.Close() })
+	return &client{w.T, conn}
+}
+
+// A socket that does not take its messages is ended by each limit of what may wait, while others
+// watch on; when it comes back it has what it missed.
+func TestSlowWatcher(t *testing.T) {
+	for name, limit := range map[string]func(*ladder.LiveLimits){
+		"messages":     func(l *ladder.LiveLimits) { l.Queue = 256 },
+		"bytes":        func(l *ladder.LiveLimits) { l.Waiting = 1 << 20 },
+		"bytes in all": func(l *ladder.LiveLimits) { l.All = 1 << 20 },
+		"time":         func(l *ladder.LiveLimits) { l.Write = 3 * time.Second },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := quick()
+			l.Frames, l.Queue, l.Waiting, l.Write = 100, 1<<20, 1<<30, time.Hour
+			limit(&l)
+			w := newWorld(t, strings.Replace(teeko, "deals = 1", "deals = 1000", 1), l)
+			id := w.begun()
+			ask := fmt.Sprintf(`{"watch":"match/%d"`, id)
+			fast := w.dial("")
+			fast.say(ask + "}")
+			slow := w.sluggish("")
+			slow.say(ask + "}")
+			var have collected
+			w.Must(have.add(slow.next())) // and nothing more for a while
+			w.free()
+			refereetest.Until(t, "the slow socket is ended", func() bool {
+				if _, _, err := fast.ReadMessage(); err != nil {
+					t.Fatalf("the fast socket: %v", err)
+				}
+				if waiting := w.hub.Waiting(); waiting > 2*min(l.All, 2*l.Waiting) {
+					t.Fatalf("%d bytes wait", waiting)
+				}
+				return w.hub.Sockets() == 1
+			})
+			back := w.dial("")
+			back.say(ask + have.last() + "}")
+			for range 20 { // what comes fits what it has
+				w.Must(have.add(back.next()))
+			}
+			if len(have.at) < 2 {
+				t.Errorf("who comes back has %d games", len(have.at))
+			}
+		})
 	}
 }
 
-// What all sockets wait for is bounded, too.
-func TestWaitingInAll(t *testing.T) {
+// A socket that gives no sign of life is ended, and one that only watches is not.
+func TestSilence(t *testing.T) {
+	t.Parallel()
 	l := quick()
-	l.All = 10
+	l.Silence = 4 * time.Second
+	w := newWorld(t, teeko, l)
+	alive, dead := w.dial(""), w.dial("")
+	for _, c := range []*client{alive, dead} {
+		c.say(`{"watch":"games"}`)
+	}
+	for d := alive.next(); len(d.Matches) == 0; d = alive.next() {
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := alive.read() // which answers pings
+		ended <- err
+	}()
+	refereetest.Until(t, "the socket that reads nothing is ended", func() bool { return w.hub.Sockets() == 1 })
+	select {
+	case err := <-ended:
+		t.Fatalf("the other one has ended, too: %v", err)
+	default:
+	}
+	w.free()
+	if err := <-ended; err != nil { // the match ends, and the list is another
+		t.Error(err)
+	}
+}
+
+// Whoever comes late gets the latest positions only, and others have them all.
+func TestKept(t *testing.T) {
+	l := quick()
+	l.Kept = 4
+	w := newWorld(t, teeko, l)
+	first := w.dial("")
+	ask := fmt.Sprintf(`{"watch":"match/%d"}`, w.begun())
+	first.say(ask)
+	plies := len(first.next().Frames)
+	for plies < 8 {
+		w.moves <- struct{}{}
+		d := first.next()
+		if d.Ply != plies {
+			t.Fatalf("frames come from ply %d on, want %d", d.Ply, plies)
+		}
+		plies += len(d.Frames)
+	}
+	late := w.dial("")
+	late.say(ask)
+	if d := late.next(); d.Head == nil || len(d.Frames) > 4 || d.Ply+len(d.Frames) != plies {
+		t.Errorf("who comes late gets %d frames from ply %d on, of %d", len(d.Frames), d.Ply, plies)
+	}
+}
+
+// Moves that come faster than messages may are in fewer messages: all of them, and a pause
+// between each two.
+func TestFrames(t *testing.T) {
+	l := quick()
+	l.Frames = 2
 	w := newWorld(t, teeko, l)
 	c := w.dial("")
-	c.say(`{"watch":"games"}`)
-	if code := c.code(); code != live.CloseSlow {
-		t.Errorf("a socket ends with %d where nothing may wait", code)
+	id := w.begun()
+	c.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))
+	plies := len(c.next().Frames)
+	began, messages := time.Now(), 0
+	w.free()
+	over := false
+	for ; !over; messages++ {
+		d := c.next()
+		over = d.Over != nil
+		plies += len(d.Frames)
+	}
+	if most := 3 + int(2*time.Since(began).Seconds()); messages > most || plies < 8 {
+		t.Errorf("%d positions come in %d messages, at most %d", plies, messages, most)
+	}
+}
+
+// The number of pages that are watched is limited; pages that somebody watches go on.
+func TestPages(t *testing.T) {
+	l := quick()
+	l.Pages = 2
+	w := newWorld(t, teeko, l)
+	c := w.dial("")
+	for _, topic := range []string{"home", "ladder/one"} {
+		c.say(`{"watch":"` + topic + `"}`)
+		c.next()
+	}
+	more := w.dial("")
+	more.say(`{"watch":"home"}`) // watched already
+	more.next()
+	more.say(`{"watch":"bot/anna"}`)
+	if code := more.code(); code != live.CloseSlow {
+		t.Errorf("a page too many ends the socket with %d", code)
+	}
+	c.say(`{"leave":"ladder/one"}`)
+	c.say(`{"watch":"bot/anna"}`)
+	for d := c.next(); d.Parts["part"] != "bot/anna "; d = c.next() {
+	}
+}
+
+// So many parts are rendered in a second, however many pages are watched.
+func TestRenders(t *testing.T) {
+	l := quick()
+	l.Renders = 1
+	w := newWorld(t, teeko, l)
+	c := w.dial("")
+	began := time.Now()
+	for _, topic := range []string{"home", "ladder/one", "bot/anna"} {
+		c.say(`{"watch":"` + topic + `"}`)
+	}
+	for seen := map[string]bool{}; len(seen) < 3; {
+		seen[c.next().Topic] = true
+	}
+	if took := time.Since(began); took < 1900*time.Millisecond {
+		t.Errorf("three pages are rendered in %v", took)
 	}
 }
 

@@ -113,8 +113,7 @@ func (w *watcher) send(m *message) {
 	if w.ended {
 		return
 	}
-	l := w.hub.Limits
-	if w.waiting.Load()+m.size > l.Waiting || w.hub.waiting.Load()+m.size > l.All {
+	if w.tooMuch(m.size) {
 		w.end(CloseSlow, "slow")
 		return
 	}
@@ -127,6 +126,14 @@ func (w *watcher) send(m *message) {
 	}
 }
 
+// tooMuch reports whether a message of that size is too much beside what waits. Where too much
+// waits for all sockets, it is too much for those that have more than an equal share of it: who
+// takes what comes is not ended for others who do not.
+func (w *watcher) tooMuch(size int64) bool {
+	l, own := w.hub.Limits, w.waiting.Load()
+	return own+size > l.Waiting || own > 0 && own+size > w.hub.share() && w.hub.waiting.Load()+size > l.All
+}
+
 // taken counts a message that waits no more.
 func (w *watcher) taken(m *message) {
 	w.waiting.Add(-m.size)
@@ -135,7 +142,7 @@ func (w *watcher) taken(m *message) {
 
 // write sends what is queued, until the socket ends.
 func (w *watcher) write() {
-	ping := time.NewTicker(w.hub.Limits.Ping)
+	ping := time.NewTicker(w.hub.Limits.Silence / 3)
 	defer ping.Stop()
 	defer w.finish()
 	for {
@@ -193,12 +200,12 @@ func (w *watcher) read() {
 		close(w.left)
 	}()
 	l := w.hub.Limits
-	patience := func() { w.conn.SetReadDeadline(time.Now().Add(2 * l.Ping)) }
+	patience := func() { w.conn.SetReadDeadline(time.Now().Add(l.Silence)) }
 	patience()
-	w.conn.SetReadLimit(int64(l.Inbound))
+	w.conn.SetReadLimit(int64(l.Message))
 	w.conn.SetPongHandler(func(string) error { patience(); return nil })
 	w.conn.SetPingHandler(func(string) error { return errMessage })
-	asks := rate.NewLimiter(rate.Limit(l.Asks), l.Asks+l.Topics)
+	asks := rate.NewLimiter(rate.Limit(l.Messages), l.Messages+l.Topics)
 	for {
 		kind, data, err := w.conn.ReadMessage()
 		if err != nil {

@@ -54,11 +54,14 @@ clock = {movetime = 600000, startup = 600000}
 `
 
 // newWorld starts a world. The bots make no move until they may: see world.moves.
-func newWorld(t testing.TB, toml string, limits live.Limits) *world {
+func newWorld(t testing.TB, toml string, limits ladder.LiveLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
-	w.hub = live.NewHub(live.Options{Store: w.Store, Events: &w.events, Limits: limits})
+	w.hub = live.NewHub(live.Options{Store: w.Store, Events: &w.events, Limits: limits, Hold: 10 * time.Millisecond})
+	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
+		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
+	}
 	r, err := runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Events: &w.events, Watch: w.hub.Watch,
 	})

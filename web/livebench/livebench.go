@@ -19,10 +19,12 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
 )
 
@@ -79,7 +81,7 @@ type bench struct {
 // the machine with it.
 func Run(ctx context.Context, c Config, bot referee.Bot) (r Result, err error) {
 	b := &bench{Config: c}
-	limits := live.DefaultLimits()
+	limits := config.Default(house.Registry{}).Live
 	limits.Total, limits.Address = c.Watchers, c.Watchers
 	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: limits})
 	ctx, cancel := context.WithCancel(ctx)

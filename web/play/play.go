@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/seat"
 )
 
 // Options are the parts of a Tables. All but Now are required.
@@ -50,8 +51,7 @@ type Tables struct {
 	Options
 	mu     sync.Mutex
 	tables map[string]*Table
-	memory int64                  // of the bots at all tables
-	began  map[netip.Addr][]int64 // of guests, when their games within the last day began
+	memory int64 // of the bots at all tables
 	closed bool
 	group  sync.WaitGroup
 	ctx    context.Context
@@ -63,7 +63,7 @@ func New(o Options) *Tables {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	t := &Tables{Options: o, tables: map[string]*Table{}, began: map[netip.Addr][]int64{}}
+	t := &Tables{Options: o, tables: map[string]*Table{}}
 	t.ctx, t.stop = context.WithCancelCause(context.Background())
 	return t
 }
@@ -158,7 +158,7 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 	}
 	err := x.prepare(ctx)
 	if err == nil {
-		err = t.Store.AddPlay(ctx, x.play(), t.Limits.Day)
+		err = t.Store.AddPlay(ctx, x.play(), who.Address, t.Limits.Day)
 	}
 	if err != nil {
 		cancel(err)
@@ -173,7 +173,12 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 	return x, nil
 }
 
-const day = 24 * time.Hour
+// Socket returns the limits of the connections of people.
+func (t *Tables) Socket() seat.SocketLimits {
+	l := seat.DefaultSocketLimits
+	l.Frames, l.Burst, l.Alive = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
+	return l
+}
 
 // admit gives a table its place, or returns the limit that it breaks.
 func (t *Tables) admit(x *Table) error {
@@ -201,32 +206,9 @@ func (t *Tables) admit(x *Table) error {
 	case l.Memory > 0 && t.memory+x.memory > l.Memory:
 		return ladder.Errorf(ladder.Unavailable, "try again in a few minutes, or with fewer players", "the other games leave no memory for the bots of this one")
 	}
-	if x.Who.Person.ID == 0 {
-		if err := t.countGuest(x.Who.Address); err != nil {
-			return err
-		}
-	}
 	t.tables[x.ID] = x
 	t.memory += x.memory
 	t.group.Add(1)
-	return nil
-}
-
-// countGuest counts a game of an address without an account. Counts that are over are dropped.
-func (t *Tables) countGuest(a netip.Addr) error {
-	now := t.Now().Unix()
-	for addr, times := range t.began {
-		for len(times) > 0 && times[0] <= now-int64(day.Seconds()) {
-			times = times[1:]
-		}
-		if t.began[addr] = times; len(times) == 0 {
-			delete(t.began, addr)
-		}
-	}
-	if n := len(t.began[a]); n >= t.Limits.Day {
-		return ladder.Errorf(ladder.TooMany, "try again tomorrow, or with an account", "%d games were begun from your address within a day, which is the limit", n)
-	}
-	t.began[a] = append(t.began[a], now)
 	return nil
 }
 

@@ -261,9 +261,10 @@ func TestLimits(t *testing.T) {
 	w.must(err)
 }
 
-// Games a day are limited for a person, and for an address without an account.
+// Games a day are limited for a person, and for an address without an account, over a restart, too.
 func TestGamesADay(t *testing.T) {
-	w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+	dir := filepath.Join(t.TempDir(), "data")
+	w := newWorld(t, dir, limits)
 	p, err := w.Store.AddPerson(t.Context(), "anna", false)
 	w.must(err)
 	for name, who := range map[string]play.Who{
@@ -280,6 +281,12 @@ func TestGamesADay(t *testing.T) {
 		}
 		_, err := w.Open(t.Context(), who, brisca)
 		wantError(t, err, ladder.TooMany, name)
+		_, err = w.Open(t.Context(), guest("b", "10.0.0.3"), brisca) // others play
+		w.must(err)
+		w.stop()
+		w = newWorld(t, dir, limits) // and a server that starts again remembers
+		_, err = w.Open(t.Context(), who, brisca)
+		wantError(t, err, ladder.TooMany, name)
 	}
 }
 
@@ -294,7 +301,7 @@ func TestRestart(t *testing.T) {
 	far.Send(seat.Frame{Lines: []string{"ready"}})
 	refereetest.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
 	killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
-	w.must(w.Store.AddPlay(t.Context(), killed, 0))
+	w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
 	w.stop()
 	w = newWorld(t, dir, limits)
 	for _, id := range []string{x.ID, killed.ID} {

@@ -232,6 +232,17 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 	return game, nil
 }
 
+// Result returns the result of a game for a seat, by the ranks of all.
+func Result(v rules.Variant, ranks []int, seat int) string {
+	switch r := rules.RecordOf(v, ranks, seat); {
+	case r.Wins > 0:
+		return ladder.PlayWin
+	case r.Draws > 0:
+		return ladder.PlayDraw
+	}
+	return ladder.PlayLoss
+}
+
 // keep stores a finished game. A fault of a house bot is a failure of the server.
 func (x *Table) keep(g *referee.Game) error {
 	p := x.play()
@@ -253,5 +264,5 @@ func (x *Table) keep(g *referee.Game) error {
 		}
 	}
 	g.Reveal(x.Seed)
-	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, g.Encode(), records)
+	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, Result(x.Variant, g.Ranks, x.Choice.Seat), g.Encode(), records)
 }

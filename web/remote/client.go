@@ -60,6 +60,9 @@ type State struct {
 	Leaving bool // it plays no more matches; the current ones go on
 }
 
+// aliveTime is how long a connection may be without a sign of the server.
+const aliveTime = 15 * time.Second
+
 // The waits between attempts to come back.
 const (
 	minWait = 250 * time.Millisecond
@@ -72,10 +75,15 @@ type dismissed struct{ error }
 func (e dismissed) Unwrap() error { return e.error }
 
 // Run plays until the context ends, the server wants the bot no more, or the client has left; see
-// Leave. It comes back by itself when the connection breaks. The first attempt has to succeed.
+// Leave. It comes back by itself when the connection breaks. The first attempt has to succeed. It
+// is called once.
 func (c *Client) Run(ctx context.Context) error {
 	c.instance = rand.Text()
 	c.mu.Lock()
+	if c.leaving {
+		c.mu.Unlock()
+		return nil
+	}
 	c.programs, c.begun, c.idle, c.states = map[int64]*program{}, map[int64]bool{}, make(chan struct{}), make(chan State, 100)
 	c.mu.Unlock()
 	if c.Stderr == nil {
@@ -91,7 +99,10 @@ func (c *Client) Run(ctx context.Context) error {
 	})
 	defer func() {
 		c.endAll()
+		c.mu.Lock()
+		c.leaving = true // Leave has nothing to tell any more
 		close(c.states)
+		c.mu.Unlock()
 		told.Wait()
 	}()
 	ctx, cancel := context.WithCancel(ctx)
@@ -133,13 +144,15 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
-// Leave makes Run return when the matches that are played are over.
+// Leave makes Run return when the matches that are played are over; at once if it has not begun.
 func (c *Client) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.states != nil { // Run has been called
-		c.leave()
+	if c.states == nil { // Run has not been called
+		c.leaving = true
+		return
 	}
+	c.leave()
 }
 
 func (c *Client) leave() {
@@ -195,7 +208,7 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	if err != nil {
 		return err
 	}
-	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: 10 * time.Second}))
+	l := newLink(seat.NewSocket(ws, seat.SocketLimits{Frame: maxFrame, Frames: 1e6, Burst: 1e6, Alive: aliveTime, Send: sendTime}))
 	stop := context.AfterFunc(ctx, func() { l.end(seat.CloseEnded, "the bot leaves") })
 	defer stop()
 	defer l.end(seat.CloseEnded, "the bot leaves")

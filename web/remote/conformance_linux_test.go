@@ -42,7 +42,7 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := newFarWay(t)
+	far := newFarWay(t, "")
 	seattest.Run(t, program, []seattest.Way{
 		{Name: "process", Bot: func(_ testing.TB, command []string) referee.Bot { return referee.Bot{Command: command} }},
 		{Name: "sandbox", Bot: func(_ testing.TB, command []string) referee.Bot {
@@ -61,8 +61,9 @@ type farWay struct {
 	bots       atomic.Int64
 }
 
-func newFarWay(t *testing.T) *farWay {
-	w := laddertest.New(t, "[limits]\nbots = 1000\nversions = 1000\nrequests = 100000\n[remote]\nperson = 1000\naddress = 1000", store.Options{})
+// newFarWay returns a hub; limits are further keys of [remote].
+func newFarWay(t *testing.T, limits string) *farWay {
+	w := laddertest.New(t, "[limits]\nbots = 1000\nversions = 1000\nrequests = 100000\n[remote]\nperson = 1000\naddress = 1000\n"+limits, store.Options{})
 	hub := new(events.Hub)
 	h := remote.New(remote.Options{Store: w.Store, Limits: w.Config.Remote, Bounds: w.Config.Limits, Events: hub})
 	a := api.New(api.Options{Store: w.Store, Config: w.Config})

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -81,14 +82,19 @@ type Result struct {
 
 // The bounds of a connection; docs/operating.md has them.
 const (
-	maxSessions  = 16 // of one bot: more than a match has rotations
-	framesPerSec = 2000
-	aliveTime    = 15 * time.Second // without any sign of the other end
-	helloTime    = 10 * time.Second
-	maxFrame     = 128 << 10
+	maxSessions = 16 // of one bot: more than a match has rotations
+	helloTime   = 10 * time.Second
+	sendTime    = 10 * time.Second // for a frame to be sent
+	maxFrame    = 128 << 10
+	// pace is the part of the frames that a bot may send which its client sends, so that it is
+	// never too fast by a difference of clocks.
+	pace = 0.9
 )
 
-var socketLimits = seat.SocketLimits{Frame: maxFrame, Frames: framesPerSec, Burst: framesPerSec, Alive: aliveTime, Send: 10 * time.Second}
+// socketLimits are those of a bot's connection.
+func socketLimits(l ladder.RemoteLimits) seat.SocketLimits {
+	return seat.SocketLimits{Frame: maxFrame, Frames: float64(l.Frames), Burst: l.Frames, Alive: l.Silence, Send: sendTime}
+}
 
 // link is one connection with its sessions.
 type link struct {

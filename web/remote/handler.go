@@ -114,7 +114,7 @@ func (h *Hub) serve(w http.ResponseWriter, r *http.Request, v api.Visit) error {
 	if err != nil {
 		return err
 	}
-	socket, err := seat.Upgrade(w, r, socketLimits)
+	socket, err := seat.Upgrade(w, r, socketLimits(h.Limits))
 	if err != nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -277,7 +277,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 	w := Welcome{
 		Bot: b.version.Bot, Version: b.version.Number, Label: b.version.Label, Games: b.version.Games,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
-		Frames: framesPerSec * 0.9, Sessions: []int64{},
+		Frames: pace * float64(h.Limits.Frames), Sessions: []int64{},
 	}
 	var goOn []*session
 	for id, s := range b.sessions {

@@ -263,7 +263,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	limits := setAside(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Log: s.Log})
+	s.Live = live.NewHub(live.Options{Store: s.Store, Events: &s.Events, Limits: s.Config.Live, Log: s.Log})
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
 		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,
@@ -292,6 +292,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
+	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
 	group.Go(func() error {
@@ -321,14 +322,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	return group.Wait()
 }
 
+// wake returns what is called when there is something new to do, or to end.
+func (s *Server) wake(r *runner.Runner) func() {
+	return func() {
+		r.Wake()
+		s.remotes.Recheck()
+	}
+}
+
 // handler returns the handler of all addresses: the API and the site.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.Handler, error) {
 	a := api.New(api.Options{
 		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
-		Wake: func() {
-			r.Wake()
-			s.remotes.Recheck()
-		},
+		Wake:       s.wake(r),
 		Online:     s.remotes.Online,
 		Room:       s.room,
 		Health:     func(context.Context) error { return r.Health().Err() },

@@ -28,7 +28,8 @@ func (v *visit) tabs(at string) tabs { return tabs{at, v.MayAll(), v.Token.Scope
 type accountPage struct {
 	Tabs     tabs
 	Bots     []ownBot
-	Limit    int // of bots
+	Limit    int           // of bots
+	Plays    []ladder.Play // against bots, the last ones
 	Messages []wire.Message
 	Pager    pager
 }
@@ -56,6 +57,9 @@ func (s *Site) account(v *visit) error {
 	}
 	for _, b := range bots {
 		page.Bots = append(page.Bots, ownBot{b, last[b.ID]})
+	}
+	if page.Plays, err = s.Store.PlaysOf(v.ctx(), v.Person.ID, botPlays); err != nil {
+		return err
 	}
 	all, err := s.ownMessages(v)
 	if err != nil {

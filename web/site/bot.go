@@ -16,6 +16,7 @@ import (
 const (
 	botVersions  = 8
 	botMatches   = 10
+	botPlays     = 10 // of people
 	botMessages  = 10
 	botOpponents = 20 // on a page
 	// ratedVersions are the last versions that the chart and the records are of, chartPoints the
@@ -39,6 +40,7 @@ type botPage struct {
 	Matches   []ladder.Match
 	Forfeits  []forfeit
 	People    *rules.Record // against people; nil if people do not play here
+	Plays     []ladder.PlayAgainst
 	Messages  []ladder.Message
 	Links     links
 	Problem   *wire.Problem // why an action was refused
@@ -162,6 +164,10 @@ func (s *Site) addOpponents(v *visit, q *api.Query, page *botPage) error {
 	}
 	record, err := s.AgainstPeople(v.ctx(), page.Bot.ID)
 	page.People = &record
+	if err != nil || record.Games == 0 {
+		return err
+	}
+	page.Plays, err = s.Store.PlaysAgainst(v.ctx(), page.Bot.ID, botPlays)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
@@ -26,6 +27,29 @@ type gamePage struct {
 	Embedded bool   // the page is in a frame of another
 	Embed    string // the address for frames of other sites, "" if the operator allows none
 	Full     string // the address of the page from another site
+}
+
+// gameOf leads to a game of a match by its deal and rotation, as those who have watched it know it.
+func (s *Site) gameOf(v *visit) error {
+	var at [3]int64
+	for i, name := range []string{"match", "deal", "rotation"} {
+		n, err := strconv.ParseInt(v.r.PathValue(name), 10, 64)
+		if err != nil {
+			return ladder.Errorf(ladder.NotFound, "", "%s %q does not exist", name, clip(v.r.PathValue(name)))
+		}
+		at[i] = n
+	}
+	list, err := s.Store.Games(v.ctx(), at[0])
+	if err != nil {
+		return err
+	}
+	for _, g := range list {
+		if int64(g.Deal) == at[1] && int64(g.Rotation) == at[2] {
+			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
+			return nil
+		}
+	}
+	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", at[0], at[1], at[2])
 }
 
 // gameView is a replay, for the page and its player.

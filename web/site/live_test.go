@@ -73,7 +73,7 @@ func watchOne(b *browsertest.Tab, w *sitetest.World) {
 	}
 }
 
-// A match is watched to its end; then the page links to the match.
+// A match is watched to its end; then the page links to the match, and to the replay of the last game.
 func TestWatchToTheEnd(t *testing.T) {
 	in := browsertest.Start(t)
 	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 200", 1), 0)
@@ -85,8 +85,14 @@ func TestWatchToTheEnd(t *testing.T) {
 		t.Errorf("%d cards in hands are open at the end", n)
 	}
 	id := b.Attribute("#watch", "data-match")
-	if got := b.Attribute("#over a", "href"); got != "/matches/"+id {
+	if got := b.Attribute("#over a:not(#replay)", "href"); got != "/matches/"+id {
 		t.Errorf("the link is %q", got)
+	}
+	b.Picture(*screens, "watched")
+	b.Click("#replay:not([hidden])")
+	b.Wait("#player svg")
+	if at := browsertest.Eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/games/") {
+		t.Errorf("the replay is at %q", at)
 	}
 	b.Go(w.URL + "/live/" + id)
 	b.Wait(`.empty a[href="/matches/` + id + `"]`)

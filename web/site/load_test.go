@@ -27,14 +27,15 @@ const perRoute = 4
 // unlinked are routes to which no page of an idle competition links, with an address that is
 // measured instead, or "" for what is no page or begins with a form.
 var unlinked = map[string]string{
-	"GET /bots/{bot}/badge.svg":      "/bots/@greedy/badge.svg",
-	"GET /bots/{bot}/versions":       "/bots/@greedy/versions",
-	"GET /matches/new":               "/matches/new?bot=@greedy",
-	"GET /submissions/{id}/progress": "",
-	"GET /games/{game}/embed":        "/games/1/embed",
-	"GET /live/{match}":              "", // of a match in progress
-	"GET /play/{id}":                 "",
-	"GET /play/{id}/replay.json":     "",
+	"GET /bots/{bot}/badge.svg":                    "/bots/@greedy/badge.svg",
+	"GET /bots/{bot}/versions":                     "/bots/@greedy/versions",
+	"GET /matches/new":                             "/matches/new?bot=@greedy",
+	"GET /submissions/{id}/progress":               "",
+	"GET /games/{game}/embed":                      "/games/1/embed",
+	"GET /live/{match}":                            "", // of a match in progress
+	"GET /play/{id}":                               "",
+	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game
+	"GET /play/{id}/replay.json":                   "",
 }
 
 var (

@@ -31,17 +31,45 @@ type playPage struct {
 	House    []playBot
 	Bots     []playBot
 	Form     map[string]string // what was chosen
-	Seats    []int
-	Refused  error         // why the visitor cannot play at all; nil: they can
-	Problem  *wire.Problem // why the choice was refused
-	Own      []*play.Table // games of the visitor that are not over
-	MoveTime int           // seconds
+	Seats    []int             // of the game that has most
+	Refused  error             // why the visitor cannot play at all; nil: they can
+	Problem  *wire.Problem     // why the choice was refused
+	Own      []*play.Table     // games of the visitor that are not over
+	MoveTime int               // seconds
 }
 
 // playGame is a game with the rules that can be chosen.
 type playGame struct {
 	Name, Title string
-	Ladders     []ladder.Ladder
+	Plain       int // seats by the usual rules
+	Most        int // seats with any options
+	Rules       []playRules
+}
+
+// playRules are those of a ladder.
+type playRules struct {
+	Name, Title string
+	Seats       int
+}
+
+// newPlayGame returns what can be chosen of a game.
+func (s *Site) newPlayGame(g rules.Game) (playGame, error) {
+	p := playGame{Name: g.Name(), Title: cmp.Or(g.Display().Title, g.Name())}
+	plain, err := rules.Resolve(g, nil)
+	if err != nil {
+		return p, err
+	}
+	p.Plain = plain.Players()
+	p.Most = max(p.Plain, mostSeats(g))
+	for _, l := range s.laddersOf(g.Name()) {
+		v, err := l.Variant()
+		if err != nil {
+			return p, err
+		}
+		p.Rules = append(p.Rules, playRules{l.Name, l.Title, v.Players()})
+		p.Most = max(p.Most, v.Players())
+	}
+	return p, nil
 }
 
 // playBot is a bot to play against.
@@ -82,13 +110,17 @@ func (s *Site) play(v *visit) error {
 func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem *wire.Problem) error {
 	page := playPage{Form: form, Problem: problem, Refused: s.Play.Allowed(v.who()), Own: s.Play.Of(v.who()), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, g := range games.All() {
-		page.Games = append(page.Games, playGame{Name: g.Name(), Title: cmp.Or(g.Display().Title, g.Name()), Ladders: s.laddersOf(g.Name())})
+		game, err := s.newPlayGame(g)
+		if err != nil {
+			return err
+		}
+		page.Games = append(page.Games, game)
+		for len(page.Seats) < game.Most {
+			page.Seats = append(page.Seats, len(page.Seats))
+		}
 	}
 	if form["game"] == "" {
 		form["game"] = page.Games[0].Name
-	}
-	for i := range 6 {
-		page.Seats = append(page.Seats, i)
 	}
 	versions, err := s.Store.LiveVersions(v.ctx(), playBots)
 	if err != nil {
@@ -107,6 +139,16 @@ func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem 
 	}
 	slices.SortStableFunc(page.House, func(a, b playBot) int { return order(a) - order(b) })
 	return v.page(status, "play", page)
+}
+
+// mostSeats returns how many seats a game can have; 0 if that is no option of it.
+func mostSeats(g rules.Game) int {
+	for _, o := range g.Options() {
+		if o.Name == "players" {
+			return o.Max
+		}
+	}
+	return 0
 }
 
 func (s *Site) laddersOf(game string) (list []ladder.Ladder) {
@@ -257,14 +299,7 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	switch r := rules.RecordOf(variant, replay.Ranks, p.Seat); {
-	case r.Wins > 0:
-		page.Result = "win"
-	case r.Draws > 0:
-		page.Result = "draw"
-	default:
-		page.Result = "loss"
-	}
+	page.Result = play.Result(variant, replay.Ranks, p.Seat)
 	if len(replay.Faults) > 0 {
 		page.Fault = &replay.Faults[0]
 	}
@@ -346,7 +381,7 @@ func (s *Site) tableSocket(v *visit) error {
 		return err
 	}
 	v.begun = true
-	socket, err := seat.Upgrade(v.w, v.r, seat.SocketLimits{})
+	socket, err := seat.Upgrade(v.w, v.r, s.Play.Socket())
 	if err != nil {
 		return nil // it has been answered
 	}

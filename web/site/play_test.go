@@ -2,8 +2,12 @@ package site_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +127,14 @@ func TestPlayGames(t *testing.T) {
 	if r.Games != 5 {
 		t.Errorf("the record against people has %d games, want 5", r.Games)
 	}
+	b := browsertest.Open(t, in, w.URL+"/bots/@greedy?lang=en")
+	b.Home = w.URL
+	if n := b.Count(`.plays a[href^="/play/"]`); n != 5 {
+		t.Errorf("the page of the bot has %d games", n)
+	}
+	b.Look(1280, 900, false)
+	b.Picture(*screens, "bot-plays")
+	b.Quiet()
 }
 
 func botID(t *testing.T, w *sitetest.World, name string) int64 {
@@ -156,6 +168,81 @@ func TestPlayReload(t *testing.T) {
 	b.Wait(`.result.loss`)
 	b.Click(`form[action$="/rematch"] button`)
 	b.Wait(`#board svg`)
+	b.Quiet()
+}
+
+// When the server starts again while a person plays, the page comes back by itself, and says that
+// the game has ended for nobody; the person plays again. All is said in the language of the page.
+func TestPlayRestart(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play?lang=ca")
+	b.Home = w.URL
+	begin(b, w, "brisca", "")
+	playOut(b, 2)
+	b.Wait(`#board[data-turn="yes"]`)
+	if text := b.Text("#events"); !strings.Contains(text, "juga") || strings.Contains(text, "plays") {
+		t.Errorf("what happened is told as %q", text)
+	}
+	w.Stop()
+	away := `(() => { const text = document.getElementById('state')?.textContent ?? ''; return text.includes('no respon') || text.includes('perdut'); })()`
+	refereetest.Until(t, "the page says that the server is away", func() bool { return browsertest.Eval[bool](b, away) })
+	w.Restart()
+	b.Wait(`main > .notice`)
+	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
+		t.Errorf("the page says %q", text)
+	}
+	if n := browsertest.Eval[int64](b, `document.querySelectorAll('h1').length`); n != 1 {
+		t.Errorf("the page has %d titles", n)
+	}
+	b.Click(`form[action$="/rematch"] button`)
+	b.Wait(`#board[data-turn="yes"]`)
+	b.Hush() // of the tries to connect
+	b.Quiet()
+}
+
+// A page that is loaded again says whose turn it is, and not that it connects.
+func TestPlayTurn(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	begin(b, w, "brisca", "")
+	playOut(b, 1)
+	b.Wait(`#board[data-turn="yes"]`)
+	for range 3 {
+		b.Go(browsertest.Eval[string](b, "location.href"))
+		b.Wait(`#board[data-turn="yes"]`)
+		if text := b.Text("#state"); text != "Your turn" {
+			t.Errorf("the page says %q", text)
+		}
+	}
+	// A move that does not arrive.
+	browsertest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
+	playOut(b, 1)
+	refereetest.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
+	b.Quiet()
+}
+
+// The form offers the seats that the chosen game has.
+func TestPlaySeats(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	offered := func() int { return b.Count(`#seat option:not([value=""])`) }
+	for _, c := range []struct {
+		game, options string
+		seats         int
+	}{{"teeko", "", 2}, {"podrida", "", 4}, {"podrida", "players=6", 12}, {"brisca", "", 2}, {"brisca", "players=4", 4}} {
+		b.Click(`input[name="game"][value="` + c.game + `"]`)
+		browsertest.Eval[bool](b, fmt.Sprintf(`(() => { const e = document.getElementById('options'); e.value = %q; return e.dispatchEvent(new Event('input', { bubbles: true })); })()`, c.options))
+		if n := offered(); n != c.seats {
+			t.Errorf("%s %s: %d seats are offered, want %d", c.game, c.options, n, c.seats)
+		}
+	}
+	b.Look(390, 844, true)
+	b.Picture(*screens, "play-form")
 	b.Quiet()
 }
 
@@ -274,6 +361,45 @@ func TestPlayBounds(t *testing.T) {
 	}
 }
 
+// The connection of a page that sends too much, or gives no sign of life, ends; the game waits for
+// another one, and other games go on.
+func TestPlaySockets(t *testing.T) {
+	w := sitetest.New(t, strings.Replace(playRules, "think = 10000", "think = 10000\nframes = 10\nsilence = 4", 1), 0)
+	sit := func(c *http.Client) (string, *websocket.Conn) {
+		table := opened(w, c, briscaForm).Header.Get("Location")
+		ws, _ := dial(w, c, table, nil)
+		ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
+		awaitLine(t, ws, "turn ")
+		return table, ws
+	}
+	other := w.Client()
+	table, quiet := sit(other)
+	c := w.Client()
+	_, fast := sit(c)
+	for range 10_000 {
+		if fast.WriteJSON(seat.Frame{Number: 1}) != nil {
+			break
+		}
+	}
+	var f seat.Frame
+	fast.SetReadDeadline(time.Now().Add(time.Minute))
+	for err := error(nil); err == nil; {
+		err = fast.ReadJSON(&f)
+		var timeout net.Error
+		if errors.As(err, &timeout) && timeout.Timeout() {
+			t.Fatal("a page that sends too much goes on")
+		}
+	}
+	raw := quiet.NetConn() // whose reader answers no ping
+	raw.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := io.Copy(io.Discard, raw); err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("a page without a sign of life goes on")
+	}
+	again, _ := dial(w, other, table, nil)
+	again.WriteJSON(seat.Frame{})
+	awaitLine(t, again, "turn ")
+}
+
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
 func TestPlayBlocked(t *testing.T) {
 	w := sitetest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
@@ -294,6 +420,9 @@ func TestPlayBlocked(t *testing.T) {
 	ws, _ := dial(w, c, table, nil)
 	ws.WriteJSON(seat.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
+	if a := w.Get(c, "/account"); !strings.Contains(a.Body, `href="`+table+`"`) {
+		t.Errorf("the account does not have the game: %s", a.Body)
+	}
 	r, err := http.NewRequest(http.MethodPut, w.URL+"/api/v1/admin/people/anna/block", nil)
 	w.Must(err)
 	r.Header.Set("Authorization", "Bearer "+w.Token)

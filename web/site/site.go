@@ -106,6 +106,7 @@ func (s *Site) routes() []route {
 
 		{"GET /matches", false, s.matches},
 		{"GET /matches/{match}", false, s.match},
+		{"GET /matches/{match}/games/{deal}/{rotation}", false, s.gameOf},
 		{"GET /games/{game}", false, s.game},
 		{"GET /games/{game}/embed", false, s.embed},
 		{"GET /games/{game}/replay.json", false, s.replayJSON},

@@ -42,6 +42,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addGameStmt, err = db.PrepareContext(ctx, addGame); err != nil {
 		return nil, fmt.Errorf("error preparing query AddGame: %w", err)
 	}
+	if q.addGuestPlayStmt, err = db.PrepareContext(ctx, addGuestPlay); err != nil {
+		return nil, fmt.Errorf("error preparing query AddGuestPlay: %w", err)
+	}
 	if q.addInviteStmt, err = db.PrepareContext(ctx, addInvite); err != nil {
 		return nil, fmt.Errorf("error preparing query AddInvite: %w", err)
 	}
@@ -105,6 +108,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.blockPersonStmt, err = db.PrepareContext(ctx, blockPerson); err != nil {
 		return nil, fmt.Errorf("error preparing query BlockPerson: %w", err)
 	}
+	if q.blockedStmt, err = db.PrepareContext(ctx, blocked); err != nil {
+		return nil, fmt.Errorf("error preparing query Blocked: %w", err)
+	}
 	if q.botStmt, err = db.PrepareContext(ctx, bot); err != nil {
 		return nil, fmt.Errorf("error preparing query Bot: %w", err)
 	}
@@ -162,6 +168,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countFinishedStmt, err = db.PrepareContext(ctx, countFinished); err != nil {
 		return nil, fmt.Errorf("error preparing query CountFinished: %w", err)
 	}
+	if q.countGuestPlaysStmt, err = db.PrepareContext(ctx, countGuestPlays); err != nil {
+		return nil, fmt.Errorf("error preparing query CountGuestPlays: %w", err)
+	}
 	if q.countKeptStmt, err = db.PrepareContext(ctx, countKept); err != nil {
 		return nil, fmt.Errorf("error preparing query CountKept: %w", err)
 	}
@@ -176,6 +185,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.countVersionsSinceStmt, err = db.PrepareContext(ctx, countVersionsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query CountVersionsSince: %w", err)
+	}
+	if q.deleteGuestPlaysStmt, err = db.PrepareContext(ctx, deleteGuestPlays); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteGuestPlays: %w", err)
 	}
 	if q.dropMatchStmt, err = db.PrepareContext(ctx, dropMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DropMatch: %w", err)
@@ -411,6 +423,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.playedByBotStmt, err = db.PrepareContext(ctx, playedByBot); err != nil {
 		return nil, fmt.Errorf("error preparing query PlayedByBot: %w", err)
 	}
+	if q.playsAgainstStmt, err = db.PrepareContext(ctx, playsAgainst); err != nil {
+		return nil, fmt.Errorf("error preparing query PlaysAgainst: %w", err)
+	}
+	if q.playsOfStmt, err = db.PrepareContext(ctx, playsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query PlaysOf: %w", err)
+	}
 	if q.ratingPointsStmt, err = db.PrepareContext(ctx, ratingPoints); err != nil {
 		return nil, fmt.Errorf("error preparing query RatingPoints: %w", err)
 	}
@@ -566,6 +584,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing addGameStmt: %w", cerr)
 		}
 	}
+	if q.addGuestPlayStmt != nil {
+		if cerr := q.addGuestPlayStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addGuestPlayStmt: %w", cerr)
+		}
+	}
 	if q.addInviteStmt != nil {
 		if cerr := q.addInviteStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addInviteStmt: %w", cerr)
@@ -671,6 +694,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing blockPersonStmt: %w", cerr)
 		}
 	}
+	if q.blockedStmt != nil {
+		if cerr := q.blockedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing blockedStmt: %w", cerr)
+		}
+	}
 	if q.botStmt != nil {
 		if cerr := q.botStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing botStmt: %w", cerr)
@@ -766,6 +794,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countFinishedStmt: %w", cerr)
 		}
 	}
+	if q.countGuestPlaysStmt != nil {
+		if cerr := q.countGuestPlaysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countGuestPlaysStmt: %w", cerr)
+		}
+	}
 	if q.countKeptStmt != nil {
 		if cerr := q.countKeptStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countKeptStmt: %w", cerr)
@@ -789,6 +822,11 @@ func (q *Queries) Close() error {
 	if q.countVersionsSinceStmt != nil {
 		if cerr := q.countVersionsSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countVersionsSinceStmt: %w", cerr)
+		}
+	}
+	if q.deleteGuestPlaysStmt != nil {
+		if cerr := q.deleteGuestPlaysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteGuestPlaysStmt: %w", cerr)
 		}
 	}
 	if q.dropMatchStmt != nil {
@@ -1181,6 +1219,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing playedByBotStmt: %w", cerr)
 		}
 	}
+	if q.playsAgainstStmt != nil {
+		if cerr := q.playsAgainstStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playsAgainstStmt: %w", cerr)
+		}
+	}
+	if q.playsOfStmt != nil {
+		if cerr := q.playsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing playsOfStmt: %w", cerr)
+		}
+	}
 	if q.ratingPointsStmt != nil {
 		if cerr := q.ratingPointsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ratingPointsStmt: %w", cerr)
@@ -1426,6 +1474,7 @@ type Queries struct {
 	addChangeStmt            *sql.Stmt
 	addEntryStmt             *sql.Stmt
 	addGameStmt              *sql.Stmt
+	addGuestPlayStmt         *sql.Stmt
 	addInviteStmt            *sql.Stmt
 	addLadderStmt            *sql.Stmt
 	addLogStmt               *sql.Stmt
@@ -1447,6 +1496,7 @@ type Queries struct {
 	beginMatchStmt           *sql.Stmt
 	beginStageStmt           *sql.Stmt
 	blockPersonStmt          *sql.Stmt
+	blockedStmt              *sql.Stmt
 	botStmt                  *sql.Stmt
 	botByNameStmt            *sql.Stmt
 	botsAfterStmt            *sql.Stmt
@@ -1466,11 +1516,13 @@ type Queries struct {
 	countBundleStmt          *sql.Stmt
 	countFailedStmt          *sql.Stmt
 	countFinishedStmt        *sql.Stmt
+	countGuestPlaysStmt      *sql.Stmt
 	countKeptStmt            *sql.Stmt
 	countMatchesStmt         *sql.Stmt
 	countPlaysSinceStmt      *sql.Stmt
 	countTokensStmt          *sql.Stmt
 	countVersionsSinceStmt   *sql.Stmt
+	deleteGuestPlaysStmt     *sql.Stmt
 	dropMatchStmt            *sql.Stmt
 	dropStagesStmt           *sql.Stmt
 	endAttemptStmt           *sql.Stmt
@@ -1549,6 +1601,8 @@ type Queries struct {
 	playSeatsStmt            *sql.Stmt
 	playedBeforeStmt         *sql.Stmt
 	playedByBotStmt          *sql.Stmt
+	playsAgainstStmt         *sql.Stmt
+	playsOfStmt              *sql.Stmt
 	ratingPointsStmt         *sql.Stmt
 	recordAgainstPeopleStmt  *sql.Stmt
 	replayStmt               *sql.Stmt
@@ -1601,6 +1655,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		addChangeStmt:            q.addChangeStmt,
 		addEntryStmt:             q.addEntryStmt,
 		addGameStmt:              q.addGameStmt,
+		addGuestPlayStmt:         q.addGuestPlayStmt,
 		addInviteStmt:            q.addInviteStmt,
 		addLadderStmt:            q.addLadderStmt,
 		addLogStmt:               q.addLogStmt,
@@ -1622,6 +1677,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		beginMatchStmt:           q.beginMatchStmt,
 		beginStageStmt:           q.beginStageStmt,
 		blockPersonStmt:          q.blockPersonStmt,
+		blockedStmt:              q.blockedStmt,
 		botStmt:                  q.botStmt,
 		botByNameStmt:            q.botByNameStmt,
 		botsAfterStmt:            q.botsAfterStmt,
@@ -1641,11 +1697,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countBundleStmt:          q.countBundleStmt,
 		countFailedStmt:          q.countFailedStmt,
 		countFinishedStmt:        q.countFinishedStmt,
+		countGuestPlaysStmt:      q.countGuestPlaysStmt,
 		countKeptStmt:            q.countKeptStmt,
 		countMatchesStmt:         q.countMatchesStmt,
 		countPlaysSinceStmt:      q.countPlaysSinceStmt,
 		countTokensStmt:          q.countTokensStmt,
 		countVersionsSinceStmt:   q.countVersionsSinceStmt,
+		deleteGuestPlaysStmt:     q.deleteGuestPlaysStmt,
 		dropMatchStmt:            q.dropMatchStmt,
 		dropStagesStmt:           q.dropStagesStmt,
 		endAttemptStmt:           q.endAttemptStmt,
@@ -1724,6 +1782,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		playSeatsStmt:            q.playSeatsStmt,
 		playedBeforeStmt:         q.playedBeforeStmt,
 		playedByBotStmt:          q.playedByBotStmt,
+		playsAgainstStmt:         q.playsAgainstStmt,
+		playsOfStmt:              q.playsOfStmt,
 		ratingPointsStmt:         q.ratingPointsStmt,
 		recordAgainstPeopleStmt:  q.recordAgainstPeopleStmt,
 		replayStmt:               q.replayStmt,

@@ -97,6 +97,11 @@ type GameSeat struct {
 	Faults int64
 }
 
+type GuestPlay struct {
+	Address string
+	Began   int64
+}
+
 type Invite struct {
 	ID        int64
 	Public    string
@@ -191,6 +196,7 @@ type Play struct {
 	Ended      sql.NullInt64
 	Size       sql.NullInt64
 	Replay     []byte
+	Result     sql.NullString
 }
 
 type PlaySeat struct {
@@ -201,6 +207,7 @@ type PlaySeat struct {
 	Wins      int64
 	Draws     int64
 	Losses    int64
+	Ended     sql.NullInt64
 }
 
 type Replay struct {

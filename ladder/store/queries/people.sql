@@ -58,3 +58,6 @@ SELECT * FROM messages WHERE person_id = ? ORDER BY id DESC LIMIT ?;
 
 -- name: RevokeInvite :execrows
 DELETE FROM invites WHERE id = ? AND person_id IS NULL;
+
+-- name: Blocked :many
+SELECT id, blocked FROM people WHERE blocked > 0 ORDER BY blocked;

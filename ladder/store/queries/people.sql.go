@@ -137,6 +137,38 @@ func (q *Queries) BlockPerson(ctx context.Context, blocked sql.NullInt64, iD int
 	return result.RowsAffected()
 }
 
+const blocked = `-- name: Blocked :many
+SELECT id, blocked FROM people WHERE blocked > 0 ORDER BY blocked
+`
+
+type BlockedRow struct {
+	ID      int64
+	Blocked sql.NullInt64
+}
+
+func (q *Queries) Blocked(ctx context.Context) ([]BlockedRow, error) {
+	rows, err := q.query(ctx, q.blockedStmt, blocked)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BlockedRow
+	for rows.Next() {
+		var i BlockedRow
+		if err := rows.Scan(&i.ID, &i.Blocked); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countTokens = `-- name: CountTokens :one
 SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
 `

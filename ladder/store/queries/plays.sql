@@ -19,11 +19,21 @@ SELECT replay FROM plays WHERE id = ? AND state = 'finished';
 -- name: CountPlaysSince :one
 SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?;
 
+-- name: CountGuestPlays :one
+SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?;
+
+-- name: AddGuestPlay :exec
+INSERT INTO guest_plays (address, began) VALUES (?, ?);
+
+-- name: DeleteGuestPlays :exec
+-- Those that count no more.
+DELETE FROM guest_plays WHERE began < ?;
+
 -- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
+UPDATE plays SET state = 'finished', ended = ?, result = ?, size = ?, replay = ? WHERE id = ? AND state = 'open';
 
 -- name: ScorePlaySeat :exec
-UPDATE play_seats SET wins = ?, draws = ?, losses = ? WHERE play_id = ? AND seat = ?;
+UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?;
 
 -- name: BreakPlay :execrows
 UPDATE plays SET state = 'broken', ended = ? WHERE id = ? AND state = 'open';
@@ -35,6 +45,17 @@ UPDATE plays SET state = 'broken', ended = ? WHERE state = 'open';
 SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws), 0) AS INTEGER) AS draws,
   CAST(coalesce(sum(losses), 0) AS INTEGER) AS losses
 FROM play_seats WHERE bot_id = ?;
+
+-- name: PlaysOf :many
+-- The last games of a person.
+SELECT id, game, seat, state, coalesce(result, '') AS result, began, ended FROM plays WHERE person_id = ? ORDER BY began DESC LIMIT ?;
+
+-- name: PlaysAgainst :many
+-- The last games that count in a bot's record against people.
+SELECT play_seats.play_id, play_seats.seat, play_seats.ended, play_seats.wins, play_seats.draws, play_seats.losses, plays.game,
+  coalesce(people.name, '') AS person
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id LEFT JOIN people ON people.id = plays.person_id
+WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?;
 
 -- name: LiveVersions :many
 -- The live versions of bots that are not withdrawn and whose owners are not blocked.

@@ -10,6 +10,15 @@ import (
 	"database/sql"
 )
 
+const addGuestPlay = `-- name: AddGuestPlay :exec
+INSERT INTO guest_plays (address, began) VALUES (?, ?)
+`
+
+func (q *Queries) AddGuestPlay(ctx context.Context, address string, began int64) error {
+	_, err := q.exec(ctx, q.addGuestPlayStmt, addGuestPlay, address, began)
+	return err
+}
+
 const addPlay = `-- name: AddPlay :exec
 INSERT INTO plays (id, person_id, game, options, seat, state, commitment, began) VALUES (?, ?, ?, ?, ?, 'open', ?, ?)
 `
@@ -82,6 +91,17 @@ func (q *Queries) BreakPlays(ctx context.Context, ended sql.NullInt64) (int64, e
 	return result.RowsAffected()
 }
 
+const countGuestPlays = `-- name: CountGuestPlays :one
+SELECT count(*) FROM guest_plays WHERE address = ? AND began >= ?
+`
+
+func (q *Queries) CountGuestPlays(ctx context.Context, address string, began int64) (int64, error) {
+	row := q.queryRow(ctx, q.countGuestPlaysStmt, countGuestPlays, address, began)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countPlaysSince = `-- name: CountPlaysSince :one
 SELECT count(*) FROM plays WHERE person_id = ? AND began >= ?
 `
@@ -93,12 +113,23 @@ func (q *Queries) CountPlaysSince(ctx context.Context, personID sql.NullInt64, b
 	return count, err
 }
 
+const deleteGuestPlays = `-- name: DeleteGuestPlays :exec
+DELETE FROM guest_plays WHERE began < ?
+`
+
+// Those that count no more.
+func (q *Queries) DeleteGuestPlays(ctx context.Context, began int64) error {
+	_, err := q.exec(ctx, q.deleteGuestPlaysStmt, deleteGuestPlays, began)
+	return err
+}
+
 const finishPlay = `-- name: FinishPlay :execrows
-UPDATE plays SET state = 'finished', ended = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
+UPDATE plays SET state = 'finished', ended = ?, result = ?, size = ?, replay = ? WHERE id = ? AND state = 'open'
 `
 
 type FinishPlayParams struct {
 	Ended  sql.NullInt64
+	Result sql.NullString
 	Size   sql.NullInt64
 	Replay []byte
 	ID     string
@@ -107,6 +138,7 @@ type FinishPlayParams struct {
 func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, error) {
 	result, err := q.exec(ctx, q.finishPlayStmt, finishPlay,
 		arg.Ended,
+		arg.Result,
 		arg.Size,
 		arg.Replay,
 		arg.ID,
@@ -297,6 +329,103 @@ func (q *Queries) PlaySeats(ctx context.Context, playID string) ([]PlaySeatsRow,
 	return items, nil
 }
 
+const playsAgainst = `-- name: PlaysAgainst :many
+SELECT play_seats.play_id, play_seats.seat, play_seats.ended, play_seats.wins, play_seats.draws, play_seats.losses, plays.game,
+  coalesce(people.name, '') AS person
+FROM play_seats JOIN plays ON plays.id = play_seats.play_id LEFT JOIN people ON people.id = plays.person_id
+WHERE play_seats.bot_id = ? AND play_seats.ended IS NOT NULL ORDER BY play_seats.ended DESC LIMIT ?
+`
+
+type PlaysAgainstRow struct {
+	PlayID string
+	Seat   int64
+	Ended  sql.NullInt64
+	Wins   int64
+	Draws  int64
+	Losses int64
+	Game   string
+	Person string
+}
+
+// The last games that count in a bot's record against people.
+func (q *Queries) PlaysAgainst(ctx context.Context, botID int64, limit int64) ([]PlaysAgainstRow, error) {
+	rows, err := q.query(ctx, q.playsAgainstStmt, playsAgainst, botID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PlaysAgainstRow
+	for rows.Next() {
+		var i PlaysAgainstRow
+		if err := rows.Scan(
+			&i.PlayID,
+			&i.Seat,
+			&i.Ended,
+			&i.Wins,
+			&i.Draws,
+			&i.Losses,
+			&i.Game,
+			&i.Person,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const playsOf = `-- name: PlaysOf :many
+SELECT id, game, seat, state, coalesce(result, '') AS result, began, ended FROM plays WHERE person_id = ? ORDER BY began DESC LIMIT ?
+`
+
+type PlaysOfRow struct {
+	ID     string
+	Game   string
+	Seat   int64
+	State  string
+	Result string
+	Began  int64
+	Ended  sql.NullInt64
+}
+
+// The last games of a person.
+func (q *Queries) PlaysOf(ctx context.Context, personID sql.NullInt64, limit int64) ([]PlaysOfRow, error) {
+	rows, err := q.query(ctx, q.playsOfStmt, playsOf, personID, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PlaysOfRow
+	for rows.Next() {
+		var i PlaysOfRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Game,
+			&i.Seat,
+			&i.State,
+			&i.Result,
+			&i.Began,
+			&i.Ended,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recordAgainstPeople = `-- name: RecordAgainstPeople :one
 SELECT CAST(coalesce(sum(wins), 0) AS INTEGER) AS wins, CAST(coalesce(sum(draws), 0) AS INTEGER) AS draws,
   CAST(coalesce(sum(losses), 0) AS INTEGER) AS losses
@@ -317,13 +446,14 @@ func (q *Queries) RecordAgainstPeople(ctx context.Context, botID int64) (RecordA
 }
 
 const scorePlaySeat = `-- name: ScorePlaySeat :exec
-UPDATE play_seats SET wins = ?, draws = ?, losses = ? WHERE play_id = ? AND seat = ?
+UPDATE play_seats SET wins = ?, draws = ?, losses = ?, ended = ? WHERE play_id = ? AND seat = ?
 `
 
 type ScorePlaySeatParams struct {
 	Wins   int64
 	Draws  int64
 	Losses int64
+	Ended  sql.NullInt64
 	PlayID string
 	Seat   int64
 }
@@ -333,6 +463,7 @@ func (q *Queries) ScorePlaySeat(ctx context.Context, arg ScorePlaySeatParams) er
 		arg.Wins,
 		arg.Draws,
 		arg.Losses,
+		arg.Ended,
 		arg.PlayID,
 		arg.Seat,
 	)

@@ -72,7 +72,7 @@ func (c *crowd) serve() (url string, stop func(), err error) {
 		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	pages, err := site.New(site.Options{Store: c.Store, Config: c.config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: c.Store, Events: hub}), Key: []byte(hash(0))})
+	pages, err := site.New(site.Options{Store: c.Store, Config: c.config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}), Key: []byte(hash(0))})
 	if err != nil {
 		return "", nil, err
 	}

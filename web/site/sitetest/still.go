@@ -55,7 +55,7 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 		Store: s.Store, Config: s.Ladder.Config, Events: hub, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: s.Store, Events: hub}), Key: []byte(Hash)}
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: s.Store, Events: hub, Limits: s.Ladder.Config.Live}), Key: []byte(Hash)}
 	if configure != nil {
 		configure(&o)
 	}

@@ -27,11 +27,12 @@ let trick = null; // the last one, to be shown
 let last = null;
 let showing = 0;
 let leaving = false; // a form of the page is sent
+let instead = texts.connecting; // what is said instead of whose turn it is; null: nothing
 
 function connect() {
   socket = new WebSocket(`${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${table.socket}`);
   fresh = true;
-  socket.addEventListener('open', () => { tries = 0; send({ ack: got }); });
+  socket.addEventListener('open', () => send({ ack: got }));
   socket.addEventListener('message', (event) => take(JSON.parse(event.data)));
   socket.addEventListener('close', (event) => closed(event.code));
 }
@@ -42,23 +43,32 @@ function send(frame) {
 
 function closed(code) {
   if (leaving) return undefined;
-  if (code === closeEnded) return location.reload();
-  if (code === closeTaken) return announce(texts.taken);
-  announce(texts.lost);
+  if (code === closeTaken) return tell(texts.taken);
+  if (code !== closeEnded) tell(texts.lost);
+  else if (tries > 0) tell(texts.away);
   tries += 1;
-  setTimeout(async () => {
-    if (tries > 1) {
-      try { // the game may be over: then the page is another one
-        if ((await fetch(location.href)).ok) return location.reload();
-      } catch { /* the server cannot be reached */ }
-    }
-    connect();
-  }, Math.min(8000, 250 * 2 ** tries));
+  if (code === closeEnded && tries === 1) return again(code);
+  setTimeout(() => again(code), Math.min(8000, 250 * 2 ** tries));
+  return undefined;
+}
+
+// again loads the page anew where the game may be over, and else connects. While the server does
+// not answer it tries again: the page stays.
+async function again(code) {
+  if (code === closeEnded || tries > 1) {
+    try {
+      if ((await fetch(location.href)).status < 500) return location.reload();
+    } catch { /* the server cannot be reached */ }
+    if (code === closeEnded) return closed(code);
+  }
+  return connect();
 }
 
 function take(frame) {
   if (fresh) {
     fresh = false;
+    tries = 0;
+    tell(null);
     if (got === 0 && answers.length === 0) known = first = frame.ack;
     answers = answers.slice(Math.max(0, frame.ack - first));
     first = Math.max(first, frame.ack);
@@ -74,7 +84,7 @@ function take(frame) {
     send({ ack: got });
     show();
   }
-  if (frame.end) announce(texts.over);
+  if (frame.end) tell(texts.over);
 }
 
 // answer sends a line that was asked for, unless an earlier page has answered.
@@ -134,6 +144,12 @@ function announce(text) {
   if (state.textContent !== text) state.textContent = text;
 }
 
+// tell says something instead of whose turn it is, or no longer.
+function tell(text) {
+  instead = text;
+  announce(instead ?? (turn ? texts.yours : texts.theirs));
+}
+
 const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 // show draws the position: first the trick that has just ended, for a moment.
@@ -155,7 +171,8 @@ function draw(ended) {
   drawPosition(board, { display: table.display, names: table.names, view: shown, turn: turn ? table.seat : -2, last, trick: ended },
     { seat: table.seat, legal: turn && !ended ? turn.legal : [], onMove: move, moving: !ended && turn !== null });
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
-  if (turn) announce(ended ? say('took', { who: who(ended.winner) }) : texts.yours);
+  if (instead === null && ended) announce(say('took', { who: who(ended.winner) }));
+  else tell(instead);
 }
 
 function move(text) {
@@ -164,7 +181,7 @@ function move(text) {
   deadline = null;
   board.dataset.turn = 'no';
   answer(`move ${text}`);
-  announce(texts.theirs);
+  tell(instead);
 }
 
 function tick() {

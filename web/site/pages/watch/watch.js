@@ -40,6 +40,11 @@ if (root) {
   function ended(state) {
     root.dataset.over = state;
     element('over').hidden = false;
+    const replay = element('replay'), at = board.game?.match;
+    if (at && state === 'finished') {
+      replay.href = `/matches/${at.id}/games/${at.deal}/${at.rotation}`;
+      replay.hidden = false;
+    }
     element('over').querySelector('p').textContent = state === 'finished' ? texts.finished : texts.broken;
     clocks(board);
   }

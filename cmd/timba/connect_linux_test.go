@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// connectLadders have clocks that a busy machine keeps.
+const connectLadders = `
+registration = "open"
+[limits]
+requests = 1000000
+anonymous = 1000000
+time = 10080
+[play]
+guests = true
+[[ladder]]
+name = "teeko"
+game = "teeko"
+deals = 1
+clock = {movetime = 600000, startup = 600000}
+house = ["@random", "@first"]
+`
+
+// connected is a timba connect that runs.
+type connected struct {
+	*exec.Cmd
+	mu    sync.Mutex
+	text  bytes.Buffer
+	ended chan struct{}
+}
+
+func (c *connected) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
+}
+
+func (c *connected) said() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// connectBot starts timba connect with a bot that waits while there is a file.
+func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
+	t.Helper()
+	c := &connected{ended: make(chan struct{})}
+	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
+		"sh", "-c", `while [ -e "$0" ]; do sleep 0.05; done; exec timba bot first`, file)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), c, c
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		c.Wait()
+		close(c.ended)
+	}()
+	t.Cleanup(func() {
+		os.Remove(file) // the bot, which has the same stderr, ends when its input does
+		c.Process.Kill()
+		<-c.ended
+	})
+	return c
+}
+
+// await waits until it has said something.
+func (c *connected) await(t *testing.T, pattern string) {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	until(t, "timba connect says "+pattern, func() bool {
+		select {
+		case <-c.ended:
+			if !re.MatchString(c.said()) {
+				t.Fatalf("timba connect has ended, %v, and has not said %s:\n%s", c.ProcessState, pattern, c.said())
+			}
+		default:
+		}
+		return re.MatchString(c.said())
+	})
+}
+
+// exits waits for its end and requires its status.
+func (c *connected) exits(t *testing.T, status int) {
+	t.Helper()
+	select {
+	case <-c.ended:
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("timba connect goes on:\n%s", c.said())
+	}
+	if got := c.ProcessState.ExitCode(); got != status {
+		t.Errorf("%v, want status %d:\n%s", c.ProcessState, status, c.said())
+	}
+}
+
+// held returns a file for which the bot of connectBot waits.
+func held(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "wait")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// timba connect plays a rated match; the first Ctrl-C lets it end the match, the second leaves
+// at once; and it says why the server does not want it.
+func TestConnect(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, connectLadders)
+	s := a.serve(t, "--workers", "1", "--grace", "0s")
+	token := s.join(t, "mel").Token
+
+	file := held(t)
+	c := connectBot(t, s, token, "far", file)
+	c.await(t, `online as far@1: margin 250 ms more for the wire, 30 s to come back after a break`)
+	c.await(t, `playing match \d+, teeko: `)
+	c.Process.Signal(os.Interrupt)
+	c.await(t, `leaving after what is played now; Ctrl-C again leaves at once, and loses it`)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	c.exits(t, exitGood)
+	c.await(t, `match \d+ over: score [01]\.\d+, Elo 1000 to \d+`)
+	if n := strings.Count(c.said(), "playing match"); n != 1 {
+		t.Errorf("%d matches began:\n%s", n, c.said())
+	}
+
+	c = connectBot(t, s, token, "far", held(t))
+	c.await(t, `playing match \d+, teeko: `)
+	c.Process.Signal(os.Interrupt)
+	c.await(t, `leaving after`)
+	c.Process.Signal(os.Interrupt)
+	c.exits(t, exitNoVerdict)
+	if said := c.said(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
+		t.Errorf("it has waited for the match:\n%s", said)
+	}
+
+	c = connectBot(t, s, strings.Repeat("x", 40), "far", held(t))
+	c.exits(t, exitError)
+	c.await(t, `(?m)^timba: .*the token is not valid`)
+
+	a.timba(t, "", "admin", "block", "mel", "--data", a.dir)
+	c = connectBot(t, s, token, "far", held(t))
+	c.exits(t, exitError)
+	c.await(t, `(?m)^timba: .*person "mel" is blocked`)
+	a.kill(t, s)
+}
+
+// However the command is told to end, it leaves once or at once.
+func TestLeaveBy(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		signals int
+		done    bool
+		leaves  bool
+		atOnce  bool
+	}{
+		{"nothing", 0, false, false, false},
+		{"the context without a signal", 0, true, true, false},
+		{"a signal", 1, true, true, false},
+		{"a signal before the context", 1, false, true, false},
+		{"two signals", 2, true, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			signals, done := make(chan os.Signal, 2), make(chan struct{})
+			for range c.signals {
+				signals <- os.Interrupt
+			}
+			if c.done {
+				close(done)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := errors.New("ended")
+			left, events := false, 0
+			want := c.signals
+			if c.done && c.signals < 2 {
+				want++
+			}
+			if want == 0 {
+				cancel(ended)
+			}
+			leave := func() {
+				left = true
+				if events++; events == want && !c.atOnce {
+					cancel(ended)
+				}
+			}
+			leaveBy(ctx, signals, done, leave, func() { cancel(nil) })
+			if left != c.leaves || errors.Is(context.Cause(ctx), ended) == c.atOnce {
+				t.Errorf("it leaves: %v, at once: %v", left, !errors.Is(context.Cause(ctx), ended))
+			}
+		})
+	}
+}

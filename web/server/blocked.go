@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/events"
+)
+
+// blockedEvery is how often the store is asked who is blocked: a command may have done that
+// beside the server, which nobody tells the server.
+const blockedEvery = 500 * time.Millisecond
+
+// watchBlocked ends what people have going on whom others than this server have blocked, until
+// the context ends. wake looks at the matches and the connections anew.
+func (s *Server) watchBlocked(ctx context.Context, wake func()) error {
+	known, err := s.Store.Blocked(ctx)
+	if err != nil {
+		s.Log.Warn("who is blocked cannot be read", "err", err)
+	}
+	tick := time.NewTicker(blockedEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now, err := s.Store.Blocked(ctx)
+		if err != nil { // the disk may be full, which the runner says
+			continue
+		}
+		news := false
+		for person, at := range now {
+			if !known[person].Equal(at) {
+				news = true
+				s.Events.Publish(events.Event{Kind: events.PersonBlocked, At: at, Person: person})
+			}
+		}
+		if known = now; news {
+			wake()
+		}
+	}
+}
