@@ -25,7 +25,7 @@ type Result struct {
 type Verdict string
 
 // Agrees is that the intervals have a point in common. NotCompared are figures that nobody has
-// published, that depend on the machine, or of no games.
+// published, that depend on the machine, or of so few games that they have no interval.
 const (
 	Agrees      Verdict = "agrees"
 	Differs     Verdict = "differs"
@@ -84,7 +84,7 @@ func figure(m measure, games []result, row string, column int, bot string, publi
 // it is taken to be that of our games.
 func (m *measure) published(value float64, sample int, ours rating.Estimate, games int) rating.Estimate {
 	switch {
-	case math.IsNaN(value):
+	case math.IsNaN(value), m.exact:
 		return rating.Estimate{Value: value, Low: value, High: value}
 	case m.share:
 		return percent(rating.Proportion(value/100, sample))
@@ -97,7 +97,7 @@ func (m *measure) published(value float64, sample int, ours rating.Estimate, gam
 
 func (m *measure) verdict(f Figure) Verdict {
 	switch {
-	case math.IsNaN(f.Published.Value) || m.machine || f.Games == 0:
+	case math.IsNaN(f.Published.Value) || m.machine || f.Games == 0 || math.IsInf(f.Ours.Low, 0):
 		return NotCompared
 	case f.Ours.Low <= f.Published.High && f.Published.Low <= f.Ours.High:
 		return Agrees

@@ -12,6 +12,7 @@ type measure struct {
 	share    bool     // a share of the games, else a mean over the games
 	training bool     // of trainings, else of matches
 	machine  bool     // depends on the machine, so that nobody expects it to agree
+	exact    bool     // a published figure has no sample
 	unit     string
 	// of returns the value of a column in a game: 1 or 0 for a share. Bot is the column's.
 	of func(r *result, column int, bot string) float64
@@ -32,7 +33,7 @@ var measures = map[string]measure{
 		}
 		return r.points[bot]
 	}},
-	"nodes":     {unit: "nodes", columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
+	"nodes":     {unit: "nodes", exact: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
 	"move-time": {unit: "s", machine: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
 	"game-time": {unit: "s", machine: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
 	"lms":       {share: true, training: true, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},

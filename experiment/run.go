@@ -14,7 +14,7 @@ import (
 
 // The bounds of Options.
 const (
-	MinScale, MaxScale         = 0.0001, 1000.0
+	MinScale, MaxScale         = 0.0001, 100.0
 	MinTimeScale, MaxTimeScale = 0.0001, 100.0
 )
 

@@ -14,12 +14,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Save writes tables.csv and the plots into a directory, which is made if necessary. It returns
-// the files.
+// Save writes the figures as CSV, and the plots as SVG, into a directory. It returns the files.
 func (r *Report) Save(dir string) (files []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
 	path := filepath.Join(dir, r.Experiment+".csv")
 	if err := r.saveCSV(path); err != nil {
 		return nil, err

@@ -110,7 +110,11 @@ func (r *Result) write(w io.Writer) {
 		if len(r.Columns) == 1 {
 			column = ""
 		}
-		t.AppendRow(table.Row{f.Row, column, f.value(f.Ours), ends(f.Ours), f.Games, r.value(f.Published), ends(f.Published), f.Sample, string(f.Verdict)})
+		ours := r.value(f.Ours)
+		if f.Games == 0 {
+			ours = "-"
+		}
+		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), f.Sample, string(f.Verdict)})
 	}
 	t.Render()
 	if r.Agree+r.Differ > 0 {
@@ -118,35 +122,30 @@ func (r *Result) write(w io.Writer) {
 	}
 }
 
-// value returns our figure as text, a dash without games.
-func (f *Figure) value(e rating.Estimate) string {
-	if f.Games == 0 {
-		return "-"
-	}
-	return number(e.Value)
-}
-
+// value returns a figure as text, a dash for none.
 func (r *Result) value(e rating.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
 	}
-	return number(e.Value)
+	return r.number(e.Value)
 }
 
-// ends returns an interval as text.
-func ends(e rating.Estimate) string {
-	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) {
+// ends returns an interval as text, a dash for none.
+func (r *Result) ends(e rating.Estimate) string {
+	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"
 	}
-	return number(e.Low) + " to " + number(e.High)
+	return r.number(e.Low) + " to " + r.number(e.High)
 }
 
-// number returns a figure with three significant digits, or as a whole number.
-func number(x float64) string {
-	switch size := math.Abs(x); {
-	case size >= 100 || x == 0:
+// number returns a figure: a share and a large number with one decimal at most, a small number
+// with two digits.
+func (r *Result) number(x float64) string {
+	size := math.Abs(x)
+	switch share := measures[r.Measure].share; {
+	case size >= 1000:
 		return strconv.FormatFloat(x, 'f', 0, 64)
-	case size >= 0.1:
+	case share || size >= 1 || x == 0:
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(x, 'g', 2, 64)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,11 @@ type experimentFlags struct {
 func newExperiment() *cobra.Command {
 	var f experimentFlags
 	cmd := &cobra.Command{
-		Use:   "experiment [NAME]",
+		Use:   "experiment [EXPERIMENT]",
 		Short: "Play a study's experiment again and compare the figures",
 		Long: "Plays an experiment of one of the studies behind the house bots again, and prints its figures\n" +
 			"beside the published ones, both with 95 % intervals. Two figures agree if their intervals have\n" +
-			"a point in common. Without NAME it lists the experiments, with the time that a whole run takes.\n\n" +
+			"a point in common. Without a name it lists the experiments, with the time that a whole run takes.\n\n" +
 			"--scale plays fewer games or more. Where the clock limits bots, --time-scale changes the time\n" +
 			"that they have for a move. The seed decides all games, unless the clock does.\n\n" +
 			"After Ctrl-C the figures are those of the games that have ended.\n\n" +
@@ -65,7 +66,7 @@ func (f *experimentFlags) list(cmd *cobra.Command) error {
 		return writeJSON(cmd.OutOrStdout(), experiment.Summaries(list))
 	}
 	experiment.WriteList(cmd.OutOrStdout(), list)
-	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two cores. timba experiment NAME runs one.")
+	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two cores. timba experiment EXPERIMENT runs one.")
 	return nil
 }
 
@@ -80,6 +81,11 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	}
 	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
 		return err
+	}
+	if f.out != "" {
+		if err := os.MkdirAll(f.out, 0o755); err != nil {
+			return err
+		}
 	}
 	bar := newProgress(cmd.ErrOrStderr(), "games")
 	o.Done = func(games, all int) {
