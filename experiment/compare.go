@@ -51,16 +51,18 @@ const all = "all"
 func (e *Experiment) compare(t *Table, rows [][]result) Result {
 	m := measures[t.Measure]
 	r := Result{Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
-	names, sample := e.rows(), 0
-	for row, name := range names {
-		n := e.sample(t, row)
-		sample += n
+	sample := 0
+	for i, row := range e.rows() {
+		sample += row.games
 		for column, bot := range t.columns() {
-			published := t.published(row, column)
-			if t.Counts {
-				published *= 100 / float64(n)
+			if !row.has(bot) {
+				continue
 			}
-			r.Figures = append(r.Figures, figure(m, rows[row], name, column, bot, published, n))
+			published := t.published(i, column)
+			if t.Counts {
+				published *= 100 / float64(row.games)
+			}
+			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, bot, published, row.games))
 		}
 	}
 	if t.Total != 0 {

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type Experiment struct {
 	Cost  string // how long it takes in full, as measured
 	// Remark is what differs from the study, and what the study leaves open.
 	Remark string
-	Games  int // of the study, for each match
+	Games  int // of the study, of each row that has no number of its own
 
 	// Either matches between bots through the referee, or trainings.
 	Game    string
@@ -40,6 +41,7 @@ type Match struct {
 	Name  string   // the row of the tables
 	Bots  []string // names of Experiment.Bots, which take the seats in turn
 	Fixed bool     // the bots keep their seats; else they move on by one seat from game to game
+	Games int      // of the study; 0 for those of the experiment
 }
 
 // Training is a linear learner of Teeko that plays a series of games and learns from each, or
@@ -63,12 +65,10 @@ type Table struct {
 	Measure string
 	// Of are the bots that have a column; none for the measures that are of a whole match.
 	Of []string
-	// Published has the figures row by row, nan where the study has none. Shares are in percent,
-	// or in games with Counts.
+	// Published has the figures row by row, nan where the study has none; it is missing where the
+	// study has no figures at all. Shares are in percent, or in games with Counts.
 	Published [][]float64
 	Counts    bool
-	// Games is how many games a published row is of, where that is not Experiment.Games.
-	Games []int
 	// Total is the figure over all rows of the only column; 0 for none.
 	Total float64
 	// Plot draws the table.
@@ -197,46 +197,67 @@ func (e *Experiment) checkTable(t *Table) error {
 			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(e.sides(), ", "))
 		}
 	}
-	rows, n := len(e.rows()), 0
+	rows, n := e.rows(), 0
 	for _, row := range t.Published {
 		n += len(row)
 	}
-	if n != rows*len(t.columns()) {
-		return fmt.Errorf("%d figures are published where %d rows have %d columns", n, rows, len(t.columns()))
+	if n > 0 && n != len(rows)*len(t.columns()) {
+		return fmt.Errorf("%d figures are published where %d rows have %d columns", n, len(rows), len(t.columns()))
 	}
-	if len(t.Games) > 0 && len(t.Games) != rows {
-		return fmt.Errorf("games are given for %d rows of %d", len(t.Games), rows)
-	}
-	for _, n := range t.Games {
-		if n < 1 {
-			return fmt.Errorf("games cannot be %d: try 1 or more", n)
+	for i, row := range rows {
+		for column, name := range t.columns() {
+			if !row.has(name) && !math.IsNaN(t.published(i, column)) {
+				return fmt.Errorf("a figure of %q is published where it does not play: write nan", name)
+			}
 		}
 	}
 	return nil
 }
 
-// published returns the published figure of a row and a column.
+// published returns the published figure of a row and a column, NaN for none.
 func (t *Table) published(row, column int) float64 {
+	if len(t.Published) == 0 {
+		return math.NaN()
+	}
 	return slices.Concat(t.Published...)[row*len(t.columns())+column]
 }
 
-// sample returns how many games a published row is of.
-func (e *Experiment) sample(t *Table, row int) int {
-	if len(t.Games) > 0 {
-		return t.Games[row]
-	}
-	return e.Games
+// row is a row of the tables: a match or a training.
+type row struct {
+	name   string
+	games  int      // of the study
+	absent []string // bots that do not play
 }
 
-// rows returns the names of the rows of the tables.
-func (e *Experiment) rows() (names []string) {
+// has reports whether a column has a figure in the row: not where it is of a bot that does not play.
+func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
+
+// rows returns the rows of the tables.
+func (e *Experiment) rows() (list []row) {
 	for _, m := range e.matches() {
-		names = append(names, m.Name)
+		r := row{name: m.Name, games: m.Games}
+		for name := range e.Bots {
+			if !slices.Contains(m.Bots, name) {
+				r.absent = append(r.absent, name)
+			}
+		}
+		list = append(list, r)
 	}
 	for _, t := range e.Trainings {
 		if !t.Hidden {
-			names = append(names, t.Name)
+			list = append(list, row{name: t.Name, games: t.Games})
 		}
 	}
-	return names
+	for i := range list {
+		list[i].games = e.orDefault(list[i].games)
+	}
+	return list
+}
+
+// orDefault returns a number of games, that of the experiment for 0.
+func (e *Experiment) orDefault(games int) int {
+	if games == 0 {
+		return e.Games
+	}
+	return games
 }

@@ -27,7 +27,7 @@ func TestFiles(t *testing.T) {
 		}
 		for _, table := range e.Tables {
 			m := measures[table.Measure]
-			for row := range e.rows() {
+			for row, r := range e.rows() {
 				sum := 0.0
 				for column := range table.columns() {
 					published := table.published(row, column)
@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 						t.Errorf("%s, table %s: a share of %v", e.Name, table.Number, published)
 					}
 				}
-				if whole := float64(e.sample(&table, row)); m.training && sum != whole {
+				if whole := float64(r.games); m.training && sum != whole {
 					t.Errorf("%s, table %s: %v games of %v", e.Name, table.Number, sum, whole)
 				}
 			}
@@ -107,7 +107,7 @@ func TestParseRefuses(t *testing.T) {
 		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"rules\"]", `bot "rules" does not play`},
 		{"[[90, 10], [nan, nan]]", "[[90, 10], [nan]]", "3 figures are published where 2 rows have 2 columns"},
 		{"measure = \"turns\"", "measure = \"turns\"\ncounts = true", "counts are for shares"},
-		{"measure = \"turns\"", "measure = \"turns\"\ngames = [1]", "games are given for 1 rows of 2"},
+		{"[nan, nan]]", "[5, 5]]", "a figure of \"greedy\" is published where it does not play"},
 		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"random\"]\ntotal = 1.0", "total is for one column"},
 		{"[[match]]", "[[matches]]", "key"},
 	} {
@@ -239,7 +239,8 @@ func TestJobs(t *testing.T) {
 	for _, games := range []int{1, 3, 4, 45, 100} {
 		count := map[[2]int]int{}
 		seen := map[[3]int]bool{}
-		for _, j := range e.jobs(games) {
+		e.Games = games
+		for _, j := range e.jobs(&Options{Scale: 1}) {
 			count[[2]int{j.match, j.rotation}] += j.games
 			if key := [3]int{j.match, j.rotation, j.number}; seen[key] || j.games < 1 || j.games > block {
 				t.Errorf("%d games: job %+v", games, j)

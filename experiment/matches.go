@@ -79,6 +79,9 @@ func (e *Experiment) checkMatches() error {
 			}
 			used[name] = true
 		}
+		if m.Games < 0 {
+			return fmt.Errorf("match %q: games cannot be %d: try 1 or more", m.Name, m.Games)
+		}
 	}
 	for name, spec := range e.Bots {
 		if !used[name] {

@@ -35,9 +35,9 @@ type job struct {
 }
 
 // jobs returns the blocks of all matches.
-func (e *Experiment) jobs(games int) (list []*job) {
+func (e *Experiment) jobs(o *Options) (list []*job) {
 	for i, m := range e.matches() {
-		rotations := len(m.Bots)
+		games, rotations := o.games(e.orDefault(m.Games)), len(m.Bots)
 		if m.Fixed {
 			rotations = 1
 		}
@@ -63,7 +63,7 @@ func (e *Experiment) play(ctx context.Context, o Options, report *Report) ([][]r
 	if err != nil {
 		return nil, err
 	}
-	matches, jobs := e.matches(), e.jobs(o.games(e.Games))
+	matches, jobs := e.matches(), e.jobs(&o)
 	for _, j := range jobs {
 		report.All += j.games
 	}

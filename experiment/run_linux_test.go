@@ -61,6 +61,9 @@ func TestRunIsDeterministic(t *testing.T) {
 	if won, lost := figures[0].Ours.Value, figures[1].Ours.Value; won < 60 || won+lost > 100 || figures[0].Games != 20 {
 		t.Errorf("greedy won %v %%, random %v %%", won, lost)
 	}
+	if n := len(first.Tables[0].Figures); n != 3 {
+		t.Errorf("%d figures where greedy plays in one row and random in two", n)
+	}
 	if total := first.Tables[1].Figures[2]; total.Row != all || total.Games != 40 || total.Sample != 40 {
 		t.Errorf("the total is %+v", total)
 	}

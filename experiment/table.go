@@ -51,19 +51,13 @@ func WriteList(w io.Writer, list []*Experiment) {
 
 // total returns the games of a whole run.
 func (e *Experiment) total() (n int) {
-	n = e.Games * len(e.matches())
+	for _, m := range e.matches() {
+		n += e.orDefault(m.Games)
+	}
 	for _, t := range e.Trainings {
-		n += e.gamesOf(t)
+		n += e.orDefault(t.Games)
 	}
 	return n
-}
-
-// gamesOf returns the games of a training.
-func (e *Experiment) gamesOf(t Training) int {
-	if t.Games == 0 {
-		return e.Games
-	}
-	return t.Games
 }
 
 // Write writes a report for people.

@@ -48,13 +48,13 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 		learned[name] = w
 	}
 	for _, t := range e.Trainings {
-		report.All += o.games(e.gamesOf(t))
+		report.All += o.games(e.orDefault(t.Games))
 	}
 	played := 0
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
 		training := teekolms.Training{
-			Games: o.games(e.gamesOf(t)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Limit: t.Limit,
+			Games: o.games(e.orDefault(t.Games)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Limit: t.Limit,
 			Start: learned[t.From], Seed: binary.BigEndian.Uint64(seed[:]),
 		}
 		if w, ok := learned[t.Opponent]; ok {
