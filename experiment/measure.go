@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"math"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder/rating"
@@ -13,6 +14,7 @@ type measure struct {
 	training bool     // of trainings, else of matches
 	machine  bool     // depends on the machine, so that nobody expects it to agree
 	exact    bool     // a published figure has no sample
+	positive bool     // a mean of it cannot be negative
 	unit     string
 	// of returns the value of a column in a game: 1 or 0 for a share. Bot is the column's.
 	of func(r *result, column int, bot string) float64
@@ -26,16 +28,16 @@ var measures = map[string]measure{
 	"endings": {share: true, unit: "%", columns: endings, of: func(r *result, column int, _ string) float64 {
 		return one(r.ending == endings[column])
 	}},
-	"turns": {unit: "turns", columns: []string{"turns"}, of: func(r *result, _ int, _ string) float64 { return r.turns }},
+	"turns": {unit: "turns", positive: true, columns: []string{"turns"}, of: func(r *result, _ int, _ string) float64 { return r.turns }},
 	"points": {unit: "points", of: func(r *result, _ int, bot string) float64 {
 		if bot == seated {
 			return r.first
 		}
 		return r.points[bot]
 	}},
-	"nodes":     {unit: "nodes", exact: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
-	"move-time": {unit: "s", machine: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
-	"game-time": {unit: "s", machine: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
+	"nodes":     {unit: "nodes", exact: true, positive: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
+	"move-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
+	"game-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
 	"lms":       {share: true, training: true, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},
 }
 
@@ -95,7 +97,11 @@ func (m *measure) estimate(games []result, column int, bot string) rating.Estima
 	if m.share {
 		return percent(rating.Proportion(sum/float64(max(1, len(games))), len(games)))
 	}
-	return rating.Mean(values)
+	e := rating.Mean(values)
+	if m.positive && !math.IsInf(e.Low, 0) {
+		e.Low = max(0, e.Low)
+	}
+	return e
 }
 
 func percent(e rating.Estimate) rating.Estimate {
