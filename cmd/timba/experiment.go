@@ -48,8 +48,8 @@ func newExperiment() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.Float64Var(&f.scale, "scale", 1, "how many times the study's games to play")
-	flags.Float64Var(&f.timeScale, "time-scale", 1, "how many times the study's time for a move the bots have")
+	factorFlag(cmd, &f.scale, "scale", experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
+	factorFlag(cmd, &f.timeScale, "time-scale", experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
@@ -116,7 +116,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Report) error {
 	files, err := r.Save(f.out)
 	for _, file := range files {
-		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", file)
+		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", text.Quote(file))
 	}
 	return err
 }
