@@ -123,6 +123,10 @@ func (r *Result) draw(path string) error {
 	}
 	p.Add(plotter.NewGrid())
 	p.NominalX(labels...)
+	p.Legend.Top = true
+	if measures[r.Measure].share {
+		p.Y.Min, p.Y.Max = 0, 100
+	}
 	p.X.Tick.Label.Rotation = math.Pi / 4
 	p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = -1, -0.5
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
