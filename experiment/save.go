@@ -69,7 +69,7 @@ func finite(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
 	}
-	return strconv.FormatFloat(x, 'g', 6, 64)
+	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
 // hues are the colours of what is drawn: ours, published, and others.
