@@ -104,11 +104,14 @@ func (r *Result) write(w io.Writer) {
 		if len(r.Columns) == 1 {
 			column = ""
 		}
-		ours := r.value(f.Ours)
+		ours, sample := r.value(f.Ours), strconv.Itoa(f.Sample)
 		if f.Games == 0 {
 			ours = "-"
 		}
-		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), f.Sample, string(f.Verdict)})
+		if math.IsNaN(f.Published.Value) {
+			sample = "-"
+		}
+		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, string(f.Verdict)})
 	}
 	t.Render()
 	if r.Agree+r.Differ > 0 {
