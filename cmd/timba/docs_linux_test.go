@@ -108,6 +108,7 @@ var rewritten = []struct {
 	{regexp.MustCompile(`(match .*)--deals 3 --sprt`), "$1--deals 30 --sprt"},
 	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
 	{regexp.MustCompile(`(check .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
+	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
 	{regexp.MustCompile(`/var/lib/timba`), "$$DATA"},
 	{regexp.MustCompile(`/backup/`), "backup-"},
 	{regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), "$$TIMBA_ADDRESS"},

@@ -214,3 +214,35 @@ func (n *number[T]) allowed() string {
 	}
 	return fmt.Sprintf("%d to %d", n.least, n.most)
 }
+
+// factor is the value of a flag: a number in a range.
+type factor struct {
+	to          *float64
+	least, most float64
+}
+
+// factorFlag adds a flag with a number from least to most, 1 by default.
+func factorFlag(cmd *cobra.Command, to *float64, name string, least, most float64, usage string) {
+	*to = 1
+	cmd.Flags().Var(&factor{to, least, most}, name, usage)
+}
+
+func (f *factor) String() string {
+	if f.to == nil {
+		return "0"
+	}
+	return fmt.Sprint(*f.to)
+}
+
+func (f *factor) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= f.least && v <= f.most) {
+		return errors.New(f.allowed())
+	}
+	*f.to = v
+	return nil
+}
+
+func (f *factor) Type() string { return "float" }
+
+func (f *factor) allowed() string { return fmt.Sprintf("%g to %g", f.least, f.most) }

@@ -31,7 +31,7 @@ var goodValues = map[string]string{
 	"GAME": "teeko", "LADDER|GAME": "teeko", "LADDER": "tiny", "BOT": "@first", "BOT[@N]": "@first@1", "N": "1", "ID": "999999", "NAME": "ada",
 	"NAME[:KEY=VALUE,...]": "greedy:noise=5", "LANGUAGE": "bash", "DIR": "new", "DIR|FILE": "mybot", "FILE": "game.json",
 	"FILE|DIRECTORY": "game.json", "DIRECTORY|FILE": "game.json", "URL": "http://127.0.0.1:1", "STAGE": "build", "command": "match",
-	"COMMAND": "true", "ARG": "x",
+	"COMMAND": "true", "ARG": "x", "EXPERIMENT": "teeko-5",
 }
 
 // needed are the flags without which a command does nothing, and those that keep it short. $DATA

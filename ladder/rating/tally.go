@@ -139,8 +139,13 @@ func (t *Tally) effectiveDeals(mean float64) float64 {
 // Student's quantile because the variance is estimated. It lies within 0..1
 // and contains the mean.
 func (t *Tally) interval(mean float64) Estimate {
-	n := t.effectiveDeals(mean)
-	q := studentQuantile(float64(t.score.n))
+	return wilson(mean, t.effectiveDeals(mean), float64(t.score.n))
+}
+
+// wilson returns the interval of a mean over n all-or-nothing deals, with the quantile for some
+// degrees of freedom.
+func wilson(mean, n, degrees float64) Estimate {
+	q := studentQuantile(degrees)
 	shrink := 1 + q*q/n
 	centre := (mean + q*q/(2*n)) / shrink
 	half := q / shrink * math.Sqrt(mean*(1-mean)/n+q*q/(4*n*n))
@@ -161,4 +166,13 @@ func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)
+}
+
+// Proportion returns a share of n independent games, 0 to 1, with the interval that Summary.Score
+// has for as many deals of one game. Without games the interval is 0 to 1.
+func Proportion(share float64, n int) Estimate {
+	if n < 1 {
+		return Estimate{Low: 0, High: 1}
+	}
+	return wilson(share, float64(n), float64(n))
 }

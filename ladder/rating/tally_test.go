@@ -41,6 +41,30 @@ func TestMeanStudent(t *testing.T) {
 	}
 }
 
+// A proportion of games has the interval of as many deals of one game.
+func TestProportion(t *testing.T) {
+	for _, c := range []struct{ won, games int }{{0, 1}, {0, 20}, {3, 20}, {50, 100}, {83, 100}, {100, 100}} {
+		var duels []Duel
+		for i := range c.games {
+			d := Duel{B: 1, Games: 1}
+			if i < c.won {
+				d.Score = 1
+			}
+			duels = append(duels, d)
+		}
+		tally, err := TallyOf(duels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := Proportion(float64(c.won)/float64(c.games), c.games), tally.Summary().Score
+		near(t, "low", got.Low, want.Low, 1e-12)
+		near(t, "high", got.High, want.High, 1e-12)
+	}
+	if got := Proportion(0.5, 0); got.Low != 0 || got.High != 1 {
+		t.Errorf("of no games: %v", got)
+	}
+}
+
 func TestTallyRefusesBadDuels(t *testing.T) {
 	for _, d := range []Duel{
 		{Games: 0, Score: 0.5}, {Games: 2, Score: -0.1}, {Games: 2, Score: 1.1},

@@ -98,6 +98,33 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// With fixed weights nothing is learned; against a rival of the same weights both win about as often,
+// and without random moves the games are others.
+func TestTrainFixed(t *testing.T) {
+	training := Training{Games: 1000, Fixed: true, Start: Trained, Rival: &Trained, Seed: 7, Limit: 200}
+	even, err := Train(t.Context(), training)
+	if err != nil || even.Weights != Trained {
+		t.Fatalf("%v, %v", even, err)
+	}
+	if even.Won < 400 || even.Won > 600 {
+		t.Errorf("against itself: %d won, %d lost, %d drawn", even.Won, even.Lost, even.Drawn)
+	}
+	training.Rival = &Initial
+	if r, _ := Train(t.Context(), training); r.Won < 900 {
+		t.Errorf("against the initial weights: %d won, %d lost, %d drawn", r.Won, r.Lost, r.Drawn)
+	}
+	training.Rival, training.Steady = nil, true
+	steady, _ := Train(t.Context(), training)
+	training.Steady = false
+	if r, _ := Train(t.Context(), training); r.Won < 900 || r == steady {
+		t.Errorf("against random moves: %v, steady %v", r, steady)
+	}
+	training.Limit = 1
+	if r, _ := Train(t.Context(), training); r.Drawn < 900 {
+		t.Errorf("games of one ply: %v", r)
+	}
+}
+
 func TestText(t *testing.T) {
 	for _, w := range []Weights{Initial, Published, {1e-7, -3, 0, 12345.678}} {
 		if got, err := ParseText(w.Text()); err != nil || got != w {

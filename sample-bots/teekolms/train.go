@@ -24,8 +24,12 @@ const explore = 5
 // Training is how to learn.
 type Training struct {
 	Games    int
-	Mu       float64 // the rate of learning
-	Self     bool    // the opponent plays by the same weights, else at random
+	Mu       float64  // the rate of learning
+	Self     bool     // the opponent plays by the same weights, else at random
+	Rival    *Weights // that the opponent plays by, unless Self; nil for random
+	Fixed    bool     // the weights stay as they are
+	Steady   bool     // nobody who plays by weights moves at random
+	Limit    int      // plies of a game; 0 for those of the study's first experiments
 	Seed     uint64
 	Start    Weights
 	Progress func(Report) // after every hundredth game; nil for none
@@ -42,17 +46,22 @@ func (r Report) Games() int { return r.Won + r.Lost + r.Drawn }
 
 // Train plays games, in which the seats take turns, and learns after each. It is deterministic.
 func Train(ctx context.Context, t Training) (Report, error) {
-	if t.Games < 1 || !(t.Mu > 0 && t.Mu <= 1) {
+	if t.Games < 1 || !t.Fixed && !(t.Mu > 0 && t.Mu <= 1) {
 		return Report{}, fmt.Errorf("training: %d games with a rate of %g: at least 1 game, and a rate above 0, at most 1", t.Games, t.Mu)
+	}
+	if t.Limit == 0 {
+		t.Limit = limit
 	}
 	report, r := Report{Weights: t.Start}, rules.NewRand(t.Seed)
 	for game := range t.Games {
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
-		seen, end := play(&report.Weights, game%2, t.Self, r)
+		seen, end := t.play(&report.Weights, game%2, r)
 		report.count(end)
-		learn(&report.Weights, seen, end, t.Mu)
+		if !t.Fixed {
+			learn(&report.Weights, seen, end, t.Mu)
+		}
 		if t.Progress != nil && (game+1)%100 == 0 {
 			t.Progress(report)
 		}
@@ -73,13 +82,21 @@ func (r *Report) count(end float64) {
 
 // play plays a game with the learner in a seat. It returns the positions after each of the
 // learner's moves and the training value of the end.
-func play(w *Weights, seat int, self bool, r *rules.Rand) (seen []Features, end float64) {
+func (t *Training) play(w *Weights, seat int, r *rules.Rand) (seen []Features, end float64) {
 	var s teeko.State
 	src := rules.FastStream(r)
-	s.Deal(teeko.Rules{Limit: limit}, &src)
+	s.Deal(teeko.Rules{Limit: uint16(t.Limit)}, &src)
+	rival := t.Rival
+	if t.Self {
+		rival = w
+	}
 	for s.Turn() != rules.Over {
 		mine := s.Turn() == seat
-		m := move(w, &s, mine || self, r)
+		by := rival
+		if mine {
+			by = w
+		}
+		m := t.move(by, &s, r)
 		if s.Apply(m, nil); mine {
 			seen = append(seen, Look(&s, seat))
 		}
@@ -93,9 +110,10 @@ func play(w *Weights, seat int, self bool, r *rules.Rand) (seen []Features, end 
 	return seen, drawn
 }
 
-// move returns a move by the weights, every fifth at random, or always at random.
-func move(w *Weights, s *teeko.State, learned bool, r *rules.Rand) rules.Move {
-	if learned && r.Below(explore) > 0 {
+// move returns a move by weights, every fifth at random unless Steady; without weights, all are
+// random.
+func (t *Training) move(w *Weights, s *teeko.State, r *rules.Rand) rules.Move {
+	if w != nil && (t.Steady || r.Below(explore) > 0) {
 		m, _ := w.Choose(s, r)
 		return m
 	}

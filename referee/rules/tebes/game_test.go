@@ -249,20 +249,21 @@ func TestTebesEnd(t *testing.T) {
 	for _, row := range []struct {
 		name, options, pieces, moves string
 		points                       []float64
+		ending                       string
 	}{
-		{"both corners", "", "w...w. ..b... ...... ...... ...... w.b..b", "4-5", []float64{1, 0}},
-		{"both corners of black", "", "w....b ..b... ...... ...... w.w.b. b...w.", "26-20 28-35", []float64{0, 1}},
-		{"one corner", "", "w...w. ..b... ...... ...... ...... w.b..b", "4-3", nil},
-		{"own corners are nothing", "", "...... ..b.w. ...... ...... ....w. w.b...", "28-29", nil},
-		{"one piece left", "", "...... ..b... ..w... ...... ...... w....b", "14-8", []float64{1, 0}},
-		{"two pieces left", "", "...... ..b... ..w... ...... ...... w..b.b", "14-8", nil},
-		{"no legal move", "", "...... ...... ...... ...... ww.... bbw...", "24-18", []float64{1, 0}},
-		{"one legal move", "", "...... ...... ...... ...... ww.... bb.w..", "24-18", nil},
-		{"no legal move at the limit", "limit=1", "...... ...... ...... ...... ww.... bbw...", "24-18", []float64{1, 0}},
-		{"the limit", "limit=1", "...... ..b... ...... ...... w....w b....b", "24-18", []float64{0.5, 0.5}},
-		{"a win at the limit", "limit=1", "w...w. ..b... ...... ...... ...... w.b..b", "4-5", []float64{1, 0}},
-		{"before the limit", "limit=2", "...... ..b... ...... ...... w....w b....b", "24-18", nil},
-		{"the limit before the extra move", "limit=1", "...... ..b.w. ...... ...... ...... w.b...", "10-5", []float64{0.5, 0.5}},
+		{"both corners", "", "w...w. ..b... ...... ...... ...... w.b..b", "4-5", []float64{1, 0}, "corners"},
+		{"both corners of black", "", "w....b ..b... ...... ...... w.w.b. b...w.", "26-20 28-35", []float64{0, 1}, "corners"},
+		{"one corner", "", "w...w. ..b... ...... ...... ...... w.b..b", "4-3", nil, ""},
+		{"own corners are nothing", "", "...... ..b.w. ...... ...... ....w. w.b...", "28-29", nil, ""},
+		{"one piece left", "", "...... ..b... ..w... ...... ...... w....b", "14-8", []float64{1, 0}, "too few pieces"},
+		{"two pieces left", "", "...... ..b... ..w... ...... ...... w..b.b", "14-8", nil, ""},
+		{"no legal move", "", "...... ...... ...... ...... ww.... bbw...", "24-18", []float64{1, 0}, "no moves"},
+		{"one legal move", "", "...... ...... ...... ...... ww.... bb.w..", "24-18", nil, ""},
+		{"no legal move at the limit", "limit=1", "...... ...... ...... ...... ww.... bbw...", "24-18", []float64{1, 0}, "no moves"},
+		{"the limit", "limit=1", "...... ..b... ...... ...... w....w b....b", "24-18", []float64{0.5, 0.5}, "limit"},
+		{"a win at the limit", "limit=1", "w...w. ..b... ...... ...... ...... w.b..b", "4-5", []float64{1, 0}, "corners"},
+		{"before the limit", "limit=2", "...... ..b... ...... ...... w....w b....b", "24-18", nil, ""},
+		{"the limit before the extra move", "limit=1", "...... ..b.w. ...... ...... ...... w.b...", "10-5", []float64{0.5, 0.5}, "limit"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			s := position(t, row.options, row.pieces)
@@ -270,6 +271,9 @@ func TestTebesEnd(t *testing.T) {
 			over := s.Turn() == rules.Over
 			if over != (row.points != nil) || over && !slices.Equal(s.Result().Points, row.points) {
 				t.Errorf("over %v, points %v, want %v", over, s.Result().Points, row.points)
+			}
+			if got := s.Ending(); got != row.ending {
+				t.Errorf("ending %q, want %q", got, row.ending)
 			}
 		})
 	}

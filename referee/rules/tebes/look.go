@@ -63,3 +63,22 @@ func (s *State) Winner() int {
 	}
 	return int(s.winner)
 }
+
+// Ending returns why the game is over: "corners", "too few pieces", "no moves" or "limit"; "" while
+// it is not.
+func (s *State) Ending() string {
+	if s.turn >= 0 {
+		return ""
+	}
+	if s.winner == draw {
+		return "limit"
+	}
+	goal, theirs := s.geometry().goal[s.winner], s.pieces[1-s.winner]
+	switch {
+	case s.pieces[s.winner]&goal == goal:
+		return "corners"
+	case theirs&(theirs-1) == 0:
+		return "too few pieces"
+	}
+	return "no moves"
+}

@@ -1,0 +1,116 @@
+package experiment
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+// Result is a table as it was measured.
+type Result struct {
+	Number  string   `json:"number"`
+	Title   string   `json:"title"`
+	Measure string   `json:"measure"`
+	Unit    string   `json:"unit"`
+	Columns []string `json:"columns"`
+	Figures []Figure `json:"figures"`
+	Agree   int      `json:"agree"` // of the figures that were compared
+	Differ  int      `json:"differ"`
+	plot    bool
+}
+
+// Verdict is whether a figure agrees with the published one.
+type Verdict string
+
+// Agrees is that the intervals have a point in common. NotCompared are figures that nobody has
+// published, that depend on the machine, or of so few games that they have no interval.
+const (
+	Agrees      Verdict = "agrees"
+	Differs     Verdict = "differs"
+	NotCompared Verdict = ""
+)
+
+// Figure is a figure of a table beside the published one, with 95 % intervals. A published figure
+// that is missing is NaN, and one whose spread nobody knows has unbounded ends.
+type Figure struct {
+	Row       string          `json:"row"`
+	Column    string          `json:"column"`
+	Games     int             `json:"games"`
+	Ours      rating.Estimate `json:"ours"`
+	Sample    int             `json:"sample"` // games of the study
+	Published rating.Estimate `json:"published"`
+	Verdict   Verdict         `json:"verdict"`
+}
+
+// all is the row of a table's total.
+const all = "all"
+
+// compare returns a table with its figures.
+func (e *Experiment) compare(t *Table, rows [][]result) Result {
+	m := measures[t.Measure]
+	r := Result{Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
+	sample := 0
+	for i, row := range e.rows() {
+		sample += row.games
+		for column, bot := range t.columns() {
+			if !row.has(bot) {
+				continue
+			}
+			published := t.published(i, column)
+			if t.Counts {
+				published *= 100 / float64(row.games)
+			}
+			r.Figures = append(r.Figures, figure(m, rows[i], row.name, column, bot, published, row.games))
+		}
+	}
+	if t.Total != 0 {
+		r.Figures = append(r.Figures, figure(m, slices.Concat(rows...), all, 0, t.columns()[0], t.Total, sample))
+	}
+	for _, f := range r.Figures {
+		r.Agree += int(one(f.Verdict == Agrees))
+		r.Differ += int(one(f.Verdict == Differs))
+	}
+	return r
+}
+
+func figure(m measure, games []result, row string, column int, bot string, published float64, sample int) Figure {
+	f := Figure{Row: row, Column: bot, Games: len(games), Ours: m.estimate(games, column, bot), Sample: sample}
+	f.Published = m.published(published, sample, f.Ours, len(games))
+	f.Verdict = m.verdict(f)
+	return f
+}
+
+// published returns a published figure with its interval. Studies print no spread of their means:
+// it is taken to be that of our games.
+func (m *measure) published(value float64, sample int, ours rating.Estimate, games int) rating.Estimate {
+	switch {
+	case math.IsNaN(value), m.exact:
+		return rating.Estimate{Value: value, Low: value, High: value}
+	case m.share:
+		return percent(rating.Proportion(value/100, sample))
+	case m.machine:
+		return rating.Estimate{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
+	}
+	half := ours.PlusMinus() * math.Sqrt(float64(games)/float64(sample))
+	return rating.Estimate{Value: value, Low: value - half, High: value + half}
+}
+
+func (m *measure) verdict(f Figure) Verdict {
+	switch {
+	case math.IsNaN(f.Published.Value) || m.machine || f.Games == 0 || math.IsInf(f.Ours.Low, 0):
+		return NotCompared
+	case f.Ours.Low <= f.Published.High && f.Published.Low <= f.Ours.High:
+		return Agrees
+	}
+	return Differs
+}
+
+// MarshalJSON writes "differs", "agrees" or null.
+func (v Verdict) MarshalJSON() ([]byte, error) {
+	if v == NotCompared {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(v))
+}

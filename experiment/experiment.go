@@ -1,0 +1,263 @@
+// Package experiment plays the experiments of the studies again and compares the figures with the
+// published ones. An experiment is a file in data: docs/experiments.md describes the format.
+package experiment
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Experiment is what a file says.
+type Experiment struct {
+	Name  string // of the file, without .toml
+	Title string // what is compared
+	Study string // who has published it
+	Cost  string // how long it takes in full, as measured
+	// Remark is what differs from the study, and what the study leaves open.
+	Remark string
+	Games  int // of the study, of each row that has no number of its own
+
+	// Either matches between bots through the referee, or trainings.
+	Game    string
+	Options map[string]string // of the game; others have their defaults
+	Bots    map[string]string // the specs of house bots, by the names that tables have
+	Grid    []string          // each of these bots in seat 0 against each in seat 1
+	Matches []Match           `toml:"match"`
+
+	Trainings []Training `toml:"training"`
+
+	Tables []Table `toml:"table"`
+}
+
+// Match is games between bots.
+type Match struct {
+	Name  string   // the row of the tables
+	Bots  []string // names of Experiment.Bots, which take the seats in turn
+	Fixed bool     // the bots keep their seats; else they move on by one seat from game to game
+	Games int      // of the study; 0 for those of the experiment
+}
+
+// Training is a linear learner of Teeko that plays a series of games and learns from each, or
+// only plays.
+type Training struct {
+	Name     string // the row of the tables, and how later ones refer to it
+	From     string // "initial", "published" or the name of an earlier training
+	Opponent string // "random", "self", or as From, with its weights fixed
+	Games    int    // of the study; 0 for those of the experiment
+	Mu       float64
+	Fixed    bool // does not learn
+	Steady   bool // plays no random moves
+	Limit    int  // plies of a game
+	Hidden   bool // has no row
+}
+
+// Table is a published table and what is measured for it.
+type Table struct {
+	Number  string // in the study
+	Title   string
+	Measure string
+	// Of are the bots that have a column; none for the measures that are of a whole match.
+	Of []string
+	// Published has the figures row by row, nan where the study has none; it is missing where the
+	// study has no figures at all. Shares are in percent, or in games with Counts.
+	Published [][]float64
+	Counts    bool
+	// Total is the figure over all rows of the only column; 0 for none.
+	Total float64
+	// Plot draws the table.
+	Plot bool
+}
+
+//go:embed data/*.toml
+var files embed.FS
+
+// List returns all experiments by their names.
+func List() ([]*Experiment, error) {
+	entries, err := files.ReadDir("data")
+	if err != nil {
+		return nil, err
+	}
+	var list []*Experiment
+	for _, entry := range entries {
+		data, err := files.ReadFile(path.Join("data", entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		e, err := Parse(strings.TrimSuffix(entry.Name(), ".toml"), string(data))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Find returns the experiment of a name. The error for an unknown name suggests those that begin
+// most like it.
+func Find(name string) (*Experiment, error) {
+	list, err := List()
+	if err != nil {
+		return nil, err
+	}
+	var similar []string
+	longest := 0
+	for _, e := range list {
+		if e.Name == name {
+			return e, nil
+		}
+		switch n := common(e.Name, name); {
+		case n > longest:
+			longest, similar = n, []string{e.Name}
+		case n == longest:
+			similar = append(similar, e.Name)
+		}
+	}
+	return nil, fmt.Errorf("experiment %q does not exist: try %s", name, strings.Join(similar, ", "))
+}
+
+// common returns how many bytes two names begin with that are the same.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// Parse reads a file of an experiment and checks it.
+func Parse(name, text string) (*Experiment, error) {
+	e := &Experiment{}
+	meta, err := toml.Decode(text, e)
+	if err != nil {
+		return nil, fmt.Errorf("experiment %s: %w", name, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return nil, fmt.Errorf("experiment %s: key %q does not exist", name, unknown[0])
+	}
+	if meta.IsDefined("Name") || meta.IsDefined("name") {
+		return nil, fmt.Errorf("experiment %s: key %q does not exist: the name is that of the file", name, "name")
+	}
+	e.Name = name
+	if err := e.check(); err != nil {
+		return nil, fmt.Errorf("experiment %s: %w", name, err)
+	}
+	return e, nil
+}
+
+func (e *Experiment) check() error {
+	switch {
+	case e.Title == "" || e.Study == "" || e.Cost == "":
+		return errors.New("title, study or cost is missing")
+	case e.Games < 1:
+		return fmt.Errorf("games cannot be %d: try 1 or more", e.Games)
+	case len(e.Tables) == 0:
+		return errors.New("there is no table")
+	case (len(e.Trainings) > 0) == (e.Game != ""):
+		return errors.New("it needs either game, bots and matches, or trainings")
+	}
+	check := e.checkMatches
+	if len(e.Trainings) > 0 {
+		check = e.checkTrainings
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	for _, t := range e.Tables {
+		if err := e.checkTable(&t); err != nil {
+			return fmt.Errorf("table %q: %w", t.Number, err)
+		}
+	}
+	return nil
+}
+
+// checkTable compares the shape of a table with the rows and the columns of what is measured.
+func (e *Experiment) checkTable(t *Table) error {
+	m, ok := measures[t.Measure]
+	if !ok || m.training != (len(e.Trainings) > 0) {
+		return fmt.Errorf("measure %q does not exist: try %s", t.Measure, strings.Join(measureNames(len(e.Trainings) > 0), ", "))
+	}
+	switch {
+	case t.Number == "" || t.Title == "":
+		return errors.New("number or title is missing")
+	case (m.columns == nil) != (len(t.Of) > 0):
+		return fmt.Errorf("of cannot be %q with measure %q", t.Of, t.Measure)
+	case t.Counts && !m.share:
+		return fmt.Errorf("counts are for shares, not for measure %q", t.Measure)
+	case t.Total != 0 && len(t.columns()) != 1:
+		return fmt.Errorf("total is for one column, not for %d", len(t.columns()))
+	}
+	for _, name := range t.Of {
+		if !slices.Contains(e.sides(), name) {
+			return fmt.Errorf("bot %q does not play: try %s", name, strings.Join(e.sides(), ", "))
+		}
+	}
+	rows, n := e.rows(), 0
+	for _, row := range t.Published {
+		n += len(row)
+	}
+	if n > 0 && n != len(rows)*len(t.columns()) {
+		return fmt.Errorf("%d figures are published where %d rows have %d columns", n, len(rows), len(t.columns()))
+	}
+	for i, row := range rows {
+		for column, name := range t.columns() {
+			if !row.has(name) && !math.IsNaN(t.published(i, column)) {
+				return fmt.Errorf("a figure of %q is published where it does not play: write nan", name)
+			}
+		}
+	}
+	return nil
+}
+
+// published returns the published figure of a row and a column, NaN for none.
+func (t *Table) published(row, column int) float64 {
+	if len(t.Published) == 0 {
+		return math.NaN()
+	}
+	return slices.Concat(t.Published...)[row*len(t.columns())+column]
+}
+
+// row is a row of the tables: a match or a training.
+type row struct {
+	name   string
+	games  int      // of the study
+	absent []string // bots that do not play
+}
+
+// has reports whether a column has a figure in the row: not where it is of a bot that does not play.
+func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
+
+// rows returns the rows of the tables.
+func (e *Experiment) rows() (list []row) {
+	for _, m := range e.matches() {
+		r := row{name: m.Name, games: m.Games}
+		for name := range e.Bots {
+			if !slices.Contains(m.Bots, name) {
+				r.absent = append(r.absent, name)
+			}
+		}
+		list = append(list, r)
+	}
+	for _, t := range e.Trainings {
+		if !t.Hidden {
+			list = append(list, row{name: t.Name, games: t.Games})
+		}
+	}
+	for i := range list {
+		list[i].games = e.orDefault(list[i].games)
+	}
+	return list
+}
+
+// orDefault returns a number of games, that of the experiment for 0.
+func (e *Experiment) orDefault(games int) int {
+	if games == 0 {
+		return e.Games
+	}
+	return games
+}

@@ -1,0 +1,263 @@
+package experiment
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+// Every file is read and checked: its bots exist, and its tables have the shape of what is played.
+func TestFiles(t *testing.T) {
+	list, err := List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) < 12 {
+		t.Errorf("%d experiments", len(list))
+	}
+	for _, e := range list {
+		found, err := Find(e.Name)
+		if err != nil || found.Title != e.Title {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+		if e.Cost == "?" || !strings.HasSuffix(strings.TrimSpace(e.Remark), ".") {
+			t.Errorf("%s: its cost or its remark is missing", e.Name)
+		}
+		for _, table := range e.Tables {
+			m := measures[table.Measure]
+			for row, r := range e.rows() {
+				sum := 0.0
+				for column := range table.columns() {
+					published := table.published(row, column)
+					sum += published
+					if m.share && (published < 0 || published > 100 && !table.Counts) {
+						t.Errorf("%s, table %s: a share of %v", e.Name, table.Number, published)
+					}
+				}
+				if whole := float64(r.games); m.training && sum != whole {
+					t.Errorf("%s, table %s: %v games of %v", e.Name, table.Number, sum, whole)
+				}
+			}
+		}
+	}
+}
+
+func TestFindSuggests(t *testing.T) {
+	_, err := Find("tebes-dept")
+	if err == nil || !strings.HasSuffix(err.Error(), "try tebes-depth-4, tebes-depth-6") {
+		t.Error(err)
+	}
+	if _, err := Find("xyz"); err == nil || !strings.Contains(err.Error(), "teeko-1, teeko-2") {
+		t.Error(err)
+	}
+}
+
+// tiny is an experiment of two matches.
+const tiny = `
+title = "Tiny"
+study = "nobody"
+cost = "1 s"
+games = 20
+game = "teeko"
+options = {limit = "40", opening = "2"}
+[bots]
+greedy = "@greedy"
+random = "@random"
+[[match]]
+bots = ["greedy", "random"]
+[[match]]
+name = "the same"
+bots = ["random", "random"]
+fixed = true
+[[table]]
+number = "1"
+title = "won"
+measure = "wins"
+of = ["greedy", "random"]
+published = [[90, 10], [nan, nan]]
+[[table]]
+number = "2"
+title = "turns"
+measure = "turns"
+published = [[20], [30]]
+total = 25.0
+`
+
+func TestParseRefuses(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"games = 20", "games = 0", "games cannot be 0"},
+		{"title = \"Tiny\"", "", "title, study or cost is missing"},
+		{"cost = \"1 s\"", "cost = \"1 s\"\nprice = 1", `key "price" does not exist`},
+		{"cost = \"1 s\"", "cost = \"1 s\"\nname = \"x\"", `key "name" does not exist`},
+		{"fixed = true", "still = true", `key "match.still" does not exist`},
+		{"game = \"teeko\"", "game = \"chess\"", "chess"},
+		{"limit = \"40\"", "limit = \"x\"", "limit"},
+		{"\"@greedy\"", "\"@gredy\"", `house bot "gredy" does not exist`},
+		{"\"@greedy\"", "\"@greedy:noise=200\"", "noise"},
+		{"\"@greedy\"", "\"./greedy\"", "is not a house bot"},
+		{"\"@greedy\"", "\"@tebes-minimax:depth=2\"", "does not play teeko"},
+		{"random = \"@random\"", "random = \"@random\"\nidle = \"@first\"", `bot "idle" plays no match`},
+		{"bots = [\"greedy\", \"random\"]", "bots = [\"greedy\"]", "1 bots for 2 seats"},
+		{"name = \"the same\"", "name = \"greedy - random\"", "is there twice"},
+		{"\"wins\"", "\"wins!\"", `measure "wins!" does not exist: try`},
+		{"\"wins\"", "\"lms\"", `measure "lms" does not exist`},
+		{"of = [\"greedy\", \"random\"]", "", "of cannot be"},
+		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"rules\"]", `bot "rules" does not play`},
+		{"[[90, 10], [nan, nan]]", "[[90, 10], [nan]]", "3 figures are published where 2 rows have 2 columns"},
+		{"measure = \"turns\"", "measure = \"turns\"\ncounts = true", "counts are for shares"},
+		{"[nan, nan]]", "[5, 5]]", "a figure of \"greedy\" is published where it does not play"},
+		{"of = [\"greedy\", \"random\"]", "of = [\"greedy\", \"random\"]\ntotal = 1.0", "total is for one column"},
+		{"[[match]]", "[[matches]]", "key"},
+	} {
+		text := strings.Replace(tiny, c.from, c.to, 1)
+		if text == tiny {
+			t.Fatalf("%q is not in the file", c.from)
+		}
+		if _, err := Parse("tiny", text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s instead of %s: %v, want %q", c.to, c.from, err, c.want)
+		}
+	}
+	const timed = "game = \"tebes\"\noptions = {}\n"
+	text := strings.Replace(strings.Replace(tiny, "game = \"teeko\"\noptions = {limit = \"40\", opening = \"2\"}\n", timed, 1), "@greedy", "@tebes-mcts", 1)
+	if _, err := Parse("tiny", text); err == nil || !strings.Contains(err.Error(), "write time=4s") {
+		t.Error(err)
+	}
+}
+
+func TestParseRefusesTrainings(t *testing.T) {
+	const good = `
+title = "Tiny"
+study = "nobody"
+cost = "1 s"
+games = 20
+[[training]]
+name = "first"
+from = "initial"
+opponent = "random"
+mu = 0.01
+limit = 50
+[[table]]
+number = "1"
+title = "won"
+measure = "lms"
+counts = true
+published = [[10, 10, 0]]
+`
+	if _, err := Parse("tiny", good); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ from, to, want string }{
+		{"\"initial\"", "\"last\"", `from cannot be "last"`},
+		{"\"random\"", "\"second\"", `opponent cannot be "second"`},
+		{"mu = 0.01", "", "mu cannot be 0"},
+		{"mu = 0.01", "mu = 0.01\nfixed = true", "mu cannot be 0.01"},
+		{"limit = 50", "", "limit must be"},
+		{"name = \"first\"", "name = \"initial\"", "missing or taken"},
+		{"games = 20", "games = 20\ngame = \"teeko\"", "either game"},
+		{"games = 20", "games = 20\ngrid = [\"a\"]", "trainings have no bots"},
+	} {
+		if _, err := Parse("tiny", strings.Replace(good, c.from, c.to, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s instead of %s: %v, want %q", c.to, c.from, err, c.want)
+		}
+	}
+}
+
+func TestScaleTime(t *testing.T) {
+	for _, c := range []struct {
+		spec string
+		by   float64
+		want string
+	}{
+		{"@tebes-mcts:time=4s", 0.1, "@tebes-mcts:time=400ms"},
+		{"@tebes-mcts-h:h=2,time=4s,k=50", 1.5, "@tebes-mcts-h:h=2,time=6s,k=50"},
+		{"@tebes-mcts:time=4s", 0.0001, "@tebes-mcts:time=1ms"},
+		{"@tebes-mcts:time=4s", 1, "@tebes-mcts:time=4s"},
+		{"@tebes-minimax:depth=2", 0.1, "@tebes-minimax:depth=2"},
+		{"@random", 0.1, "@random"},
+	} {
+		if got := scaleTime(c.spec, c.by); got != c.want {
+			t.Errorf("%s by %v: %s, want %s", c.spec, c.by, got, c.want)
+		}
+	}
+}
+
+// Figures agree if their intervals have a point in common.
+func TestVerdict(t *testing.T) {
+	wins := func(won, games int) (list []result) {
+		for i := range games {
+			list = append(list, result{won: map[bool]string{true: "a"}[i < won], turns: float64(30 + i%3)})
+		}
+		return list
+	}
+	nan, share, turns := math.NaN(), measures["wins"], measures["turns"]
+	for _, c := range []struct {
+		m         measure
+		games     []result
+		published float64
+		sample    int
+		want      Verdict
+	}{
+		{share, wins(50, 100), 55, 100, Agrees},
+		{share, wins(50, 100), 70, 100, Differs},
+		{share, wins(50, 100), 70, 10, Agrees}, // of few games
+		{share, wins(2, 2), 50, 100, Agrees},
+		{share, wins(50, 100), nan, 100, NotCompared},
+		{share, nil, 50, 100, NotCompared},
+		{turns, wins(50, 100), 31.1, 100, Agrees},
+		{turns, wins(50, 100), 33, 100, Differs},
+		{turns, wins(1, 1), 33, 100, NotCompared}, // one game has no interval
+		{measures["nodes"], wins(1, 10), 0, 1, Agrees},
+		{measures["nodes"], wins(1, 10), 1, 1, Differs},
+		{measures["move-time"], wins(1, 10), 1, 1, NotCompared},
+	} {
+		f := figure(c.m, c.games, "row", 0, "a", c.published, c.sample)
+		if f.Verdict != c.want {
+			t.Errorf("%+v: %q, want %q", f, f.Verdict, c.want)
+		}
+	}
+}
+
+// The published interval of a mean has our spread and the study's number of games.
+func TestPublishedInterval(t *testing.T) {
+	m := measures["turns"]
+	got := m.published(40, 400, rating.Estimate{Value: 35, Low: 34, High: 36}, 100)
+	if got != (rating.Estimate{Value: 40, Low: 39.5, High: 40.5}) {
+		t.Error(got)
+	}
+	m = measures["wins"]
+	// Wilson's interval of 83 of 100 games with Student's quantile.
+	if got := m.published(83, 100, rating.Estimate{}, 0); math.Abs(got.Low-74.4) > 0.1 || math.Abs(got.High-89.1) > 0.1 {
+		t.Error(got)
+	}
+}
+
+// A match has all its games, in every rotation about as many, whatever the size of a block.
+func TestJobs(t *testing.T) {
+	e := &Experiment{Matches: []Match{{Name: "four", Bots: []string{"a", "b", "b", "b"}}, {Name: "two", Bots: []string{"a", "b"}, Fixed: true}}}
+	for _, games := range []int{1, 3, 4, 45, 100} {
+		count := map[[2]int]int{}
+		seen := map[[3]int]bool{}
+		e.Games = games
+		for _, j := range e.jobs(&Options{Scale: 1}) {
+			count[[2]int{j.match, j.rotation}] += j.games
+			if key := [3]int{j.match, j.rotation, j.number}; seen[key] || j.games < 1 || j.games > block {
+				t.Errorf("%d games: job %+v", games, j)
+			} else {
+				seen[key] = true
+			}
+		}
+		sum := 0
+		for r := range 4 {
+			n := count[[2]int{0, r}]
+			sum += n
+			if n != games/4 && n != games/4+1 {
+				t.Errorf("%d games: %d in rotation %d", games, n, r)
+			}
+		}
+		if sum != games || count[[2]int{1, 0}] != games {
+			t.Errorf("%d games: %v", games, count)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package experiment
+
+import (
+	"math"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder/rating"
+)
+
+// measure is a kind of figure.
+type measure struct {
+	columns  []string // nil where the bots of the table are the columns
+	share    bool     // a share of the games, else a mean over the games
+	training bool     // of trainings, else of matches
+	machine  bool     // depends on the machine, so that nobody expects it to agree
+	exact    bool     // a published figure has no sample
+	positive bool     // a mean of it cannot be negative
+	unit     string
+	// of returns the value of a column in a game: 1 or 0 for a share. Bot is the column's.
+	of func(r *result, column int, bot string) float64
+}
+
+// measures by the name that files have.
+var measures = map[string]measure{
+	"wins": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+		return one(r.won == bot || r.seat == 0 && bot == seated)
+	}},
+	"endings": {share: true, unit: "%", columns: endings, of: func(r *result, column int, _ string) float64 {
+		return one(r.ending == endings[column])
+	}},
+	"turns": {unit: "turns", positive: true, columns: []string{"turns"}, of: func(r *result, _ int, _ string) float64 { return r.turns }},
+	"points": {unit: "points", of: func(r *result, _ int, bot string) float64 {
+		if bot == seated {
+			return r.first
+		}
+		return r.points[bot]
+	}},
+	"nodes":     {unit: "nodes", exact: true, positive: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
+	"move-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
+	"game-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
+	"lms":       {share: true, training: true, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},
+}
+
+// endings are those of Tebes; the rest of the games is drawn by the limit.
+var endings = []string{"corners", "no moves", "too few pieces"}
+
+// outcomes are those of a training.
+var outcomes = []string{"won", "lost", "drawn"}
+
+// result is what the measures need of a game.
+type result struct {
+	won    string // the name of the bot that alone has the first rank, "" for none
+	seat   int    // its seat, -1 for none
+	drawn  bool
+	ending string
+	points map[string]float64 // by bot, the mean of its seats
+	first  float64            // points of seat 0
+	turns  float64
+	nodes  float64 // a move, of those that tell
+	think  float64 // seconds a move
+	took   float64 // seconds
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+func measureNames(training bool) (names []string) {
+	for name, m := range measures {
+		if m.training == training {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// columns returns the names of a table's columns.
+func (t *Table) columns() []string {
+	if c := measures[t.Measure].columns; c != nil {
+		return c
+	}
+	return t.Of
+}
+
+// estimate returns the figure of a column over games, with its interval.
+func (m *measure) estimate(games []result, column int, bot string) rating.Estimate {
+	values := make([]float64, len(games))
+	sum := 0.0
+	for i := range games {
+		values[i] = m.of(&games[i], column, bot)
+		sum += values[i]
+	}
+	if m.share {
+		return percent(rating.Proportion(sum/float64(max(1, len(games))), len(games)))
+	}
+	e := rating.Mean(values)
+	if m.positive && !math.IsInf(e.Low, 0) {
+		e.Low = max(0, e.Low)
+	}
+	return e
+}
+
+func percent(e rating.Estimate) rating.Estimate {
+	return rating.Estimate{Value: 100 * e.Value, Low: 100 * e.Low, High: 100 * e.High}
+}

@@ -1,0 +1,206 @@
+package experiment
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+
+func parse(t *testing.T, text string) *Experiment {
+	t.Helper()
+	e, err := Parse("tiny", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func options(workers int) Options {
+	o := Options{Scale: 1, TimeScale: 1, Seed: rules.Seed{7}, Resolver: program.Resolver{Builtins: house.Registry{}}}
+	for range workers {
+		o.Workers = append(o.Workers, referee.AnyCore)
+	}
+	return o
+}
+
+// The seed decides the figures, whatever the number of workers.
+func TestRunIsDeterministic(t *testing.T) {
+	e := parse(t, tiny)
+	var first *Report
+	for _, workers := range []int{1, 3} {
+		r, err := e.Run(t.Context(), options(workers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Seconds = 0
+		if first == nil {
+			first = r
+		} else if diff := cmp.Diff(asJSON(t, first), asJSON(t, r)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if first.Games != 40 || first.All != 40 || first.Interrupted {
+		t.Errorf("%d games of %d", first.Games, first.All)
+	}
+	figures := first.Tables[0].Figures
+	if won, lost := figures[0].Ours.Value, figures[1].Ours.Value; won < 60 || won+lost > 100 || figures[0].Games != 20 {
+		t.Errorf("greedy won %v %%, random %v %%", won, lost)
+	}
+	if n := len(first.Tables[0].Figures); n != 3 {
+		t.Errorf("%d figures where greedy plays in one row and random in two", n)
+	}
+	if total := first.Tables[1].Figures[2]; total.Row != all || total.Games != 40 || total.Sample != 40 {
+		t.Errorf("the total is %+v", total)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// An interrupted experiment reports the games that have ended.
+func TestInterrupted(t *testing.T) {
+	e := parse(t, tiny)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(1)
+	o.Done = func(games, all int) {
+		if games == 3 && all == 40 {
+			cancel()
+		}
+	}
+	r, err := e.Run(ctx, o)
+	if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games < 3 || r.Games > 20 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var b strings.Builder
+	r.Write(&b)
+	if !strings.Contains(b.String(), " games of 40: interrupted") {
+		t.Error(b.String())
+	}
+}
+
+// Depths, endings, nodes and times of Tebes are measured through the referee.
+func TestTebes(t *testing.T) {
+	e := parse(t, `
+title = "Depths"
+study = "nobody"
+cost = "1 s"
+games = 4
+game = "tebes"
+options = {size = "4", opening = "0"}
+grid = ["1", "3"]
+[bots]
+1 = "@tebes-minimax:depth=1,h=1,memory=1"
+3 = "@tebes-minimax:depth=3,h=1,memory=1"
+[[table]]
+number = "a"
+title = "won"
+measure = "wins"
+of = ["seat 0"]
+published = [[50, 10], [90, 50]]
+plot = true
+[[table]]
+number = "b"
+title = "endings"
+measure = "endings"
+published = [[100, 0, 0], [100, 0, 0], [100, 0, 0], [100, 0, 0]]
+[[table]]
+number = "c"
+title = "nodes"
+measure = "nodes"
+published = [[1, 1], [1, 1]]
+[[table]]
+number = "d"
+title = "time"
+measure = "game-time"
+published = [[1, 1], [1, 1]]
+`)
+	r, err := e.Run(t.Context(), options(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shallow, deep := r.Tables[2].Figures[0].Ours.Value, r.Tables[2].Figures[3].Ours.Value; shallow < 5 || deep < 5*shallow {
+		t.Errorf("depth 1 has %v nodes, depth 3 %v", shallow, deep)
+	}
+	for row := range 4 {
+		sum := 0.0
+		for column := range 3 {
+			sum += r.Tables[1].Figures[3*row+column].Ours.Value
+		}
+		if sum+float64(r.Drawn) < 99.9 || sum > 100.1 {
+			t.Errorf("row %d: the endings are %v %% of the games", row, sum)
+		}
+	}
+	if time := r.Tables[3].Figures[0]; time.Ours.Value <= 0 || time.Verdict != NotCompared {
+		t.Errorf("the time is %+v", time)
+	}
+	dir := t.TempDir()
+	files, err := r.Save(dir)
+	if err != nil || len(files) != 2 {
+		t.Fatal(files, err)
+	}
+	if svg, err := os.ReadFile(filepath.Join(dir, "tiny-1.svg")); err != nil || !strings.Contains(string(svg), "<svg") {
+		t.Error(err)
+	}
+	f, err := os.Open(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if records, err := csv.NewReader(f).ReadAll(); err != nil || len(records) != 1+4+12+4+4 {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	e := parse(t, tiny)
+	for _, bad := range []struct{ scale, times float64 }{{0, 1}, {-1, 1}, {101, 1}, {1, 0}, {1, 1e9}} {
+		o := options(1)
+		o.Scale, o.TimeScale = bad.scale, bad.times
+		if r, err := e.Run(t.Context(), o); err == nil || r != nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+}
+
+// A training's figures are those of the learner; a curve shows how it learned.
+func TestTrainings(t *testing.T) {
+	e, err := Find("teeko-5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Run(t.Context(), options(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Games != 2000 || len(r.Curves) != 4 || len(r.Curves[0].Games) != 5 || len(r.Notes) != 4 {
+		t.Errorf("%d games, %d curves, %q", r.Games, len(r.Curves), r.Notes)
+	}
+	if won := r.Tables[0].Figures[3]; won.Row != "mu 0.01" || won.Column != "won" || won.Ours.Value < 90 {
+		t.Errorf("%+v", won)
+	}
+	dir := t.TempDir()
+	if files, err := r.Save(dir); err != nil || len(files) != 3 {
+		t.Error(files, err)
+	}
+}

@@ -1,0 +1,149 @@
+package experiment
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// columns is the width of the text around the tables.
+const columns = 100
+
+// Summary is an experiment in the list.
+type Summary struct {
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	Tables []string `json:"tables"`
+	Games  int      `json:"games"` // of a whole run
+	Cost   string   `json:"cost"`  // its time, as measured
+	Study  string   `json:"study"`
+}
+
+// Summaries returns what the list says about experiments.
+func Summaries(list []*Experiment) (all []Summary) {
+	for _, e := range list {
+		s := Summary{Name: e.Name, Title: e.Title, Games: e.total(), Cost: e.Cost, Study: e.Study}
+		for _, t := range e.Tables {
+			s.Tables = append(s.Tables, t.Number)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// WriteList writes the experiments as a table.
+func WriteList(w io.Writer, list []*Experiment) {
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"experiment", "what", "tables", "games", "time", "source"})
+	for _, s := range Summaries(list) {
+		t.AppendRow(table.Row{s.Name, s.Title, strings.Join(s.Tables, "; "), s.Games, s.Cost, s.Study})
+	}
+	t.Render()
+}
+
+// total returns the games of a whole run.
+func (e *Experiment) total() (n int) {
+	for _, m := range e.matches() {
+		n += e.orDefault(m.Games)
+	}
+	for _, t := range e.Trainings {
+		n += e.orDefault(t.Games)
+	}
+	return n
+}
+
+// Write writes a report for people.
+func (r *Report) Write(w io.Writer) {
+	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Experiment, text.Paragraph("  ", r.Title, columns), text.Paragraph("  source: ", r.Study, columns))
+	fmt.Fprintln(w, text.Paragraph("  ", r.Remark, columns))
+	if r.Scale != 1 {
+		fmt.Fprintf(w, "  not as in the study: %g times its games\n", r.Scale)
+	}
+	if r.Timed && r.TimeScale != 1 {
+		fmt.Fprintf(w, "  not as in the study: %g times the bots' time for a move\n", r.TimeScale)
+	}
+	fmt.Fprintf(w, "  seed %s; %s\n", r.Seed, r.repeats())
+	state := ""
+	if r.Interrupted {
+		state = fmt.Sprintf(" of %d: interrupted", r.All)
+	}
+	fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Drawn, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	for i := range r.Tables {
+		fmt.Fprintln(w)
+		r.Tables[i].write(w)
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
+	}
+}
+
+func (r *Report) repeats() string {
+	if r.Timed {
+		return "the clock limits bots, so that the same seed gives other games"
+	}
+	return "the same seed gives the same games"
+}
+
+func (r *Result) write(w io.Writer) {
+	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.Title)
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"", "", "ours, " + r.Unit, "95 %", "games", "published", "95 %", "games", ""})
+	for _, f := range r.Figures {
+		column := f.Column
+		if len(r.Columns) == 1 {
+			column = ""
+		}
+		ours, sample := r.value(f.Ours), strconv.Itoa(f.Sample)
+		if f.Games == 0 {
+			ours = "-"
+		}
+		if math.IsNaN(f.Published.Value) {
+			sample = "-"
+		}
+		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, string(f.Verdict)})
+	}
+	t.Render()
+	if r.Agree+r.Differ > 0 {
+		fmt.Fprintf(w, "\n%d of %s agree within the intervals\n", r.Agree, text.Count(r.Agree+r.Differ, "figure"))
+	}
+}
+
+// value returns a figure as text, a dash for none.
+func (r *Result) value(e rating.Estimate) string {
+	if math.IsNaN(e.Value) {
+		return "-"
+	}
+	return r.number(e.Value)
+}
+
+// ends returns an interval as text, a dash for none.
+func (r *Result) ends(e rating.Estimate) string {
+	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
+		return "-"
+	}
+	return r.number(e.Low) + " to " + r.number(e.High)
+}
+
+// number returns a figure: a share and a large number with one decimal at most, a small number
+// with two digits.
+func (r *Result) number(x float64) string {
+	size := math.Abs(x)
+	switch share := measures[r.Measure].share; {
+	case size >= 1000:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case share || size >= 1 || x == 0:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 2, 64)
+}
