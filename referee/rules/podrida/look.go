@@ -32,11 +32,31 @@ func (s *State) Leader() int { return int(s.leader) }
 // more.
 func (s *State) Missing(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
+// Cards returns how many cards each seat was dealt in this round.
+func (s *State) Cards() int { return int(s.cards) }
+
+// Bids returns how many seats have bid in this round, and the sum of their bids.
+func (s *State) Bids() (seats, sum int) {
+	return int(s.rules.Players - s.toBid), int(s.bidSum)
+}
+
+// Bidding reports whether the next move is a bid.
+func (s *State) Bidding() bool { return s.toBid > 0 }
+
+// Playable returns the cards that the seat to move may play when the bids are made.
+func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
+
 // Winning returns the cards that would now win the trick.
 func (s *State) Winning() baraja.Set { return s.table.beat }
 
 // Beats returns the cards that would win from a card that is winning a trick.
 func (s *State) Beats(c baraja.Card) baraja.Set { return s.table.above(c) }
 
+// Strength orders the cards of a suit: the 1 is the highest.
+func Strength(c baraja.Card) int { return strength(c) }
+
 // Bid returns the number of a move that is a bid.
 func Bid(m rules.Move) (n int, ok bool) { return int(m) - int(bidMove), m >= bidMove }
+
+// BidMove returns the move that bids a number of tricks.
+func BidMove(n int) rules.Move { return bidMove + rules.Move(n) }
