@@ -16,7 +16,7 @@ func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
 // Unseen returns the cards that a seat has not seen in this round.
 func (s *State) Unseen(seat int) baraja.Set {
-	return s.rules.packSet() &^ s.hands[seat] &^ s.shown()
+	return s.rules.packSet() &^ s.hands[seat] &^ s.Shown()
 }
 
 // Trumps returns the suit of trumps.
@@ -31,6 +31,13 @@ func (s *State) Leader() int { return int(s.leader) }
 // Missing returns how many tricks a seat still needs for its bid; negative if it has won
 // more.
 func (s *State) Missing(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
+
+// EndWithRound makes this round the last of the game, for a search that looks no further: the
+// position after it is over, and Missing still tells how the seats fulfilled their bids.
+func (s *State) EndWithRound() { s.last = s.round }
+
+// Points returns the points of a seat so far.
+func (s *State) Points(seat int) int { return int(s.points[seat]) }
 
 // Cards returns how many cards each seat was dealt in this round.
 func (s *State) Cards() int { return int(s.cards) }
