@@ -11,6 +11,9 @@ import (
 // Rules returns the options that the position is played with.
 func (s *State) Rules() Rules { return s.rules }
 
+// Pack returns the cards that the game is played with.
+func (s *State) Pack() baraja.Set { return s.rules.packSet() }
+
 // Hand returns the cards of a seat.
 func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
@@ -42,16 +45,41 @@ func (s *State) Points(seat int) int { return int(s.points[seat]) }
 // Cards returns how many cards each seat was dealt in this round.
 func (s *State) Cards() int { return int(s.cards) }
 
+// BidOf returns the bid of a seat in this round, below 0 if it has not bid.
+func (s *State) BidOf(seat int) int { return int(s.bids[seat]) }
+
 // Bids returns how many seats have bid in this round, and the sum of their bids.
 func (s *State) Bids() (seats, sum int) {
 	return int(s.rules.Players - s.toBid), int(s.bidSum)
 }
+
+// Refused returns the bid that the seat to move may not make, below 0 if all are allowed.
+func (s *State) Refused() int { return s.refused() }
 
 // Bidding reports whether the next move is a bid.
 func (s *State) Bidding() bool { return s.toBid > 0 }
 
 // Playable returns the cards that the seat to move may play when the bids are made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
+
+// PlayedBy sets, by seat, the cards that were played in this round.
+func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
+	*cards = [maxSeats]baraja.Set{}
+	t := cleared(s.table.trumps)
+	seat := s.next(s.dealer)
+	winner := seat
+	for i, c := range s.played[:s.count] {
+		cards[seat] = cards[seat].With(c)
+		if t.put(c) {
+			winner = seat
+		}
+		seat = s.next(seat)
+		if (i+1)%int(s.rules.Players) == 0 {
+			t = cleared(s.table.trumps)
+			seat = winner
+		}
+	}
+}
 
 // Winning returns the cards that would now win the trick.
 func (s *State) Winning() baraja.Set { return s.table.beat }
