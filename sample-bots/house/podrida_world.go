@@ -163,12 +163,13 @@ func (w *podridaWorld) Playout(r *rules.Rand) {
 func (w *podridaWorld) bid() int {
 	want := w.round.tricks(w.Hand(w.Turn()))
 	n := int(want + 0.5)
-	if n == w.Refused() {
-		if n++; n > w.round.cards || n > 1 && want+0.5 < float32(n)-0.5 {
-			n -= 2
-		}
+	if n != w.Refused() {
+		return n
 	}
-	return n
+	if n == w.round.cards || n > 0 && want < float32(n) {
+		return n - 1
+	}
+	return n + 1
 }
 
 // card returns the card of the seat to move in a playout.
