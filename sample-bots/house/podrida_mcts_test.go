@@ -311,9 +311,11 @@ func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
 }
 
 // A decision of @podrida-mcts with the study's settings, on average over ten games.
-func BenchmarkPodridaMCTS(b *testing.B) {
+func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
+
+func benchmarkPodrida(b *testing.B, spec string) {
 	turns := podridaTurns(b)
-	p, err := Find("podrida-mcts")
+	p, err := Find(spec)
 	if err != nil {
 		b.Fatal(err)
 	}

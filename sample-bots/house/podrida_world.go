@@ -40,7 +40,7 @@ type podridaTuning struct {
 	random int     // one in so many moves of a playout is random
 }
 
-var podridaTuned = podridaTuning{c: 0.4, scale: 40, others: 1, deals: 3, random: 8}
+var podridaTuned = podridaTuning{c: 0.4, scale: 40, others: 1, deals: 6, random: 8}
 
 // set prepares for a search of a position in which a seat is to move.
 func (p *podridaRound) set(s *podrida.State, seat int) {
