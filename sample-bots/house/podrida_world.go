@@ -129,12 +129,12 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	if p.nBidders == 0 || p.tune.deals < 2 {
 		return
 	}
-	error, other := w.misfit(), w.State
+	least, other := w.misfit(), w.State
 	for range p.tune.deals - 1 {
 		other.Redeal(seat, r)
 		next := podridaWorld{other, p}
-		if e := next.misfit(); e < error {
-			error, w.State = e, other
+		if e := next.misfit(); e < least {
+			least, w.State = e, other
 		}
 	}
 }
