@@ -25,5 +25,6 @@ func newChampion(s rules.Settings) Player {
 		start: func(*teekoPosition, rules.State, int) {},
 		set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
 	}
-	return &boardBot{thinkers: map[string]thinker{"tebes": tebes, "teeko": teeko}}
+	podrida := &roundSearch{limits: tebes.limits, memory: memory(s), tune: podridaTuned}
+	return &boardBot{thinkers: map[string]thinker{"podrida": podrida, "tebes": tebes, "teeko": teeko}}
 }

@@ -36,7 +36,9 @@ func List() []Bot {
 		{"random", "plays any legal move", nil, nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, nil, true, newFirst},
 		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, nil, true, newGreedy},
-		{"champion", "searches as deep as its clock allows", championOptions, []string{"tebes", "teeko"}, false, newChampion},
+		{"champion", "searches as deep as its clock allows", championOptions, []string{"podrida", "tebes", "teeko"}, false, newChampion},
+		{"podrida-rules", "bids and plays by the 25 rules of a study", nil, podridaOnly, false, newPodridaRules},
+		{"podrida-mcts", "searches deals of the hidden cards by Monte Carlo tree search", podridaMCTSOptions, podridaOnly, false, newPodridaMCTS},
 		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
 		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
 		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
@@ -44,7 +46,10 @@ func List() []Bot {
 	}
 }
 
-var tebesOnly = []string{"tebes"}
+var (
+	podridaOnly = []string{"podrida"}
+	tebesOnly   = []string{"tebes"}
+)
 
 // Find makes the player of a spec: NAME or NAME:key=value,key=value.
 func Find(spec string) (Player, error) {

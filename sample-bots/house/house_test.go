@@ -13,7 +13,7 @@ import (
 func TestFind(t *testing.T) {
 	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100",
 		"champion", "champion:time=500ms,memory=1", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
-		"tebes-mcts-h:nodes=100,k=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
+		"tebes-mcts-h:nodes=100,k=9", "podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
 		if p, err := Find(spec); err != nil || p == nil {
 			t.Errorf("%q: got %v, %v", spec, p, err)
 		}
@@ -28,6 +28,11 @@ func TestFind(t *testing.T) {
 		{"greedy:noise=101", `house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
 		{"greedy:noise=ten", `house bot "greedy:noise=ten": option noise cannot be "ten": try 0 to 100`},
 		{"tebes-minimax:depth=99", `house bot "tebes-minimax:depth=99": option depth cannot be "99": try 1 to 60`},
+		{"podrida-rules:x=1", `house bot "podrida-rules:x=1": option "x=1" does not exist: podrida-rules has no options`},
+		{"podrida-mcts:c=-1", `house bot "podrida-mcts:c=-1": option c cannot be "-1": try 0 to 100, such as 0.1`},
+		{"podrida-mcts:c=NaN", `house bot "podrida-mcts:c=NaN": option c cannot be "NaN": try 0 to 100`},
+		{"podrida-mcts:hands=seen", `house bot "podrida-mcts:hands=seen": option hands cannot be "seen": try failed or unseen or random`},
+		{"podrida-mcts:it=0", `house bot "podrida-mcts:it=0": option it cannot be "0": try 1 to 1000000`},
 		{"tebes-mcts:time=4", `house bot "tebes-mcts:time=4": option time cannot be "4": try 0s for the clock alone, or a time such as `},
 		{"tebes-mcts:time=2h", `house bot "tebes-mcts:time=2h": option time cannot be "2h": try 0s`},
 		{"teeko-lms:weights=1/2", `house bot "teeko-lms:weights=1/2": option weights cannot be "1/2": try trained, initial`},

@@ -48,6 +48,8 @@ const (
 	maxSeats = rules.MaxSeats
 	// maxCards is the most cards that a hand ever has: the large pack for three.
 	maxCards = baraja.Cards / minSeats
+	// MostMoves is the most moves that a position has: the bids on the largest hand.
+	MostMoves = maxCards + 1
 )
 
 // Options returns the number of seats, the pack, and how the rounds run.

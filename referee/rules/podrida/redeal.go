@@ -9,31 +9,58 @@ import (
 // No hand gets cards with which it would have had to play another card in this round; a
 // card that was shown stays with the dealer. All remaining deals are about equally
 // likely.
-func (s *State) Redeal(seat int, r *rules.Rand) {
+func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
+
+// Knowledge is what a redeal takes into account of what a seat has seen.
+type Knowledge uint8
+
+// The kinds of knowledge, the greatest first.
+const (
+	// Failures is what Redeal respects: also the suits that a seat has failed to follow, the cards
+	// that it could not beat and the trumps that it did not play.
+	Failures Knowledge = iota
+	// Played is the cards that have been shown: they are in no hand, but for the trump card that the
+	// dealer still holds.
+	Played
+	// OwnHand is the own hand alone: cards that were played may be dealt again. Such a position can be
+	// played on, but it is one that cannot come about.
+	OwnHand
+)
+
+// RedealKnowing deals again what a seat does not see, as Redeal does, but respects only some of
+// what the seat knows.
+func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
 		return
 	}
-	h := s.hidden(seat)
+	h := s.hidden(seat, k)
 	h.Deal(r) // the actual deal shows that one exists
 	h.Give(s.hands[:])
 }
 
-// hidden takes the cards that a seat does not see out of the other hands.
-func (s *State) hidden(seat int) baraja.Hidden {
+// hidden takes the cards that a seat does not know out of the other hands.
+func (s *State) hidden(seat int, k Knowledge) baraja.Hidden {
 	var sizes [maxSeats]int
-	seen := s.hands[seat] | s.shown()
+	seen := s.hands[seat]
+	if k != OwnHand {
+		seen |= s.Shown()
+	}
 	for p := range s.hands {
 		sizes[p] = (s.hands[p] &^ seen).Len()
 		s.hands[p] &= seen
 	}
-	h := baraja.Hidden{Cannot: s.cannotHold()}
+	var h baraja.Hidden
+	if k == Failures {
+		h.Cannot = s.cannotHold()
+	}
 	h.Lay(s.rules.packSet()&^seen, sizes[:s.rules.Players])
 	return h
 }
 
-// shown returns the cards of this round that all have seen.
-func (s *State) shown() baraja.Set {
+// Shown returns the cards of this round that all have seen: those played, and the one that shows the
+// trumps.
+func (s *State) Shown() baraja.Set {
 	return baraja.SetOf(s.played[:s.count]).With(s.turned)
 }
 
@@ -123,7 +150,7 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 // hide deals the cards that a seat does not see.
 func (s *State) hide(v *rules.ViewReader, seat int, r *rules.Rand) {
 	h := baraja.Hidden{Cannot: s.cannotHold()}
-	hand, seen := s.hands[seat], s.hands[seat]|s.shown()
+	hand, seen := s.hands[seat], s.hands[seat]|s.Shown()
 	if h.Cannot[seat]&hand != 0 {
 		v.Fail("hand", "has a card that had to be played before")
 	}

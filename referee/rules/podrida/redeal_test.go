@@ -117,7 +117,7 @@ func TestPodridaRedealIsEven(t *testing.T) {
 	})
 	t.Run("constructed", func(t *testing.T) {
 		countDeals(t, func(s *State, r *rules.Rand) {
-			h := s.hidden(0)
+			h := s.hidden(0, Failures)
 			h.Construct(r)
 			h.Give(s.hands[:])
 		})

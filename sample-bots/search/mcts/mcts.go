@@ -4,7 +4,9 @@
 //
 // With Options.K it mixes a heuristic into the choice with a weight beta = K/(K+n) that falls with
 // the visits (M. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The tree is
-// kept from one search to the next, and its nodes have a bounded number of bytes.
+// kept from one search to the next where the state can tell positions apart (Kept), and its nodes
+// have a bounded number of bytes. With more than two sides each maximises its own points (max^n:
+// Luckhardt and Irani, 1986; in MCTS, Sturtevant, 2008).
 package mcts
 
 import (
@@ -27,10 +29,8 @@ const (
 // by assignment.
 type State[S any] interface {
 	*S
-	// Turn returns the side to move, or rules.Over.
+	// Turn returns the side to move, below Options.Sides, or rules.Over.
 	Turn() int
-	// Ply returns the number of moves made.
-	Ply() int
 	// Legal appends the legal moves: at least one unless the game is over.
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move; the log is nil.
@@ -41,6 +41,12 @@ type State[S any] interface {
 	Halves(side int) int
 	// Prior estimates the position for a side, 0 to 1. It is called with Options.K alone.
 	Prior(side int) float32
+}
+
+// Kept is a State whose tree is kept from one search to the next.
+type Kept interface {
+	// Ply returns the number of moves made.
+	Ply() int
 	// Key returns a hash of all that decides the rest of the game.
 	Key() uint64
 }
@@ -50,6 +56,7 @@ type Options struct {
 	C     float64 // weight of exploration; sqrt 2 in UCT
 	K     float64 // visits after which a heuristic counts half; 0 for no heuristic
 	Arena int     // bytes of the nodes
+	Sides int     // of the game; 0 for 2
 }
 
 // Result is what a search has found.
@@ -82,8 +89,15 @@ type visit struct {
 	side int8
 }
 
+// ArenaFor returns the bytes that so many iterations fill at most, where a position has at most so
+// many moves.
+func ArenaFor(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
+
 // New returns a searcher.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
+	if o.Sides == 0 {
+		o.Sides = 2
+	}
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
 }
 
@@ -126,15 +140,16 @@ func (s *Searcher[S, G]) plant(g G) {
 
 // find returns the node of a position that came about since the last search.
 func (s *Searcher[S, G]) find(g G) (uint32, bool) {
-	if !s.rooted {
+	now, ok := any(g).(Kept)
+	if !ok || !s.rooted {
 		return 0, false
 	}
-	ahead := g.Ply() - G(&s.root).Ply()
+	ahead := now.Ply() - any(G(&s.root)).(Kept).Ply()
 	if ahead < 0 || ahead > keep {
 		return 0, false
 	}
 	s.steps[0] = s.root
-	return s.below(0, 0, ahead, g.Key())
+	return s.below(0, 0, ahead, now.Key())
 }
 
 // below returns the node at depth ahead below a node at a depth, whose position is in s.steps, if
@@ -142,7 +157,7 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 func (s *Searcher[S, G]) below(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.steps[depth])
 	if depth == ahead {
-		return node, at.Key() == key
+		return node, any(at).(Kept).Key() == key
 	}
 	n := s.arena.nodes[node]
 	if at.Turn() == rules.Over {
@@ -180,11 +195,14 @@ func (s *Searcher[S, G]) iterate() {
 		depth++
 	}
 	g.Playout(&s.rand)
-	halves := [2]uint32{uint32(g.Halves(0)), uint32(g.Halves(1))}
+	var halves [rules.MaxSeats]uint32
+	for side := range s.options.Sides {
+		halves[side] = uint32(g.Halves(side))
+	}
 	for _, v := range s.path[:depth] {
 		n := &s.arena.nodes[v.node]
 		n.visits++
-		n.halves += halves[v.side&1]
+		n.halves += halves[v.side]
 	}
 }
 

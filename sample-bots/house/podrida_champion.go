@@ -1,0 +1,41 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/sample-bots/search/ismcts"
+)
+
+// roundSearch thinks about a round of La Podrida by information set MCTS.
+type roundSearch struct {
+	limits
+	memory   int
+	round    podridaRound
+	tune     podridaTuning
+	searcher *ismcts.Searcher[podridaWorld, *podridaWorld]
+	world    podridaWorld
+}
+
+func (b *roundSearch) begin(rules.State, int) {
+	if b.searcher == nil {
+		b.searcher = ismcts.New[podridaWorld](ismcts.Options{C: b.tune.c, Arena: b.memory})
+	}
+}
+
+func (b *roundSearch) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	budget := b.budget(t)
+	if t.Moves.Len() == 1 {
+		budget.Nodes = 1 // nothing to choose
+	}
+	b.round.tune = &b.tune
+	b.world = podridaWorld{*s.(*podrida.State), &b.round}
+	b.round.set(&b.world.State, t.Game.Seat)
+	b.world.EndWithRound()
+	found := b.searcher.Search(&b.world, t.Game.Seat, budget, r)
+	b.ended(budget)
+	info = appendScore(info, 2*found.Value-1)
+	info = appendInfo(info, "visits", int64(found.Visits))
+	info = appendInfo(info, "nodes", int64(found.Nodes))
+	return found.Move, appendLine(info, s, found.Line)
+}

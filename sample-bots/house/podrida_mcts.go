@@ -1,0 +1,133 @@
+package house
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/sample-bots/search/mcts"
+)
+
+// The determinised MCTS of M. Arnaus, "La Podrida", 2023.
+var podridaMCTSOptions = []Option{
+	{rules.Option{Name: "c", Values: []string{"0.1"}, Help: "weight of exploration"}, decimals},
+	whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
+	whole("det", 1, 10_000, 10, "deals of the hidden cards"),
+	{Option: rules.Option{Name: "hands", Values: []string{"failed", "unseen", "random"}, Help: "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing"}},
+	timeOption, nodesOption, tableOption,
+}
+
+// podridaKnowledge is the values of the option hands.
+var podridaKnowledge = map[string]podrida.Knowledge{
+	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
+}
+
+const mostWeight = 100
+
+// decimals are 0 to mostWeight.
+var decimals = &kind{"0 to 100, such as 0.1", func(text string) (string, bool) {
+	x, err := strconv.ParseFloat(text, 64)
+	return strconv.FormatFloat(x, 'f', -1, 64), err == nil && x >= 0 && x <= mostWeight
+}}
+
+// podridaTree is a state of MCTS: a round of La Podrida. A seat wins if it fulfils its bid.
+type podridaTree struct{ podrida.State }
+
+// Halves returns the half points of a side when the round is over.
+func (t *podridaTree) Halves(side int) int {
+	if t.Missing(side) == 0 {
+		return 2
+	}
+	return 0
+}
+
+// Prior returns one half: the study has no heuristic.
+func (*podridaTree) Prior(int) float32 { return 0.5 }
+
+// voter thinks by MCTS on some deals of the hidden cards, each with a tree of its own. The move
+// that most trees name is played; of equals, the one of the highest value.
+type voter struct {
+	limits
+	it, det  int
+	hands    podrida.Knowledge
+	options  mcts.Options
+	searcher *mcts.Searcher[podridaTree, *podridaTree]
+	world    podridaTree
+	named    [rules.MaxMoves]vote // by move
+	line     []rules.Move
+}
+
+// vote is what the trees say that name a move.
+type vote struct {
+	trees, visits int
+	value         float64 // sum over the trees
+}
+
+// better reports whether a vote is for a better move than another.
+func (v *vote) better(than *vote) bool {
+	if v.trees != than.trees {
+		return v.trees > than.trees
+	}
+	return v.value > than.value
+}
+
+func newPodridaMCTS(s rules.Settings) Player {
+	c, _ := strconv.ParseFloat(s.Get("c"), 64) // checked by Resolve
+	v := &voter{limits: newLimits(s), it: s.Int("it"), det: s.Int("det"), hands: podridaKnowledge[s.Get("hands")]}
+	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
+		v.nodes = all
+	}
+	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
+	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves))}
+	return &boardBot{thinkers: map[string]thinker{"podrida": v}}
+}
+
+func (v *voter) begin(s rules.State, _ int) {
+	if sides := int(s.(*podrida.State).Rules().Players); v.searcher == nil || v.options.Sides != sides {
+		v.options.Sides = sides
+		v.searcher = mcts.New[podridaTree](v.options)
+	}
+}
+
+func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	budget := v.budget(t)
+	left, deals := budget.Nodes, v.det
+	if t.Moves.Len() == 1 {
+		deals = 1 // nothing to choose
+	}
+	v.named = [rules.MaxMoves]vote{}
+	var best rules.Move
+	for range deals {
+		v.deal(s.(*podrida.State), t.Game.Seat, r)
+		v.searcher.Forget()
+		budget.Nodes = min(left, uint64(v.it))
+		found := v.searcher.Search(&v.world, budget, r)
+		left -= found.Nodes
+		n := &v.named[found.Move]
+		n.trees, n.visits, n.value = n.trees+1, n.visits+found.Visits, n.value+found.Value
+		if n.better(&v.named[best]) {
+			if best != found.Move || len(found.Line) > len(v.line) {
+				v.line = append(v.line[:0], found.Line...)
+			}
+			best = found.Move
+		}
+		if left == 0 || found.Nodes < uint64(v.it) {
+			break
+		}
+	}
+	v.ended(budget)
+	n := v.named[best]
+	info = appendScore(info, 2*n.value/float64(n.trees)-1)
+	info = appendInfo(info, "visits", int64(n.visits))
+	info = appendInfo(info, "nodes", int64(v.nodes-left))
+	return best, appendLine(info, s, v.line)
+}
+
+// deal makes the world: a round as the seat sees it, with the hidden cards dealt anew.
+func (v *voter) deal(s *podrida.State, seat int, r *rules.Rand) {
+	v.world.State = *s
+	v.world.RedealKnowing(seat, v.hands, r)
+	v.world.EndWithRound()
+}

@@ -1,0 +1,333 @@
+package house
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+	"github.com/timba-arena/timba/sample-bots/search"
+	"github.com/timba-arena/timba/sample-bots/search/mcts"
+)
+
+// podridaTruth follows a game as somebody who sees everything.
+type podridaTruth struct {
+	state podrida.State
+	cards int                        // of the round, by which a new one is noticed
+	seen  baraja.Set                 // played in this round, or shown as trumps
+	void  [rules.MaxSeats][4]bool    // by seat and suit: it has failed to follow
+	below [rules.MaxSeats]baraja.Set // by seat: cards that would have beaten a card that it had to beat
+}
+
+func (tr *podridaTruth) newRound() {
+	tr.cards = tr.state.Cards()
+	tr.seen, tr.void, tr.below = tr.state.Shown(), [rules.MaxSeats][4]bool{}, [rules.MaxSeats]baraja.Set{}
+}
+
+// apply makes a move and notes what all can see.
+func (tr *podridaTruth) apply(m rules.Move) {
+	s, seat := &tr.state, tr.state.Turn()
+	trick := append([]baraja.Card(nil), s.Trick()...)
+	if _, bid := podrida.Bid(m); !bid {
+		c := baraja.Card(m)
+		if len(trick) > 0 {
+			led, beats := trick[0].Suit(), s.Winning()
+			switch {
+			case c.Suit() == led && !beats.Has(c):
+				tr.below[seat] |= beats.Of(led)
+			case c.Suit() != led:
+				tr.void[seat][led] = true
+				if c.Suit() != s.Trumps() {
+					tr.void[seat][s.Trumps()] = true
+				} else if !beats.Has(c) {
+					tr.below[seat] |= beats.Of(s.Trumps())
+				}
+			}
+		}
+		tr.seen = tr.seen.With(c)
+	}
+	s.Apply(m, nil)
+	if s.Turn() != rules.Over && s.Bidding() && len(s.Trick()) == 0 {
+		if bids, _ := s.Bids(); bids == 0 {
+			tr.newRound()
+		}
+	}
+}
+
+// consistent checks a world that a seat has dealt.
+func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *podrida.State, seat int, k podrida.Knowledge) {
+	truth := &tr.state
+	players := int(truth.Rules().Players)
+	var all baraja.Set
+	for p := range players {
+		hand := w.Hand(p)
+		if hand.Len() != truth.Hand(p).Len() || hand&all != 0 {
+			t.Fatalf("seat %d has %s, in truth %s", p, hand.Text(nil), truth.Hand(p).Text(nil))
+		}
+		all |= hand
+		if p == seat || k == podrida.OwnHand {
+			continue
+		}
+		if bad := hand & tr.seen &^ (truth.Hand(p) & truth.Shown()); bad != 0 {
+			t.Fatalf("seat %d is dealt %s, which has been seen", p, bad.Text(nil))
+		}
+		if k == podrida.Played {
+			continue
+		}
+		for suit, void := range tr.void[p] {
+			if bad := hand.Of(baraja.Suit(suit)); void && bad != 0 {
+				t.Fatalf("seat %d is dealt %s of a suit that it failed to follow", p, bad.Text(nil))
+			}
+		}
+		if bad := hand & tr.below[p]; bad != 0 {
+			t.Fatalf("seat %d is dealt %s, with which it could have beaten a card", p, bad.Text(nil))
+		}
+	}
+	if w.Hand(seat) != truth.Hand(seat) {
+		t.Fatalf("the own hand is %s, not %s", w.Hand(seat).Text(nil), truth.Hand(seat).Text(nil))
+	}
+	if got, want := string(w.View(nil, seat)), string(truth.View(nil, seat)); got != want {
+		t.Fatalf("a world has the view\n%s\nnot\n%s", got, want)
+	}
+}
+
+// Every world that @podrida-mcts deals from its view has that view, and what its option says; so
+// has the truth.
+func TestPodridaWorldsAreConsistent(t *testing.T) {
+	again := 0
+	rapid.Check(t, func(t *rapid.T) {
+		v := podrida.Variant{Rules: podrida.Rules{
+			Players: uint8(rapid.IntRange(3, 6).Draw(t, "players")),
+			Deck:    uint8(rapid.SampledFrom([]int{40, 48}).Draw(t, "deck")),
+			UpDown:  rapid.Bool().Draw(t, "updown"),
+		}}
+		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
+		src := rules.FastStream(r)
+		var tr podridaTruth
+		tr.state.Deal(v.Rules, &src)
+		tr.newRound()
+		for plies := rapid.IntRange(0, v.MostPlies()-1).Draw(t, "plies"); plies > 0; plies-- {
+			legal := tr.state.Legal(nil)
+			tr.apply(legal[r.Below(len(legal))])
+		}
+		seat := tr.state.Turn()
+		tr.consistent(t, &tr.state, seat, podrida.Failures)
+		seen, err := v.FromView(rules.Observe(&tr.state, seat), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range podridaKnowledge {
+			bot := voter{hands: k}
+			for range 5 {
+				bot.deal(seen.(*podrida.State), seat, r)
+				tr.consistent(t, &bot.world.State, seat, k)
+				for p := range v.Players() {
+					again += (bot.world.Hand(p) & tr.seen).Len()
+				}
+			}
+		}
+	})
+	if again == 0 {
+		t.Error("hands=random never deals a card again")
+	}
+}
+
+// The true hands are among the worlds, whatever is respected: near the end of a round there are few
+// enough to meet them.
+func TestPodridaWorldsHaveTheTruth(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rules.NewRand(seed)
+		src := rules.FastStream(r)
+		var s podrida.State
+		v := podrida.Variant{Rules: podrida.Rules{Players: 4, Deck: 48}}
+		s.Deal(v.Rules, &src)
+		for range v.MostPlies() - 8 + r.Below(5) {
+			legal := s.Legal(nil)
+			s.Apply(legal[r.Below(len(legal))], nil)
+		}
+		seat := s.Turn()
+		seen, err := v.FromView(rules.Observe(&s, seat), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, k := range podridaKnowledge {
+			if k == podrida.OwnHand {
+				continue // the whole pack has too many deals
+			}
+			bot, found := voter{hands: k}, false
+			for range 3000 {
+				bot.deal(seen.(*podrida.State), seat, r)
+				same := true
+				for p := range 4 {
+					same = same && bot.world.Hand(p) == s.Hand(p)
+				}
+				found = found || same
+			}
+			if !found {
+				t.Errorf("seed %d, hands=%s: the true hands are never dealt", seed, text)
+			}
+		}
+	}
+}
+
+// With time to search, the bot plays what is best whatever the others hold.
+func TestPodridaMCTSPositions(t *testing.T) {
+	const begun = " tricks=0,0,0 trick=- played=- leaders=- points=0,0,0"
+	for _, c := range []struct{ about, game, view, want string }{
+		{"the 1 of trumps wins", "podrida players=3 seat=2 ply=2", "round=1 cards=1 dealer=2 trump=5c hand=1c bids=0,0,- leader=0" + begun, "bid:1"},
+		{"the 2 of another suit does not", "podrida players=3 seat=2 ply=2", "round=1 cards=1 dealer=2 trump=5c hand=2o bids=0,1,- leader=0" + begun, "bid:0"},
+		{"the two best trumps win twice", "podrida players=3 seat=1 ply=6", "round=2 cards=2 dealer=0 trump=5c hand=1c,12c bids=-,-,- leader=1" + begun, "bid:2"},
+	} {
+		for seed := range uint64(5) {
+			p, err := Find("podrida-mcts:it=2000,det=20")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a := p.Answer(turn(c.game, c.view, listed(t, c.game, c.view), seed)); string(a.Move) != c.want {
+				t.Errorf("%s: %s is played, want %s (%s)", c.about, a.Move, c.want, a.Info)
+			}
+		}
+	}
+}
+
+// fulfils reports whether a seat's bid is fulfilled at the end of the round: whatever all play, or,
+// with hope, if all help.
+func fulfils(s *podrida.State, seat int, hope bool) bool {
+	if s.Turn() == rules.Over {
+		return s.Missing(seat) == 0
+	}
+	any := hope || s.Turn() == seat
+	for _, m := range s.Legal(nil) {
+		next := *s
+		if next.Apply(m, nil); fulfils(&next, seat, hope) == any {
+			return any
+		}
+	}
+	return !any
+}
+
+// onlyHope returns the one move that makes sure of the bid, if all others make it impossible.
+func onlyHope(s *podrida.State) (only rules.Move, ok bool) {
+	for _, m := range s.Legal(nil) {
+		next := *s
+		next.Apply(m, nil)
+		switch {
+		case !ok && fulfils(&next, s.Turn(), false):
+			only, ok = m, true
+		case fulfils(&next, s.Turn(), true):
+			return 0, false
+		}
+	}
+	return only, ok && len(s.Legal(nil)) > 1
+}
+
+// In a world in which one card makes sure of the bid and all others make it impossible, every tree
+// finds the card.
+func TestPodridaMCTSFindsCertainBids(t *testing.T) {
+	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: 1 << 20})
+	r := rules.NewRand(21)
+	for found := 0; found < 50; {
+		src := rules.FastStream(r)
+		var world podridaTree
+		world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
+		for world.Cards() < 3 || world.Bidding() {
+			legal := world.Legal(nil)
+			world.Apply(legal[r.Below(len(legal))], nil)
+		}
+		world.EndWithRound()
+		for range r.Below(4) {
+			legal := world.Legal(nil)
+			world.Apply(legal[r.Below(len(legal))], nil)
+		}
+		want, ok := onlyHope(&world.State)
+		if !ok {
+			continue
+		}
+		found++
+		s.Forget()
+		if got := s.Search(&world, search.Budget{Nodes: 2000}, r); got.Move != want {
+			t.Errorf("%s is played, want %s: %s", world.MoveText(nil, got.Move), world.MoveText(nil, want), world.View(nil, world.Turn()))
+		}
+	}
+}
+
+// The parameters bound the search: it and det, and nodes below them.
+func TestPodridaMCTSBudget(t *testing.T) {
+	game, view := bidding(8, "1c,1o,2o,3o,4o,2b,3b,4b", "3")
+	moves := listed(t, game, view)
+	for spec, want := range map[string]int{
+		"podrida-mcts": 400, "podrida-mcts:it=7,det=3": 21, "podrida-mcts:nodes=50": 50, "podrida-mcts:nodes=1000": 400,
+	} {
+		p, err := Find(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := p.Answer(turn(game, view, moves, 1))
+		if got := protocol.Pairs(a.Info).Int("nodes"); got != want {
+			t.Errorf("%s: %d iterations, want %d: %s", spec, got, want, a.Info)
+		}
+	}
+}
+
+// An iteration allocates nothing, and a tree of so many iterations fits the arena made for it.
+func TestPodridaMCTSAllocations(t *testing.T) {
+	const iterations = 1000
+	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: mcts.ArenaFor(iterations, podrida.MostMoves)})
+	r := rules.NewRand(1)
+	src := rules.FastStream(r)
+	var world podridaTree
+	world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
+	search := func(nodes uint64) func() {
+		return func() { s.Forget(); s.Search(&world, search.Budget{Nodes: nodes}, r) }
+	}
+	few, many := testing.AllocsPerRun(3, search(10)), testing.AllocsPerRun(3, search(iterations))
+	if many > few+2 {
+		t.Errorf("%v allocations in 10 iterations, %v in %d", few, many, iterations)
+	}
+}
+
+// podridaTurns returns the turns of ten fixed games of four seats that play by the rules of the study.
+func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
+	table := resolve(tb, podrida.Game{}, "")
+	for deal := range uint64(10) {
+		r := rules.NewRand(deal)
+		src := rules.FastStream(r)
+		s := table.variant.Deal(&src).(*podrida.State)
+		for s.Turn() != rules.Over {
+			t := table.turn(s, &protocol.Game{
+				Name: "podrida", Settings: protocol.Pairs(table.variant.Settings().String()), Seat: s.Turn(), Players: 4,
+			})
+			table.text = nil
+			turns = append(turns, t)
+			move, _ := podridaByRules(s, s.Turn())
+			s.Apply(move, nil)
+		}
+	}
+	return turns
+}
+
+// A decision of @podrida-mcts with the study's settings, on average over ten games.
+func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
+
+func benchmarkPodrida(b *testing.B, spec string) {
+	turns := podridaTurns(b)
+	p, err := Find(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	decisions, used := 0, cpuTime()
+	for b.Loop() {
+		for _, t := range turns {
+			p.Answer(t)
+			decisions++
+		}
+	}
+	used = cpuTime() - used
+	b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(decisions), "ms/decision")
+	b.ReportMetric(used.Seconds()*1e3/float64(decisions), "cpu-ms/decision")
+}

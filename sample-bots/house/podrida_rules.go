@@ -1,0 +1,250 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+)
+
+// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules that bid and 7 that play, in the
+// order in which they are tried.
+
+// podridaFacts are the named conditions of the rules that bid, for the seat to move.
+type podridaFacts struct {
+	cards  int    // dealt to each seat, which in the study is the number of the round
+	legal  uint64 // bit n: n may be bid
+	trumps int    // T: trumps in hand
+	good   int    // g: aces and kings outside trumps
+	goodT  int    // t: ace and king of trumps
+	bidden int    // sum of the bids so far
+	seats  int    // that have bid
+}
+
+func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
+	hand := s.Hand(seat)
+	trumps := hand.Of(s.Trumps())
+	honours := hand & podridaHonours
+	f := podridaFacts{cards: s.Cards(), trumps: trumps.Len(), goodT: (trumps & honours).Len()}
+	f.good = honours.Len() - f.goodT
+	f.seats, f.bidden = s.Bids()
+	var memory [rules.MaxMoves]rules.Move
+	for _, m := range s.Legal(memory[:0]) {
+		if n, ok := podrida.Bid(m); ok {
+			f.legal |= 1 << n
+		}
+	}
+	return f
+}
+
+// podridaHonours are the aces and kings.
+var podridaHonours = func() (s baraja.Set) {
+	for suit := range baraja.Suit(4) {
+		s = s.With(baraja.Of(1, suit)).With(baraja.Of(12, suit))
+	}
+	return s
+}()
+
+// round reports whether the number of the round is in a range.
+func (f *podridaFacts) round(low, high int) bool { return low <= f.cards && f.cards <= high }
+
+// may reports whether a number is a bid that is allowed.
+func (f *podridaFacts) may(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
+
+// few reports whether at most one trick has been bid so far.
+func (f *podridaFacts) few() bool { return f.bidden <= 1 }
+
+// below reports whether the tricks bid so far are fewer than the round less 4.
+func (f *podridaFacts) below() bool { return f.bidden < f.cards-4 }
+
+// two reports whether at least two players have bid.
+func (f *podridaFacts) two() bool { return f.seats >= 2 }
+
+// long is a hand with trumps after round 6 and good cards; poor, one without trumps or good cards
+// after round 4; spare, one without trumps but with good cards then.
+func (f *podridaFacts) long() bool  { return f.trumps > 0 && !f.round(1, 6) && f.good > 0 }
+func (f *podridaFacts) poor() bool  { return f.trumps == 0 && f.good == 0 && !f.round(1, 4) }
+func (f *podridaFacts) spare() bool { return f.trumps == 0 && f.good > 0 && !f.round(1, 4) }
+
+// bidRule bids a number if its condition holds.
+type bidRule struct {
+	number int
+	name   string
+	when   func(*podridaFacts) bool
+	bid    func(*podridaFacts) int
+}
+
+// gapRule is the number of the bid where no rule fits: g + t, as rules 4 and 10 have it.
+const gapRule = 0
+
+// bidRules are tried in order; the first whose condition holds bids.
+var bidRules = []bidRule{
+	{1, "trumps, round 1-6, legal T",
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) && f.may(f.trumps) },
+		func(f *podridaFacts) int { return f.trumps }},
+	{2, "trumps, round 1-6, not legal T, t > 0",
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) && f.goodT > 0 },
+		func(f *podridaFacts) int { return f.trumps + f.goodT }},
+	{3, "trumps, round 1-6, not legal T, t = 0",
+		func(f *podridaFacts) bool { return f.trumps > 0 && f.round(1, 6) },
+		func(f *podridaFacts) int { return f.trumps - 1 }},
+	{4, "trumps, not round 1-6, g > 0, legal g+t",
+		func(f *podridaFacts) bool { return f.long() && f.may(f.good+f.goodT) },
+		func(f *podridaFacts) int { return f.good + f.goodT }},
+	{5, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, few, legal g+t+1",
+		func(f *podridaFacts) bool {
+			return f.long() && f.round(5, 7) && f.few() && f.may(f.good+f.goodT+1)
+		},
+		func(f *podridaFacts) int { return f.good + f.goodT + 1 }},
+	{6, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, legal g+t-1",
+		func(f *podridaFacts) bool {
+			return f.long() && f.round(5, 7) && !f.few() && f.may(f.good+f.goodT-1)
+		},
+		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
+	{7, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t > 0",
+		func(f *podridaFacts) bool { return f.long() && f.round(5, 7) && !f.few() && f.goodT > 0 },
+		func(f *podridaFacts) int { return f.good + 2*f.goodT }},
+	{8, "trumps, not round 1-6, g > 0, not legal g+t, round 5-7, not few, not legal g+t-1, t = 0",
+		func(f *podridaFacts) bool { return f.long() && f.round(5, 7) && !f.few() },
+		func(f *podridaFacts) int { return f.good + f.goodT - 1 }},
+	{9, "no trumps, round 1-4",
+		func(f *podridaFacts) bool { return f.trumps == 0 && f.round(1, 4) },
+		func(*podridaFacts) int { return 0 }},
+	{10, "no trumps, g > 0, not round 1-4, legal g",
+		func(f *podridaFacts) bool { return f.spare() && f.may(f.good) },
+		func(f *podridaFacts) int { return f.good }},
+	{11, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, few",
+		func(f *podridaFacts) bool { return f.spare() && f.round(5, 7) && f.few() },
+		func(f *podridaFacts) int { return f.good + 1 }},
+	{12, "no trumps, g > 0, not round 1-4, not legal g, round 5-7, not few",
+		func(f *podridaFacts) bool { return f.spare() && f.round(5, 7) },
+		func(f *podridaFacts) int { return f.good - 1 }},
+	{13, "no trumps, g > 0, not round 1-4, not legal g, not round 5-7, not few",
+		func(f *podridaFacts) bool { return f.spare() && !f.few() },
+		func(f *podridaFacts) int { return f.good + 1 }},
+	{14, "no trumps, g = 0, not round 1-4, round 8-12, below, two bids, legal 2",
+		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.below() && f.two() && f.may(2) },
+		func(*podridaFacts) int { return 2 }},
+	{15, "no trumps, g = 0, not round 1-4, round 8-12, below, else",
+		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.below() },
+		func(*podridaFacts) int { return 1 }},
+	{16, "no trumps, g = 0, not round 1-4, round 8-12, not below, two bids, legal 1",
+		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) && f.two() && f.may(1) },
+		func(*podridaFacts) int { return 1 }},
+	{17, "no trumps, g = 0, not round 1-4, round 8-12, not below, else",
+		func(f *podridaFacts) bool { return f.poor() && f.round(8, 12) },
+		func(*podridaFacts) int { return 0 }},
+	{18, "no trumps, g = 0, not round 1-4, not round 8-12",
+		func(f *podridaFacts) bool { return f.poor() },
+		func(*podridaFacts) int { return 0 }},
+}
+
+// bid returns the bid of the first rule that fits, and the rule's number.
+func (f *podridaFacts) bid() (n, rule int) {
+	n = f.good + f.goodT
+	for i := range bidRules {
+		if r := &bidRules[i]; r.when(f) {
+			n, rule = r.bid(f), r.number
+			break
+		}
+	}
+	return f.nearest(n), rule
+}
+
+// nearest returns the allowed bid that is nearest to a number, of two the lower.
+func (f *podridaFacts) nearest(n int) int {
+	n = min(max(n, 0), f.cards)
+	for d := 0; d <= f.cards; d++ {
+		for _, near := range [2]int{n - d, n + d} {
+			if f.may(near) {
+				return near
+			}
+		}
+	}
+	return n
+}
+
+// podridaTurn are the conditions of the rules that play.
+type podridaTurn struct {
+	cards   baraja.Set // that may be played
+	wins    bool       // one of them would win the trick as it lies
+	missing int        // tricks that the bid still needs, negative if it has more
+}
+
+// playRule plays the best or the worst card if its condition holds.
+type playRule struct {
+	number int
+	name   string
+	when   func(*podridaTurn) bool
+	best   bool
+}
+
+// playRules are tried in order; the last always fits.
+var playRules = []playRule{
+	{19, "one legal card", func(t *podridaTurn) bool { return t.cards.Len() == 1 }, true},
+	{20, "needs more tricks and can win", func(t *podridaTurn) bool { return t.missing > 0 && t.wins }, true},
+	{21, "needs more tricks and cannot win", func(t *podridaTurn) bool { return t.missing > 0 }, false},
+	{22, "has its bid and could win", func(t *podridaTurn) bool { return t.missing == 0 && t.wins }, false},
+	{23, "has its bid and cannot win", func(t *podridaTurn) bool { return t.missing == 0 }, true},
+	{24, "is over its bid and could win", func(t *podridaTurn) bool { return t.wins }, true},
+	{25, "is over its bid and cannot win", func(*podridaTurn) bool { return true }, false},
+}
+
+// play returns the card of the first rule that fits, and the rule's number.
+func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
+	for i := range playRules {
+		if r := &playRules[i]; r.when(t) {
+			return extreme(t.cards, trumps, r.best), r.number
+		}
+	}
+	return t.cards.First(), gapRule
+}
+
+// extreme returns the best or the worst card of a set: trumps are better than other cards, then
+// the rank counts, and of equals the first of the pack is taken.
+func extreme(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
+	chosen, top := cards.First(), -1000
+	for ; cards != 0; cards &= cards - 1 {
+		c := cards.First()
+		worth := podrida.Strength(c)
+		if c.Suit() == trumps {
+			worth += 100
+		}
+		if !best {
+			worth = -worth
+		}
+		if worth > top {
+			chosen, top = c, worth
+		}
+	}
+	return chosen
+}
+
+// podridaRules plays by the rules. Its info has the number of the rule that fitted, 0 for none.
+type podridaRules struct{}
+
+func newPodridaRules(rules.Settings) Player {
+	return &boardBot{thinkers: map[string]thinker{"podrida": podridaRules{}}}
+}
+
+func (podridaRules) begin(rules.State, int) {}
+
+func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, info []byte) (rules.Move, []byte) {
+	s := state.(*podrida.State)
+	move, rule := podridaByRules(s, t.Game.Seat)
+	return move, appendInfo(info, "rule", int64(rule))
+}
+
+// podridaByRules returns the move of the rules for the seat to move, and the number of the rule.
+// It looks at the hand of that seat alone.
+func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
+	if s.Bidding() {
+		f := newPodridaFacts(s, seat)
+		n, rule := f.bid()
+		return podrida.BidMove(n), rule
+	}
+	t := podridaTurn{cards: s.Playable(), missing: s.Missing(seat)}
+	t.wins = t.cards&s.Winning() != 0
+	card, rule := t.play(s.Trumps())
+	return rules.Move(card), rule
+}

@@ -1,0 +1,237 @@
+package house
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+)
+
+// podridaWorld is a state of ismcts: a round of La Podrida, in which the seats bid and play sensibly
+// in a playout.
+type podridaWorld struct {
+	podrida.State
+	round *podridaRound
+}
+
+// podridaRound is what all positions of a search have in common.
+type podridaRound struct {
+	players, cards int
+	trumps         baraja.Suit
+	base           [rules.MaxSeats]int        // points before the round
+	played         [rules.MaxSeats]baraja.Set // by seat, at the root
+	bidders        [rules.MaxSeats]int8       // other seats that have bid at the root
+	nBidders       int
+	force          [2][baraja.Ranks]float32  // tricks of a card, of trumps and of others, by the higher cards elsewhere
+	held           [baraja.Ranks + 1]float32 // what is left of it by the length of the own suit
+	rest           float32                   // force of the other hands together
+	deck           baraja.Set
+	tune           *podridaTuning
+}
+
+// podridaTuning are the parameters of the champion, found by play.
+type podridaTuning struct {
+	c      float64 // weight of exploration
+	scale  float32 // points for the whole range of scores
+	others float32 // weight of the others' average points
+	deals  int     // from which the one that fits the bids best is taken
+	random int     // one in so many moves of a playout is random
+}
+
+var podridaTuned = podridaTuning{c: 0.4, scale: 40, others: 1, deals: 6, random: 8}
+
+// set prepares for a search of a position in which a seat is to move.
+func (p *podridaRound) set(s *podrida.State, seat int) {
+	p.players, p.cards, p.trumps = int(s.Rules().Players), s.Cards(), s.Trumps()
+	s.PlayedBy(&p.played)
+	p.nBidders = 0
+	for other := range p.players {
+		p.base[other] = s.Points(other)
+		if other != seat && s.BidOf(other) >= 0 {
+			p.bidders[p.nBidders] = int8(other)
+			p.nBidders++
+		}
+	}
+	p.deck = s.Pack()
+	p.weigh()
+}
+
+// weigh sets what the cards are worth in tricks, as podridaJudge estimates it, but for any hand.
+func (p *podridaRound) weigh() {
+	others, cards := p.players-1, float64(p.cards)
+	hidden := math.Max(1, float64(p.deck.Len())-cards)
+	dealt := math.Min(1, float64(others)*cards/hidden)
+	suit := float64(p.deck.Len()) / 4
+	lacks := func(of float64) float64 { return math.Pow(math.Max(0, 1-of/hidden), cards) }
+	for higher := range baraja.Ranks {
+		wins := math.Pow(1-higherCounts*dealt, float64(higher))
+		p.force[1][higher] = float32(wins)
+		p.force[0][higher] = float32(wins + (1-wins)*ruff*math.Min(1, cards/4))
+	}
+	for own := range baraja.Ranks + 1 {
+		ruffed := lacks(suit-float64(own)) * (1 - lacks(suit))
+		p.held[own] = float32(math.Pow(1-ruffed, float64(others)))
+		if p.cards == 1 {
+			p.held[own] *= notLed
+		}
+	}
+	p.rest = 0
+	all := float32(0)
+	for s := p.deck; s != 0; s &= s - 1 {
+		all += p.one(s.First(), 0, int(math.Round(cards/4)))
+	}
+	p.rest = all / float32(p.deck.Len()) * float32(p.cards*others)
+}
+
+// one returns the force of a card, of a hand with so many cards of its suit.
+func (p *podridaRound) one(c baraja.Card, hand baraja.Set, own int) float32 {
+	higher := (podridaHigher[c&63] & p.deck &^ hand).Len()
+	if c.Suit() == p.trumps {
+		return p.force[0][higher%baraja.Ranks]
+	}
+	return p.force[1][higher%baraja.Ranks] * p.held[own%(baraja.Ranks+1)]
+}
+
+// podridaHigher is, by card, the cards of its suit that rank higher.
+var podridaHigher = func() (h [64]baraja.Set) {
+	for c := range baraja.Card(baraja.Cards) {
+		for d := range baraja.Card(baraja.Cards) {
+			if c.Suit() == d.Suit() && podrida.Strength(d) > podrida.Strength(c) {
+				h[c] = h[c].With(d)
+			}
+		}
+	}
+	return h
+}()
+
+// tricks returns how many tricks a hand should win.
+func (p *podridaRound) tricks(hand baraja.Set) float32 {
+	mine := float32(0)
+	for suit := range baraja.Suit(4) {
+		cards := hand.Of(suit)
+		own := cards.Len()
+		for ; cards != 0; cards &= cards - 1 {
+			mine += p.one(cards.First(), hand, own)
+		}
+	}
+	if mine+p.rest <= 0 {
+		return 0
+	}
+	return mine * float32(p.cards) / (mine + p.rest)
+}
+
+// Redeal deals the hidden cards some times and keeps the deal that fits the bids best.
+func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
+	w.State.Redeal(seat, r)
+	p := w.round
+	if p.nBidders == 0 || p.tune.deals < 2 {
+		return
+	}
+	least, other := w.misfit(), w.State
+	for range p.tune.deals - 1 {
+		other.Redeal(seat, r)
+		next := podridaWorld{other, p}
+		if e := next.misfit(); e < least {
+			least, w.State = e, other
+		}
+	}
+}
+
+// misfit returns by how much the hands differ from the bids made at the root.
+func (w *podridaWorld) misfit() (sum float32) {
+	p := w.round
+	for _, seat := range p.bidders[:p.nBidders] {
+		d := float32(w.BidOf(int(seat))) - p.tricks(w.Hand(int(seat))|p.played[seat])
+		sum += d * d
+	}
+	return sum
+}
+
+// Playout bids what the hands should win, and plays to fulfil the bids.
+func (w *podridaWorld) Playout(r *rules.Rand) {
+	for w.Turn() >= 0 && w.Bidding() {
+		w.Apply(podrida.BidMove(w.bid()), nil)
+	}
+	for w.Turn() >= 0 {
+		w.Apply(rules.Move(w.card(r)), nil)
+	}
+}
+
+// bid returns the allowed bid that is nearest to the tricks that the hand should win.
+func (w *podridaWorld) bid() int {
+	want := w.round.tricks(w.Hand(w.Turn()))
+	n := int(want + 0.5)
+	if n != w.Refused() {
+		return n
+	}
+	if n == w.round.cards || n > 0 && want < float32(n) {
+		return n - 1
+	}
+	return n + 1
+}
+
+// card returns the card of the seat to move in a playout.
+func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
+	may := w.Playable()
+	n := bits.OnesCount64(uint64(may))
+	if n == 1 {
+		return may.First()
+	}
+	missing := w.Missing(w.Turn())
+	if missing < 0 || r.Below(w.round.tune.random) == 0 {
+		for k := r.Below(n); k > 0; k-- {
+			may &= may - 1
+		}
+		return may.First()
+	}
+	inTrick := len(w.Trick())
+	wins := may&w.Winning() != 0
+	last := inTrick == w.round.players-1
+	if missing > 0 {
+		return strongest(may, w.round.trumps, wins && !last)
+	}
+	return strongest(may, w.round.trumps, !wins || last)
+}
+
+// strongest returns the strongest card of a set, or the weakest: trumps are above all others.
+func strongest(cards baraja.Set, trumps baraja.Suit, most bool) baraja.Card {
+	best, top := cards.First(), -1
+	for ; cards != 0; cards &= cards - 1 {
+		c := cards.First()
+		worth := int(podridaStrength[c&63])
+		if c.Suit() == trumps {
+			worth += 32
+		}
+		if !most {
+			worth = 64 - worth
+		}
+		if worth > top {
+			best, top = c, worth
+		}
+	}
+	return best
+}
+
+var podridaStrength = func() (s [64]uint8) {
+	for c := range baraja.Card(baraja.Cards) {
+		s[c] = uint8(podrida.Strength(c))
+	}
+	return s
+}()
+
+// Scores sets each seat's score: its points of the round, compared with the others' average.
+func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
+	p := w.round
+	sum := 0
+	var won [rules.MaxSeats]int
+	for seat := range p.players {
+		won[seat] = w.Points(seat) - p.base[seat]
+		sum += won[seat]
+	}
+	for seat := range p.players {
+		mean := float32(sum-won[seat]) / float32(p.players-1)
+		scores[seat] = min(1, max(0, 0.5+(float32(won[seat])-p.tune.others*mean)/p.tune.scale))
+	}
+}
