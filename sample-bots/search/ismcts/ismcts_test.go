@@ -1,0 +1,181 @@
+package ismcts
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
+
+// briscaTree is Brisca with random playouts; points are all that counts.
+type briscaTree struct{ brisca.State }
+
+func (t *briscaTree) Scores(points *[rules.MaxSeats]float32) {
+	for seat, p := range t.Points {
+		points[seat] = float32(p) / 120
+	}
+}
+
+// dealt returns a position of Brisca after some random moves, and the seat to move.
+func dealt(players uint8, moves int, r *rules.Rand) (*briscaTree, int) {
+	t := new(briscaTree)
+	stream := rules.FastStream(r)
+	t.Deal(brisca.Rules{Players: players, Exchange: true}, &stream)
+	for range moves {
+		legal := t.Legal(nil)
+		t.Apply(legal[r.Below(len(legal))], nil)
+	}
+	return t, t.Turn()
+}
+
+// coin is a game for one seat: stop for a sure score, or go on and guess a hidden coin.
+type coin struct {
+	moves  uint8
+	first  rules.Move
+	second rules.Move
+	hidden rules.Move
+	sure   float32
+}
+
+func (c *coin) Turn() int {
+	if c.moves == 2 || c.moves == 1 && c.first == 0 {
+		return rules.Over
+	}
+	return 0
+}
+
+func (c *coin) Legal(dst []rules.Move) []rules.Move { return append(dst, 0, 1) }
+
+func (c *coin) Apply(m rules.Move, _ *rules.Log) {
+	if c.moves == 0 {
+		c.first = m
+	} else {
+		c.second = m
+	}
+	c.moves++
+}
+
+func (c *coin) Redeal(_ int, r *rules.Rand) { c.hidden = rules.Move(r.Below(2)) }
+
+func (c *coin) Playout(r *rules.Rand) {
+	for c.Turn() != rules.Over {
+		c.Apply(rules.Move(r.Below(2)), nil)
+	}
+}
+
+func (c *coin) Scores(points *[rules.MaxSeats]float32) {
+	switch {
+	case c.first == 0:
+		points[0] = c.sure
+	case c.second == c.hidden:
+		points[0] = 1
+	default:
+		points[0] = 0
+	}
+}
+
+// A seat that does not see the coin cannot guess it: what is sure is better if it is more than a
+// half. A search of each deal by itself would always go on, and guess right.
+func TestHiddenCoin(t *testing.T) {
+	s := New[coin](Options{C: 0.7, Arena: 1 << 16})
+	r := rules.NewRand(1)
+	for _, c := range []struct {
+		sure float32
+		want rules.Move
+	}{{0.6, 0}, {0.4, 1}} {
+		got := s.Search(&coin{sure: c.sure}, 0, search.Budget{Nodes: 20_000}, r)
+		if got.Move != c.want {
+			t.Errorf("%.1f for sure: %+v, want move %d", c.sure, got, c.want)
+		}
+		if want := max(0.5, float64(c.sure)); got.Value < want-0.05 || got.Value > want+0.05 {
+			t.Errorf("%.1f for sure: value %.3f, want about %.1f", c.sure, got.Value, want)
+		}
+	}
+}
+
+// The tree keeps to its size, and a search is the same for the same seed and number of
+// iterations, with any number of seats.
+func TestBounds(t *testing.T) {
+	const arena = 32 << 10
+	for _, players := range []uint8{2, 3, 4} {
+		position, seat := dealt(players, 7, rules.NewRand(2))
+		var first Result
+		for i := range 2 {
+			s := New[briscaTree](Options{C: 0.7, Arena: arena})
+			got := s.Search(position, seat, search.Budget{Nodes: 5000}, rules.NewRand(3))
+			if got.Nodes != 5000 || s.Bytes() > arena || s.Tree() != arena/nodeSize {
+				t.Errorf("%d iterations, %d nodes of a tree in %d bytes", got.Nodes, s.Tree(), s.Bytes())
+			}
+			if err := position.Check(got.Move); err != nil {
+				t.Error(err)
+			}
+			if i == 0 {
+				first = got
+			} else if got.Move != first.Move || got.Value != first.Value || got.Visits != first.Visits || !slices.Equal(got.Line, first.Line) {
+				t.Errorf("once %+v, then %+v", first, got)
+			}
+		}
+	}
+}
+
+// A search that is cancelled or has no time left ends at once, with a legal move.
+func TestInterrupted(t *testing.T) {
+	position, seat := dealt(2, 4, rules.NewRand(4))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
+	for _, b := range []search.Budget{{Context: ctx}, {Deadline: time.Now().Add(-time.Second)}} {
+		got := s.Search(position, seat, b, rules.NewRand(5))
+		if err := position.Check(got.Move); err != nil || got.Nodes != 0 {
+			t.Errorf("%+v: %v", got, err)
+		}
+	}
+}
+
+// Each visit of a node went on to one of its children, but for the first.
+func TestVisitsAddUp(t *testing.T) {
+	position, seat := dealt(3, 5, rules.NewRand(6))
+	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
+	s.Search(position, seat, search.Budget{Nodes: 3000}, rules.NewRand(7))
+	sum := uint32(0)
+	for i := s.arena.nodes[0].first; i != 0; i = s.arena.nodes[i].next {
+		n := s.arena.nodes[i]
+		sum += n.visits
+		if n.chances < n.visits {
+			t.Errorf("move %d was chosen %d times and legal %d times", n.move, n.visits, n.chances)
+		}
+		below := uint32(0)
+		for k := n.first; k != 0; k = s.arena.nodes[k].next {
+			below += s.arena.nodes[k].visits
+		}
+		if below != n.visits-1 {
+			t.Errorf("move %d: %d visits, %d below", n.move, n.visits, below)
+		}
+	}
+	if sum != 3000 {
+		t.Errorf("%d visits of 3000 iterations", sum)
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	position, seat := dealt(2, 4, rules.NewRand(8))
+	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
+	r := rules.NewRand(9)
+	s.Search(position, seat, search.Budget{Nodes: 1000}, r)
+	if n := testing.AllocsPerRun(3, func() { s.Search(position, seat, search.Budget{Nodes: 1000}, r) }); n > 0 {
+		t.Errorf("%v allocations in 1000 iterations", n)
+	}
+}
+
+func BenchmarkIteration(b *testing.B) {
+	position, seat := dealt(2, 4, rules.NewRand(10))
+	s := New[briscaTree](Options{C: 0.7, Arena: DefaultArena})
+	r := rules.NewRand(11)
+	b.ReportAllocs()
+	b.ResetTimer()
+	s.Search(position, seat, search.Budget{Nodes: uint64(b.N)}, r)
+}
