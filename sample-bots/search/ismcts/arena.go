@@ -6,45 +6,98 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// node is a sequence of moves. Node 0 is the root, and no node's child.
+// node is a sequence of moves: that of its parent and one more.
 type node struct {
-	first   uint32  // the newest child, 0 for none
-	next    uint32  // the sibling that was added before, 0 for none
+	parent  uint32  // the place of the parent
+	born    uint32  // the search that added it: nodes of others are no more
 	visits  uint32  // iterations that went through
 	chances uint32  // iterations in which the parent was visited and the move was legal
 	score   float64 // of the seat whose move led here, summed over the visits
 	move    rules.Move
 }
 
-const nodeSize = 32
+const (
+	nodeSize = 32
+	root     = ^uint32(0) // the parent of the first moves, which has no place
+	none     = root - 1   // no place
+)
 
-// arena has the nodes of one tree. It never grows.
+// arena has the nodes of one tree in a hash table by parent and move: a position with few legal
+// moves looks up those alone, however many others were legal with other cards. It never grows.
 type arena struct {
 	nodes []node
+	shift uint8
+	born  uint32
 	used  int
+	most  int // nodes; a fuller table would be slow
 }
 
-// newArena returns an arena of at most so many bytes, but at least the root and its children.
+// newArena returns an arena of at most so many bytes, but at least some hundred nodes.
 func newArena(bytes int) arena {
-	a := arena{nodes: make([]node, max(bytes/nodeSize, 1+rules.MaxMoves))}
+	a := arena{nodes: nil, shift: 64}
+	n := 1
+	for n < 2*rules.MaxMoves || n*2*nodeSize <= bytes {
+		n *= 2
+		a.shift--
+	}
+	a.nodes, a.most = make([]node, n), n*3/4
 	a.clear()
 	return a
 }
 
-// clear leaves a root alone.
-func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
-
-// add gives a node one more child, which is about to be visited the first time. It returns 0 if
-// there is no room.
-func (a *arena) add(parent uint32, m rules.Move) uint32 {
-	if a.used == len(a.nodes) {
-		return 0
+// clear removes all nodes. It costs nothing but once in four thousand million times.
+func (a *arena) clear() {
+	a.used = 0
+	if a.born++; a.born == 0 {
+		clear(a.nodes)
+		a.born = 1
 	}
-	kid := uint32(a.used)
+}
+
+// find returns the place of a node, or none, and then where it would be.
+func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
+	mask := uint32(len(a.nodes) - 1)
+	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
+	for i := uint32(h >> a.shift); ; i++ {
+		n := &a.nodes[i&mask]
+		if n.born != a.born {
+			return none, i & mask
+		}
+		if n.parent == parent && n.move == m {
+			return i & mask, none
+		}
+	}
+}
+
+// add adds a node that is about to be visited the first time. It returns none if there is no room.
+func (a *arena) add(parent uint32, m rules.Move) uint32 {
+	if a.used == a.most {
+		return none
+	}
 	a.used++
-	a.nodes[kid] = node{next: a.nodes[parent].first, chances: 1, move: m}
-	a.nodes[parent].first = kid
-	return kid
+	_, free := a.find(parent, m)
+	a.nodes[free] = node{parent: parent, born: a.born, chances: 1, move: m}
+	return free
+}
+
+// busiest returns the child of most visits, of equals the one of most value; none if there is no
+// child.
+func (a *arena) busiest(parent uint32) uint32 {
+	best := none
+	for m := range rules.Move(maxMove) {
+		i, _ := a.find(parent, m)
+		if i == none {
+			continue
+		}
+		if best == none {
+			best = i
+		}
+		n, b := &a.nodes[i], &a.nodes[best]
+		if n.visits > b.visits || n.visits == b.visits && n.score > b.score {
+			best = i
+		}
+	}
+	return best
 }
 
 // logs are the logarithms of small numbers.

@@ -35,7 +35,7 @@ const (
 
 	clock   = 16      // iterations between two looks at the clock
 	maxPath = 256     // moves from the root to a leaf
-	maxMove = 1 << 11 // moves are numbers below this
+	maxMove = 1 << 10 // moves are numbers below this
 	maxLine = 8       // moves of a result's line
 )
 
@@ -82,8 +82,6 @@ type Searcher[S any, G State[S]] struct {
 	scores  [rules.MaxSeats]float32
 	path    [maxPath]visit
 	moves   [rules.MaxMoves]rules.Move
-	marks   [maxMove]uint64 // by move, the choice at which it was last legal, and 1 if it was tried before
-	choices uint64          // twice their number
 	line    []rules.Move
 }
 
@@ -122,15 +120,15 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) R
 
 // iterate deals the hidden cards, goes down to a node with a move that was not tried yet, tries
 // it, plays the game to its end and counts its result on the way.
-func (s *Searcher[S, G]) iterate(root G, seat int) {
-	s.state = *root
+func (s *Searcher[S, G]) iterate(from G, seat int) {
+	s.state = *from
 	g := G(&s.state)
 	g.Redeal(seat, &s.rand)
-	depth, node, grown := 0, uint32(0), false
+	depth, node, grown := 0, root, false
 	for !grown && depth < maxPath && g.Turn() != rules.Over {
 		mover := g.Turn()
 		next, added := s.choose(node, g.Legal(s.moves[:0]))
-		if next == 0 {
+		if next == none {
 			break // the arena is full
 		}
 		node, grown = next, added
@@ -151,43 +149,28 @@ func (s *Searcher[S, G]) iterate(root G, seat int) {
 
 // choose returns the child of a node to go on with: a new one as long as there are legal moves
 // that were not tried, of which each is equally likely, else that of greatest upper bound. It
-// returns 0 if there is neither room for a new one nor another.
-func (s *Searcher[S, G]) choose(node uint32, legal []rules.Move) (kid uint32, added bool) {
-	s.choices += 2
-	now := s.choices
-	for _, m := range legal {
-		s.marks[m%maxMove] = now
-	}
-	best, top, tried := uint32(0), float32(math.Inf(-1)), 0
+// returns none if there is neither room for a new one nor another.
+func (s *Searcher[S, G]) choose(parent uint32, legal []rules.Move) (kid uint32, added bool) {
+	best, top, untried := none, float32(math.Inf(-1)), 0
 	c := float32(s.options.C)
-	for i := s.arena.nodes[node].first; i != 0; i = s.arena.nodes[i].next {
-		n := &s.arena.nodes[i]
-		if s.marks[n.move%maxMove] != now {
+	for _, m := range legal {
+		i, _ := s.arena.find(parent, m)
+		if i == none {
+			legal[untried] = m // over a move that is done with
+			untried++
 			continue
 		}
-		s.marks[n.move%maxMove] = now + 1
-		tried++
+		n := &s.arena.nodes[i]
 		n.chances++
 		visits := float32(n.visits)
 		if v := float32(n.score)/visits + c*sqrt(log(n.chances)/visits); v > top {
 			best, top = i, v
 		}
 	}
-	if tried == len(legal) {
-		return best, false
-	}
-	k := s.rand.Below(len(legal) - tried)
-	for _, m := range legal {
-		if s.marks[m%maxMove] != now {
-			continue
-		}
-		if k--; k >= 0 {
-			continue
-		}
-		if kid = s.arena.add(node, m); kid != 0 {
+	if untried > 0 {
+		if kid = s.arena.add(parent, legal[s.rand.Below(untried)]); kid != none {
 			return kid, true
 		}
-		break
 	}
 	return best, false
 }
@@ -195,12 +178,12 @@ func (s *Searcher[S, G]) choose(node uint32, legal []rules.Move) (kid uint32, ad
 // result returns the move of most visits, of equals the one of most value, and the line of most
 // visits after it.
 func (s *Searcher[S, G]) result(random rules.Move) Result {
-	best := s.busiest(0)
-	if best == 0 {
+	best := s.arena.busiest(root)
+	if best == none {
 		return Result{Move: random, Nodes: s.meter.Nodes()}
 	}
 	s.line = s.line[:0]
-	for node := best; node != 0 && len(s.line) < maxLine; node = s.busiest(node) {
+	for node := best; node != none && len(s.line) < maxLine; node = s.arena.busiest(node) {
 		if len(s.line) > 0 && s.arena.nodes[node].visits < 2 {
 			break // a move tried once is no expectation
 		}
@@ -211,17 +194,6 @@ func (s *Searcher[S, G]) result(random rules.Move) Result {
 		Move: n.move, Value: n.score / float64(n.visits), Visits: int(n.visits),
 		Nodes: s.meter.Nodes(), Line: s.line,
 	}
-}
-
-// busiest returns the child of most visits, 0 if there is none.
-func (s *Searcher[S, G]) busiest(node uint32) (best uint32) {
-	for i := s.arena.nodes[node].first; i != 0; i = s.arena.nodes[i].next {
-		n, b := &s.arena.nodes[i], &s.arena.nodes[best]
-		if best == 0 || n.visits > b.visits || n.visits == b.visits && n.score > b.score {
-			best = i
-		}
-	}
-	return best
 }
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }

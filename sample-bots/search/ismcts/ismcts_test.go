@@ -107,7 +107,7 @@ func TestBounds(t *testing.T) {
 		for i := range 2 {
 			s := New[briscaTree](Options{C: 0.7, Arena: arena})
 			got := s.Search(position, seat, search.Budget{Nodes: 5000}, rules.NewRand(3))
-			if got.Nodes != 5000 || s.Bytes() > arena || s.Tree() != arena/nodeSize {
+			if got.Nodes != 5000 || s.Bytes() > arena || s.Tree() != arena/nodeSize*3/4 {
 				t.Errorf("%d iterations, %d nodes of a tree in %d bytes", got.Nodes, s.Tree(), s.Bytes())
 			}
 			if err := position.Check(got.Move); err != nil {
@@ -142,14 +142,14 @@ func TestVisitsAddUp(t *testing.T) {
 	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
 	s.Search(position, seat, search.Budget{Nodes: 3000}, rules.NewRand(7))
 	sum := uint32(0)
-	for i := s.arena.nodes[0].first; i != 0; i = s.arena.nodes[i].next {
+	for _, i := range kids(s, root) {
 		n := s.arena.nodes[i]
 		sum += n.visits
 		if n.chances < n.visits {
 			t.Errorf("move %d was chosen %d times and legal %d times", n.move, n.visits, n.chances)
 		}
 		below := uint32(0)
-		for k := n.first; k != 0; k = s.arena.nodes[k].next {
+		for _, k := range kids(s, i) {
 			below += s.arena.nodes[k].visits
 		}
 		if below != n.visits-1 {
@@ -159,6 +159,16 @@ func TestVisitsAddUp(t *testing.T) {
 	if sum != 3000 {
 		t.Errorf("%d visits of 3000 iterations", sum)
 	}
+}
+
+// kids returns the children of a node.
+func kids(s *Searcher[briscaTree, *briscaTree], parent uint32) (list []uint32) {
+	for m := range rules.Move(maxMove) {
+		if i, _ := s.arena.find(parent, m); i != none {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 func TestAllocations(t *testing.T) {
