@@ -1,0 +1,143 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/sample-bots/search/endgame"
+)
+
+// briscaTree and tuteTree are states of the searches ismcts and endgame.
+type briscaTree struct {
+	brisca.State
+	shared *cardsShared
+}
+
+type tuteTree struct {
+	tute.State
+	shared *cardsShared
+}
+
+// cardsShared is what all positions of a search have in common.
+type cardsShared struct {
+	salt   uint64 // of the options
+	ending *endgame.Solver[briscaTree, *briscaTree]
+}
+
+// share is how much of a score the points decide that do not change who wins: among moves that
+// win as often, the one that wins by more.
+const pointShare = 0.1
+
+// tableScores sets the score of each seat at the end: the part of the other sides that its side
+// has beaten, and a little for its points.
+func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
+	if teams {
+		even, odd := t.Points[0]+t.Points[2], t.Points[1]+t.Points[3]
+		s := duelScore(int(even), int(odd))
+		scores[0], scores[2], scores[1], scores[3] = s, s, 1-s, 1-s
+		return
+	}
+	n := int(t.Players)
+	for seat := range n {
+		sum := float32(0)
+		for other := range n {
+			if other != seat {
+				sum += duelScore(int(t.Points[seat]), int(t.Points[other]))
+			}
+		}
+		scores[seat] = sum / float32(n-1)
+	}
+}
+
+// duelScore returns the score of one side against another.
+func duelScore(mine, theirs int) float32 {
+	won := float32(0.5)
+	switch {
+	case mine > theirs:
+		won = 1
+	case mine < theirs:
+		won = 0
+	}
+	margin := 0.5 + float32(mine-theirs)/(2*mostPoints)
+	return won*(1-pointShare) + margin*pointShare
+}
+
+// mostPoints is what a game of Tute can bring: the cards, all songs, and the last ten.
+const mostPoints = 240
+
+// Scores sets the score of each seat when the game is over.
+func (t *briscaTree) Scores(scores *[rules.MaxSeats]float32) {
+	tableScores(&t.Table, t.Rules().Teams, scores)
+}
+
+// Scores sets the score of each seat when the game is over.
+func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
+	tableScores(&t.Table, t.Rules().Teams, scores)
+}
+
+// open reports whether both hands of two are known to both: the stock is used up, and what one
+// does not hold is in the other hand.
+func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
+
+// Margin returns the points of seat 0 less those of seat 1.
+func (t *briscaTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+
+// Margin returns the points of seat 0 less those of seat 1.
+func (t *tuteTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+
+// Key returns 0: so few positions are left that looking them up takes longer.
+func (t *briscaTree) Key() uint64 { return 0 }
+
+// Key returns a hash of a position between tricks.
+func (t *tuteTree) Key() uint64 {
+	if t.InTrick > 0 {
+		return 0
+	}
+	songs := uint64(t.Declared[0])<<16 | uint64(t.Declared[1])<<12 | uint64(t.Sung)<<4 | uint64(t.Choice)
+	h := t.shared.salt ^ uint64(t.Mover)<<1 ^ uint64(t.Leader)<<2 ^ uint64(t.Trumps())<<3
+	h = mixed(h ^ songs<<20)
+	h = mixed(h ^ uint64(t.Hands[0]))
+	h = mixed(h ^ uint64(t.Hands[1]))
+	if three := t.Hands[0] | t.Hands[1]; t.Rules().Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
+		// A hunt makes the points what they are not by adding up.
+		h = mixed(h ^ uint64(uint16(t.Points[0]))<<16 ^ uint64(uint16(t.Points[1])))
+	}
+	return h | 1
+}
+
+// mixed is the finalizer of MurmurHash3 (Appleby, 2011).
+func mixed(h uint64) uint64 {
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+func (t *briscaTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
+
+// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+func (t *tuteTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
+
+func rankCard(t *baraja.Table, m rules.Move) int32 {
+	if m >= baraja.SwapMove {
+		return 0
+	}
+	c := baraja.Card(m)
+	value := int32(baraja.Value(c))
+	cost := int32(baraja.Strength(c))
+	if c.Suit() == t.Trumps() {
+		cost += 10
+	}
+	wins := false
+	if t.InTrick > 0 {
+		wins = baraja.Beats(t.Trumps(), t.Best).Has(c)
+		value += int32(t.Pot)
+	} else {
+		wins = baraja.Beats(t.Trumps(), c)&t.Hands[1-t.Mover] == 0
+	}
+	if wins {
+		return 1000 + 20*value - cost
+	}
+	return -20*value - cost
+}
