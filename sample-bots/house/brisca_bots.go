@@ -61,13 +61,13 @@ func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 
 func (a *briscaAgent) begin(rules.State, int) {}
 
-func (a *briscaAgent) think(t *protocol.Turn, state rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
 	s := state.(*brisca.State)
 	if a.ending != nil && openHands(&s.Table) {
 		found := a.ending.Solve(&briscaTree{State: *s}, search.Budget{}, r)
-		return found.Move, appendSolved(info, s, found, t.Game.Seat)
+		return found.Move, appendSolved(info, s, found)
 	}
-	m, worth := a.choose(s, t.Game.Seat, r)
+	m, worth := a.choose(s, r)
 	if m >= baraja.SwapMove {
 		return m, info
 	}
@@ -75,12 +75,12 @@ func (a *briscaAgent) think(t *protocol.Turn, state rules.State, r *rules.Rand, 
 }
 
 // choose returns a move and its value, which a swap does not have.
-func (a *briscaAgent) choose(s *brisca.State, seat int, r *rules.Rand) (best rules.Move, top float64) {
+func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
 		return last, 0
 	}
-	a.read(s, seat)
+	a.read(s, s.Turn())
 	ties := 0
 	for i, m := range a.legal {
 		worth := a.worth(baraja.Card(m))
@@ -97,10 +97,11 @@ func (a *briscaAgent) choose(s *brisca.State, seat int, r *rules.Rand) (best rul
 	return best, top
 }
 
-// appendSolved appends what a solver has found, with the margin of a seat at the end as the score.
-func appendSolved(info []byte, s rules.State, found endgame.Result, seat int) []byte {
+// appendSolved appends what a solver has found, with the margin at the end, of the seat to move, as
+// the score.
+func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
 	margin := found.Margin
-	if seat != 0 {
+	if s.Turn() != 0 {
 		margin = -margin
 	}
 	info = appendScore(info, float64(margin))

@@ -186,7 +186,7 @@ func TestEndgamesAreExact(t *testing.T) {
 			x.Apply(m, nil)
 		}
 	}
-	if t.Log(solvedAt); solvedAt["brisca"] < 4*games || solvedAt["tute"] < games || solvedAt["a song to choose"] == 0 {
+	if t.Log(solvedAt); solvedAt["brisca"] < 4*games || solvedAt["tute"] < games || solvedAt["a song to choose"] == 0 && !testing.Short() {
 		t.Errorf("%v are solved: the test sees too little", solvedAt)
 	}
 }

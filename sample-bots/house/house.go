@@ -40,6 +40,7 @@ func List() []Bot {
 		{"brisca-basic", "leads low and answers with the card that gains most", nil, briscaOnly, false, newBriscaBasic},
 		{"brisca-weighted", "weighs what a card gains against what it costs", levelsOptions, briscaOnly, false, newBriscaWeighted},
 		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", levelsOptions, briscaOnly, false, newBriscaMinimax},
+		{"brisca-plus", "the same with more that counts and with weights fitted by play", plusOptions, briscaOnly, false, newBriscaPlus},
 		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
 		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
 		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
