@@ -20,7 +20,7 @@ type plusWeights struct {
 var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
 
 // fitted are the weights that TestFitBriscaPlus has found.
-var fitted = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
+var fitted = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
 var plusOptions = []Option{
 	decimal("gain", 0, 1000, fitted.gain, "weight of the points that a card is expected to win or lose"),

@@ -21,7 +21,6 @@ type tuteTree struct {
 
 // cardsShared is what all positions of a search have in common.
 type cardsShared struct {
-	salt   uint64 // of the options
 	ending *endgame.Solver[briscaTree, *briscaTree]
 }
 
@@ -94,16 +93,25 @@ func (t *tuteTree) Key() uint64 {
 	if t.InTrick > 0 {
 		return 0
 	}
+	r := t.Rules()
 	songs := uint64(t.Declared[0])<<16 | uint64(t.Declared[1])<<12 | uint64(t.Sung)<<4 | uint64(t.Choice)
-	h := t.shared.salt ^ uint64(t.Mover)<<1 ^ uint64(t.Leader)<<2 ^ uint64(t.Trumps())<<3
-	h = mixed(h ^ songs<<20)
+	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
+	h |= one(r.Last10)<<2 | one(r.Hunt3)<<1 | one(r.FollowOnly)
+	h = mixed(h)
 	h = mixed(h ^ uint64(t.Hands[0]))
 	h = mixed(h ^ uint64(t.Hands[1]))
-	if three := t.Hands[0] | t.Hands[1]; t.Rules().Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
+	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
 		// A hunt makes the points what they are not by adding up.
 		h = mixed(h ^ uint64(uint16(t.Points[0]))<<16 ^ uint64(uint16(t.Points[1])))
 	}
 	return h | 1
+}
+
+func one(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // mixed is the finalizer of MurmurHash3 (Appleby, 2011).

@@ -25,5 +25,7 @@ func newChampion(s rules.Settings) Player {
 		start: func(*teekoPosition, rules.State, int) {},
 		set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
 	}
-	return &boardBot{thinkers: map[string]thinker{"tebes": tebes, "teeko": teeko}}
+	return &boardBot{thinkers: map[string]thinker{
+		"brisca": newDealtBrisca(s), "tute": newDealtTute(s), "tebes": tebes, "teeko": teeko,
+	}}
 }

@@ -36,7 +36,7 @@ func List() []Bot {
 		{"random", "plays any legal move", nil, nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, nil, true, newFirst},
 		{"greedy", "looks one move ahead and plays the most valuable move", greedyOptions, nil, true, newGreedy},
-		{"champion", "searches as deep as its clock allows", championOptions, []string{"tebes", "teeko"}, false, newChampion},
+		{"champion", "searches as deep as its clock allows", championOptions, []string{"brisca", "tute", "tebes", "teeko"}, false, newChampion},
 		{"brisca-basic", "leads low and answers with the card that gains most", nil, briscaOnly, false, newBriscaBasic},
 		{"brisca-weighted", "weighs what a card gains against what it costs", levelsOptions, briscaOnly, false, newBriscaWeighted},
 		{"brisca-minimax", "the same, and plays the last tricks of two players by exact minimax", levelsOptions, briscaOnly, false, newBriscaMinimax},
