@@ -47,7 +47,11 @@ func newDealtBrisca(s rules.Settings) *dealt[briscaTree, *briscaTree] {
 
 func newDealtTute(s rules.Settings) *dealt[tuteTree, *tuteTree] {
 	d := &dealt[tuteTree, *tuteTree]{limits: newLimits(s), memory: memory(s)}
-	d.set = func(s rules.State) tuteTree { return tuteTree{*s.(*tute.State), &d.shared} }
+	d.set = func(s rules.State) tuteTree {
+		x := s.(*tute.State)
+		d.shared.lacks = x.Lacks(d.shared.lacks[:0], x.Turn())
+		return tuteTree{*x, &d.shared}
+	}
 	return d
 }
 

@@ -22,6 +22,7 @@ type tuteTree struct {
 // cardsShared is what all positions of a search have in common.
 type cardsShared struct {
 	ending *endgame.Solver[briscaTree, *briscaTree]
+	lacks  []tute.Lack // that the other seats have shown
 }
 
 // share is how much of a score the points decide that do not change who wins: among moves that
@@ -78,6 +79,31 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 // open reports whether both hands of two are known to both: the stock is used up, and what one
 // does not hold is in the other hand.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
+
+// lackTries is how many deals are tried for one that fits all that was shown.
+const lackTries = 16
+
+// Redeal deals anew what a seat does not see, and keeps to what was shown before the last draw
+// as well if it finds such a deal.
+func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
+	for range lackTries {
+		t.State.Redeal(seat, r)
+		if t.fits() {
+			return
+		}
+	}
+}
+
+// fits reports whether the hands have no more of any cards than was shown.
+func (t *tuteTree) fits() bool {
+	for i := range t.shared.lacks {
+		l := &t.shared.lacks[i]
+		if hidden := t.Hands[l.Seat] &^ t.Known[l.Seat]; (hidden & l.Cards).Len() > l.Most {
+			return false
+		}
+	}
+	return true
+}
 
 // Margin returns the points of seat 0 less those of seat 1.
 func (t *briscaTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
