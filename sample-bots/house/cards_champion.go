@@ -14,7 +14,7 @@ import (
 
 // cardsState is a state of both searches for games of cards.
 type cardsState[S any] interface {
-	ismcts.State[S]
+	ismcts.Guided[S]
 	endgame.State[S]
 }
 
@@ -60,7 +60,7 @@ func (d *dealt[S, G]) begin(rules.State, int) {
 	if d.searcher != nil {
 		return
 	}
-	d.searcher = ismcts.New[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
+	d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
 	d.ending = endgame.New[S, G](d.memory / 8)
 	d.shared.ending = newBriscaEnding()
 }

@@ -90,25 +90,28 @@ const pairWorth = pairKept * 20 * hundredths
 // Playout plays to the end by sensible moves, some of them random. The end of two hands that are
 // known is played perfectly.
 func (t *briscaTree) Playout(r *rules.Rand) {
-	options := t.Rules()
+	duel := t.Players == 2
 	for t.Mover >= 0 {
-		if options.Players == 2 && t.Next >= t.End {
+		if duel && t.Next >= t.End {
 			t.solve()
 			return
 		}
-		if options.Exchange {
-			if swap := t.Swaps(); swap != 0 {
-				t.Apply(baraja.SwapMove+rules.Move(swap.First()), nil)
-				continue
-			}
+		m := rules.Move(pickRandom(t.Hands[t.Mover], r))
+		if m == rules.Move(baraja.NoCard) {
+			m = t.Guess(nil)
 		}
-		hand := t.Hands[t.Mover]
-		c := pickRandom(hand, r)
-		if c == baraja.NoCard {
-			c = briscaPlayout.sensible(&t.Table, hand, options.Teams, 0, 0)
-		}
-		t.Apply(rules.Move(c), nil)
+		t.Apply(m, nil)
 	}
+}
+
+// Guess returns a sensible move: an exchange is always one.
+func (t *briscaTree) Guess([]rules.Move) rules.Move {
+	if options := t.Rules(); options.Exchange {
+		if swap := t.Swaps(); swap != 0 {
+			return baraja.SwapMove + rules.Move(swap.First())
+		}
+	}
+	return rules.Move(briscaPlayout.sensible(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
 }
 
 // solve ends the game with the points that best play brings.
@@ -121,30 +124,34 @@ func (t *briscaTree) solve() {
 
 // Playout plays to the end by sensible moves, some of them random.
 func (t *tuteTree) Playout(r *rules.Rand) {
-	options := t.Rules()
+	var memory [8]rules.Move
 	for t.Mover >= 0 {
-		if t.Choice != 0 { // songs of 20 are alike
-			var sing [4]rules.Move
-			t.Apply(t.Legal(sing[:0])[0], nil)
-			continue
+		var m rules.Move
+		if t.Choice != 0 {
+			m = t.Guess(t.Legal(memory[:0]))
+		} else if m = rules.Move(pickRandom(t.Playable(), r)); m == rules.Move(baraja.NoCard) {
+			m = t.Guess(nil)
 		}
-		if options.Exchange {
-			if swap := t.Swaps(); swap != 0 {
-				t.Apply(baraja.SwapMove+rules.Move(swap.First()), nil)
-				continue
-			}
-		}
-		playable := t.Playable()
-		c := pickRandom(playable, r)
-		if c == baraja.NoCard {
-			song := int32(0)
-			if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
-				song = hundredths * int32(t.Song(suit))
-			}
-			c = tutePlayout.sensible(&t.Table, playable, options.Teams, t.pairCards(), song)
-		}
-		t.Apply(rules.Move(c), nil)
+		t.Apply(m, nil)
 	}
+}
+
+// Guess returns a sensible move: an exchange is always one, and songs to choose from are alike.
+func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
+	if t.Choice != 0 {
+		return legal[0]
+	}
+	options := t.Rules()
+	if options.Exchange {
+		if swap := t.Swaps(); swap != 0 {
+			return baraja.SwapMove + rules.Move(swap.First())
+		}
+	}
+	song := int32(0)
+	if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
+		song = hundredths * int32(t.Song(suit))
+	}
+	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, t.pairCards(), song))
 }
 
 // pairCards returns the cards of the mover's pairs whose songs are not done.

@@ -156,7 +156,7 @@ func TestCardChampionDeals(t *testing.T) {
 func TestCardSearchConverges(t *testing.T) {
 	r := rules.NewRand(53)
 	shared := &cardsShared{ending: newBriscaEnding()}
-	s := ismcts.New[tuteTree](ismcts.Options{C: exploration, Arena: 4 << 20})
+	s := ismcts.NewGuided[tuteTree](ismcts.Options{C: exploration, Arena: 4 << 20})
 	solver := endgame.New[tuteTree](1 << 20)
 	const positions = 30
 	found := 0

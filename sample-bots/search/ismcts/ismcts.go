@@ -19,6 +19,12 @@
 //	s := ismcts.New[tree](ismcts.Options{C: 0.7, Arena: ismcts.DefaultArena})
 //	found := s.Search(&tree{state}, seat, search.Budget{Nodes: 1000}, rand)
 //
+// A type that guesses which move is good, too, is searched by NewGuided: the guess has more weight
+// as long as a node has few visits (Rosin, "Multi-armed Bandits with Episode Context", 2011, as in
+// Silver and others, "Mastering the Game of Go with Deep Neural Networks and Tree Search", 2016).
+// With many hidden cards most nodes have few, and without a guess the others' moves there are
+// nearly random.
+//
 // To search less than a whole game, such as one round, let Turn return rules.Over where it ends.
 package ismcts
 
@@ -57,6 +63,14 @@ type State[S any] interface {
 	Scores(*[rules.MaxSeats]float32)
 }
 
+// Guided is a State that guesses.
+type Guided[S any] interface {
+	State[S]
+	// Guess returns one of the legal moves: the one that a sensible player makes with the
+	// cards of the seat to move.
+	Guess(legal []rules.Move) rules.Move
+}
+
 // Options of a search.
 type Options struct {
 	C     float64 // weight of exploration; 0.7 in the paper
@@ -76,12 +90,14 @@ type Result struct {
 type Searcher[S any, G State[S]] struct {
 	options Options
 	meter   search.Meter
+	guess   func(G, []rules.Move) rules.Move // nil for none
 	arena   arena
 	state   S // of the iteration
 	rand    rules.Rand
 	scores  [rules.MaxSeats]float32
 	path    [maxPath]visit
 	moves   [rules.MaxMoves]rules.Move
+	places  [rules.MaxMoves]uint32 // of the children of a node
 	line    []rules.Move
 }
 
@@ -94,6 +110,13 @@ type visit struct {
 // New returns a searcher.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
+}
+
+// NewGuided returns a searcher that follows guesses.
+func NewGuided[S any, G Guided[S]](o Options) *Searcher[S, G] {
+	s := New[S, G](o)
+	s.guess = func(g G, legal []rules.Move) rules.Move { return g.Guess(legal) }
+	return s
 }
 
 // Bytes returns the size of the arena.
@@ -127,7 +150,7 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	depth, node, grown := 0, root, false
 	for !grown && depth < maxPath && g.Turn() != rules.Over {
 		mover := g.Turn()
-		next, added := s.choose(node, g.Legal(s.moves[:0]))
+		next, added := s.pick(g, node)
 		if next == none {
 			break // the arena is full
 		}
@@ -145,6 +168,60 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 		n.visits++
 		n.score += float64(s.scores[v.seat%rules.MaxSeats])
 	}
+}
+
+// pick returns the child of a node to go on with, as choose or follow does.
+func (s *Searcher[S, G]) pick(g G, node uint32) (kid uint32, added bool) {
+	legal := g.Legal(s.moves[:0])
+	if s.guess == nil || len(legal) == 1 {
+		return s.choose(node, legal)
+	}
+	return s.follow(node, legal, s.guess(g, legal))
+}
+
+// trust is the prior probability of a guess; the other moves share the rest.
+const trust = 0.6
+
+// follow returns the child of greatest value plus C x prior x sqrt(all visits) / (1 + visits), which
+// is added if it does not exist; one without visits has the value of all. It returns none if there
+// is no room.
+func (s *Searcher[S, G]) follow(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
+	best, top, move, value := none, float32(math.Inf(-1)), legal[0], float32(0.5)
+	other := (1 - float32(trust)) / float32(len(legal)-1)
+	score, visits := 0.0, uint32(0)
+	for i, m := range legal {
+		s.places[i], _ = s.arena.find(parent, m)
+		if s.places[i] != none {
+			n := &s.arena.nodes[s.places[i]]
+			score += n.score
+			visits += n.visits
+		}
+	}
+	if visits > 0 {
+		value = float32(score / float64(visits))
+	}
+	explore := float32(s.options.C) * sqrt(float32(visits+1))
+	for i, m := range legal {
+		prior, mean, seen := other, value, float32(0)
+		if m == guess {
+			prior = trust
+		}
+		if s.places[i] != none {
+			n := &s.arena.nodes[s.places[i]]
+			n.chances++
+			mean, seen = float32(n.score/float64(n.visits)), float32(n.visits)
+		}
+		if v := mean + explore*prior/(1+seen); v > top {
+			best, top, move = s.places[i], v, m
+		}
+	}
+	if best == none {
+		if best = s.arena.add(parent, move); best != none {
+			return best, true
+		}
+		return s.choose(parent, legal)
+	}
+	return best, false
 }
 
 // choose returns the child of a node to go on with: a new one as long as there are legal moves

@@ -97,6 +97,22 @@ func TestHiddenCoin(t *testing.T) {
 	}
 }
 
+func (c *coin) Guess([]rules.Move) rules.Move { return 1 }
+
+// A guess that is wrong has less weight the more visits there are, and a right one saves visits.
+func TestGuess(t *testing.T) {
+	s := NewGuided[coin](Options{C: 0.7, Arena: 1 << 16})
+	r := rules.NewRand(12)
+	wrong := s.Search(&coin{sure: 0.6}, 0, search.Budget{Nodes: 20_000}, r)
+	if wrong.Move != 0 || wrong.Value < 0.55 {
+		t.Errorf("a wrong guess is followed: %+v", wrong)
+	}
+	right := s.Search(&coin{sure: 0.45}, 0, search.Budget{Nodes: 400}, r)
+	if right.Move != 1 || right.Visits < 250 {
+		t.Errorf("a right guess is not followed: %+v", right)
+	}
+}
+
 // The tree keeps to its size, and a search is the same for the same seed and number of
 // iterations, with any number of seats.
 func TestBounds(t *testing.T) {
