@@ -24,12 +24,12 @@ func TestCardChampionScores(t *testing.T) {
 	}{
 		{"brisca", "", "brisca-basic", 40, 0.6},
 		{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", "random", 20, 0.75},
-		{"brisca", "players=3", "random", 30, 0.7},
-		{"brisca", "players=4", "random", 30, 0.65},
+		{"brisca", "players=3", "random", 30, 0.6},
+		{"brisca", "players=4", "random", 30, 0.6},
 		{"brisca", "players=4 teams=yes exchange=yes", "random", 30, 0.7},
-		{"tute", "", "random", 20, 0.75},
-		{"tute", "exchange=yes last10=yes blackhand=yes hunt3=yes followonly=yes", "random", 20, 0.75},
-		{"tute", "players=3", "random", 30, 0.65},
+		{"tute", "", "random", 20, 0.6},
+		{"tute", "exchange=yes last10=yes blackhand=yes hunt3=yes followonly=yes", "random", 20, 0.6},
+		{"tute", "players=3", "random", 30, 0.6},
 		{"tute", "players=4 teams=yes exchange=yes", "random", 30, 0.55},
 	} {
 		t.Run(strings.TrimSpace(c.game+" "+c.options), func(t *testing.T) {
