@@ -210,3 +210,16 @@ func TestCardChampionInfo(t *testing.T) {
 		s.Apply(m, nil)
 	}
 }
+
+// An iteration of the champion's search allocates nothing, nor does an end that is solved in it.
+func TestCardSearchAllocations(t *testing.T) {
+	r := rules.NewRand(55)
+	stream := rules.FastStream(r)
+	x := &briscaTree{shared: &cardsShared{ending: newBriscaEnding()}}
+	x.Deal(brisca.Rules{Players: 2, Exchange: true}, &stream)
+	s := ismcts.NewGuided[briscaTree](ismcts.Options{C: exploration, Arena: 1 << 20})
+	s.Search(x, x.Turn(), search.Budget{Nodes: 1000}, r)
+	if n := testing.AllocsPerRun(3, func() { s.Search(x, x.Turn(), search.Budget{Nodes: 1000}, r) }); n > 0 {
+		t.Errorf("%v allocations in 1000 iterations", n)
+	}
+}
