@@ -26,5 +26,7 @@ func newChampion(s rules.Settings) Player {
 		set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
 	}
 	podrida := &roundSearch{limits: tebes.limits, memory: memory(s), tune: podridaTuned}
-	return &boardBot{thinkers: map[string]thinker{"podrida": podrida, "tebes": tebes, "teeko": teeko}}
+	return &boardBot{thinkers: map[string]thinker{
+		"brisca": newDealtBrisca(s), "tute": newDealtTute(s), "podrida": podrida, "tebes": tebes, "teeko": teeko,
+	}}
 }

@@ -12,8 +12,9 @@ import (
 
 func TestFind(t *testing.T) {
 	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100",
-		"champion", "champion:time=500ms,memory=1", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
-		"tebes-mcts-h:nodes=100,k=9", "podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
+		"champion", "champion:time=500ms,memory=1", "brisca-basic", "brisca-weighted:gain=9.5,cost=2.0", "brisca-minimax:cost=0", "brisca-plus:draw=-1.5", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
+		"podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9",
+		"tebes-mcts-h:nodes=100,k=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
 		if p, err := Find(spec); err != nil || p == nil {
 			t.Errorf("%q: got %v, %v", spec, p, err)
 		}
@@ -36,6 +37,9 @@ func TestFind(t *testing.T) {
 		{"tebes-mcts:time=4", `house bot "tebes-mcts:time=4": option time cannot be "4": try 0s for the clock alone, or a time such as `},
 		{"tebes-mcts:time=2h", `house bot "tebes-mcts:time=2h": option time cannot be "2h": try 0s`},
 		{"teeko-lms:weights=1/2", `house bot "teeko-lms:weights=1/2": option weights cannot be "1/2": try trained, initial`},
+		{"brisca-basic:gain=1", `house bot "brisca-basic:gain=1": option "gain=1" does not exist: brisca-basic has no options`},
+		{"brisca-weighted:gain=-1", `house bot "brisca-weighted:gain=-1": option gain cannot be "-1": try 0 to 1000`},
+		{"brisca-plus:late=NaN", `house bot "brisca-plus:late=NaN": option late cannot be "NaN": try 0 to 10`},
 		{"greedy:noise=1,", `house bot "greedy:noise=1,": option "" does not exist: try noise=0 (0 to 100)`},
 	} {
 		if _, err := Find(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -2,6 +2,7 @@ package house
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -42,6 +43,23 @@ func (o Option) Resolve(value string) (string, error) {
 // whole returns an option that is a whole number.
 func whole(name string, low, high, normal int, help string) Option {
 	return Option{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}}
+}
+
+// decimal returns an option that is a number.
+func decimal(name string, low, high, normal float64, help string) Option {
+	k := &kind{fmt.Sprintf("%v to %v", low, high), func(text string) (string, bool) {
+		x, err := strconv.ParseFloat(text, 64)
+		return number(x), err == nil && x >= low && x <= high
+	}}
+	return Option{rules.Option{Name: name, Values: []string{number(normal)}, Help: help}, k}
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// float returns the value of an option that is a number.
+func float(s rules.Settings, name string) float64 {
+	x, _ := strconv.ParseFloat(s.Get(name), 64) // checked by Resolve
+	return x
 }
 
 const longestThink = time.Hour

@@ -147,9 +147,10 @@ func arrangements(s *State, seat int) (all [][baraja.TableSeats]baraja.Set) {
 	return all
 }
 
-// What the engine takes for possible is so of every real position.
+// What the engine takes for possible is so of every real position, and so is what hands have
+// shown that they lack.
 func TestTuteEveryPositionIsPossible(t *testing.T) {
-	r := rules.NewRand(1)
+	r, lacks := rules.NewRand(1), 0
 	for _, v := range everyVariant() {
 		for range 20 {
 			for p := newPair(v, shuffled(v, r)); p.Fast.Turn() >= 0; {
@@ -163,8 +164,19 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 						t.Fatalf("%s: seat %d has %s: %s", v.Settings(), seat, bad.Text(nil), s.View(nil, seat))
 					}
 				}
+				for observer := range int(s.Players) {
+					for _, l := range s.Lacks(nil, observer) {
+						if has := s.Hands[l.Seat] &^ s.Known[l.Seat] & l.Cards; has.Len() > l.Most || l.Seat == observer {
+							t.Fatalf("%s: seat %d has %s, more than %d: %s", v.Settings(), l.Seat, has.Text(nil), l.Most, s.View(nil, observer))
+						}
+						lacks++
+					}
+				}
 				p.Move(p.Pick(legal, r.Below(3), r))
 			}
 		}
+	}
+	if lacks < 1000 {
+		t.Errorf("%d times a hand has shown what it lacks", lacks)
 	}
 }

@@ -75,25 +75,85 @@ func (s *State) shown(seat int) baraja.Set {
 // cannotHold is, by seat, the cards that would have bound it to another card than
 // it has played in this trick, or in the tricks since the last draw.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
-	draws := (int(s.End) - handCards*int(s.Players)) / int(s.Players)
+	draws := s.draws()
+	s.eachLack(func(seat int, lacked baraja.Set, n int) {
+		if n/int(s.Players) >= draws || n >= int(s.Played-s.InTrick) {
+			cannot[seat] |= lacked
+		}
+	})
+	return cannot
+}
+
+// draws returns how many cards each seat draws in a game.
+func (s *State) draws() int { return (int(s.End) - handCards*int(s.Players)) / int(s.Players) }
+
+// eachLack goes through the cards played and tells what a seat lacked when it played
+// card n.
+func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	t := baraja.Table{Players: s.Players, End: s.End}
 	t.SetTrump(s.Trump)
-	for i, c := range s.Pack[:s.Played] {
-		seat := t.Mover
-		if i/int(s.Players) >= draws || i >= int(s.Played-s.InTrick) {
-			for _, duty := range s.duties(&t) {
-				if duty.Has(c) {
-					break
-				}
-				cannot[seat] |= duty
+	for n, c := range s.Pack[:s.Played] {
+		for _, duty := range s.duties(&t) {
+			if duty.Has(c) {
+				break
+			}
+			if duty != 0 {
+				tell(int(t.Mover), duty, n)
 			}
 		}
 		if t.Put(c) {
 			t.Collect(0, nil)
 		}
 	}
-	return cannot
 }
+
+// Lack is what the play has shown of a hand: of some cards it has at most so many that
+// are not known to be in it.
+type Lack struct {
+	Seat  int
+	Cards baraja.Set
+	Most  int
+}
+
+// Lacks appends what other seats have shown by a card that they would not have been
+// allowed to play with others: what they have of these they have drawn since.
+// Redeal keeps to what was shown since the last draw alone.
+func (s *State) Lacks(dst []Lack, observer int) []Lack {
+	players, tricks := int(s.Players), int(s.Played-s.InTrick)/int(s.Players)
+	drawn := min(tricks, s.draws())
+	s.eachLack(func(seat int, lacked baraja.Set, n int) {
+		if seat == observer {
+			return
+		}
+		since := max(0, drawn-n/players)
+		if s.rules.Exchange {
+			since += exchanges
+		}
+		since -= ((s.playedBy(seat, n+1) | s.Known[seat]) & lacked).Len()
+		if hidden := s.Hands[seat] &^ s.Known[seat]; since < hidden.Len() {
+			dst = append(dst, Lack{seat, lacked, max(0, since)})
+		}
+	})
+	return dst
+}
+
+// playedBy returns the cards that a seat has played from card n on.
+func (s *State) playedBy(seat, n int) (cards baraja.Set) {
+	t := baraja.Table{Players: s.Players, End: s.End}
+	t.SetTrump(s.Trump)
+	for i, c := range s.Pack[:s.Played] {
+		if i >= n && int(t.Mover) == seat {
+			cards = cards.With(c)
+		}
+		if t.Put(c) {
+			t.Collect(0, nil)
+		}
+	}
+	return cards
+}
+
+// exchanges is how many cards a seat may get in a game without drawing them.
+const exchanges = 2
 
 // duties returns sets of cards, the more pressing first: the seat to move plays from
 // the first of them that its hand meets, or anything.

@@ -1,0 +1,167 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/sample-bots/search"
+	"github.com/timba-arena/timba/sample-bots/search/endgame"
+)
+
+// The agents of G. Pinar for Brisca. They are made for two players; with more, a card counts as
+// winning if it is the best of the trick so far, or a partner's is.
+var (
+	briscaOnly    = []string{"brisca"}
+	levelsOptions = []Option{
+		decimal("gain", 0, 1000, 9.5, "weight of the points that a card wins or loses"),
+		decimal("cost", 0, 1000, 2, "weight of the card's strength, ten times that of a trump"),
+	}
+)
+
+// studyLead is the most that a card is worth which is led before a trump: a 12.
+const studyLead = 4
+
+// appraiser values the moves of a seat that is to play a card.
+type appraiser interface {
+	// read sets the position.
+	read(s rules.State, seat int)
+	// worth returns the value of playing a card: more is better.
+	worth(c baraja.Card) float64
+}
+
+// briscaAgent plays the card of the highest value. Of equal cards it plays the weakest; each of
+// these is equally likely. It takes the trump card whenever it may.
+type briscaAgent struct {
+	appraiser
+	ending *endgame.Solver[briscaTree, *briscaTree] // for the end of a game of two; nil for none
+	legal  []rules.Move
+}
+
+func newBriscaBasic(rules.Settings) Player {
+	return newBriscaPlayer(&briscaAgent{appraiser: &studyAnswer{gain: 1, lead: baraja.AllPoints}})
+}
+
+func newBriscaWeighted(s rules.Settings) Player {
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(s)})
+}
+
+func newBriscaMinimax(s rules.Settings) Player {
+	return newBriscaPlayer(&briscaAgent{appraiser: newStudyAnswer(s), ending: newBriscaEnding()})
+}
+
+func newBriscaPlayer(a *briscaAgent) Player {
+	return &boardBot{thinkers: map[string]thinker{"brisca": a}}
+}
+
+// newBriscaEnding returns a solver without a table: few positions are left.
+func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
+	return endgame.New[briscaTree](0)
+}
+
+func (a *briscaAgent) begin(rules.State, int) {}
+
+func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	s := state.(*brisca.State)
+	if a.ending != nil && openHands(&s.Table) {
+		found := a.ending.Solve(&briscaTree{State: *s}, search.Budget{}, r)
+		return found.Move, appendSolved(info, s, found)
+	}
+	m, worth := a.choose(s, r)
+	if m >= baraja.SwapMove {
+		return m, info
+	}
+	return m, appendScore(info, worth)
+}
+
+// choose returns a move and its value, which a swap does not have.
+func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
+	a.legal = s.Legal(a.legal[:0])
+	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
+		return last, 0
+	}
+	a.read(s, s.Turn())
+	ties := 0
+	for i, m := range a.legal {
+		worth := a.worth(baraja.Card(m))
+		step := baraja.Strength(baraja.Card(m)) - baraja.Strength(baraja.Card(best))
+		switch {
+		case i == 0 || worth > top || worth == top && step < 0:
+			best, top, ties = m, worth, 1
+		case worth == top && step == 0:
+			if ties++; r.Below(ties) == 0 {
+				best = m
+			}
+		}
+	}
+	return best, top
+}
+
+// appendSolved appends what a solver has found, with the margin at the end, of the seat to move, as
+// the score.
+func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
+	margin := found.Margin
+	if s.Turn() != 0 {
+		margin = -margin
+	}
+	info = appendScore(info, float64(margin))
+	info = appendInfo(info, "nodes", int64(found.Nodes))
+	return appendLine(info, s, found.Line)
+}
+
+// studyAnswer values cards as the study does: a lead by its points, an answer by gain and cost.
+type studyAnswer struct {
+	gain, cost float64
+	lead       int // the most points that a card may have which is led before a trump
+	seat       int
+	teams      bool
+	table      *baraja.Table
+}
+
+func newStudyAnswer(s rules.Settings) *studyAnswer {
+	return &studyAnswer{gain: float(s, "gain"), cost: float(s, "cost"), lead: studyLead}
+}
+
+func (a *studyAnswer) read(s rules.State, seat int) {
+	state := s.(*brisca.State)
+	a.table, a.seat, a.teams = &state.Table, seat, state.Rules().Teams
+}
+
+func (a *studyAnswer) worth(c baraja.Card) float64 {
+	if a.table.InTrick == 0 {
+		return a.leadWorth(c)
+	}
+	return a.gain*float64(gain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
+}
+
+// leadWorth ranks leads: other suits by their points, then trumps by their strength, then cards
+// of other suits above the limit.
+func (a *studyAnswer) leadWorth(c baraja.Card) float64 {
+	const trump, above = 100, 200
+	value := baraja.Value(c)
+	switch {
+	case c.Suit() == a.table.Trumps():
+		return float64(-trump - baraja.Strength(c))
+	case value > a.lead:
+		return float64(-above - value)
+	}
+	return float64(-value)
+}
+
+// strength is the cost of a card in the study.
+func (a *studyAnswer) strength(c baraja.Card) int {
+	if c.Suit() == a.table.Trumps() {
+		return 10 * baraja.Strength(c)
+	}
+	return baraja.Strength(c)
+}
+
+// gain returns the points of the trick with a card, negative if another side is to have them.
+func gain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
+	points := int(t.Pot) + baraja.Value(c)
+	partner := teams && int(t.Winner)%2 == seat%2
+	if partner || baraja.Beats(t.Trumps(), t.Best).Has(c) {
+		return points
+	}
+	return -points
+}

@@ -1,0 +1,93 @@
+package house
+
+import (
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/sample-bots/search"
+	"github.com/timba-arena/timba/sample-bots/search/endgame"
+	"github.com/timba-arena/timba/sample-bots/search/ismcts"
+)
+
+// cardsState is a state of both searches for games of cards.
+type cardsState[S any] interface {
+	ismcts.Guided[S]
+	endgame.State[S]
+}
+
+// dealt thinks by information set MCTS, and solves what is left once two players know all cards.
+type dealt[S any, G cardsState[S]] struct {
+	limits
+	memory   int // bytes of the tree and of the solver's table
+	searcher *ismcts.Searcher[S, G]
+	ending   *endgame.Solver[S, G]
+	shared   cardsShared
+	position S
+	set      func(rules.State) S
+}
+
+const (
+	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse
+	// in Tute.
+	exploration = 0.7
+	// obvious is the iterations for a move that is the only one.
+	obvious = 100
+)
+
+func newDealtBrisca(s rules.Settings) *dealt[briscaTree, *briscaTree] {
+	d := &dealt[briscaTree, *briscaTree]{limits: newLimits(s), memory: memory(s)}
+	d.set = func(s rules.State) briscaTree {
+		return briscaTree{*s.(*brisca.State), &d.shared}
+	}
+	return d
+}
+
+func newDealtTute(s rules.Settings) *dealt[tuteTree, *tuteTree] {
+	d := &dealt[tuteTree, *tuteTree]{limits: newLimits(s), memory: memory(s)}
+	d.set = func(s rules.State) tuteTree {
+		x := s.(*tute.State)
+		d.shared.lacks = x.Lacks(d.shared.lacks[:0], x.Turn())
+		return tuteTree{*x, &d.shared}
+	}
+	return d
+}
+
+// begin makes the searches: an eighth of the memory is the table of the solver.
+func (d *dealt[S, G]) begin(rules.State, int) {
+	if d.searcher != nil {
+		return
+	}
+	d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
+	d.ending = endgame.New[S, G](d.memory / 8)
+	d.shared.ending = newBriscaEnding()
+}
+
+func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	budget := d.budget(t)
+	defer d.ended(budget)
+	d.position = d.set(s)
+	if openHands(tableOf(s)) {
+		if found := d.ending.Solve(&d.position, half(budget), r); found.Exact {
+			return found.Move, appendSolved(info, s, found)
+		}
+	}
+	if t.Moves.Len() == 1 && (budget.Nodes == 0 || budget.Nodes > obvious) {
+		budget.Nodes = obvious
+	}
+	found := d.searcher.Search(&d.position, s.Turn(), budget, r)
+	info = appendScore(info, 2*found.Value-1)
+	info = appendInfo(info, "visits", int64(found.Visits))
+	info = appendInfo(info, "nodes", int64(found.Nodes))
+	return found.Move, appendLine(info, s, found.Line)
+}
+
+// half returns a budget of half the time.
+func half(b search.Budget) search.Budget {
+	if !b.Deadline.IsZero() {
+		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)
+	}
+	return b
+}

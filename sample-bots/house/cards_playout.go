@@ -1,0 +1,179 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/tute"
+)
+
+// playoutValues are what cards are worth in a game that a search plays to its end, in hundredths
+// of a point, by the suit of trumps. Tables have 64 entries a card so that an index &63 needs no
+// check.
+type playoutValues struct {
+	keep [4][64]int32 // what a card is worth in the hand
+	lead [4][64]int32 // the same and what may be lost by leading it
+}
+
+var (
+	briscaPlayout = newPlayoutValues(briscaWeights)
+	tutePlayout   = newPlayoutValues(tuteWeights)
+)
+
+const (
+	// leadRisk is the part of its points that a card costs when it is led and is no trump.
+	leadRisk = 0.5
+	// early is the weight, of 4, of a trick that others play to after this seat.
+	early = 3
+	// explore is how many of 16 cards are random in a game that is played to its end.
+	explore = 2
+)
+
+func newPlayoutValues(w weights) *playoutValues {
+	p := new(playoutValues)
+	for trumps := range baraja.Suit(4) {
+		j := briscaJudge{w: w, trickView: trickView{trumps: trumps}, stock: 1}
+		for _, c := range baraja.Pack40 {
+			keep := j.keep(c)
+			lead := keep
+			if c.Suit() != trumps {
+				lead += leadRisk * float64(baraja.Value(c))
+			}
+			p.keep[trumps][c], p.lead[trumps][c] = int32(hundredths*keep), int32(hundredths*lead)
+		}
+	}
+	return p
+}
+
+// sensible returns a card that is worth playing: the one that gains most, less what it is worth
+// in the hand. Cards of pairs cost their song, and a trick that is won without them brings one.
+func (p *playoutValues) sensible(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
+	trumps := t.Trumps() % 4
+	late := 0
+	if t.Next >= t.End {
+		late = 1
+	}
+	best, top := baraja.NoCard, int32(-1<<30)
+	winning := baraja.Beats(trumps, t.Best)
+	partner := teams && t.Winner&1 == uint8(t.Mover)&1
+	last := t.InTrick+1 == t.Players
+	for ; playable != 0; playable &= playable - 1 {
+		c := playable.First()
+		var worth int32
+		if t.InTrick == 0 {
+			worth = -p.lead[trumps][c&63] >> late
+		} else {
+			worth = hundredths * (int32(t.Pot) + int32(baraja.Value(c)))
+			switch wins := winning.Has(c); {
+			case wins:
+				worth += song
+			case !partner:
+				worth = -worth
+			}
+			if !last {
+				worth = worth * early / 4
+			}
+			worth -= p.keep[trumps][c&63] >> late
+		}
+		if pairs.Has(c) {
+			worth -= pairWorth
+		}
+		if worth > top {
+			best, top = c, worth
+		}
+	}
+	return best
+}
+
+// pairWorth is what a card of a pair that is not done is worth besides itself.
+const pairWorth = pairKept * 20 * hundredths
+
+// Playout plays to the end by sensible moves, some of them random. The end of two hands that are
+// known is played perfectly.
+func (t *briscaTree) Playout(r *rules.Rand) {
+	duel := t.Players == 2
+	for t.Mover >= 0 {
+		if duel && t.Next >= t.End {
+			t.solve()
+			return
+		}
+		m := rules.Move(pickRandom(t.Hands[t.Mover], r))
+		if m == rules.Move(baraja.NoCard) {
+			m = t.Guess(nil)
+		}
+		t.Apply(m, nil)
+	}
+}
+
+// Guess returns a sensible move: an exchange is always one.
+func (t *briscaTree) Guess([]rules.Move) rules.Move {
+	if options := t.Rules(); options.Exchange {
+		if swap := t.Swaps(); swap != 0 {
+			return baraja.SwapMove + rules.Move(swap.First())
+		}
+	}
+	return rules.Move(briscaPlayout.sensible(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
+}
+
+// solve ends the game with the points that best play brings.
+func (t *briscaTree) solve() {
+	margin := int16(t.shared.ending.Margin(t))
+	all := int16(baraja.AllPoints) + t.Rules().Bonus()
+	t.Points[0], t.Points[1] = (all+margin)/2, (all-margin)/2
+	t.Mover = rules.Over
+}
+
+// Playout plays to the end by sensible moves, some of them random.
+func (t *tuteTree) Playout(r *rules.Rand) {
+	var memory [8]rules.Move
+	for t.Mover >= 0 {
+		var m rules.Move
+		if t.Choice != 0 {
+			m = t.Guess(t.Legal(memory[:0]))
+		} else if m = rules.Move(pickRandom(t.Playable(), r)); m == rules.Move(baraja.NoCard) {
+			m = t.Guess(nil)
+		}
+		t.Apply(m, nil)
+	}
+}
+
+// Guess returns a sensible move: an exchange is always one, and songs to choose from are alike.
+func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
+	if t.Choice != 0 {
+		return legal[0]
+	}
+	options := t.Rules()
+	if options.Exchange {
+		if swap := t.Swaps(); swap != 0 {
+			return baraja.SwapMove + rules.Move(swap.First())
+		}
+	}
+	song := int32(0)
+	if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
+		song = hundredths * int32(t.Song(suit))
+	}
+	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, t.pairCards(), song))
+}
+
+// pairCards returns the cards of the mover's pairs whose songs are not done.
+func (t *tuteTree) pairCards() baraja.Set {
+	hand := t.Hands[t.Mover]
+	pairs := hand & (hand >> 1) & baraja.Elevens
+	for suit := range baraja.Suit(4) {
+		if t.Sung>>suit&1 != 0 {
+			pairs &^= tute.Pair(suit)
+		}
+	}
+	return pairs | pairs<<1
+}
+
+// pickRandom returns a random card now and then, else NoCard.
+func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
+	x := r.Uint64()
+	if x&15 >= explore {
+		return baraja.NoCard
+	}
+	for n := int(x >> 32 * uint64(cards.Len()) >> 32); n > 0; n-- {
+		cards &= cards - 1
+	}
+	return cards.First()
+}

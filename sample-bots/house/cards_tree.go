@@ -1,0 +1,185 @@
+package house
+
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/sample-bots/search/endgame"
+)
+
+// briscaTree and tuteTree are states of the searches ismcts and endgame.
+type briscaTree struct {
+	brisca.State
+	shared *cardsShared
+}
+
+type tuteTree struct {
+	tute.State
+	shared *cardsShared
+}
+
+// cardsShared is what all positions of a search have in common.
+type cardsShared struct {
+	ending *endgame.Solver[briscaTree, *briscaTree]
+	lacks  []tute.Lack // that the other seats have shown
+}
+
+// share is how much of a score the points decide that do not change who wins: among moves that
+// win as often, the one that wins by more.
+const pointShare = 0.1
+
+// tableScores sets the score of each seat at the end: the part of the other sides that its side
+// has beaten, and a little for its points.
+func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
+	if teams {
+		even, odd := t.Points[0]+t.Points[2], t.Points[1]+t.Points[3]
+		s := duelScore(int(even), int(odd))
+		scores[0], scores[2], scores[1], scores[3] = s, s, 1-s, 1-s
+		return
+	}
+	n := int(t.Players)
+	for seat := range n {
+		sum := float32(0)
+		for other := range n {
+			if other != seat {
+				sum += duelScore(int(t.Points[seat]), int(t.Points[other]))
+			}
+		}
+		scores[seat] = sum / float32(n-1)
+	}
+}
+
+// duelScore returns the score of one side against another.
+func duelScore(mine, theirs int) float32 {
+	won := float32(0.5)
+	switch {
+	case mine > theirs:
+		won = 1
+	case mine < theirs:
+		won = 0
+	}
+	margin := 0.5 + float32(mine-theirs)/(2*mostPoints)
+	return won*(1-pointShare) + margin*pointShare
+}
+
+// mostPoints is what a game of Tute can bring: the cards, all songs, and the last ten.
+const mostPoints = 240
+
+// Scores sets the score of each seat when the game is over.
+func (t *briscaTree) Scores(scores *[rules.MaxSeats]float32) {
+	tableScores(&t.Table, t.Rules().Teams, scores)
+}
+
+// Scores sets the score of each seat when the game is over.
+func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
+	tableScores(&t.Table, t.Rules().Teams, scores)
+}
+
+// open reports whether both hands of two are known to both: the stock is used up, and what one
+// does not hold is in the other hand.
+func openHands(t *baraja.Table) bool { return t.Players == 2 && t.Stock() == 0 }
+
+// lackTries is how many deals are tried for one that fits all that was shown.
+const lackTries = 16
+
+// Redeal deals anew what a seat does not see, and keeps to what was shown before the last draw
+// as well if it finds such a deal.
+func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
+	for range lackTries {
+		t.State.Redeal(seat, r)
+		if t.fits() {
+			return
+		}
+	}
+}
+
+// fits reports whether the hands have no more of any cards than was shown.
+func (t *tuteTree) fits() bool {
+	for i := range t.shared.lacks {
+		l := &t.shared.lacks[i]
+		if hidden := t.Hands[l.Seat] &^ t.Known[l.Seat]; (hidden & l.Cards).Len() > l.Most {
+			return false
+		}
+	}
+	return true
+}
+
+// Margin returns the points of seat 0 less those of seat 1.
+func (t *briscaTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+
+// Margin returns the points of seat 0 less those of seat 1.
+func (t *tuteTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+
+// Key returns 0: so few positions are left that looking them up takes longer.
+func (t *briscaTree) Key() uint64 { return 0 }
+
+// Key returns a hash of a position between tricks.
+func (t *tuteTree) Key() uint64 {
+	if t.InTrick > 0 {
+		return 0
+	}
+	r := t.Rules()
+	songs := uint64(t.Declared[0])<<16 | uint64(t.Declared[1])<<12 | uint64(t.Sung)<<4 | uint64(t.Choice)
+	h := songs<<8 | uint64(t.Trumps())<<5 | uint64(t.Mover)<<4 | uint64(t.Leader)<<3
+	h |= one(r.Last10)<<2 | one(r.Hunt3)<<1 | one(r.FollowOnly)
+	h = mixed(h)
+	h = mixed(h ^ uint64(t.Hands[0]))
+	h = mixed(h ^ uint64(t.Hands[1]))
+	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
+		// A hunt makes the points what they are not by adding up.
+		h = mixed(h ^ uint64(uint16(t.Points[0]))<<16 ^ uint64(uint16(t.Points[1])))
+	}
+	return h | 1
+}
+
+func one(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// mixed is the finalizer of MurmurHash3 (Appleby, 2011).
+func mixed(h uint64) uint64 {
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+func (t *briscaTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
+
+// Rank prefers tricks with points that are won for sure, and gives little to those that are lost.
+func (t *tuteTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
+
+func rankCard(t *baraja.Table, m rules.Move) int32 {
+	if m >= baraja.SwapMove {
+		return 0
+	}
+	c := baraja.Card(m)
+	value := int32(baraja.Value(c))
+	cost := int32(baraja.Strength(c))
+	if c.Suit() == t.Trumps() {
+		cost += 10
+	}
+	wins := false
+	if t.InTrick > 0 {
+		wins = baraja.Beats(t.Trumps(), t.Best).Has(c)
+		value += int32(t.Pot)
+	} else {
+		wins = baraja.Beats(t.Trumps(), c)&t.Hands[1-t.Mover] == 0
+	}
+	if wins {
+		return 1000 + 20*value - cost
+	}
+	return -20*value - cost
+}
+
+// tableOf returns the table of a position of Brisca or Tute.
+func tableOf(s rules.State) *baraja.Table {
+	if t, ok := s.(*tute.State); ok {
+		return &t.Table
+	}
+	return &s.(*brisca.State).Table
+}
