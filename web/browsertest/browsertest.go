@@ -292,6 +292,17 @@ func (b *Tab) Text(selector string) string {
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
 }
 
+// Paint returns when the largest content of the page was painted, in milliseconds since it was asked
+// for and in the browser's own measure; 0 if there is none yet.
+func (b *Tab) Paint() float64 {
+	b.T.Helper()
+	return Eval[float64](b, `new Promise((done) => {
+		const last = (list) => list.getEntries().at(-1)?.startTime ?? 0;
+		new PerformanceObserver((list) => done(last(list))).observe({ type: 'largest-contentful-paint', buffered: true });
+		setTimeout(() => done(0), 2000);
+	})`)
+}
+
 // Look sets the size of the window and whether the system prefers dark colours. Nothing moves: a
 // page that has changed its colours can be examined at once.
 func (b *Tab) Look(width, height int64, dark bool) {

@@ -28,6 +28,9 @@ func examine(b *browsertest.Tab, url, name string) {
 			b.AccessibleColours()
 		} else {
 			b.Go(url)
+			if paint := b.Paint(); paint > 0 {
+				b.T.Logf("%s: the largest content was painted after %.0f ms", l.name, paint)
+			}
 			b.Accessible()
 		}
 		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {

@@ -45,8 +45,6 @@ func gameByKeyboard(t *testing.T, w *sitetest.Still) {
 		t.Errorf("stepping made %d entries of the history", after-before)
 	}
 	b.Go(page + "?ply=7&seat=0")
-	paint := browsertest.Eval[float64](b, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true }))`)
-	t.Logf("the largest content was painted after %.0f ms", paint)
 	b.Wait(`.player[data-ply="7"][data-view="0"]`)
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"] .player[data-ply="7"]`)
