@@ -51,10 +51,10 @@ func benchPages(cmd *cobra.Command, p pagesFlags) error {
 		return err
 	}
 	t := text.Table(cmd.OutOrStdout())
-	t.AppendHeader(table.Row{"page", "median ms", "p95 ms", "first load KB"})
+	t.AppendHeader(table.Row{"page", "CPU ms", "median ms", "p95 ms", "first load KB"})
 	ms := func(seconds float64) string { return fmt.Sprintf("%.1f", 1000*seconds) }
 	for _, x := range r.Pages {
-		t.AppendRow(table.Row{x.Name, ms(x.Median.Seconds()), ms(x.P95.Seconds()), fmt.Sprintf("%.1f", float64(x.Load)/1000)})
+		t.AppendRow(table.Row{x.Name, ms(x.CPU.Seconds()), ms(x.Median.Seconds()), ms(x.P95.Seconds()), fmt.Sprintf("%.1f", float64(x.Load)/1000)})
 	}
 	t.Render()
 	fmt.Fprintf(cmd.OutOrStdout(), "%d matches were made in %.0f s; %.1f were finished a second beside the requests\n", p.size.Matches, r.Filled.Seconds(), r.Finished)

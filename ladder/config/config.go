@@ -31,6 +31,7 @@ type Config struct {
 	Workers      int    // matches at the same time, at least 1
 	Memory       int64  // bytes that all bots and builds have together; 0: what the machine has
 	Embed        bool   // pages of other sites may show replays in a frame
+	URL          string // of the site for people, without a slash at its end; "": as each visitor has written it
 	// Pause is the time between two matches of a ladder on which every version has
 	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
 	Pause   time.Duration

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"runtime"
 	"slices"
@@ -34,7 +35,8 @@ type (
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	siteFile struct {
-		Embed bool `toml:"embed"`
+		Embed bool   `toml:"embed"`
+		URL   string `toml:"url"`
 	}
 	limitsFile struct {
 		Memory    int64 `toml:"memory"` // MiB, as Upload and Unpacked
@@ -114,7 +116,7 @@ func siblingKeys(unknown toml.Key) []string {
 	case len(unknown) == 1:
 		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "remote", "live", "ladder"}
 	case unknown[0] == "site":
-		return []string{"embed"}
+		return []string{"embed", "url"}
 	case unknown[0] == "limits":
 		return limitKeys(new(limitsFile).list(new(ladder.Limits)))
 	case unknown[0] == "play":
@@ -145,8 +147,24 @@ const (
 	maxPause   = 24 * 60 * 60
 )
 
+// publicURL returns the address of a server as people write it, without a slash at its end; "" for "".
+func publicURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(strings.TrimSuffix(text, "/"))
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.String() != u.Scheme+"://"+u.Host {
+		return "", fmt.Errorf("site.url cannot be %q: try the scheme and the host alone, such as https://bots.example.org", text)
+	}
+	return u.String(), nil
+}
+
 func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	c := &Config{Registration: f.Registration, Workers: f.Workers, Embed: f.Site.Embed}
+	var err error
+	if c.URL, err = publicURL(f.Site.URL); err != nil {
+		return nil, err
+	}
 	if c.Registration != "invite" && c.Registration != "open" {
 		return nil, fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
 	}
@@ -175,7 +193,6 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 	if c.Fit = f.Limits.Memory == 0; c.Fit {
 		f.Limits.Memory = sandbox.DefaultLimit.Memory >> 20
 	}
-	var err error
 	if c.Limits, err = f.Limits.resolve(); err != nil {
 		return nil, err
 	}

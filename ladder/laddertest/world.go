@@ -4,6 +4,7 @@ package laddertest
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/timba-arena/timba/ladder"
@@ -50,12 +51,20 @@ func (w *World) Must(err error) {
 	}
 }
 
-// House makes house bots live, each with the hash that hash returns for its name.
+// House makes house bots live, those of the ladders too, each with the hash that hash returns for its name.
 func (w *World) House(hash func(name string) string) {
 	w.T.Helper()
-	var bots []store.HouseBot
+	var names []string
 	for _, name := range (house.Registry{}).Names() {
-		bots = append(bots, store.HouseBot{Name: "@" + name, Label: house.Version, Hash: hash("@" + name)})
+		names = append(names, "@"+name)
+	}
+	for _, l := range w.Config.Ladders {
+		names = append(names, l.House...)
+	}
+	slices.Sort(names)
+	var bots []store.HouseBot
+	for _, name := range slices.Compact(names) {
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name)})
 	}
 	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"testing"
 
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -25,7 +24,7 @@ func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 // Main is the TestMain of a package whose tests start their own binary again: as
 // the init of a sandbox, or in one of some modes. prepare, unless nil, gets a
 // directory for all tests of the package, which every user can read.
-func Main(m *testing.M, modes Modes, prepare func(dir string) error) {
+func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	sandbox.MaybeInit()
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {
@@ -38,7 +37,7 @@ func Main(m *testing.M, modes Modes, prepare func(dir string) error) {
 	os.Exit(run(m, prepare))
 }
 
-func run(m *testing.M, prepare func(dir string) error) int {
+func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	if prepare == nil {
 		return m.Run()
 	}

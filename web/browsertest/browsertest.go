@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,7 +26,33 @@ import (
 // names are those under which Chromium is found.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 
-// Start starts Chromium, once for a test and its parts. Without one the test is skipped.
+// shared is the browser of all tests of a package.
+var shared struct {
+	sync.Mutex
+	ctx  context.Context // nil before the first test that needs it
+	stop func() error
+}
+
+// M are the tests of a package, which share one browser: Run closes it after the last one.
+type M struct{ Tests interface{ Run() int } }
+
+// Run runs the tests and returns their exit code.
+func (m M) Run() int {
+	code := m.Tests.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.ctx == nil {
+		return code
+	}
+	if err := shared.stop(); err != nil {
+		fmt.Fprintf(os.Stderr, "browser: %v\n", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Start returns a context of the package's browser for a test and its parts, with cookies and
+// storage of its own. The first test starts Chromium. Without one the test is skipped.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	if testing.Short() {
@@ -41,25 +68,45 @@ func Start(t *testing.T) context.Context {
 	if path == "" {
 		t.Skipf("NO BROWSER: none of %s is in the path: Debian's package chromium has one", strings.Join(names, ", "))
 	}
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.ctx == nil {
+		if err := launch(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("browser: %v", err)
+	}
+	return ctx
+}
+
+// launch starts the browser that all tests share.
+func launch(path string) error {
+	dir, err := os.MkdirTemp("", "timba-browser-")
+	if err != nil {
+		return err
+	}
 	options := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 900),
+		chromedp.UserDataDir(dir), chromedp.WindowSize(1280, 900),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
+	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, _ := chromedp.NewContext(allocator)
+	stop := func() error {
+		err := chromedp.Cancel(ctx)
+		cancel()
+		return errors.Join(err, os.RemoveAll(dir))
 	}
-	t.Cleanup(func() { // before the allocator's directory goes
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Errorf("browser: %v", err)
-		}
-	})
-	return ctx
+	if err := chromedp.Do(ctx); err != nil {
+		return errors.Join(err, stop())
+	}
+	shared.ctx, shared.stop = ctx, stop
+	return nil
 }
 
 // Tab is a tab of the browser, and all that its pages complained of or asked for.
@@ -215,7 +262,7 @@ func (b *Tab) await(selector string) (bool, error) {
 	return chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
 		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
 		const look = () => { if (document.querySelector(%q)) done(true); };
-		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 30000);
+		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 120000);
 		watcher.observe(document, { subtree: true, childList: true, attributes: true });
 		look();
 	})`, selector), chromedp.EvalAwaitPromise))
@@ -245,7 +292,19 @@ func (b *Tab) Text(selector string) string {
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
 }
 
-// Look sets the size of the window and whether the system prefers dark colours.
+// Paint returns when the largest content of the page was painted, in milliseconds since it was asked
+// for and in the browser's own measure; 0 if there is none yet.
+func (b *Tab) Paint() float64 {
+	b.T.Helper()
+	return Eval[float64](b, `new Promise((done) => {
+		const last = (list) => list.getEntries().at(-1)?.startTime ?? 0;
+		new PerformanceObserver((list) => done(last(list))).observe({ type: 'largest-contentful-paint', buffered: true });
+		setTimeout(() => done(0), 2000);
+	})`)
+}
+
+// Look sets the size of the window and whether the system prefers dark colours. Nothing moves: a
+// page that has changed its colours can be examined at once.
 func (b *Tab) Look(width, height int64, dark bool) {
 	b.T.Helper()
 	scheme := "light"
@@ -253,7 +312,9 @@ func (b *Tab) Look(width, height int64, dark bool) {
 		scheme = "dark"
 	}
 	Call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
-	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}})
 }
 
 // Picture writes a picture of the whole page into a directory; "" writes none.

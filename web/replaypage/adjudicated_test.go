@@ -7,6 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/web/browsertest"
 )
 
 // adjudicated returns a replay that the bots' scores ended after twelve moves.
@@ -28,7 +29,7 @@ func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated,
 
 // The page says how scores ended a game, and by which rules.
 func TestReplaysPageAdjudication(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	rule := func(score float64) *referee.ScoreRule { return &referee.ScoreRule{Plies: 4, Score: score, From: 12} }
 	for name, c := range map[string]struct {
 		game             *Game
@@ -46,23 +47,23 @@ func TestReplaysPageAdjudication(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := open(t, in, c.game)
-			b.press(kb.ArrowRight)
+			b.Press(kb.ArrowRight)
 			b.at(1, c.game)
-			if got := b.text(".now"); strings.Contains(got, "adjudicated") {
+			if got := b.Text(".now"); strings.Contains(got, "adjudicated") {
 				t.Errorf("after one move the page says %q", got)
 			}
-			b.press(kb.End)
+			b.Press(kb.End)
 			b.at(12, c.game)
-			if got := b.text(".now"); got != c.now {
+			if got := b.Text(".now"); got != c.now {
 				t.Errorf("at the end the page says %q, want %q", got, c.now)
 			}
-			if got := b.text(".endline"); got != c.line {
+			if got := b.Text(".endline"); got != c.line {
 				t.Errorf("the list of moves ends with %q, want %q", got, c.line)
 			}
-			if got := eval[string](b, `document.querySelector('.facts').textContent`); !strings.Contains(got, c.facts) {
+			if got := browsertest.Eval[string](b.Tab, `document.querySelector('.facts').textContent`); !strings.Contains(got, c.facts) {
 				t.Errorf("the details do not have %q: %q", c.facts, got)
 			}
-			b.quiet()
+			b.Quiet()
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/browsertest"
 )
 
 var screens = flag.String("screens", "", "a directory to write pictures of the pages to")
@@ -22,7 +23,7 @@ var screens = flag.String("screens", "", "a directory to write pictures of the p
 // The page of every game works: it steps, plays and jumps, by keys and by
 // clicks, shows what a seat sees and no more, and asks no network for anything.
 func TestReplaysPage(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	for _, name := range []string{"brisca", "tute", "tute-four", "podrida-fault", "podrida-twelve", "tebes", "tebes-fault", "teeko", "toy"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,58 +35,58 @@ func TestReplaysPage(t *testing.T) {
 			playing(b, g)
 			seatViews(b, g)
 			marks(b, g)
-			b.quiet()
+			b.Quiet()
 		})
 	}
 }
 
 // at checks where the player is, in all the places that say so.
 func (b *tab) at(ply int, g *Game) {
-	b.t.Helper()
-	b.wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
-	if got, want := b.text(".count"), fmt.Sprintf("%d / %d", ply, len(g.Moves)); got != want {
-		b.t.Errorf("at ply %d the count is %q, want %q", ply, got, want)
+	b.T.Helper()
+	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
+	if got, want := b.Text(".count"), fmt.Sprintf("%d / %d", ply, len(g.Moves)); got != want {
+		b.T.Errorf("at ply %d the count is %q, want %q", ply, got, want)
 	}
-	current := b.attributes(`button.move[aria-current="step"]`, "data-ply")
+	current := b.Attributes(`button.move[aria-current="step"]`, "data-ply")
 	if ply == 0 && len(current) > 0 || ply > 0 && !slices.Equal(current, []string{strconv.Itoa(ply)}) {
-		b.t.Errorf("at ply %d the moves marked as made last are %q", ply, current)
+		b.T.Errorf("at ply %d the moves marked as made last are %q", ply, current)
 	}
 }
 
 func steps(b *tab, g *Game) {
-	b.t.Helper()
+	b.T.Helper()
 	end := len(g.Moves)
 	b.at(0, g)
-	b.press(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
+	b.Press(kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
 	b.at(3, g)
-	b.press(kb.ArrowLeft)
+	b.Press(kb.ArrowLeft)
 	b.at(2, g)
-	b.press(kb.End, kb.ArrowRight)
+	b.Press(kb.End, kb.ArrowRight)
 	b.at(end, g)
-	b.press(kb.Home, kb.ArrowLeft)
+	b.Press(kb.Home, kb.ArrowLeft)
 	b.at(0, g)
 	for _, step := range []struct {
 		do string
 		at int
 	}{{"forward", 1}, {"last", end}, {"back", end - 1}, {"first", 0}} {
-		b.click(fmt.Sprintf(`[data-do=%q]`, step.do))
+		b.Click(fmt.Sprintf(`[data-do=%q]`, step.do))
 		b.at(step.at, g)
 	}
 }
 
 func jumps(b *tab, g *Game) {
-	b.t.Helper()
+	b.T.Helper()
 	end := len(g.Moves)
-	b.click(`button.move[data-ply="4"]`)
+	b.Click(`button.move[data-ply="4"]`)
 	b.at(4, g)
-	eval[chromedp.Void](b, fmt.Sprintf(`(() => { const s = document.querySelector('.slider'); s.value = %d; s.dispatchEvent(new Event('input')); })()`, end-1))
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.slider'); s.value = %d; s.dispatchEvent(new Event('input')); })()`, end-1))
 	b.at(end-1, g)
 	// A click on the left end of the chart is ply 0.
-	eval[chromedp.Void](b, `(() => { const c = document.querySelector('.chart'), r = c.getBoundingClientRect();
+	browsertest.Eval[chromedp.Void](b.Tab, `(() => { const c = document.querySelector('.chart'), r = c.getBoundingClientRect();
 		c.dispatchEvent(new MouseEvent('click', { clientX: r.left + 46, clientY: r.top + 40, bubbles: true })); })()`)
 	b.at(0, g)
-	if got, want := b.attributes(".score", "data-seat"), scored(g); !slices.Equal(got, want) {
-		b.t.Errorf("the chart has lines for the seats %q, want %q", got, want)
+	if got, want := b.Attributes(".score", "data-seat"), scored(g); !slices.Equal(got, want) {
+		b.T.Errorf("the chart has lines for the seats %q, want %q", got, want)
 	}
 }
 
@@ -100,16 +101,16 @@ func scored(g *Game) (seats []string) {
 }
 
 func playing(b *tab, g *Game) {
-	b.t.Helper()
-	eval[chromedp.Void](b, `(() => { const s = document.querySelector('.speed'); s.value = '2'; s.dispatchEvent(new Event('change')); })()`)
-	b.press(" ")
-	b.wait(`.player[data-playing="yes"] [aria-label="Pause"]`)
-	b.wait(`.player:not([data-ply="0"]):not([data-ply="1"])`)
-	b.press(" ")
-	b.wait(`.player[data-playing="no"] [aria-label="Play"]`)
-	b.click(fmt.Sprintf(`button.move[data-ply="%d"]`, len(g.Moves)-1))
-	b.click(`[data-do="play"]`)
-	b.wait(fmt.Sprintf(`.player[data-playing="no"][data-ply="%d"]`, len(g.Moves)))
+	b.T.Helper()
+	browsertest.Eval[chromedp.Void](b.Tab, `(() => { const s = document.querySelector('.speed'); s.value = '2'; s.dispatchEvent(new Event('change')); })()`)
+	b.Press(" ")
+	b.Wait(`.player[data-playing="yes"] [aria-label="Pause"]`)
+	b.Wait(`.player:not([data-ply="0"]):not([data-ply="1"])`)
+	b.Press(" ")
+	b.Wait(`.player[data-playing="no"] [aria-label="Play"]`)
+	b.Click(fmt.Sprintf(`button.move[data-ply="%d"]`, len(g.Moves)-1))
+	b.Click(`[data-do="play"]`)
+	b.Wait(fmt.Sprintf(`.player[data-playing="no"][data-ply="%d"]`, len(g.Moves)))
 }
 
 // shown is what the page shows of a position.
@@ -143,48 +144,48 @@ const show = `(() => {
 
 // visit goes to a position and a view, seat -1 for all cards, by the address.
 func (b *tab) visit(ply, seat int) shown {
-	b.t.Helper()
+	b.T.Helper()
 	hash, view := fmt.Sprintf("ply=%d", ply), "open"
 	if seat >= 0 {
 		hash, view = fmt.Sprintf("ply=%d&seat=%d", ply, seat), strconv.Itoa(seat)
 	}
-	eval[chromedp.Void](b, fmt.Sprintf("location.hash = %q", hash))
-	b.wait(fmt.Sprintf(`.player[data-ply="%d"][data-view="%s"]`, ply, view))
-	s := eval[shown](b, show)
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf("location.hash = %q", hash))
+	b.Wait(fmt.Sprintf(`.player[data-ply="%d"][data-view="%s"]`, ply, view))
+	s := browsertest.Eval[shown](b.Tab, show)
 	if s.View != view {
-		b.t.Errorf("the view chosen is %q, want %q", s.View, view)
+		b.T.Errorf("the view chosen is %q, want %q", s.View, view)
 	}
 	return s
 }
 
 // seatViews goes through some positions and some seats' views of them.
 func seatViews(b *tab, g *Game) {
-	b.t.Helper()
-	b.press("1")
-	b.wait(`.player[data-view="1"]`)
-	b.press("o")
-	b.wait(`.player[data-view="open"]`)
+	b.T.Helper()
+	b.Press("1")
+	b.Wait(`.player[data-view="1"]`)
+	b.Press("o")
+	b.Wait(`.player[data-view="open"]`)
 	frames := unfold(g)
 	end := len(g.Moves)
 	for _, ply := range []int{0, end / 3, end - 1} {
 		open := b.visit(ply, -1)
 		for seat, view := range frames[ply] {
 			if hand, ok := view["hand"]; ok && strings.Join(open.Hands[strconv.Itoa(seat)], ",") != strings.Trim(hand, "-") {
-				b.t.Errorf("ply %d, all open: seat %d shows %q, and holds %s", ply, seat, open.Hands[strconv.Itoa(seat)], hand)
+				b.T.Errorf("ply %d, all open: seat %d shows %q, and holds %s", ply, seat, open.Hands[strconv.Itoa(seat)], hand)
 			}
 		}
 		for seat := range min(len(g.Seats), 3) {
 			s := b.visit(ply, seat)
 			view := frames[ply][seat]
 			if err := s.check(g.Display, view, seat); err != nil {
-				b.t.Errorf("ply %d, seat %d: %v", ply, seat, err)
+				b.T.Errorf("ply %d, seat %d: %v", ply, seat, err)
 			}
 			want := g.Frames[ply].Events.All
 			if g.Frames[ply].Events.Seen != nil {
 				want = g.Frames[ply].Events.Seen[seat]
 			}
 			if !slices.Equal(s.Events, want) {
-				b.t.Errorf("ply %d: seat %d was sent %q, the page has %q", ply, seat, want, s.Events)
+				b.T.Errorf("ply %d: seat %d was sent %q, the page has %q", ply, seat, want, s.Events)
 			}
 		}
 	}
@@ -243,18 +244,18 @@ func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 
 // marks checks the last position: result, faults, moves of the stand-in.
 func marks(b *tab, g *Game) {
-	b.t.Helper()
-	b.press(kb.End, "o")
+	b.T.Helper()
+	b.Press(kb.End, "o")
 	b.at(len(g.Moves), g)
 	for seat, s := range g.Seats {
-		row := b.text(fmt.Sprintf(`.seats tr[data-seat="%d"]`, seat))
+		row := b.Text(fmt.Sprintf(`.seats tr[data-seat="%d"]`, seat))
 		points := strconv.FormatFloat(s.Points, 'f', -1, 64)
 		if !strings.HasSuffix(row, points+strconv.Itoa(s.Rank)) || !strings.Contains(row, s.Name) {
-			b.t.Errorf("seat %d: the table of seats has %q, want %s with %s points and rank %d", seat, row, s.Name, points, s.Rank)
+			b.T.Errorf("seat %d: the table of seats has %q, want %s with %s points and rank %d", seat, row, s.Name, points, s.Rank)
 		}
 	}
-	if got := b.count("button.fault"); got != len(g.Faults) {
-		b.t.Errorf("%d faults are marked, want %d", got, len(g.Faults))
+	if got := b.Count("button.fault"); got != len(g.Faults) {
+		b.T.Errorf("%d faults are marked, want %d", got, len(g.Faults))
 	}
 	standIns := 0
 	for _, m := range g.Moves {
@@ -262,25 +263,25 @@ func marks(b *tab, g *Game) {
 			standIns++
 		}
 	}
-	if got := b.count("button.move.standin"); got != standIns {
-		b.t.Errorf("%d moves of the stand-in are marked, want %d", got, standIns)
+	if got := b.Count("button.move.standin"); got != standIns {
+		b.T.Errorf("%d moves of the stand-in are marked, want %d", got, standIns)
 	}
 	if len(g.Faults) > 0 {
-		b.click("button.fault")
+		b.Click("button.fault")
 		b.at(g.Faults[0].Ply, g)
-		if got := b.text(".events"); !strings.Contains(got, g.Faults[0].Text) {
-			b.t.Errorf("the fault is not shown: %q", got)
+		if got := b.Text(".events"); !strings.Contains(got, g.Faults[0].Text) {
+			b.T.Errorf("the fault is not shown: %q", got)
 		}
-		b.press(strconv.Itoa((g.Faults[0].Seat + 1) % len(g.Seats)))
-		if got := b.text(".events"); strings.Contains(got, g.Faults[0].Text) {
-			b.t.Errorf("another seat sees the fault in full: %q", got)
+		b.Press(strconv.Itoa((g.Faults[0].Seat + 1) % len(g.Seats)))
+		if got := b.Text(".events"); strings.Contains(got, g.Faults[0].Text) {
+			b.T.Errorf("another seat sees the fault in full: %q", got)
 		}
 	}
 }
 
 // What bots say is text, whatever they say.
 func TestReplaysPageHostile(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	c := find(t, "podrida-fault")
 	r := play(t, c)
 	hostile := []string{
@@ -299,38 +300,38 @@ func TestReplaysPageHostile(t *testing.T) {
 	g := rebuilt(t, c, r)
 	b := open(t, in, g)
 	for seat, want := range hostile {
-		if got := b.text(fmt.Sprintf(`.seats tr[data-seat="%d"] .botname`, seat)); got != want {
+		if got := b.Text(fmt.Sprintf(`.seats tr[data-seat="%d"] .botname`, seat)); got != want {
 			t.Errorf("seat %d is called %q, want %q", seat, got, want)
 		}
 	}
-	b.press(kb.ArrowRight)
+	b.Press(kb.ArrowRight)
 	b.at(1, g)
-	if got := b.text(`.pair[data-key="pv"]`); got != "pv <i>x</i>" {
+	if got := b.Text(`.pair[data-key="pv"]`); got != "pv <i>x</i>" {
 		t.Errorf("the thought is %q", got)
 	}
-	b.click("button.fault")
+	b.Click("button.fault")
 	b.at(g.Faults[0].Ply, g)
-	if got := b.text(".faulttext"); got != hostile[1] {
+	if got := b.Text(".faulttext"); got != hostile[1] {
 		t.Errorf("the fault is %q", got)
 	}
-	b.press(kb.End, "1", "o", kb.Home)
+	b.Press(kb.End, "1", "o", kb.Home)
 	b.at(0, g)
-	if n := b.count("img, #player script, #player i, #player svg[onload], #player [onerror]"); n > 0 {
+	if n := b.Count("img, #player script, #player i, #player svg[onload], #player [onerror]"); n > 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
-	if eval[bool](b, `'pwned' in window`) {
+	if browsertest.Eval[bool](b.Tab, `'pwned' in window`) {
 		t.Error("a script of a bot has run")
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // The policy of the page is in force, so that even a mistake asks no network.
 func TestReplaysPagePolicy(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	c := find(t, "teeko")
 	b := open(t, in, rebuilt(t, c, play(t, c)))
-	b.quiet()
-	eval[chromedp.Void](b, `(() => {
+	b.Quiet()
+	browsertest.Eval[chromedp.Void](b.Tab, `(() => {
 		window.blocked = [];
 		document.addEventListener('securitypolicyviolation', (e) => { blocked.push(e.effectiveDirective); document.body.dataset.blocked = blocked.length; });
 		const script = document.createElement('script'); script.textContent = 'window.pwned = 1'; document.body.append(script);
@@ -338,19 +339,19 @@ func TestReplaysPagePolicy(t *testing.T) {
 		document.body.setAttribute('style', 'color: red');
 		fetch('http://127.0.0.1:9/').catch(() => {});
 	})()`)
-	b.wait(`body[data-blocked="4"]`)
-	got := eval[[]string](b, `blocked.sort()`)
+	b.Wait(`body[data-blocked="4"]`)
+	got := browsertest.Eval[[]string](b.Tab, `blocked.sort()`)
 	if want := []string{"connect-src", "img-src", "script-src-elem", "style-src-attr"}; !slices.Equal(got, want) {
 		t.Errorf("blocked were %q, want %q", got, want)
 	}
-	if eval[bool](b, `'pwned' in window`) {
+	if browsertest.Eval[bool](b.Tab, `'pwned' in window`) {
 		t.Error("a script that the policy does not name has run")
 	}
 }
 
 // The page fits phones and desktops, and honours what the reader prefers.
 func TestReplaysPageFits(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	for _, c := range samples {
 		if *screens == "" && !slices.Contains([]string{"brisca-three", "tute-four", "podrida", "podrida-twelve", "tebes", "teeko-drop", "toy"}, c.name) {
 			continue
@@ -359,28 +360,28 @@ func TestReplaysPageFits(t *testing.T) {
 			t.Parallel()
 			g := rebuilt(t, c, play(t, c))
 			b := open(t, in, g)
-			b.click(fmt.Sprintf(`button.move[data-ply="%d"]`, len(g.Moves)/2))
+			b.Click(fmt.Sprintf(`button.move[data-ply="%d"]`, len(g.Moves)/2))
 			for _, width := range []int64{320, 390, 768, 1280} {
-				b.run(chromedp.EmulateViewport(width, 900))
+				b.Run(chromedp.EmulateViewport(width, 900))
 				fitted(b, width)
 				picture(b, fmt.Sprintf("%s-%d-light", c.name, width))
 			}
-			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			browsertest.Call(b.Tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 				{Name: "prefers-color-scheme", Value: "dark"}, {Name: "prefers-reduced-motion", Value: "reduce"},
 			}})
 			for _, width := range []int64{390, 1280} {
-				b.run(chromedp.EmulateViewport(width, 900))
+				b.Run(chromedp.EmulateViewport(width, 900))
 				fitted(b, width)
 				picture(b, fmt.Sprintf("%s-%d-dark", c.name, width))
 			}
-			if light := eval[int](b, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`); light > 60 {
+			if light := browsertest.Eval[int](b.Tab, `Number(getComputedStyle(document.body).backgroundColor.match(/\d+/)[0])`); light > 60 {
 				t.Errorf("in the dark the page has a red of %d", light)
 			}
-			b.press(kb.ArrowRight)
-			if moving := eval[bool](b, `[...document.querySelectorAll('.lift')].some((e) => getComputedStyle(e).animationName !== 'none')`); moving {
+			b.Press(kb.ArrowRight)
+			if moving := browsertest.Eval[bool](b.Tab, `[...document.querySelectorAll('.lift')].some((e) => getComputedStyle(e).animationName !== 'none')`); moving {
 				t.Error("something moves for a reader who wants no motion")
 			}
-			b.quiet()
+			b.Quiet()
 		})
 	}
 }
@@ -388,15 +389,15 @@ func TestReplaysPageFits(t *testing.T) {
 // fitted checks that the page has been laid out for the width, which comes a
 // frame after the width itself, and that its cards are on the table.
 func fitted(b *tab, width int64) {
-	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[bool](
+	b.T.Helper()
+	if _, err := chromedp.Run(b.Ctx, chromedp.Poll[bool](
 		`Number(document.querySelector('.player').dataset.width) === document.querySelector('.drawing').clientWidth`)); err != nil {
-		b.t.Fatalf("at a width of %d the drawing was not redrawn: %v", width, err)
+		b.T.Fatalf("at a width of %d the drawing was not redrawn: %v", width, err)
 	}
-	if over := eval[int](b, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-		b.t.Errorf("at a width of %d the page is %d pixels too wide", width, over)
+	if over := browsertest.Eval[int](b.Tab, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		b.T.Errorf("at a width of %d the page is %d pixels too wide", width, over)
 	}
-	outside := eval[[]string](b, `(() => {
+	outside := browsertest.Eval[[]string](b.Tab, `(() => {
 		const box = document.querySelector('.drawing > svg').getBoundingClientRect();
 		return [...document.querySelectorAll('.drawing .card .edge, .drawing .plate, .drawing .badge, .drawing .piece')].filter((e) => {
 			const r = e.getBoundingClientRect();
@@ -404,21 +405,21 @@ func fitted(b *tab, width int64) {
 		}).map((e) => e.getAttribute('class') + ' ' + (e.closest('[data-card]')?.dataset.card ?? e.textContent));
 	})()`)
 	if len(outside) > 0 {
-		b.t.Errorf("at a width of %d these are off the table: %q", width, outside)
+		b.T.Errorf("at a width of %d these are off the table: %q", width, outside)
 	}
 }
 
 // picture writes what there is to see, where the flag -screens says so.
 func picture(b *tab, name string) {
-	b.t.Helper()
+	b.T.Helper()
 	if *screens == "" {
 		return
 	}
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	png, err := chromedp.Run(b.Ctx, chromedp.CaptureScreenshot())
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*screens, name+".png"), png, 0o644)
 	}
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 }

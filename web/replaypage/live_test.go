@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
 )
 
@@ -25,7 +26,7 @@ type livePosition struct {
 // live opens an empty page with live.js and its style sheets.
 func live(t *testing.T) *tab {
 	t.Helper()
-	b := open(t, browser(t), nil)
+	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
 	if err != nil {
 		t.Fatal(err)
@@ -35,8 +36,8 @@ func live(t *testing.T) *tab {
 		t.Fatal(err)
 	}
 	speak(b, "en")
-	eval[chromedp.Void](b, script)
-	eval[chromedp.Void](b, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
+	browsertest.Eval[chromedp.Void](b.Tab, script)
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
 		document.body.append(Object.assign(document.createElement('div'), { id: 'game' })); window.moves = [];
 		// chosen clicks what gives a move, twice, and returns the moves that were handed on.
 		window.chosen = (move) => {
@@ -56,20 +57,20 @@ func live(t *testing.T) *tab {
 
 // draw draws a state for the seat to move, with its legal moves.
 func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []string) {
-	b.t.Helper()
+	b.T.Helper()
 	p := livePosition{Display: c.game.Display(), Names: longNames[:seats], View: string(s.View(nil, s.Turn())), Turn: s.Turn()}
 	for _, m := range s.Legal(nil) {
 		legal = append(legal, string(s.MoveText(nil, m)))
 	}
 	position, err := json.Marshal(p)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	moves, err := json.Marshal(legal)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	eval[chromedp.Void](b, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
 	return legal
 }
 
@@ -79,7 +80,7 @@ func TestBoardLiveChoices(t *testing.T) {
 	b := live(t)
 	for _, name := range []string{"brisca", "tute", "podrida", "podrida-twelve", "tebes", "teeko", "teeko-drop"} {
 		t.Run(name, func(t *testing.T) {
-			b.t = t
+			b.T = t
 			c := find(t, name)
 			r := play(t, c)
 			v, err := r.Resolve(c.game)
@@ -103,7 +104,7 @@ func TestBoardLiveChoices(t *testing.T) {
 				}
 				for _, move := range legal {
 					b.draw(c, v.Players(), step.State, "{}")
-					if got := eval[[]string](b, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
+					if got := browsertest.Eval[[]string](b.Tab, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
 						t.Fatalf("ply %d: choosing %q twice gave %q", step.State.Ply(), move, got)
 					}
 				}
@@ -128,13 +129,13 @@ func TestBoardLiveClosed(t *testing.T) {
 		b.draw(c, v.Players(), step.State, "{ closed: true, legal: [] }")
 		break
 	}
-	for _, card := range b.attributes(".hand [data-card]", "data-card") {
+	for _, card := range b.Attributes(".hand [data-card]", "data-card") {
 		if card != "?" {
 			t.Errorf("%s is open", card)
 		}
 	}
-	if n := b.count(".playable, .choice, .words button, .hand [tabindex]"); n > 0 || b.count(".hand [data-card]") != 9 {
-		t.Errorf("%d moves can be chosen, of %d cards", n, b.count(".hand [data-card]"))
+	if n := b.Count(".playable, .choice, .words button, .hand [tabindex]"); n > 0 || b.Count(".hand [data-card]") != 9 {
+		t.Errorf("%d moves can be chosen, of %d cards", n, b.Count(".hand [data-card]"))
 	}
 }
 
@@ -152,23 +153,23 @@ func TestBoardLiveKeyboard(t *testing.T) {
 			t.Fatal(err)
 		}
 		legal := b.draw(c, v.Players(), step.State, "{}")
-		b.press(kb.Tab, kb.ArrowRight, kb.Enter)
-		from := b.attribute(".choice.chosen", "data-choice")
+		b.Press(kb.Tab, kb.ArrowRight, kb.Enter)
+		from := b.Attribute(".choice.chosen", "data-choice")
 		targets := 0
 		for _, move := range legal {
 			if strings.HasPrefix(move, from+"-") {
 				targets++
 			}
 		}
-		if got := b.count(".choice.to"); from == "" || targets == 0 || got != targets {
+		if got := b.Count(".choice.to"); from == "" || targets == 0 || got != targets {
 			t.Fatalf("from %q there are %d squares to move to, want %d", from, got, targets)
 		}
-		b.press(kb.Escape)
-		if n := b.count(".choice.chosen, .choice.to"); n != 0 {
+		b.Press(kb.Escape)
+		if n := b.Count(".choice.chosen, .choice.to"); n != 0 {
 			t.Errorf("after escape %d squares are still offered", n)
 		}
-		b.press(kb.Enter, " ")
-		got := eval[[]string](b, `window.moves`)
+		b.Press(kb.Enter, " ")
+		got := browsertest.Eval[[]string](b.Tab, `window.moves`)
 		if len(got) != 1 || !slices.Contains(legal, got[0]) {
 			t.Errorf("the keys chose %q, want one legal move", got)
 		}

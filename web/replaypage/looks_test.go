@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
 )
 
@@ -86,7 +87,7 @@ var tables = []sample{
 // Tables of 2 to 12 seats are whole on a phone and on a desktop: at the start, in the middle and
 // at the end, with long names, all cards open or as a seat sees them.
 func TestReplaysPageTables(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	for _, c := range tables {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,19 +100,19 @@ func TestReplaysPageTables(t *testing.T) {
 			b := open(t, in, g)
 			end := len(g.Moves)
 			for _, size := range [][2]int64{{390, 844}, {1280, 800}} {
-				b.run(chromedp.EmulateViewport(size[0], size[1]))
+				b.Run(chromedp.EmulateViewport(size[0], size[1]))
 				fitted(b, size[0])
 				for _, ply := range []int{0, end / 2, min(lastRound(g)+seats, end), end} {
 					for _, seat := range []int{-1, seats / 2} {
 						b.visit(ply, seat)
-						if faults := eval[[]string](b, tableFaults); len(faults) > 0 {
+						if faults := browsertest.Eval[[]string](b.Tab, tableFaults); len(faults) > 0 {
 							t.Errorf("%d by %d, ply %d, view %d: %d faults, the first: %q", size[0], size[1], ply, seat, len(faults), faults[:min(4, len(faults))])
 						}
 					}
 				}
 				picture(b, fmt.Sprintf("tables-%s-%d", c.name, size[0]))
 			}
-			b.quiet()
+			b.Quiet()
 		})
 	}
 }
@@ -128,7 +129,7 @@ func lastRound(g *Game) (ply int) {
 
 // On every card, in both faces, number and suit are clear of the picture.
 func TestBoardIndices(t *testing.T) {
-	b := open(t, browser(t), nil)
+	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
 	if err != nil {
 		t.Fatal(err)
@@ -137,9 +138,9 @@ func TestBoardIndices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eval[chromedp.Void](b, script)
-	eval[chromedp.Void](b, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))
-	wrong := eval[[]string](b, `(() => {
+	browsertest.Eval[chromedp.Void](b.Tab, script)
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))
+	wrong := browsertest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
 		let measured = 0;
 		const stage = svg('svg', { viewBox: '0 0 122 190', width: 488, height: 760 });
@@ -176,7 +177,7 @@ func TestBoardIndices(t *testing.T) {
 // SPEC.md, "Tebes": at the end only the two corners that won glow, if they did, and what was
 // captured is marked beside the piece that captured it.
 func TestReplaysPageTebesMarks(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	byCorners := 0
 	for match := uint64(1); byCorners < 2; match++ {
 		if match > 60 {
@@ -199,7 +200,7 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 		byCorners++
 		b := open(t, in, g)
 		b.visit(len(g.Moves), -1)
-		got := b.attributes(".piece.winner", "data-square")
+		got := b.Attributes(".piece.winner", "data-square")
 		slices.SortFunc(got, func(x, y string) int { a, _ := strconv.Atoi(x); z, _ := strconv.Atoi(y); return a - z })
 		if !slices.Equal(got, want) {
 			t.Errorf("match %d: the squares %q glow, want %q", match, got, want)
@@ -207,15 +208,15 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 		captures := 0
 		for ply := range g.Moves {
 			b.visit(ply+1, -1)
-			captures += b.count(".taken")
-			if on := eval[[]string](b, takenOnPiece); len(on) > 0 {
+			captures += b.Count(".taken")
+			if on := browsertest.Eval[[]string](b.Tab, takenOnPiece); len(on) > 0 {
 				t.Errorf("match %d, ply %d: the mark of a capture is on the piece on %q", match, ply+1, on)
 			}
 		}
 		if captures == 0 {
 			t.Errorf("match %d has no captures", match)
 		}
-		b.quiet()
+		b.Quiet()
 	}
 }
 
@@ -230,7 +231,7 @@ const takenOnPiece = `[...document.querySelectorAll('.taken')].filter((mark) => 
 
 // A forfeit is won by no corners, so that nothing glows.
 func TestReplaysPageForfeitGlowsNot(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	c := find(t, "tebes-fault")
 	g := rebuilt(t, c, play(t, c))
 	if g.Over {
@@ -238,14 +239,14 @@ func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 	}
 	b := open(t, in, g)
 	b.visit(len(g.Moves), -1)
-	if got := b.attributes(".piece.winner", "data-square"); len(got) > 0 {
+	if got := b.Attributes(".piece.winner", "data-square"); len(got) > 0 {
 		t.Errorf("the squares %q glow", got)
 	}
 }
 
 // Scores of different scales have axes of their own, on which each line can be seen.
 func TestReplaysPageAxes(t *testing.T) {
-	in := browser(t)
+	in := browsertest.Start(t)
 	c := sample{game: podrida.Game{}, options: map[string]string{"players": "4"}, match: 3}
 	r := play(t, c)
 	for i := range r.Moves {
@@ -255,7 +256,7 @@ func TestReplaysPageAxes(t *testing.T) {
 		m.Info = []string{"score=" + strconv.FormatFloat(score, 'g', -1, 64)}
 	}
 	b := open(t, in, rebuilt(t, c, r))
-	if got, want := b.attributes(".axis", "data-seats"), []string{"0,2,3", "1"}; !slices.Equal(got, want) {
+	if got, want := b.Attributes(".axis", "data-seats"), []string{"0,2,3", "1"}; !slices.Equal(got, want) {
 		t.Fatalf("the axes are those of the seats %q, want %q", got, want)
 	}
 	type line struct {
@@ -263,12 +264,12 @@ func TestReplaysPageAxes(t *testing.T) {
 		Share float64 `json:"share"` // of the height of its axis
 		Ticks int     `json:"ticks"`
 	}
-	for _, l := range eval[[]line](b, `[...document.querySelectorAll('.axis .score')].map((e) => ({
+	for _, l := range browsertest.Eval[[]line](b.Tab, `[...document.querySelectorAll('.axis .score')].map((e) => ({
 		seat: e.dataset.seat, ticks: e.closest('.axis').querySelectorAll('.tick').length,
 		share: e.querySelector('polyline').getBoundingClientRect().height / e.closest('.axis').querySelector('.axisback').getBoundingClientRect().height }))`) {
 		if l.Seat != "3" && l.Share < 0.3 || l.Ticks < 2 {
 			t.Errorf("the line of seat %s has %.2f of the height of its axis, which has %d ticks", l.Seat, l.Share, l.Ticks)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }

@@ -15,16 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/web/board"
+	"github.com/timba-arena/timba/web/browsertest"
 )
 
 // speak gives a page without texts those of a language.
 func speak(b *tab, tag string) {
-	b.t.Helper()
+	b.T.Helper()
 	texts, err := board.Texts(tag)
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	eval[chromedp.Void](b, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
+	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
 }
 
 var (
@@ -142,26 +143,26 @@ func TestBoardTextsUsed(t *testing.T) {
 func TestReplaysPageSpeaks(t *testing.T) {
 	c := find(t, "podrida-fault")
 	g := rebuilt(t, c, play(t, c))
-	b := open(t, browser(t), g)
-	if got := eval[[]string](b, `[document.documentElement.lang, document.querySelector('.movespanel h2').textContent]`); !slices.Equal(got, []string{"en", "Moves"}) {
+	b := open(t, browsertest.Start(t), g)
+	if got := browsertest.Eval[[]string](b.Tab, `[document.documentElement.lang, document.querySelector('.movespanel h2').textContent]`); !slices.Equal(got, []string{"en", "Moves"}) {
 		t.Errorf("the page begins with %q", got)
 	}
-	b.press(kb.ArrowRight, kb.ArrowRight)
+	b.Press(kb.ArrowRight, kb.ArrowRight)
 	b.at(2, g)
 	for tag, want := range map[string][]string{
 		"ca": {"Jugades", "Seients", "Endavant"}, "es": {"Jugadas", "Asientos", "Adelante"},
 	} {
-		eval[chromedp.Void](b, fmt.Sprintf(`(() => { const s = document.querySelector('.language'); s.value = %q; s.dispatchEvent(new Event('change')); })()`, tag))
-		b.wait(fmt.Sprintf(`html[lang=%q] .player[data-ply="2"]`, tag))
-		got := eval[[]string](b, `[document.querySelector('.movespanel h2').textContent, document.querySelector('.seatspanel h2').textContent, document.querySelector('[data-do="forward"]').getAttribute('aria-label')]`)
+		browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`(() => { const s = document.querySelector('.language'); s.value = %q; s.dispatchEvent(new Event('change')); })()`, tag))
+		b.Wait(fmt.Sprintf(`html[lang=%q] .player[data-ply="2"]`, tag))
+		got := browsertest.Eval[[]string](b.Tab, `[document.querySelector('.movespanel h2').textContent, document.querySelector('.seatspanel h2').textContent, document.querySelector('[data-do="forward"]').getAttribute('aria-label')]`)
 		if !slices.Equal(got, want) {
 			t.Errorf("in %s the page has %q, want %q", tag, got, want)
 		}
 	}
-	eval[chromedp.Void](b, `document.activeElement.blur()`)
-	b.press(kb.ArrowRight)
+	browsertest.Eval[chromedp.Void](b.Tab, `document.activeElement.blur()`)
+	b.Press(kb.ArrowRight)
 	b.at(3, g)
-	b.quiet()
+	b.Quiet()
 }
 
 // Keys jump to faults and to the move that lost most.
@@ -182,20 +183,20 @@ func TestReplaysPageJumps(t *testing.T) {
 		}
 	}
 	g := rebuilt(t, c, r)
-	b := open(t, browser(t), g)
-	b.press("f")
+	b := open(t, browsertest.Start(t), g)
+	b.Press("f")
 	b.at(g.Faults[0].Ply, g)
-	b.press("m")
+	b.Press("m")
 	b.at(want, g)
-	b.click(`[data-do="fault"]`)
+	b.Click(`[data-do="fault"]`)
 	b.at(g.Faults[0].Ply, g)
-	b.click(`[data-do="worst"]`)
+	b.Click(`[data-do="worst"]`)
 	b.at(want, g)
-	b.quiet()
+	b.Quiet()
 
 	c = find(t, "teeko")
-	b = open(t, browser(t), rebuilt(t, c, play(t, c)))
-	if n := b.count(`[data-do="fault"]`); n != 0 {
+	b = open(t, browsertest.Start(t), rebuilt(t, c, play(t, c)))
+	if n := b.Count(`[data-do="fault"]`); n != 0 {
 		t.Error("a game without faults offers to jump to one")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
 )
 
@@ -23,13 +24,13 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 
 // The modules of package board by themselves, without a replay.
 func TestBoardModules(t *testing.T) {
-	b := open(t, browser(t), nil)
+	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("modules.js", modules)
 	if err != nil {
 		t.Fatal(err)
 	}
 	speak(b, "en")
-	eval[chromedp.Void](b, script)
+	browsertest.Eval[chromedp.Void](b.Tab, script)
 	for name, c := range map[string]struct{ expression, want string }{
 		"card":         {`[parseCard('12c'), parseCard('7o'), parseCard('13c'), parseCard('0o'), parseCard('?'), parseCard('7x')]`, `[{"rank":12,"suit":"c"},{"rank":7,"suit":"o"},null,null,null,null]`},
 		"card in text": {`[cardName('12c'), cardName('7o'), cardName('?'), cardName('19-14')]`, `["12 (rey) of copas","7 of oros","a card face down","19-14"]`},
@@ -67,8 +68,8 @@ func TestBoardModules(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
 				t.Fatal(err)
 			}
-			b.t = t
-			if diff := cmp.Diff(want, eval[any](b, c.expression)); diff != "" {
+			b.T = t
+			if diff := cmp.Diff(want, browsertest.Eval[any](b.Tab, c.expression)); diff != "" {
 				t.Errorf("%s differs (-want +got)\n%s", c.expression, diff)
 			}
 		})
@@ -78,13 +79,13 @@ func TestBoardModules(t *testing.T) {
 // No seat lies on another, in the middle or off the table, for any viewer, at any width, however
 // many cards the hands have.
 func TestBoardSeating(t *testing.T) {
-	b := open(t, browser(t), nil)
+	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("modules.js", modules)
 	if err != nil {
 		t.Fatal(err)
 	}
-	eval[chromedp.Void](b, script)
-	wrong := eval[[]string](b, `(() => {
+	browsertest.Eval[chromedp.Void](b.Tab, script)
+	wrong := browsertest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
 		const apart = (a, b) => a.x + a.width <= b.x + 0.01 || b.x + b.width <= a.x + 0.01 || a.y + a.height <= b.y + 0.01 || b.y + b.height <= a.y + 0.01;
 		for (let seats = 2; seats <= 12; seats++) for (const width of [280, 320, 374, 600, 679, 680, 860, 1400]) for (const height of [340, 560, 900])

@@ -66,11 +66,7 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage) (err error) {
 	}
 	page.Tabs, page.Expiry = v.tabs("/account/invites"), expiries
 	if page.Made != nil {
-		scheme := "http://"
-		if v.Secure {
-			scheme = "https://"
-		}
-		page.Link = scheme + v.r.Host + "/join#" + page.Made.Code
+		page.Link = v.origin() + "/join#" + page.Made.Code
 		v.w.Header().Set("Cache-Control", "no-store")
 	}
 	return v.page(status, "invites", page)

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -52,8 +53,16 @@ type assets struct {
 	modules map[string][]string // what a module imports, directly or not
 }
 
-func newAssets() (*assets, error) {
+// newAssets returns the files of the program, compressed once in the process.
+var newAssets = sync.OnceValues(packAssets)
+
+func packAssets() (*assets, error) {
 	a := &assets{files: map[string]asset{}}
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(assetWindow))
+	if err != nil {
+		return nil, fmt.Errorf("site: %w", err)
+	}
+	defer e.Close()
 	own, err := fs.Sub(pageFiles, "pages")
 	if err != nil {
 		return nil, err
@@ -74,7 +83,7 @@ func newAssets() (*assets, error) {
 			}
 			name = path.Join(tree.dir, name)
 			fmt.Fprintf(sum, "%s %d\n%s", name, len(data), data)
-			a.files[name], err = newAsset(kind, data)
+			a.files[name], err = newAsset(kind, data, e)
 			return err
 		})
 		if err != nil {
@@ -91,7 +100,10 @@ func newAssets() (*assets, error) {
 	return a, nil
 }
 
-func newAsset(kind string, data []byte) (asset, error) {
+// assetWindow is how far back a compressed file refers, in bytes: more than the files are large.
+const assetWindow = 1 << 18
+
+func newAsset(kind string, data []byte, e *zstd.Encoder) (asset, error) {
 	a := asset{kind: kind, plain: data}
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -105,11 +117,6 @@ func newAsset(kind string, data []byte) (asset, error) {
 		return a, err
 	}
 	a.gzip = b.Bytes()
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return a, err
-	}
-	defer e.Close()
 	a.zstd = e.EncodeAll(data, nil)
 	return a, nil
 }

@@ -19,15 +19,19 @@ import (
 // links are addresses for use elsewhere.
 type links struct{ Page, Badge, Feed string }
 
-// links returns the addresses of a bot, as whoever visits has written the server's.
+// links returns the public addresses of a bot.
 func (v *visit) links(bot string) links {
 	page := v.origin() + "/bots/" + url.PathEscape(bot)
 	return links{page, page + "/badge.svg", page + "/feed.atom"}
 }
 
-// origin returns the address of this server as whoever visits has written it.
+// origin returns the public address of this server: as configured, else as whoever visits has
+// written it.
 func (v *visit) origin() string {
-	u := url.URL{Scheme: "http", Host: v.r.Host}
+	if configured := v.site.Config.URL; configured != "" {
+		return configured
+	}
+	u := url.URL{Scheme: "http", Host: cut(maxHost, v.r.Host)}
 	if v.Secure {
 		u.Scheme = "https"
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -225,6 +227,50 @@ func TestEmbedded(t *testing.T) {
 	}
 	if len(feed.Entry) != 13 || feed.Updated != feed.Entry[0].Updated || feed.Author != "ada" || feed.ID == "" {
 		t.Errorf("the feed is %+v", feed)
+	}
+}
+
+// Addresses for other pages are the one that is configured, whatever a request says; without one
+// they are those that the visitor has asked for.
+func TestPublicAddress(t *testing.T) {
+	for _, x := range []struct{ configured, host, want string }{
+		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
+		{"", "arena.example:8080", "http://arena.example:8080"},
+	} {
+		s := sitetest.NewStill(t, func(o *site.Options) { o.Config.URL = x.configured })
+		lola(s)
+		_, games := s.Finished("brisca")
+		get := func(path string) string {
+			r, err := http.NewRequest(http.MethodGet, s.URL+path, nil)
+			s.Must(err)
+			r.Host = x.host
+			resp, err := http.DefaultClient.Do(r)
+			s.Must(err)
+			defer resp.Body.Close()
+			body, err := io.ReadAll(resp.Body)
+			s.Must(err)
+			return string(body)
+		}
+		for path, want := range map[string]string{
+			"/bots/lola":                                "(" + x.want + "/bots/lola/badge.svg?ladder=brisca)",
+			"/bots/lola/feed.atom":                      `href="` + x.want + "/bots/lola",
+			fmt.Sprintf("/games/%d", games[0].ID):       fmt.Sprintf("%s/games/%d/embed", x.want, games[0].ID),
+			fmt.Sprintf("/games/%d/embed", games[0].ID): fmt.Sprintf(`href="%s/games/%d`, x.want, games[0].ID),
+		} {
+			page := get(path)
+			if !strings.Contains(page, want) || x.configured != "" && strings.Contains(page, x.host) {
+				t.Errorf("%s for %s lacks %q, or has the host: %s", path, x.host, want, page)
+			}
+		}
+		admin := s.Client()
+		token, _, err := s.Store.AddToken(t.Context(), s.Ladder.Person("root", true).ID, "", ladder.ScopeAll, time.Time{})
+		s.Must(err)
+		s.SignIn(admin, token)
+		form := url.Values{"csrf": {s.CSRF(s.Get(admin, "/account/invites").Body)}, "days": {"7"}}
+		made := s.Post(admin, "/account/invites", form.Encode()).Body
+		if want := `value="` + x.want + "/join#"; x.configured != "" && !strings.Contains(made, want) {
+			t.Errorf("the invite lacks %q: %s", want, made)
+		}
 	}
 }
 

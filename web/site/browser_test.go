@@ -19,13 +19,20 @@ var looks = []struct {
 }
 
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
-// page is wider than its window.
+// page is wider than its window. In dark colours it is the same page, so only they are examined.
 func examine(b *browsertest.Tab, url, name string) {
 	b.T.Helper()
 	for _, l := range looks {
 		b.Look(l.width, l.height, l.dark)
-		b.Go(url)
-		b.Accessible()
+		if l.dark {
+			b.AccessibleColours()
+		} else {
+			b.Go(url)
+			if paint := b.Paint(); paint > 0 {
+				b.T.Logf("%s: the largest content was painted after %.0f ms", l.name, paint)
+			}
+			b.Accessible()
+		}
 		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
 			b.T.Errorf("%s: the page is %d wide", l.name, wide)
 		}
@@ -33,48 +40,65 @@ func examine(b *browsertest.Tab, url, name string) {
 	}
 }
 
-// Every page is quiet and accessible, light and dark, on a desk and on a phone.
+// Every page is quiet and accessible, light and dark, on a desk and on a phone; and what works in
+// them by clicks and keys, on one competition. TestLivePages, TestMemberPages and
+// TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 3)
+	s := sitetest.NewStill(t, nil)
+	s.PlayEach(3)
+	cards, of := s.Finished("brisca")
+	_, boards := s.Finished("tebes-4")
+	_, teams := s.Finished("teams")
 	for _, p := range []struct{ name, path string }{
+		{"api", "/api"}, // the largest first
+		{"protocol", "/protocol"},
 		{"home", "/"},
 		{"standings", "/ladders/brisca"},
 		{"standings-sorted", "/ladders/teams?sort=bot&order=desc&q=gre"},
 		{"standings-empty", "/ladders/brisca?q=nobody"},
 		{"pairs", "/ladders/brisca/pairs"},
-		{"live", "/live"},
+		{"live-empty", "/live"},
 		{"signin", "/sign-in"},
 		{"join", "/join"},
 		{"submit-visitor", "/submit"},
 		{"docs", "/docs"},
-		{"protocol", "/protocol"},
 		{"ratings", "/ratings"},
 		{"docs-submitting", "/docs/submitting"},
-		{"api", "/api"},
+		{"matches", "/matches"},
+		{"matches-empty", "/matches?bot=nobody&rated=no"},
+		{"match", fmt.Sprintf("/matches/%d", cards.ID)},
+		{"game-cards", fmt.Sprintf("/games/%d?ply=9", of[0].ID)},
+		{"game-board", fmt.Sprintf("/games/%d?ply=5", boards[0].ID)},
+		{"game-teams", fmt.Sprintf("/games/%d?ply=3&seat=1", teams[0].ID)},
+		{"embed", fmt.Sprintf("/games/%d/embed?ply=4", of[0].ID)},
+		{"problem", "/nothing"},
 	} {
 		t.Run(p.name, func(t *testing.T) {
-			b := browsertest.Open(t, in, w.URL+p.path)
-			b.Home = w.URL
-			examine(b, w.URL+p.path, p.name)
+			t.Parallel()
+			b := browsertest.Open(t, in, "about:blank")
+			b.Home = s.URL
+			examine(b, s.URL+p.path, p.name)
+			if p.name == "problem" {
+				b.Hush() // of the status 404
+			}
 			b.Quiet()
 		})
 	}
-	t.Run("problem", func(t *testing.T) {
-		b := browsertest.Open(t, in, w.URL+"/nothing")
-		b.Home = w.URL
-		examine(b, w.URL+"/nothing", "problem")
-		b.Hush() // of the status 404
-		b.Quiet()
-	})
+	for name, part := range map[string]func(*testing.T, *sitetest.Still){
+		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			part(t, s)
+		})
+	}
 }
 
 // The standings are sorted by a click on a head, and the address is that of the table as sorted.
-func TestSortByClick(t *testing.T) {
-	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 1)
-	b := browsertest.Open(t, in, w.URL+"/ladders/brisca")
-	b.Home = w.URL
+func sortByClick(t *testing.T, s *sitetest.Still) {
+	b := browsertest.Open(t, browsertest.Start(t), s.URL+"/ladders/brisca")
+	b.Home = s.URL
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="ascending"]`)
 	b.Click(`th:nth-child(2) a`)
@@ -90,11 +114,9 @@ func TestSortByClick(t *testing.T) {
 }
 
 // The switches of language and colours work and stay.
-func TestSwitches(t *testing.T) {
-	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 0)
-	b := browsertest.Open(t, in, w.URL+"/sign-in")
-	b.Home = w.URL
+func switches(t *testing.T, s *sitetest.Still) {
+	b := browsertest.Open(t, browsertest.Start(t), s.URL+"/sign-in")
+	b.Home = s.URL
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"]`)
 	b.Click(`.bottom a[href*="theme=dark"]`)
@@ -102,7 +124,7 @@ func TestSwitches(t *testing.T) {
 	if back := browsertest.Eval[string](b, "getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(22, 23, 26)" {
 		t.Errorf("the dark page has the colour %s", back)
 	}
-	b.Go(w.URL + "/")
+	b.Go(s.URL + "/")
 	b.Wait(`html[lang="ca"][data-theme="dark"]`)
 	b.Quiet()
 }

@@ -73,7 +73,7 @@ var parameters = regexp.MustCompile(`{[^}]*}`)
 // Every address that changes something refuses what is not a form of this site in this session,
 // and, where it is for members, visitors.
 func TestFormsRefused(t *testing.T) {
-	w := sitetest.New(t, "", 0)
+	w := sitetest.New(t, sitetest.Calm, 0)
 	member, other, visitor := w.Client(), w.Client(), w.Client()
 	w.SignIn(member, w.Token)
 	page := w.Get(member, "/").Body
@@ -128,7 +128,7 @@ func TestFormsRefused(t *testing.T) {
 
 // What is for members sends visitors to the form to sign in, and what belongs to others is refused.
 func TestOthersRefused(t *testing.T) {
-	w := sitetest.New(t, "", 0)
+	w := sitetest.New(t, sitetest.Calm, 0)
 	admin, anna, bert := w.Client(), w.Client(), w.Client()
 	w.SignIn(admin, w.Token)
 	w.SignIn(anna, register(t, w, "anna"))

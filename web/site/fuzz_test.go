@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api"
@@ -25,7 +26,7 @@ import (
 
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
-	s, err := New(Options{Live: live.NewHub(live.Options{Events: new(events.Hub)}), Key: []byte("key")})
+	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)}), Key: []byte("key")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,11 +153,7 @@ func (s *Site) gamePage(v *visit) (gamePage, error) {
 	if page.gameView, err = s.newGameView(data); err != nil {
 		return page, fmt.Errorf("the replay of game %d: %w", page.ID, err)
 	}
-	scheme := "http://"
-	if v.Secure {
-		scheme = "https://"
-	}
-	page.Full = fmt.Sprintf("%s%s/games/%d", scheme, cut(maxHost, v.r.Host), page.ID)
+	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), page.ID)
 	return page, nil
 }
 

@@ -14,46 +14,10 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
-
-// finished returns the last finished match of a ladder, and its games.
-func finished(w *sitetest.World, name string) (ladder.Match, []ladder.Game) {
-	w.T.Helper()
-	list, err := w.Server.Store.Matches(w.T.Context(), store.MatchFilter{Ladder: name, State: ladder.Finished, Limit: 1})
-	w.Must(err)
-	games, err := w.Server.Store.Games(w.T.Context(), list[0].ID)
-	w.Must(err)
-	return list[0], games
-}
-
-// The pages of matches and games are quiet and accessible, light and dark, wide and narrow.
-func TestGamePages(t *testing.T) {
-	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 1)
-	cards, of := finished(w, "brisca")
-	_, boards := finished(w, "tebes-4")
-	_, teams := finished(w, "teams")
-	for _, p := range []struct{ name, path string }{
-		{"matches", "/matches"},
-		{"matches-empty", "/matches?bot=nobody&rated=no"},
-		{"match", fmt.Sprintf("/matches/%d", cards.ID)},
-		{"game-cards", fmt.Sprintf("/games/%d?ply=9", of[0].ID)},
-		{"game-board", fmt.Sprintf("/games/%d?ply=5", boards[0].ID)},
-		{"game-teams", fmt.Sprintf("/games/%d?ply=3&seat=1", teams[0].ID)},
-		{"embed", fmt.Sprintf("/games/%d/embed?ply=4", of[0].ID)},
-	} {
-		t.Run(p.name, func(t *testing.T) {
-			b := browsertest.Open(t, in, w.URL+p.path)
-			b.Home = w.URL
-			examine(b, w.URL+p.path, p.name)
-			b.Quiet()
-		})
-	}
-}
 
 func at(b *browsertest.Tab, ply int) {
 	b.T.Helper()
@@ -61,10 +25,9 @@ func at(b *browsertest.Tab, ply int) {
 }
 
 // A replay is stepped by keyboard; the address names the position, and a link to it opens there.
-func TestGameByKeyboard(t *testing.T) {
+func gameByKeyboard(t *testing.T, w *sitetest.Still) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 1)
-	_, games := finished(w, "brisca")
+	_, games := w.Finished("brisca")
 	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
 	b := browsertest.Open(t, in, page)
 	b.Home = w.URL
@@ -82,8 +45,6 @@ func TestGameByKeyboard(t *testing.T) {
 		t.Errorf("stepping made %d entries of the history", after-before)
 	}
 	b.Go(page + "?ply=7&seat=0")
-	paint := browsertest.Eval[float64](b, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().at(-1).startTime)).observe({ type: 'largest-contentful-paint', buffered: true }))`)
-	t.Logf("the largest content was painted after %.0f ms", paint)
 	b.Wait(`.player[data-ply="7"][data-view="0"]`)
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"] .player[data-ply="7"]`)
@@ -106,10 +67,9 @@ func addressed(b *browsertest.Tab, query string) {
 }
 
 // The button verifies a match of the server, and sees what a forger has changed.
-func TestVerifyMatch(t *testing.T) {
+func verifyMatch(t *testing.T, w *sitetest.Still) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 1)
-	m, games := finished(w, "brisca")
+	m, games := w.Finished("brisca")
 	own := m.Attempts[len(m.Attempts)-1]
 	other := strings.Repeat("ab", 32)
 	for name, c := range map[string]struct {
@@ -139,9 +99,9 @@ func TestVerifyMatch(t *testing.T) {
 }
 
 // gameSeed returns the seed of a game.
-func gameSeed(w *sitetest.World, id int64) string {
+func gameSeed(w *sitetest.Still, id int64) string {
 	w.T.Helper()
-	data, err := w.Server.Store.Replay(w.T.Context(), id)
+	data, err := w.Store.Replay(w.T.Context(), id)
 	w.Must(err)
 	_, rest, _ := strings.Cut(string(data), `"seed": "`)
 	seed, _, _ := strings.Cut(rest, `"`)
@@ -193,26 +153,24 @@ func frames(b *browsertest.Tab) map[string]bool {
 // A page of another site shows a replay in a frame where the operator allows it, else none.
 func TestEmbed(t *testing.T) {
 	in := browsertest.Start(t)
-	for name, c := range map[string]struct {
-		toml string
-		on   bool
-	}{"on": {"", true}, "off": {"[site]\nembed = false\n", false}} {
+	for name, on := range map[string]bool{"on": true, "off": false} {
 		t.Run(name, func(t *testing.T) {
-			w := sitetest.New(t, c.toml+sitetest.Ladders, 1)
-			_, games := finished(w, "tebes-4")
+			w := sitetest.NewStill(t, func(o *site.Options) { o.Config.Embed = on })
+			w.PlayEach(1)
+			_, games := w.Finished("tebes-4")
 			path := fmt.Sprintf("/games/%d", games[0].ID)
 			a := w.Get(w.Client(), path)
-			if offered := strings.Contains(a.Body, "&lt;iframe"); offered != c.on {
+			if offered := strings.Contains(a.Body, "&lt;iframe"); offered != on {
 				t.Errorf("the page offers a frame: %v", offered)
 			}
 			if !strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 				t.Error("the page itself may be framed")
 			}
 			a = w.Get(w.Client(), path+"/embed")
-			if framed := a.Status == 200 && strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors *"); framed != c.on {
+			if framed := a.Status == 200 && strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors *"); framed != on {
 				t.Errorf("the page for frames answers %d with %q", a.Status, a.Header.Get("Content-Security-Policy"))
 			}
-			if !c.on {
+			if !on {
 				return
 			}
 			if strings.Contains(a.Body, "<form") || a.Header.Get("Set-Cookie") != "" {

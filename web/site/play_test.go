@@ -22,29 +22,22 @@ import (
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
-// playRules are ladders that are not played much, with guests at the tables.
-const playRules = `
-[limits]
-anonymous = 100000
-requests = 100000
+// playRules has guests at the tables, and nothing is played beside them.
+const playRules = sitetest.Calm + `
 [play]
 games = 6
 memory = 512
 address = 5
 guests = true
 think = 10000
-[[ladder]]
-name = "brisca"
-title = "Brisca"
-game = "brisca"
-deals = 1
-clock = {movetime = 10000, startup = 60000}
 `
 
-// step returns "over", or the point of a random move, which nothing covers; "" while there is none.
+// step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
+// nothing covers; "" while there is none.
 const step = `(() => {
 	if (document.querySelector('.result, main .notice:not(noscript *)')) return 'over';
 	const board = document.getElementById('board');
+	if (board?.dataset.trick === 'ended') return 'trick';
 	if (board?.dataset.turn !== 'yes' || board.dataset.sent !== undefined) return '';
 	const all = [...board.querySelectorAll('.choice.to, .playable, .words button')];
 	const from = [...board.querySelectorAll('.choice.from')];
@@ -72,7 +65,9 @@ func playOut(b *browsertest.Tab, moves int) {
 		case "over":
 			return
 		case "":
-			b.Wait(`#board[data-turn="yes"]:not([data-sent]), .result, main > .notice`)
+			b.Wait(`#board[data-turn="yes"]:not([data-sent]), #board[data-trick="ended"], .result, main > .notice`)
+		case "trick":
+			b.Click("#board") // goes on at once
 		case "covered":
 			b.T.Fatalf("a move is covered by others")
 		default:
@@ -89,7 +84,7 @@ func playOut(b *browsertest.Tab, moves int) {
 // begin opens a table by the form of the page.
 func begin(b *browsertest.Tab, w *sitetest.World, game, options string) {
 	b.T.Helper()
-	b.Go(w.URL + "/play?bot=@greedy&game=" + game + "&seat=0&options=" + options)
+	b.Go(w.URL + "/play?bot=@random&game=" + game + "&seat=0&options=" + options)
 	b.Click(`form.choose > button`)
 	b.Wait(`#board svg`)
 }
@@ -122,7 +117,7 @@ func TestPlayGames(t *testing.T) {
 			b.Quiet()
 		})
 	}
-	r, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@greedy"))
+	r, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
 	w.Must(err)
 	if r.Games != 5 {
 		t.Errorf("the record against people has %d games, want 5", r.Games)
@@ -253,7 +248,7 @@ func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
 	return w.Post(c, "/play", "csrf="+w.CSRF(page.Body)+"&"+form)
 }
 
-const briscaForm = "game=brisca&bot=@greedy&seat=0"
+const briscaForm = "game=brisca&bot=@random&seat=0"
 
 // dial opens a socket of a table.
 func dial(w *sitetest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
@@ -342,12 +337,12 @@ func TestPlayBounds(t *testing.T) {
 		}
 	})
 	for form, want := range map[string]string{
-		"game=chess&bot=@greedy&seat=0":                      "chess",
+		"game=chess&bot=@random&seat=0":                      "chess",
 		"game=brisca&bot=@nobody&seat=0":                     "does not exist",
 		"game=brisca&seat=0":                                 "no bot to play against",
-		"game=brisca&bot=@greedy&seat=2":                     "seat 2 does not exist",
-		"game=brisca&bot=@greedy&seat=0&options=players":     "name=value",
-		"game=brisca&bot=@greedy&seat=0&options=players%3D9": "players",
+		"game=brisca&bot=@random&seat=2":                     "seat 2 does not exist",
+		"game=brisca&bot=@random&seat=0&options=players":     "name=value",
+		"game=brisca&bot=@random&seat=0&options=players%3D9": "players",
 	} {
 		if a := opened(w, w.Client(), form); a.Status/100 != 4 || !strings.Contains(a.Body, want) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
@@ -445,7 +440,7 @@ func TestPlayBlocked(t *testing.T) {
 	if a := w.Get(guest, table); !strings.Contains(a.Body, "Nobody has lost it") {
 		t.Errorf("the page says %s", a.Body)
 	}
-	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@greedy"))
+	record, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
 	w.Must(err)
 	if record.Games != 0 {
 		t.Errorf("the bot has %d games", record.Games)

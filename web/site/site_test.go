@@ -22,7 +22,8 @@ func bots(page string) (names []string) {
 
 // What pages answer without a browser, on one server.
 func TestSite(t *testing.T) {
-	w := sitetest.New(t, "", 2)
+	w := sitetest.NewStill(t, nil)
+	w.PlayEach(2)
 	t.Run("standings", func(t *testing.T) { standings(t, w) })
 	t.Run("problems", func(t *testing.T) { problems(t, w) })
 	t.Run("headers", func(t *testing.T) { headers(t, w) })
@@ -31,7 +32,7 @@ func TestSite(t *testing.T) {
 }
 
 // Sorting and filters need no script, and an address says what it shows.
-func standings(t *testing.T, w *sitetest.World) {
+func standings(t *testing.T, w *sitetest.Still) {
 	c := w.Client()
 	for _, x := range []struct {
 		query string
@@ -53,7 +54,7 @@ func standings(t *testing.T, w *sitetest.World) {
 }
 
 // What does not exist or cannot be has a page with the API's text.
-func problems(t *testing.T, w *sitetest.World) {
+func problems(t *testing.T, w *sitetest.Still) {
 	c := w.Client()
 	for _, x := range []struct {
 		path   string
@@ -81,7 +82,7 @@ func problems(t *testing.T, w *sitetest.World) {
 
 var assetLinks = regexp.MustCompile(`(?:href|src)="(/assets/[^"]*)"`)
 
-func headers(t *testing.T, w *sitetest.World) {
+func headers(t *testing.T, w *sitetest.Still) {
 	c := w.Client()
 	a := w.Get(c, "/", "Accept-Encoding", "zstd")
 	for name, want := range map[string]string{
@@ -112,7 +113,7 @@ func headers(t *testing.T, w *sitetest.World) {
 	}
 }
 
-func languages(t *testing.T, w *sitetest.World) {
+func languages(t *testing.T, w *sitetest.Still) {
 	c := w.Client()
 	for _, x := range []struct{ accept, lang string }{
 		{"", "en"}, {"de", "en"}, {"ca", "ca"}, {"es-AR, en;q=0.5", "es"}, {"fr, ca;q=0.9, es;q=0.8", "ca"}, {";;;", "en"},
@@ -134,7 +135,7 @@ func languages(t *testing.T, w *sitetest.World) {
 }
 
 // Signing in needs a valid token and a form of this site in this session.
-func sessions(t *testing.T, w *sitetest.World) {
+func sessions(t *testing.T, w *sitetest.Still) {
 	c := w.Client()
 	csrf := w.CSRF(w.Get(c, "/sign-in?next=/ladders/brisca").Body)
 	form := func(csrf, token, next string) string {
@@ -145,10 +146,10 @@ func sessions(t *testing.T, w *sitetest.World) {
 		headers    []string
 		status     int
 	}{
-		{"no token of a form", form("", w.Token, "/"), nil, 403},
-		{"that of another session", form(w.CSRF(w.Get(w.Client(), "/sign-in").Body), w.Token, "/"), nil, 403},
-		{"another site", form(csrf, w.Token, "/"), []string{"Origin", "https://evil.example"}, 403},
-		{"another site, as browsers say", form(csrf, w.Token, "/"), []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		{"no token of a form", form("", w.AdaToken, "/"), nil, 403},
+		{"that of another session", form(w.CSRF(w.Get(w.Client(), "/sign-in").Body), w.AdaToken, "/"), nil, 403},
+		{"another site", form(csrf, w.AdaToken, "/"), []string{"Origin", "https://evil.example"}, 403},
+		{"another site, as browsers say", form(csrf, w.AdaToken, "/"), []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		{"no token", form(csrf, "", "/"), nil, 401},
 		{"a wrong token", form(csrf, "timba_wrong", "/"), nil, 401},
 		{"too large", form(csrf, strings.Repeat("x", 70<<10), "/"), nil, 413},
@@ -157,7 +158,7 @@ func sessions(t *testing.T, w *sitetest.World) {
 			t.Errorf("%s: status %d, want %d", x.name, a.Status, x.status)
 		}
 	}
-	a := w.Post(c, "/sign-in", form(csrf, w.Token, "//evil.example/"))
+	a := w.Post(c, "/sign-in", form(csrf, w.AdaToken, "//evil.example/"))
 	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/" {
 		t.Fatalf("sign-in answers %d to %q", a.Status, a.Header.Get("Location"))
 	}
@@ -168,7 +169,7 @@ func sessions(t *testing.T, w *sitetest.World) {
 		}
 	}
 	page := w.Get(c, "/").Body
-	if !strings.Contains(page, `<a href="/account">admin</a>`) {
+	if !strings.Contains(page, `<a href="/account">ada</a>`) {
 		t.Fatal("nobody is signed in")
 	}
 	if a := w.Post(c, "/sign-out", form(csrf, "", "")); a.Status != http.StatusForbidden {

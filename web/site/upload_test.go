@@ -34,7 +34,7 @@ func stalled(w *sitetest.World, c *http.Client, csrf string) net.Conn {
 
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBounded(t *testing.T) {
-	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nwindow = 1", 1), 0)
+	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nwindow = 1", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	csrf := w.CSRF(w.Get(c, "/submit").Body)
@@ -46,7 +46,7 @@ func TestUploadsBounded(t *testing.T) {
 		t.Errorf("a slow upload: %s", answer.Status)
 	}
 
-	w = sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nwindow = 600", 1), 0)
+	w = sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nwindow = 600", 1), 0)
 	c = w.Client()
 	w.SignIn(c, w.Token)
 	csrf = w.CSRF(w.Get(c, "/submit").Body)

@@ -37,7 +37,7 @@ func signIn(b *browsertest.Tab, w *sitetest.World, token string) {
 // person joins, signs in, uploads a bot and watches its stages to the end.
 func TestTheWholeWay(t *testing.T) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 0)
+	w := sitetest.New(t, sitetest.Calm, 0)
 	b := browsertest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
@@ -105,7 +105,7 @@ func TestTheWholeWay(t *testing.T) {
 // The form says what is too large before it is sent, and takes a file that is dropped.
 func TestUploadForm(t *testing.T) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
+	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
 	b := browsertest.Open(t, in, w.URL+"/")
 	b.Home = w.URL
 	signIn(b, w, w.Token)
@@ -143,7 +143,7 @@ func TestUploadForm(t *testing.T) {
 // The pages of members are quiet and accessible, as all others are.
 func TestMemberPages(t *testing.T) {
 	in := browsertest.Start(t)
-	w := sitetest.New(t, "", 1)
+	w := sitetest.New(t, sitetest.Calm, 0)
 	register(t, w, "anna")
 	c := w.Client()
 	w.SignIn(c, w.Token)
@@ -165,7 +165,7 @@ func TestMemberPages(t *testing.T) {
 		{"people-none", "/account/people?q=zz"},
 		{"submit", "/submit"},
 		{"submission-failed", "/submissions/" + failed},
-		{"newmatch", "/matches/new?bot=@greedy"},
+		{"newmatch", "/matches/new?bot=@random"},
 	} {
 		examine(b, w.URL+p.path, p.name)
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -36,6 +39,7 @@ type crowd struct {
 	live    []int64
 	pool    map[string][]store.Played
 	filler  *store.Filler
+	large   []int64 // games of the largest table
 	rand    *rand.Rand
 }
 
@@ -50,6 +54,7 @@ func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
 		c.config.Ladders[i].Deals, c.config.Ladders[i].Clock.Move = 1, time.Minute
 	}
 	c.ladders = c.config.Ladders
+	c.config.Ladders = append(slices.Clone(c.ladders), largest(c.ladders))
 	var err error
 	if c.Store, err = store.Open(dir, store.Options{Server: true}); err != nil {
 		return nil, err
@@ -59,6 +64,7 @@ func newCrowd(ctx context.Context, dir string, size Size) (*crowd, error) {
 		func() error { return c.addBots(ctx, size.Bots) },
 		func() error { return c.play(ctx, size.Pool) },
 		func() error { return c.fill(ctx, size.Matches) },
+		func() error { return c.playLarge(ctx) },
 	} {
 		if err := step(); err != nil {
 			c.Close()
@@ -91,7 +97,7 @@ func (c *crowd) addBots(ctx context.Context, n int) error {
 			}
 		}
 	}
-	if err := c.SyncLadders(ctx, c.ladders); err != nil { // which enters all at once
+	if err := c.SyncLadders(ctx, c.config.Ladders); err != nil { // which enters all at once
 		return err
 	}
 	for _, name := range houseNames {
@@ -158,6 +164,37 @@ func playOne(ctx context.Context, l ladder.Ladder, faulty bool) (store.Played, e
 		m.Bots = append(m.Bots, referee.Bot{Name: fmt.Sprintf("%s-%d", name, slot), Hash: hash(0), Serve: serve})
 	}
 	return p, m.Play(ctx)
+}
+
+// largest returns the ladder of Podrida with the most seats, whose games have the largest pages.
+func largest(ladders []ladder.Ladder) ladder.Ladder {
+	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game{}.Name() })]
+	l.Options = maps.Clone(l.Options)
+	l.Name, l.Bots, l.Options["players"] = "podrida-12", largeSeats, strconv.Itoa(largeSeats)
+	return l
+}
+
+const largeSeats = 12
+
+// playLarge keeps a match of the largest ladder.
+func (c *crowd) playLarge(ctx context.Context) error {
+	p, err := playOne(ctx, c.config.Ladders[len(c.ladders)], false)
+	if err != nil {
+		return err
+	}
+	p.Versions = c.live[:largeSeats]
+	if err := c.filler.Keep(ctx, []store.Played{p}); err != nil {
+		return err
+	}
+	matches, err := c.Matches(ctx, store.MatchFilter{Ladder: p.Ladder, Limit: 1})
+	if err != nil {
+		return err
+	}
+	games, err := c.Games(ctx, matches[0].ID)
+	for _, g := range games {
+		c.large = append(c.large, g.ID)
+	}
+	return err
 }
 
 // next returns a match of the pool between bots that are near each other in the list.

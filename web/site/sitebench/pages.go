@@ -27,7 +27,8 @@ import (
 // Page is how fast a page is while matches are finished.
 type Page struct {
 	Name        string
-	Median, P95 time.Duration // from the request to the last byte
+	Median, P95 time.Duration // from the request to the last byte, while matches are finished
+	CPU         time.Duration // of a request, its client included, while none are
 	Load        int           // bytes of a first visit: the page and its files, compressed
 }
 
@@ -58,8 +59,12 @@ func Pages(ctx context.Context, size Size, requests, rate int) (out Result, err 
 		return out, err
 	}
 	defer stop()
+	pages := c.pages(size)
+	if out.Pages, err = alone(ctx, url, pages, requests); err != nil {
+		return out, err
+	}
 	end := c.writing(ctx, rate)
-	out.Pages, err = c.measure(ctx, url, requests, size.Bots)
+	err = measure(ctx, url, pages, requests, out.Pages)
 	var failed error
 	out.Finished, failed = end()
 	return out, errors.Join(err, failed)
@@ -114,15 +119,20 @@ func (c *crowd) writing(ctx context.Context, rate int) (end func() (float64, err
 	}
 }
 
-// measure fetches each page again and again, of bots, people and ladders at random.
-func (c *crowd) measure(ctx context.Context, url string, requests, bots int) (out []Page, err error) {
-	r := rand.New(rand.NewPCG(3, 4))
+// address is a page, with its address, another one each time.
+type address struct {
+	name string
+	path func() string
+}
+
+// pages returns pages of bots, people, ladders, matches and games at random.
+func (c *crowd) pages(size Size) []address {
+	r, bots := rand.New(rand.NewPCG(3, 4)), size.Bots
+	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(size.Matches, 1))) }
+	game := func() int { return 1 + r.IntN(max(size.Matches, 1)) } // a match has more games than one
 	on := func() string { return c.ladders[r.IntN(len(c.ladders))].Name }
 	bot := func() string { return fmt.Sprintf("/bots/bot-%d", r.IntN(bots)) }
-	for _, x := range []struct {
-		name string
-		path func() string
-	}{
+	return []address{
 		{"home", func() string { return "/" }},
 		{"standings", func() string { return "/ladders/" + on() }},
 		{"pairs", func() string { return "/ladders/" + on() + "/pairs" }},
@@ -137,24 +147,48 @@ func (c *crowd) measure(ctx context.Context, url string, requests, bots int) (ou
 		{"search, nothing", func() string { return "/search?q=nothing" }},
 		{"badge", func() string { return bot() + "/badge.svg" }},
 		{"feed", func() string { return bot() + "/feed.atom" }},
-	} {
+		{"matches", func() string { return "/matches" }},
+		{"match", match},
+		{"game", func() string { return fmt.Sprintf("/games/%d", game()) }},
+		{"game of 12", func() string { return fmt.Sprintf("/games/%d", c.large[r.IntN(len(c.large))]) }},
+	}
+}
+
+// alone returns the first load of each page and the processor time of a request, while no match is
+// finished.
+func alone(ctx context.Context, url string, pages []address, requests int) (out []Page, err error) {
+	for _, x := range pages {
 		p := Page{Name: x.name}
 		if p.Load, err = load(ctx, url, x.path()); err != nil {
 			return nil, err
 		}
+		before := cpu()
+		for range requests {
+			if _, _, err := fetch(ctx, url+x.path()); err != nil {
+				return nil, err
+			}
+		}
+		p.CPU = (cpu() - before) / time.Duration(requests)
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// measure fetches each page again and again, and adds how long that takes.
+func measure(ctx context.Context, url string, pages []address, requests int, out []Page) error {
+	for i, x := range pages {
 		var took []time.Duration
 		for range requests {
 			began := time.Now()
 			if _, _, err := fetch(ctx, url+x.path()); err != nil {
-				return nil, err
+				return err
 			}
 			took = append(took, time.Since(began))
 		}
 		slices.Sort(took)
-		p.Median, p.P95 = took[len(took)/2], took[len(took)*95/100]
-		out = append(out, p)
+		out[i].Median, out[i].P95 = took[len(took)/2], took[len(took)*95/100]
 	}
-	return out, nil
+	return nil
 }
 
 // fetch returns the bytes of an address as sent, compressed, and the text.

@@ -161,6 +161,33 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	return m
 }
 
+// PlayEach plays so many matches of house bots on each ladder.
+func (s *Still) PlayEach(matches int) {
+	s.T.Helper()
+	for _, l := range s.Ladder.Config.Ladders {
+		var versions []int64
+		players := map[int64]Player{}
+		for _, name := range l.House {
+			id := s.Version(name)
+			versions, players[id] = append(versions, id), House(strings.TrimPrefix(name, "@"))
+		}
+		for n := range matches {
+			at := n % (len(versions) - l.Bots + 1)
+			s.Play(l.Name, versions[at:at+l.Bots], players)
+		}
+	}
+}
+
+// Finished returns the last finished match of a ladder, and its games.
+func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
+	s.T.Helper()
+	list, err := s.Store.Matches(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
+	s.Must(err)
+	games, err := s.Store.Games(s.T.Context(), list[0].ID)
+	s.Must(err)
+	return list[0], games
+}
+
 // Version returns the live version of a bot.
 func (s *Still) Version(bot string) int64 {
 	s.T.Helper()

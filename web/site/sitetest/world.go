@@ -23,20 +23,17 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/server"
 )
 
-// Main is the TestMain of a package that uses a World.
+// Main is the TestMain of a package that uses a World. Its tests share one browser.
 func Main(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+	refereetest.Main(browsertest.M{Tests: m}, refereetest.Modes{"bot": refereetest.House}, nil)
 }
 
 // Ladders are those of a World: short matches between house bots.
-const Ladders = `
-[limits]
-time = 10080
-anonymous = 100000
-requests = 100000
+const Ladders = limits + `
 [[ladder]]
 name = "brisca"
 title = "Brisca"
@@ -58,6 +55,25 @@ options = {players = "4", teams = "yes"}
 deals = 1
 clock = {movetime = 10000, startup = 60000}
 house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
+`
+
+// Calm is a ladder on which nothing is played before a second bot comes, which leaves the machine to
+// the test.
+const Calm = limits + `
+[[ladder]]
+name = "brisca"
+title = "Brisca"
+game = "brisca"
+deals = 1
+clock = {movetime = 10000, startup = 60000}
+house = ["@random"]
+`
+
+const limits = `
+[limits]
+time = 10080
+anonymous = 100000
+requests = 100000
 `
 
 // World is a competition that is served and played.

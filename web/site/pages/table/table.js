@@ -152,7 +152,7 @@ function tell(text) {
 
 const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-// show draws the position: first the trick that has just ended, for a moment.
+// show draws the position: first the trick that has just ended, for a moment or until a click.
 function show() {
   const ended = table.display.cards && turn && trick ? trick : null;
   trick = null;
@@ -160,9 +160,17 @@ function show() {
   const now = showing;
   if (!ended) return draw(null);
   draw(ended);
-  setTimeout(() => { if (now === showing) draw(null); }, calm ? 600 : 1300);
+  setTimeout(() => { if (now === showing) goOn(); }, calm ? 600 : 1300);
   return undefined;
 }
+
+// goOn draws the position itself, after a trick.
+function goOn() {
+  showing += 1;
+  draw(null);
+}
+
+board.addEventListener('click', () => { if (board.dataset.trick === 'ended') goOn(); });
 
 function draw(ended) {
   if (view === null) return;
@@ -171,6 +179,7 @@ function draw(ended) {
   drawPosition(board, { display: table.display, names: table.names, view: shown, turn: turn ? table.seat : -2, last, trick: ended },
     { seat: table.seat, legal: turn && !ended ? turn.legal : [], onMove: move, moving: !ended && turn !== null });
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
+  board.dataset.trick = ended ? 'ended' : '';
   if (instead === null && ended) announce(say('took', { who: who(ended.winner) }));
   else tell(instead);
 }

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package sitebench
+
+import "time"
+
+// cpu returns 0: the processor time is not known.
+func cpu() time.Duration { return 0 }
