@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 		{"greedy:noise=ten", `house bot "greedy:noise=ten": option noise cannot be "ten": try 0 to 100`},
 		{"tebes-minimax:depth=99", `house bot "tebes-minimax:depth=99": option depth cannot be "99": try 1 to 60`},
 		{"podrida-rules:x=1", `house bot "podrida-rules:x=1": option "x=1" does not exist: podrida-rules has no options`},
-		{"podrida-mcts:c=-1", `house bot "podrida-mcts:c=-1": option c cannot be "-1": try 0 to 100, such as 0.1`},
+		{"podrida-mcts:c=-1", `house bot "podrida-mcts:c=-1": option c cannot be "-1": try 0 to 100`},
 		{"podrida-mcts:c=NaN", `house bot "podrida-mcts:c=NaN": option c cannot be "NaN": try 0 to 100`},
 		{"podrida-mcts:hands=seen", `house bot "podrida-mcts:hands=seen": option hands cannot be "seen": try failed or unseen or random`},
 		{"podrida-mcts:it=0", `house bot "podrida-mcts:it=0": option it cannot be "0": try 1 to 1000000`},

@@ -2,7 +2,6 @@ package house
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -12,7 +11,7 @@ import (
 
 // The determinised MCTS of M. Arnaus, "La Podrida", 2023.
 var podridaMCTSOptions = []Option{
-	{rules.Option{Name: "c", Values: []string{"0.1"}, Help: "weight of exploration"}, decimals},
+	decimal("c", 0, 100, 0.1, "weight of exploration"),
 	whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
 	whole("det", 1, 10_000, 10, "deals of the hidden cards"),
 	{Option: rules.Option{Name: "hands", Values: []string{"failed", "unseen", "random"}, Help: "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing"}},
@@ -23,14 +22,6 @@ var podridaMCTSOptions = []Option{
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
-
-const mostWeight = 100
-
-// decimals are 0 to mostWeight.
-var decimals = &kind{"0 to 100, such as 0.1", func(text string) (string, bool) {
-	x, err := strconv.ParseFloat(text, 64)
-	return strconv.FormatFloat(x, 'f', -1, 64), err == nil && x >= 0 && x <= mostWeight
-}}
 
 // podridaTree is a state of MCTS: a round of La Podrida. A seat wins if it fulfils its bid.
 type podridaTree struct{ podrida.State }
@@ -74,13 +65,12 @@ func (v *vote) better(than *vote) bool {
 }
 
 func newPodridaMCTS(s rules.Settings) Player {
-	c, _ := strconv.ParseFloat(s.Get("c"), 64) // checked by Resolve
 	v := &voter{limits: newLimits(s), it: s.Int("it"), det: s.Int("det"), hands: podridaKnowledge[s.Get("hands")]}
 	if all := uint64(v.it) * uint64(v.det); v.nodes == 0 || v.nodes > all {
 		v.nodes = all
 	}
 	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
-	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves))}
+	v.options = mcts.Options{C: float(s, "c") * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves))}
 	return &boardBot{thinkers: map[string]thinker{"podrida": v}}
 }
 
