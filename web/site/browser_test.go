@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -50,6 +52,7 @@ func TestPages(t *testing.T) {
 	cards, of := s.Finished("brisca")
 	_, boards := s.Finished("tebes-4")
 	_, teams := s.Finished("teams")
+	states := matchStates(s)
 	for _, p := range []struct{ name, path string }{
 		{"api", "/api"}, // the largest first
 		{"protocol", "/protocol"},
@@ -68,6 +71,10 @@ func TestPages(t *testing.T) {
 		{"matches", "/matches"},
 		{"matches-empty", "/matches?bot=nobody&rated=no"},
 		{"match", fmt.Sprintf("/matches/%d", cards.ID)},
+		{"match-waiting", states["waiting"]},
+		{"match-running", states["running"]},
+		{"match-interrupted", states["interrupted"]},
+		{"match-cancelled", states["cancelled"]},
 		{"game-cards", fmt.Sprintf("/games/%d?ply=9", of[0].ID)},
 		{"game-board", fmt.Sprintf("/games/%d?ply=5", boards[0].ID)},
 		{"game-teams", fmt.Sprintf("/games/%d?ply=3&seat=1", teams[0].ID)},
@@ -79,6 +86,9 @@ func TestPages(t *testing.T) {
 			b := browsertest.Open(t, in, "about:blank")
 			b.Home = s.URL
 			examine(b, s.URL+p.path, p.name)
+			if state, ok := strings.CutPrefix(p.name, "match-"); ok && states[state] != "" && b.Text(".figures .tag") != state {
+				t.Errorf("the match is %q, want %q", b.Text(".figures .tag"), state)
+			}
 			if p.name == "problem" {
 				b.Hush() // of the status 404
 			}
@@ -93,6 +103,30 @@ func TestPages(t *testing.T) {
 			part(t, s)
 		})
 	}
+}
+
+// matchStates makes a match in each state but finished, and returns the paths of their pages.
+func matchStates(s *sitetest.Still) map[string]string {
+	ctx, paths := s.T.Context(), map[string]string{}
+	for _, state := range []string{"waiting", "running", "interrupted", "cancelled"} {
+		m, err := s.Store.AddMatch(ctx, store.NewMatch{Ladder: "brisca", Versions: []int64{s.Version("@first"), s.Version("@greedy")}})
+		s.Must(err)
+		paths[state] = fmt.Sprintf("/matches/%d", m.ID)
+		if state == "waiting" {
+			continue
+		}
+		seed := referee.NewSeed()
+		_, err = s.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
+		s.Must(err)
+		switch state {
+		case "interrupted":
+			_, err = s.Store.Break(ctx, m.ID, "the server stopped", false)
+		case "cancelled":
+			err = s.Store.CancelMatch(ctx, m.ID, 0, "cancelled: ada is blocked")
+		}
+		s.Must(err)
+	}
+	return paths
 }
 
 // The standings are sorted by a click on a head, and the address is that of the table as sorted.
