@@ -12,7 +12,7 @@ import (
 func newBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.List() {
-		fmt.Fprintf(&help, "  %-14s %s\n", b.Name, b.Help)
+		fmt.Fprintf(&help, "  %-15s %s\n", b.Name, b.Help)
 	}
 	return &cobra.Command{
 		Use:     "bot NAME[:KEY=VALUE,...]",
