@@ -328,12 +328,14 @@ func (c *Client) open(l *link, o *Opening) {
 	c.programs[o.Session] = p
 	conn := l.conn(o.Session)
 	go p.seat.Attach(conn)
+	p.done.Add(1) // here, under the lock: endAll waits for what it finds
 	go func() {
 		if c.Serve != nil {
 			p.serve(c.Serve)
 		} else {
 			p.run(c.Command, c.Stderr)
 		}
+		p.done.Done()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.programs, o.Session)

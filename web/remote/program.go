@@ -23,8 +23,6 @@ const endTime = 2 * time.Second
 
 // run starts the process, carries its lines, and returns when it has ended.
 func (p *program) run(command []string, stderr io.Writer) {
-	p.done.Add(1)
-	defer p.done.Done()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
 	own(cmd)
@@ -64,8 +62,6 @@ func (p *program) run(command []string, stderr io.Writer) {
 
 // serve plays without a process.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
-	p.done.Add(1)
-	defer p.done.Done()
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()
 	go func() {

@@ -122,7 +122,7 @@ func TestPlayGames(t *testing.T) {
 	if r.Games != 5 {
 		t.Errorf("the record against people has %d games, want 5", r.Games)
 	}
-	b := browsertest.Open(t, in, w.URL+"/bots/@greedy?lang=en")
+	b := browsertest.Open(t, in, w.URL+"/bots/@random?lang=en")
 	b.Home = w.URL
 	if n := b.Count(`.plays a[href^="/play/"]`); n != 5 {
 		t.Errorf("the page of the bot has %d games", n)
