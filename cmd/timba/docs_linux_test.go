@@ -107,7 +107,8 @@ var rewritten = []struct {
 	{regexp.MustCompile(`(match .*)--deals \d+`), "$1--deals 3"},
 	{regexp.MustCompile(`(match .*)--deals 3 --sprt`), "$1--deals 30 --sprt"},
 	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
-	{regexp.MustCompile(`(check .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
+	{regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
+	{regexp.MustCompile(` movetime=50\b`), " movetime=10000"},
 	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
 	{regexp.MustCompile(`/var/lib/timba`), "$$DATA"},
 	{regexp.MustCompile(`/backup/`), "backup-"},
@@ -392,6 +393,9 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 	case strings.HasPrefix(line, "timba serve "):
 		line = strings.ReplaceAll(line, "$DATA", "served")
 		line = "timeout -s INT 5 " + regexp.MustCompile(` --listen \S+`).ReplaceAllString(line, "") + " --listen 127.0.0.1:0; s=$?; test $s = 124"
+	}
+	if strings.HasPrefix(line, "timba match ") && !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
+		line = strings.Replace(line, "timba match ", "timba match --movetime 10000 ", 1) // as above
 	}
 	want := otherwise[d.line]
 	if strings.HasSuffix(d.line, "sha256sum") {
