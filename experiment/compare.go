@@ -12,6 +12,7 @@ import (
 type Result struct {
 	Number  string   `json:"number"`
 	Title   string   `json:"title"`
+	Way     string   `json:"way,omitempty"` // of the experiment, where it has two
 	Measure string   `json:"measure"`
 	Unit    string   `json:"unit"`
 	Columns []string `json:"columns"`
@@ -47,10 +48,10 @@ type Figure struct {
 // all is the row of a table's total.
 const all = "all"
 
-// compare returns a table with its figures.
-func (e *Experiment) compare(t *Table, rows [][]result) Result {
+// compare returns a table with its figures in a way.
+func (e *Experiment) compare(t *Table, w way, rows [][]result) Result {
 	m := measures[t.Measure]
-	r := Result{Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
+	r := Result{Way: string(w), Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
 	sample := 0
 	for i, row := range e.rows() {
 		sample += row.games
@@ -77,6 +78,9 @@ func (e *Experiment) compare(t *Table, rows [][]result) Result {
 
 func figure(m measure, games []result, row string, column int, bot string, published float64, sample int) Figure {
 	f := Figure{Row: row, Column: bot, Games: len(games), Ours: m.estimate(games, column, bot), Sample: sample}
+	if m.kind == ofModels && len(games) > 0 {
+		f.Games = games[0].size
+	}
 	f.Published = m.published(published, sample, f.Ours, len(games))
 	f.Verdict = m.verdict(f)
 	return f

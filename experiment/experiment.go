@@ -24,7 +24,10 @@ type Experiment struct {
 	Remark string
 	Games  int // of the study, of each row that has no number of its own
 
-	// Either matches between bots through the referee, or trainings.
+	// Either matches between bots through the referee, which may learn before; or models alone, of
+	// which the time is measured; or trainings.
+	Models  []Model `toml:"model"`
+	Both    bool    // the models learn and play both ways: with all defects of the study, and with none
 	Game    string
 	Options map[string]string // of the game; others have their defaults
 	Bots    map[string]string // the specs of house bots, by the names that tables have
@@ -38,10 +41,12 @@ type Experiment struct {
 
 // Match is games between bots.
 type Match struct {
-	Name  string   // the row of the tables
-	Bots  []string // names of Experiment.Bots, which take the seats in turn
-	Fixed bool     // the bots keep their seats; else they move on by one seat from game to game
-	Games int      // of the study; 0 for those of the experiment
+	Name     string            // the row of the tables
+	Bots     []string          // names of Experiment.Bots or Models, which take the seats in turn
+	Options  map[string]string // of the game, instead of or besides those of the experiment
+	Fixed    bool              // the bots keep their seats; else they move on by one seat from game to game
+	Permuted bool              // the bots take the seats in every order in turn
+	Games    int               // of the study; 0 for those of the experiment
 }
 
 // Training is a linear learner of Teeko that plays a series of games and learns from each, or
@@ -54,6 +59,8 @@ type Training struct {
 	Mu       float64
 	Fixed    bool // does not learn
 	Steady   bool // plays no random moves
+	Blind    bool // neither player sees that a move wins at once
+	Replace  bool // each step of learning replaces the weights
 	Limit    int  // plies of a game
 	Hidden   bool // has no row
 }
@@ -150,22 +157,41 @@ func Parse(name, text string) (*Experiment, error) {
 	return e, nil
 }
 
+// kind is what the rows of an experiment are.
+type kind int
+
+const (
+	ofMatches kind = iota
+	ofTrainings
+	ofModels
+)
+
+func (e *Experiment) kind() kind {
+	switch {
+	case len(e.Trainings) > 0:
+		return ofTrainings
+	case e.Game == "":
+		return ofModels
+	}
+	return ofMatches
+}
+
 func (e *Experiment) check() error {
 	switch {
 	case e.Title == "" || e.Study == "" || e.Cost == "":
 		return errors.New("title, study or cost is missing")
-	case e.Games < 1:
+	case e.kind() != ofModels && e.Games < 1:
 		return fmt.Errorf("games cannot be %d: try 1 or more", e.Games)
 	case len(e.Tables) == 0:
 		return errors.New("there is no table")
-	case (len(e.Trainings) > 0) == (e.Game != ""):
-		return errors.New("it needs either game, bots and matches, or trainings")
+	case len(e.Trainings) > 0 && (e.Game != "" || len(e.Models) > 0), len(e.Trainings)+len(e.Models) == 0 && e.Game == "":
+		return errors.New("it needs either game, bots and matches, or models, or trainings")
 	}
-	check := e.checkMatches
-	if len(e.Trainings) > 0 {
-		check = e.checkTrainings
+	if err := e.checkModels(); err != nil {
+		return err
 	}
-	if err := check(); err != nil {
+	check := map[kind]func() error{ofMatches: e.checkMatches, ofTrainings: e.checkTrainings, ofModels: e.checkTimes}
+	if err := check[e.kind()](); err != nil {
 		return err
 	}
 	for _, t := range e.Tables {
@@ -179,8 +205,8 @@ func (e *Experiment) check() error {
 // checkTable compares the shape of a table with the rows and the columns of what is measured.
 func (e *Experiment) checkTable(t *Table) error {
 	m, ok := measures[t.Measure]
-	if !ok || m.training != (len(e.Trainings) > 0) {
-		return fmt.Errorf("measure %q does not exist: try %s", t.Measure, strings.Join(measureNames(len(e.Trainings) > 0), ", "))
+	if !ok || m.kind != e.kind() {
+		return fmt.Errorf("measure %q does not exist: try %s", t.Measure, strings.Join(measureNames(e.kind()), ", "))
 	}
 	switch {
 	case t.Number == "" || t.Title == "":
@@ -222,7 +248,7 @@ func (t *Table) published(row, column int) float64 {
 	return slices.Concat(t.Published...)[row*len(t.columns())+column]
 }
 
-// row is a row of the tables: a match or a training.
+// row is a row of the tables: a match, a training or a model.
 type row struct {
 	name   string
 	games  int      // of the study
@@ -236,7 +262,7 @@ func (r row) has(column string) bool { return !slices.Contains(r.absent, column)
 func (e *Experiment) rows() (list []row) {
 	for _, m := range e.matches() {
 		r := row{name: m.Name, games: m.Games}
-		for name := range e.Bots {
+		for _, name := range e.players() {
 			if !slices.Contains(m.Bots, name) {
 				r.absent = append(r.absent, name)
 			}
@@ -247,6 +273,9 @@ func (e *Experiment) rows() (list []row) {
 		if !t.Hidden {
 			list = append(list, row{name: t.Name, games: t.Games})
 		}
+	}
+	if e.kind() == ofModels {
+		return e.modelRows()
 	}
 	for i := range list {
 		list[i].games = e.orDefault(list[i].games)

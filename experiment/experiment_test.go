@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // Every file is read and checked: its bots exist, and its tables have the shape of what is played.
@@ -36,7 +37,7 @@ func TestFiles(t *testing.T) {
 						t.Errorf("%s, table %s: a share of %v", e.Name, table.Number, published)
 					}
 				}
-				if whole := float64(r.games); m.training && sum != whole {
+				if whole := float64(r.games); m.kind == ofTrainings && sum != whole {
 					t.Errorf("%s, table %s: %v games of %v", e.Name, table.Number, sum, whole)
 				}
 			}
@@ -154,6 +155,7 @@ published = [[10, 10, 0]]
 		{"mu = 0.01", "", "mu cannot be 0"},
 		{"mu = 0.01", "mu = 0.01\nfixed = true", "mu cannot be 0.01"},
 		{"limit = 50", "", "limit must be"},
+		{"mu = 0.01", "fixed = true\nreplace = true", "replace is for one that learns"},
 		{"name = \"first\"", "name = \"initial\"", "missing or taken"},
 		{"games = 20", "games = 20\ngame = \"teeko\"", "either game"},
 		{"games = 20", "games = 20\ngrid = [\"a\"]", "trainings have no bots"},
@@ -164,21 +166,30 @@ published = [[10, 10, 0]]
 	}
 }
 
-func TestScaleTime(t *testing.T) {
+func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		spec string
 		by   float64
+		rate int
 		want string
 	}{
-		{"@tebes-mcts:time=4s", 0.1, "@tebes-mcts:time=400ms"},
-		{"@tebes-mcts-h:h=2,time=4s,k=50", 1.5, "@tebes-mcts-h:h=2,time=6s,k=50"},
-		{"@tebes-mcts:time=4s", 0.0001, "@tebes-mcts:time=1ms"},
-		{"@tebes-mcts:time=4s", 1, "@tebes-mcts:time=4s"},
-		{"@tebes-minimax:depth=2", 0.1, "@tebes-minimax:depth=2"},
-		{"@random", 0.1, "@random"},
+		{"@tebes-mcts:time=4s", 0.1, 0, "@tebes-mcts:time=400ms"},
+		{"@tebes-mcts-h:h=2,time=4s,k=50", 1.5, 0, "@tebes-mcts-h:h=2,time=6s,k=50"},
+		{"@tebes-mcts:time=4s", 0.0001, 0, "@tebes-mcts:time=1ms"},
+		{"@tebes-mcts:time=4s", 1, 0, "@tebes-mcts:time=4s"},
+		{"@tebes-mcts-h:h=2,time=4s,k=50", 1, 2500, "@tebes-mcts-h:h=2,time=0s,nodes=10000,k=50"},
+		{"@tebes-mcts:time=6s", 0.5, 2500, "@tebes-mcts:time=0s,nodes=7500"},
+		{"@tebes-mcts:time=4s", 0.0001, 1, "@tebes-mcts:time=0s,nodes=1"},
+		{"@tebes-minimax:depth=2", 1, 2500, "@tebes-minimax:depth=2"},
+		{"@tebes-minimax:depth=2", 0.1, 0, "@tebes-minimax:depth=2"},
+		{"@random", 0.1, 0, "@random"},
 	} {
-		if got := scaleTime(c.spec, c.by); got != c.want {
-			t.Errorf("%s by %v: %s, want %s", c.spec, c.by, got, c.want)
+		got := budget(c.spec, c.by, c.rate)
+		if got != c.want {
+			t.Errorf("%s by %v, %d nodes a second: %s, want %s", c.spec, c.by, c.rate, got, c.want)
+		}
+		if err := (house.Registry{}).Check(strings.TrimPrefix(got, "@")); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -241,8 +252,8 @@ func TestJobs(t *testing.T) {
 		seen := map[[3]int]bool{}
 		e.Games = games
 		for _, j := range e.jobs(&Options{Scale: 1}) {
-			count[[2]int{j.match, j.rotation}] += j.games
-			if key := [3]int{j.match, j.rotation, j.number}; seen[key] || j.games < 1 || j.games > block {
+			count[[2]int{j.match, j.order}] += j.games
+			if key := [3]int{j.match, j.order, j.number}; seen[key] || j.games < 1 || j.games > block {
 				t.Errorf("%d games: job %+v", games, j)
 			} else {
 				seen[key] = true
@@ -258,6 +269,17 @@ func TestJobs(t *testing.T) {
 		}
 		if sum != games || count[[2]int{1, 0}] != games {
 			t.Errorf("%d games: %v", games, count)
+		}
+	}
+}
+
+// A score is 1 for a game won, one half for one drawn, in percent: from a seat or of a bot.
+func TestScore(t *testing.T) {
+	m := measures["score"]
+	games := []result{{won: "a", seat: 0}, {won: "b", seat: 1}, {won: "a", seat: 1}, {seat: -1, drawn: true}}
+	for bot, want := range map[string]float64{"a": 62.5, "b": 37.5, seated: 37.5} {
+		if e := m.estimate(games, 0, bot); e.Value != want || e.Low >= want || e.High <= want {
+			t.Errorf("%s: %+v, want %v", bot, e, want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 type measure struct {
 	columns  []string // nil where the bots of the table are the columns
 	share    bool     // a share of the games, else a mean over the games
-	training bool     // of trainings, else of matches
+	kind     kind     // of the experiments that have it
 	machine  bool     // depends on the machine, so that nobody expects it to agree
 	exact    bool     // a published figure has no sample
 	positive bool     // a mean of it cannot be negative
@@ -25,40 +25,60 @@ var measures = map[string]measure{
 	"wins": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
 		return one(r.won == bot || r.seat == 0 && bot == seated)
 	}},
+	"first": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+		return one(slices.Contains(r.first, bot))
+	}},
+	"score": {share: true, unit: "%", of: func(r *result, _ int, bot string) float64 {
+		switch {
+		case r.drawn:
+			return 0.5
+		case bot == seated:
+			return one(r.seat == 0)
+		}
+		return one(r.won == bot)
+	}},
 	"endings": {share: true, unit: "%", columns: endings, of: func(r *result, column int, _ string) float64 {
 		return one(r.ending == endings[column])
 	}},
 	"turns": {unit: "turns", positive: true, columns: []string{"turns"}, of: func(r *result, _ int, _ string) float64 { return r.turns }},
 	"points": {unit: "points", of: func(r *result, _ int, bot string) float64 {
 		if bot == seated {
-			return r.first
+			return r.opening
 		}
 		return r.points[bot]
 	}},
 	"nodes":     {unit: "nodes", exact: true, positive: true, columns: []string{"nodes a move"}, of: func(r *result, _ int, _ string) float64 { return r.nodes }},
 	"move-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a move"}, of: func(r *result, _ int, _ string) float64 { return r.think }},
 	"game-time": {unit: "s", machine: true, positive: true, columns: []string{"seconds a game"}, of: func(r *result, _ int, _ string) float64 { return r.took }},
-	"lms":       {share: true, training: true, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},
+	"lms":       {share: true, kind: ofTrainings, unit: "%", columns: outcomes, of: func(r *result, column int, _ string) float64 { return one(r.ending == outcomes[column]) }},
+	"learning":  {kind: ofModels, unit: "s", machine: true, positive: true, columns: parts, of: func(r *result, column int, _ string) float64 { return r.parts[column] }},
 }
 
 // endings are those of Tebes; the rest of the games is drawn by the limit.
 var endings = []string{"corners", "no moves", "too few pieces"}
+
+// parts are the times of a model: for its data set, from that to the first step of the training, and
+// the training.
+var parts = []string{"making", "preparing", "training"}
 
 // outcomes are those of a training.
 var outcomes = []string{"won", "lost", "drawn"}
 
 // result is what the measures need of a game.
 type result struct {
-	won    string // the name of the bot that alone has the first rank, "" for none
-	seat   int    // its seat, -1 for none
-	drawn  bool
-	ending string
-	points map[string]float64 // by bot, the mean of its seats
-	first  float64            // points of seat 0
-	turns  float64
-	nodes  float64 // a move, of those that tell
-	think  float64 // seconds a move
-	took   float64 // seconds
+	won     string   // the name of the bot that alone, or with its partner, has the first rank, "" for none
+	seat    int      // its seat, -1 for none
+	first   []string // the bots that have the first rank
+	drawn   bool
+	ending  string
+	points  map[string]float64 // by bot, the mean of its seats
+	opening float64            // points of seat 0
+	turns   float64
+	nodes   float64    // a move, of those that tell
+	think   float64    // seconds a move
+	took    float64    // seconds
+	parts   [3]float64 // seconds, of parts
+	size    int        // of what was learned from
 }
 
 func one(is bool) float64 {
@@ -68,9 +88,9 @@ func one(is bool) float64 {
 	return 0
 }
 
-func measureNames(training bool) (names []string) {
+func measureNames(k kind) (names []string) {
 	for name, m := range measures {
-		if m.training == training {
+		if m.kind == k {
 			names = append(names, name)
 		}
 	}

@@ -16,16 +16,27 @@ import (
 const (
 	MinScale, MaxScale         = 0.0001, 100.0
 	MinTimeScale, MaxTimeScale = 0.0001, 100.0
+	MaxNodeRate                = 10_000_000
+	MinTrainScale              = 0.00001
+	MaxTrainScale              = 100.0
 )
 
 // Options are how to run an experiment.
 type Options struct {
 	Scale     float64 // of the study's number of games; each row has at least one
 	TimeScale float64 // of the bots' time for a move
-	Seed      rules.Seed
-	Workers   []int // a core for each game that is played at the same time, as referee.Match has them
-	Resolver  program.Resolver
-	Done      func(games, all int) // after some games, one call at a time; nil for none
+	NodeRate  int     // nodes that the bots have instead of a second of their time; 0 for the time
+	// TrainScale is of the study's games, episodes and generations that models learn from; 0 for Scale, at most 1.
+	TrainScale float64
+	Models     string // the directory of the models that are trained
+	ModelsSize int    // MiB that it may have; 0 for DefaultCache
+	Seed       rules.Seed
+	Workers    []int // a core for each game that is played at the same time, as referee.Match has them
+	Resolver   program.Resolver
+	Done       func(games, all int) // after some games, one call at a time; nil for none
+	// Learning tells how much of a model has been learned, in a unit as in games: one call at a time;
+	// nil for none.
+	Learning func(model, unit string, done, all int)
 }
 
 func (o *Options) check() error {
@@ -34,6 +45,12 @@ func (o *Options) check() error {
 	}
 	if !(o.TimeScale >= MinTimeScale && o.TimeScale <= MaxTimeScale) {
 		return fmt.Errorf("time-scale cannot be %g: try %g to %g", o.TimeScale, MinTimeScale, MaxTimeScale)
+	}
+	if o.NodeRate < 0 || o.NodeRate > MaxNodeRate {
+		return fmt.Errorf("nodes-per-second cannot be %d: try 1 to %d", o.NodeRate, MaxNodeRate)
+	}
+	if !(o.TrainScale >= MinTrainScale && o.TrainScale <= MaxTrainScale) {
+		return fmt.Errorf("train-scale cannot be %g: try %g to %g", o.TrainScale, MinTrainScale, MaxTrainScale)
 	}
 	return nil
 }
@@ -45,22 +62,25 @@ func (o *Options) games(study int) int {
 
 // Report is what an experiment has found.
 type Report struct {
-	Experiment  string   `json:"experiment"`
-	Title       string   `json:"title"`
-	Study       string   `json:"study"`
-	Remark      string   `json:"remark"`
-	Seed        string   `json:"seed"`
-	Scale       float64  `json:"scale"`
-	TimeScale   float64  `json:"time_scale"`
-	Timed       bool     `json:"timed"` // the clock limits some bot: the seed does not decide the games
-	Interrupted bool     `json:"interrupted"`
-	Games       int      `json:"games"`
-	All         int      `json:"all"` // games, of a whole run
-	Drawn       int      `json:"drawn"`
-	Seconds     float64  `json:"seconds"`
-	Tables      []Result `json:"tables"`
-	Notes       []string `json:"notes"`
-	Curves      []Curve  `json:"curves"`
+	Experiment  string    `json:"experiment"`
+	Title       string    `json:"title"`
+	Study       string    `json:"study"`
+	Remark      string    `json:"remark"`
+	Seed        string    `json:"seed"`
+	Scale       float64   `json:"scale"`
+	TimeScale   float64   `json:"time_scale"`
+	NodeRate    int       `json:"nodes_per_second"` // instead of time; 0 for time
+	TrainScale  float64   `json:"train_scale"`
+	Timed       bool      `json:"timed"` // some bot's limit is a time
+	Interrupted bool      `json:"interrupted"`
+	Games       int       `json:"games"`
+	All         int       `json:"all"` // games, of a whole run
+	Drawn       int       `json:"drawn"`
+	Seconds     float64   `json:"seconds"`
+	Tables      []Result  `json:"tables"`
+	Models      []Learned `json:"models"`
+	Notes       []string  `json:"notes"`
+	Curves      []Curve   `json:"curves"`
 }
 
 // Curve is how a training went: the share of games that were won, by the games played.
@@ -73,26 +93,39 @@ type Curve struct {
 // Run plays an experiment. When the context ends, it returns the report of what there is, and its
 // error.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
+	o.TrainScale = set(o.TrainScale, min(o.Scale, 1))
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	r := &Report{
 		Experiment: e.Name, Title: e.Title, Study: e.Study, Remark: e.Remark, Seed: fmt.Sprint(referee.Hex(o.Seed)),
-		Scale: o.Scale, TimeScale: o.TimeScale, Timed: e.Timed(), Notes: []string{}, Curves: []Curve{},
+		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(),
+		Models: []Learned{}, Notes: []string{}, Curves: []Curve{},
 	}
-	var rows [][]result
-	var err error
-	if len(e.Trainings) > 0 {
-		rows, err = e.train(ctx, o, r)
-	} else {
-		rows, err = e.play(ctx, o, r)
-	}
+	rows, err := e.rowsOf(ctx, o, r)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	r.Interrupted = err != nil
 	r.Seconds = time.Since(began).Seconds()
+	if e.kind() != ofModels {
+		r.count(rows)
+	}
+	if len(rows) == 0 { // it has ended before the first game
+		rows = make([][]result, len(e.rows())*len(e.ways()))
+	}
+	each := len(rows) / len(e.ways())
+	for i, w := range e.ways() {
+		for t := range e.Tables {
+			r.Tables = append(r.Tables, e.compare(&e.Tables[t], w, rows[i*each:(i+1)*each]))
+		}
+	}
+	return r, err
+}
+
+// count counts the games.
+func (r *Report) count(rows [][]result) {
 	for _, games := range rows {
 		r.Games += len(games)
 		for _, g := range games {
@@ -101,10 +134,33 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 	}
-	for i := range e.Tables {
-		r.Tables = append(r.Tables, e.compare(&e.Tables[i], rows))
+}
+
+// rowsOf returns the results of each row, in one way after the other; none if it ends before there
+// are any.
+func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]result, error) {
+	if e.kind() == ofTrainings {
+		return e.train(ctx, o, r)
 	}
-	return r, err
+	for _, j := range e.jobs(&o) {
+		r.All += j.games
+	}
+	if len(e.Models) > 0 {
+		c, err := openCache(o.Models, set(o.ModelsSize, DefaultCache))
+		if err != nil {
+			return nil, err
+		}
+		defer c.close()
+		list, err := e.learn(ctx, &o, c)
+		r.Models = append(r.Models, list...)
+		if e.kind() == ofModels {
+			return e.times(list), err
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e.play(ctx, o, r)
 }
 
 // errFault is the error of a game in which a bot had a fault: its figures would mean nothing.

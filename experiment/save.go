@@ -48,12 +48,12 @@ func (r *Report) saveCSV(path string) error {
 	}
 	defer f.Close()
 	w := csv.NewWriter(f)
-	w.Write([]string{"table", "measure", "row", "column", "games", "ours", "low", "high", "sample", "published", "published_low", "published_high", "verdict"})
+	w.Write([]string{"table", "measure", "row", "column", "games", "ours", "low", "high", "sample", "published", "published_low", "published_high", "verdict", "way"})
 	for _, t := range r.Tables {
 		for _, g := range t.Figures {
 			w.Write([]string{
 				t.Number, t.Measure, g.Row, g.Column, strconv.Itoa(g.Games), finite(g.Ours.Value), finite(g.Ours.Low), finite(g.Ours.High),
-				strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict),
+				strconv.Itoa(g.Sample), finite(g.Published.Value), finite(g.Published.Low), finite(g.Published.High), string(g.Verdict), t.Way,
 			})
 		}
 	}
@@ -86,7 +86,7 @@ type bars struct {
 // draw draws the figures of a table beside the published ones.
 func (r *Result) draw(path string) error {
 	p := plot.New()
-	p.Title.Text, p.Y.Label.Text = "table "+r.Number+": "+r.Title, r.Unit
+	p.Title.Text, p.Y.Label.Text = "table "+r.Number+": "+r.heading(), r.Unit
 	var labels []string
 	for side, name := range []string{"ours", "published"} {
 		var b bars

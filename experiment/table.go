@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 // columns is the width of the text around the tables.
@@ -51,7 +53,7 @@ func WriteList(w io.Writer, list []*Experiment) {
 
 // total returns the games of a whole run.
 func (e *Experiment) total() (n int) {
-	for _, m := range e.matches() {
+	for _, m := range e.played() {
 		n += e.orDefault(m.Games)
 	}
 	for _, t := range e.Trainings {
@@ -70,12 +72,24 @@ func (r *Report) Write(w io.Writer) {
 	if r.Timed && r.TimeScale != 1 {
 		fmt.Fprintf(w, "  not as in the study: %g times the bots' time for a move\n", r.TimeScale)
 	}
+	if r.Timed && r.NodeRate > 0 {
+		fmt.Fprintf(w, "  not as in the study: %d nodes for each second of the bots' time\n", r.NodeRate)
+	}
+	if len(r.Models) > 0 && r.TrainScale != 1 {
+		fmt.Fprintf(w, "  not as in the study: models learn from %g times its games, episodes or generations\n", r.TrainScale)
+	}
 	fmt.Fprintf(w, "  seed %s; %s\n", r.Seed, r.repeats())
 	state := ""
 	if r.Interrupted {
 		state = fmt.Sprintf(" of %d: interrupted", r.All)
 	}
-	fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Drawn, time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	if r.All == 0 { // models that do not play
+		fmt.Fprintf(w, "  %s%s\n", took, strings.TrimPrefix(state, " of 0"))
+	} else {
+		fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Drawn, took)
+	}
+	r.writeModels(w)
 	for i := range r.Tables {
 		fmt.Fprintln(w)
 		r.Tables[i].write(w)
@@ -88,15 +102,41 @@ func (r *Report) Write(w io.Writer) {
 	}
 }
 
+// writeModels writes what the models had to learn from.
+func (r *Report) writeModels(w io.Writer) {
+	if len(r.Models) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	t := text.Table(w)
+	t.AppendHeader(table.Row{"model", "", "method", "mode", "learned from", "defects", "time", "run"})
+	for i := range r.Models {
+		m := &r.Models[i]
+		t.AppendRow(table.Row{m.Name, m.Way, m.Method, m.Mode, m.had(), m.kept(), run.Duration(time.Duration(m.seconds() * float64(time.Second))), m.entry})
+	}
+	t.Render()
+}
+
+// heading returns the title of the table, with its way.
+func (r *Result) heading() string {
+	if r.Way == "" {
+		return r.Title
+	}
+	return r.Title + ", " + r.Way
+}
+
+// thousands returns a number of at least 1 with commas.
+func thousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
+
 func (r *Report) repeats() string {
-	if r.Timed {
+	if r.Timed && r.NodeRate == 0 {
 		return "the clock limits bots, so that the same seed gives other games"
 	}
 	return "the same seed gives the same games"
 }
 
 func (r *Result) write(w io.Writer) {
-	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.Title)
+	fmt.Fprintf(w, "table %s: %s\n\n", r.Number, r.heading())
 	t := text.Table(w)
 	t.AppendHeader(table.Row{"", "", "ours, " + r.Unit, "95 %", "games", "published", "95 %", "games", ""})
 	for _, f := range r.Figures {
@@ -111,7 +151,11 @@ func (r *Result) write(w io.Writer) {
 		if math.IsNaN(f.Published.Value) {
 			sample = "-"
 		}
-		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, string(f.Verdict)})
+		last := string(f.Verdict)
+		if measures[r.Measure].kind == ofModels {
+			last = f.ratio()
+		}
+		t.AppendRow(table.Row{f.Row, column, ours, r.ends(f.Ours), f.Games, r.value(f.Published), r.ends(f.Published), sample, last})
 	}
 	t.Render()
 	if r.Agree+r.Differ > 0 {

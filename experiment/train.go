@@ -33,6 +33,8 @@ func (e *Experiment) checkTrainings() error {
 			return fmt.Errorf("training %q: opponent cannot be %q: try one of %q", t.Name, t.Opponent, append(known, opponentRandom, opponentSelf))
 		case t.Games < 0 || t.Limit < 1 || t.Limit > 1000:
 			return fmt.Errorf("training %q: %d games of %d plies: limit must be 1 to 1000", t.Name, t.Games, t.Limit)
+		case t.Fixed && t.Replace:
+			return fmt.Errorf("training %q: replace is for one that learns, not for fixed weights", t.Name)
 		case t.Fixed == (t.Mu > 0) || t.Mu > 1:
 			return fmt.Errorf("training %q: mu cannot be %g: above 0, at most 1, and 0 where the weights are fixed", t.Name, t.Mu)
 		}
@@ -54,7 +56,7 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
 		training := teekolms.Training{
-			Games: o.games(e.orDefault(t.Games)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Limit: t.Limit,
+			Games: o.games(e.orDefault(t.Games)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Blind: t.Blind, Replace: t.Replace, Limit: t.Limit,
 			Start: learned[t.From], Seed: binary.BigEndian.Uint64(seed[:]),
 		}
 		if w, ok := learned[t.Opponent]; ok {

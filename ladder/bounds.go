@@ -50,8 +50,8 @@ func shorter(v rules.Variant, c clock.Clock, bots int, most time.Duration) int {
 }
 
 // HouseMemory is what a house bot is counted with: it is part of this program and has
-// no limit.
-const HouseMemory = 64 << 20
+// no limit. A search with its usual table takes about as much.
+const HouseMemory = 96 << 20
 
 // Room is the memory that all programs of a competition share.
 type Room struct {

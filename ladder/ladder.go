@@ -85,10 +85,12 @@ type Version struct {
 	Command  []string // in its directory; for a house bot its name, such as "@greedy"
 	Remote   bool     // it runs on its owner's machine, and plays while it is connected
 	State    State
-	Reason   string // why it failed or was benched
-	Created  time.Time
-	Began    time.Time // when it last went live; zero: not yet
-	Ended    time.Time // when it was replaced, failed or benched; zero: not yet
+	Reason   string // why it failed or was benched, or why a live one is not played
+	// Unplayable says what no machine has that a live version needs; "" for one that can be played.
+	Unplayable string
+	Created    time.Time
+	Began      time.Time // when it last went live; zero: not yet
+	Ended      time.Time // when it was replaced, failed or benched; zero: not yet
 }
 
 // House reports whether the version is of a house bot.
@@ -180,7 +182,8 @@ func (m Match) Spent() (sum time.Duration) {
 // Attempt is one start of a match. Its commitment is public before the first
 // deal, its seed after the attempt, whether finished or interrupted.
 type Attempt struct {
-	Number     int // from 1
+	Number     int    // from 1
+	Machine    string // that plays it; "" where machines had no names
 	Commitment rules.Hex
 	Seed       *rules.Hex // nil while it runs
 	Began      time.Time

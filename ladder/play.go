@@ -39,6 +39,17 @@ const (
 	PlayLoss = "loss"
 )
 
+// PlayResult returns the result of one game, of the side whose record in it is given.
+func PlayResult(r rules.Record) string {
+	switch {
+	case r.Wins > 0:
+		return PlayWin
+	case r.Losses > 0:
+		return PlayLoss
+	}
+	return PlayDraw
+}
+
 // PlaySeat is a bot of a Play.
 type PlaySeat struct {
 	Seat    int
@@ -58,15 +69,7 @@ type PlayAgainst struct {
 }
 
 // Result returns the result of the bot.
-func (p PlayAgainst) Result() string {
-	switch {
-	case p.Record.Wins > p.Record.Losses:
-		return PlayWin
-	case p.Record.Losses > p.Record.Wins:
-		return PlayLoss
-	}
-	return PlayDraw
-}
+func (p PlayAgainst) Result() string { return PlayResult(p.Record) }
 
 // PlayLimits bound the games of people against bots.
 type PlayLimits struct {

@@ -29,6 +29,7 @@ type Turn struct {
 	Game  *Game
 	Ply   int
 	Time  time.Duration // the time for the answer; with a bank, for the rest of the game
+	Came  time.Time     // when the line was read: the clock runs since then, or a little longer
 	View  Pairs         // all that this seat may know
 	Moves Words         // every legal move
 
@@ -53,7 +54,10 @@ func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 
 // Answer is a move of Moves and, if not empty, the content of an info line,
 // "key=value key=value".
-type Answer struct{ Move, Info []byte }
+type Answer struct {
+	Move, Info []byte
+	Err        error // why the bot cannot play this game: it ends Serve
+}
 
 // client is the state of Serve.
 type client struct {
@@ -139,9 +143,13 @@ func (c *client) begin(l RefLine) {
 
 func (c *client) answer(l RefLine) error {
 	t := &c.turn
+	t.Came = time.Now()
 	t.Ply, t.Moves, t.View = l.Ply, l.Moves, c.view
 	t.Time = time.Duration(min(l.MS, int(math.MaxInt64/time.Millisecond))) * time.Millisecond
 	a := c.think(t)
+	if a.Err != nil {
+		return a.Err
+	}
 	if len(a.Move) == 0 {
 		return fmt.Errorf("the bot returned no move at ply %d", t.Ply)
 	}

@@ -38,6 +38,7 @@ type table struct {
 	match    *Match
 	ctx      context.Context
 	rotation int
+	account  *account // of the worker; nil if it tells nothing
 	chairs   []*chair
 }
 
@@ -76,8 +77,8 @@ func (c *chair) meter() sandbox.Usage {
 
 var lf = []byte{'\n'}
 
-func newTable(ctx context.Context, m *Match, rotation int) *table {
-	t := &table{match: m, ctx: ctx, rotation: rotation}
+func newTable(ctx context.Context, m *Match, rotation int, a *account) *table {
+	t := &table{match: m, ctx: ctx, rotation: rotation, account: a}
 	for seat := range m.Variant.Players() {
 		t.chairs = append(t.chairs, &chair{bot: rules.BotAt(seat, rotation, len(m.Bots))})
 	}
@@ -155,7 +156,7 @@ func (t *table) newGame(deal int) *game {
 		table:    t,
 		deal:     deal,
 		began:    time.Now(),
-		seed:     dealSeed(m.Seed, deal),
+		seed:     DealSeed(m.Seed, deal),
 		forfeits: forfeits{variant: m.Variant},
 		judge:    newJudge(m.Adjudication, m.Variant),
 		legal:    make([]rules.Move, 0, rules.MaxMoves),
@@ -178,7 +179,7 @@ func (t *table) newGame(deal int) *game {
 	for seat, c := range t.chairs {
 		b := m.Bots[c.bot]
 		g.timers = append(g.timers, newTimer(m.clock(c.bot)))
-		s := ReplaySeat{Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: botSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed}
+		s := ReplaySeat{Name: b.Name, Version: b.Version, SHA256: b.Hash, Seed: BotSeed(m.Seed, deal, t.rotation, seat), Untimed: b.Untimed}
 		if b.Clock != nil {
 			s.Clock = new(b.Clock.InReplay())
 		}
@@ -251,6 +252,7 @@ func (g *game) launch(seat int) error {
 		return err
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
+	g.account.begin(time.Now())
 	c.started = time.Now()
 	conn, err := g.match.start(g.ctx, g.match.Bots[c.bot], scratch, tag)
 	if err != nil {
@@ -258,6 +260,7 @@ func (g *game) launch(seat int) error {
 		return err
 	}
 	c.conn = conn
+	g.account.join(conn)
 	greeting := protocol.AppendGreeting(nil)
 	g.trace(seat, false, c.started, greeting)
 	return startup(c.conn.Send(greeting, c.started.Add(g.timers[seat].clock.Startup)))
@@ -267,12 +270,17 @@ func (g *game) launch(seat int) error {
 func (g *game) greet(seat int) error {
 	c := g.chairs[seat]
 	now := time.Now()
-	deadline := c.started.Add(g.timers[seat].clock.Startup)
+	due := c.started.Add(g.timers[seat].clock.Startup)
+	deadline := due
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
 			r := fault.Reason{Kind: fault.NoReady, Limit: g.timers[seat].clock.Startup.Milliseconds()}
-			return fault.New(r.Waiting(c.conn.Rest(), nil))
+			if deadline, err = g.late(seat, c.started, due, at, false, fault.New(r.Waiting(c.conn.Rest(), nil))); err != nil {
+				return err
+			}
+			now = time.Now()
+			continue
 		}
 		if err != nil {
 			return startup(err)
@@ -315,30 +323,39 @@ func startup(err error) error {
 func (g *game) ask(seat int) (rules.Move, error) {
 	c, timer := g.chairs[seat], &g.timers[seat]
 	g.info = nil
-	if err := g.early(seat, time.Now()); err != nil {
+	now := time.Now()
+	if err := g.early(seat, now); err != nil {
 		return 0, err
 	}
+	g.account.begin(now)
 	if err := c.conn.Wake(); err != nil {
 		return 0, err
 	}
 	sent := time.Now()
 	left := timer.left()
 	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
-	deadline := sent.Add(left + timer.clock.Margin)
+	due := sent.Add(left + timer.clock.Margin)
 	if g.match.Bots[c.bot].Untimed {
-		deadline = sent.Add(untimed)
+		due = sent.Add(untimed)
 	}
-	if err := g.send(seat, sent, deadline); err != nil {
+	if err := g.send(seat, sent, due); err != nil {
 		return 0, err
 	}
-	now := sent
+	now = sent
+	deadline := due
 	for {
 		line, at, err := c.conn.Line(now, deadline)
-		if errors.Is(err, errLate) {
-			return 0, fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
-		}
-		if err == nil && at.After(deadline) {
-			return 0, fault.New(Late(timer.clock))
+		if errors.Is(err, errLate) || err == nil && at.After(due) {
+			answered := err == nil
+			f := fault.New(Late(timer.clock))
+			if !answered {
+				f = fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
+			}
+			if deadline, err = g.late(seat, sent, due, at, answered, f); err != nil {
+				return 0, err
+			}
+			now = time.Now()
+			continue
 		}
 		if err != nil {
 			return 0, err
@@ -475,6 +492,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 	if c.conn == nil {
 		return
 	}
+	t.account.leave(c.conn)
 	c.conn.Close(grace)
 	c.keep(c.conn.Stderr())
 	c.used = c.meter()

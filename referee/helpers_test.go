@@ -118,8 +118,9 @@ func named(n int) (bots []Bot) {
 
 // record is what a match has told.
 type record struct {
-	games []*Game
-	voids []string
+	games   []*Game
+	voids   []string
+	starved int // of the voids, those by other programs that use the core
 }
 
 // keep makes a match write its record.
@@ -136,19 +137,34 @@ func keep(m *Match) *record {
 		mu.Lock()
 		defer mu.Unlock()
 		r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", deal, rotation, err))
+		var s *Starved
+		if errors.As(err, &s) {
+			r.starved++
+		}
 	}
 	return r
 }
 
 // playAll plays a match and gives its games by deal and rotation. Every replay
-// must verify, its match's seed revealed.
+// must verify, its match's seed revealed, and no game may be void.
 func playAll(t testing.TB, m *Match) []*Game {
+	t.Helper()
+	games, starved := playBusy(t, m)
+	if starved > 0 {
+		t.Fatalf("%d games were void because others used the core", starved)
+	}
+	return games
+}
+
+// playBusy is playAll for bots whose time is short, on a machine that other programs may use: how
+// many games were void because they did is the test's to judge.
+func playBusy(t testing.TB, m *Match) (games []*Game, starved int) {
 	t.Helper()
 	r := keep(m)
 	if err := m.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.voids) > 0 {
+	if len(r.voids) > r.starved {
 		t.Fatalf("void: %v", r.voids)
 	}
 	slices.SortFunc(r.games, func(a, b *Game) int {
@@ -160,7 +176,7 @@ func playAll(t testing.TB, m *Match) []*Game {
 			t.Errorf("deal %d, rotation %d: %v", g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
-	return r.games
+	return r.games, r.starved
 }
 
 // oneGame returns a match's deal in rotation 0.

@@ -94,8 +94,12 @@ func TestLimitsAndFaultsBye(t *testing.T) {
 }
 
 // A match that is called off ends at once and leaves nothing, whatever its bots
-// are doing.
+// are doing. On a busy machine it ends long before a bot's clock.
 func TestMatchCalledOffWithProcesses(t *testing.T) {
+	most := patient.Move / 4
+	if nothingBeside() {
+		most = 3 * time.Second
+	}
 	for _, fault := range []string{"no-ready", "silent", "late", "slow-drip", "close-stdout", "setsid", "fork", "flood-stderr", "ignore-bye"} {
 		t.Run(fault, func(t *testing.T) {
 			left := nothingLeft(t)
@@ -125,7 +129,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 			if !IsCancelled(err) {
 				t.Errorf("the match ends with %v", err)
 			}
-			if took := time.Since(*off.Load()); took > 3*time.Second {
+			if took := time.Since(*off.Load()); took > most {
 				t.Errorf("it took %v to end", took)
 			}
 			if len(r.voids) > 0 {

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -160,6 +161,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			return err
 		}
 	}
+	var account *account
+	if !m.Low { // others come first there
+		account = openAccount(core)
+		defer account.close()
+	}
 	tables := make(map[int]*table, len(rotations))
 	defer func() {
 		grace := byeGrace
@@ -173,9 +179,9 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		if err != nil || rotation < 0 {
 			return err
 		}
-		for try := 1; ; try++ {
+		for tries := (tries{}); ; {
 			if tables[rotation] == nil {
-				tables[rotation] = newTable(ctx, m, rotation)
+				tables[rotation] = newTable(ctx, m, rotation, account)
 			}
 			game, err := tables[rotation].play(deal, out)
 			if err == nil {
@@ -192,15 +198,43 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			if m.Void != nil {
 				s.void(deal, rotation, err)
 			}
-			if try == maxTries {
-				return fmt.Errorf("deal %d, rotation %d was void %d times: %w", deal, rotation, try, err)
+			if err := tries.again(ctx, err); err != nil {
+				return fmt.Errorf("deal %d, rotation %d was void %d times: %w", deal, rotation, tries.failed+tries.starved, err)
 			}
 		}
 	}
 }
 
-// maxTries is how often a void game is tried in total.
-const maxTries = 3
+// A game is tried at most maxTries times in total if the referee fails, and maxStarved times
+// if its bots do not have the processor.
+const (
+	maxTries   = 3
+	maxStarved = 5
+)
+
+// tries counts how often a game was void.
+type tries struct{ failed, starved int }
+
+// again counts a void game. It returns its error if the game is not tried again. A core that
+// others use is left to them for a second at first, and then for twice as long each time.
+func (t *tries) again(ctx context.Context, err error) error {
+	var s *Starved
+	if !errors.As(err, &s) {
+		if t.failed++; t.failed == maxTries {
+			return err
+		}
+		return nil
+	}
+	if t.starved++; t.starved == maxStarved {
+		return err
+	}
+	select {
+	case <-time.After(time.Second << (t.starved - 1)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
 
 // schedule assigns the games of a match, in an order that makes the results independent of
 // the number of workers: a bot is disqualified from a deal if it had MaxFaults faults in

@@ -71,7 +71,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace
 		}
 		return c(ctx), nil
 	}
-	table := newTable(ctx, m, 0)
+	table := newTable(ctx, m, 0, nil)
 	defer closeAll(0, table)
 	return table.play(0, make([]bool, len(m.Bots)))
 }
@@ -134,7 +134,7 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err e
 // onPipes returns a conn to a script. Where the script leaves the referee waiting, its
 // time is up when there is nothing more to come.
 func (s scene) onPipes(sc script.Script) func(context.Context) conn {
-	want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+	want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 	late := want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup)
 	return func(ctx context.Context) conn {
 		handled := make(chan struct{}, len(sc.Pieces)+1)
@@ -152,7 +152,7 @@ func (s scene) onPipes(sc script.Script) func(context.Context) conn {
 // through plays a script on pipes and judges it.
 func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
 	t.Helper()
-	want = foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+	want = foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 	g, err := s.play(t.Context(), s.onPipes(sc), nil)
 	s.judge(t, sc, want, g, err)
 	return want
@@ -213,7 +213,7 @@ func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 	for i := 0; i < 200; i++ {
 		s := all[i%len(all)]
 		sc := mutate(rng, s.true)
-		want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 		clock := patient
 		if want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup && !exits(sc)) {
 			if silent++; want.Ply >= s.variant.Players() || silent > 10 {
@@ -368,7 +368,7 @@ var mutations = []func(rng *rand.Rand, s *script.Script, at int){
 // What the oracle foretells by itself, so that it is not only compared.
 func TestOracle(t *testing.T) {
 	v := variant(t, "brisca", "")
-	game := dealSeed(rules.Seed{}, 0)
+	game := DealSeed(rules.Seed{}, 0)
 	stream := rules.NewStream(game)
 	state := v.Deal(&stream)
 	list := state.Legal(nil)

@@ -33,7 +33,11 @@ type process struct {
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
-	tag                   string // in the environment of all processes that the bot starts
+	filled                bool          // the pipe to the bot has been full since the last turn
+	looked                time.Time     // when the last sleep began
+	overslept             time.Duration // how much longer than asked the referee has slept since the last turn
+	pid                   int           // 0 in a sandbox
+	tag                   string        // in the environment of all processes that the bot starts
 	scratch               string
 
 	bot     Bot // this and the following only for a sandbox
@@ -83,6 +87,7 @@ func (p *process) start(b Bot) error {
 		p.cmd = nil
 		return startError(b, err)
 	}
+	p.pid = p.cmd.Process.Pid
 	return nil
 }
 
@@ -120,7 +125,11 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			if err := p.await(left); err != nil {
 				return nil, now, err
 			}
-			now = time.Now()
+			woken := time.Now()
+			if late := woken.Sub(now) - min(left, stopSlice) - time.Millisecond; late > 0 && !p.filled {
+				p.overslept += late
+			}
+			p.looked, now = now, woken
 		}
 		n, errno := readNow(p.stdout, p.lines.room())
 		switch {
@@ -212,6 +221,7 @@ func (p *process) watchFor(fd int, events uint32) error {
 // awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
 // that does not happen in time.
 func (p *process) awaitRoom(left time.Duration) error {
+	p.filled = true
 	fds := [3]unix.PollFd{
 		{Fd: int32(p.stdin), Events: unix.POLLOUT},
 		{Fd: int32(p.stderr), Events: unix.POLLIN},
@@ -306,6 +316,7 @@ func (p *process) Rest() []byte { return p.lines.rest() }
 
 func (p *process) Answered() {
 	p.lines.answered()
+	p.filled, p.overslept = false, 0
 	p.pause()
 }
 

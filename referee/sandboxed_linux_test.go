@@ -59,7 +59,7 @@ func TestLimitsAndFaultsMutationsSandboxed(t *testing.T) {
 	for i := range 40 {
 		s := all[i%len(all)]
 		sc := mutate(rng, s.true)
-		want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 		if waits(want, sc) {
 			continue
 		}
@@ -99,7 +99,7 @@ func FuzzTranscriptSandboxed(f *testing.F) {
 		if json.Unmarshal(data, &sc) != nil {
 			return
 		}
-		want := foretell(s.variant, dealSeed(s.seed, 0), s.seat, sc)
+		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
 		if waits(want, sc) {
 			return
 		}

@@ -31,15 +31,14 @@ func NewSeed() (seed rules.Seed) {
 	return seed
 }
 
-// The labels of SPEC.md, "Seeds and deals".
-
-func dealSeed(match rules.Seed, deal int) rules.Seed {
+// DealSeed returns the seed of a deal of a match; SPEC.md, "Seeds and deals", has the labels.
+func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
 
-// botSeed returns a bot's own seed. It has 53 bits, so that the numbers of every language
+// BotSeed returns a bot's own seed for a game. It has 53 bits, so that the numbers of every language
 // can represent it.
-func botSeed(match rules.Seed, deal, rotation, seat int) uint64 {
+func BotSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }

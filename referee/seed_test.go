@@ -46,25 +46,25 @@ func TestSeedsAndDealsParseSeed(t *testing.T) {
 // Seeds made from seeds: the labels, restated, and the values of the example.
 func TestSeedsAndDealsLabels(t *testing.T) {
 	var zero rules.Seed
-	if got, want := Hex(dealSeed(zero, 0)).String(), "3feed286b5768c47d57dee3b5ad19ca82c134687e129d020fe8e5061ca78fba9"; got != want {
+	if got, want := Hex(DealSeed(zero, 0)).String(), "3feed286b5768c47d57dee3b5ad19ca82c134687e129d020fe8e5061ca78fba9"; got != want {
 		t.Errorf("deal 0 of the zero seed is %s, want %s", got, want)
 	}
-	if got := botSeed(zero, 0, 0, 0); got != 1342913898756151 {
+	if got := BotSeed(zero, 0, 0, 0); got != 1342913898756151 {
 		t.Errorf("the bot's seed is %d, want 1342913898756151", got)
 	}
 	if got, want := Commitment(zero).String(), "66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925"; got != want {
 		t.Errorf("the commitment is %s, want %s", got, want)
 	}
 	seed := rules.Seed{1, 2, 3}
-	if want := rules.Seed(sha256.Sum256(append(seed[:], "deal/12"...))); dealSeed(seed, 12) != want {
-		t.Errorf("deal 12 is %x, want %x", dealSeed(seed, 12), want)
+	if want := rules.Seed(sha256.Sum256(append(seed[:], "deal/12"...))); DealSeed(seed, 12) != want {
+		t.Errorf("deal 12 is %x, want %x", DealSeed(seed, 12), want)
 	}
 	sum := sha256.Sum256(append(seed[:], "bot/12/3/4"...))
 	var want uint64
 	for _, b := range sum[:8] {
 		want = want<<8 | uint64(b)
 	}
-	if got := botSeed(seed, 12, 3, 4); got != want>>11 || got > protocol.MaxSeed {
+	if got := BotSeed(seed, 12, 3, 4); got != want>>11 || got > protocol.MaxSeed {
 		t.Errorf("the bot's seed is %d, want %d", got, want>>11)
 	}
 	if a, b := NewSeed(), NewSeed(); a == b {

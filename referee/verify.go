@@ -90,11 +90,11 @@ func (c *checker) head(v rules.Variant) {
 	if want := Commitment(seed); want != c.replay.Commitment {
 		c.differ("commitment is %s where SHA-256 of the match's seed is %s", c.replay.Commitment, want)
 	}
-	if want := Hex(dealSeed(seed, m.Deal)); want != c.replay.Seed {
+	if want := Hex(DealSeed(seed, m.Deal)); want != c.replay.Seed {
 		c.differ("seed is %s where deal %d of the match has %s", c.replay.Seed, m.Deal, want)
 	}
 	for seat := range v.Players() {
-		if want := botSeed(seed, m.Deal, m.Rotation, seat); want != c.replay.Seats[seat].Seed {
+		if want := BotSeed(seed, m.Deal, m.Rotation, seat); want != c.replay.Seats[seat].Seed {
 			c.differ("the bot at seat %d had the seed %d where the match gives %d", seat, c.replay.Seats[seat].Seed, want)
 		}
 	}

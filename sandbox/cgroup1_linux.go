@@ -82,7 +82,7 @@ func (c *groupV1) limit(l Limit) error {
 			return err
 		}
 	}
-	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initThreads)); err != nil {
+	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+starter)); err != nil {
 		return err
 	}
 	c.room = strconv.Itoa(l.Processes)
@@ -142,10 +142,16 @@ func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "
 func (c *groupV1) usage() Usage {
 	return Usage{
 		Memory:    number(c.file("memory", "memory.max_usage_in_bytes")),
-		CPU:       time.Duration(number(c.file("cpuacct", "cpuacct.usage"))),
+		CPU:       c.cpu(),
 		Processes: int(number(c.file("pids", "pids.peak"))),
 	}
 }
+
+func (c *groupV1) cpu() time.Duration {
+	return time.Duration(number(c.file("cpuacct", "cpuacct.usage")))
+}
+
+func (c *groupV1) threads() string { return c.file("cpuacct", "tasks") }
 
 func (c *groupV1) close() error {
 	var errs []error

@@ -91,10 +91,16 @@ func (c *groupV2) freeze(on bool) error {
 func (c *groupV2) usage() Usage {
 	return Usage{
 		Memory:    number(c.file("memory.peak")),
-		CPU:       time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond,
+		CPU:       c.cpu(),
 		Processes: int(number(c.file("bot/pids.peak"))),
 	}
 }
+
+func (c *groupV2) cpu() time.Duration {
+	return time.Duration(event(c.file("cpu.stat"), "usage_usec")) * time.Microsecond
+}
+
+func (c *groupV2) threads() string { return c.file("bot/cgroup.threads") }
 
 func (c *groupV2) close() error {
 	for _, f := range []*os.File{c.bot, c.out, c.most, c.cold} {

@@ -32,6 +32,8 @@ type group interface {
 	outOfMemory() bool
 	refused() bool
 	usage() Usage
+	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
+	threads() string    // the file that lists the threads that run
 	close() error
 }
 

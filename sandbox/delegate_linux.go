@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/dbus"
-	godbus "github.com/godbus/dbus/v5"
 	"golang.org/x/sys/unix"
 )
 
@@ -161,45 +157,22 @@ func vacate(dir string) error {
 	return nil
 }
 
-// noManagerError says that no systemd runs for the user.
-type noManagerError struct{ err error }
+// delegate is what MaybeInit was given.
+var delegate Delegate = func(context.Context, string) error { return errNoInit }
 
-func (e *noManagerError) Error() string {
-	return fmt.Sprintf("no systemd runs for user %d: %v", os.Geteuid(), e.err)
+// noManager is the error of Delegate where no systemd runs for the user.
+type noManager interface {
+	error
+	NoManager()
 }
 
-func (e *noManagerError) Unwrap() error { return e.err }
-
-// delegated asks systemd to move this process into a delegated scope, and returns the
-// scope's directory. It takes about 200 ms.
+// delegated has this process moved into a delegated scope, and returns the scope's directory.
 func delegated() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	conn, err := manager(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	done := make(chan string, 1)
-	properties := []dbus.Property{
-		dbus.PropDescription("timba's bots"),
-		dbus.PropPids(uint32(os.Getpid())),
-		{Name: "Delegate", Value: godbus.MakeVariant(true)},
-		// The bots of many matches may exceed systemd's default for a unit.
-		{Name: "TasksMax", Value: godbus.MakeVariant(uint64(math.MaxUint64))},
-		{Name: "CollectMode", Value: godbus.MakeVariant("inactive-or-failed")},
-	}
 	name := fmt.Sprintf("timba-%d-%s.scope", os.Getpid(), startOf(os.Getpid()))
-	if _, err := conn.StartTransientUnitContext(ctx, name, "fail", properties, done); err != nil {
+	if err := delegate(ctx, name); err != nil {
 		return "", err
-	}
-	select {
-	case result := <-done:
-		if result != "done" {
-			return "", fmt.Errorf("%s: %s", name, result)
-		}
-	case <-ctx.Done():
-		return "", fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	_, unified, err := ownGroups()
 	if err != nil {
@@ -209,42 +182,4 @@ func delegated() (string, error) {
 		return "", fmt.Errorf("%s was started, but this process is still in %s", name, unified)
 	}
 	return unified, nil
-}
-
-// manager connects to the systemd that runs this user's units: for root the machine's,
-// for others their own. It uses the standard address of the bus, because the variable
-// in the environment may be another user's, or missing, after su. The last address is
-// systemd's own socket, for machines without a bus for users.
-func manager(ctx context.Context) (*dbus.Conn, error) {
-	if os.Geteuid() == 0 {
-		return dbus.NewWithContext(ctx)
-	}
-	run := "unix:path=/run/user/" + strconv.Itoa(os.Geteuid())
-	conn, err := dbus.NewConnection(func() (*godbus.Conn, error) { return dial(ctx, run+"/bus", (*godbus.Conn).Hello) })
-	if err == nil {
-		return conn, nil
-	}
-	direct, directErr := dbus.NewConnection(func() (*godbus.Conn, error) {
-		return dial(ctx, run+"/systemd/private", func(*godbus.Conn) error { return nil })
-	})
-	if directErr == nil {
-		return direct, nil
-	}
-	return nil, &noManagerError{err}
-}
-
-func dial(ctx context.Context, address string, greet func(*godbus.Conn) error) (*godbus.Conn, error) {
-	conn, err := godbus.Dial(address, godbus.WithContext(ctx))
-	if err != nil {
-		return nil, err
-	}
-	err = conn.Auth([]godbus.Auth{godbus.AuthExternal(strconv.Itoa(os.Geteuid()))})
-	if err == nil {
-		err = greet(conn)
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return conn, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // TestBaseV2: which directory of a tree of version 2 is ours to divide. Each case is
@@ -164,7 +166,7 @@ func TestFixGroups(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fmt.Errorf("systemd: %w", &noManagerError{os.ErrNotExist}), "loginctl enable-linger " + userName()},
+		{fmt.Errorf("systemd: %w", &systemd.NoManagerError{Err: os.ErrNotExist}), "loginctl enable-linger " + userName()},
 		{fmt.Errorf("cgroup: %w", &controllerError{"/sys/fs/cgroup/x", "memory"}), "cgroup_enable=memory"},
 		{&controllerError{"/sys/fs/cgroup/x", "pids"}, "Delegate=yes"},
 	} {

@@ -73,8 +73,11 @@ type report struct {
 // an init when it is started again.
 var called atomic.Bool
 
-// An init does not wait for main: initializing the other packages of a large program
-// takes as long as setting up the sandbox.
+var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
+
+// An init does not wait for main: initializing the other packages of a large program takes as long
+// as setting up the sandbox. Go initializes those before this package that this package imports,
+// and others while it waits for them, so what it imports is to need little itself: not net, for one.
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == initName {
 		// Another thread gives up its rights, because it can end,
@@ -86,8 +89,9 @@ func init() {
 
 // MaybeInit must be called first in main and in TestMain: it allows starting this program
 // again as a sandbox's init. It does not return in a process that was started to test a
-// sandbox.
-func MaybeInit() {
+// sandbox. The sandbox asks for a cgroup by d if it has none.
+func MaybeInit(d Delegate) {
+	delegate = d
 	called.Store(true)
 	if len(os.Args) > 0 && os.Args[0] == probeName {
 		probeMain()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -92,3 +93,10 @@ func tellsItself(path string) string {
 	}
 	return real
 }
+
+// Starter reports whether a program only starts others by name, as a shell does. Every machine
+// has those.
+func Starter(name string) bool { return slices.Contains(starters, name) }
+
+// Interpreter reports whether a program is one of the well-known interpreters.
+func Interpreter(name string) bool { return slices.Contains(wellKnown, name) }

@@ -103,7 +103,7 @@ func fixNamespaces(err error) string {
 }
 
 func fixGroups(err error) string {
-	var none *noManagerError
+	var none noManager
 	var missing *controllerError
 	switch v1, _, _ := ownGroups(); {
 	case errors.As(err, &none):

@@ -55,7 +55,7 @@ func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "")
 // startAs starts a program under another name.
 func startAs(s Spec, level Level, name string) (*Process, error) {
 	if !called.Load() {
-		return nil, step("start", errors.New("this program does not call sandbox.MaybeInit first in main"))
+		return nil, step("start", errNoInit)
 	}
 	c, err := s.prepare(level)
 	if err != nil {

@@ -41,4 +41,4 @@ func (*Process) Freeze() error { return step("freeze", errSystem) }
 func (*Process) Thaw() error { return step("thaw", errSystem) }
 
 // MaybeInit does nothing.
-func MaybeInit() {}
+func MaybeInit(Delegate) {}

@@ -14,7 +14,8 @@ const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
 
 // TestProcessLimit: a program gets as many processes as its limit says and not many more:
 // one where it has a user of its own, else initThreads, or at WEAK, which counts them only
-// now and then, three times the limit. docs/sandbox.md has these numbers.
+// now and then, three times the limit. docs/sandbox.md has these numbers. A cgroup of
+// version 1 tells it also of a program that reaches its limit before init has stepped aside.
 func TestProcessLimit(t *testing.T) {
 	more := func(level Level, most int) int {
 		switch {
@@ -40,6 +41,10 @@ func TestProcessLimit(t *testing.T) {
 				t.Logf("%d processes of %d; %s", got, most, status)
 				if got < most || got > most+more(level, most) {
 					t.Errorf("%d processes of %d; it %s, and said %.300q", got, most, status, out)
+				}
+				v1, _, _ := ownGroups()
+				if level == Full && v1["pids"] != "" && status.Reason != ProcessLimit {
+					t.Errorf("it %s, want the limit of processes", status)
 				}
 			})
 		}

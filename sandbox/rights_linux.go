@@ -12,21 +12,21 @@ import (
 // where both are the same user's.
 const initThreads = 8
 
-// starter is the thread of init that becomes the program's own user and starts it. The
-// user's limit must include it, and the cgroup's limit then applies first: only that can be
-// reported.
+// starter is the thread of init that becomes the program's own user and starts it: the
+// limits of that user and, in version 1, of the cgroup must include it.
 const starter = 1
 
 // setLimits sets the kernel's limits for processes and users. The program inherits them,
 // so they apply to init, too.
 func (c *config) setLimits() error {
 	l := c.Limit
-	processes := uint64(l.Processes + initThreads)
-	switch {
-	case c.UID >= 0:
-		processes = uint64(l.Processes + starter)
-	case c.Group:
-		processes += initThreads // so that the cgroup's limit applies first: it can be reported
+	own := initThreads
+	if c.UID >= 0 {
+		own = starter
+	}
+	processes := uint64(l.Processes + own)
+	if c.Group {
+		processes += uint64(own) // so that the cgroup's limit applies first: only that can be reported
 	}
 	limits := []struct {
 		resource int

@@ -7,12 +7,17 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 	"syscall"
 	"time"
 )
+
+// Delegate has systemd move this process into a new scope, whose cgroup is delegated to it. It is
+// systemd.Delegate.
+type Delegate func(ctx context.Context, scope string) error
 
 // Level is how strictly a program is sandboxed. Levels are ordered.
 type Level uint8

@@ -74,12 +74,17 @@ func cpuOf(dir string) time.Duration {
 	if len(f) < 15 {
 		return 0
 	}
-	ticks := int64(0)
+	total := time.Duration(0)
 	for _, field := range f[11:15] {
-		n, _ := strconv.ParseInt(string(field), 10, 64)
-		ticks += n
+		total += ticks(field)
 	}
-	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 everywhere
+	return total
+}
+
+// ticks returns a time that the kernel tells in ticks.
+func ticks(field []byte) time.Duration {
+	n, _ := strconv.ParseInt(string(field), 10, 64)
+	return time.Duration(n) * Tick
 }
 
 // statFields returns the fields of a stat file from the state on. The name before it may

@@ -40,16 +40,16 @@ func newAdmin() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
-	cmd.AddCommand(f.newInvite(), f.newInvites(), f.newPeople(), f.newBlock(true), f.newBlock(false), f.newToken(), f.newBackup(), f.newVerify())
+	cmd.AddCommand(f.newInvite(), f.newInvites(), f.newPeople(), f.newBlock(true), f.newBlock(false), f.newToken(), f.newAdminWorker(), f.newWorkers(), f.newBackup(), f.newVerify(), f.newRerate(), f.newStorage())
 	return cmd
 }
 
 // at calls do with the data directory if --data is set, else with the server.
 func (f *adminFlags) at(cmd *cobra.Command, do func(office) error) error {
 	if f.data == "" {
-		c, err := connect(cmd, true)
+		c, err := adminClient(cmd)
 		if err != nil {
-			return fmt.Errorf("%w: or name the data directory with --data DIR", err)
+			return err
 		}
 		return do(remoteOffice{c})
 	}
@@ -58,6 +58,15 @@ func (f *adminFlags) at(cmd *cobra.Command, do func(office) error) error {
 		return err
 	}
 	return errors.Join(do(localOffice{s}), s.Close())
+}
+
+// adminClient connects to the server, where --data names no directory.
+func adminClient(cmd *cobra.Command) (*client.Client, error) {
+	c, err := connect(cmd, true)
+	if err != nil {
+		return nil, fmt.Errorf("%w: or name the data directory with --data DIR", err)
+	}
+	return c, nil
 }
 
 func (f *adminFlags) newInvite() *cobra.Command {

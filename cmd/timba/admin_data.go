@@ -14,10 +14,12 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 )
 
+var errNoData = errors.New("data: name the server's data directory with --data DIR")
+
 // onData calls do with the data directory, which --data must name.
 func (f *adminFlags) onData(do func(*store.Store) error) error {
 	if f.data == "" {
-		return errors.New("data: name the server's data directory with --data DIR")
+		return errNoData
 	}
 	s, err := store.Open(f.data, store.Options{ReadOnly: true})
 	if err != nil {

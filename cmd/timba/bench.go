@@ -35,7 +35,7 @@ func newBench() *cobra.Command {
 			return runBench(cmd, b)
 		},
 	}
-	cmd.AddCommand(newBenchDuplicates(), newBenchFair(), newBenchLadder(), newBenchOpenings(), newBenchRemote(), newBenchSandbox(), newBenchSite(), newBenchWatchers())
+	cmd.AddCommand(newBenchDuplicates(), newBenchEnv(), newBenchFair(), newBenchFleet(), newBenchLadder(), newBenchOpenings(), newBenchRemote(), newBenchSandbox(), newBenchSite(), newBenchWatchers())
 	cmd.Flags().DurationVar(&b.Time, "time", time.Second, "about how long each figure is measured")
 	return cmd
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -9,9 +8,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // connectLadders have clocks that a busy machine keeps.
@@ -34,22 +34,11 @@ house = ["@random", "@first"]
 // connected is a timba connect that runs.
 type connected struct {
 	*exec.Cmd
-	mu    sync.Mutex
-	text  bytes.Buffer
+	text  refereetest.Output
 	ended chan struct{}
 }
 
-func (c *connected) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.Write(p)
-}
-
-func (c *connected) said() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String()
-}
+func (c *connected) said() string { return c.text.String() }
 
 // connectBot starts timba connect with a bot that waits while there is a file.
 func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
@@ -57,7 +46,7 @@ func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
 	c := &connected{ended: make(chan struct{})}
 	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
 		"sh", "-c", `while [ -e "$0" ]; do sleep 0.05; done; exec timba bot first`, file)
-	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), c, c
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), &c.text, &c.text
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

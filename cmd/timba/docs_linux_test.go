@@ -21,7 +21,9 @@ var notRun = map[string]string{
 	"curl ":                   "web/api: TestDocumentation runs them",
 	"timba connect ":          "web/remote plays with real remote bots",
 	"go test ":                "they are tests",
+	"TIMBA_KILLS=":            "it is a test",
 	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
+	"timba admin rerate ":     "a server runs on the directory; testdata/script/demo.txt runs it",
 	"timba demo":              "testdata/script/demo.txt runs the demo",
 	"script/test":             "it runs this test",
 	"make ":                   "it runs this test",
@@ -30,7 +32,10 @@ var notRun = map[string]string{
 	"gdb ":                    "a debugger waits for a person",
 	"(gdb) ":                  "a debugger waits for a person",
 	"jq ":                     "it reads what go test has written",
-	"timba login $URL":        "TestCompetition runs the commands of SPEC.md's first section",
+	"timba worker ":           "TestWorker runs a worker of a server",
+	"timba serve --data /var/lib/timba --nats ":             "ladder/fleet TestGuests and TestServeNats run a NATS cluster",
+	"timba admin worker add lab-2 --creds ":                 "TestServeNats makes such credentials",
+	"timba login $URL":                                      "TestCompetition runs the commands of SPEC.md's first section",
 	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
 }
 
@@ -109,8 +114,15 @@ var rewritten = []struct {
 	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
 	{regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
 	{regexp.MustCompile(` movetime=50\b`), " movetime=10000"},
+	{regexp.MustCompile(`(train data .*)--each \d+`), "$1--each 2"},
+	{regexp.MustCompile(`(train rl .*)`), "$1 --episodes 500"},
+	{regexp.MustCompile(`(train sl .*)`), "$1 --games 320 --epochs 1"},
+	{regexp.MustCompile(`(train ga .*)`), "$1 --generations 2 --final 10"},
+	{regexp.MustCompile(`(train net .*)`), "$1 --generations 2 --games 50"},
 	{regexp.MustCompile(`(experiment tebes-[\w-]+)( --scale \S+)?( --time-scale \S+)?`), "$1 --scale 0.01 --time-scale 0.0005"},
+	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 	{regexp.MustCompile(`/var/lib/timba`), "$$DATA"},
+	{regexp.MustCompile(`0\.0\.0\.0:4222`), "127.0.0.1:0"},
 	{regexp.MustCompile(`/backup/`), "backup-"},
 	{regexp.MustCompile(`https?://(127\.0\.0\.1:8080|localhost:8080|timba\.example\.org)`), "$$TIMBA_ADDRESS"},
 	{regexp.MustCompile(`--invite CODE --name ada`), "--invite $$CODE --name eva"},
@@ -373,6 +385,8 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 	var env []string
 	stdin := "quit\n"
 	switch {
+	case strings.HasPrefix(line, "timba admin worker remove "):
+		line = strings.Replace(line, "remove", "add", 1) + " && " + line
 	case strings.HasPrefix(line, "timba admin "):
 		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
 	case strings.HasPrefix(line, "timba login "):
@@ -390,6 +404,8 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		line = "timba bots use mybot 1 && " + line
 	case line == "timba bots withdraw mybot":
 		line += " && timba bots restore mybot"
+	case strings.HasPrefix(line, "timba env --listen "):
+		line = "timeout -s INT 2 " + line + "; s=$?; test $s = 124"
 	case strings.HasPrefix(line, "timba serve "):
 		line = strings.ReplaceAll(line, "$DATA", "served")
 		line = "timeout -s INT 5 " + regexp.MustCompile(` --listen \S+`).ReplaceAllString(line, "") + " --listen 127.0.0.1:0; s=$?; test $s = 124"

@@ -9,6 +9,7 @@ import (
 	"github.com/timba-arena/timba/experiment"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -16,7 +17,11 @@ import (
 // experimentFlags are the flags of an experiment, as users write them.
 type experimentFlags struct {
 	scale, timeScale float64
+	trainScale       float64
+	models           string
+	modelsSize       int
 	seed             string
+	nodeRate         int
 	concurrency      int
 	out              string
 	json             bool
@@ -31,13 +36,20 @@ func newExperiment() *cobra.Command {
 			"beside the published ones, both with 95 % intervals. Two figures agree if their intervals have\n" +
 			"a point in common. Without a name it lists the experiments, with the time that a whole run takes.\n\n" +
 			"--scale plays fewer games or more. Where the clock limits bots, --time-scale changes the time\n" +
-			"that they have for a move. The seed decides all games, unless the clock does.\n\n" +
-			"After Ctrl-C the figures are those of the games that have ended.\n\n" +
+			"that they have for a move, and --nodes-per-second gives them nodes instead, so that neither\n" +
+			"the machine nor what else it does matters. The seed decides all games, unless the clock does.\n\n" +
+			"Some experiments train models first, as timba train does, into the directory --models, where other\n" +
+			"experiments find them. --train-scale trains them with less than the study's games, episodes or\n" +
+			"generations, by default with the part that --scale has of its games.\n\n" +
+			"After Ctrl-C the figures are those of the games that have ended. A training goes on from there when\n" +
+			"the experiment is run again.\n\n" +
 			"Exit status: 0 good, also where figures differ, 2 wrong usage or an error of timba, 3 interrupted.",
 		Example: "  timba experiment\n" +
 			"  timba experiment teeko-5\n" +
 			"  timba experiment tebes-depth-4 --scale 0.1 --out results\n" +
-			"  timba experiment tebes-methods --scale 0.1 --time-scale 0.05",
+			"  timba experiment tebes-methods --scale 0.1 --time-scale 0.05\n" +
+			"  timba experiment tebes-times --scale 0.1 --nodes-per-second 2500\n" +
+			"  timba experiment thesis-fig28 --train-scale 0.01",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeExperiment,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,9 +62,13 @@ func newExperiment() *cobra.Command {
 	flags := cmd.Flags()
 	factorFlag(cmd, &f.scale, "scale", experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
 	factorFlag(cmd, &f.timeScale, "time-scale", experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
+	decimalFlag(cmd, &f.trainScale, "train-scale", 0, experiment.MinTrainScale, experiment.MaxTrainScale, "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)")
+	numberFlag(cmd, &f.nodeRate, "nodes-per-second", 0, 1, experiment.MaxNodeRate, "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)")
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
+	flags.StringVar(&f.models, "models", "", "keep the models that are trained in this `DIR` (default: that of the user's cache)")
+	numberFlag(cmd, &f.modelsSize, "models-size", experiment.DefaultCache, experiment.MinCache, experiment.MaxCache, "MiB that they may take: the ones that were used longest ago are removed")
 	jsonFlag(cmd, &f.json)
 	return cmd
 }
@@ -75,7 +91,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, Resolver: resolver(cmd, sandbox.None)}
+	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, NodeRate: f.nodeRate, TrainScale: f.trainScale, ModelsSize: f.modelsSize, Resolver: resolver(cmd, sandbox.None)}
 	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
 		return err
 	}
@@ -87,12 +103,19 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
+	if o.Models, err = f.modelsDir(e); err != nil {
+		return err
+	}
+	learning := newLearning(cmd)
+	o.Learning = learning.done
 	bar := newProgress(cmd.ErrOrStderr(), "games")
 	o.Done = func(games, all int) {
+		learning.end()
 		bar.ChangeMax(all)
 		bar.Set(games)
 	}
 	r, err := e.Run(cmd.Context(), o)
+	learning.end()
 	bar.Clear()
 	if r == nil {
 		return err
@@ -107,10 +130,52 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		err = f.save(cmd, r)
 	}
 	if err == nil && r.Interrupted {
-		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.All)
+		if r.All > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "interrupted after %s of %d\n", text.Count(r.Games, "game"), r.All)
+		}
+		if len(e.Models) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.Models))
+		}
 		return errNoVerdict
 	}
 	return err
+}
+
+// modelsDir returns the directory of the models of an experiment that has some.
+func (f *experimentFlags) modelsDir(e *experiment.Experiment) (string, error) {
+	if f.models != "" || len(e.Models) == 0 {
+		return f.models, nil
+	}
+	return program.CacheDir("models")
+}
+
+// learning shows how much each model has learned.
+type learning struct {
+	cmd   *cobra.Command
+	model string
+	tell  func(done, all int)
+	clear func()
+}
+
+func newLearning(cmd *cobra.Command) *learning { return &learning{cmd: cmd} }
+
+// done shows how much of a model has been learned, after its name where it begins.
+func (l *learning) done(model, unit string, done, all int) {
+	if l.model != model {
+		l.end()
+		fmt.Fprintf(l.cmd.ErrOrStderr(), "learning: %s\n", model)
+		l.model = model
+		l.tell, l.clear = trainProgress(l.cmd, unit)
+	}
+	l.tell(done, all)
+}
+
+// end removes what is shown of the last model.
+func (l *learning) end() {
+	if l.model != "" {
+		l.clear()
+		l.model = ""
+	}
 }
 
 func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Report) error {

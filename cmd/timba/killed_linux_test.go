@@ -170,13 +170,21 @@ func (m *mess) left(t *testing.T) (left []string) {
 		}
 	}
 	for line := range strings.Lines(mountsOf(t)) {
-		if !strings.Contains(m.mounts, line) {
+		if !strings.Contains(m.mounts, line) && !m.foreign(line) {
 			left = append(left, "mount "+line)
 		}
 	}
 	left = append(left, glob(t, m.temp+"/*")...)
 	left = append(left, glob(t, m.cache+"/timba/builds/tmp-*")...)
 	return append(left, m.groups(t)...)
+}
+
+// foreign reports whether a mount is in the directory of another test, which may run beside this
+// one.
+func (m *mess) foreign(line string) bool {
+	point := strings.Fields(line)[4]
+	return strings.HasPrefix(point, filepath.Join(os.TempDir(), "Test")) &&
+		!strings.Contains(point, m.mark) && !strings.HasPrefix(point, m.temp) && !strings.HasPrefix(point, m.cache)
 }
 
 // groups returns the cgroups that the referees have made.

@@ -5,9 +5,10 @@ import (
 	"os"
 
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 func main() {
-	sandbox.MaybeInit()
+	sandbox.MaybeInit(systemd.Delegate)
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -186,7 +186,11 @@ func printMatch(w io.Writer, m wire.Match) {
 	}
 	t.Render()
 	for _, a := range m.Attempts {
-		fmt.Fprintf(w, "\nattempt %d, %s\ncommitment %s\nseed       %s\n", a.Number, since(a.Began), a.Commitment, orDash(a.Seed))
+		on := ""
+		if a.Machine != "" {
+			on = " on " + a.Machine
+		}
+		fmt.Fprintf(w, "\nattempt %d%s, %s\ncommitment %s\nseed       %s\n", a.Number, on, since(a.Began), a.Commitment, orDash(a.Seed))
 		if a.Reason != "" {
 			fmt.Fprintln(w, a.Reason)
 		}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +29,7 @@ type playFlags struct {
 	seat  int
 	name  string
 	timed bool
+	level string
 }
 
 // timedMove is the milliseconds for each move of a game in which a person has a clock.
@@ -38,13 +41,14 @@ func newPlay() *cobra.Command {
 		Use:   "play GAME [BOT...]",
 		Short: "Play against bots in the terminal",
 		Long: "You play at a table with bots. You see what your seat may see, drawn as a table or a board.\n" +
-			"Name bots as for timba match. The default is @greedy. If there are too few bots, they\n" +
-			"take the seats in turn.\n\n" +
+			"Name bots as for timba match, or choose a level; the default is " + middleLevel() + ". If there\n" +
+			"are too few bots, they take the seats in turn.\n\n" +
 			"A number that you type always means what it stands beside on the screen: a card, a bid or\n" +
 			"a square. ? shows the rules and all that can be typed; quit forfeits the game. A game\n" +
 			"begins with the bare deal or board, unless you set opening. You have no time limit,\n" +
 			"unless you set --timed.",
 		Example: "  timba play brisca\n" +
+			"  timba play tute --level expert\n" +
 			"  timba play teeko ./mybot --seat 1\n" +
 			"  timba play tute @greedy --set players=4 --set teams=yes",
 		ValidArgsFunction: completeGame,
@@ -53,6 +57,7 @@ func newPlay() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	numberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
+	flags.StringVar(&f.level, "level", "", "level of the opponents that have no name, 1 to 8 or beginner to champion")
 	flags.StringVar(&f.name, "name", "you", "your name in the replay")
 	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
@@ -69,9 +74,9 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if f.timed && !cmd.Flags().Changed("movetime") {
 		f.movetime = timedMove
 	}
-	bots := args[1:]
-	if len(bots) == 0 {
-		bots = []string{"@greedy"}
+	bots, err := f.opponents(args[1:])
+	if err != nil {
+		return err
 	}
 	v, err := f.resolve(args[0], len(bots)+1)
 	if err != nil {
@@ -105,6 +110,24 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return f.sit(cmd, m, out)
+}
+
+// middleLevel returns the name and the number of the level for people who choose none.
+func middleLevel() string {
+	l := house.Levels()[house.MiddleLevel-1]
+	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
+}
+
+// opponents returns the bots to play against: those that are named, else the one of the level.
+func (f *playFlags) opponents(named []string) ([]string, error) {
+	if len(named) > 0 && f.level != "" {
+		return nil, fmt.Errorf("level: bots are named, %s first: name bots or choose a level", text.Quote(named[0]))
+	}
+	if len(named) > 0 {
+		return named, nil
+	}
+	level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.MiddleLevel)))
+	return []string{"@" + level.Spec}, err
 }
 
 // resolve returns the game with its options. The number of players follows from the number

@@ -97,8 +97,8 @@ func TestResumeAfterKill(t *testing.T) {
 		t.Fatalf("%d games are kept, want %d", n, games)
 	}
 	moment := rand.New(rand.NewPCG(1, 2))
-	broken := 0
-	for range 10 {
+	rounds, broken := 0, 0
+	for ; rounds < 10 || rounds < 50 && broken < 10; rounds++ { // on a busy machine many kills come too late
 		dir := t.TempDir()
 		before := 0
 		for range 2 {
@@ -135,7 +135,7 @@ func TestResumeAfterKill(t *testing.T) {
 		}
 	}
 	if broken < 10 {
-		t.Errorf("only %d of 20 kills came between the first game and the last", broken)
+		t.Errorf("only %d of %d kills came between the first game and the last", broken, 2*rounds)
 	}
 }
 

@@ -17,16 +17,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit()
-	os.Setenv("GORACE", "atexit_sleep_ms=0")     // else house bots sleep a second at their end
-	if len(os.Args) > 1 && os.Args[1] == "bot" { // of a match in this process
+	sandbox.MaybeInit(systemd.Delegate)
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
+	// A match of this process starts house bots, the benchmark in Python starts timba env.
+	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env"}, os.Args[1]) {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if len(os.Args) == 3 && os.Args[1] == fleettest.Mode { // a NATS server beside timba
+		if err := fleettest.Main(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	testscript.Main(m, map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },

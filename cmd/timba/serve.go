@@ -30,6 +30,7 @@ type serveFlags struct {
 	grace                time.Duration
 	proxies              []string
 	logLevel, logFormat  string
+	nats                 natsFlags
 }
 
 func newServe() *cobra.Command {
@@ -44,7 +45,8 @@ func newServe() *cobra.Command {
 			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
 			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
 		Example: "  timba serve --data /var/lib/timba\n" +
-			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1",
+			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1\n" +
+			"  timba serve --data /var/lib/timba --cluster 0.0.0.0:4222",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
 	}
@@ -57,6 +59,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
 	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
+	f.nats.add(cmd)
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`; debug has a line for each match and request")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
 	return cmd
@@ -125,6 +128,9 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	}
 	o.Dir = datadir.Dir(dir)
 	if o.Config, err = f.readConfig(o.Dir); err != nil {
+		return o, err
+	}
+	if o.Cluster, err = f.nats.options(); err != nil {
 		return o, err
 	}
 	if f.grace < 0 {

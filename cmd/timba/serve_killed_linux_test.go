@@ -140,9 +140,16 @@ func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
 	began := time.Now()
 	s.Process.Kill()
 	s.awaitEnd()
+	return world.gone(t, began)
+}
+
+// gone requires that nothing is left shortly after a time at which all have ended. It returns how
+// long that took.
+func (m *mess) gone(t *testing.T, began time.Time) (took time.Duration) {
+	t.Helper()
 	var left []string
 	for deadline := began.Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if left = world.left(t); len(left) == 0 || time.Now().After(deadline) {
+		if left = m.left(t); len(left) == 0 || time.Now().After(deadline) {
 			break
 		}
 	}

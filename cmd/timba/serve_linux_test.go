@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +24,7 @@ type arena struct {
 	program string // timba
 	dir     string
 	home    string // of its user's account, and of the starters
+	place   *place // where its servers run; nil: where the test does
 }
 
 // undetected returns timba without the race detector, for tests of what many commands print. Others
@@ -63,7 +63,7 @@ func quickLadders(house int) string {
 	return b.String()
 }
 
-func newArena(t *testing.T, config string) *arena {
+func newArena(t testing.TB, config string) *arena {
 	t.Helper()
 	a := &arena{program: "timba", dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
 	if err := os.Mkdir(a.dir, 0o700); err != nil {
@@ -79,9 +79,8 @@ func newArena(t *testing.T, config string) *arena {
 type served struct {
 	*exec.Cmd
 	url   string
-	token string // of the first start
-	mu    sync.Mutex
-	text  bytes.Buffer // stderr
+	token string             // of the first start
+	text  refereetest.Output // stderr
 	ended chan struct{}
 
 	watched bool // a goroutine waits for its end, and closes ended
@@ -96,30 +95,24 @@ func (s *served) awaitEnd() {
 	s.Wait()
 }
 
-func (s *served) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
 // log returns what it has written on stderr so far.
-func (s *served) log() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
+func (s *served) log() string { return s.text.String() }
 
 // launch starts a server and does not wait for it.
-func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.Scanner) {
+func (a *arena) launch(t testing.TB, args ...string) (s *served, stdout *bufio.Scanner) {
 	t.Helper()
 	s = &served{ended: make(chan struct{})}
 	s.Cmd = exec.Command(a.program, append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
-	s.Stderr = s
+	s.Stderr = &s.text
 	out, err := s.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Start(); err != nil {
+	start := s.Start
+	if a.place != nil {
+		start = func() error { return a.place.start(s.Cmd) }
+	}
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Process.Kill() })
@@ -127,7 +120,7 @@ func (a *arena) launch(t *testing.T, args ...string) (s *served, stdout *bufio.S
 }
 
 // serve starts a server and waits until it serves. It has a token if this start has made one.
-func (a *arena) serve(t *testing.T, args ...string) *served {
+func (a *arena) serve(t testing.TB, args ...string) *served {
 	t.Helper()
 	file := datadir.Dir(a.dir).AdminToken()
 	before, _ := os.ReadFile(file)
@@ -155,7 +148,7 @@ func (a *arena) serve(t *testing.T, args ...string) *served {
 }
 
 // timba runs a command of a user of the server, which must succeed.
-func (a *arena) timba(t *testing.T, stdin string, args ...string) string {
+func (a *arena) timba(t testing.TB, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(a.program, args...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+a.home, "HOME="+a.home)

@@ -28,6 +28,7 @@ name = "brisca"
 game = "brisca"
 deals = 300
 clock = {movetime = 10000, startup = 60000}
+house = ["@random", "@first", "@greedy"]
 `
 
 // playing waits until matches are being played.
@@ -240,19 +241,23 @@ func TestServeFullDisk(t *testing.T) {
 		t.Skip("fills disks under real servers")
 	}
 	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
+	sizes, flags := map[string]string{}, map[string][]string{}
 	if os.Geteuid() == 0 {
-		ways["full disk"] = fillDisk
+		ways["full disk"], sizes["full disk"] = fillDisk, "size=24m"
+		// The results of workers are on the disk, too.
+		ways["full disk of a cluster"], sizes["full disk of a cluster"] = fillDisk, "size=48m"
+		flags["full disk of a cluster"] = []string{"--cluster", "127.0.0.1:0"}
 	}
 	for name, fill := range ways {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, quickLadders(5))
-			if name == "full disk" {
-				tmpfs(t, a.dir, "size=24m")
+			if sizes[name] != "" {
+				tmpfs(t, a.dir, sizes[name])
 				if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(quickLadders(5)), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			s := a.serve(t)
+			s := a.serve(t, flags[name]...)
 			until(t, "a match is finished", func() bool { return len(finishedIn(s.log())) > 0 })
 			undo := fill(t, a, s)
 			until(t, "it is paused", func() bool {

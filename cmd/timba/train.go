@@ -12,9 +12,9 @@ import (
 func newTrain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train",
-		Short: "Train a house bot",
+		Short: "Train bots that learn",
 	}
-	cmd.AddCommand(newTrainTeeko())
+	cmd.AddCommand(newTrainTeeko(), newTrainData(), newTrainSL(), newTrainRL(), newTrainGA(), newTrainNet())
 	return cmd
 }
 

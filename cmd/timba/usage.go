@@ -223,7 +223,12 @@ type factor struct {
 
 // factorFlag adds a flag with a number from least to most, 1 by default.
 func factorFlag(cmd *cobra.Command, to *float64, name string, least, most float64, usage string) {
-	*to = 1
+	decimalFlag(cmd, to, name, 1, least, most, usage)
+}
+
+// decimalFlag adds a flag with a number from least to most.
+func decimalFlag(cmd *cobra.Command, to *float64, name string, value, least, most float64, usage string) {
+	*to = value
 	cmd.Flags().Var(&factor{to, least, most}, name, usage)
 }
 

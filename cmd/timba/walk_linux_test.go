@@ -37,27 +37,39 @@ var goodValues = map[string]string{
 // needed are the flags without which a command does nothing, and those that keep it short. $DATA
 // is the data directory of the server.
 var needed = map[string][]string{
-	"timba admin backup":     {"--data", "$DATA"},
-	"timba admin verify":     {"--data", "$DATA"},
-	"timba admin token":      {"--data", "$DATA"},
-	"timba serve":            {"--data", "arena", "--listen", "127.0.0.1:0"},
-	"timba replay feed":      {"--seat", "0"},
-	"timba match":            {"--deals", "1"},
-	"timba check":            {"--quick"},
-	"timba connect":          {"--bot", "ada"},
-	"timba bench ladder":     {"--bots", "5", "--matches", "5", "--runs", "1"},
-	"timba bench openings":   {"--deals", "2"},
-	"timba bench duplicates": {"--deals", "2"},
-	"timba bench":            {"--time", "1ms"},
-	"timba bench sandbox":    {"--time", "1ms"},
-	"timba bench remote":     {"--bots", "2"},
+	"timba admin backup":        {"--data", "$DATA"},
+	"timba admin verify":        {"--data", "$DATA"},
+	"timba admin token":         {"--data", "$DATA"},
+	"timba serve":               {"--data", "arena", "--listen", "127.0.0.1:0"},
+	"timba replay feed":         {"--seat", "0"},
+	"timba match":               {"--deals", "1"},
+	"timba check":               {"--quick"},
+	"timba connect":             {"--bot", "ada"},
+	"timba bench fleet":         {"--workers", "1", "--versions", "2", "--ladders", "none", "--time", "1s"},
+	"timba bench ladder":        {"--bots", "5", "--matches", "5", "--runs", "1"},
+	"timba bench openings":      {"--deals", "2"},
+	"timba bench duplicates":    {"--deals", "2"},
+	"timba bench":               {"--time", "1ms"},
+	"timba bench sandbox":       {"--time", "1ms"},
+	"timba bench remote":        {"--bots", "2"},
+	"timba train data":          {"--each", "1"},
+	"timba train rl":            {"--episodes", "64"},
+	"timba train ga":            {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
+	"timba train net":           {"--generations", "1", "--games", "2", "--layers", "4"},
+	"timba train sl":            {"--data", "data", "--games", "16", "--epochs", "1"},
+	"timba admin worker add":    {"--data", "$DATA"},
+	"timba admin worker list":   {"--data", "$DATA"},
+	"timba admin worker remove": {"--data", "$DATA"},
+	"timba worker":              {"--nats", "nats://127.0.0.1:1", "--creds", "game.json", "--data", "worker"},
+	"timba admin rerate":        {"--data", "$DATA"},
+	"timba admin storage":       {"--data", "$DATA"},
 }
 
 // unstarted are the commands that only check their usage here, as their context has ended before
 // they begin: they would serve or measure for longer than a test has. Other tests start them.
 var unstarted = []string{
-	"timba serve", "timba demo", "timba doctor", "timba check",
-	"timba bench", "timba bench duplicates", "timba bench ladder", "timba bench openings", "timba bench sandbox", "timba bench remote",
+	"timba serve", "timba worker", "timba demo", "timba doctor", "timba check",
+	"timba bench", "timba bench duplicates", "timba bench env", "timba bench fleet", "timba bench ladder", "timba bench openings", "timba bench sandbox", "timba bench remote",
 }
 
 // forbidden are patterns that no message has: they are words of libraries, not of timba.

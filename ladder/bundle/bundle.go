@@ -34,6 +34,12 @@ func LimitsOf(l ladder.Limits) Limits {
 	return limits
 }
 
+// What a bot may be when it is built.
+const (
+	MaxBuilt      = 256 << 20 // bytes of all files
+	MaxBuiltFiles = 10_000    // files and directories
+)
+
 // File is one file of a bot.
 type File struct {
 	Path string // in the bot's directory, with slashes
@@ -70,6 +76,8 @@ func quote(name string) string {
 // Size returns a number of bytes for people, such as "16 MiB".
 func Size(n int64) string {
 	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
 	case n >= 10<<20 || n >= 1<<20 && n%(1<<20) == 0:
 		return fmt.Sprintf("%d MiB", n>>20)
 	case n >= 1<<20:

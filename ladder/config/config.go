@@ -34,12 +34,16 @@ type Config struct {
 	URL          string // of the site for people, without a slash at its end; "": as each visitor has written it
 	// Pause is the time between two matches of a ladder on which every version has
 	// had ladder.EnoughMatches of them. It saves disk space: every match is stored.
-	Pause   time.Duration
+	Pause time.Duration
+	// Idle is the time between two matches of a ladder among house bots alone that have had
+	// ladder.EnoughMatches. They tell nothing new, and cost what the bots think.
+	Idle    time.Duration
 	Sandbox sandbox.Level
 	Limits  ladder.Limits
 	Play    ladder.PlayLimits
 	Remote  ladder.RemoteLimits
 	Live    ladder.LiveLimits
+	Storage ladder.Storage
 	// Fit allows a server to lower Limits.Memory until the bots of every ladder fit into
 	// its memory: the configuration does not say what a bot may use.
 	Fit     bool

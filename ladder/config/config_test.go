@@ -58,8 +58,11 @@ func TestDefaultLadders(t *testing.T) {
 		if err := referee.Clock(l.Clock).Check(); err != nil {
 			t.Errorf("%s: %v", l.Name, err)
 		}
-		if !slices.Contains(l.House, ladder.Anchor) || !slices.Contains(l.House, "@greedy") {
+		if !slices.Contains(l.House, ladder.Anchor) || !slices.Contains(l.House, "@greedy") || !slices.Contains(l.House, "@champion") || len(l.House) > 9 {
 			t.Errorf("%s: house is %q", l.Name, l.House)
+		}
+		if named := l; resolveHouse(&named, house.Registry{}) != nil {
+			t.Errorf("%s: house is %q, which a file cannot name: %v", l.Name, l.House, resolveHouse(&named, house.Registry{}))
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -94,6 +97,7 @@ func TestConfigOnTopOfDefaults(t *testing.T) {
 registration = "open"
 workers = 3
 pause = 5
+idle = 7
 sandbox = "full"
 [limits]
 upload = 1
@@ -109,7 +113,7 @@ house = ["@random", "@greedy"]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
+	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Idle != 7*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Ladders) != 1 {
@@ -139,12 +143,17 @@ func TestConfigErrors(t *testing.T) {
 	for _, c := range []struct{ name, toml, want string }{
 		{"syntax", "workers =", `c: toml: line 1`},
 		{"type", "workers = \"two\"", `c: toml: line 1 (last key "workers"): incompatible types: TOML value has type string`},
-		{"unknown", "worker = 2", `c: unknown key "worker": try registration, workers, memory, pause, sandbox, site, limits, play, remote, live, ladder`},
+		{"unknown", "worker = 2", `c: unknown key "worker": try registration, workers, memory, pause, idle, sandbox, site, limits, play, remote, live, storage, ladder`},
 		{"unknown limit", "[limits]\nram = 2", `c: unknown key "limits.ram": try memory, processes, upload, `},
 		{"unknown of a ladder", one("deal = 2"), `c: unknown key "ladder.deal": try name, title, game, options, clock, deals, bots, house`},
 		{"unknown of a clock", strings.Replace(one(""), "movetime", "move", 1), `c: unknown key "ladder.clock.move": try movetime, bank`},
 		{"registration", `registration = "closed"`, `c: registration cannot be "closed": try invite or open`},
 		{"pause", "pause = 90000", `c: pause cannot be 90000: try 0 to 86400 seconds`},
+		{"idle", "idle = -1", `c: idle cannot be -1: try 0 to 86400 seconds`},
+		{"long idle", "idle = 86401", `c: idle cannot be 86401: try 0 to 86400 seconds`},
+		{"storage for negative days", "[storage]\ndays = -1", `c: storage.days cannot be -1: try 0 to 36500`},
+		{"storage of too much", "[storage]\nsize = 1048577", `c: storage.size cannot be 1048577: try 0 to 1048576`},
+		{"unknown of storage", "[storage]\nday = 1", `c: unknown key "storage.day": try days, matches, size, builds, room, faults`},
 		{"url with a path", "[site]\nurl = \"https://a.example/arena\"", `c: site.url cannot be "https://a.example/arena": try the scheme and the host alone, such as https://bots.example.org`},
 		{"url without a scheme", "[site]\nurl = \"a.example\"", `c: site.url cannot be "a.example": try`},
 		{"url of another scheme", "[site]\nurl = \"javascript://a.example\"", `c: site.url cannot be "javascript://a.example": try`},
@@ -170,6 +179,8 @@ func TestConfigErrors(t *testing.T) {
 		{"partners", one("bots = 3\noptions = {players = \"4\", teams = \"yes\"}"), `c: ladder 1, "x": bots cannot be 3 in a game of 4 seats, where a bot would play against itself: try 4`},
 		{"house", one(`house = ["@random", "@best"]`), `c: ladder 1, "x": house bot "best" does not exist: try random, first, greedy`},
 		{"not house", one(`house = ["random"]`), `c: ladder 1, "x": house cannot have "random": house bots begin with @, such as @random`},
+		{"house option", one(`house = ["@random", "@greedy:noise=101"]`), `c: ladder 1, "x": house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
+		{"house of another game", one(`house = ["@random", "@teeko-lms:weights=initial"]`), `c: ladder 1, "x": house cannot have "@teeko-lms:weights=initial", which plays teeko: try @random, @`},
 		{"house twice", one(`house = ["@random", "@random"]`), `c: ladder 1, "x": house cannot have "@random" twice`},
 		{"no anchor", one(`house = ["@greedy"]`), `c: ladder 1, "x": house cannot be ["@greedy"]: add @random, the anchor of the ratings`},
 	} {

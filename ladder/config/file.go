@@ -24,7 +24,8 @@ type (
 	configFile struct {
 		Registration string       `toml:"registration"`
 		Workers      int          `toml:"workers"`
-		Pause        int64        `toml:"pause"`  // seconds
+		Pause        int64        `toml:"pause"` // seconds, as Idle
+		Idle         int64        `toml:"idle"`
 		Memory       int64        `toml:"memory"` // MiB
 		Sandbox      string       `toml:"sandbox"`
 		Site         siteFile     `toml:"site"`
@@ -32,6 +33,7 @@ type (
 		Play         playFile     `toml:"play"`
 		Remote       remoteFile   `toml:"remote"`
 		Live         liveFile     `toml:"live"`
+		Storage      storageFile  `toml:"storage"`
 		Ladders      []ladderFile `toml:"ladder"`
 	}
 	siteFile struct {
@@ -93,6 +95,14 @@ type (
 		Write    int64 `toml:"write"`   // seconds, as Silence
 		Silence  int64 `toml:"silence"`
 	}
+	storageFile struct {
+		Days    int64 `toml:"days"`
+		Matches int64 `toml:"matches"`
+		Faults  bool  `toml:"faults"`
+		Size    int64 `toml:"size"`   // GiB, as Room
+		Builds  int64 `toml:"builds"` // days
+		Room    int64 `toml:"room"`
+	}
 	ladderFile struct {
 		Name    string            `toml:"name"`
 		Title   string            `toml:"title"`
@@ -114,7 +124,7 @@ type (
 func siblingKeys(unknown toml.Key) []string {
 	switch {
 	case len(unknown) == 1:
-		return []string{"registration", "workers", "memory", "pause", "sandbox", "site", "limits", "play", "remote", "live", "ladder"}
+		return []string{"registration", "workers", "memory", "pause", "idle", "sandbox", "site", "limits", "play", "remote", "live", "storage", "ladder"}
 	case unknown[0] == "site":
 		return []string{"embed", "url"}
 	case unknown[0] == "limits":
@@ -125,6 +135,8 @@ func siblingKeys(unknown toml.Key) []string {
 		return limitKeys(new(remoteFile).list(new(ladder.RemoteLimits)))
 	case unknown[0] == "live":
 		return limitKeys(new(liveFile).list(new(ladder.LiveLimits)))
+	case unknown[0] == "storage":
+		return append(limitKeys(new(storageFile).list(new(ladder.Storage))), "faults")
 	case len(unknown) > 2 && unknown[1] == "clock":
 		return []string{"movetime", "bank", "inc", "margin", "startup"}
 	}
@@ -143,8 +155,9 @@ const MinMemory = 16
 
 const (
 	maxWorkers = 1024
-	maxMemory  = 1 << 30 // MiB
-	maxPause   = 24 * 60 * 60
+	maxMemory  = 1 << 30      // MiB
+	maxPause   = 24 * 60 * 60 // seconds
+	maxDays    = 36_500
 )
 
 // publicURL returns the address of a server as people write it, without a slash at its end; "" for "".
@@ -182,6 +195,10 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 		return nil, fmt.Errorf("pause cannot be %d: try 0 to %d seconds", f.Pause, maxPause)
 	}
 	c.Pause = time.Duration(f.Pause) * time.Second
+	if f.Idle < 0 || f.Idle > maxPause {
+		return nil, fmt.Errorf("idle cannot be %d: try 0 to %d seconds", f.Idle, maxPause)
+	}
+	c.Idle = time.Duration(f.Idle) * time.Second
 	switch f.Sandbox {
 	case "reduced":
 		c.Sandbox = sandbox.Reduced
@@ -203,6 +220,10 @@ func (f *configFile) resolve(house program.Builtins) (*Config, error) {
 		return nil, err
 	}
 	if err := setAll("live", f.Live.list(&c.Live)); err != nil {
+		return nil, err
+	}
+	c.Storage.Faults = f.Storage.Faults
+	if err := setAll("storage", f.Storage.list(&c.Storage)); err != nil {
 		return nil, err
 	}
 	if len(f.Ladders) == 0 {
@@ -265,6 +286,7 @@ const maxSilence = 60 * 60
 const (
 	kib = 10 // powers of 2
 	mib = 20
+	gib = 30
 )
 
 func count(to *int) func(int64) { return func(n int64) { *to = int(n) } }
@@ -315,6 +337,16 @@ func (f *remoteFile) list(l *ladder.RemoteLimits) []limit {
 		{"total", f.Total, 0, 1_000_000, count(&l.Total)},
 		{"frames", f.Frames, 10, 1_000_000, count(&l.Frames)},
 		{"silence", f.Silence, 1, maxSilence, span(&l.Silence, time.Second)},
+	}
+}
+
+func (f *storageFile) list(s *ladder.Storage) []limit {
+	return []limit{
+		{"days", f.Days, 0, maxDays, span(&s.Keep, 24*time.Hour)},
+		{"matches", f.Matches, 0, 1_000_000, count(&s.Matches)},
+		{"size", f.Size, 0, 1 << 20, size(&s.Size, gib)},
+		{"builds", f.Builds, 0, maxDays, span(&s.Builds, 24*time.Hour)},
+		{"room", f.Room, 0, 1 << 20, size(&s.Room, gib)},
 	}
 }
 
@@ -386,13 +418,11 @@ func (f clockFile) resolve() (clock.Clock, error) {
 	return c, c.Check()
 }
 
-// resolveHouse fills in all house bots where the ladder names none, and checks the
-// named ones otherwise.
+// resolveHouse fills in the house bots of the game where the ladder names none, and checks
+// the named ones otherwise.
 func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
 	if l.House == nil {
-		for _, name := range house.Names() {
-			l.House = append(l.House, "@"+name)
-		}
+		l.House = standing(l.Game, house)
 		return nil
 	}
 	for i, name := range l.House {
@@ -403,6 +433,9 @@ func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
 		if err := house.Check(spec); err != nil {
 			return err
 		}
+		if games := house.Games(spec); games != nil && !slices.Contains(games, l.Game) {
+			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game, house), ", "))
+		}
 		if slices.Contains(l.House[:i], name) {
 			return fmt.Errorf("house cannot have %q twice: name each once", name)
 		}
@@ -411,4 +444,12 @@ func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
 		return fmt.Errorf("house cannot be %q: add %s, the anchor of the ratings", l.House, ladder.Anchor)
 	}
 	return nil
+}
+
+// standing returns the house bots that a ladder of a game has by default.
+func standing(game string, house program.Builtins) (names []string) {
+	for _, spec := range house.Standing(game) {
+		names = append(names, "@"+spec)
+	}
+	return names
 }

@@ -72,7 +72,7 @@ func TestLimitsAreTested(t *testing.T) {
 	}
 	var keys []string
 	for _, key := range keysOf("", reflect.TypeFor[configFile]()) {
-		if regexp.MustCompile(`^(limits|play|remote|live)\.`).MatchString(key) && key != "play.guests" {
+		if regexp.MustCompile(`^(limits|play|remote|live|storage)\.`).MatchString(key) && key != "play.guests" && key != "storage.faults" {
 			keys = append(keys, key)
 		}
 	}

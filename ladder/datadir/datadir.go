@@ -3,7 +3,9 @@
 package datadir
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +35,10 @@ func (d Dir) Bundles() string { return d.join("bundles") }
 // again from the uploads.
 func (d Dir) Bots() string { return d.join("bots") }
 
+// Archive returns the directory of the files with old replays and logs, each named by its
+// SHA-256.
+func (d Dir) Archive() string { return d.join("archive") }
+
 // Starters returns the directory of the starters that timba demo submits.
 func (d Dir) Starters() string { return d.join("starters") }
 
@@ -41,6 +47,12 @@ func (d Dir) AdminToken() string { return d.join("admin.token") }
 
 // SessionKey returns the path of the key that signs the forms of the site's pages.
 func (d Dir) SessionKey() string { return d.join("session.key") }
+
+// Fleet returns the directory of the fleet: its keys, and the results that wait for the server.
+func (d Dir) Fleet() string { return d.join("fleet") }
+
+// Machines returns the path of the list of machines that a server keeps up while it runs.
+func (d Dir) Machines() string { return d.join("machines.json") }
 
 // Temp returns the directory of temporary files. A server empties it when it starts.
 func (d Dir) Temp() string { return d.join("tmp") }
@@ -77,4 +89,26 @@ func (d Dir) MkdirTemp(pattern string) (string, error) {
 		return "", err
 	}
 	return dir, os.Chmod(dir, 0o755)
+}
+
+// Size returns how many bytes the files below a path have together. What is not there, or goes
+// away meanwhile, has none.
+func Size(path string) (bytes int64, err error) {
+	err = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			bytes += info.Size()
+		}
+		return err
+	})
+	return bytes, err
 }

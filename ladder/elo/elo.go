@@ -78,11 +78,11 @@ type Move struct {
 // slot i; the deals' duels have slots as A and B, one duel for every two slots of
 // different sides. A team has the mean Elo of its members. share is the information
 // in the deals relative to that of a whole match, from 0, where nothing moves, to 1.
-func Match(players []Player, sides []int, deals []rating.Deal, share float64) ([]Move, error) {
+func (f Formula) Match(players []Player, sides []int, deals []rating.Deal, share float64) ([]Move, error) {
 	if !(share >= 0 && share <= 1) {
 		return nil, fmt.Errorf("elo: the share of a match is %v: it is from 0 to 1", share)
 	}
-	teams, err := gather(players, sides)
+	teams, err := f.gather(players, sides)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func Match(players []Player, sides []int, deals []rating.Deal, share float64) ([
 	moves := make([]Move, len(players))
 	for a, t := range teams {
 		rivals := float64(len(teams) - 1)
-		r := result{share: share, variance: t.variance}
+		r := result{share: share, variance: t.variance, forget: f.Forget}
 		opposed := 0.0
 		for b, other := range teams {
 			if a != b {
@@ -117,7 +117,8 @@ type result struct {
 	score    float64   // mean over the opposing sides
 	leads    []float64 // in Elo, over each of them
 	share    float64   // of what a whole match tells
-	variance float64   // of the lead, over that of what this match tells
+	forget   float64
+	variance float64 // of the lead, over that of what this match tells
 
 	expected float64
 	// steepness is the slope of the expected score between the leads before and
@@ -179,7 +180,7 @@ func (r *result) move(p Player, members int) Move {
 	m.K = full * told / (1 + float64(r.steepness*r.variance))
 	m.After = p.Elo + float64(m.K*(r.score-r.expected))
 	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
-	m.Uncertainty = p.Uncertainty - learnt + float64(forget*r.share)
+	m.Uncertainty = p.Uncertainty - learnt + float64(r.forget*r.share)
 	return m
 }
 
@@ -191,7 +192,7 @@ type team struct {
 }
 
 // gather returns the teams in the order of their first slots.
-func gather(players []Player, sides []int) ([]team, error) {
+func (f Formula) gather(players []Player, sides []int) ([]team, error) {
 	if len(players) != len(sides) {
 		return nil, fmt.Errorf("elo: %d players have %d sides: give one side per slot", len(players), len(sides))
 	}
@@ -203,7 +204,7 @@ func gather(players []Player, sides []int) ([]team, error) {
 			return nil, fmt.Errorf("elo: slot %d has the Elo %v, not a finite number", slot, p.Elo)
 		}
 		if !(p.Uncertainty >= 0) || math.IsInf(p.Uncertainty, 0) {
-			return nil, fmt.Errorf("elo: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, Newcomer)
+			return nil, fmt.Errorf("elo: slot %d has the uncertainty %v: it is 0 or more, and %v for a newcomer", slot, p.Uncertainty, f.Newcomer)
 		}
 		t, ok := index[side]
 		if !ok {

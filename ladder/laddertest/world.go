@@ -5,6 +5,7 @@ package laddertest
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/ladder"
@@ -64,7 +65,7 @@ func (w *World) House(hash func(name string) string) {
 	slices.Sort(names)
 	var bots []store.HouseBot
 	for _, name := range slices.Compact(names) {
-		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name)})
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: hash(name), Games: house.Registry{}.Games(strings.TrimPrefix(name, "@"))})
 	}
 	w.Must(w.Store.SyncHouse(w.T.Context(), bots))
 }

@@ -4,12 +4,13 @@
 //
 // It stores nothing and reads nothing itself: the caller passes the state of the
 // ladder, matches that are being played included, and the randomness. A choice
-// takes time proportional to the number of players.
+// takes time proportional to the number of players. A Pool keeps the state, for choices in quick succession.
 package matchmaking
 
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 const (
@@ -42,6 +43,10 @@ type Player struct {
 	// Remote says that the version plays only while it is connected: the caller leaves out
 	// those that are not.
 	Remote bool
+	// House says that it is a house bot: it makes way for others.
+	House bool
+	// Idle says that a match among such versions alone is not wanted now.
+	Idle bool
 }
 
 // Ladder is one ladder as it is now.
@@ -62,10 +67,12 @@ func (l *Ladder) enough() bool { return l.Slots >= 2 && len(l.Players) >= l.Slot
 type seat struct {
 	*Player
 	met map[int64]int
+	// meeting has those whom it meets beside, in a pool's matches that are not over.
+	meeting []int64
 }
 
 // Next chooses the versions of the ladder's next match by slot; ok is false when
-// there are too few. met is asked once for each that needs an opponent, and its
+// there are too few, or all are idle. met is asked once for each that needs an opponent, and its
 // error ends the choice; nil stands for a ladder on which nobody has met.
 func Next(l Ladder, met Met, r *rand.Rand) (slots []int64, ok bool, err error) {
 	if !l.enough() {
@@ -73,7 +80,7 @@ func Next(l Ladder, met Met, r *rand.Rand) (slots []int64, ok bool, err error) {
 	}
 	seated := make([]seat, 0, l.Slots)
 	for p := l.first(r); ; p = l.opponent(seated, r) {
-		if p == nil { // the same version several times
+		if p == nil { // the same version several times, or all are idle
 			return nil, false, nil
 		}
 		if seated = append(seated, seat{Player: p}); len(seated) == l.Slots {
@@ -93,24 +100,41 @@ func Next(l Ladder, met Met, r *rand.Rand) (slots []int64, ok bool, err error) {
 	return slots, true, nil
 }
 
-// Urgency returns the urgency of one of that many players: the share of the ladder that
+// urgency returns the urgency of one of that many players: the share of the ladder that
 // played since its last match, and how new it is, from 1 downwards. As the second
 // part is at most 1, whoever has waited for as many matches as there are players
 // comes before everyone who plays or arrives after that: nobody waits for more than
-// twice that many.
-func Urgency(p Player, players int) float64 {
+// twice that many. One that makes way has the first part only.
+func urgency(p Player, players int, makesWay bool) float64 {
 	if p.Busy > 0 {
 		p.Waited = 0
 	}
-	return float64(p.Waited)/float64(players) + halfUrgent/float64(halfUrgent+p.Matches+p.Busy)
+	waited := float64(p.Waited) / float64(players)
+	if makesWay {
+		return waited
+	}
+	return waited + newness(p)
 }
 
-// first returns the most urgent player; equals are drawn.
+// newness is the second part of the urgency.
+func newness(p Player) float64 { return halfUrgent / float64(halfUrgent+p.Matches+p.Busy) }
+
+// vagueness returns by how many Elo a player counts as farther away for its uncertainty.
+func vagueness(p Player) float64 { return vague * math.Sqrt(max(p.Uncertainty, 0)) }
+
+// averageMet returns how often a player has met the average other.
+func averageMet(p Player, slots, players int) float64 {
+	return float64((p.Matches+p.Busy)*(slots-1)) / float64(players-1)
+}
+
+// first returns the most urgent player; equals are drawn. House bots make way where others
+// play.
 func (l *Ladder) first(r *rand.Rand) *Player {
 	best, most, equals := &l.Players[0], math.Inf(-1), 0
+	others := slices.ContainsFunc(l.Players, func(p Player) bool { return !p.House })
 	for i := range l.Players {
 		p := &l.Players[i]
-		switch u := Urgency(*p, len(l.Players)); {
+		switch u := urgency(*p, len(l.Players), others && p.House); {
 		case u > most:
 			best, most, equals = p, u, 1
 		case u == most:
@@ -123,19 +147,20 @@ func (l *Ladder) first(r *rand.Rand) *Player {
 }
 
 // opponent returns the best one for those seated: nearest to the first of them, with
-// the extra Elo for old acquaintances and some chance. nil when nobody is left.
+// the extra Elo for old acquaintances and some chance. The last one is not idle if all
+// before it are. nil when nobody is left.
 func (l *Ladder) opponent(seated []seat, r *rand.Rand) *Player {
 	first := seated[0]
-	// What one meeting counts: a player has met the average other this often.
-	average := float64((first.Matches+first.Busy)*(l.Slots-1)) / float64(len(l.Players)-1)
+	idle := len(seated) == l.Slots-1 && !slices.ContainsFunc(seated, func(s seat) bool { return !s.Idle })
+	average := averageMet(*first.Player, l.Slots, len(l.Players))
 	var best *Player
 	least := math.Inf(1)
 	for i := range l.Players {
 		p := &l.Players[i]
-		if sits(seated, p) {
+		if idle && p.Idle || sits(seated, p) {
 			continue
 		}
-		distance := math.Abs(p.Elo-first.Elo) + vague*math.Sqrt(max(p.Uncertainty, 0)) + chance*r.Float64()
+		distance := math.Abs(p.Elo-first.Elo) + vagueness(*p) + chance*r.Float64()
 		if best == nil || distance < least {
 			distance += reluctance(seated, p, average)
 		}
@@ -151,12 +176,23 @@ func (l *Ladder) opponent(seated []seat, r *rand.Rand) *Player {
 func reluctance(seated []seat, p *Player, average float64) float64 {
 	elos := 0.0
 	for _, s := range seated {
-		elos += often * float64(s.met[p.ID]) / max(average, 1e-9) / float64(len(seated))
+		elos += often * float64(s.times(p.ID)) / max(average, 1e-9) / float64(len(seated))
 		if s.Owner == p.Owner && s.Owner != 0 {
 			elos += related
 		}
 	}
 	return elos
+}
+
+// times returns how often a seated player has met another.
+func (s *seat) times(other int64) int {
+	n := s.met[other]
+	for _, id := range s.meeting {
+		if id == other {
+			n++
+		}
+	}
+	return n
 }
 
 func sits(seated []seat, p *Player) bool {

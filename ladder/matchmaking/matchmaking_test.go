@@ -94,7 +94,7 @@ func TestNobodyWaits(t *testing.T) {
 		next := int64(0)
 		arrive := func(matches int) {
 			next++
-			l.Players = append(l.Players, Player{ID: next, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches})
+			l.Players = append(l.Players, Player{ID: next, Elo: spread * r.NormFloat64(), Uncertainty: 30 / float64(1+matches), Matches: matches, House: r.IntN(3) == 0})
 		}
 		for range start {
 			arrive(r.IntN(500))
@@ -149,6 +149,57 @@ func TestNewcomersFirst(t *testing.T) {
 	if played < 6 {
 		t.Errorf("the newcomer plays %d of 101 matches among 100 others", played)
 	}
+}
+
+// A newcomer plays before house bots that are as new, and most matches from then on.
+func TestNewHouseBotsWait(t *testing.T) {
+	for seed := range uint64(20) {
+		r, known := source(seed), acquaintances{}
+		l := Ladder{Slots: 2, Players: []Player{{ID: 9, Elo: 1000, Uncertainty: 30}}}
+		for i := range 8 {
+			l.Players = append(l.Players, Player{ID: int64(i + 1), Elo: 1000, Uncertainty: 30, House: true})
+		}
+		played := 0
+		for range 20 {
+			if slots := play(t, &l, known, r); slices.Contains(slots, 9) {
+				played++
+			} else if played == 0 {
+				t.Fatalf("house bots %v play before the newcomer", slots)
+			}
+		}
+		if played < 8 {
+			t.Errorf("the newcomer plays %d of 20 matches among 8 new house bots", played)
+		}
+	}
+}
+
+// Among idle versions alone there is no match; others play them as before.
+func TestIdle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r, known := source(rapid.Uint64().Draw(t, "seed")), acquaintances{}
+		slots := rapid.IntRange(2, 4).Draw(t, "slots")
+		l := experienced(rapid.IntRange(slots, 12).Draw(t, "players"), slots)
+		busy := rapid.IntRange(0, len(l.Players)).Draw(t, "not idle")
+		for i := range l.Players {
+			l.Players[i].House, l.Players[i].Idle = i >= busy, i >= busy
+		}
+		for range 30 {
+			if busy == 0 {
+				if s, ok := next(l, r); ok {
+					t.Fatalf("idle versions %v play", s)
+				}
+				return
+			}
+			if s := play(t, &l, known, r); !slices.ContainsFunc(s, func(id int64) bool { return int(id) <= busy }) {
+				t.Fatalf("idle versions %v play, and %d others are there", s, busy)
+			}
+		}
+		for _, p := range l.Players {
+			if p.Matches == 200 && 30 > 2*len(l.Players) {
+				t.Fatalf("version %d of %d has not played in 30 matches", p.ID, len(l.Players))
+			}
+		}
+	})
 }
 
 // Opponents are near in Elo and seldom met, and yet many are possible.

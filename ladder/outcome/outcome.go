@@ -23,13 +23,13 @@ type Entry struct {
 	Faults int
 }
 
-// Enter returns the entry of a version new on a ladder: the anchor with its fixed Elo,
+// Enter returns the entry of a version new on a ladder by its formula: the anchor with its fixed Elo,
 // others with the Elo of their predecessor there, nil for none.
-func Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
-	e := Entry{VersionID: versionID, Player: elo.Player{Elo: elo.Start, Uncertainty: elo.Newcomer}}
+func Enter(f elo.Formula, versionID int64, predecessor *Entry, anchor bool) Entry {
+	e := Entry{VersionID: versionID, Player: elo.Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
 	case anchor:
-		e.Player = elo.Player{Elo: elo.AnchorElo, Fixed: true}
+		e.Player = elo.Player{Elo: f.Anchor, Fixed: true}
 	case predecessor != nil:
 		e.Elo = predecessor.Elo
 	}
@@ -51,7 +51,7 @@ type Outcome struct {
 	Distinct int // deals that count
 }
 
-// Of returns the outcome of a finished match. before has the entries of its
+// Of returns the outcome of a finished match by the formula of its ladder. before has the entries of its
 // versions by slot; games are all of its games in any order.
 //
 // A deal does not count when each of its games was played before: in an earlier deal
@@ -60,7 +60,7 @@ type Outcome struct {
 // no rating. Without repeats all deals count. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+func Of(f elo.Formula, m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -79,7 +79,7 @@ func Of(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, re
 			out.Distinct = 0 // the score is told, though nothing follows from it
 		}
 	}
-	if err := out.move(m, before, sides, deals); err != nil {
+	if err := out.move(f, m, before, sides, deals); err != nil {
 		return Outcome{}, err
 	}
 	for _, g := range games {
@@ -184,12 +184,12 @@ func check(g ladder.Game, deals, players, slots int) error {
 }
 
 // move moves the Elo of each version.
-func (o *Outcome) move(m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
+func (o *Outcome) move(f elo.Formula, m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
 	players := make([]elo.Player, len(before))
 	for slot, e := range before {
 		players[slot] = e.Player
 	}
-	moves, err := elo.Match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
+	moves, err := f.Match(players, sides, deals, float64(o.Distinct)/float64(m.Deals))
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type finished struct {
 }
 
 func (f finished) outcome(t *rapid.T) Outcome {
-	out, err := Of(f.match, f.variant, f.before, f.games, nil)
+	out, err := Of(elo.Current, f.match, f.variant, f.before, f.games, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 	f := finished{variant: v, match: ladder.Match{ID: 7, Ladder: "a", Rated: true, Deals: rapid.IntRange(1, 4).Draw(t, "deals")}}
 	f.match.Versions = rapid.SliceOfNDistinct(rapid.Int64Range(1, 99), l.Bots, l.Bots, rapid.ID).Draw(t, "versions")
 	for slot, id := range f.match.Versions {
-		e := Enter(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
+		e := Enter(elo.Current, id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
 		if !e.Fixed {
 			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, elo.Newcomer).Draw(t, "uncertainty")
 		}
@@ -220,7 +220,7 @@ func TestDistinctDealsAllCount(t *testing.T) {
 		f := matches.Draw(t, "match")
 		want := f.outcome(t)
 		games := fingerprints(f.games, func(deal, rotation int) int { return 100*deal + rotation })
-		out, err := Of(f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Of(elo.Current, f.match, f.variant, f.before, games, new(rating.Repeats))
 		if err != nil || !same(out, want) || out.Distinct != f.match.Deals {
 			t.Fatalf("%+v and %v, want %+v", out, err, want)
 		}
@@ -243,7 +243,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 			}
 		}
 		games := fingerprints(f.games, func(_, rotation int) int { return rotation })
-		out, err := Of(f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Of(elo.Current, f.match, f.variant, f.before, games, new(rating.Repeats))
 		if err != nil || out.Distinct != 1 {
 			t.Fatalf("%d deals count, %v", out.Distinct, err)
 		}
@@ -273,7 +273,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		for _, g := range games {
 			known.Know(g.Fingerprint)
 		}
-		again, err := Of(f.match, f.variant, out.Entries, games, &known)
+		again, err := Of(elo.Current, f.match, f.variant, out.Entries, games, &known)
 		if err != nil || again.Distinct != 0 || len(again.Pairs) != len(out.Pairs) {
 			t.Fatalf("played again: %+v, %v", again, err)
 		}
@@ -312,7 +312,7 @@ func TestRefuses(t *testing.T) {
 			func() { f.before = f.before[1:] },
 			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal == 0 }) },
 		}).Draw(t, "damage")()
-		if out, err := Of(f.match, f.variant, f.before, f.games, nil); err == nil {
+		if out, err := Of(elo.Current, f.match, f.variant, f.before, f.games, nil); err == nil {
 			t.Fatalf("it moves %+v", out)
 		}
 	})
@@ -331,7 +331,7 @@ func TestEnter(t *testing.T) {
 		{"the anchor", nil, true, elo.Player{Elo: elo.AnchorElo, Fixed: true}},
 		{"a new version of the anchor", &old, true, elo.Player{Elo: elo.AnchorElo, Fixed: true}},
 	} {
-		if got, want := Enter(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
+		if got, want := Enter(elo.Current, 4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
 			t.Errorf("%s comes as %+v, want %+v", c.name, got, want)
 		}
 	}

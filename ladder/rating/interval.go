@@ -14,16 +14,74 @@ import (
 // It assumes that duels of the same deal are independent; Bootstrap, which needs the
 // deals, does not.
 //
-// Time grows with bots³ and bots×pairs: about a second for 1,000 bots.
+// Time grows with bots³ and bots×pairs: about a second for 1,000 bots. Of more than maxWhole bots
+// each has its row of the inverse found by itself: time grows with bots×pairs, memory with their sum.
 func (f *Fit) Intervals() ([]Estimate, error) {
-	n := len(f.nats)
-	if n == 0 {
+	if len(f.nats) == 0 {
 		return nil, nil
+	}
+	if len(f.nats) > maxWhole {
+		return f.intervals(f.rowsAlone()), nil
 	}
 	inverse, err := f.inverseHessian()
 	if err != nil {
 		return nil, err
 	}
+	return f.intervals(func(i int, c []float64) {
+		copy(c, inverse.RawRowView(i))
+		if a := f.options.Anchor; a != nil {
+			for j, x := range inverse.RawRowView(a.Bot) {
+				c[j] -= x
+			}
+		}
+	}), nil
+}
+
+// maxWhole is how many bots have their curvature inverted as a whole, which takes 32 bytes for every
+// two of them.
+const maxWhole = 1500
+
+// rowsAlone returns what finds the row of the inverse of a bot, less that of the anchor if there is
+// one, by conjugate gradients.
+func (f *Fit) rowsAlone() func(i int, c []float64) {
+	m := f.model()
+	m.expand(f.nats)
+	size := make([]float64, len(f.Group))
+	for _, g := range f.Group {
+		size[g]++
+	}
+	return func(i int, c []float64) {
+		clear(m.gradient)
+		group := f.Group[i]
+		if a := f.options.Anchor; a != nil {
+			m.gradient[a.Bot]--
+		} else {
+			for j, g := range f.Group {
+				if g == group {
+					m.gradient[j] = -1 / size[g]
+				}
+			}
+		}
+		m.gradient[i]++
+		m.solve(1e-9)
+		mean := 0.0
+		for j, g := range f.Group {
+			if g == group {
+				mean += m.step[j] / size[g]
+			}
+		}
+		for j, g := range f.Group {
+			if c[j] = 0; g == group {
+				c[j] = m.step[j] - mean
+			}
+		}
+	}
+}
+
+// intervals is Intervals, given what finds the row of the inverse of a bot, less that of the anchor if
+// there is one.
+func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
+	n := len(f.nats)
 	spread, virtual := f.spread()
 	out := make([]Estimate, n)
 	c := make([]float64, n)
@@ -32,13 +90,7 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 			out[i] = f.unbounded(i)
 			continue
 		}
-		// The inverse is for ratings relative to the group's mean.
-		copy(c, inverse.RawRowView(i))
-		if a := f.options.Anchor; a != nil {
-			for j, x := range inverse.RawRowView(a.Bot) {
-				c[j] -= x
-			}
-		}
+		row(i, c) // of the inverse for ratings relative to the group's mean
 		variance := 0.0
 		for j, v := range virtual {
 			variance += v * c[j] * c[j]
@@ -50,7 +102,7 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 		h := z95 * eloPerNat * math.Sqrt(variance)
 		out[i] = Estimate{Value: f.Elo[i], Low: f.Elo[i] - h, High: f.Elo[i] + h}
 	}
-	return out, nil
+	return out
 }
 
 // bounded reports whether the deals bound a bot's rating: it has met another bot, and

@@ -57,7 +57,7 @@ const (
 func (m *model) maximise(r []float64) {
 	value := m.expand(r)
 	for range maxNewton {
-		m.solve()
+		m.solve(0.01)
 		longest := 0.0
 		for _, x := range m.step {
 			longest = max(longest, math.Abs(x))
@@ -122,10 +122,10 @@ func curve(d, won, lost float64) (g, value float64) {
 
 // solve sets step to the Newton step by conjugate gradients, preconditioned by
 // the diagonal; a bot without deals stays. The gradient sums to 0 over each
-// group, so the system has solutions though it is singular. The tolerance
-// tightens with the gradient: the first steps are cheap, and the last converge
+// group, so the system has solutions though it is singular. What may be left of the square of the
+// gradient is the share most, and tightens with the gradient: the first steps are cheap, and the last converge
 // faster than linearly.
-func (m *model) solve() {
+func (m *model) solve(most float64) {
 	norm := 0.0
 	for i, g := range m.gradient {
 		m.step[i], m.res[i] = 0, g
@@ -133,7 +133,7 @@ func (m *model) solve() {
 		m.dir[i] = m.z[i]
 		norm += g * m.z[i]
 	}
-	rho, goal := norm, max(norm*min(0.01, norm), 1e-20*float64(len(m.step)))
+	rho, goal := norm, max(norm*min(most, norm), 1e-20*float64(len(m.step)))
 	for range 10 * len(m.step) {
 		if rho <= goal {
 			return

@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/referee"
 )
 
 // Why a job is ended before its time.
@@ -109,11 +108,11 @@ func (r *Runner) mayAsked(m *ladder.Match) bool {
 			return false
 		}
 	}
-	if playing >= max(1, len(r.Cores)-1) {
+	if playing >= max(1, r.localCores()-1) {
 		return false
 	}
 	if j := r.taken[m.ID]; j != nil {
-		return slices.Contains(r.free, j.core) && !(j.evicted && j.held > 0) && r.hasRoom(j)
+		return slices.Contains(r.local.free, j.core) && !(j.evicted && j.held > 0) && r.hasRoom(j)
 	}
 	return begun < maxBegun && r.hasRoom(&job{match: m})
 }
@@ -128,10 +127,10 @@ func (r *Runner) hasRoom(j *job) bool {
 	if r.Room.Total == 0 || j.held > 0 || !others {
 		return true
 	}
-	if j.memory == 0 && r.measure(context.Background(), j) != nil {
+	if j.memory == 0 && r.measure(context.Background(), r.local, j) != nil {
 		return false
 	}
-	return r.memory.used+j.memory <= r.Room.Total
+	return r.local.memory.used+j.memory <= r.Room.Total
 }
 
 // share is a match that somebody asked for, between its goroutine and the runner's.
@@ -169,49 +168,6 @@ func (s *share) wait(ctx context.Context) error {
 	return nil
 }
 
-// playShared plays a match in its slices. When it makes room for others the games that
-// are over are kept, and it goes on with those after them.
-func (r *Runner) playShared(ctx context.Context, p *played, s *share) error {
-	for {
-		err := r.playRound(ctx, p, s)
-		if !errors.Is(err, errMadeRoom) {
-			return err
-		}
-		s.job.report <- outcome{job: s.job, evicted: true}
-		if err := s.wait(ctx); err != nil {
-			return err
-		}
-	}
-}
-
-func (r *Runner) playRound(ctx context.Context, p *played, s *share) error {
-	round, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	go func() {
-		select {
-		case <-s.job.evict:
-			end(errMadeRoom)
-		case <-round.Done():
-		}
-	}()
-	err := r.playGames(round, p, s.job)
-	if ctx.Err() == nil && context.Cause(round) == errMadeRoom {
-		return errMadeRoom
-	}
-	return err
-}
-
-// earlier tells a match of the games that have been played.
-func (p *played) earlier(m *referee.Match) {
-	m.From, m.Faulted = make([]int, len(p.Versions)), make([][]int, len(p.Versions))
-	for _, g := range p.games {
-		m.From[g.Match.Rotation]++
-		for _, f := range g.Faults {
-			m.Faulted[g.Bots[f.Seat]] = append(m.Faulted[g.Bots[f.Seat]], g.Match.Deal)
-		}
-	}
-}
-
 // pauseJob takes the core of a match that pauses, but for a server that stops: then the
 // match goes on as long as it may.
 func (r *Runner) pauseJob(ctx context.Context, j *job) {
@@ -221,13 +177,13 @@ func (r *Runner) pauseJob(ctx context.Context, j *job) {
 	}
 	r.count(j)
 	j.paused = true
-	r.free = append(r.free, j.core)
+	j.machine.giveBack(j.core, false)
 }
 
 // makeRoom ends the processes of a match that has paused, where its memory is in the way
 // of what comes next.
-func (r *Runner) makeRoom() {
-	if r.memory.head == nil {
+func (r *Runner) makeRoom(m *machine) {
+	if m.memory.head == nil || !m.Local {
 		return
 	}
 	for _, j := range slices.Backward(r.parked()) {
@@ -244,7 +200,7 @@ func (r *Runner) makeRoom() {
 
 // madeRoom takes the memory of a match that has made room.
 func (r *Runner) madeRoom(j *job) {
-	r.memory.release(j.held)
+	j.machine.memory.release(j.held)
 	j.held = 0
 	j.madeRoom++
 }
@@ -257,9 +213,10 @@ func (r *Runner) recheck(ctx context.Context) {
 			j.end(errUnwanted)
 		}
 	}
-	if j := r.memory.head; j != nil && r.unwanted(ctx, j) {
-		r.memory.drop()
-		r.costs.ended(j.ladder(), j.charged, 0)
+	for _, m := range r.machines {
+		if j := m.memory.head; j != nil && r.unwanted(ctx, j) {
+			r.dropHead(m)
+		}
 	}
 }
 
@@ -269,6 +226,9 @@ func (r *Runner) unwanted(ctx context.Context, j *job) bool {
 	if j.match == nil {
 		v, err := r.Store.Version(ctx, j.version)
 		return err == nil && v.State == ladder.Failed
+	}
+	if j.match.ID == 0 {
+		return false // it is not stored yet
 	}
 	m, err := r.Store.Match(ctx, j.match.ID)
 	return err == nil && m.State == ladder.Dropped
@@ -296,6 +256,13 @@ func (r *Runner) overTime(ctx context.Context, m *ladder.Match) {
 func (r *Runner) neverFits(ctx context.Context, j *job) error {
 	if j.match == nil {
 		return fmt.Errorf("a submission can use %d MiB, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20)
+	}
+	if j.asNew != nil {
+		m, err := r.Store.AddMatch(ctx, *j.asNew)
+		if err != nil {
+			return err
+		}
+		j.match = &m
 	}
 	r.cancel(ctx, j.match, fmt.Sprintf("cancelled: its bots can use %d MiB at once, and all bots together have %d MiB", j.memory>>20, r.Room.Total>>20))
 	r.Wake()

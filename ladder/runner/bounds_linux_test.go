@@ -217,7 +217,7 @@ func TestTwelveSeats(t *testing.T) {
 		return finished == 2
 	})
 	r.stop()
-	if used := r.memory.used; used != 0 {
+	if used := r.local.memory.used; used != 0 {
 		t.Errorf("%d bytes are reserved at the end", used)
 	}
 	most := mostProcesses(t, dir+".most")

@@ -123,11 +123,11 @@ func (f *full) fail() error {
 	return nil
 }
 
-func (f *full) Finish(ctx context.Context, match int64, games []*referee.Game) ([]ladder.Change, error) {
+func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.Game) ([]ladder.Change, error) {
 	if err := f.fail(); err != nil {
 		return nil, err
 	}
-	return f.Store.Finish(ctx, match, games)
+	return f.Store.Finish(ctx, match, attempt, games)
 }
 
 // While a finished match cannot be kept nothing else is begun, and it is kept

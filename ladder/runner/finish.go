@@ -8,16 +8,17 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/store"
 )
 
 // finish stores a match that has been played. While that fails (the disk is full),
 // the result stays in memory and the server is paused, so that no played match is
 // lost.
 func (r *Runner) finish(ctx context.Context, p *played, took time.Duration) error {
-	p.seal()
 	for {
 		// After a stop in the middle it would be unknown whether it is stored.
-		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, p.games)
+		changes, err := r.Store.Finish(context.WithoutCancel(ctx), p.ID, p.attempt, p.games)
 		if err == nil {
 			r.health.worked()
 			r.finished(p, changes, took)
@@ -61,31 +62,48 @@ func (r *Runner) finished(p *played, changes []ladder.Change, took time.Duration
 func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	m := o.match
 	var (
-		own     houseError
-		version versionError
+		failure *fleet.Failure
 		server  serverError
-		reason  string
-		label   string
+		lost    lostError
+		reason  = "the referee failed"
+		label   = "referee"
 		failed  = true // the attempt counts
 	)
+	errors.As(why, &failure)
+	kind := ""
+	if failure != nil {
+		kind = failure.Kind
+	}
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || kind == fleet.FailedCancelled:
 		reason, label, failed = "the server stopped", "stop", false
-	case errors.As(why, &server):
+	case errors.As(why, &lost) && lost.machine == fleet.Local: // the one before this
+		reason, label, failed = "the server stopped", "stop", false
+	case errors.As(why, &lost):
+		reason, label, failed = fmt.Sprintf("machine %q was lost", lost.machine), "lost", false
+	case errors.As(why, &server), kind == fleet.FailedMachine && o.local:
 		reason, label, failed = "the server could not play", "server", false
 		r.pause(why) // the match is the first one after it
-	case errors.As(why, &version):
-		reason, label = why.Error(), "version"
-		o.again = append(o.again, matchName(m.ID), versionName(version.version))
-	case errors.As(why, &own):
-		reason, label = why.Error(), "house"
-		o.again = append(o.again, matchName(m.ID), versionName(own.version))
+	case kind == fleet.FailedMachine:
+		reason, label, failed = fmt.Sprintf("machine %q could not play", o.attempt.Machine), "machine", false
+		o.again = append(o.again, machineName(o.attempt.Machine))
+	case kind == fleet.FailedVersion, kind == fleet.FailedHouse:
+		reason, label = failure.Text, kind
+		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
+	case kind == fleet.FailedStarved:
+		reason, label = "other programs used the core again and again", "starved"
+		o.again = append(o.again, matchName(m.ID))
 	default:
-		reason, label = "the referee failed", "referee"
 		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
 	}
 	r.metrics.broken.WithLabelValues(label).Inc()
-	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, reason, failed)
+	if label == "lost" || label == "machine" || label == "starved" {
+		r.roster.broke(o.attempt.Machine)
+	}
+	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, o.attempt.Number, reason, failed)
+	if errors.Is(err, store.ErrOver) {
+		return
+	}
 	if err != nil {
 		// It is still marked as running, and waits again at the next start.
 		r.pause(fmt.Errorf("interrupting match %d: %w", m.ID, err))
@@ -97,7 +115,7 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case dropped:
 		r.Log.Error("match dropped", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
 	default:
-		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "err", why)
+		r.Log.Error("match interrupted", "match", m.ID, "ladder", m.Ladder, "versions", m.Versions, "machine", o.attempt.Machine, "err", why)
 	}
 	r.Events.Publish(events.Event{Kind: events.MatchBroken, At: r.Now(), Ladder: m.Ladder, Match: m.ID, Text: reason})
 }

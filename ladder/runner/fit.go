@@ -19,6 +19,9 @@ const (
 	fitMatches = 20
 	fitEvery   = 30 * time.Second
 	fitLate    = 5 * time.Minute
+	// fitRest is how often as long as the last fit of a ladder took it waits for the next: of many
+	// versions it takes minutes.
+	fitRest = 10
 )
 
 // fitter counts the matches that are not in the ladders' fits yet.
@@ -31,6 +34,7 @@ type fitter struct {
 type unfitted struct {
 	matches int
 	last    time.Time // of the fit
+	took    time.Duration
 }
 
 func newFitter() *fitter {
@@ -67,6 +71,7 @@ func (f *fitter) due(now time.Time) (name string, next time.Time) {
 		if u.matches >= fitMatches {
 			wait = fitEvery
 		}
+		wait = max(wait, (1+fitRest)*u.took)
 		at := u.last.Add(wait)
 		if late := now.Sub(at); late >= 0 && late > longest {
 			name, longest = n, late
@@ -84,6 +89,13 @@ func (f *fitter) begun(name string, now time.Time) {
 	f.ladders[name].matches, f.ladders[name].last = 0, now
 }
 
+// ended notes how long a fit took.
+func (f *fitter) ended(name string, took time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ladders[name].took = took
+}
+
 // startFitter fits in the background until the context ends; the channel is
 // closed then.
 func (r *Runner) startFitter(ctx context.Context) <-chan struct{} {
@@ -93,7 +105,6 @@ func (r *Runner) startFitter(ctx context.Context) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		lowPriority()
 		r.fitLoop(ctx)
 	}()
 	return ended
@@ -108,6 +119,7 @@ func (r *Runner) fitLoop(ctx context.Context) {
 			if err := r.fit(ctx, name); err != nil && ctx.Err() == nil {
 				r.Log.Error("fitting the ratings", "ladder", name, "err", err)
 			}
+			r.fits.ended(name, r.Now().Sub(now))
 			continue
 		}
 		var timer <-chan time.Time
@@ -138,7 +150,7 @@ func (r *Runner) fit(ctx context.Context, name string) error {
 		}
 		anchors[id] = v.Bot == ladder.Anchor
 	}
-	estimates, err := results.estimate(anchors)
+	estimates, err := results.estimateUnder(ctx, anchors)
 	if err != nil {
 		return err
 	}
@@ -178,6 +190,26 @@ func (r *Runner) results(ctx context.Context, name string) (out results, err err
 	}
 	out.versions, out.pairs, out.upto, err = r.Store.Pairs(ctx, name)
 	return out, err
+}
+
+// estimateUnder is estimate, and does not wait for it once the context has ended.
+func (r results) estimateUnder(ctx context.Context, anchors map[int64]bool) (map[int64]rating.Estimate, error) {
+	type result struct {
+		estimates map[int64]rating.Estimate
+		err       error
+	}
+	done := make(chan result, 1)
+	go func() {
+		lowPriority()
+		estimates, err := r.estimate(anchors)
+		done <- result{estimates, err}
+	}()
+	select {
+	case out := <-done:
+		return out.estimates, out.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // estimate fits the versions; all versions of the anchor are one bot, which is

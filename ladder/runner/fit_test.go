@@ -36,6 +36,11 @@ func TestFitDue(t *testing.T) {
 	f.begun("a", at(fitEvery))
 	f.add("a")
 	check(fitEvery+fitLate, "a", 0)
+	f.begun("a", at(0))
+	f.ended("a", fitLate)
+	f.add("a")
+	check((1+fitRest)*fitLate-1, "", (1+fitRest)*fitLate)
+	check((1+fitRest)*fitLate, "a", 0)
 	select {
 	case <-f.changed:
 	default:

@@ -42,8 +42,8 @@ type health struct {
 
 const server = "server" // the only name in health.backoffs
 
-func newHealth(workers int) *health {
-	return &health{Health: Health{OK: true, Workers: workers}, backoffs: backoffs{}}
+func newHealth() *health {
+	return &health{Health: Health{OK: true}, backoffs: backoffs{}}
 }
 
 // failed pauses the server, longer each time until something works. It returns the
@@ -87,10 +87,23 @@ func (h *health) playing(change int) {
 	h.Playing += change
 }
 
+func (h *health) workers(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.Workers = n
+}
+
 func (h *health) stopped() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.Stopped = true
+}
+
+// Trouble pauses the server after a failure of what it plays with. It resumes when Options.Check
+// finds no more of it.
+func (r *Runner) Trouble(err error) {
+	r.pause(err)
+	r.Wake() // its timer has to look when the pause ends
 }
 
 // pause pauses the server after a failure, logs and publishes that, and returns the

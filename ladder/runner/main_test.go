@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -109,8 +111,8 @@ type run struct {
 	world  *world
 }
 
-// run starts a runner on some cores, changed by the test.
-func (w *world) run(cores int, change func(*Options)) *run {
+// idle makes a runner on some cores, changed by the test, that does not run.
+func (w *world) idle(cores int, change func(*Options)) *Runner {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
@@ -119,14 +121,23 @@ func (w *world) run(cores int, change func(*Options)) *run {
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
-	for range cores {
-		o.Cores = append(o.Cores, referee.AnyCore)
-	}
+	machines := laddertest.NewFleet(slices.Repeat([]int{referee.AnyCore}, cores)...)
+	o.Fleet = machines
 	if change != nil {
 		change(&o)
 	}
 	r, err := New(o)
 	w.Must(err)
+	if machines, ok := o.Fleet.(*laddertest.Fleet); ok && machines.Player == nil {
+		machines.PlayWith(r.PlayHere, r.ProgramHere, o.Check)
+	}
+	return r
+}
+
+// run starts a runner on some cores, changed by the test.
+func (w *world) run(cores int, change func(*Options)) *run {
+	w.t.Helper()
+	r := w.idle(cores, change)
 	told, _ := r.Events.Subscribe(10_000, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -198,4 +209,16 @@ func script(before string) string { return strings.ReplaceAll(player, "BEFORE", 
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
+}
+
+// playThere plays a job as a worker on another machine does.
+func (w *world) playThere(ctx context.Context, j fleet.Job) fleet.Result {
+	m := &fleet.Match{Job: j, Program: func(ctx context.Context, slot int) (referee.Bot, error) {
+		v, err := w.store.Version(ctx, j.Bots[slot].Version)
+		if err != nil {
+			return referee.Bot{}, err
+		}
+		return w.resolve(ctx, v)
+	}}
+	return m.Result(m.Play(ctx))
 }

@@ -10,6 +10,10 @@ type metrics struct {
 	broken      *prometheus.CounterVec // by why
 	games       *prometheus.CounterVec // by ladder
 	void        prometheus.Counter
+	starved     prometheus.Counter
+	resting     prometheus.Gauge
+	machines    *prometheus.GaugeVec // by state
+	unplayable  prometheus.Gauge
 	faults      *prometheus.CounterVec // by code
 	took        *prometheus.HistogramVec
 	playing     prometheus.Gauge
@@ -49,12 +53,16 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		finished:    counters("timba_matches_finished_total", "Matches finished.", "ladder"),
 		broken:      counters("timba_matches_broken_total", "Interrupted attempts at a match.", "why"),
 		games:       counters("timba_games_total", "Games of finished matches.", "ladder"),
-		void:        counter("timba_games_void_total", "Games played again after a failure of the referee."),
+		void:        counter("timba_games_void_total", "Games played again after a failure of the referee, or because others used the core."),
+		starved:     counter("timba_games_starved_total", "Games played again because others used the core."),
+		resting:     gauge("timba_cores_resting", "Cores that are left to others for a while."),
+		machines:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "timba_machines", Help: "Machines that are there, by whether they get matches."}, []string{"state"}),
+		unplayable:  gauge("timba_versions_unplayable", "Live versions that no machine can play."),
 		faults:      counters("timba_faults_total", "Faults of bots in finished matches.", "code"),
 		took:        seconds("timba_match_seconds", "How long finished matches took.", prometheus.ExponentialBuckets(0.25, 2, 11)),
 		playing:     gauge("timba_matches_playing", "Matches that are running."),
 		waiting:     gauge("timba_matches_waiting", "Waiting matches: interrupted, or requested by a person."),
-		workers:     gauge("timba_workers", "Cores that matches and submissions share."),
+		workers:     gauge("timba_workers", "Cores of all machines that get matches."),
 		paused:      gauge("timba_paused", "1 while play is paused after a failure of the server."),
 		benched:     counter("timba_versions_benched_total", "Versions benched for repeated faults."),
 		stages:      counters("timba_submission_stages_total", "Stages of submissions that ended.", "stage", "outcome"),
@@ -62,7 +70,7 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
 	}
 	if to != nil {
-		to.MustRegister(m.finished, m.broken, m.games, m.void, m.faults, m.took, m.playing, m.waiting,
+		to.MustRegister(m.finished, m.broken, m.games, m.void, m.starved, m.resting, m.machines, m.unplayable, m.faults, m.took, m.playing, m.waiting,
 			m.workers, m.paused, m.benched, m.stages, m.submissions, m.fits)
 	}
 	return m

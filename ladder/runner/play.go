@@ -4,64 +4,161 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
-// play plays one match on one core, until it ends or is interrupted.
+// serverError is a failure of the server's machine, not of a match.
+type serverError struct{ error }
+
+// lostError says that a machine was lost with an attempt.
+type lostError struct {
+	machine string
+	error
+}
+
+// beginAll stores the beginning of jobs, many in one transaction, and starts them. Where that fails
+// they are given back.
+func (r *Runner) beginAll(ctx, playing context.Context, jobs []*job, ended chan<- outcome) {
+	var starts []store.Start
+	var matches []*job
+	for _, j := range jobs {
+		if j.match == nil || j.resumes {
+			continue
+		}
+		j.seed = referee.NewSeed()
+		starts = append(starts, store.Start{Match: j.match.ID, New: j.asNew, Machine: j.machine.Name, Seed: j.seed})
+		matches = append(matches, j)
+	}
+	begun := map[*job]store.Begun{}
+	for i, b := range r.Store.Begin(ctx, starts) {
+		begun[matches[i]] = b
+	}
+	for _, j := range jobs {
+		b, match := begun[j]
+		switch {
+		case !match:
+			r.start(ctx, playing, j, ended)
+		case b.Err == nil:
+			r.forgetFresh(j)
+			j.match, j.attempt = &b.Match, b.Attempt
+			r.start(ctx, playing, j, ended)
+		default:
+			r.giveBack(j)
+			if ctx.Err() == nil && ladder.CodeOf(b.Err) != ladder.Conflict { // it was cancelled, or a version plays no more
+				r.pause(fmt.Errorf("beginning match %d: %w", j.match.ID, b.Err))
+			}
+		}
+	}
+}
+
+// giveBack takes back what a job was given that was not begun.
+func (r *Runner) giveBack(j *job) {
+	r.forgetFresh(j)
+	if j.asNew == nil {
+		delete(r.taken, j.match.ID)
+	}
+	j.machine.giveBack(j.core, false)
+	j.machine.memory.release(j.held)
+	r.costs.ended(j.ladder(), j.charged, 0)
+}
+
+// play plays an attempt on its machine, until it ends or is interrupted.
 func (r *Runner) play(ctx context.Context, o *outcome) {
 	m := o.match
-	p := &played{Match: m}
-	var shared *share
-	if o.asked() {
-		left := r.timeLeft(m)
-		if left <= 0 {
-			r.overTime(ctx, m)
-			return
-		}
+	p := &played{Match: m, attempt: o.attempt.Number, machine: o.attempt.Machine}
+	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", p.attempt)
+	defer r.roster.plays(o.attempt.Machine, m, o.attempt)()
+	if !o.awaited {
+		log.Debug("match begins", "versions", m.Versions, "machine", o.attempt.Machine, "commitment", o.attempt.Commitment.String())
+		r.Events.Publish(events.Event{Kind: events.MatchBegan, At: o.attempt.Began, Ladder: m.Ladder, Match: m.ID})
+	}
+	if o.asked() && !o.awaited {
 		under, over := context.WithCancelCause(ctx)
 		defer over(nil)
 		ctx = under
-		shared = newShare(o.job, left, func() { over(errOverTime) })
-		defer shared.over.Stop()
+		p.share = newShare(o.job, r.timeLeft(m), func() { over(errOverTime) })
+		defer p.share.over.Stop()
 	}
-	seed := referee.NewSeed()
-	attempt, err := r.Store.BeginAttempt(ctx, m.ID, referee.Commitment(seed), referee.Hex(seed))
-	if err != nil {
-		if ctx.Err() == nil && ladder.CodeOf(err) != ladder.Conflict { // it was cancelled
-			r.pause(fmt.Errorf("beginning match %d: %w", m.ID, err))
-		}
-		return
-	}
-	log := r.Log.With("match", m.ID, "ladder", m.Ladder, "attempt", attempt.Number)
-	log.Debug("match begins", "versions", m.Versions, "commitment", attempt.Commitment.String())
-	r.Events.Publish(events.Event{Kind: events.MatchBegan, At: attempt.Began, Ladder: m.Ladder, Match: m.ID})
-
 	began := time.Now()
-	p.seed = seed
-	if shared == nil {
-		err = r.playGames(ctx, p, o.job)
-	} else {
-		p.yield = shared.yield
-		err = r.playShared(ctx, p, shared)
-	}
+	d, err := r.handOut(ctx, p, o)
 	o.took = time.Since(began)
 	if err == nil {
-		err = r.finish(ctx, p, o.took)
+		r.countVoid(p.machine, d.Result)
+		o.starved = d.Starved
+		err = r.keep(ctx, p, d.Result, o.took)
 	}
+	if errors.Is(err, fleet.ErrDetach) {
+		return // the next server awaits it
+	}
+	r.settle(ctx, o, p, err)
+	if d.Ack != nil && !errors.As(err, new(serverError)) {
+		r.acknowledge(d)
+	}
+}
+
+// handOut gives an attempt to its machine, and waits for its result.
+func (r *Runner) handOut(ctx context.Context, p *played, o *outcome) (d fleet.Delivery, err error) {
+	p.versions = o.versions
+	for _, id := range p.Versions[len(p.versions):] {
+		v, err := r.Store.Version(ctx, id)
+		if err != nil {
+			return d, serverError{err}
+		}
+		p.versions = append(p.versions, v)
+	}
+	name := o.attempt.Machine
+	if o.awaited {
+		d, err = r.Fleet.Await(ctx, name, p.ID, p.attempt)
+	} else {
+		defer r.here.add(p)()
+		j := fleet.NewJob(p.Match, p.versions, p.attempt, referee.Hex(o.seed))
+		j.Core, j.Together = o.core, o.rotations
+		d, err = r.Fleet.Play(ctx, name, j)
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, fleet.ErrUnavailable):
+		err = serverError{err}
+	default:
+		err = lostError{name, err}
+	}
+	return d, err
+}
+
+// keep stores the games of a result.
+func (r *Runner) keep(ctx context.Context, p *played, result fleet.Result, took time.Duration) error {
+	if result.Failure != nil {
+		return result.Failure
+	}
+	result.Trim(len(p.Versions))
+	p.games = result.Games
+	err := r.finish(ctx, p, took)
 	if err == nil {
+		r.roster.finished(p.machine, r.Now())
+	}
+	if err != nil && result.Machine != fleet.Local && !errors.As(err, new(serverError)) && !errors.Is(err, store.ErrOver) {
+		return &fleet.Failure{Kind: fleet.FailedMachine, Text: fmt.Sprintf("machine %q handed in what is not a result of the match: %s", result.Machine, err)}
+	}
+	return err
+}
+
+// settle ends an attempt whose games are stored, or that has none.
+func (r *Runner) settle(ctx context.Context, o *outcome, p *played, err error) {
+	m := o.match
+	switch {
+	case err == nil:
 		o.fine = append(o.fine, matchName(m.ID), ladderName(m.Ladder))
 		for _, v := range m.Versions {
 			o.fine = append(o.fine, versionName(v))
 		}
-		return
-	}
-	switch {
+	case errors.Is(err, store.ErrOver) && !r.unwanted(context.WithoutCancel(ctx), o.job):
+		r.Log.Info("a result came too late", "match", m.ID, "attempt", p.attempt, "err", err)
 	case context.Cause(ctx) == errOverTime:
 		r.overTime(ctx, m)
 	case r.unwanted(context.WithoutCancel(ctx), o.job):
@@ -71,168 +168,67 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 	}
 }
 
-// played is a match while it is played.
-type played struct {
-	*ladder.Match
-	seed     rules.Seed
-	yield    func(context.Context) error
-	versions []ladder.Version // by slot
-	games    []*referee.Game
+// acknowledge lets the fleet forget a result.
+func (r *Runner) acknowledge(d fleet.Delivery) {
+	if err := d.Ack(); err != nil { // it comes again, and is refused
+		r.Log.Warn("acknowledging a result", "match", d.Match, "attempt", d.Attempt, "err", err)
+	}
 }
 
-// The failures that leave a match without a result. None is a bot's: bots' faults are
-// part of the result.
-type (
-	houseError struct { // a bot that is part of this program
-		version int64
-		referee.FaultAt
-	}
-	versionError struct { // a version whose program cannot be prepared
-		version int64
-		err     error
-	}
-	serverError struct{ error } // the machine, not this match
-)
-
-func (e houseError) Error() string { return "a house bot failed: " + e.String() }
-
-func (e versionError) Error() string {
-	return fmt.Sprintf("version %d cannot be prepared: %s", e.version, e.err)
+func (r *Runner) countVoid(machine string, result fleet.Result) {
+	r.metrics.void.Add(float64(result.Voids))
+	r.metrics.starved.Add(float64(result.Starved))
+	r.roster.counts(machine, result)
 }
 
-// Watcher sees a match as it is played. It must not make the match wait.
-type Watcher interface {
-	// Position is called with each position; see referee.Match.Watch.
-	Position(referee.Position)
-	// End is called when no more positions come: the match has ended, is interrupted, or pauses.
-	End()
-}
-
-func (r *Runner) playGames(ctx context.Context, p *played, j *job) error {
-	variant, err := p.Variant()
-	if err != nil {
-		return err
-	}
-	bots, err := r.bots(ctx, p)
-	if err != nil {
-		return err
-	}
-	match := &referee.Match{
-		Variant:  variant,
-		Bots:     bots,
-		Deals:    p.Deals,
-		Seed:     p.seed,
-		Clock:    p.Clock,
-		Workers:  []int{j.core},
-		Together: j.rotations,
-		Yield:    p.yield,
-		Done:     p.done,
-		Void: func(deal, rotation int, err error) {
-			r.metrics.void.Inc()
-			r.Log.Warn("a game is void", "match", p.ID, "deal", deal, "rotation", rotation, "err", err)
-		},
-	}
-	if p.yield != nil {
-		p.earlier(match)
-	}
-	// Who plays from outside could be helped by what is seen of a deal in another rotation.
-	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
-		if w := r.Watch(p.Match, p.versions); w != nil {
-			match.Watch = w.Position
-			defer w.End()
+// claim stores results that nobody waits for: of an earlier server, or too late.
+func (r *Runner) claim(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case d, more := <-r.Fleet.Unclaimed():
+			if !more {
+				return
+			}
+			if r.claimed(ctx, d) {
+				r.acknowledge(d)
+				r.Wake()
+			}
 		}
 	}
-	err = match.Play(ctx)
-	if errors.Is(err, errEarly) {
-		return nil
-	}
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	if broken := r.Check(ctx); broken != nil {
-		return serverError{fmt.Errorf("%w (%w)", broken, err)}
-	}
-	return err
 }
 
-// done adds a finished game. A fault of a house bot is a failure of the server: the
-// match is played again. A match in which a connection was lost ends with that game.
-func (p *played) done(g *referee.Game) error {
-	for _, f := range g.Faults {
-		slot := g.Bots[f.Seat]
-		if p.versions[slot].House() {
-			return houseError{p.versions[slot].ID, referee.FaultAt{
-				Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f,
-			}}
-		}
+// claimed stores a result that nobody waited for, and reports whether that is the end of it.
+func (r *Runner) claimed(ctx context.Context, d fleet.Delivery) bool {
+	m, err := r.Store.Match(ctx, d.Match)
+	switch {
+	case ladder.CodeOf(err) == ladder.NotFound:
+		return true
+	case err != nil:
+		return false
 	}
-	cutInfo(&g.Replay)
-	p.games = append(p.games, g)
-	if lostConnection(g) {
-		return errEarly
+	newest := m.Attempts[len(m.Attempts)-1]
+	switch {
+	case m.State != ladder.Running || newest.Number != d.Attempt:
+		r.Log.Info("a result came too late", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
+		return true
+	case newest.Machine != d.Machine:
+		r.Log.Warn("a result is of a match that the machine was not given", "match", d.Match, "attempt", d.Attempt, "machine", d.Machine)
+		return true
 	}
-	return nil
-}
-
-// bots returns the programs of the versions; all but house bots and remote ones are
-// sandboxed.
-func (r *Runner) bots(ctx context.Context, p *played) ([]referee.Bot, error) {
-	var bots []referee.Bot
-	p.versions = nil
-	taken := map[string]bool{}
-	for _, id := range p.Versions {
+	o := &outcome{job: &job{match: &m, awaited: true}}
+	o.attempt = newest
+	p := &played{Match: &m, attempt: d.Attempt, machine: newest.Machine}
+	for _, id := range m.Versions {
 		v, err := r.Store.Version(ctx, id)
 		if err != nil {
-			return nil, serverError{err}
+			return false
 		}
-		bot, err := r.program(ctx, v, p.Match)
-		if err != nil {
-			return nil, versionError{id, err}
-		}
-		if bot.Sandbox = nil; bot.Serve == nil && !v.House() {
-			bot.Sandbox = r.Sandbox
-		}
-		bot.Name = uniqueName(v, taken)
 		p.versions = append(p.versions, v)
-		bots = append(bots, bot)
 	}
-	return bots, nil
-}
-
-func (r *Runner) program(ctx context.Context, v ladder.Version, m *ladder.Match) (referee.Bot, error) {
-	if v.Remote {
-		return r.Remote(v, m), nil
-	}
-	return r.Resolve(ctx, v)
-}
-
-// uniqueName returns the bot's name, with the version's number if another version of
-// the bot plays, too.
-func uniqueName(v ladder.Version, taken map[string]bool) string {
-	name := v.Bot
-	if taken[name] {
-		name = fmt.Sprintf("%s/%d", v.Bot, v.Number)
-	}
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s/%d#%d", v.Bot, v.Number, n)
-	}
-	taken[name] = true
-	return name
-}
-
-// seal prepares the games for the store: every replay gets the match's seed, and logs
-// are cut to the shares of their slots, in the order of the deals.
-func (p *played) seal() {
-	slices.SortFunc(p.games, func(a, b *referee.Game) int { return a.Match.Compare(b.Match) })
-	shares := make([]logShare, len(p.Versions))
-	for i := range shares {
-		shares[i].left = keepMatchLog
-	}
-	for _, g := range p.games {
-		g.Reveal(p.seed)
-		for seat, slot := range g.Bots {
-			faulty := slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat })
-			g.Logs[seat] = shares[slot].take(g.Logs[seat], faulty)
-		}
-	}
+	r.countVoid(p.machine, d.Result)
+	err = r.keep(ctx, p, d.Result, d.Took)
+	r.settle(ctx, o, p, err)
+	return !errors.As(err, new(serverError))
 }

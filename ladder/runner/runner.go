@@ -1,5 +1,5 @@
-// Package runner plays the matches of a competition: it chooses the next match and
-// its core, publishes the commitment before the match and stores its games after it,
+// Package runner plays the matches of a competition: it chooses the next match, its machine and
+// its core, hands it to a fleet, publishes the commitment before the match and stores its games after it,
 // benches versions that fail repeatedly, and computes the maximum-likelihood fits in
 // the background.
 //
@@ -14,14 +14,17 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Options are the options of a Runner.
@@ -49,6 +52,9 @@ type Options struct {
 	// Pause is the time between two matches of a ladder whose versions all have had
 	// ladder.EnoughMatches of them; 0: none.
 	Pause time.Duration
+	// Idle is the time between two matches of a ladder among house bots alone that have had
+	// ladder.EnoughMatches of them; 0: none.
+	Idle time.Duration
 	// Time is how long a match that somebody asked for may take in all; 0: any time.
 	Time time.Duration
 	// Share is the part of the workers' time that those matches have while there is
@@ -62,9 +68,13 @@ type Options struct {
 	// Standing reports whether a version can be started without a build, which takes
 	// the memory of a submission; nil: all can.
 	Standing func(ladder.Version) bool
-	// Cores are where matches are played, one at a time on each; referee.AnyCore
-	// where this system does not bind programs to cores.
-	Cores []int
+	// Fleet plays the matches, one at a time on each core of its machines. Submissions, matches that
+	// somebody asked for and those of remote versions are for the machine in this process, whose
+	// worker plays by PlayHere.
+	Fleet fleet.Fleet
+	// Missing returns what a machine lacks that a version needs, "" for nothing; nil: all machines
+	// can play all.
+	Missing func(ladder.Version, fleet.Machine) string
 	// Grace is how long running matches may continue when the runner is stopped.
 	Grace time.Duration
 	// Check returns an error if the server cannot play at all. It is called before
@@ -89,21 +99,33 @@ type Runner struct {
 	metrics *metrics
 	health  *health
 	wake    chan struct{}
+	idlers  chan idler
 	fits    *fitter
+	here    here
+	roster  roster
 
 	// What follows belongs to the goroutine of Run.
 
-	rand       *rand.Rand
-	taken      map[int64]*job // by job.id, matches and, negative, versions that a core works on
-	free       []int          // cores
-	memory     reserve[*job]
-	credit     credit
-	backoffs   backoffs // ladders, matches and versions that failed
-	turns      turns
-	costs      costs
-	submitting map[int64]int64      // the owners of versions that go through their stages
-	last       map[string]time.Time // by ladder, when its last match was begun
-	quiet      time.Time            // when the first pausing ladder resumes; zero: none pauses
+	rand            *rand.Rand
+	taken           map[int64]*job               // by job.id, matches and, negative, versions that a core works on
+	fresh           map[*job]struct{}            // chosen, and not stored yet
+	freshCount      int64                        // below 0
+	pools           map[string]*matchmaking.Pool // by ladder, as last seen
+	waiting         waiting
+	machines        []*machine // the local one first
+	restingMachines int        // of them, as they were counted last
+	local           *machine   // in this process; nil while it is not there
+	able            abilities
+	sides           map[string][]int // by ladder
+	credit          credit
+	backoffs        backoffs // ladders, matches and versions that failed
+	turns           turns
+	costs           costs
+	submitting      map[int64]int64      // the owners of versions that go through their stages
+	last            map[string]time.Time // by ladder, when its last match was begun
+	idled           map[string]time.Time // by ladder, when its last match among known house bots alone was begun
+	waitIdle        []idler
+	quiet           time.Time // when the first ladder that rests resumes; zero: none rests
 }
 
 // New checks the options and makes a Runner.
@@ -111,8 +133,8 @@ func New(o Options) (*Runner, error) {
 	switch {
 	case o.Store == nil || o.Resolve == nil:
 		return nil, errors.New("runner: Store and Resolve are required")
-	case len(o.Cores) == 0:
-		return nil, errors.New("runner: workers cannot be 0: try 1 or more")
+	case o.Fleet == nil:
+		return nil, errors.New("runner: Fleet is required")
 	}
 	if o.Away == nil {
 		o.Away = func(int64) (since time.Time, away bool) { return since, false }
@@ -128,21 +150,35 @@ func New(o Options) (*Runner, error) {
 	r := &Runner{
 		Options:  o,
 		metrics:  newMetrics(o.Registerer),
-		health:   newHealth(len(o.Cores)),
+		health:   newHealth(),
 		wake:     make(chan struct{}, 1),
+		idlers:   make(chan idler),
 		fits:     newFitter(),
 		rand:     rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())),
 		taken:    map[int64]*job{},
 		credit:   credit{share: o.Share},
-		memory:   reserve[*job]{total: o.Room.Total},
+		fresh:    map[*job]struct{}{},
+		pools:    map[string]*matchmaking.Pool{},
+		here:     here{playing: map[fleet.Playing]*played{}},
+		able:     newAbilities(),
+		roster:   newRoster(),
+		sides:    map[string][]int{},
 		backoffs: backoffs{},
 		last:     map[string]time.Time{},
+		idled:    map[string]time.Time{},
 		turns:    newTurns(),
 		costs:    newCosts(),
 
 		submitting: map[int64]int64{},
 	}
-	r.metrics.workers.Set(float64(len(o.Cores)))
+	for _, l := range o.Ladders {
+		sides, err := l.Sides()
+		if err != nil {
+			return nil, err
+		}
+		r.sides[l.Name] = sides
+	}
+	r.sync()
 	return r, nil
 }
 
@@ -168,8 +204,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	fitted := r.startFitter(ctx)
 	defer func() { <-fitted }()
 
-	r.free = slices.Clone(r.Cores)
-	ended := make(chan outcome)
+	ended := make(chan outcome, maxStarts)
+	if err := r.await(playing, ended); err != nil {
+		return fmt.Errorf("reading the running matches: %w", err)
+	}
+	r.sync() // their cores are in use
+	claiming, enough := context.WithCancel(ctx)
+	defer enough()
+	go r.claim(claiming)
 	var over <-chan time.Time // the grace
 	stop := ctx.Done()
 	for {
@@ -180,35 +222,69 @@ func (r *Runner) Run(ctx context.Context) error {
 		if ctx.Err() != nil && len(r.taken) == 0 {
 			return nil
 		}
+		r.tellIdle()
 		timer := r.timer(now)
 		select {
 		case <-stop:
 			r.health.stopped()
-			r.Log.Info("stopping", "playing", len(r.Cores)-len(r.free), "grace", r.Grace)
+			r.Log.Info("stopping", "playing", len(r.taken), "grace", r.Grace)
 			stop = nil
-			for _, j := range r.parked() {
-				j.end(errStopped)
-			}
+			r.stop()
 			over = time.After(r.Grace)
 		case <-over:
 			breakOff()
 			over = nil
 		case o := <-ended:
-			switch {
-			case o.paused:
-				r.pauseJob(ctx, o.job)
-			case o.evicted:
-				r.madeRoom(o.job)
-			default:
-				r.ended(o)
+			r.take(ctx, o)
+			for more := true; more; { // they come together, and their cores are given out together
+				select {
+				case o := <-ended:
+					r.take(ctx, o)
+				default:
+					more = false
+				}
 			}
-			r.recheck(ctx)
+		case <-r.Fleet.Changed():
+			r.sync()
 		case <-r.wake:
 			r.recheck(ctx)
+		case w := <-r.idlers:
+			r.waitIdle = append(r.waitIdle, w)
 		case <-timer:
 		}
 	}
 }
+
+// take records what has become of a job.
+func (r *Runner) take(ctx context.Context, o outcome) {
+	switch {
+	case o.paused:
+		r.pauseJob(ctx, o.job)
+	case o.evicted:
+		r.madeRoom(o.job)
+	default:
+		r.ended(o)
+	}
+	if o.asked() || o.match == nil {
+		r.recheck(ctx)
+	}
+}
+
+// stop ends what is not worth the grace: paused matches, and those on other machines, which play on
+// for the next server.
+func (r *Runner) stop() {
+	for _, j := range r.taken {
+		switch {
+		case j.paused:
+			j.end(errStopped)
+		case j.awaited || !j.local:
+			j.end(fleet.ErrDetach)
+		}
+	}
+}
+
+// maxStarts is how many jobs are begun together at most.
+const maxStarts = 100
 
 // begin gives a job to every free core, as long as there are jobs.
 func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
@@ -218,70 +294,113 @@ func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
 		}
 		r.resume(ctx)
 	}
-	for len(r.free) > 0 && r.health.state().OK {
-		j, err := r.memory.next(func() (*job, int64, error) { return r.next(ctx) })
+	r.endRests()
+	var jobs []*job
+	for more := true; more && ctx.Err() == nil; jobs = jobs[:0] {
+		more = false
+		for _, m := range r.machines {
+			n := len(jobs)
+			jobs = r.choosesFor(ctx, m, jobs)
+			more = more || len(jobs) > n
+		}
+		r.beginAll(ctx, playing, jobs, ended)
+	}
+}
+
+// choosesFor appends jobs for the free cores of a machine, up to maxStarts in all.
+func (r *Runner) choosesFor(ctx context.Context, m *machine, jobs []*job) []*job {
+	for m.gets() && !r.rests(m) && len(m.free) > 0 && len(jobs) < maxStarts && r.health.state().OK {
+		j, err := m.memory.next(func() (*job, int64, error) { return r.next(ctx, m) })
 		if err != nil {
 			if ctx.Err() == nil {
 				r.pause(fmt.Errorf("choosing a match: %w", err))
 			}
-			return
+			return jobs
 		}
 		if j == nil {
-			r.makeRoom()
-			return
+			r.makeRoom(m)
+			return jobs
 		}
-		r.start(ctx, playing, j, ended)
+		r.assign(m, j)
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// assign gives a job a free core.
+func (r *Runner) assign(m *machine, j *job) {
+	j.machine, j.local, j.core = m, m.Local, m.take(j.core, !j.paused)
+	j.began, j.slice = r.Now(), r.credit.slice(j.madeRoom)
+	j.held, j.evicted = j.memory, false
+	j.resumes, j.paused = j.paused, false
+	if j.match == nil {
+		r.submitting[j.version] = j.owner
+	}
+	if j.asNew == nil {
+		r.taken[j.id()] = j
 	}
 }
 
-// start begins a job on a free core, or goes on with one that has paused.
+// start begins a job on its core, or goes on with one that has paused.
 func (r *Runner) start(ctx, playing context.Context, j *job, ended chan<- outcome) {
-	j.began, j.slice = r.Now(), r.credit.slice(j.madeRoom)
-	j.held, j.evicted = j.memory, false
-	if j.paused {
-		i := slices.Index(r.free, j.core)
-		r.free = slices.Delete(r.free, i, i+1)
-		j.paused = false
+	if j.resumes {
 		j.goOn <- struct{}{}
 		return
 	}
-	j.core = r.free[len(r.free)-1]
-	r.free = r.free[:len(r.free)-1]
 	under := playing
-	if j.match == nil {
-		r.submitting[j.version] = j.owner
+	switch {
+	case j.match == nil:
 		under = ctx // a submission begins again at the next start
-	} else {
+	case !j.local:
+		under = context.WithoutCancel(ctx) // see stop
+	}
+	r.launch(under, j, ended)
+}
+
+// launch starts the goroutine of a job.
+func (r *Runner) launch(ctx context.Context, j *job, ended chan<- outcome) {
+	if j.match != nil {
 		r.health.playing(1)
 		r.metrics.playing.Inc()
 	}
 	r.taken[j.id()] = j
 	j.report, j.goOn, j.evict = ended, make(chan struct{}, 1), make(chan struct{}, 1)
-	under, j.end = context.WithCancelCause(under)
-	go func() { ended <- r.work(under, j) }()
+	ctx, j.end = context.WithCancelCause(ctx)
+	go func() { ended <- r.work(ctx, j) }()
 }
 
 // job is one thing to do on a core: a match, or a version's stages.
 type job struct {
 	match     *ladder.Match
 	version   int64
-	owner     int64   // of the version
-	charged   float64 // to what it costs; see costs
-	rotations int     // of a match, that play together
-	memory    int64   // that it has reserved
-	spare     bool    // there was nothing else to do
+	owner     int64             // of the version
+	charged   float64           // to what it costs; see costs
+	rotations int               // of a match, that play together
+	memory    int64             // that it has reserved
+	spare     bool              // there was nothing else to do
+	asNew     *store.NewMatch   // of a match that is not stored yet
+	versions  []ladder.Version  // of such a match, by slot
+	pool      *matchmaking.Pool // which knows of it while it is not stored
+	inPool    int64             // the number of the match there
 	// What follows is set once it has begun.
-	core     int
-	began    time.Time // this time, where it has paused
-	slice    time.Duration
-	end      context.CancelCauseFunc
-	report   chan<- outcome
-	paused   bool          // it has no core
-	goOn     chan struct{} // tells it that it has one again
-	held     int64         // of the memory, what it has now
-	evicted  bool          // it was told to end its processes
-	madeRoom int           // how often it has
-	evict    chan struct{} // tells it
+	local       bool     // the machine is that in the server's process
+	machine     *machine // nil for an awaited attempt whose machine is not there
+	machineName string   // of an awaited attempt
+	awaited     bool     // an earlier server has begun it
+	attempt     ladder.Attempt
+	seed        rules.Seed
+	core        int
+	began       time.Time // this time, where it has paused
+	slice       time.Duration
+	end         context.CancelCauseFunc
+	report      chan<- outcome
+	paused      bool          // it has no core
+	resumes     bool          // it has paused before, and has a core again
+	goOn        chan struct{} // tells it that it has one again
+	held        int64         // of the memory, what it has now
+	evicted     bool          // it was told to end its processes
+	madeRoom    int           // how often it has
+	evict       chan struct{} // tells it
 }
 
 // asked reports whether it is a match that somebody asked for.
@@ -309,6 +428,7 @@ type outcome struct {
 	paused  bool          // it has not ended, and wants to go on later
 	evicted bool          // it has not ended, and its processes have
 	took    time.Duration // 0 when it was not begun
+	starved int           // games that others' use of the core made void
 	again   []string      // what failed and gets a backoff
 	fine    []string      // what worked
 }
@@ -326,11 +446,13 @@ func (r *Runner) work(ctx context.Context, j *job) outcome {
 // ended records the end of a job.
 func (r *Runner) ended(o outcome) {
 	if !o.job.paused {
-		r.free = append(r.free, o.core)
+		r.release(o)
 	}
 	delete(r.taken, o.id())
 	o.end(nil)
-	r.memory.release(o.held)
+	if o.machine != nil {
+		o.machine.memory.release(o.held)
+	}
 	if o.match == nil {
 		delete(r.submitting, o.version)
 	} else {
@@ -347,7 +469,13 @@ func (r *Runner) ended(o outcome) {
 		r.backoffs.worked(name)
 	}
 	for _, name := range o.again {
-		r.backoffs.failed(name, now)
+		until := r.backoffs.failed(name, now)
+		if name == machineName(o.attempt.Machine) {
+			r.roster.rests(o.attempt.Machine, restsFailed, until)
+		}
+	}
+	if len(o.again) > 0 {
+		r.countMachines()
 	}
 }
 

@@ -17,18 +17,22 @@ type Store interface {
 	Stages(ctx context.Context, version int64) ([]ladder.Stage, error)
 	Bench(ctx context.Context, version int64, reason string) (bool, error)
 
+	SetUnplayable(ctx context.Context, version int64, missing string) error
+
 	Match(ctx context.Context, id int64) (ladder.Match, error)
 	Waiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	AddMatch(ctx context.Context, m store.NewMatch) (ladder.Match, error)
-	BeginAttempt(ctx context.Context, match int64, commitment, seed referee.Hex) (ladder.Attempt, error)
-	Break(ctx context.Context, match int64, reason string, failed bool) (dropped bool, err error)
+	Begin(ctx context.Context, starts []store.Start) []store.Begun
+	Running(ctx context.Context) ([]store.Handed, error)
+	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)
 	CancelMatch(ctx context.Context, match, by int64, reason string) error
-	Finish(ctx context.Context, match int64, games []*referee.Game) ([]ladder.Change, error)
+	Finish(ctx context.Context, match int64, attempt int, games []*referee.Game) ([]ladder.Change, error)
 	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 
-	LadderState(ctx context.Context, ladder string) (matchmaking.Ladder, error)
-	Met(ctx context.Context, ladder string, version int64) (map[int64]int, error)
+	Generation() uint64
+	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
+	Learn(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []rating.Pair, upto int64, err error)
 	Bouts(ctx context.Context, ladder string, sides []int) (versions []int64, bouts []rating.Bout, upto int64, err error)
 	SaveFit(ctx context.Context, ladder string, upto int64, estimates map[int64]rating.Estimate) error

@@ -18,10 +18,12 @@ func (r *Runner) submit(ctx context.Context, o *outcome) {
 	began := time.Now()
 	err := r.Submit(ctx, o.version, o.core)
 	o.took = time.Since(began)
+	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {
-	case ctx.Err() != nil:
+	case r.unwanted(ctx, o.job): // it has failed or was cancelled: that ends it, whatever else there is
+	case ended:
 		return // it begins again at the next start, or its owner is blocked
-	case err != nil && (ladder.CodeOf(err) == ladder.Conflict || r.unwanted(ctx, o.job)):
+	case err != nil && ladder.CodeOf(err) == ladder.Conflict:
 		return // it was cancelled
 	case err != nil:
 		o.again = append(o.again, versionName(o.version))

@@ -31,10 +31,9 @@ func newTurns() turns { return turns{served: map[int64]int{}} }
 
 // pick returns one of the waiting matches that may begin, nil for none. With spare,
 // requested matches need not wait for a match of a ladder in between.
-func (t *turns) pick(waiting []ladder.Match, may func(*ladder.Match) bool, spare bool) *ladder.Match {
+func (t *turns) pick(waiting []*ladder.Match, may func(*ladder.Match) bool, spare bool) *ladder.Match {
 	var best *ladder.Match
-	for i := range waiting {
-		m := &waiting[i]
+	for _, m := range waiting {
 		if !may(m) {
 			continue
 		}

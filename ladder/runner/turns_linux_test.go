@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -76,7 +77,7 @@ func TestSubmissions(t *testing.T) {
 	at, tries := 0, 0
 	cores := referee.Cores()
 	r := w.run(1, func(o *Options) {
-		o.Cores = cores[:1]
+		o.Fleet = laddertest.NewFleet(cores[0])
 		o.Submit = func(ctx context.Context, id int64, core int) error {
 			mu.Lock()
 			at++
@@ -115,6 +116,27 @@ func TestSubmissions(t *testing.T) {
 	if tries != 2 {
 		t.Errorf("the first one was tried %d times, want twice", tries)
 	}
+}
+
+// A version that fails while a match ends, which looks for what was cancelled, has ended
+// as any other, and is told of.
+func TestFailedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	w.submits("amy", 1)
+	started := make(chan *Runner, 1)
+	r := w.run(2, func(o *Options) {
+		o.Submit = func(ctx context.Context, id int64, core int) error {
+			w.Must(w.store.Fail(context.WithoutCancel(ctx), id, "for the test"))
+			r := <-started
+			r.Wake()
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	})
+	started <- r.Runner
+	r.until("it has failed", func(e events.Event) bool { return e.Kind == events.VersionMoved && e.State == ladder.Failed })
+	r.stop()
 }
 
 // submits adds versions that wait, each of another bot of the person.
@@ -203,12 +225,12 @@ func TestSubmissionsOnOddCores(t *testing.T) {
 		w.submits(name, 1)
 	}
 	r, err := New(Options{
-		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Cores: make([]int, 3),
+		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(0, 1, 2),
 		Submit: func(context.Context, int64, int) error { return nil },
 	})
 	w.Must(err)
 	what := func() string {
-		j, _, err := r.next(t.Context())
+		j, _, err := r.next(t.Context(), r.local)
 		w.Must(err)
 		if j.match != nil {
 			return "match"
@@ -235,13 +257,14 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Pause: time.Minute})
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore), Pause: time.Minute})
 	w.Must(err)
 	old, fresh := matchmaking.Player{Matches: ladder.EnoughMatches}, matchmaking.Player{Matches: ladder.EnoughMatches - 1}
+	all := func(*matchmaking.Player) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Player) {
 		t.Helper()
 		r.quiet = time.Time{}
-		if got := r.pauses("tebes", players, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
+		if got := r.pauses("tebes", matchmaking.NewPool("tebes", []int{0, 1}, 0, players), all, now.Add(after)); got != want || got == r.quiet.IsZero() || got && !r.quiet.Equal(now.Add(time.Minute)) {
 			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, r.quiet.Sub(now), want)
 		}
 	}

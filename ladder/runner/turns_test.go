@@ -8,16 +8,16 @@ import (
 )
 
 // Matches that wait, by the person who asked for each; 0: interrupted.
-func asked(people ...int64) (waiting []ladder.Match) {
+func asked(people ...int64) (waiting []*ladder.Match) {
 	for i, p := range people {
-		waiting = append(waiting, ladder.Match{ID: int64(i + 1), AskedBy: p})
+		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), AskedBy: p})
 	}
 	return waiting
 }
 
 // take picks matches until none is left, and gives the people of them; -1 is a
 // match of a ladder that came between.
-func take(t *turns, waiting []ladder.Match, spare bool) (order []int64) {
+func take(t *turns, waiting []*ladder.Match, spare bool) (order []int64) {
 	gone := map[int64]bool{}
 	for range 100 {
 		m := t.pick(waiting, func(m *ladder.Match) bool { return !gone[m.ID] }, spare)

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
@@ -19,7 +20,7 @@ import (
 const partial = ".partial"
 
 // Backup makes a new directory with all that a server needs to go on from this
-// moment: the database, the uploads and the configuration. It is a data directory
+// moment: the database, the uploads, the archive and the configuration. It is a data directory
 // itself, so restoring is copying it back, and Verify looks into it like into any
 // other. What runs is built again from the uploads. Matches go on meanwhile.
 //
@@ -121,6 +122,9 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
 		return err
 	}
 	hashes, err := copied.Bundles(ctx)
+	if err == nil {
+		err = s.copyArchive(ctx, copied, to)
+	}
 	if err := errors.Join(err, copied.Close()); err != nil {
 		return err
 	}
@@ -149,6 +153,31 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir) error {
 		return nil
 	}
 	return err
+}
+
+// copyArchive copies the archive files that the copied database names. They never change, and are
+// never removed.
+func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) error {
+	rows, err := copied.read.Archives(ctx)
+	if err != nil {
+		return err
+	}
+	into := archive.Directory(to.Archive())
+	for _, r := range rows {
+		sum := archive.Sum(r.Hash)
+		data, err := s.archive.Read(ctx, sum, 0, r.Size)
+		if err != nil {
+			return unavailable("timba admin verify lists all that is missing", "backup: archive file %s cannot be read: %w", sum, err)
+		}
+		put, err := into.Put(ctx, data)
+		if err != nil {
+			return err
+		}
+		if put != sum {
+			return unavailable("timba admin verify lists all that is damaged", "backup: archive file %s has the SHA-256 %s", sum, put)
+		}
+	}
+	return nil
 }
 
 func copyFile(to, from string) (err error) {

@@ -47,10 +47,10 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 	c := &crowd{competition: openStore(tb, tb.TempDir()), pool: map[string][]pooled{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.ladders = config.Default(house.Registry{}).Ladders
 	for i := range c.ladders {
-		c.ladders[i].Deals = 1
+		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
 		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
 	}
-	check(tb, c.SyncHouse(bg, []HouseBot{{"@random", "1", bundleOf(2)}, {"@first", "1", bundleOf(2)}, {"@greedy", "1", bundleOf(2)}}))
+	check(tb, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
 	check(tb, c.SyncLadders(bg, c.ladders))
 	for i := range bots {
 		name := fmt.Sprintf("bot-%d", i)
@@ -126,7 +126,7 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
 	check(c.tb, err)
 	began := time.Now()
-	_, err = c.Finish(bg, m.ID, p.games)
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), p.games)
 	took = time.Since(began)
 	check(c.tb, err)
 	return took
@@ -291,7 +291,7 @@ func BenchmarkFinish(b *testing.B) {
 				_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
 				check(b, err)
 				b.StartTimer()
-				_, err = c.Finish(bg, m.ID, played)
+				_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 				check(b, err)
 			}
 		})

@@ -16,9 +16,10 @@ import (
 
 // HouseBot is a bot that is part of this program.
 type HouseBot struct {
-	Name  string // "@greedy"
-	Label string // its own version: another one means that it plays other moves
-	Hash  string // SHA-256 of what runs now
+	Name  string   // "@greedy"
+	Label string   // its own version: another one means that it plays other moves
+	Hash  string   // SHA-256 of what runs now
+	Games []string // that it is made for; nil: all
 }
 
 // SyncHouse makes the house bots known, each with a live version. A bot with a new
@@ -65,13 +66,13 @@ func (s *Store) syncHouseBot(ctx context.Context, q *queries.Queries, h HouseBot
 		return err
 	}
 	if live.ID != 0 && live.Label == h.Label {
-		return q.SetHash(ctx, h.Hash, live.ID)
+		return q.SetBuilt(ctx, queries.SetBuiltParams{Label: live.Label, Hash: h.Hash, Language: live.Language, Games: list(h.Games), Command: live.Command, ID: live.ID})
 	}
 	if err := s.retire(ctx, q, b.ID, nullStamp(s.now())); err != nil {
 		return err
 	}
 	v, err := s.insertVersion(ctx, q, queries.AddVersionParams{
-		BotID: b.ID, Label: h.Label, Hash: h.Hash, Language: "Go", Games: "[]", Command: text([]string{h.Name}), State: string(ladder.Queued),
+		BotID: b.ID, Label: h.Label, Hash: h.Hash, Language: "Go", Games: list(h.Games), Command: text([]string{h.Name}), State: string(ladder.Queued),
 	})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func (s *Store) cancel(ctx context.Context, q *queries.Queries, m queries.Match,
 	default:
 		return conflict("", "match %d is %s already", m.ID, m.State)
 	}
-	return q.DropMatch(ctx, reason, nullStamp(s.now()), m.ID)
+	return s.dropMatch(ctx, q, m.ID, reason)
 }
 
 // endAll ends what a blocked person has going on: matches that they asked for or that

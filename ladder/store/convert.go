@@ -80,8 +80,11 @@ func version(r queries.VersionByIDRow) (ladder.Version, error) {
 	v := r.Version
 	out := ladder.Version{
 		ID: v.ID, BotID: v.BotID, Bot: r.Name, Owner: r.PersonID.Int64, Number: int(v.Number), Label: v.Label, Bundle: v.Bundle, Hash: v.Hash,
-		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0,
+		Language: v.Language, State: ladder.State(v.State), Reason: v.Reason, Remote: v.Remote != 0, Unplayable: v.Unplayable,
 		Created: moment(v.Created), Began: nullMoment(v.Began), Ended: nullMoment(v.Ended),
+	}
+	if out.State == ladder.Live && out.Unplayable != "" {
+		out.Reason = "it is not played: no machine has what it needs: " + out.Unplayable
 	}
 	if err := parse("a version's games", v.Games, &out.Games); err != nil {
 		return out, err
@@ -124,7 +127,7 @@ func match(m queries.Match) (ladder.Match, error) {
 
 // attempt shows the seed only when the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
-	out := ladder.Attempt{Number: int(a.Number), Commitment: hexOf(a.Commitment), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
+	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: hexOf(a.Commitment), Began: moment(a.Began), Ended: nullMoment(a.Ended), Reason: a.Reason}
 	if a.Ended.Valid {
 		seed := hexOf(a.Seed)
 		out.Seed = &seed

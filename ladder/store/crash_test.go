@@ -8,12 +8,13 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/timba-arena/timba/ladder"
 )
 
-// finishUntilKilled finishes matches in a directory and says each on stdout.
+// finishUntilKilled finishes matches in a directory, in groups, and says each on stdout.
 func finishUntilKilled(dir string) error {
 	tb := dying{}
 	c := &competition{tb: tb, clock: newClock()}
@@ -22,10 +23,17 @@ func finishUntilKilled(dir string) error {
 	c.Store = s
 	c.begin()
 	ids := c.ids("@random", "@first", "@greedy")
-	for i := 0; ; i++ {
-		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
-		fmt.Println(m.ID)
+	var group sync.WaitGroup
+	for range 4 { // they finish in groups
+		group.Go(func() {
+			for i := 0; ; i++ {
+				m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+				fmt.Println(m.ID)
+			}
+		})
 	}
+	group.Wait()
+	return nil
 }
 
 // dying is a testing.TB that ends the program.

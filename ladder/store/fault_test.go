@@ -40,7 +40,7 @@ func TestFullDatabase(t *testing.T) {
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
 		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
 		check(t, err)
-		_, err = c.Finish(bg, m.ID, played)
+		_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 		if err == nil {
 			break
 		}

@@ -22,13 +22,18 @@ type Played struct {
 // must not be used by several goroutines.
 type Filler struct {
 	store  *Store
-	packed map[*referee.Game][]packedGame // of a match, by its first game
-	bots   map[int64]int64                // by version
+	packed map[*referee.Game]packedMatch // by its first game
+	bots   map[int64]int64               // by version
+}
+
+type packedMatch struct {
+	games     []packedGame
+	documents []packedDocument
 }
 
 // Filler returns a filler of the store.
 func (s *Store) Filler() *Filler {
-	return &Filler{store: s, packed: map[*referee.Game][]packedGame{}, bots: map[int64]int64{}}
+	return &Filler{store: s, packed: map[*referee.Game]packedMatch{}, bots: map[int64]int64{}}
 }
 
 // Keep keeps finished matches on their ladders in one transaction, in their order.
@@ -44,8 +49,10 @@ func (f *Filler) Keep(ctx context.Context, list []Played) error {
 }
 
 func (f *Filler) keep(ctx context.Context, q *queries.Queries, p Played) error {
-	if f.packed[p.Games[0]] == nil {
-		f.packed[p.Games[0]] = f.store.pack(p.Games)
+	packed, ok := f.packed[p.Games[0]]
+	if !ok {
+		packed.games, packed.documents = f.store.pack(p.Games)
+		f.packed[p.Games[0]] = packed
 	}
 	now := f.store.now()
 	params, err := f.store.newMatch(ctx, q, NewMatch{Ladder: p.Ladder, Versions: p.Versions})
@@ -69,13 +76,17 @@ func (f *Filler) keep(ctx context.Context, q *queries.Queries, p Played) error {
 	if err := q.BeginMatch(ctx, nullStamp(now), row.ID); err != nil {
 		return err
 	}
-	end := &finish{ctx: ctx, q: q, now: now, row: row, games: slices.Clone(f.packed[p.Games[0]])}
-	for _, step := range []func() error{end.load, end.check, end.keepGames, func() error { _, err := end.rate(); return err }, end.end} {
-		if err := step(); err != nil {
-			return err
-		}
+	end := &finish{ctx: ctx, q: q, store: f.store, now: now, games: slices.Clone(packed.games), documents: packed.documents}
+	if err := end.load(row.ID, 1); err != nil {
+		return err
 	}
-	return nil
+	if err := end.check(); err != nil {
+		return err
+	}
+	if _, err := end.rate(); err != nil {
+		return err
+	}
+	return end.keep()
 }
 
 func (f *Filler) addSlot(ctx context.Context, q *queries.Queries, match int64, slot int, version int64) error {

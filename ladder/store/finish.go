@@ -13,98 +13,101 @@ import (
 	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// Finish keeps a running match with all its games and moves the ratings, in one
-// transaction: all of it is on the disk, or nothing. The games are every deal in
-// every rotation, or those of a match that ended early, in any order, their replays with the seed of the running attempt
-// revealed: so what an older attempt left cannot get in. SQLite has one writer, so
-// matches that finish at the same time have an order, which is theirs for ever.
-func (s *Store) Finish(ctx context.Context, matchID int64, played []*referee.Game) (changes []ladder.Change, err error) {
-	packed := s.pack(played) // outside the transaction: it takes a while
-	err = s.update(ctx, func(q *queries.Queries) error {
-		f := &finish{ctx: ctx, q: q, now: s.now(), games: packed}
-		if f.row, err = s.matchIn(ctx, q, matchID, ladder.Running); err != nil {
-			return err
-		}
-		if err := f.load(); err != nil {
+// Finish keeps a running match with all its games and moves the ratings: all of it is on
+// the disk, or nothing. The games are every deal in
+// every rotation, or those of a match that ended early, in any order, their replays with the seed of the attempt
+// revealed; an attempt that is over is refused with ErrOver, so that what an older one left cannot get
+// in, and nothing counts twice. SQLite has one writer, so
+// matches that finish at the same time have an order, in which they came, which is theirs for ever. Those that come while
+// others are written are kept in one transaction, each for itself.
+func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Game) (changes []ladder.Change, err error) {
+	packed, documents := s.pack(played) // outside the transaction: it takes a while
+	err = s.line(ctx, true, []func(context.Context, *queries.Queries) error{func(ctx context.Context, q *queries.Queries) error {
+		f := &finish{ctx: ctx, q: q, store: s, now: s.now(), games: packed, documents: documents}
+		if err := f.load(matchID, attempt); err != nil {
 			return err
 		}
 		if err := f.check(); err != nil {
 			return fmt.Errorf("match %d: %w", matchID, err)
 		}
-		if err := f.keepGames(); err != nil {
-			return err
-		}
 		if changes, err = f.rate(); err != nil {
 			return err
 		}
-		return f.end()
-	})
+		return f.keep()
+	}})[0]
 	if err != nil {
 		return nil, err
 	}
 	return changes, nil
 }
 
-// packedGame is a finished game with its documents compressed.
+// packedGame is a finished game whose documents are packed.
 type packedGame struct {
 	*referee.Game
 	counted ladder.Game // by check
-	size    int         // of the replay before it was compressed
-	replay  []byte
-	logs    [][]byte // by seat; nil where the bot wrote nothing
 }
 
-// pack compresses games and puts them in the order of deals and rotations.
-func (s *Store) pack(played []*referee.Game) []packedGame {
+// pack puts games in the order of deals and rotations and compresses their documents.
+func (s *Store) pack(played []*referee.Game) ([]packedGame, []packedDocument) {
 	out := make([]packedGame, len(played))
 	for i, g := range played {
-		document := g.Encode()
-		out[i] = packedGame{Game: g, size: len(document), replay: s.codec.pack(document), logs: make([][]byte, len(g.Logs))}
-		for seat, log := range g.Logs {
-			if len(log) > 0 {
-				out[i].logs[seat] = s.codec.pack(log)
-			}
-		}
+		out[i].Game = g
 	}
 	slices.SortStableFunc(out, func(a, b packedGame) int { return a.Match.Compare(b.Match) })
-	return out
+	return out, s.packGames(out)
 }
 
 // finish is one run of Finish.
 type finish struct {
-	ctx     context.Context
-	q       *queries.Queries
-	now     time.Time
-	row     queries.Match
-	match   ladder.Match // its versions, too
-	variant rules.Variant
-	attempt queries.Attempt
-	games   []packedGame
-	order   int64 // on the ladder; 0 for an unrated match
+	ctx   context.Context
+	q     *queries.Queries
+	store *Store
+	now   time.Time
+	// running has its versions, too.
+	running
+	games     []packedGame
+	documents []packedDocument
+	out       outcome.Outcome
+	order     int64 // on the ladder; 0 for an unrated match
 	// distinct counts the deals of a rated match that count.
 	distinct sql.NullInt64
 }
 
 // load reads what the games are checked against.
-func (f *finish) load() (err error) {
-	if f.match, err = match(f.row); err != nil {
+func (f *finish) load(id int64, attempt int) error {
+	s := f.store
+	if r := s.running[id]; r != nil && r.attempt.Number == int64(attempt) && !s.rows.over[id] {
+		f.running = *r
+		return nil
+	}
+	row, a, err := s.attemptIn(f.ctx, f.q, id, attempt)
+	if err != nil {
 		return err
 	}
-	slots, err := f.q.SlotsOf(f.ctx, []int64{f.row.ID})
+	if f.match, err = match(row); err != nil {
+		return err
+	}
+	f.attempt, f.ladderID = a, row.LadderID.Int64
+	if f.match.Rated {
+		l, err := f.q.LadderByID(f.ctx, f.ladderID)
+		if err != nil {
+			return err
+		}
+		f.match.Ladder = l.Name
+	}
+	slots, err := f.q.SlotsOf(f.ctx, []int64{id})
 	if err != nil {
 		return err
 	}
 	for _, r := range slots {
 		f.match.Versions = append(f.match.Versions, r.VersionID)
-	}
-	if f.attempt, err = f.q.LastAttempt(f.ctx, f.row.ID); err != nil {
-		return err
 	}
 	g, err := games.Find(f.match.Game)
 	if err != nil {
@@ -153,6 +156,9 @@ func (f *finish) checkGame(g *referee.Game) error {
 	case len(g.Bots) != len(g.Seats) || len(g.Ranks) != len(g.Seats) || len(g.Points) != len(g.Seats):
 		return fmt.Errorf("there are %d bots, %d ranks and %d points for %d seats", len(g.Bots), len(g.Ranks), len(g.Points), len(g.Seats))
 	}
+	if err := checkSeats(&g.Replay); err != nil {
+		return err
+	}
 	sides := rules.Sides(f.variant)
 	for seat, bot := range g.Bots {
 		if want := rules.BotAt(seat, g.Match.Rotation, len(f.match.Versions)); bot != want {
@@ -165,83 +171,74 @@ func (f *finish) checkGame(g *referee.Game) error {
 	return nil
 }
 
-func (f *finish) keepGames() error {
-	for _, g := range f.games {
-		row := queries.AddGameParams{
-			MatchID: f.row.ID, LadderID: f.row.LadderID, Deal: int64(g.counted.Deal), Rotation: int64(g.counted.Rotation),
-			Plies: int64(g.counted.Plies), Took: g.Took.Microseconds(),
+// checkSeats refuses moves and faults of seats that a game does not have, and unknown faults.
+func checkSeats(r *referee.Replay) error {
+	for i, m := range r.Moves {
+		if m.Seat < 0 || m.Seat >= len(r.Seats) {
+			return fmt.Errorf("move %d is of seat %d, and there are %d", i, m.Seat, len(r.Seats))
 		}
-		if f.match.Rated {
-			row.Fingerprint = g.counted.Fingerprint[:]
+	}
+	for _, f := range r.Faults {
+		if f.Seat < 0 || f.Seat >= len(r.Seats) {
+			return fmt.Errorf("a fault is of seat %d, and there are %d", f.Seat, len(r.Seats))
 		}
-		id, err := f.q.AddGame(f.ctx, row)
-		if err != nil {
-			return err
-		}
-		for _, s := range g.counted.Seats {
-			err := f.q.AddSeat(f.ctx, queries.AddSeatParams{
-				GameID: id, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
-			})
-			if err != nil {
-				return err
-			}
-			if s.Fault == "" {
-				continue
-			}
-			if err := f.q.MarkFaulty(f.ctx, f.row.ID, int64(s.Slot)); err != nil {
-				return err
-			}
-		}
-		if err := f.q.AddReplay(f.ctx, id, int64(g.size), g.replay); err != nil {
-			return err
-		}
-		for seat, log := range g.logs {
-			if log == nil {
-				continue
-			}
-			if err := f.q.AddLog(f.ctx, queries.AddLogParams{GameID: id, Seat: int64(seat), Size: int64(len(g.Logs[seat])), Data: log}); err != nil {
-				return err
-			}
+		if !slices.Contains(protocol.Codes, f.Code) {
+			return fmt.Errorf("a fault has the code %q, which there is not", f.Code)
 		}
 	}
 	return nil
 }
 
-// rate moves the ratings, the sums and the counts of pairs of a rated match.
+// rate computes what a rated match moves.
 func (f *finish) rate() ([]ladder.Change, error) {
 	if !f.match.Rated {
 		return nil, nil
 	}
-	l, err := f.q.LadderByID(f.ctx, f.row.LadderID.Int64)
+	l, err := f.store.stateHere(f.ctx, f.q, f.match.Ladder)
 	if err != nil {
 		return nil, err
 	}
-	if f.order, err = f.q.NextOrder(f.ctx, l.ID); err != nil {
-		return nil, err
+	rows := &f.store.rows
+	if f.order = rows.orders[f.ladderID]; f.order == 0 {
+		f.order = l.finished
 	}
-	f.match.Ladder = l.Name
+	f.order++
 	before := make([]outcome.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
-		row, err := f.q.Entry(f.ctx, l.ID, id)
-		if err != nil {
+		if before[slot], err = f.entry(l, id); err != nil {
 			return nil, err
 		}
-		before[slot] = entry(row)
 	}
 	counted := make([]ladder.Game, len(f.games))
 	for i, g := range f.games {
 		counted[i] = g.counted
 	}
-	repeats, err := repeatsBefore(f.ctx, f.q, l.ID, f.order, counted)
+	repeats, err := repeatsBefore(f.ctx, f.q, f.ladderID, f.order, counted)
 	if err != nil {
 		return nil, err
 	}
-	out, err := outcome.Of(f.match, f.variant, before, counted, repeats)
-	if err != nil {
+	for _, g := range counted { // those that are not written yet
+		if rows.fingerprints[ofLadder{f.ladderID, g.Fingerprint}] {
+			repeats.Know(g.Fingerprint)
+		}
+	}
+	if f.out, err = outcome.Of(l.formula, f.match, f.variant, before, counted, repeats); err != nil {
 		return nil, fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
-	f.distinct = sql.NullInt64{Int64: int64(out.Distinct), Valid: true}
-	return out.Changes, f.keepOutcome(l.ID, out)
+	f.distinct = sql.NullInt64{Int64: int64(f.out.Distinct), Valid: true}
+	return f.out.Changes, nil
+}
+
+// entry returns that of a version as it is now.
+func (f *finish) entry(l *state, id int64) (outcome.Entry, error) {
+	if e, ok := f.store.rows.moved[[2]int64{f.ladderID, id}]; ok {
+		return e, nil
+	}
+	if m := l.members[id]; m != nil {
+		return m.entry, nil
+	}
+	row, err := f.q.Entry(f.ctx, f.ladderID, id) // it plays no more
+	return entry(row), err
 }
 
 // repeatsBefore returns those of a match's games that were played on its ladder in
@@ -260,39 +257,74 @@ func repeatsBefore(ctx context.Context, q *queries.Queries, ladderID, order int6
 	return repeats, nil
 }
 
-func (f *finish) keepOutcome(ladderID int64, out outcome.Outcome) error {
-	for slot, e := range out.Entries {
-		if err := f.q.AddChange(f.ctx, changeRow(ladderID, out.Changes[slot])); err != nil {
-			return err
-		}
-		err := f.q.MoveEntry(f.ctx, queries.MoveEntryParams{
-			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(f.now), Matches: int64(e.Matches), Games: int64(e.Games),
-			Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults), LadderID: ladderID, VersionID: e.VersionID,
-		})
+// keep leaves the match with all that it moves to be written. From here on it is not refused.
+func (f *finish) keep() error {
+	rows, id := &f.store.rows, f.match.ID
+	if rows.lastGame == 0 {
+		last, err := f.q.LastGameID(f.ctx)
 		if err != nil {
 			return err
 		}
+		rows.lastGame = last
 	}
-	for _, p := range out.Pairs {
-		if err := f.q.AddPair(f.ctx, pairRow(ladderID, p)); err != nil {
-			return err
-		}
+	for _, g := range f.games {
+		f.keepGame(g)
 	}
-	return nil
-}
-
-func (f *finish) end() error {
-	err := f.q.EndAttempt(f.ctx, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: f.row.ID, Number: f.attempt.Number})
-	if err != nil {
-		return err
+	rows.documents = append(rows.documents, documentRows(id, f.documents)...)
+	if f.match.Rated {
+		f.keepOutcome()
 	}
+	rows.over[id] = true
+	rows.ends = append(rows.ends, queries.EndAttemptParams{Ended: nullStamp(f.now), MatchID: id, Number: f.attempt.Number})
 	var took time.Duration
 	for _, g := range f.games {
 		took += g.Took.Truncate(time.Microsecond)
 	}
-	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: f.row.ID}
+	p := queries.FinishMatchParams{Finished: nullStamp(f.now), Ord: nullID(f.order), DistinctDeals: f.distinct, Reason: f.early(), ID: id}
 	p.Took.Int64, p.Took.Valid = took.Microseconds(), true
-	return f.q.FinishMatch(f.ctx, p)
+	rows.finished = append(rows.finished, p)
+	delete(f.store.running, id)
+	return nil
+}
+
+func (f *finish) keepGame(g packedGame) {
+	rows := &f.store.rows
+	rows.lastGame++
+	row := queries.AddGameParams{
+		ID: rows.lastGame, MatchID: f.match.ID, LadderID: nullID(f.ladderID), Deal: int64(g.counted.Deal), Rotation: int64(g.counted.Rotation),
+		Plies: int64(g.counted.Plies), Took: g.Took.Microseconds(),
+	}
+	if f.match.Rated {
+		row.Fingerprint = g.counted.Fingerprint[:]
+		rows.fingerprints[ofLadder{f.ladderID, g.counted.Fingerprint}] = true
+	}
+	rows.games = append(rows.games, row)
+	for _, s := range g.counted.Seats {
+		rows.seats = append(rows.seats, queries.AddSeatParams{
+			GameID: row.ID, Seat: int64(s.Seat), Slot: int64(s.Slot), Rank: int64(s.Rank), Points: s.Points, Fault: s.Fault, Faults: int64(s.Faults),
+		})
+		if s.Fault != "" {
+			rows.faulty = append(rows.faulty, queries.MatchSlot{MatchID: f.match.ID, Slot: int64(s.Slot)})
+		}
+	}
+}
+
+// keepOutcome leaves the ratings, the sums and the counts of pairs.
+func (f *finish) keepOutcome() {
+	rows, id := &f.store.rows, f.ladderID
+	for slot, e := range f.out.Entries {
+		rows.changes = append(rows.changes, changeRow(id, f.out.Changes[slot]))
+		rows.entries = append(rows.entries, queries.MoveEntryParams{
+			Elo: e.Elo, Uncertainty: e.Uncertainty, Last: f.order, LastAt: nullStamp(f.now), Matches: int64(e.Matches), Games: int64(e.Games),
+			Wins: int64(e.Wins), Draws: int64(e.Draws), Losses: int64(e.Losses), Faults: int64(e.Faults), LadderID: id, VersionID: e.VersionID,
+		})
+		rows.moved[[2]int64{id, e.VersionID}] = e
+	}
+	for _, p := range f.out.Pairs {
+		rows.pairs = append(rows.pairs, pairRow(id, p))
+	}
+	rows.orders[id] = f.order
+	f.store.effects = append(f.store.effects, effect{ladder: id, match: f.match.ID, entries: f.out.Entries, order: f.order, at: f.now})
 }
 
 // early returns why the match ended before all of its games were played; "" where they

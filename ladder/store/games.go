@@ -82,31 +82,33 @@ func noGame(id int64) error { return notFound("", "game %d does not exist", id) 
 
 // Replay returns a game's document, byte for byte as it was kept.
 func (s *Store) Replay(ctx context.Context, gameID int64) ([]byte, error) {
-	r, err := s.read.Replay(ctx, gameID)
-	if err != nil {
-		return nil, explain(none(err, noGame(gameID)))
+	data, err := s.document(ctx, gameID, replaysKind, 0)
+	if err == nil && data == nil {
+		err = fmt.Errorf("data: the replay of game %d is missing", gameID)
 	}
-	data, err := s.codec.unpack(r.Data)
-	if err != nil {
-		return nil, fmt.Errorf("data: the replay of game %d: %w", gameID, err)
-	}
-	return data, nil
+	return data, err
 }
 
 // Log returns what the bot at a seat wrote in a game, nil if it wrote nothing.
 func (s *Store) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
-	if _, err := s.read.Game(ctx, gameID); err != nil {
-		return nil, explain(none(err, noGame(gameID)))
-	}
-	r, err := s.read.Log(ctx, gameID, int64(seat))
-	if err != nil {
-		return nil, explain(none(err, nil))
-	}
-	data, err := s.codec.unpack(r.Data)
-	if err != nil {
-		return nil, fmt.Errorf("data: the log of game %d, seat %d: %w", gameID, seat, err)
-	}
-	return data, nil
+	return s.document(ctx, gameID, logsKind, seat)
+}
+
+// document returns a document of a game, nil if there is none.
+func (s *Store) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
+	err = s.view(ctx, func(q *queries.Queries) error {
+		g, err := q.Game(ctx, gameID)
+		if err != nil {
+			return none(err, noGame(gameID))
+		}
+		parts, err := s.parts(ctx, q, g.MatchID, kind)
+		if err != nil {
+			return served(err, g.MatchID, kind)
+		}
+		data = find(parts, g.Deal, g.Rotation, int64(seat))
+		return nil
+	})
+	return data, err
 }
 
 // ReplayFilter says which replays; the zero value: all.
@@ -124,7 +126,7 @@ type Replay struct {
 	Data   []byte
 }
 
-// replayBatch is how many replays are read at a time, so that a slow reader holds
+// replayBatch is how many games are looked up at a time, so that a slow reader holds
 // no transaction open.
 const replayBatch = 64
 
@@ -132,13 +134,25 @@ const replayBatch = 64
 // which they were kept: who comes again with the last one's Game misses none. An
 // error of f ends it.
 func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(Replay) error) error {
-	for r, err := range s.replays(ctx, cursor, filter) {
+	var match int64 // whose parts these are
+	var parts []part
+	for r, err := range s.games(ctx, cursor, filter) {
 		if err != nil {
 			return explain(err)
 		}
-		data, err := s.codec.unpack(r.Data)
-		if err != nil {
-			return fmt.Errorf("data: the replay of game %d: %w", r.ID, err)
+		if r.MatchID != match {
+			err := s.view(ctx, func(q *queries.Queries) (err error) {
+				parts, err = s.parts(ctx, q, r.MatchID, replaysKind)
+				return err
+			})
+			if err != nil {
+				return served(err, r.MatchID, replaysKind)
+			}
+			match = r.MatchID
+		}
+		data := find(parts, r.Deal, r.Rotation, 0)
+		if data == nil {
+			return fmt.Errorf("data: the replay of game %d is missing", r.ID)
 		}
 		if err := f(Replay{Game: r.ID, Match: r.MatchID, Ladder: r.Ladder, Data: data}); err != nil {
 			return err
@@ -147,12 +161,12 @@ func (s *Store) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFil
 	return nil
 }
 
-// replays returns the rows of a filter after a cursor.
-func (s *Store) replays(ctx context.Context, cursor int64, f ReplayFilter) iter.Seq2[queries.ReplaysAfterRow, error] {
-	next, err := s.replayPages(ctx, cursor, f)
-	return func(yield func(queries.ReplaysAfterRow, error) bool) {
+// games returns the rows of a filter after a cursor.
+func (s *Store) games(ctx context.Context, cursor int64, f ReplayFilter) iter.Seq2[queries.GamesAfterRow, error] {
+	next, err := s.gamePages(ctx, cursor, f)
+	return func(yield func(queries.GamesAfterRow, error) bool) {
 		for after := cursor; err == nil; {
-			var rows []queries.ReplaysAfterRow
+			var rows []queries.GamesAfterRow
 			if rows, err = next(after); err != nil || len(rows) == 0 {
 				break
 			}
@@ -164,14 +178,14 @@ func (s *Store) replays(ctx context.Context, cursor int64, f ReplayFilter) iter.
 			}
 		}
 		if err != nil {
-			yield(queries.ReplaysAfterRow{}, err)
+			yield(queries.GamesAfterRow{}, err)
 		}
 	}
 }
 
-// replayPages returns the pages of a filter, each after a game; an empty one is the
+// gamePages returns the pages of a filter, each after a game; an empty one is the
 // end.
-func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (func(after int64) ([]queries.ReplaysAfterRow, error), error) {
+func (s *Store) gamePages(ctx context.Context, cursor int64, f ReplayFilter) (func(after int64) ([]queries.GamesAfterRow, error), error) {
 	var ladderID int64
 	if f.Ladder != "" {
 		l, err := s.ladder(ctx, s.read, f.Ladder)
@@ -185,7 +199,7 @@ func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
 			return nil, none(err, noMatch(f.Match))
 		}
-		return s.replaysOfMatches(ctx, []int64{f.Match}), nil
+		return s.gamesOfMatches(ctx, []int64{f.Match}), nil
 	case f.Bot != "":
 		b, err := s.read.BotByName(ctx, f.Bot)
 		if err != nil {
@@ -203,33 +217,33 @@ func (s *Store) replayPages(ctx context.Context, cursor int64, f ReplayFilter) (
 		for _, r := range rows {
 			ids = append(ids, r.MatchID)
 		}
-		return s.replaysOfMatches(ctx, ids), nil
+		return s.gamesOfMatches(ctx, ids), nil
 	case ladderID != 0:
-		return func(after int64) ([]queries.ReplaysAfterRow, error) {
-			rows, err := s.read.ReplaysOnLadderAfter(ctx, nullID(ladderID), after, replayBatch)
-			out := make([]queries.ReplaysAfterRow, len(rows))
+		return func(after int64) ([]queries.GamesAfterRow, error) {
+			rows, err := s.read.GamesOnLadderAfter(ctx, nullID(ladderID), after, replayBatch)
+			out := make([]queries.GamesAfterRow, len(rows))
 			for i, r := range rows {
-				out[i] = queries.ReplaysAfterRow(r)
+				out[i] = queries.GamesAfterRow(r)
 			}
 			return out, err
 		}, nil
 	}
-	return func(after int64) ([]queries.ReplaysAfterRow, error) {
-		return s.read.ReplaysAfter(ctx, after, replayBatch)
+	return func(after int64) ([]queries.GamesAfterRow, error) {
+		return s.read.GamesAfter(ctx, after, replayBatch)
 	}, nil
 }
 
-// replaysOfMatches returns a page for each match.
-func (s *Store) replaysOfMatches(ctx context.Context, ids []int64) func(int64) ([]queries.ReplaysAfterRow, error) {
-	return func(int64) (out []queries.ReplaysAfterRow, err error) {
+// gamesOfMatches returns a page for each match.
+func (s *Store) gamesOfMatches(ctx context.Context, ids []int64) func(int64) ([]queries.GamesAfterRow, error) {
+	return func(int64) (out []queries.GamesAfterRow, err error) {
 		for len(out) == 0 && len(ids) > 0 {
-			rows, err := s.read.ReplaysOfMatch(ctx, ids[0])
+			rows, err := s.read.GamesOfMatch(ctx, ids[0])
 			if err != nil {
 				return nil, err
 			}
 			ids = ids[1:]
 			for _, r := range rows {
-				out = append(out, queries.ReplaysAfterRow(r))
+				out = append(out, queries.GamesAfterRow(r))
 			}
 		}
 		return out, nil

@@ -59,24 +59,30 @@ game = "tebes"
 options = {size = "4"}
 clock = {movetime = 60000}
 deals = 2
+house = ["@random", "@first", "@greedy"]
 [[ladder]]
 name = "brisca-4-teams"
 game = "brisca"
 options = {players = "4", teams = "yes"}
 clock = {movetime = 60000}
 deals = 1
+house = ["@random", "@first", "@greedy"]
 [[ladder]]
 name = "tute-4"
 game = "tute"
 options = {players = "4"}
 clock = {movetime = 60000}
 deals = 1
+house = ["@random", "@first", "@greedy"]
 `), house.Registry{})
 	check(tb, err)
 	return c.Ladders
 }
 
-func check(tb testing.TB, err error) {
+func check(tb interface {
+	Helper()
+	Fatal(args ...any)
+}, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
@@ -171,11 +177,19 @@ func (c *competition) attempt(m ladder.Match) rules.Seed {
 	return seed
 }
 
+// last returns the number of a match's newest attempt, 0 without one.
+func (c *competition) last(match int64) int {
+	c.tb.Helper()
+	a, err := c.read.LastAttempt(bg, match)
+	check(c.tb, none(err, nil))
+	return int(a.Number)
+}
+
 // finished plays a match on a ladder and keeps it.
 func (c *competition) finished(name string, versions ...int64) (ladder.Match, []ladder.Change) {
 	c.tb.Helper()
 	m, seed := c.begun(name, versions...)
-	changes, err := c.Finish(bg, m.ID, playMatch(c.tb, m, seed))
+	changes, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed))
 	check(c.tb, err)
 	m, err = c.Match(bg, m.ID)
 	check(c.tb, err)
@@ -210,6 +224,9 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 	}
 	rm.Done = func(g *referee.Game) error {
 		g.Reveal(seed)
+		if g.Match.Rotation == 1 { // bots here have no stderr
+			g.Logs[0] = fmt.Appendf(nil, "deal %d of %x", g.Match.Deal, seed)
+		}
 		out = append(out, g)
 		return nil
 	}
@@ -287,7 +304,7 @@ func makeTemplate(tb testing.TB) string {
 // TestMain lets the test binary be a program that finishes matches until it is
 // killed.
 func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"crash": finishUntilKilled}, func(dir string) error {
+	refereetest.Main(m, refereetest.Modes{"crash": finishUntilKilled, "move": moveUntilKilled}, func(dir string) error {
 		templates = dir
 		// A check here is a whole competition: fewer are enough, unless more are
 		// asked for.

@@ -1,14 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee/rules"
@@ -48,7 +46,7 @@ func (s *Store) syncLadder(ctx context.Context, q *queries.Queries, position int
 	}
 	if l.ID == 0 {
 		_, err := q.AddLadder(ctx, queries.AddLadderParams{
-			Name: c.Name, Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position,
+			Name: c.Name, Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position, Formula: s.formula.String(),
 		})
 		return err
 	}
@@ -137,121 +135,51 @@ func (s *Store) ladder(ctx context.Context, q *queries.Queries, name string) (qu
 	return l, none(err, notFound("timba standings lists them", "ladder %q does not exist", name))
 }
 
-// LadderState returns what matchmaking needs of a ladder, but for who met whom.
-func (s *Store) LadderState(ctx context.Context, name string) (out matchmaking.Ladder, err error) {
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
-		if err != nil {
-			return err
-		}
-		out.Name, out.Slots = l.Name, int(l.Slots)
-		entries, err := q.ActiveEntries(ctx, l.ID)
-		if err != nil {
-			return err
-		}
-		slices.SortFunc(entries, func(a, b queries.ActiveEntriesRow) int { return cmp.Compare(a.VersionID, b.VersionID) })
-		index := make(map[int64]int, len(entries))
-		for i, e := range entries {
-			index[e.VersionID] = i
-			out.Players = append(out.Players, matchmaking.Player{
-				ID: e.VersionID, Owner: e.PersonID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: int(e.Matches), Waited: int(l.Finished - e.Last),
-				Remote: e.Remote != 0,
-			})
-		}
-		slots, err := q.OpenOnLadder(ctx, nullID(l.ID))
-		if err != nil {
-			return err
-		}
-		for _, slot := range slots {
-			if p, ok := index[slot.VersionID]; ok {
-				out.Players[p].Busy++
-			}
-		}
-		return nil
-	})
-	return out, err
-}
-
-// Met returns how often a version has met others on a ladder as opponents, by their
-// IDs, matches that are not over included: for matchmaking.
-func (s *Store) Met(ctx context.Context, name string, versionID int64) (met map[int64]int, err error) {
-	met = map[int64]int{}
-	err = s.view(ctx, func(q *queries.Queries) error {
-		l, err := s.ladder(ctx, q, name)
-		if err != nil {
-			return err
-		}
-		above, err := q.MetAbove(ctx, l.ID, versionID)
-		if err != nil {
-			return err
-		}
-		below, err := q.MetBelow(ctx, l.ID, versionID)
-		if err != nil {
-			return err
-		}
-		for _, m := range above {
-			met[m.Other] = int(m.Matches)
-		}
-		for _, m := range below {
-			met[m.Other] = int(m.Matches)
-		}
-		return addOpen(ctx, q, l, versionID, met)
-	})
-	return met, err
-}
-
-// addOpen adds the opponents of a version in the matches of a ladder that are not
-// over.
-func addOpen(ctx context.Context, q *queries.Queries, l queries.Ladder, versionID int64, met map[int64]int) error {
-	c, err := ladderConfig(l)
-	if err != nil {
-		return err
-	}
-	sides, err := c.Sides()
-	if err != nil {
-		return err
-	}
-	slots, err := q.OpenOnLadder(ctx, nullID(l.ID))
-	if err != nil {
-		return err
-	}
-	for _, own := range slots {
-		for _, other := range slots {
-			if own.VersionID == versionID && other.ID == own.ID && sides[own.Slot] != sides[other.Slot] {
-				met[other.VersionID]++
-			}
-		}
-	}
-	return nil
-}
-
-// Standings returns the active versions of a ladder by Elo.
+// Standings returns the active versions of a ladder by Elo. The list is shared: it is not to be
+// changed.
 func (s *Store) Standings(ctx context.Context, name string) ([]ladder.Standing, error) {
-	return s.standings(ctx, name, true)
+	l, err := s.standings(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	defer s.states.mu.Unlock()
+	return slices.Clip(l.standings()), nil
+}
+
+// StandingsPage returns at most n of the standings, beginning after the first ones, and how many there
+// are.
+func (s *Store) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
+	l, err := s.standings(ctx, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer s.states.mu.Unlock()
+	return l.page(first, n), len(l.members), nil
+}
+
+// standings is state, after what other programs have written.
+func (s *Store) standings(ctx context.Context, name string) (*state, error) {
+	if err := s.notice(ctx); err != nil {
+		return nil, err
+	}
+	return s.state(ctx, name)
 }
 
 // Inactive returns the versions of a ladder that do not play any more, by their
 // last Elo.
-func (s *Store) Inactive(ctx context.Context, name string) ([]ladder.Standing, error) {
-	return s.standings(ctx, name, false)
-}
-
-func (s *Store) standings(ctx context.Context, name string, active bool) (out []ladder.Standing, err error) {
+func (s *Store) Inactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(q *queries.Queries) error {
 		l, err := s.ladder(ctx, q, name)
 		if err != nil {
 			return err
 		}
-		rows, err := q.Standings(ctx, l.ID, oneIf(active))
+		rows, err := q.PastStandings(ctx, l.ID)
 		if err != nil {
 			return err
 		}
 		out = make([]ladder.Standing, len(rows))
 		for i, r := range rows {
 			out[i] = standing(r.Entry, name, r.Name, r.Owner, r.Number, r.Remote)
-		}
-		if active {
-			rank(out)
 		}
 		return nil
 	})
@@ -333,6 +261,7 @@ func (s *Store) SaveFit(ctx context.Context, name string, upto int64, estimates 
 				return err
 			}
 		}
+		s.effects = append(s.effects, effect{ladder: l.ID, fits: estimates})
 		return q.SaveFit(ctx, l.ID, upto, stamp(s.now()))
 	})
 }

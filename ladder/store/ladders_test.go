@@ -107,7 +107,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 		_, err := c.writer.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
 		check(t, err)
 	}
-	_, err := c.Finish(bg, m.ID, playMatch(t, m, seed))
+	_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
 	check(t, err)
 	ladders := testLadders(t)
 	ladders[0].Options["opening"] = "6"
@@ -124,7 +124,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 func TestSyncHouse(t *testing.T) {
 	c := newCompetition(t)
 	first := c.ids("@random", "@first", "@greedy")
-	check(t, c.SyncHouse(bg, []HouseBot{{"@random", "1", bundleOf(7)}, {"@first", "2", bundleOf(7)}}))
+	check(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
 	now := c.ids("@random", "@first")
 	if now[0] != first[0] || now[1] == first[1] {
 		t.Errorf("the versions were %v and are %v", first, now)
@@ -143,5 +143,11 @@ func TestSyncHouse(t *testing.T) {
 	check(t, err)
 	if len(list) != 2 {
 		t.Errorf("the standings are %+v", list)
+	}
+	check(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
+	v, err = c.Version(bg, now[1])
+	check(t, err)
+	if v.Number != 2 || !v.Plays("teeko") || v.Plays("tebes") {
+		t.Errorf("made for teeko, @first is %+v", v)
 	}
 }

@@ -3,7 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,65 +42,78 @@ type NewMatch struct {
 // be active on the ladder; those of an unrated one only have to be built.
 func (s *Store) AddMatch(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(q *queries.Queries) error {
-		params, err := s.newMatch(ctx, q, n)
-		if err != nil {
-			return err
-		}
-		params.Created = stamp(s.now())
-		if params.Clock, err = s.clock(ctx, q, n, params.Clock); err != nil {
-			return err
-		}
-		m, err := q.AddMatch(ctx, params)
-		if err != nil {
-			return err
-		}
-		for slot, id := range n.Versions {
-			row, err := s.player(ctx, q, m.LadderID.Int64, id)
-			if err != nil {
-				return err
-			}
-			if slices.Contains(n.Versions[:slot], id) {
-				return invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
-			}
-			if !m.LadderID.Valid && !plays(row, m.Game) {
-				return invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, m.Game)
-			}
-			if err := q.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: row.Version.BotID}); err != nil {
-				return err
-			}
-		}
-		list, err := s.fill(ctx, q, []queries.Match{m})
-		if err != nil {
-			return err
-		}
-		out = list[0]
-		if out.Rated {
-			return nil
-		}
-		return n.fits(out)
+		out, err = s.addMatch(ctx, q, n)
+		return err
 	})
 	return out, err
 }
 
+func (s *Store) addMatch(ctx context.Context, q *queries.Queries, n NewMatch) (out ladder.Match, err error) {
+	params, err := s.newMatch(ctx, q, n)
+	if err != nil {
+		return out, err
+	}
+	rows, err := s.players(ctx, q, params, n)
+	if err != nil {
+		return out, err
+	}
+	params.Created = stamp(s.now())
+	remote := slices.ContainsFunc(rows, func(r queries.VersionByIDRow) bool { return r.Version.Remote != 0 })
+	if params.Clock, err = n.clock(remote, params.Clock); err != nil {
+		return out, err
+	}
+	m, err := q.AddMatch(ctx, params)
+	if err != nil {
+		return out, err
+	}
+	if out, err = match(m); err != nil {
+		return out, err
+	}
+	out.Ladder, out.Versions = n.Ladder, slices.Clone(n.Versions)
+	for slot, row := range rows {
+		if err := q.AddSlot(ctx, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: row.Version.ID, BotID: row.Version.BotID}); err != nil {
+			return out, err
+		}
+		out.Bots, out.Numbers = append(out.Bots, row.Name), append(out.Numbers, int(row.Version.Number))
+		out.Remote = append(out.Remote, row.Version.Remote != 0)
+	}
+	if out.Rated {
+		s.effects = append(s.effects, effect{opened: true, ladder: m.LadderID.Int64, match: m.ID, versions: slices.Clone(n.Versions)})
+		return out, nil
+	}
+	return out, n.fits(out)
+}
+
+// players returns the versions of a new match, by slot.
+func (s *Store) players(ctx context.Context, q *queries.Queries, p queries.AddMatchParams, n NewMatch) (rows []queries.VersionByIDRow, err error) {
+	for slot, id := range n.Versions {
+		row, err := s.player(ctx, q, p.LadderID.Int64, id)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(n.Versions[:slot], id) {
+			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Version.Number, row.Name)
+		}
+		if !p.LadderID.Valid && !plays(row, p.Game) {
+			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Version.Number, row.Name, p.Game)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
 // clock returns the clock of a match as text, with the allowance for the wire where a
 // remote version plays.
-func (s *Store) clock(ctx context.Context, q *queries.Queries, n NewMatch, clock string) (string, error) {
-	for _, id := range n.Versions {
-		row, err := q.VersionByID(ctx, id)
-		if err = none(err, nil); err != nil {
-			return "", err
-		}
-		if row.Version.Remote == 0 {
-			continue
-		}
-		var c referee.Clock
-		if err := parse("a clock", clock, &c); err != nil {
-			return "", err
-		}
-		c.Margin += n.Allowance
-		return text(c), nil
+func (n *NewMatch) clock(remote bool, clock string) (string, error) {
+	if !remote {
+		return clock, nil
 	}
-	return clock, nil
+	var c referee.Clock
+	if err := parse("a clock", clock, &c); err != nil {
+		return "", err
+	}
+	c.Margin += n.Allowance
+	return text(c), nil
 }
 
 // fits refuses an unrated match that takes more time or memory than it may.
@@ -201,30 +216,146 @@ func plays(row queries.VersionByIDRow, game string) bool {
 // maxFailures is how often a match is begun that the referee fails at.
 const maxFailures = 3
 
-// BeginAttempt starts a match that waits. The commitment is public from now on,
-// the seed when the attempt is over.
-func (s *Store) BeginAttempt(ctx context.Context, matchID int64, commitment, seed referee.Hex) (out ladder.Attempt, err error) {
-	if want := referee.Commitment(rules.Seed(seed)); commitment != want {
-		return out, invalid("", "match %d: the commitment is not the seed's", matchID)
+// Start is a match to be begun.
+type Start struct {
+	Match   int64     // that waits; 0: New is added first
+	New     *NewMatch // rated
+	Machine string    // that plays it
+	Seed    rules.Seed
+}
+
+// Begun is what came of a Start.
+type Begun struct {
+	Match   ladder.Match // running
+	Attempt ladder.Attempt
+	Err     error // it was not begun, and a new one not added
+}
+
+// Begin begins matches, many in one transaction, each for itself: its commitment is public from
+// now on, its seed when the attempt is over.
+func (s *Store) Begin(ctx context.Context, starts []Start) []Begun {
+	out := make([]Begun, len(starts))
+	makes := make([]func(context.Context, *queries.Queries) error, len(starts))
+	for i, start := range starts {
+		makes[i] = func(ctx context.Context, q *queries.Queries) (err error) {
+			out[i], err = s.begin(ctx, q, start)
+			return err
+		}
 	}
-	err = s.update(ctx, func(q *queries.Queries) error {
-		m, err := s.matchIn(ctx, q, matchID, ladder.Waiting)
-		if err != nil {
-			return err
+	for i, err := range s.line(ctx, true, makes) {
+		out[i].Err = err
+	}
+	return out
+}
+
+func (s *Store) begin(ctx context.Context, q *queries.Queries, start Start) (Begun, error) {
+	if start.Match == 0 {
+		return s.beginNew(ctx, q, start)
+	}
+	var out Begun
+	s.quiet = false
+	m, err := s.matchIn(ctx, q, start.Match, ladder.Waiting)
+	if err == nil && s.rows.over[m.ID] {
+		err = conflict("", "match %d is %s, not %s", m.ID, ladder.Running, ladder.Waiting)
+	}
+	if err != nil {
+		return out, err
+	}
+	last, err := q.LastAttempt(ctx, m.ID)
+	if err = none(err, nil); err != nil {
+		return out, err
+	}
+	list, err := s.fill(ctx, q, []queries.Match{m})
+	if err != nil {
+		return out, err
+	}
+	out.Match = list[0]
+	now := s.now()
+	s.rows.over[m.ID] = true
+	s.attempt(&out, start, last.Number+1, now)
+	s.rows.begun = append(s.rows.begun, begun{m.ID, stamp(now)})
+	return out, nil
+}
+
+// attempt adds an attempt at a match to what is begun.
+func (s *Store) attempt(out *Begun, start Start, number int64, now time.Time) queries.Attempt {
+	id, commitment := out.Match.ID, referee.Commitment(start.Seed)
+	row := queries.AddAttemptParams{MatchID: id, Number: number, Machine: start.Machine, Commitment: commitment[:], Seed: start.Seed[:], Began: stamp(now)}
+	s.rows.attempts = append(s.rows.attempts, row)
+	out.Attempt = ladder.Attempt{Number: int(row.Number), Machine: row.Machine, Commitment: commitment, Began: moment(row.Began)}
+	out.Match.State = ladder.Running
+	out.Match.Attempts = append(out.Match.Attempts, out.Attempt)
+	if out.Match.Began.IsZero() {
+		out.Match.Began = out.Attempt.Began
+	}
+	return queries.Attempt{MatchID: id, Number: number, Seed: row.Seed}
+}
+
+// beginNew begins a match that is new, of a ladder.
+func (s *Store) beginNew(ctx context.Context, q *queries.Queries, start Start) (out Begun, err error) {
+	n := start.New
+	l, err := s.stateHere(ctx, q, n.Ladder)
+	if err != nil {
+		return out, err
+	}
+	m := ladder.Match{Ladder: n.Ladder, Rated: true, Game: l.config.Game, Options: maps.Clone(l.config.Options), Clock: l.config.Clock, Deals: l.config.Deals, Versions: slices.Clone(n.Versions)}
+	clock, remote := l.row.Clock, false
+	for slot, id := range n.Versions {
+		v := l.members[id]
+		if v == nil || l.row.Active == 0 || n.AskedBy != 0 || len(n.Versions) != int(l.row.Slots) || slices.Contains(n.Versions[:slot], id) {
+			return out, s.refuse(ctx, q, *n)
 		}
-		last, err := q.LastAttempt(ctx, m.ID)
-		if err = none(err, nil); err != nil {
-			return err
+		m.Bots, m.Numbers, m.Remote = append(m.Bots, v.place.Bot), append(m.Numbers, v.place.Version), append(m.Remote, v.place.Remote)
+		remote = remote || v.place.Remote
+	}
+	if len(n.Versions) == 0 {
+		return out, s.refuse(ctx, q, *n)
+	}
+	if remote {
+		if clock, err = n.clock(true, clock); err != nil {
+			return out, err
 		}
-		now := stamp(s.now())
-		row := queries.AddAttemptParams{MatchID: m.ID, Number: last.Number + 1, Commitment: commitment[:], Seed: seed[:], Began: now}
-		if err := q.AddAttempt(ctx, row); err != nil {
-			return err
-		}
-		out = ladder.Attempt{Number: int(row.Number), Commitment: commitment, Began: moment(now)}
-		return q.BeginMatch(ctx, nullStamp(s.now()), m.ID)
+		m.Clock.Margin += n.Allowance
+	}
+	if m.ID, err = s.rows.nextMatch(ctx, q); err != nil {
+		return out, err
+	}
+	now := s.now()
+	m.Created = moment(stamp(now))
+	out.Match = m
+	s.rows.running = append(s.rows.running, queries.AddRunningParams{
+		ID: m.ID, LadderID: nullID(l.row.ID), Game: l.row.Game, Options: l.row.Options, Clock: clock, Deals: l.row.Deals, Created: stamp(now), Began: nullStamp(now),
 	})
-	return out, err
+	for slot, id := range n.Versions {
+		s.rows.slots = append(s.rows.slots, queries.AddSlotParams{MatchID: m.ID, Slot: int64(slot), VersionID: id, BotID: l.members[id].bot})
+	}
+	attempt := s.attempt(&out, start, 1, now)
+	s.effects = append(s.effects, effect{
+		opened: true, ladder: l.row.ID, match: m.ID, versions: m.Versions, running: &running{m, l.row.ID, l.variant, attempt},
+	})
+	return out, nil
+}
+
+// refuse returns why a new match of a ladder cannot be.
+func (s *Store) refuse(ctx context.Context, q *queries.Queries, n NewMatch) error {
+	params, err := s.newMatch(ctx, q, n)
+	if err == nil {
+		_, err = s.players(ctx, q, params, n)
+	}
+	if err == nil {
+		err = fmt.Errorf("match: versions %v do not all play on ladder %q", n.Versions, n.Ladder)
+	}
+	return err
+}
+
+// BeginAttempt starts a match that waits, as Begin does, on a machine without a name. The
+// commitment has to be the seed's.
+func (s *Store) BeginAttempt(ctx context.Context, matchID int64, commitment, seed referee.Hex) (ladder.Attempt, error) {
+	if want := referee.Commitment(rules.Seed(seed)); commitment != want {
+		return ladder.Attempt{}, invalid("", "match %d: the commitment is not the seed's", matchID)
+	}
+	begun := s.Begin(ctx, []Start{{Match: matchID, Seed: rules.Seed(seed)}})[0]
+	return begun.Attempt, begun.Err
 }
 
 // matchIn finds a match in some state; in any other it is too late, or too early.
@@ -239,15 +370,40 @@ func (s *Store) matchIn(ctx context.Context, q *queries.Queries, id int64, state
 	return m, nil
 }
 
+// ErrOver is in the errors of those who come with an attempt that is over.
+var ErrOver = errors.New("the attempt is over")
+
+// attemptIn finds a running match and its attempt of a number. An attempt that is over is an
+// ErrOver.
+func (s *Store) attemptIn(ctx context.Context, q *queries.Queries, id int64, number int) (m queries.Match, a queries.Attempt, err error) {
+	m, err = s.matchIn(ctx, q, id, ladder.Running)
+	if err == nil && s.rows.over[id] {
+		err = conflict("", "match %d is %s, not %s", id, ladder.Finished, ladder.Running)
+	}
+	if err != nil {
+		if ladder.CodeOf(err) == ladder.Conflict {
+			err = &ladder.Error{Code: ladder.Conflict, Text: err.Error(), Err: ErrOver}
+		}
+		return m, a, err
+	}
+	if a, err = q.LastAttempt(ctx, id); err != nil {
+		return m, a, err
+	}
+	if a.Number != int64(number) {
+		return m, a, conflict("", "match %d, attempt %d: %w: it is at attempt %d", id, number, ErrOver, a.Number)
+	}
+	return m, a, nil
+}
+
 func noMatch(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// Break ends the attempt at a running match; its seed is public then, and the
-// match waits again. failed says that the referee failed, which is the end of the
+// Break ends an attempt at a running match; its seed is public then, and the
+// match waits again. An attempt that is over is refused with ErrOver. failed says that the referee failed, which is the end of the
 // match at the third time; a stop of the server is not. Dropped tells that it was
 // given up, for that or for a version that no longer plays.
-func (s *Store) Break(ctx context.Context, matchID int64, reason string, failed bool) (dropped bool, err error) {
+func (s *Store) Break(ctx context.Context, matchID int64, attempt int, reason string, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(q *queries.Queries) error {
-		m, err := s.matchIn(ctx, q, matchID, ladder.Running)
+		m, _, err := s.attemptIn(ctx, q, matchID, attempt)
 		if err != nil {
 			return err
 		}
@@ -272,7 +428,7 @@ func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Matc
 		return err
 	}
 	if failures >= maxFailures {
-		return q.DropMatch(ctx, reason, nullStamp(s.now()), m.ID)
+		return s.dropMatch(ctx, q, m.ID, reason)
 	}
 	if err := q.WaitAgain(ctx, m.ID); err != nil {
 		return err
@@ -282,6 +438,7 @@ func (s *Store) breakOff(ctx context.Context, q *queries.Queries, m queries.Matc
 
 // endAttempt ends the attempt that runs.
 func (s *Store) endAttempt(ctx context.Context, q *queries.Queries, m queries.Match, reason string, failed bool) error {
+	delete(s.running, m.ID)
 	last, err := q.LastAttempt(ctx, m.ID)
 	if err != nil {
 		return err
@@ -289,20 +446,43 @@ func (s *Store) endAttempt(ctx context.Context, q *queries.Queries, m queries.Ma
 	return q.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(s.now()), Reason: reason, Failed: oneIf(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// ReleaseRunning interrupts every match that is marked as running, when a server
+// Handed is an attempt that runs on a machine.
+type Handed struct {
+	Match   int64
+	Attempt int
+	Machine string // "" of an attempt from before machines had names
+}
+
+// Running returns the attempts that run, in the order of their matches.
+func (s *Store) Running(ctx context.Context) (out []Handed, err error) {
+	rows, err := s.read.RunningAttempts(ctx)
+	for _, r := range rows {
+		out = append(out, Handed{Match: r.MatchID, Attempt: int(r.Number), Machine: r.Machine})
+	}
+	return out, explain(err)
+}
+
+// ReleaseRunning interrupts the matches that are marked as running on no machine, when a server
 // starts: nobody plays them. They wait again, with a new seed to come.
 func (s *Store) ReleaseRunning(ctx context.Context) (n int, err error) {
 	err = s.update(ctx, func(q *queries.Queries) error {
-		rows, err := q.OldestIn(ctx, string(ladder.Running), noLimit)
+		rows, err := q.RunningAttempts(ctx)
 		if err != nil {
 			return err
 		}
-		for _, m := range rows {
+		for _, r := range rows {
+			if r.Machine != "" {
+				continue
+			}
+			m, err := q.Match(ctx, r.MatchID)
+			if err != nil {
+				return err
+			}
 			if err := s.breakOff(ctx, q, m, "the server stopped", false); err != nil {
 				return err
 			}
+			n++
 		}
-		n = len(rows)
 		return nil
 	})
 	return n, err

@@ -48,14 +48,15 @@ func glance(ctx context.Context, q *queries.Queries, l queries.Ladder, n int64) 
 	for _, r := range rows {
 		g.Top = append(g.Top, standing(r.Entry, l.Name, r.Name, r.Owner, r.Number, r.Remote))
 	}
-	rank(g.Top)
+	rank(g.Top, 0)
 	return g, err
 }
 
-// rank gives standings, which are sorted by Elo, their ranks. Equals share one.
-func rank(list []ladder.Standing) {
+// rank gives standings, which are sorted by Elo, their ranks, after the first ones.
+// Equals share one.
+func rank(list []ladder.Standing, first int) {
 	for i := range list {
-		list[i].Rank = i + 1
+		list[i].Rank = first + i + 1
 		if i > 0 && list[i-1].Elo == list[i].Elo {
 			list[i].Rank = list[i-1].Rank
 		}

@@ -132,7 +132,7 @@ func TestForfeits(t *testing.T) {
 	v, other := c.live(p.ID, "mine"), c.ids("@random")[0]
 	c.finished("tebes-4", v.ID, other)
 	m, seed := c.begun("tebes-4", v.ID, other)
-	_, err = c.Finish(bg, m.ID, playFaulty(t, m, seed))
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), playFaulty(t, m, seed))
 	check(t, err)
 	list, err := c.Forfeits(bg, v.BotID, 3)
 	check(t, err)

@@ -78,6 +78,7 @@ func (s *Store) BlockPerson(ctx context.Context, id int64, blocked bool) error {
 		if n == 0 {
 			return notFound("", "person %d does not exist", id)
 		}
+		s.effects = append(s.effects, effect{all: true})
 		if err := q.UpdateActive(ctx); err != nil {
 			return err
 		}

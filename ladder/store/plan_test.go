@@ -37,12 +37,17 @@ func statements(t *testing.T) map[string]string {
 
 // scanned are the statements that may read a whole table, and why.
 var scanned = map[string]string{
-	"People":       "an operator's list",
-	"Invites":      "an operator's list",
-	"Ladders":      "a dozen rows",
-	"UpdateActive": "once at the start of a server",
-	"Bundles":      "for backup and verify",
-	"Opponents":    "the pairs of a bot's versions, of which it makes sums",
+	"People":          "an operator's list",
+	"Invites":         "an operator's list",
+	"Ladders":         "a dozen rows",
+	"UpdateActive":    "once at the start of a server",
+	"Bundles":         "for backup and verify",
+	"Archives":        "for backup and verify",
+	"ArchivedBytes":   "a row for some thousand matches, once a day",
+	"DocumentsByGame": "for timba admin storage, as what follows: all documents, without their data",
+	"GamesByGame":     "all games",
+	"SeatsByGame":     "all seats",
+	"Opponents":       "the pairs of a bot's versions, of which it makes sums",
 }
 
 // How every statement finds its rows: none reads a whole table, but for those

@@ -22,11 +22,12 @@ const playsTime = 24 * time.Hour
 func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, perDay int) error {
 	now := s.now()
 	return s.update(ctx, func(q *queries.Queries) error {
-		count := countPlays
+		var err error
 		if p.PersonID == 0 {
-			count = countGuestPlays
+			err = countGuestPlay(ctx, q, address, now, int64(perDay))
+		} else {
+			err = checkPlays(ctx, q, p.PersonID, now, int64(perDay))
 		}
-		err := count(ctx, q, p.PersonID, address, now, int64(perDay))
 		if err != nil {
 			return err
 		}
@@ -42,8 +43,8 @@ func (s *Store) AddPlay(ctx context.Context, p ladder.Play, address netip.Addr, 
 	})
 }
 
-// countPlays returns an error if a person has begun too many games.
-func countPlays(ctx context.Context, q *queries.Queries, person int64, _ netip.Addr, now time.Time, perDay int64) error {
+// checkPlays returns an error if a person has begun too many games.
+func checkPlays(ctx context.Context, q *queries.Queries, person int64, now time.Time, perDay int64) error {
 	n, err := q.CountPlaysSince(ctx, nullID(person), stamp(now.Add(-playsTime)))
 	if err == nil && perDay > 0 && n >= perDay {
 		err = ladder.Errorf(ladder.TooMany, "try again tomorrow", "you have begun %d games against bots within a day, which is the limit", n)
@@ -51,9 +52,9 @@ func countPlays(ctx context.Context, q *queries.Queries, person int64, _ netip.A
 	return err
 }
 
-// countGuestPlays returns an error if too many games have begun from an address without an
+// countGuestPlay returns an error if too many games have begun from an address without an
 // account, and counts one more if not. Counts that are over are dropped.
-func countGuestPlays(ctx context.Context, q *queries.Queries, _ int64, address netip.Addr, now time.Time, perDay int64) error {
+func countGuestPlay(ctx context.Context, q *queries.Queries, address netip.Addr, now time.Time, perDay int64) error {
 	since := stamp(now.Add(-playsTime))
 	if err := q.DeleteGuestPlays(ctx, since); err != nil {
 		return err

@@ -26,7 +26,9 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -39,6 +41,12 @@ type Options struct {
 	Server bool
 	// ReadOnly opens an existing database without a change to it.
 	ReadOnly bool
+
+	// Archive is where old documents are moved to; nil stands for a directory in the data directory.
+	Archive archive.Store
+
+	// Exclusive takes the lock of an existing directory: no server runs meanwhile.
+	Exclusive bool
 
 	noSync bool // leave it to the system when things come to the disk: for tests
 }
@@ -54,11 +62,26 @@ type Store struct {
 	write    *queries.Queries
 	read     *queries.Queries
 	codec    *codec
+	formula  elo.Formula // of new ladders, and of those that are rated again
+	archive  archive.Store
+	group    group
+	states   states
+
+	// What follows belongs to who has the turn, which a transaction that writes takes.
+	turn    chan struct{}
+	effects []effect           // of the transaction
+	quiet   bool               // it is results and new matches alone
+	rows    rows               // that it adds at its end
+	running map[int64]*running // attempts, by match: those that are not here are in the database
+	version int64              // of the database, as other programs have written it
 }
 
 // Open opens the data directory and brings its database up to date.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), archive: o.Archive, formula: elo.Current, running: map[int64]*running{}}
+	if s.archive == nil {
+		s.archive = archive.Directory(s.dir.Archive())
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -113,6 +136,9 @@ func (s *Store) prepareDir(o Options) error {
 			"data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database()))
 	} else if err != nil {
 		return unavailable("name the directory of a server", "data: the database cannot be found: %w", err)
+	}
+	if o.Exclusive {
+		return s.takeLock()
 	}
 	return nil
 }
@@ -211,20 +237,85 @@ func (s *Store) Dir() datadir.Dir { return s.dir }
 
 // update runs f in one write transaction.
 func (s *Store) update(ctx context.Context, f func(*queries.Queries) error) error {
+	return s.updateTx(ctx, func(_ *sql.Tx, q *queries.Queries) error { return f(q) })
+}
+
+// updateTx is update for who needs the transaction, too. What f leaves in s.effects is done once it is
+// committed, before the next transaction begins.
+func (s *Store) updateTx(ctx context.Context, f func(*sql.Tx, *queries.Queries) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return explain(err)
 	}
-	if err := f(s.write.WithTx(tx)); err != nil {
+	s.effects, s.quiet = s.effects[:0], false
+	s.rows.clear()
+	err = s.noticeOthers(ctx, tx)
+	if err == nil {
+		q := s.write.WithTx(tx)
+		if err = f(tx, q); err == nil {
+			err = s.rows.write(ctx, q)
+		}
+	}
+	if err != nil {
 		if rollback := tx.Rollback(); rollback != nil && !errors.Is(rollback, sql.ErrTxDone) {
 			err = errors.Join(err, fmt.Errorf("rollback: %w", rollback))
 		}
 		return explain(undone(ctx, err))
 	}
-	return explain(undone(ctx, tx.Commit()))
+	if err := tx.Commit(); err != nil {
+		s.forget() // it may have been committed
+		return explain(undone(ctx, err))
+	}
+	for _, e := range s.effects {
+		if e.running != nil {
+			s.running[e.match] = e.running
+		}
+	}
+	s.states.apply(s.effects, !s.quiet)
+	return nil
+}
+
+// forget makes all be read again that is kept in memory.
+func (s *Store) forget() {
+	s.running = map[int64]*running{}
+	s.states.forget()
+}
+
+// noticeOthers forgets what is kept in memory after another program has written.
+func (s *Store) noticeOthers(ctx context.Context, db queries.DBTX) error {
+	var version int64
+	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+		return err
+	}
+	if version != s.version {
+		s.forget()
+		s.version = version
+	}
+	return nil
+}
+
+// notice forgets what is kept in memory if another program has written. While something is written
+// here, that was done as it began.
+func (s *Store) notice(ctx context.Context) error {
+	if s.writer == nil {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	default:
+		return nil
+	}
+	return explain(s.noticeOthers(ctx, s.writer))
 }
 
 // undone returns the context's error where err only says that the end of the context

@@ -29,7 +29,7 @@ func TestFinishKeepsAll(t *testing.T) {
 		played := playMatch(t, m, seed)
 		played[0].Logs[1] = []byte("thinking\n")
 		slices.Reverse(played) // any order will do
-		changes, err := c.Finish(bg, m.ID, played)
+		changes, err := c.Finish(bg, m.ID, c.last(m.ID), played)
 		check(t, err)
 		slices.Reverse(played)
 
@@ -86,7 +86,7 @@ func TestFinishRefuses(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, stale := c.begun("tebes-4", ids...)
 	old := playMatch(t, m, stale)
-	_, err := c.Break(bg, m.ID, "the referee failed", true)
+	_, err := c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
 	check(t, err)
 	seed := c.attempt(m)
 	played := playMatch(t, m, seed)
@@ -108,9 +108,15 @@ func TestFinishRefuses(t *testing.T) {
 			g.Adjudication = &referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10}}
 		})},
 		{"too few points", "match 1: deal 0, rotation 1: there are 2 bots, 2 ranks and 1 points for 2 seats", one(1, func(g *referee.Game) { g.Points = g.Points[:1] })},
+		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.Game) {
+			g.Moves = slices.Clone(g.Moves)
+			g.Moves[0].Seat = 7
+		})},
+		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.Game) { g.Faults = []referee.Fault{{Seat: -1}} })},
+		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.Game) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
 		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Game) { g.Ranks = []int{1, 0} })},
 	} {
-		_, err := c.Finish(bg, m.ID, x.games(slices.Clone(played)))
+		_, err := c.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
 			t.Errorf("%s: says %v, want %s", x.name, err, x.want)
 		}
@@ -118,11 +124,11 @@ func TestFinishRefuses(t *testing.T) {
 	if n := count(t, c, "games") + count(t, c, "changes") + count(t, c, "pairs"); n != 0 {
 		t.Errorf("%d rows were kept", n)
 	}
-	_, err = c.Finish(bg, m.ID, played)
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 	check(t, err)
-	_, err = c.Finish(bg, m.ID, played)
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 	wantError(t, err, ladder.Conflict, "match 1 is finished, not running")
-	_, err = c.Finish(bg, 77, played)
+	_, err = c.Finish(bg, 77, c.last(77), played)
 	wantError(t, err, ladder.NotFound, "match 77 does not exist")
 	wantSound(t, c.Store)
 }
@@ -171,7 +177,7 @@ func TestFinishConcurrently(t *testing.T) {
 			check(t, err)
 			_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(x.seed), referee.Hex(x.seed))
 			check(t, err)
-			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, x.games); return err })
+			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), x.games); return err })
 		}
 		matches := len(jobs)
 		next := c.submitted(p.ID, "anna-bot")
@@ -225,7 +231,7 @@ func TestAttempts(t *testing.T) {
 		c.attempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped, err := c.Break(bg, m.ID, "the referee failed", true)
+		dropped, err := c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
 		check(t, err)
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
@@ -239,7 +245,7 @@ func TestAttempts(t *testing.T) {
 	if m.State != ladder.Dropped || m.Reason != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
-	_, err = c.Break(bg, m.ID, "", true)
+	_, err = c.Break(bg, m.ID, c.last(m.ID), "", true)
 	wantError(t, err, ladder.Conflict, "match 1 is dropped, not running")
 	_, err = c.BeginAttempt(bg, m.ID, referee.Hex{}, referee.Hex{})
 	wantError(t, err, ladder.Invalid, "match 1: the commitment is not the seed's")
@@ -283,7 +289,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 		see("Changes", one.Changes, nil)
 	}
 	look()
-	if _, err := c.Break(bg, m.ID, "", false); err != nil {
+	if _, err := c.Break(bg, m.ID, c.last(m.ID), "", false); err != nil {
 		t.Fatal(err)
 	}
 	one, err := c.Match(bg, m.ID)
@@ -314,9 +320,9 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
 		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
 	}
-	_, err = c.Finish(bg, running.ID, playMatch(t, running, seed))
+	_, err = c.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
 	check(t, err)
-	if dropped, err := c.Break(bg, broken.ID, "the server stopped", false); err != nil || !dropped {
+	if dropped, err := c.Break(bg, broken.ID, c.last(broken.ID), "the server stopped", false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
 	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})

@@ -19,6 +19,13 @@ func (s *Store) Bundles(ctx context.Context) ([]string, error) {
 	return hashes, explain(err)
 }
 
+// NeededBuilds lists the hashes of the versions that play or are on their way, and of those in matches
+// that wait or run and in games of people, in their order.
+func (s *Store) NeededBuilds(ctx context.Context) ([]string, error) {
+	hashes, err := s.read.NeededBuilds(ctx)
+	return hashes, explain(err)
+}
+
 // dropUpload deletes an upload that no version needs. It holds the writer, so that
 // nobody keeps the same upload meanwhile.
 func (s *Store) dropUpload(ctx context.Context, sum string) error {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
@@ -29,7 +30,7 @@ func (d Difference) String() string { return d.Where + ": " + d.What }
 // Verify computes everything again that follows from something else, and says what
 // differs; nothing does when the list is empty.
 //
-//   - the database by SQLite's own checks, then the uploads by their hashes;
+//   - the database by SQLite's own checks, then the uploads and the archive by their hashes;
 //   - every game from its replay by the rules, with its seeds and commitments;
 //   - every rating, sum and count of every ladder from its matches in their order,
 //     bit by bit.
@@ -39,7 +40,7 @@ func (d Difference) String() string { return d.Where + ": " + d.What }
 // error says that it could not go on; the list has what was found until then.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
 	v := &verifier{store: s, ctx: ctx, progress: progress}
-	for _, step := range []func() error{v.database, v.bundles, v.unfinished, v.unrated, v.ladders} {
+	for _, step := range []func() error{v.database, v.bundles, v.archives, v.unfinished, v.unrated, v.ladders} {
 		if err := step(); err != nil {
 			return v.found, explain(err)
 		}
@@ -137,6 +138,30 @@ func (v *verifier) bundles() error {
 			v.differ("upload "+want, "the file has the SHA-256 %s", got)
 		}
 		v.step(1)
+	}
+	return nil
+}
+
+// archives compares the hash of every archive file with its name.
+func (v *verifier) archives() error {
+	rows, err := v.store.read.Archives(v.ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		sum := archive.Sum(r.Hash)
+		where := fmt.Sprintf("archive file %s, with the replays and logs of %d matches", sum, r.Matches)
+		data, err := v.store.archive.Read(v.ctx, sum, 0, r.Size)
+		switch got := archive.SumOf(data); {
+		case v.ctx.Err() != nil:
+			return v.ctx.Err()
+		case errors.Is(err, fs.ErrNotExist):
+			v.differ(where, "it is missing")
+		case err != nil:
+			v.differ(where, "%s", err)
+		case got != sum:
+			v.differ(where, "the file has the SHA-256 %s", got)
+		}
 	}
 	return nil
 }

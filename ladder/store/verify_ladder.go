@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -16,13 +17,14 @@ import (
 // in their order, as they were at one moment.
 type recount struct {
 	*verifier
-	ladder queries.Ladder
-	stored []queries.Entry // by since
-	pairs  []queries.Pair
-	upto   int64            // of the fit
-	places map[int64]*place // by version, computed
-	counts map[[2]int64]*queries.Pair
-	next   int // of stored, which has not come yet
+	ladder  queries.Ladder
+	formula elo.Formula
+	stored  []queries.Entry // by since
+	pairs   []queries.Pair
+	upto    int64            // of the fit
+	places  map[int64]*place // by version, computed
+	counts  map[[2]int64]*queries.Pair
+	next    int // of stored, which has not come yet
 }
 
 // place is an entry and the last match that moved it.
@@ -50,6 +52,10 @@ func (v *verifier) ladder(id int64) error {
 	})
 	if err != nil {
 		return err
+	}
+	if c.formula, err = elo.ParseFormula(c.ladder.Formula); err != nil {
+		c.differ(c.where(), "%s", err)
+		return nil
 	}
 	if err := c.matches(); err != nil {
 		return err
@@ -109,7 +115,7 @@ func (c *recount) enter(finished int64) {
 				c.differ(c.whereVersion(s.VersionID), "its predecessor, version %d, came after it", s.Predecessor.Int64)
 			}
 		}
-		e := outcome.Enter(s.VersionID, predecessor, s.Held != 0)
+		e := outcome.Enter(c.formula, s.VersionID, predecessor, s.Held != 0)
 		if s.Start != e.Elo {
 			c.differ(c.whereVersion(s.VersionID), "it started at Elo %v where its predecessor had %v", s.Start, e.Elo)
 		}
@@ -141,7 +147,7 @@ func (c *recount) rate(r *rebuilt) error {
 		}
 	}
 	where := fmt.Sprintf("match %d", r.row.ID)
-	out, err := outcome.Of(r.match, r.variant, before, r.games, repeats)
+	out, err := outcome.Of(c.formula, r.match, r.variant, before, r.games, repeats)
 	if err != nil {
 		c.differ(where, "%s", err)
 		return nil

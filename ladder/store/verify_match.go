@@ -49,7 +49,7 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 		if r.games, err = gamesOf(ctx, q, row.ID); err != nil {
 			return err
 		}
-		replays, err := q.ReplaysOfMatch(ctx, row.ID)
+		replays, whole, err := s.checkParts(ctx, q, r)
 		if err != nil {
 			return err
 		}
@@ -66,27 +66,37 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 			r.differ("", "%s", err)
 			return nil
 		}
-		r.checkGames(slots, r.checkAttempts(attempts), s.unpackAll(replays))
+		last := r.checkAttempts(attempts)
+		if whole {
+			r.checkGames(slots, last, decodeAll(replays))
+		}
 		return nil
 	})
 	return r, err
 }
 
-// unpackAll returns the replays of a match by game; those that are damaged are
+// checkParts reads the replays and the logs of a match and returns the replays, and whether they are
+// as they were kept.
+func (s *Store) checkParts(ctx context.Context, q *queries.Queries, r *rebuilt) (replays []part, whole bool, err error) {
+	for _, kind := range []string{logsKind, replaysKind} {
+		replays, err = s.parts(ctx, q, r.row.ID, kind)
+		var d damage
+		if whole = err == nil; errors.As(err, &d) {
+			r.differ("", "%s", d)
+		} else if err != nil {
+			return nil, false, err
+		}
+	}
+	return replays, whole, nil
+}
+
+// decodeAll returns the replays of a match by deal and rotation; those that are no replays are
 // errors.
-func (s *Store) unpackAll(rows []queries.ReplaysOfMatchRow) map[int64]document {
-	out := make(map[int64]document, len(rows))
-	for _, row := range rows {
-		data, err := s.codec.unpack(row.Data)
-		var d document
-		if err == nil && int64(len(data)) != row.Size {
-			err = fmt.Errorf("the replay has %d bytes, and had %d", len(data), row.Size)
-		}
-		if err == nil {
-			d.replay, err = referee.DecodeReplay(data)
-		}
-		d.err = err
-		out[row.ID] = d
+func decodeAll(parts []part) map[[2]int]document {
+	out := make(map[[2]int]document, len(parts))
+	for _, p := range parts {
+		replay, err := referee.DecodeReplay(p.data)
+		out[[2]int{p.deal, p.rotation}] = document{replay, err}
 	}
 	return out
 }
@@ -119,9 +129,9 @@ func (r *rebuilt) checkAttempts(rows []queries.Attempt) queries.Attempt {
 }
 
 // checkGames rebuilds all games.
-func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, docs map[int64]document) {
+func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, docs map[[2]int]document) {
 	for i := range r.games {
-		if d := docs[r.games[i].ID]; d.replay != nil {
+		if d := docs[[2]int{r.games[i].Deal, r.games[i].Rotation}]; d.replay != nil {
 			r.games[i].Lost = len(lostSeats(d.replay)) > 0
 		}
 	}
@@ -134,7 +144,7 @@ func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, doc
 		g := &r.games[i]
 		took += g.Took
 		where := fmt.Sprintf(", deal %d, rotation %d", g.Deal, g.Rotation)
-		d, ok := docs[g.ID]
+		d, ok := docs[[2]int{g.Deal, g.Rotation}]
 		if !ok {
 			d.err = errors.New("the replay is missing")
 		}
@@ -154,6 +164,9 @@ func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, doc
 			r.differ(where, "%s", err)
 		}
 		g.Seats, g.Fingerprint = replayed.Seats, replayed.Fingerprint
+	}
+	if len(docs) > len(r.games) {
+		r.differ("", "there are %d replays for %d games", len(docs), len(r.games))
 	}
 	r.checkFaulty(slots)
 	if took.Microseconds() != r.row.Took.Int64 {

@@ -26,10 +26,10 @@ func busy(tb testing.TB) *competition {
 	c.finished("tute-4", a.ID, house[1], b.ID, house[2])
 	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
 	m, _ := c.begun("tebes-4", a.ID, b.ID)
-	_, err = c.Break(bg, m.ID, "the referee failed", true)
+	_, err = c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
 	check(tb, err)
 	seed := c.attempt(m)
-	_, err = c.Finish(bg, m.ID, playMatch(tb, m, seed))
+	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
 	check(tb, err)
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
@@ -38,7 +38,7 @@ func busy(tb testing.TB) *competition {
 	check(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
-	_, err = c.Finish(bg, u.ID, playMatch(tb, u, c.attempt(u)))
+	_, err = c.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
 	check(tb, err)
 	return c
 }
@@ -91,10 +91,16 @@ func TestVerifyDamage(t *testing.T) {
 		{"fingerprint", "UPDATE games SET fingerprint = zeroblob(16) WHERE id = 1", "match 1, deal 0, rotation 0", "the fingerprint is "},
 		{"deals that count", "UPDATE matches SET distinct_deals = 0 WHERE id = 1", "match 1", "0 of its deals count where its games give "},
 		{"plies", "UPDATE games SET plies = plies + 1 WHERE id = 1", "match 1, deal 0, rotation 0", "plies where the replay has"},
-		{"no game", "DELETE FROM game_seats WHERE game_id = 1; DELETE FROM replays WHERE game_id = 1; DELETE FROM game_logs WHERE game_id = 1; DELETE FROM games WHERE id = 1", "match 1", "there are 3 games, not 2 deals in 2 rotations"},
-		{"no replay", "DELETE FROM replays WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
-		{"replay", "UPDATE replays SET data = x'28b52ffd00' WHERE game_id = 1", "match 1, deal 0, rotation 0", "compressed data are damaged"},
-		{"replays swapped", "UPDATE replays SET data = (SELECT data FROM replays WHERE game_id = 2), size = (SELECT size FROM replays WHERE game_id = 2) WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is of deal 0, rotation 1"},
+		{"no game", "DELETE FROM game_seats WHERE game_id = 1; DELETE FROM games WHERE id = 1", "match 1", "there are 3 games, not 2 deals in 2 rotations"},
+		{"no replays", "DELETE FROM documents WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
+		{"damaged replays", "UPDATE documents SET data = zeroblob(99) WHERE match_id = 1 AND kind = 'replays'", "match 1", "replays have the SHA-256 "},
+		{"size of the replays", "UPDATE documents SET size = size - 1 WHERE match_id = 1 AND kind = 'replays'", "match 1", "bytes, and had "},
+		{"damaged logs", "UPDATE documents SET hash = zeroblob(32) WHERE match_id = 1 AND kind = 'logs'", "match 1", "logs have the SHA-256 "},
+		{"replays of another match", "UPDATE documents SET (size, hash, data) = (SELECT size, hash, data FROM documents WHERE match_id = 2 AND kind = 'replays') WHERE match_id = 1 AND kind = 'replays'", "match 1, deal 0, rotation 0", "the replay does not have the seed of attempt 1"},
+		{"no archive", "INSERT INTO archives (id, hash, size, created) VALUES (1, zeroblob(32), 10, 0); UPDATE documents SET data = NULL, archive_id = 1, start = 0, length = 10 WHERE match_id = 1 AND kind = 'replays'", "archive file 0000000000000000000000000000000000000000000000000000000000000000, with the replays and logs of 1 matches", "it is missing"},
+		{"old: no replay", "DELETE FROM replays WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is missing"},
+		{"old: replay", "UPDATE replays SET data = x'28b52ffd00' WHERE game_id = 1", "match 1", "replays of deal 0, rotation 0: compressed data are damaged"},
+		{"old: replays swapped", "UPDATE replays SET data = (SELECT data FROM replays WHERE game_id = 2), size = (SELECT size FROM replays WHERE game_id = 2) WHERE game_id = 1", "match 1, deal 0, rotation 0", "the replay is of deal 0, rotation 1"},
 		{"seed", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "match 1, attempt 1", "the commitment is "},
 		{"seed of the replay", "UPDATE attempts SET seed = zeroblob(32) WHERE match_id = 1", "match 1, deal 0, rotation 0", "the replay does not have the seed of attempt 1"},
 		{"options", "UPDATE matches SET options = json_set(options, '$.board', 'random') WHERE id = 1", "match 1, deal 0, rotation 0", "the replay is of tebes "},
@@ -107,6 +113,9 @@ func TestVerifyDamage(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			c := template(t)
+			if strings.HasPrefix(d.name, "old: ") {
+				c.unpack()
+			}
 			if _, err := c.writer.Exec(d.sql); err != nil {
 				t.Fatal(err)
 			}

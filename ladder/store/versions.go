@@ -172,6 +172,7 @@ func (s *Store) Bench(ctx context.Context, versionID int64, reason string) (benc
 // refreshEntries brings the ladders in line with the versions' states, when the
 // ladders or the house bots have changed.
 func (s *Store) refreshEntries(ctx context.Context, q *queries.Queries) error {
+	s.effects = append(s.effects, effect{all: true})
 	rows, err := q.VersionsIn(ctx, string(ladder.Live))
 	if err != nil {
 		return err
@@ -213,6 +214,11 @@ func (s *Store) refreshBot(ctx context.Context, q *queries.Queries, botID int64)
 	if err := q.UpdateActiveOfBot(ctx, botID); err != nil {
 		return err
 	}
+	active, err := q.MembersOfBot(ctx, botID)
+	if err != nil {
+		return err
+	}
+	s.effects = append(s.effects, effect{bot: botID, active: active})
 	return s.dropIdle(ctx, q)
 }
 
@@ -249,11 +255,15 @@ func (s *Store) enter(ctx context.Context, q *queries.Queries, l queries.Ladder,
 	if err = none(err, nil); err != nil {
 		return err
 	}
+	formula, err := elo.ParseFormula(l.Formula)
+	if err != nil {
+		return fmt.Errorf("data: ladder %q: %w", l.Name, err)
+	}
 	var predecessor *outcome.Entry
 	if before.VersionID != 0 {
 		predecessor = &outcome.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
 	}
-	e := outcome.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
+	e := outcome.Enter(formula, v.ID, predecessor, v.Bot == ladder.Anchor)
 	return q.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
 		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),
@@ -275,9 +285,31 @@ func (s *Store) dropIdle(ctx context.Context, q *queries.Queries) error {
 		reasons[r.ID] = append(reasons[r.ID], fmt.Sprintf("version %d of %s plays no more", r.Number, r.Name))
 	}
 	for _, id := range ids {
-		if err := q.DropMatch(ctx, strings.Join(reasons[id], "; "), nullStamp(s.now()), id); err != nil {
+		if err := s.dropMatch(ctx, q, id, strings.Join(reasons[id], "; ")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// SetUnplayable keeps what no machine has that a version needs, and tells its owner; with "" it can be
+// played again.
+func (s *Store) SetUnplayable(ctx context.Context, versionID int64, missing string) error {
+	return s.update(ctx, func(q *queries.Queries) error {
+		row, err := q.VersionByID(ctx, versionID)
+		if err != nil {
+			return none(err, noVersion(versionID))
+		}
+		if row.Version.Unplayable == missing {
+			return nil
+		}
+		if err := q.SetUnplayable(ctx, missing, versionID); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("version %d of %s is played again", row.Version.Number, row.Name)
+		if missing != "" {
+			text = fmt.Sprintf("version %d of %s cannot be played: no machine has what it needs: %s", row.Version.Number, row.Name, missing)
+		}
+		return s.tell(ctx, q, row, text)
+	})
 }

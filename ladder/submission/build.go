@@ -18,8 +18,8 @@ import (
 
 // What a bot may be when it is built.
 const (
-	MaxBuilt      = 256 << 20 // bytes of all files
-	MaxBuiltFiles = 10_000    // files and directories
+	MaxBuilt      = bundle.MaxBuilt      // bytes of all files
+	MaxBuiltFiles = bundle.MaxBuiltFiles // files and directories
 )
 
 // made is a bot while it is made ready.

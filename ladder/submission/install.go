@@ -13,8 +13,6 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // install puts a bot where it stays. Either all of it is there at the end, or
@@ -71,7 +69,8 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 
 // Resolve returns a version as a program that can be started. A bot of the house is
 // part of this program; others stand in the data directory, and are made again from
-// their upload when they are gone. An error is a failure of our own.
+// their upload when they are gone. They stay there until the context has ended. An error
+// is a failure of our own.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (referee.Bot, error) {
 	if v.House() {
 		house, err := program.Resolver{Builtins: p.House}.Resolve(ctx, v.Bot)
@@ -100,15 +99,25 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (referee.Bot, error) {
 }
 
 // Restore makes a version's directory again from its upload, when it is gone. What
-// comes out has the same hash, or it is an error.
+// comes out has the same hash, or it is an error. The directory stays until the context
+// has ended.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
-	if p.Standing(v) {
+	if v.House() {
 		return nil
 	}
-	_, err, _ := p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
-	if err != nil {
-		return fmt.Errorf("submission: restoring version %d of %s: %w", v.Number, v.Bot, err)
+	release := p.holds.hold(v.Hash) // first: what stands then is not removed
+	if !p.Standing(v) {
+		_, err, _ := p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
+		for errors.Is(err, context.Canceled) && ctx.Err() == nil { // who began it wants it no more
+			_, err, _ = p.restoring.Do(v.Hash, func() (any, error) { return nil, p.restore(ctx, v) })
+		}
+		if err != nil {
+			release()
+			return fmt.Errorf("submission: restoring version %d of %s: %w", v.Number, v.Bot, err)
+		}
 	}
+	p.used(v.Hash)
+	context.AfterFunc(ctx, release)
 	return nil
 }
 
@@ -148,24 +157,10 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	return command, nil
 }
 
-// allowed refuses a command that leads out of the bot's directory to anything but
-// the system's programs: a sandbox shows the program that it is to start, and the
-// directory around it, so that a bot could have any directory of the server shown.
+// allowed refuses a command that leads out of the bot's directory; see program.Allowed.
 func (p *Pipeline) allowed(dir string, command []string) error {
-	known := func(path string) bool { return sandbox.System(path) && !p.near(path) }
-	if err := (interpreter.Bounds{Dir: dir, Known: known}).Check(command[0]); err != nil {
+	if err := program.Allowed(dir, string(p.Dir), command[0]); err != nil {
 		return refuse("%s", err)
 	}
 	return nil
-}
-
-// near reports whether the installation that a program belongs to is in the data
-// directory, or the other way round.
-func (p *Pipeline) near(path string) bool {
-	installation := filepath.Dir(path)
-	if filepath.Base(installation) == "bin" {
-		installation = filepath.Dir(installation)
-	}
-	inside := func(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
-	return inside(path, string(p.Dir)) || inside(string(p.Dir)+"/", installation)
 }

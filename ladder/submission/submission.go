@@ -52,7 +52,10 @@ type Pipeline struct {
 	Events *events.Hub      // tells of each change to a version
 	Log    *slog.Logger
 
+	Now func() time.Time // the clock
+
 	restoring singleflight.Group
+	holds     holds
 	buildTime time.Duration // BuildTime but for tests
 }
 
@@ -65,6 +68,7 @@ func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
 	}
 	return &Pipeline{
 		Store: s, Dir: dir, Config: c, House: house, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
+		Now:       time.Now,
 		buildTime: BuildTime,
 	}
 }
@@ -121,6 +125,7 @@ type submission struct {
 	version ladder.Version
 	core    int
 	work    string // a directory that is gone at the end
+	release func() // what is held of the build
 	*made
 }
 
@@ -173,7 +178,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	default:
 		return nil
 	}
-	s := &submission{Pipeline: p, version: v, core: core}
+	s := &submission{Pipeline: p, version: v, core: core, release: func() {}}
+	defer func() { s.release() }()
 	err = s.kept(p.Store.SetState(ctx, v.ID, ladder.Queued)) // the stages of an earlier try are gone
 	if ladder.CodeOf(err) == ladder.Conflict {
 		return nil // cancelled a moment ago
@@ -194,6 +200,7 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	if err := s.install(s.made); err != nil {
 		return err
 	}
+	p.used(s.hash)
 	return s.kept(p.Store.Promote(ctx, v.ID))
 }
 
@@ -275,6 +282,7 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (string, error
 		}
 		return "", err
 	}
+	s.release = s.holds.hold(s.hash) // it may stand already, and be used as it is
 	t := s.made.tree
 	if t.Top != "" {
 		fmt.Fprintf(log, "everything is in the directory %s, which is used as the bot's directory\n", t.Top)

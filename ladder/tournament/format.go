@@ -209,16 +209,39 @@ func (m *Match) Points() []float64 {
 // Winner returns who goes on, a number of the tournament's: the bot with the most points, then with the most points
 // of the game, then the one named first.
 func (m *Match) Winner() int {
+	best, _ := m.winner()
+	return m.Bots[best]
+}
+
+// TieBreak says what decided between bots with the most match points each, "" where only one had them.
+func (m *Match) TieBreak() string {
+	_, by := m.winner()
+	return by
+}
+
+// winner returns the place of the winner in the match, and what broke the tie.
+func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
-	best := 0
-	for i := range m.Bots {
-		c := cmp.Compare(points[i], points[best])
-		if c == 0 {
-			c = cmp.Compare(m.Tally.Scores[i].Points, m.Tally.Scores[best].Points)
+	for i := 1; i < len(m.Bots); i++ {
+		score := cmp.Compare(points[i], points[best])
+		game := cmp.Compare(m.Tally.Scores[i].Points, m.Tally.Scores[best].Points)
+		switch {
+		case score > 0:
+			tieBreak = ""
+		case score == 0 && game == 0:
+			tieBreak = byOrder
+		case score == 0 && (game > 0 || tieBreak == ""):
+			tieBreak = byGamePoints
 		}
-		if c > 0 {
+		if score > 0 || score == 0 && game > 0 {
 			best = i
 		}
 	}
-	return m.Bots[best]
+	return best, tieBreak
 }
+
+// What breaks a tie in a knockout.
+const (
+	byGamePoints = "more points in the games"
+	byOrder      = "named first"
+)

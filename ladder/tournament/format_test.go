@@ -313,16 +313,18 @@ func TestKnockoutBrackets(t *testing.T) {
 // then to the one named first.
 func TestKnockoutTies(t *testing.T) {
 	for _, c := range []struct {
-		points []float64
-		want   int
-	}{{[]float64{3, 3}, 0}, {[]float64{3, 4}, 1}, {[]float64{4, 3}, 0}} {
+		points   []float64
+		want     int
+		tieBreak string
+	}{{[]float64{3, 3}, 0, byOrder}, {[]float64{3, 4}, 1, byGamePoints}, {[]float64{4, 3}, 0, byGamePoints}} {
 		tour := tables(t, 2)
 		tour.Bots, tour.Format = named(2), Knockout
 		played(t, tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
 			return []int{1, 1}, []float64{c.points[bots[0]], c.points[bots[1]]}
 		})
-		if got := tour.matches[0].Winner(); got != c.want {
-			t.Errorf("points %v: bot %d goes on, want %d", c.points, got, c.want)
+		m := tour.matches[0]
+		if m.Winner() != c.want || m.TieBreak() != c.tieBreak {
+			t.Errorf("points %v: bot %d goes on, %q, want %d, %q", c.points, m.Winner(), m.TieBreak(), c.want, c.tieBreak)
 		}
 	}
 }

@@ -366,8 +366,11 @@ func TestBeginners(t *testing.T) {
 			if slices.Contains([]string{"answers views", "good game", "one more move"}, b.name) {
 				o.Pause = 200 * time.Millisecond // its line must come in it
 			}
-			if b.check == Start || b.name == "buffers moves" {
-				o.Clock.Move, o.Clock.Startup = 300*time.Millisecond, 300*time.Millisecond
+			switch { // they answer late, however long they have
+			case b.check == Start:
+				o.Clock.Startup = 300 * time.Millisecond
+			case b.name == "buffers moves":
+				o.Clock.Move = 300 * time.Millisecond
 			}
 		}})
 	}

@@ -77,7 +77,7 @@ func TestHouseBotsPass(t *testing.T) {
 	var list []checkup
 	for _, b := range house.List() {
 		bot, quick := "@"+b.Name, false
-		if !b.Standing && hasNodes(b) { // it would use all the time that it has
+		if !b.Simple && hasNodes(b) { // it would use all the time that it has
 			bot, quick = bot+":nodes=50", true
 		}
 		list = append(list, checkup{b.Name, bot, func(o *Options) { o.Quick = quick }})

@@ -5,44 +5,55 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // causes are the lines of runtimes, sanitizers and interpreters that say what is wrong,
 // in any language.
-var causes = []*regexp.Regexp{
-	regexp.MustCompile(`^SUMMARY: \w+Sanitizer: `),
-	regexp.MustCompile(`^\S+:[0-9]+:[0-9]+: runtime error: `),                                                      // UndefinedBehaviorSanitizer
-	regexp.MustCompile(`Assertion .* failed`),                                                                      // C
-	regexp.MustCompile(`^terminate called `),                                                                       // C++
-	regexp.MustCompile(`^(panic|fatal error): `),                                                                   // Go
-	regexp.MustCompile(`^thread '.*' .*panicked at `),                                                              // Rust
-	regexp.MustCompile(`^(Caused by: |Exception in thread )`),                                                      // Java
-	regexp.MustCompile(`^(Uncaught )?([\w.]+\.)?([A-Z]\w*)?(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`), // Python, JavaScript
-	regexp.MustCompile(`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`),                                              // Python: socket.gaierror
-	regexp.MustCompile(`^(PHP )?(Fatal|Parse) error: `),
-	regexp.MustCompile(`^\S+:[0-9]+:.* \((\w+::)*[A-Z]\w*\)$`), // Ruby
-	regexp.MustCompile(`^\S+:[0-9]+: syntax error`),            // Ruby
-	regexp.MustCompile(` at \S+ line [0-9]+(, <\w+> \w+ [0-9]+)?\.$`),
-	regexp.MustCompile(`^\S+: line [0-9]+: `), // Bash
-	regexp.MustCompile(`^\S+: [0-9]+: `),      // dash
-	regexp.MustCompile(`: command not found$|: not found$`),
-}
+var causes = expressions(
+	`^SUMMARY: \w+Sanitizer: `,
+	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
+	`Assertion .* failed`,                 // C
+	`^terminate called `,                  // C++
+	`^(panic|fatal error): `,              // Go
+	`^thread '.*' .*panicked at `,         // Rust
+	`^(Caused by: |Exception in thread )`, // Java
+	`^(Uncaught )?([\w.]+\.)?([A-Z]\w*)?(Error|Exception|Rejection|Interrupt)( \[\w+\])?(:|$)`, // Python, JavaScript
+	`^(\w+\.)+\w*(error|Empty|Full|timeout)(:|$)`,                                              // Python: socket.gaierror
+	`^(PHP )?(Fatal|Parse) error: `,
+	`^\S+:[0-9]+:.* \((\w+::)*[A-Z]\w*\)$`, // Ruby
+	`^\S+:[0-9]+: syntax error`,            // Ruby
+	` at \S+ line [0-9]+(, <\w+> \w+ [0-9]+)?\.$`,
+	`^\S+: line [0-9]+: `, // Bash
+	`^\S+: [0-9]+: `,      // dash
+	`: command not found$|: not found$`,
+)
 
 // below are the lines that follow the one that says what is wrong.
-var below = []*regexp.Regexp{
-	regexp.MustCompile(`^stack traceback:$`),                // Lua
-	regexp.MustCompile(`^ {4}while (executing|compiling)$`), // Tcl
-}
+var below = expressions(
+	`^stack traceback:$`,                // Lua
+	`^ {4}while (executing|compiling)$`, // Tcl
+)
 
 // noise are lines that runtimes add to every failure, or write at every start.
-var noise = regexp.MustCompile(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
+var noise = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
 
 // compiled are the lines of compilers that say what is wrong; the first one counts.
-var compiled = []*regexp.Regexp{
-	regexp.MustCompile(`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `), // C, C++, Java
-	regexp.MustCompile(`^error(\[E[0-9]+\])?: `),                  // Rust, javac
-	regexp.MustCompile(`^\S+\.go:[0-9]+(:[0-9]+)?: `),             // Go
-	regexp.MustCompile(`: undefined reference to |^\S*ld: `),      // linkers
+var compiled = expressions(
+	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `, // C, C++, Java
+	`^error(\[E[0-9]+\])?: `,                  // Rust, javac
+	`^\S+\.go:[0-9]+(:[0-9]+)?: `,             // Go
+	`: undefined reference to |^\S*ld: `,      // linkers
+)
+
+// expressions returns what compiles expressions when they are needed: most programs have no fault.
+func expressions(texts ...string) func() []*regexp.Regexp {
+	return sync.OnceValue(func() (list []*regexp.Regexp) {
+		for _, e := range texts {
+			list = append(list, regexp.MustCompile(e))
+		}
+		return list
+	})
 }
 
 // longestCause is how many bytes of a line are quoted.
@@ -55,7 +66,7 @@ func Cause(stderr []string) (line string, sure bool) {
 		return causeOf(stderr, i), true
 	}
 	for _, line := range slices.Backward(stderr) {
-		if line = strings.TrimSpace(line); line != "" && !noise.MatchString(line) {
+		if line = strings.TrimSpace(line); line != "" && !matches(noise, line) {
 			return shortened(line), false
 		}
 	}
@@ -133,8 +144,8 @@ func quoted(line string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }
 
-func matches(list []*regexp.Regexp, line string) bool {
-	return slices.ContainsFunc(list, func(re *regexp.Regexp) bool { return re.MatchString(line) })
+func matches(list func() []*regexp.Regexp, line string) bool {
+	return slices.ContainsFunc(list(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
 // Lines returns the lines of a log, without the empty ones.

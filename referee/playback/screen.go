@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,6 +45,9 @@ func (s *Screen) head() {
 	r := s.Game.Replay
 	s.say("", r.Game+" "+s.Game.Variant.Settings().String())
 	fmt.Fprintf(s, "%s\ndeal %d, rotation %d\n", s.Digits("seed ", r.Seed.String()), r.Match.Deal, r.Match.Rotation)
+	if slices.ContainsFunc(r.Seats, func(seat referee.ReplaySeat) bool { return seat.Clock == nil }) {
+		s.say("", "clock: "+r.Clock.Clock().String())
+	}
 	if a := r.Adjudication; a != nil {
 		s.say("", fmt.Sprintf("adjudicated by the bots' own scores: %s", a))
 	}

@@ -45,6 +45,11 @@ type Builtins interface {
 	Names() []string
 	// Check returns an error unless a spec, NAME or NAME:key=value,key=value, is a bot.
 	Check(spec string) error
+	// Games returns the games that the bot of a spec is made for, nil for all.
+	Games(spec string) []string
+	// Standing returns the specs of the bots that a ladder of a game has unless it says
+	// otherwise.
+	Standing(game string) []string
 }
 
 // Resolver resolves what users write for a BOT.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 // Modes are what a test binary can be instead of a test, by its first argument.
@@ -25,7 +26,7 @@ func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 // the init of a sandbox, or in one of some modes. prepare, unless nil, gets a
 // directory for all tests of the package, which every user can read.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
-	sandbox.MaybeInit()
+	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -76,7 +77,7 @@ func measure(ctx context.Context, v rules.Variant, deals int, seed rules.Seed) (
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}
-		stream := rules.NewStream(seed.Derive(fmt.Sprintf("deal/%d", deal)))
+		stream := rules.NewStream(referee.DealSeed(seed, deal))
 		start := v.Deal(&stream)
 		starts[fmt.Sprintf("%s %d", start.View(nil, 0), start.Turn())] = true
 		var record []byte

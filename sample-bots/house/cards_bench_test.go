@@ -64,7 +64,7 @@ func BenchmarkCardsIteration(b *testing.B) {
 }
 
 func benchmarkIteration[S any, G cardsState[S]](b *testing.B, g G) {
-	s := ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: ismcts.DefaultArena})
+	s := ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: search.DefaultArena})
 	r := rules.NewRand(43)
 	s.Search(g, g.Turn(), search.Budget{Nodes: 100}, r)
 	b.ReportAllocs()

@@ -7,6 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
@@ -37,16 +38,16 @@ const (
 	obvious = 100
 )
 
-func newDealtBrisca(s rules.Settings) *dealt[briscaTree, *briscaTree] {
-	d := &dealt[briscaTree, *briscaTree]{limits: newLimits(s), memory: memory(s)}
+func newDealtBrisca(l limits, memory int) *dealt[briscaTree, *briscaTree] {
+	d := &dealt[briscaTree, *briscaTree]{limits: l, memory: memory}
 	d.set = func(s rules.State) briscaTree {
 		return briscaTree{*s.(*brisca.State), &d.shared}
 	}
 	return d
 }
 
-func newDealtTute(s rules.Settings) *dealt[tuteTree, *tuteTree] {
-	d := &dealt[tuteTree, *tuteTree]{limits: newLimits(s), memory: memory(s)}
+func newDealtTute(l limits, memory int) *dealt[tuteTree, *tuteTree] {
+	d := &dealt[tuteTree, *tuteTree]{limits: l, memory: memory}
 	d.set = func(s rules.State) tuteTree {
 		x := s.(*tute.State)
 		d.shared.lacks = x.Lacks(d.shared.lacks[:0], x.Turn())
@@ -69,7 +70,7 @@ func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	budget := d.budget(t)
 	defer d.ended(budget)
 	d.position = d.set(s)
-	if openHands(tableOf(s)) {
+	if openHands(learn.Table(s)) {
 		if found := d.ending.Solve(&d.position, half(budget), r); found.Exact {
 			return found.Move, appendSolved(info, s, found)
 		}

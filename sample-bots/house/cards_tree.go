@@ -175,11 +175,3 @@ func rankCard(t *baraja.Table, m rules.Move) int32 {
 	}
 	return -20*value - cost
 }
-
-// tableOf returns the table of a position of Brisca or Tute.
-func tableOf(s rules.State) *baraja.Table {
-	if t, ok := s.(*tute.State); ok {
-		return &t.Table
-	}
-	return &s.(*brisca.State).Table
-}

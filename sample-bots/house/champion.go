@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-var championOptions = []Option{timeOption, nodesOption, tableOption}
+var championOptions = []Option{levelOption, timeOption, nodesOption, tableOption}
 
 // championTebes are the weights of the champion's heuristic 2.
 var championTebes = tebesWeights{
@@ -15,18 +15,42 @@ var championTebes = tebesWeights{
 	c:       [...]int32{1, 200, 5},
 }
 
-// newChampion makes the strongest bot of each game that it has a search for.
+// championGames makes the champion's search of each game that it has one for, from limits and the
+// bytes of its table or tree.
+var championGames = map[string]func(l limits, memory int) thinker{
+	"brisca": func(l limits, memory int) thinker { return newDealtBrisca(l, memory) },
+	"tute":   func(l limits, memory int) thinker { return newDealtTute(l, memory) },
+	"podrida": func(l limits, memory int) thinker {
+		return &roundSearch{limits: l, memory: memory, tune: podridaTuned}
+	},
+	"tebes": func(l limits, memory int) thinker {
+		d := newTebesDeep(2, championTebes)
+		d.limits, d.depth, d.options = l, alphabeta.MaxDepth, championSearch(memory)
+		return d
+	},
+	"teeko": func(l limits, memory int) thinker {
+		return &deep[teekoPosition, *teekoPosition]{
+			limits: l, depth: alphabeta.MaxDepth, options: championSearch(memory),
+			start: func(*teekoPosition, rules.State, int) {},
+			set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
+		}
+	},
+}
+
+func championSearch(memory int) alphabeta.Options {
+	return alphabeta.Options{Table: memory, Reduce: true, Deeper: true}
+}
+
+// newChampion makes the strongest bot of each game, or a weaker level of it.
 func newChampion(s rules.Settings) Player {
-	tebes := newTebesDeep(2, championTebes)
-	tebes.limits, tebes.depth = newLimits(s), alphabeta.MaxDepth
-	tebes.options = alphabeta.Options{Table: memory(s), Reduce: true, Deeper: true}
-	teeko := &deep[teekoPosition, *teekoPosition]{
-		limits: tebes.limits, depth: tebes.depth, options: tebes.options,
-		start: func(*teekoPosition, rules.State, int) {},
-		set:   func(p *teekoPosition, s rules.State) { p.states[0], p.made = *s.(*teeko.State), 0 },
+	thinkers := map[string]thinker{}
+	for game, search := range championGames {
+		l, bytes := newLimits(s), memory(s)
+		if level := s.Int(levelOption.Name); level < topLevel {
+			thinkers[game] = levelGrades[game][level-1].weaken(l, bytes, search)
+		} else {
+			thinkers[game] = search(l, bytes)
+		}
 	}
-	podrida := &roundSearch{limits: tebes.limits, memory: memory(s), tune: podridaTuned}
-	return &boardBot{thinkers: map[string]thinker{
-		"brisca": newDealtBrisca(s), "tute": newDealtTute(s), "podrida": podrida, "tebes": tebes, "teeko": teeko,
-	}}
+	return &boardBot{thinkers: thinkers}
 }

@@ -25,9 +25,9 @@ type Bot struct {
 	Options []Option // of NAME:key=value,key=value
 	// Games are those that the bot is made for, nil for all; it plays others at random.
 	Games []string
-	// Standing reports whether the bot is on the default ladders: it needs next to no time.
-	Standing bool
-	make     func(rules.Settings) Player
+	// Simple reports whether the bot plays every game with next to no time: it is suggested first.
+	Simple bool
+	make   func(rules.Settings) Player
 }
 
 // List returns every house bot, the simplest first.
@@ -46,6 +46,10 @@ func List() []Bot {
 		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
 		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
 		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
+		{"sl", "plays what a net has learned from played games", slOptions, cardsOnly, false, newSL},
+		{"ga", "plays the move that a net of a genetic search ranks highest", gaOptions, cardsOnly, false, newGA},
+		{"rl", "plays what Monte Carlo learning has found best", rlOptions, cardsOnly, false, newRL},
+		{"net", "plays the move that a net trained by play against itself values most", netOptions, cardsOnly, false, newNet},
 		{"teeko-lms", "plays the move of the highest learned value", lmsOptions, []string{"teeko"}, false, newTeekoLMS},
 	}
 }
@@ -53,6 +57,7 @@ func List() []Bot {
 var (
 	podridaOnly = []string{"podrida"}
 	tebesOnly   = []string{"tebes"}
+	cardsOnly   = []string{"brisca", "tute"}
 )
 
 // Find makes the player of a spec: NAME or NAME:key=value,key=value.
@@ -74,10 +79,10 @@ func Find(spec string) (Player, error) {
 // Registry is a program.Builtins with the house bots, for packages that do not import this one.
 type Registry struct{}
 
-// Names returns those of the bots that are on the default ladders.
+// Names returns the simple bots.
 func (Registry) Names() (n []string) {
 	for _, b := range List() {
-		if b.Standing {
+		if b.Simple {
 			n = append(n, b.Name)
 		}
 	}
@@ -89,6 +94,20 @@ func (Registry) Check(spec string) error {
 	_, err := Find(spec)
 	return err
 }
+
+// Games returns the games that the bot of a spec is made for, nil for all.
+func (Registry) Games(spec string) []string {
+	name, _, _ := strings.Cut(spec, ":")
+	for _, b := range List() {
+		if b.Name == name {
+			return b.Games
+		}
+	}
+	return nil
+}
+
+// Standing returns the specs of the bots on a default ladder of a game.
+func (Registry) Standing(game string) []string { return slices.Clone(standing[game]) }
 
 // Version is the version of the house bots. It changes whenever their moves change.
 const Version = "1"

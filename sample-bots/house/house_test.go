@@ -13,8 +13,9 @@ import (
 func TestFind(t *testing.T) {
 	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100",
 		"champion", "champion:time=500ms,memory=1", "brisca-basic", "brisca-weighted:gain=9.5,cost=2.0", "brisca-minimax:cost=0", "brisca-plus:draw=-1.5", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
-		"podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9",
-		"tebes-mcts-h:nodes=100,k=9", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
+		"podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9", "podrida-mcts:best=value", "podrida-mcts:best=visits,det=1,it=1",
+		"tebes-mcts-h:nodes=100,k=9", "rl", "rl:model=models/rl/tute2.timba",
+		"net", "net:model=models/net/tute2.timba", "teeko-lms", "teeko-lms:weights=initial", "teeko-lms:weights=0.2/-0.2/0.2/0.2/0.2/-0.2/-0.2"} {
 		if p, err := Find(spec); err != nil || p == nil {
 			t.Errorf("%q: got %v, %v", spec, p, err)
 		}
@@ -33,9 +34,14 @@ func TestFind(t *testing.T) {
 		{"podrida-mcts:c=-1", `house bot "podrida-mcts:c=-1": option c cannot be "-1": try 0 to 100`},
 		{"podrida-mcts:c=NaN", `house bot "podrida-mcts:c=NaN": option c cannot be "NaN": try 0 to 100`},
 		{"podrida-mcts:hands=seen", `house bot "podrida-mcts:hands=seen": option hands cannot be "seen": try failed or unseen or random`},
+		{"podrida-mcts:best=ucb1", `house bot "podrida-mcts:best=ucb1": option best cannot be "ucb1": try ucb or value or visits`},
 		{"podrida-mcts:it=0", `house bot "podrida-mcts:it=0": option it cannot be "0": try 1 to 1000000`},
 		{"tebes-mcts:time=4", `house bot "tebes-mcts:time=4": option time cannot be "4": try 0s for the clock alone, or a time such as `},
 		{"tebes-mcts:time=2h", `house bot "tebes-mcts:time=2h": option time cannot be "2h": try 0s`},
+		{"rl:model=", `house bot "rl:model=": option model cannot be "": try built-in, or the path of a model.timba`},
+		{"rl:model=none.timba", `house bot "rl:model=none.timba": model "none.timba" cannot be opened: try the path of a file`},
+		{"rl:model=house.go", `house bot "rl:model=house.go": house.go: model: the first line is `},
+		{"rl:model=models/sl/brisca2.timba", `house bot "rl:model=models/sl/brisca2.timba": models/sl/brisca2.timba: model: the kind is "sl", not "rl"`},
 		{"teeko-lms:weights=1/2", `house bot "teeko-lms:weights=1/2": option weights cannot be "1/2": try trained, initial`},
 		{"brisca-basic:gain=1", `house bot "brisca-basic:gain=1": option "gain=1" does not exist: brisca-basic has no options`},
 		{"brisca-weighted:gain=-1", `house bot "brisca-weighted:gain=-1": option gain cannot be "-1": try 0 to 1000`},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search"
 )
 
 // Option is an option of a bot: one of rules.Option, or one with values of its own kind.
@@ -19,6 +20,7 @@ type Option struct {
 type kind struct {
 	allowed   string
 	canonical func(string) (string, bool) // false if the value is not allowed
+	check     func(string) error          // why an allowed value cannot be used; may be nil
 }
 
 // Allowed returns the allowed values as text.
@@ -35,6 +37,9 @@ func (o Option) Resolve(value string) (string, error) {
 		return o.Option.Resolve(value)
 	}
 	if text, ok := o.kind.canonical(value); ok {
+		if o.kind.check != nil {
+			return text, o.kind.check(text)
+		}
 		return text, nil
 	}
 	return "", fmt.Errorf("option %s cannot be %q: try %s", o.Name, value, o.Allowed())
@@ -47,7 +52,7 @@ func whole(name string, low, high, normal int, help string) Option {
 
 // decimal returns an option that is a number.
 func decimal(name string, low, high, normal float64, help string) Option {
-	k := &kind{fmt.Sprintf("%v to %v", low, high), func(text string) (string, bool) {
+	k := &kind{allowed: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
 		return number(x), err == nil && x >= low && x <= high
 	}}
@@ -65,7 +70,7 @@ func float(s rules.Settings, name string) float64 {
 const longestThink = time.Hour
 
 // durations are 0 to longestThink.
-var durations = &kind{"0s for the clock alone, or a time such as 500ms or 4s, at most 1h", func(text string) (string, bool) {
+var durations = &kind{allowed: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil && d >= 0 && d <= longestThink
 }}
@@ -74,7 +79,7 @@ var durations = &kind{"0s for the clock alone, or a time such as 500ms or 4s, at
 var (
 	timeOption  = Option{rules.Option{Name: "time", Values: []string{"0s"}, Help: "how long to think about a move, 0s for as long as the clock allows"}, durations}
 	nodesOption = whole("nodes", 0, 1_000_000_000, 0, "positions or iterations for a move, 0 for no limit")
-	tableOption = whole("memory", 0, 4096, 64, "MiB of the search's table or tree")
+	tableOption = whole("memory", 0, 4096, search.DefaultArena>>20, "MiB of the search's table or tree")
 )
 
 // withDefault returns an option with another default.

@@ -15,8 +15,12 @@ var podridaMCTSOptions = []Option{
 	whole("it", 1, 1_000_000, 40, "iterations for each deal of the hidden cards"),
 	whole("det", 1, 10_000, 10, "deals of the hidden cards"),
 	{Option: rules.Option{Name: "hands", Values: []string{"failed", "unseen", "random"}, Help: "what a deal respects: the suits that a seat failed to follow, the cards seen, or nothing"}},
+	{Option: rules.Option{Name: "best", Values: []string{"ucb", "value", "visits"}, Help: "which move a deal votes for: of the greatest upper bound as inside the tree, of most value, or of most visits"}},
 	timeOption, nodesOption, tableOption,
 }
+
+// podridaBest is the values of the option best.
+var podridaBest = map[string]mcts.Best{"value": mcts.Value, "visits": mcts.Visits, "ucb": mcts.Bound}
 
 // podridaKnowledge is the values of the option hands.
 var podridaKnowledge = map[string]podrida.Knowledge{
@@ -70,7 +74,7 @@ func newPodridaMCTS(s rules.Settings) Player {
 		v.nodes = all
 	}
 	// The study's c sqrt(2 ln N / n) is this package's C sqrt(ln N / n).
-	v.options = mcts.Options{C: float(s, "c") * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves))}
+	v.options = mcts.Options{C: float(s, "c") * math.Sqrt2, Arena: min(memory(s), mcts.ArenaFor(v.it, podrida.MostMoves)), Best: podridaBest[s.Get("best")]}
 	return &boardBot{thinkers: map[string]thinker{"podrida": v}}
 }
 

@@ -136,6 +136,49 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 	}
 }
 
+// The same tree has its move of most value, of most visits and of the greatest upper bound, and they
+// are not always the same.
+func TestMCTSBest(t *testing.T) {
+	const c, iterations, positions = 1.0, 60, 40
+	bound := func(r mcts.Result) float64 {
+		return r.Value + c*math.Sqrt(math.Log(iterations)/float64(r.Visits))
+	}
+	searchers := map[mcts.Best]*mcts.Searcher[podridaTree, *podridaTree]{}
+	for _, best := range podridaBest {
+		searchers[best] = mcts.New[podridaTree](mcts.Options{C: c, Sides: 4, Arena: 1 << 20, Best: best})
+	}
+	differ := 0
+	for seed := range uint64(positions) {
+		src := rules.FastStream(rules.NewRand(seed))
+		var world podridaTree
+		world.Deal(podrida.Rules{Players: 4, Deck: 48}, &src)
+		for r := rules.NewRand(seed); world.Cards() < 5; {
+			legal := world.Legal(nil)
+			world.Apply(legal[r.Below(len(legal))], nil)
+		}
+		world.EndWithRound()
+		found := map[mcts.Best]mcts.Result{}
+		for best, s := range searchers {
+			s.Forget()
+			found[best] = s.Search(&world, search.Budget{Nodes: iterations}, rules.NewRand(seed))
+		}
+		for best, r := range found {
+			switch {
+			case r.Nodes != iterations || r.Visits == 0:
+				t.Fatalf("seed %d, best %d: %d iterations, %d of the move", seed, best, r.Nodes, r.Visits)
+			case r.Value > found[mcts.Value].Value || r.Visits > found[mcts.Visits].Visits || bound(r) > bound(found[mcts.Bound])+1e-5:
+				t.Errorf("seed %d: %+v of all %+v", seed, r, found)
+			}
+			if r.Move != found[mcts.Visits].Move {
+				differ++
+			}
+		}
+	}
+	if differ == 0 {
+		t.Error("the three are always the same")
+	}
+}
+
 // The true hands are among the worlds, whatever is respected: near the end of a round there are few
 // enough to meet them.
 func TestPodridaWorldsHaveTheTruth(t *testing.T) {

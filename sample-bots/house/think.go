@@ -16,6 +16,9 @@ const (
 	bankMoves = 25
 	// What a busy machine may take of the time for one move: a third, but at least leastReserve.
 	leastReserve = 100 * time.Millisecond
+	// So late is a search taken to end before any has: the first one gets its memory from a system
+	// that may be busy.
+	firstLate = 50 * time.Millisecond
 )
 
 // limits are what the options of a bot say about the length of a search.
@@ -26,14 +29,15 @@ type limits struct {
 }
 
 func newLimits(s rules.Settings) limits {
-	return limits{time: duration(s, timeOption.Name), nodes: uint64(s.Int(nodesOption.Name))}
+	return limits{time: duration(s, timeOption.Name), nodes: uint64(s.Int(nodesOption.Name)), late: firstLate}
 }
 
 // memory returns the bytes of a table or tree.
 func memory(s rules.Settings) int { return s.Int(tableOption.Name) << 20 }
 
 // budget returns the bounds of a search for an answer to a turn. With nodes set and a turn
-// without a clock, time does not bound it.
+// without a clock, time does not bound it. The time runs since the turn came: a new game may have
+// to be prepared first.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
@@ -45,7 +49,11 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 		think = withoutClock
 	}
 	if think > 0 {
-		b.Deadline = time.Now().Add(think)
+		from := t.Came
+		if from.IsZero() {
+			from = time.Now()
+		}
+		b.Deadline = from.Add(think)
 	}
 	return b
 }

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// DefaultArena is the size of a tree or table in bytes unless an option says otherwise.
+const DefaultArena = 64 << 20
+
 // Budget bounds a search, which ends when the first of its limits is reached. Limits that are
 // zero do not bound. A search with a budget of nodes alone is deterministic.
 type Budget struct {

@@ -27,8 +27,9 @@ var names = [...]string{
 // Initial are the weights with which the study begins to learn.
 var Initial = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// Published are the weights that the study has learned in its first experiment.
-var Published = Weights{0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295, 0.00098}
+// Published are the weights that the study has learned in its first experiment. It prints the
+// constant last: they are 0.00098 times the features of a position that is won by a square.
+var Published = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
 // Trained are the weights of `timba train teeko-lms --games 5000 --mu 0.01 --opponent random`,
 // rounded.
@@ -95,6 +96,15 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
+// Replace forgets the weights: w = mu (train - value) x.
+func (w *Weights) Replace(f Features, train, mu float64) {
+	miss := train - w.Value(f)
+	*w = Weights{}
+	for i, x := range f {
+		w[i] = mu * miss * x
+	}
+}
+
 // Learn moves the weights towards a training value of a position: w += mu (train - value) x.
 func (w *Weights) Learn(f Features, train, mu float64) {
 	miss := train - w.Value(f)
@@ -106,6 +116,11 @@ func (w *Weights) Learn(f Features, train, mu float64) {
 // Choose returns the move whose successor has the highest value, which is 1 for a win. Ties are
 // broken at random.
 func (w Weights) Choose(s *teeko.State, r *rules.Rand) (rules.Move, float64) {
+	return w.choose(s, r, false)
+}
+
+// choose is Choose; blind, the value of a win is that of its features, like any other.
+func (w Weights) choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, float64) {
 	var list [rules.MaxMoves]rules.Move
 	var best rules.Move
 	seat, top, ties := s.Turn(), math.Inf(-1), 0
@@ -113,7 +128,7 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand) (rules.Move, float64) {
 		next := *s
 		next.Apply(m, nil)
 		v := 1.0
-		if !next.Won(seat) {
+		if blind || !next.Won(seat) {
 			v = w.Value(Look(&next, seat))
 		}
 		if v > top {

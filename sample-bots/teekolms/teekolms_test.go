@@ -68,6 +68,41 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// Replaced, the weights are the features of the last position, times the rate and what is missing:
+// the shape of those that the study prints.
+func TestReplace(t *testing.T) {
+	w := Weights{0.5, 0.5}
+	w.Replace(Features{1, 1, 3}, -0.5, 0.1)
+	if want := (Weights{-0.1, -0.1, -0.3}); math.Abs(w[0]-want[0])+math.Abs(w[1]-want[1])+math.Abs(w[2]-want[2]) > 1e-12 || w[3] != 0 {
+		t.Errorf("weights %v, want %v", w, want)
+	}
+	const square = teeko.Board(1<<0 | 1<<1 | 1<<5 | 1<<6) // the upper left corner
+	for i, n := range []int{1, adjacencies(square), longest(square), groups(square)} {
+		if x := 0.000983 * float64(n); math.Abs(Published[i]-x) > 1e-5 {
+			t.Errorf("w%d is %v, not %v", i, Published[i], x)
+		}
+	}
+}
+
+// Who is blind does not see that a move wins, and a training with replaced weights ends with those of
+// its last game.
+func TestTrainBlind(t *testing.T) {
+	none := position(t, "bbb.b ..... ..... w.w.. w.w..")
+	if m, v := (Weights{}).choose(none, rules.NewRand(1), true); v != 0 || string(none.MoveText(nil, m)) == "4-3" {
+		t.Errorf("blind: %s, value %v", none.MoveText(nil, m), v)
+	}
+	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: Initial, Blind: true, Replace: true, Limit: 200}
+	r, err := Train(t.Context(), training)
+	if err != nil || r.Won < 200 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for i, x := range r.Weights {
+		if n := x / r.Weights[0]; math.Abs(n-math.Round(n)) > 1e-9 || n < 0 || n > 12 {
+			t.Errorf("w%d is %v times the constant", i, n)
+		}
+	}
+}
+
 // Trained against random players it beats them, and the same seed learns the same weights.
 func TestTrain(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: Initial}

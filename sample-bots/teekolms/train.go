@@ -29,6 +29,8 @@ type Training struct {
 	Rival    *Weights // that the opponent plays by, unless Self; nil for random
 	Fixed    bool     // the weights stay as they are
 	Steady   bool     // nobody who plays by weights moves at random
+	Blind    bool     // nobody who plays by weights sees that a move wins at once
+	Replace  bool     // each step of learning replaces the weights, see Weights.Replace
 	Limit    int      // plies of a game; 0 for those of the study's first experiments
 	Seed     uint64
 	Start    Weights
@@ -60,7 +62,7 @@ func Train(ctx context.Context, t Training) (Report, error) {
 		seen, end := t.play(&report.Weights, game%2, r)
 		report.count(end)
 		if !t.Fixed {
-			learn(&report.Weights, seen, end, t.Mu)
+			t.learn(&report.Weights, seen, end)
 		}
 		if t.Progress != nil && (game+1)%100 == 0 {
 			t.Progress(report)
@@ -114,7 +116,7 @@ func (t *Training) play(w *Weights, seat int, r *rules.Rand) (seen []Features, e
 // random.
 func (t *Training) move(w *Weights, s *teeko.State, r *rules.Rand) rules.Move {
 	if w != nil && (t.Steady || r.Below(explore) > 0) {
-		m, _ := w.Choose(s, r)
+		m, _ := w.choose(s, r, t.Blind)
 		return m
 	}
 	var list [rules.MaxMoves]rules.Move
@@ -124,12 +126,16 @@ func (t *Training) move(w *Weights, s *teeko.State, r *rules.Rand) rules.Move {
 
 // learn trains on each position: its training value is the value of the next one that the learner
 // has made, and at the end that of the end.
-func learn(w *Weights, seen []Features, end, mu float64) {
+func (t *Training) learn(w *Weights, seen []Features, end float64) {
 	for i, f := range seen {
 		train := end
 		if i+1 < len(seen) {
 			train = w.Value(seen[i+1])
 		}
-		w.Learn(f, train, mu)
+		if t.Replace {
+			w.Replace(f, train, t.Mu)
+		} else {
+			w.Learn(f, train, t.Mu)
+		}
 	}
 }

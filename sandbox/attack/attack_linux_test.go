@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
 var (
@@ -33,7 +34,7 @@ var (
 // binary: a sandbox's init, a worker, and the helpers of attacks that ask what
 // this machine has.
 func TestMain(m *testing.M) {
-	sandbox.MaybeInit()
+	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) > 1 {
 		if os.Args[1] == "worker" {
 			work(os.Args[2:])

@@ -80,6 +80,8 @@ func accessCases() map[string]accessCase {
 		"GET /api/v1/games/{game}/replay":                  withIDs("/api/v1/games/%d/replay", game),
 		"GET /api/v1/games/{game}/logs/{seat}":             withIDs("/api/v1/games/%d/logs/%d", func(w *world) []any { return []any{w.gameID, w.adaSeat} }),
 		"GET /api/v1/replays":                              plain("/api/v1/replays"),
+		"GET /api/v1/machines":                             plain("/api/v1/machines"),
+		"GET /api/v1/admin/machines":                       plain("/api/v1/admin/machines"),
 		"GET /api/v1/submissions/{submission}":             withIDs("/api/v1/submissions/%d", func(w *world) []any { return []any{w.failed.ID} }),
 		"GET /api/v1/me":                                   plain("/api/v1/me"),
 		"GET /api/v1/me/bots":                              plain("/api/v1/me/bots"),

@@ -92,6 +92,8 @@ func TestPages(t *testing.T) {
 	same(t, w, wire.Standing{}, at("/ladders/teeko/standings?active=false"))
 	same(t, w, wire.Message{}, at("/me/messages").by("ada read"))
 	same(t, w, wire.Person{}, at("/admin/people").by("root all"))
+	same(t, w, wire.Machine{}, at("/machines"))
+	same(t, w, wire.Machine{}, at("/admin/machines").by("root all"))
 }
 
 func same[T any](t *testing.T, w *world, _ T, c call) {

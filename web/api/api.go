@@ -37,6 +37,9 @@ type Options struct {
 	Wake func()
 	// Online reports whether a remote version is connected; nil: none is.
 	Online func(version int64) bool
+	// Machines returns the machines that play matches, and those with credentials that are not
+	// connected; nil: there are none.
+	Machines func() ([]ladder.Machine, error)
 	// Room is the memory that asked matches have to fit into.
 	Room ladder.Room
 	// Health returns why the server cannot work, nil while it can. The API checks the
@@ -127,6 +130,7 @@ func (a *api) routes() []route {
 		{"GET /api/v1/games/{game}/replay", "", false, a.replay},
 		{"GET /api/v1/games/{game}/logs/{seat}", ladder.ScopeRead, false, a.gameLog},
 		{"GET /api/v1/replays", "", false, a.replays},
+		{"GET /api/v1/machines", "", false, a.machines},
 
 		{"POST /api/v1/submissions", ladder.ScopeSubmit, false, a.submit},
 		{"GET /api/v1/submissions/{submission}", ladder.ScopeRead, false, a.submission},
@@ -145,6 +149,7 @@ func (a *api) routes() []route {
 		{"POST /api/v1/admin/invites", ladder.ScopeAll, true, a.addInvite},
 		{"DELETE /api/v1/admin/invites/{invite}", ladder.ScopeAll, true, a.revokeInvite},
 		{"GET /api/v1/admin/people", ladder.ScopeAll, true, a.people},
+		{"GET /api/v1/admin/machines", ladder.ScopeAll, true, a.adminMachines},
 		{"PUT /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, a.block},
 		{"DELETE /api/v1/admin/people/{person}/block", ladder.ScopeAll, true, a.unblock},
 	}
@@ -169,6 +174,9 @@ func newAPI(o Options) *api {
 	}
 	if o.Online == nil {
 		o.Online = func(int64) bool { return false }
+	}
+	if o.Machines == nil {
+		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

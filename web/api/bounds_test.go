@@ -50,17 +50,17 @@ func TestAskForTooMuchTime(t *testing.T) {
 
 // A match whose bots never fit into the memory is refused with the numbers.
 func TestAskForTooMuchMemory(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Room = ladder.Room{Total: 700 << 20, Bot: 512 << 20} })
+	w := newWorld(t, func(o *Options) { o.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20} })
 	ask := func(bots string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: `{"game":"tute","deals":1,"options":{"players":"4"},"bots":[` + bots + `]}`})
 		return rec.Code, rec.Body.String()
 	}
-	// Three house bots are counted with 64 MiB each.
+	// Three house bots are counted with 96 MiB each.
 	code, said := ask(`"adabot","@random","@first","@greedy"`)
-	if code != http.StatusBadRequest || !strings.Contains(said, "its 4 bots can use 704 MiB at once, 512 MiB each, and all bots together have 700 MiB") {
+	if code != http.StatusBadRequest || !strings.Contains(said, "its 4 bots can use 800 MiB at once, 512 MiB each, and all bots together have 799 MiB") {
 		t.Errorf("%d %s", code, said)
 	}
-	w.api.Room.Total = 704 << 20
+	w.api.Room.Total = 800 << 20
 	if code, said := ask(`"adabot","@random","@first","@greedy"`); code != http.StatusAccepted {
 		t.Errorf("%d %s", code, said)
 	}

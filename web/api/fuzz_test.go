@@ -43,9 +43,7 @@ func beginFuzz(t *testing.T) {
 	if fuzzWorld.world == nil {
 		t.Fatal("no world exists")
 	}
-	fuzzWorld.log.mu.Lock()
-	fuzzWorld.log.b.Reset()
-	fuzzWorld.log.mu.Unlock()
+	fuzzWorld.log.Reset()
 }
 
 // FuzzPaths: paths, queries and methods, by somebody who may do everything.

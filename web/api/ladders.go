@@ -1,7 +1,10 @@
 package api
 
 import (
+	"context"
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/timba-arena/timba/ladder"
@@ -62,32 +65,59 @@ func (a *api) standings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("ladder")
-	all, err := a.Store.Standings(r.Context(), name)
-	if err == nil && active != nil && !*active {
-		var inactive []ladder.Standing
-		inactive, err = a.Store.Inactive(r.Context(), name)
-		all = append(all, inactive...)
+	var places wire.Page[ladder.Standing]
+	var err error
+	if active != nil && !*active {
+		places, err = a.allStandings(r.Context(), name, from, limit)
+	} else {
+		places, err = a.activeStandings(r.Context(), name, from, limit)
 	}
 	if err != nil {
 		return err
 	}
-	docs := make([]wire.Standing, len(all))
-	for i, s := range all {
-		docs[i] = standingDoc(s)
+	page := wire.Page[wire.Standing]{Items: make([]wire.Standing, len(places.Items)), Next: places.Next}
+	for i, s := range places.Items {
+		page.Items[i] = standingDoc(s)
 	}
-	return respond(w, http.StatusOK, cut(docs, from, limit, "place"))
+	return respond(w, http.StatusOK, page)
+}
+
+func (a *api) activeStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
+	first := int(min(from, math.MaxInt32))
+	places, total, err := a.Store.StandingsPage(ctx, name, first, limit)
+	if err != nil {
+		return page, err
+	}
+	return part(places, int64(first), total, "place"), nil
+}
+
+func (a *api) allStandings(ctx context.Context, name string, from int64, limit int) (page wire.Page[ladder.Standing], err error) {
+	active, err := a.Store.Standings(ctx, name)
+	if err != nil {
+		return page, err
+	}
+	inactive, err := a.Store.Inactive(ctx, name)
+	if err != nil {
+		return page, err
+	}
+	return cut(slices.Concat(active, inactive), from, limit, "place"), nil
 }
 
 // cut returns a page of a complete list. Its cursor is the number of items before the next page.
 func cut[T any](all []T, from int64, limit int, kind string) wire.Page[T] {
 	start := min(from, int64(len(all)))
 	rest := all[start:]
-	page := wire.Page[T]{Items: rest[:min(limit, len(rest))]}
+	return part(rest[:min(limit, len(rest))], start, len(all), kind)
+}
+
+// part returns a page of a list of total items; start is how many come before the page.
+func part[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
+	page.Items = items
 	if page.Items == nil {
 		page.Items = []T{}
 	}
-	if len(rest) > limit {
-		page.Next = cursorOf(kind, start+int64(limit))
+	if end := start + int64(len(items)); end < int64(total) {
+		page.Next = cursorOf(kind, end)
 	}
 	return page
 }

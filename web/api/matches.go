@@ -149,7 +149,7 @@ func (a *api) fullMatch(ctx context.Context, m ladder.Match) (wire.Match, error)
 		}
 	}
 	for _, t := range m.Attempts {
-		attempt := wire.Attempt{Number: t.Number, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
+		attempt := wire.Attempt{Number: t.Number, Machine: t.Machine, Commitment: t.Commitment.String(), Began: t.Began, Ended: t.Ended, Reason: t.Reason}
 		if t.Seed != nil {
 			attempt.Seed = t.Seed.String()
 		}

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -48,7 +48,7 @@ type world struct {
 	config  *config.Config
 	api     *api
 	http    http.Handler
-	log     *lockedBuffer
+	log     *refereetest.Output
 	woken   int
 	uploads byte
 	keys    map[string]string // "ada read" and so on
@@ -62,24 +62,6 @@ type world struct {
 	gameID              int64 // of the rated match; adabot wrote a log in seat adaSeat
 	adaSeat             int
 	adaFails            bool // adabot ends before it is ready
-}
-
-// lockedBuffer is a log that handlers of several goroutines write.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 const testConfig = `
@@ -111,7 +93,7 @@ house = ["@random", "@greedy"]
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
-	w := &world{tb: tb, events: new(events.Hub), log: new(lockedBuffer), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{tb: tb, events: new(events.Hub), log: new(refereetest.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
 	w.store, w.config = w.Store, w.Config
 	w.people()
@@ -122,6 +104,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 		Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
 	}
+	o.Machines = w.machines
 	if change != nil {
 		change(&o)
 	}
@@ -225,8 +208,7 @@ func (w *world) houseVersion(name string) int64 {
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
-	_, err := w.store.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
-	check(w.tb, err)
+	check(w.tb, w.store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	check(w.tb, err)
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
@@ -255,7 +237,7 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		return nil
 	}
 	check(w.tb, rm.Play(bg))
-	_, err = w.store.Finish(bg, m.ID, games)
+	_, err = w.store.Finish(bg, m.ID, 1, games)
 	check(w.tb, err)
 	m, err = w.store.Match(bg, m.ID)
 	check(w.tb, err)

@@ -367,6 +367,11 @@ func (c *Client) People(ctx context.Context) iter.Seq2[wire.Person, error] {
 	return pages[wire.Person](ctx, c, "/admin/people", nil)
 }
 
+// Machines returns all machines with all that admins see of them, the server's own first.
+func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
+	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
+}
+
 // Block blocks a person, or unblocks them if out is false.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete

@@ -76,7 +76,7 @@ func (t *table) pages(width int) (pages [][]string) {
 	return pages
 }
 
-// lines returns the lines of a table with some of the ladders. In the header the words of a
+// lines returns the lines of a table with some of the ladders and the bots on them. In the header the words of a
 // ladder's name stand below each other.
 func (t *table) lines(ladders []string, width int) (lines []string) {
 	first := t.nameWidth(width)
@@ -104,6 +104,9 @@ func (t *table) lines(ladders []string, width int) (lines []string) {
 		})
 	}
 	for _, b := range t.bots {
+		if !slices.ContainsFunc(ladders, func(l string) bool { _, on := t.elo[place{l, b}]; return on }) {
+			continue
+		}
 		row(b, func(l string) string { return t.cell(place{l, b}) })
 	}
 	return lines

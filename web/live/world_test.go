@@ -62,10 +62,12 @@ func newWorld(t testing.TB, toml string, limits ladder.LiveLimits) *world {
 	w.hub.Render = func(_ context.Context, topic, lang string) (live.Parts, error) {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
+	machines := laddertest.NewFleet(referee.AnyCore)
 	r, err := runner.New(runner.Options{
-		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Cores: []int{referee.AnyCore}, Events: &w.events, Watch: w.hub.Watch,
+		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Events: &w.events, Watch: w.hub.Watch,
 	})
 	w.Must(err)
+	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(w.serve))
 	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		c.(*net.TCPConn).SetWriteBuffer(4 << 10) // so that not much is on its way

@@ -156,7 +156,7 @@ func (t *Tables) Open(ctx context.Context, who Who, c Choice) (*Table, error) {
 		cancel(err)
 		return nil, err
 	}
-	err := x.prepare(ctx)
+	err := x.prepare(within)
 	if err == nil {
 		err = t.Store.AddPlay(ctx, x.play(), who.Address, t.Limits.Day)
 	}

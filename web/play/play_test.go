@@ -250,7 +250,7 @@ func TestLimits(t *testing.T) {
 	_, err = open(c, brisca)
 	wantError(t, err, ladder.Unavailable, "all 3 tables are taken")
 	_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Bots: []string{"@greedy"}})
-	wantError(t, err, ladder.Invalid, "the bots of this game may need 320 MiB")
+	wantError(t, err, ladder.Invalid, "the bots of this game may need 480 MiB")
 	sit(w, first, 0)
 	if r := w.kept(first); len(r.Faults) > 0 {
 		t.Errorf("the faults are %v", r.Faults)

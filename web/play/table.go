@@ -44,7 +44,7 @@ type Table struct {
 // guestName is the name of a guest in a replay.
 const guestName = "guest"
 
-// prepare makes the bots and the person's seat.
+// prepare makes the bots, whose files stay until the context has ended, and the person's seat.
 func (x *Table) prepare(ctx context.Context) error {
 	x.came, x.over = make(chan struct{}), make(chan struct{})
 	x.seat = seat.New(seat.Options{Back: x.tables.Limits.Back, Replay: true})
@@ -232,17 +232,6 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 	return game, nil
 }
 
-// Result returns the result of a game for a seat, by the ranks of all.
-func Result(v rules.Variant, ranks []int, seat int) string {
-	switch r := rules.RecordOf(v, ranks, seat); {
-	case r.Wins > 0:
-		return ladder.PlayWin
-	case r.Draws > 0:
-		return ladder.PlayDraw
-	}
-	return ladder.PlayLoss
-}
-
 // keep stores a finished game. A fault of a house bot is a failure of the server.
 func (x *Table) keep(g *referee.Game) error {
 	p := x.play()
@@ -264,5 +253,5 @@ func (x *Table) keep(g *referee.Game) error {
 		}
 	}
 	g.Reveal(x.Seed)
-	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, Result(x.Variant, g.Ranks, x.Choice.Seat), g.Encode(), records)
+	return x.tables.Store.FinishPlay(context.WithoutCancel(x.tables.ctx), x.ID, ladder.PlayResult(rules.RecordOf(x.Variant, g.Ranks, x.Choice.Seat)), g.Encode(), records)
 }

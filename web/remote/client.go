@@ -46,6 +46,7 @@ type Client struct {
 	programs map[int64]*program
 	begun    map[int64]bool // the matches that are played
 	leaving  bool
+	released bool          // the server has no match for it any more
 	idle     chan struct{} // closed when leaving and nothing is played
 	states   chan State
 }
@@ -127,7 +128,7 @@ func (c *Client) Run(ctx context.Context) error {
 		case errors.As(err, &final) || !reached:
 			return err
 		}
-		if time.Since(began) > maxWait {
+		if time.Since(began) > wait { // it was worth coming back
 			wait = 0
 		}
 		wait = max(min(2*wait, maxWait), minWait)
@@ -167,22 +168,34 @@ func (c *Client) leave() {
 	c.isIdle()
 }
 
-// resultTime is how long a client that leaves waits for the result of its last match.
-const resultTime = 10 * time.Second
+// resultTime is how long a client that leaves, and that the server has released, waits for the
+// result of its last match; offlineTime is how long one that leaves tries to come back for it.
+const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// isIdle ends Run where nothing is left to do, under the lock.
+// isIdle ends Run where nothing is left to do, under the lock. While the server has a match for the
+// client, of which it need not have heard, it stays.
 func (c *Client) isIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
-	case len(c.begun) == 0:
+	case len(c.begun) == 0 && (c.released || c.link == nil):
 		c.stop()
-	default:
-		time.AfterFunc(resultTime, func() {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.stop()
-		})
+	case c.released:
+		c.stopAfter(resultTime)
+	case c.link == nil:
+		c.stopAfter(offlineTime)
 	}
+}
+
+// stopAfter ends Run after a time in which nothing has changed.
+func (c *Client) stopAfter(d time.Duration) {
+	released, link := c.released, c.link
+	time.AfterFunc(d, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if len(c.programs) == 0 && c.released == released && c.link == link {
+			c.stop()
+		}
+	})
 }
 
 func (c *Client) stop() {
@@ -212,14 +225,15 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 	stop := context.AfterFunc(ctx, func() { l.end(seat.CloseEnded, "the bot leaves") })
 	defer stop()
 	defer l.end(seat.CloseEnded, "the bot leaves")
-	if err := l.send(frame{Hello: &hello{Sessions: c.sessions()}}); err != nil {
+	if err := l.send(frame{Hello: c.hello()}); err != nil {
 		return err
 	}
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.link == l {
-			c.link = nil
+			c.link, c.released = nil, false
+			c.isIdle()
 		}
 	}()
 	for {
@@ -242,6 +256,8 @@ func (c *Client) connect(ctx context.Context, reached *bool) error {
 			c.open(l, f.Open)
 		case f.Result != nil:
 			c.result(f.Result)
+		case f.Left:
+			c.release()
 		case f.Bye != "":
 			return dismissed{fmt.Errorf("server: %s", f.Bye)}
 		case f.Session != 0:
@@ -282,11 +298,15 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, dismissed{p}
 }
 
-// sessions returns those that have a process, in order.
-func (c *Client) sessions() []int64 {
+// hello returns the sessions that have a process, and the newest matches without a result.
+func (c *Client) hello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.AppendSeq([]int64{}, maps.Keys(c.programs))
+	matches := slices.Sorted(maps.Keys(c.begun))
+	return &hello{
+		Sessions: slices.AppendSeq([]int64{}, maps.Keys(c.programs)),
+		Matches:  matches[max(0, len(matches)-maxSessions):],
+	}
 }
 
 // welcome goes on with the sessions that the server still has, and ends the others.
@@ -344,10 +364,24 @@ func (c *Client) open(l *link, o *Opening) {
 }
 
 func (c *Client) result(r *Result) {
+	c.mu.Lock()
+	awaited := c.begun[r.Match]
+	delete(c.begun, r.Match)
+	c.mu.Unlock()
+	if !awaited { // it came twice, or has not played here
+		return
+	}
 	c.states <- State{Result: r}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.begun, r.Match)
+	c.isIdle()
+}
+
+// release notes that the server has no match for the client any more.
+func (c *Client) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.released = true
 	c.isIdle()
 }
 

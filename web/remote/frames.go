@@ -38,15 +38,17 @@ type frame struct {
 	Open    *Opening    `json:"open,omitempty"`    // by the server: a session begins
 	Result  *Result     `json:"result,omitempty"`  // by the server: a match has ended
 	Leave   bool        `json:"leave,omitempty"`   // by the client: no more matches
+	Left    bool        `json:"left,omitempty"`    // by the server, after Leave: no match of the bot is left
 	Bye     string      `json:"bye,omitempty"`     // by the server: the client is not to come back
 	Session int64       `json:"session,omitempty"`
 	Seat    *seat.Frame `json:"seat,omitempty"`
 	Shut    bool        `json:"shut,omitempty"` // that end of the session carries no more frames
 }
 
-// hello has the sessions that the client still has processes for.
+// hello is what a client tells of itself.
 type hello struct {
-	Sessions []int64 `json:"sessions"`
+	Sessions []int64 `json:"sessions"`          // that it still has processes for
+	Matches  []int64 `json:"matches,omitempty"` // that it has begun, and awaits the results of
 }
 
 // Welcome is what the server tells a bot that has connected.

@@ -235,12 +235,13 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 	if err != nil {
 		return err
 	}
-	if f.Hello == nil || len(f.Hello.Sessions) > maxSessions {
+	if f.Hello == nil || len(f.Hello.Sessions) > maxSessions || len(f.Hello.Matches) > maxSessions {
 		return fmt.Errorf("remote: the first frame is not a hello")
 	}
 	if err := h.welcome(b, l, ask, f.Hello.Sessions); err != nil {
 		return err
 	}
+	go h.tellEnded(b.version.ID, l, f.Hello.Matches) // it ends with the link
 	h.Wake()
 	for {
 		f = frame{}
@@ -249,11 +250,7 @@ func (h *Hub) carry(b *bot, l *link, ask asked) error {
 		}
 		switch {
 		case f.Leave:
-			h.mu.Lock()
-			if b.link == l && !b.leaving {
-				b.leaving, b.since = true, time.Now()
-			}
-			h.mu.Unlock()
+			h.leave(b, l)
 		case f.Session != 0 && (f.Seat != nil || f.Shut):
 			l.deliver(f)
 		default:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -24,7 +25,10 @@ type Options struct {
 	Bounds ladder.Limits // of people: bots and versions
 	Events *events.Hub
 	Wake   func() // called when a bot has come; nil: nobody wants to know
-	Log    *slog.Logger
+	// AwaitIdle returns when a version that has left plays no match and none is about to begin, or
+	// with an error when the context ends; nil: it never plays.
+	AwaitIdle func(ctx context.Context, version int64) error
+	Log       *slog.Logger
 }
 
 // Hub has the remote bots of a server.
@@ -64,6 +68,9 @@ type session struct {
 func New(o Options) *Hub {
 	if o.Wake == nil {
 		o.Wake = func() {}
+	}
+	if o.AwaitIdle == nil {
+		o.AwaitIdle = func(context.Context, int64) error { return nil }
 	}
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Hub{Options: o, began: time.Now(), recheck: make(chan struct{}, 1), bots: map[int64]*bot{}}
@@ -189,10 +196,17 @@ const checkTime = 3 * time.Second
 
 // tell tells the bots of a match how it has ended.
 func (h *Hub) tell(e events.Event) {
+	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
+		return // of most matches, none is here
+	}
 	m, err := h.Store.Match(context.Background(), e.Match)
 	if err != nil {
 		h.Log.Error("reading a match", "match", e.Match, "err", err)
 		return
+	}
+	text := e.Text
+	if e.Kind == events.MatchFinished {
+		text = m.Reason
 	}
 	for slot, id := range m.Versions {
 		h.mu.Lock()
@@ -201,19 +215,33 @@ func (h *Hub) tell(e events.Event) {
 			l = b.link
 		}
 		h.mu.Unlock()
-		if l == nil {
-			continue
+		if l != nil {
+			go l.send(frame{Result: resultOf(m, slot, text)})
 		}
-		r := Result{Match: e.Match, Ladder: m.Ladder, Text: e.Text}
-		if e.Kind == events.MatchFinished {
-			r.Text = m.Reason
+	}
+}
+
+// resultOf returns how a match has ended for the bot of a slot.
+func resultOf(m ladder.Match, slot int, text string) *Result {
+	r := &Result{Match: m.ID, Ladder: m.Ladder, Text: text}
+	for _, c := range m.Changes {
+		if c.Slot == slot {
+			r.Score, r.Before, r.After = c.Score, c.Before, c.After
 		}
-		for _, c := range m.Changes {
-			if c.Slot == slot {
-				r.Score, r.Before, r.After = c.Score, c.Before, c.After
-			}
+	}
+	return r
+}
+
+// tellEnded tells a bot that is back how matches have ended that it awaits the results of.
+func (h *Hub) tellEnded(version int64, l *link, matches []int64) {
+	for _, id := range matches {
+		m, err := h.Store.Match(context.Background(), id)
+		if err != nil || m.State != ladder.Finished && m.State != ladder.Dropped {
+			continue // it is told when it ends
 		}
-		go l.send(frame{Result: &r})
+		if slot := slices.Index(m.Versions, version); slot >= 0 {
+			l.send(frame{Result: resultOf(m, slot, m.Reason)})
+		}
 	}
 }
 
@@ -267,6 +295,32 @@ func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
 			l.end(seat.CloseBroken, why)
 		}()
 	}
+}
+
+// leave takes a bot out of matchmaking, and tells it when no match of it is left: one may be about
+// to begin of which it has not heard.
+func (h *Hub) leave(b *bot, l *link) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if b.link != l || b.leaving {
+		return
+	}
+	b.leaving, b.since = true, time.Now()
+	version := b.version.ID
+	go func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			select {
+			case <-l.done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		if h.AwaitIdle(ctx, version) == nil {
+			l.send(frame{Left: true})
+		}
+	}()
 }
 
 // detach notes that a bot is away, under the lock.

@@ -213,6 +213,50 @@ func TestPlays(t *testing.T) {
 	verify(t, w)
 }
 
+// A bot that leaves while a match of its own begins, of which it has not heard, plays it first.
+func TestLeavesWhileMatched(t *testing.T) {
+	w := world(t, 30, 3, 10, 10)
+	p := newProxy(t, w, 0)
+	letGo := p.holdAfter("}}\n") // the end of the welcome
+	defer letGo()
+	c := bot(w, w.Token, "far")
+	c.URL = "http://" + p.Addr().String()
+	f := start(t, c)
+	f.await(t, "online", online)
+	var match int64
+	refereetest.Until(t, "a match has begun", func() bool {
+		list, err := w.Server.Store.Running(t.Context())
+		w.Must(err)
+		for _, r := range list {
+			match = r.Match
+		}
+		return match != 0
+	})
+	f.Leave()
+	f.await(t, "leaving", func(s remote.State) bool { return s.Leaving })
+	select {
+	case err := <-f.ended:
+		f.ended <- err
+		t.Fatalf("the client ended while match %d began: %v", match, err)
+	case <-time.After(time.Second):
+	}
+	letGo()
+	if s := f.await(t, "the match", playing); s.Playing.Match != match {
+		t.Errorf("it plays %+v, not match %d", s.Playing, match)
+	}
+	if s := f.await(t, "the result", over); s.Result.Match != match {
+		t.Errorf("it was told %+v, not of match %d", s.Result, match)
+	}
+	if err := <-f.ended; err != nil {
+		t.Errorf("after Leave: %v", err)
+	}
+	f.ended <- nil
+	m, list := games(t, w, match)
+	if m.State != ladder.Finished || m.Reason != "" || len(list) != 4 {
+		t.Errorf("match %+v has %d games", m, len(list))
+	}
+}
+
 // proxy is a network that breaks.
 type proxy struct {
 	net.Listener
@@ -222,6 +266,8 @@ type proxy struct {
 	made  int
 	limit int // bytes to the client before a connection breaks; 0: none
 	shut  bool
+	last  []byte        // that reaches the client until held is closed
+	held  chan struct{} // nil: all does
 }
 
 func newProxy(t *testing.T, w *sitetest.World, limit int) *proxy {
@@ -261,12 +307,43 @@ func (p *proxy) carry(c net.Conn) {
 		s.Close()
 	}()
 	if limit > 0 {
-		io.CopyN(c, s, int64(limit))
+		io.CopyN(down{c, p}, s, int64(limit))
 	} else {
-		io.Copy(c, s)
+		io.Copy(down{c, p}, s)
 	}
 	c.Close()
 	s.Close()
+}
+
+// holdAfter keeps back what the server sends after the first occurrence of a text, until it is told
+// to let it go.
+func (p *proxy) holdAfter(text string) (letGo func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last, p.held = []byte(text), make(chan struct{})
+	return sync.OnceFunc(func() { close(p.held) })
+}
+
+// down is the way to the client.
+type down struct {
+	net.Conn
+	*proxy
+}
+
+func (d down) Write(data []byte) (int, error) {
+	d.mu.Lock()
+	last, held := d.last, d.held
+	d.mu.Unlock()
+	i := bytes.Index(data, last)
+	if held == nil || i < 0 {
+		return d.Conn.Write(data)
+	}
+	if n, err := d.Conn.Write(data[:i+len(last)]); err != nil {
+		return n, err
+	}
+	<-held
+	n, err := d.Conn.Write(data[i+len(last):])
+	return i + len(last) + n, err
 }
 
 // cut breaks all connections, and all that come if it is for good.

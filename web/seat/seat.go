@@ -328,15 +328,16 @@ func (s *Seat) send(a *attached, received <-chan error) error {
 	var over <-chan time.Time
 	for {
 		s.mu.Lock()
+		if s.conn != a { // another one has gone on, and has forgotten what it sent
+			s.mu.Unlock()
+			return ErrTaken
+		}
 		changed := s.changed
 		frame, any := s.next(a)
-		current := s.conn == a
 		ended := s.ended
 		done := a.over && s.acked == s.base+len(s.sent)
 		s.mu.Unlock()
 		switch {
-		case !current:
-			return ErrTaken
 		case any:
 			if err := a.Send(frame); err != nil {
 				return err

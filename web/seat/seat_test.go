@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -95,6 +96,61 @@ func expect(n int) *lines {
 		close(l.full)
 	}
 	return l
+}
+
+// slow is an end that sends lines when its gate opens, into the void.
+type slow struct {
+	*half
+	sends chan struct{}
+	gate  chan struct{}
+}
+
+func (s slow) Send(f seat.Frame) error {
+	if f.Lines == nil {
+		return s.half.Send(f)
+	}
+	close(s.sends)
+	<-s.gate
+	return nil
+}
+
+// A connection that was taken over while it sent ends, although the other end has the lines that it
+// would send next from the new one.
+func TestTakenWhileSending(t *testing.T) {
+	s := seat.New(seat.Options{})
+	r, w := io.Pipe()
+	var served sync.WaitGroup
+	served.Go(func() { s.Serve(r, io.Discard) })
+	io.WriteString(w, "one\n")
+	a, far := connect([2]int{1 << 20, 1 << 20}, true)
+	old := slow{a, make(chan struct{}), make(chan struct{})}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Attach(old) }()
+	far.Send(seat.Frame{})
+	<-old.sends
+	io.WriteString(w, "two\nthree\n")
+	a, far = connect([2]int{1 << 20, 1 << 20}, true)
+	attached := make(chan error, 1)
+	go func() { attached <- s.Attach(a) }()
+	far.Send(seat.Frame{})
+	for n := 0; n < 3; {
+		f, err := far.Receive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(f.Lines)
+	}
+	far.Send(seat.Frame{Ack: 3})
+	refereetest.Until(t, "the lines are acknowledged", s.Heard)
+	close(old.gate)
+	if err := <-ended; !errors.Is(err, seat.ErrTaken) {
+		t.Errorf("the old connection ends with %v", err)
+	}
+	w.Close()
+	s.Close(nil)
+	served.Wait()
+	far.Close("")
+	<-attached
 }
 
 // No line is lost and none comes twice, wherever the connections break.

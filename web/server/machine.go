@@ -57,6 +57,9 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 // serverMemory is what the server itself is left, or half of the memory where that is less.
 const serverMemory = 512 << 20
 
+// BotMemory returns the memory that all bots have together on a machine, if nobody says how much.
+func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory) }
+
 // leastMemory is the least that a server leaves a bot by itself: interpreters need some.
 const leastMemory = 128 << 20
 
@@ -91,7 +94,7 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 	case machine > 0 && c.Memory > machine:
 		return room, "", fmt.Errorf("memory cannot be %d MiB: this machine or its cgroup has %d MiB, for the server as well", c.Memory>>20, machine>>20)
 	case c.Memory == 0:
-		room.Total = max(machine/2, machine-serverMemory)
+		room.Total = BotMemory(machine)
 	}
 	if c.Sandbox != sandbox.None {
 		room.Bot = c.BotLimit().Most(level)

@@ -14,11 +14,11 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	renameio "github.com/google/renameio/v2/maybe"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -28,12 +28,11 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -51,8 +50,11 @@ type Options struct {
 	Cores   []int          // one for each worker
 	Grace   time.Duration  // for running matches at the end
 	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
+	Cluster Cluster        // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
+	// Now is the clock of what is stored; nil: the system's.
+	Now func() time.Time
 	// Beside runs beside the server, unless it is nil. Its error stops the server.
 	Beside func(context.Context) error
 }
@@ -71,6 +73,7 @@ type Server struct {
 	room     ladder.Room
 	tables   *play.Tables
 	resolve  func(context.Context, ladder.Version) (referee.Bot, error)
+	days     <-chan time.Time // when days begin, for tests; nil: by the clock
 	listener net.Listener
 	remotes  *remote.Hub
 }
@@ -97,7 +100,7 @@ func (s *Server) open() error {
 	if s.room, s.Notice, err = memoryOf(s.Config, s.Level); err != nil {
 		return err
 	}
-	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true}); err != nil {
+	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true, Now: s.Now}); err != nil {
 		return err
 	}
 	if err := s.emptyTmp(); err != nil {
@@ -137,12 +140,7 @@ func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	tmp := path + ".new"
-	if err := os.WriteFile(tmp, data, 0o600); err != nil {
-		os.Remove(tmp)
-		return err
-	}
-	return os.Rename(tmp, path)
+	return renameio.WriteFile(path, data, 0o600)
 }
 
 // dataError returns an error on the data directory with what to try.
@@ -166,98 +164,6 @@ func listenError(address string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// prepare updates the ladders and house bots in the database from the configuration, releases
-// the running matches of an earlier server, and makes the first token.
-func (s *Server) prepare(ctx context.Context) error {
-	if err := s.Store.SyncLadders(ctx, s.Config.Ladders); err != nil {
-		return err
-	}
-	bots, err := houseBots(ctx, s.Config)
-	if err != nil {
-		return err
-	}
-	if err := s.Store.SyncHouse(ctx, bots); err != nil {
-		return err
-	}
-	swept, err := s.Store.SweepUploads(ctx)
-	if err != nil {
-		return err
-	}
-	if swept > 0 {
-		s.Log.Info("uploads that nobody needs are deleted", "uploads", swept)
-	}
-	released, err := s.Store.ReleaseRunning(ctx)
-	if err != nil {
-		return err
-	}
-	if released > 0 {
-		s.Log.Info("matches of the last run wait to be played again", "matches", released)
-	}
-	broken, err := s.Store.BreakPlays(ctx)
-	if err != nil {
-		return err
-	}
-	if broken > 0 {
-		s.Log.Info("games of people that the last run left are ended", "games", broken)
-	}
-	s.Token, err = s.firstToken(ctx)
-	return err
-}
-
-// houseBots returns the house bots of all ladders.
-func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
-	var names []string
-	for _, l := range c.Ladders {
-		names = append(names, l.House...)
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash})
-	}
-	return bots, nil
-}
-
-// adminName is the name of the admin that the first start creates.
-const adminName = "admin"
-
-// firstToken makes an admin and a token if no admin has ever had a token; else it returns "".
-func (s *Server) firstToken(ctx context.Context) (token string, err error) {
-	people, err := s.Store.People(ctx)
-	if err != nil {
-		return "", err
-	}
-	var admin ladder.Person
-	for _, p := range people {
-		if !p.Admin {
-			continue
-		}
-		tokens, err := s.Store.Tokens(ctx, p.ID)
-		if err != nil || len(tokens) > 0 {
-			return "", err
-		}
-		admin = p
-	}
-	if admin.ID == 0 {
-		if admin, err = s.Store.AddPerson(ctx, adminName, true); err != nil {
-			return "", err
-		}
-	}
-	if token, _, err = s.Store.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
-		return "", err
-	}
-	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a lost database
-		return "", dataError(err)
-	}
-	if err := writeNew(s.Dir.AdminToken(), []byte(token+"\n")); err != nil {
-		return "", dataError(err)
-	}
-	return token, nil
-}
-
 // Serve runs until the context ends or the HTTP server fails.
 func (s *Server) Serve(ctx context.Context) error {
 	limits := setAside(s.Config, &s.room)
@@ -267,17 +173,33 @@ func (s *Server) Serve(ctx context.Context) error {
 	var r *runner.Runner // below
 	s.remotes = remote.New(remote.Options{
 		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Events: &s.Events, Log: s.Log,
-		Wake: func() { r.Wake() },
+		Wake:      func() { r.Wake() },
+		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
 	})
-	var err error
-	r, err = s.runner(registry)
+	pipeline := s.pipeline()
+	trouble := make(chan error, 1)
+	hub, err := s.openHub(ctx, registry, pipeline, trouble)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer hub.Close()
+	if r, err = s.runner(registry, hub, pipeline); err != nil {
+		return err
+	}
+	link, err := hub.Local(ctx)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	defer link.Close() // before the hub
+	worker, err := s.worker(registry, link, r)
 	if err != nil {
 		return err
 	}
 	s.tables = play.New(play.Options{
 		Store: s.Store, Events: &s.Events, Limits: limits, Room: s.room, Resolve: s.resolve, Sandbox: s.botSandbox(), Log: s.Log,
 	})
-	handler, err := s.handler(r, registry)
+	seen := machines(hub, r)
+	handler, err := s.handler(r, registry, seen)
 	if err != nil {
 		return err
 	}
@@ -285,13 +207,19 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
+	working, stopWorking := context.WithCancel(context.WithoutCancel(ctx))
 	group.Go(func() error {
+		defer stopWorking() // matches have a grace
 		defer s.remotes.Close()
 		return r.Run(ctx)
 	})
+	group.Go(func() error { return worker.Run(working) })
+	group.Go(func() error { return pauseFor(ctx, trouble, r) })
 	group.Go(func() error { return s.remotes.Run(ctx) })
 	group.Go(func() error { return s.Live.Run(ctx) })
 	group.Go(func() error { return s.tables.Run(ctx) })
+	group.Go(func() error { return s.keepStorage(ctx, pipeline, s.everyDay(ctx)) })
+	group.Go(func() error { return s.keepMachines(working, seen) })
 	group.Go(func() error { return s.watchBlocked(ctx, s.wake(r)) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // when all has ended
@@ -302,6 +230,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	if s.Beside != nil {
 		group.Go(func() error { return s.Beside(ctx) })
 	}
+	s.serveWeb(ctx, group, web)
+	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
+	return group.Wait()
+}
+
+// serveWeb serves until the server is stopped, and downloads for a grace longer.
+func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	group.Go(func() error {
 		if err := web.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serving: %w", err)
@@ -314,12 +249,18 @@ func (s *Server) Serve(ctx context.Context) error {
 		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(s.Grace, time.Second))
 		defer cancel()
 		if web.Shutdown(over) != nil {
-			web.Close() // downloads have had the grace
+			web.Close()
 		}
 		return nil
 	})
-	daemon.SdNotify(false, daemon.SdNotifyReady) // no effect without systemd
-	return group.Wait()
+}
+
+// unlessStopped returns an error, nil where it is only that the server was stopped while it started.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // wake returns what is called when there is something new to do, or to end.
@@ -331,11 +272,12 @@ func (s *Server) wake(r *runner.Runner) func() {
 }
 
 // handler returns the handler of all addresses: the API and the site.
-func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.Handler, error) {
+func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	a := api.New(api.Options{
 		Store: s.Store, Config: s.Config, Events: &s.Events, Proxies: s.Proxies, Log: s.Log,
 		Wake:       s.wake(r),
 		Online:     s.remotes.Online,
+		Machines:   machines,
 		Room:       s.room,
 		Health:     func(context.Context) error { return r.Health().Err() },
 		Metrics:    promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
@@ -347,7 +289,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry) (http.
 	}
 	pages, err := site.New(site.Options{
 		Store: s.Store, Config: s.Config, Events: &s.Events, API: a, Live: s.Live, Play: s.tables, Key: key,
-		AgainstPeople: s.Store.RecordAgainstPeople,
+		AgainstPeople: s.Store.RecordAgainstPeople, Machines: machines,
 	})
 	if err != nil {
 		return nil, err
@@ -387,11 +329,7 @@ func (s *Server) sessionKey() ([]byte, error) {
 	return key, nil
 }
 
-func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
-	pipeline := submission.New(s.Store, s.Config, house.Registry{})
-	pipeline.Events, pipeline.Log = &s.Events, s.Log
-	pipeline.Room, pipeline.Level = s.room, s.Level
-	s.resolve = pipeline.Resolve
+func (s *Server) runner(registry *prometheus.Registry, machines *fleet.Hub, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.Memory()
 	if err != nil {
 		return nil, err
@@ -412,9 +350,11 @@ func (s *Server) runner(registry *prometheus.Registry) (*runner.Runner, error) {
 		Submit:     pipeline.Run,
 		Sandbox:    s.botSandbox(),
 		Pause:      s.Config.Pause,
-		Cores:      s.Cores,
+		Idle:       s.Config.Idle,
+		Fleet:      machines,
+		Missing:    s.missing,
 		Grace:      s.Grace,
-		Check:      s.check,
+		Check:      s.checkWith(machines),
 		Watch:      s.Live.Watch,
 		Events:     &s.Events,
 		Registerer: registry,
@@ -433,9 +373,22 @@ func (s *Server) botSandbox() *referee.Sandbox {
 // room is the free disk space in bytes that the server needs to resume after a failure.
 const room = 1 << 20
 
-// check returns an error unless this machine can play: the disk has room for a file, and a
-// program starts in a sandbox.
-func (s *Server) check(ctx context.Context) error {
+// check returns an error unless this machine can play.
+func (s *Server) check(ctx context.Context) error { return CheckMachine(ctx, s.botSandbox()) }
+
+// checkWith returns a check of this machine and of its fleet.
+func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := h.Err(); err != nil {
+			return err
+		}
+		return s.check(ctx)
+	}
+}
+
+// CheckMachine returns an error unless this machine can play: the disk has room for a file, and a
+// program starts in a sandbox, unless that is nil.
+func CheckMachine(ctx context.Context, bots *referee.Sandbox) error {
 	f, err := os.CreateTemp("", "check-")
 	if err != nil {
 		return dataError(err)
@@ -445,14 +398,14 @@ func (s *Server) check(ctx context.Context) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return dataError(err)
 	}
-	if s.Config.Sandbox == sandbox.None {
+	if bots == nil {
 		return nil
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	p, err := sandbox.Start(sandbox.Spec{Command: []string{exe, "--version"}, Limit: s.Config.BotLimit(), Level: s.Config.Sandbox})
+	p, err := sandbox.Start(sandbox.Spec{Command: []string{exe, "--version"}, Limit: bots.Limit, Level: bots.Level})
 	if err != nil {
 		return err
 	}

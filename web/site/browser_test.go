@@ -47,7 +47,7 @@ func examine(b *browsertest.Tab, url, name string) {
 // TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
 	in := browsertest.Start(t)
-	s := sitetest.NewStill(t, nil)
+	s := sitetest.NewStill(t, withMachines)
 	s.PlayEach(3)
 	cards, of := s.Finished("brisca")
 	_, boards := s.Finished("tebes-4")
@@ -68,6 +68,7 @@ func TestPages(t *testing.T) {
 		{"docs", "/docs"},
 		{"ratings", "/ratings"},
 		{"docs-submitting", "/docs/submitting"},
+		{"machines", "/machines"},
 		{"matches", "/matches"},
 		{"matches-empty", "/matches?bot=nobody&rated=no"},
 		{"match", fmt.Sprintf("/matches/%d", cards.ID)},
@@ -120,7 +121,7 @@ func matchStates(s *sitetest.Still) map[string]string {
 		s.Must(err)
 		switch state {
 		case "interrupted":
-			_, err = s.Store.Break(ctx, m.ID, "the server stopped", false)
+			_, err = s.Store.Break(ctx, m.ID, 1, "the server stopped", false)
 		case "cancelled":
 			err = s.Store.CancelMatch(ctx, m.ID, 0, "cancelled: ada is blocked")
 		}

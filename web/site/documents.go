@@ -38,10 +38,13 @@ var published = []struct {
 	{"docs/tournaments.md", "/docs/tournaments", "docs.tournaments"},
 	{"docs/remote.md", "/docs/remote", "docs.remote"},
 	{"docs/house-bots.md", "/docs/house-bots", "docs.house-bots"},
+	{"docs/training.md", "/docs/training", "docs.training"},
 	{"docs/experiments.md", "/docs/experiments", "docs.experiments"},
+	{"docs/training-env.md", "/docs/training-env", "docs.training-env"},
 	{"docs/sandbox.md", "/docs/sandbox", "docs.sandbox"},
 	{"docs/api.md", "/docs/api", "docs.api"},
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
+	{"docs/scaling.md", "/docs/scaling", "docs.scaling"},
 }
 
 // repository is where files are that the site does not show.

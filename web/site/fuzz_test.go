@@ -57,7 +57,11 @@ func pagesOf(v *visit, text string) map[string]any {
 		"versions": versionsPage{Bot: b, Own: true, Versions: []ladder.Version{ver}},
 		"version":  versionPage{Bot: b, Owner: name, Own: true, Version: ver, Places: []ladder.Standing{place}, Stages: []ladder.Stage{{Name: text, Summary: text, Log: text, Ended: at}}},
 		"person":   personPage{Person: ladder.Person{Name: name, Created: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}},
-		"search":   searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},
+		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
+			Name: name, State: ladder.MachineRefused, Reason: text, Version: text, Arch: text, Sandbox: text, Seen: at,
+			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, Began: at}},
+		}}}},
+		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, Most: 9},
 	}
 }
 

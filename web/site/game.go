@@ -39,12 +39,15 @@ func (s *Site) gameOf(v *visit) error {
 		}
 		at[i] = n
 	}
-	list, err := s.Store.Games(v.ctx(), at[0])
+	if _, err := s.Store.Match(v.ctx(), at[0]); err != nil {
+		return err
+	}
+	list, err := s.Store.GamesOfDeals(v.ctx(), at[0], int(at[1]), int(at[1])+1)
 	if err != nil {
 		return err
 	}
 	for _, g := range list {
-		if int64(g.Deal) == at[1] && int64(g.Rotation) == at[2] {
+		if int64(g.Rotation) == at[2] {
 			v.redirect("/games/" + strconv.FormatInt(g.ID, 10))
 			return nil
 		}

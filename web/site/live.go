@@ -38,8 +38,13 @@ func (s *Site) watch(v *visit) error {
 	if page.Match, err = s.Store.Match(v.ctx(), id); err != nil {
 		return err
 	}
-	page.Live = slices.ContainsFunc(s.Live.Games(), func(g live.Game) bool { return g.ID == id })
+	page.Live = s.shows(id)
 	return v.page(http.StatusOK, "watch", page)
+}
+
+// shows reports whether a match can be watched now: the server's own machine plays it.
+func (s *Site) shows(match int64) bool {
+	return slices.ContainsFunc(s.Live.Games(), func(g live.Game) bool { return g.ID == match })
 }
 
 // watchSocket makes the request a socket that watches.

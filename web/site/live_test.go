@@ -26,6 +26,7 @@ title = "Brisca, many deals"
 game = "brisca"
 deals = 500
 clock = {movetime = 10000, startup = 60000}
+house = ["@random", "@first", "@greedy"]
 `
 
 // open is what a page shows of cards in hands that are not face down.

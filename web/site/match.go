@@ -25,6 +25,7 @@ type matchPage struct {
 	Options [][2]string       // in the game's order
 	State   string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
 	Last    ladder.Attempt    // the one that counts; zero before the first
+	Live    bool              // it can be watched now
 	Seed    string            // its seed, "" while it is secret
 	Rows    []gameRow
 	Faults  []faultNote
@@ -73,6 +74,7 @@ func (s *Site) match(v *visit) error {
 		}
 		page.Ladder = &l
 	}
+	page.Live = m.State == ladder.Running && s.shows(m.ID)
 	if n := len(m.Attempts); n > 0 {
 		page.Last = m.Attempts[n-1]
 		if page.Last.Seed != nil {

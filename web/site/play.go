@@ -9,13 +9,13 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/replaypage"
@@ -28,7 +28,8 @@ const playBots = 500
 // playPage is the data of the page "play".
 type playPage struct {
 	Games    []playGame
-	House    []playBot
+	Levels   []playBot // house bots, the weakest first
+	House    []playBot // others
 	Bots     []playBot
 	Form     map[string]string // what was chosen
 	Seats    []int             // of the game that has most
@@ -74,22 +75,19 @@ func (s *Site) newPlayGame(g rules.Game) (playGame, error) {
 
 // playBot is a bot to play against.
 type playBot struct {
-	Name  string
-	Level string // of a house bot: the key of a text
+	Name   string
+	Number int    // of a level, else 0
+	Level  string // its name in English
 }
 
-// levels are the house bots by how well they play, the weakest first.
-var levels = []struct{ prefix, level string }{
-	{"@random", "play.level.easy"}, {"@first", "play.level.easy"}, {"@greedy:", "play.level.middle"}, {"@greedy", "play.level.hard"},
-}
-
-func levelOf(bot string) string {
-	for _, l := range levels {
-		if strings.HasPrefix(bot, l.prefix) {
-			return l.level
+// levelOf returns the level that a house bot is, nil if none.
+func levelOf(bot string) *house.Level {
+	for _, l := range house.Levels() {
+		if bot == "@"+l.Spec {
+			return &l
 		}
 	}
-	return "play.level.unknown"
+	return nil
 }
 
 // who returns who plays in this visit. A guest is known by the cookie of forms.
@@ -127,17 +125,19 @@ func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem 
 		return err
 	}
 	for _, b := range versions {
-		switch {
+		switch level := levelOf(b.Bot); {
+		case level != nil:
+			page.Levels = append(page.Levels, playBot{b.Bot, level.Number, level.Name})
+			if level.Number == house.MiddleLevel && form["bot"] == "" {
+				form["bot"] = b.Bot
+			}
 		case b.House():
-			page.House = append(page.House, playBot{b.Bot, levelOf(b.Bot)})
+			page.House = append(page.House, playBot{Name: b.Bot})
 		case !b.Remote:
 			page.Bots = append(page.Bots, playBot{Name: b.Bot})
 		}
 	}
-	order := func(b playBot) int {
-		return slices.IndexFunc(levels, func(l struct{ prefix, level string }) bool { return l.level == b.Level })
-	}
-	slices.SortStableFunc(page.House, func(a, b playBot) int { return order(a) - order(b) })
+	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
 	return v.page(status, "play", page)
 }
 
@@ -299,7 +299,7 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	page.Result = play.Result(variant, replay.Ranks, p.Seat)
+	page.Result = ladder.PlayResult(rules.RecordOf(variant, replay.Ranks, p.Seat))
 	if len(replay.Faults) > 0 {
 		page.Fault = &replay.Faults[0]
 	}

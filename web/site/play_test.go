@@ -17,6 +17,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/seat"
 	"github.com/timba-arena/timba/web/site/sitetest"
@@ -241,6 +242,47 @@ func TestPlaySeats(t *testing.T) {
 	b.Quiet()
 }
 
+// The levels are offered in order and by name, in each language, and the middle one is chosen unless
+// the address names a bot. A game against the level that is chosen begins.
+func TestPlayLevels(t *testing.T) {
+	in := browsertest.Start(t)
+	w := sitetest.New(t, playRules, 0)
+	b := browsertest.Open(t, in, w.URL+"/play")
+	b.Home = w.URL
+	const levels = `[...document.querySelectorAll('#bot optgroup:first-child option')].map((e) => e.value + ' ' + e.textContent).join()`
+	for language, want := range map[string]string{
+		"en": "beginner learner amateur intermediate advanced expert master champion",
+		"es": "principiante aprendiz aficionado intermedio avanzado experto maestro campeón",
+		"ca": "principiant aprenent aficionat intermedi avançat expert mestre campió",
+	} {
+		var options []string
+		for i, name := range strings.Fields(want) {
+			options = append(options, fmt.Sprintf("@%s %d – %s", house.Levels()[i].Spec, i+1, name))
+		}
+		b.Go(w.URL + "/play?lang=" + language)
+		if got := browsertest.Eval[string](b, levels); got != strings.Join(options, ",") {
+			t.Errorf("%s: %s", language, got)
+		}
+		if bot := browsertest.Eval[string](b, `document.getElementById('bot').value`); bot != "@champion:level=4" {
+			t.Errorf("%s: %s is chosen at first", language, bot)
+		}
+	}
+	b.Go(w.URL + "/play?lang=en&bot=@random")
+	if bot := browsertest.Eval[string](b, `document.getElementById('bot').value`); bot != "@random" {
+		t.Errorf("%s is chosen where the address names @random", bot)
+	}
+	browsertest.Eval[bool](b, `(document.getElementById('bot').value = '@champion:level=2', true)`)
+	b.Click(`input[name="game"][value="teeko"]`)
+	b.Click(`form.choose > button`)
+	b.Wait(`#board svg`)
+	playOut(b, 3)
+	b.Wait(`#board[data-turn="yes"], .result`)
+	if text := b.Text("main"); !strings.Contains(text, "@champion:level=2") {
+		t.Errorf("the page of the table says %q", text)
+	}
+	b.Quiet()
+}
+
 // opened opens a table without a browser and returns its address.
 func opened(w *sitetest.World, c *http.Client, form string) sitetest.Answer {
 	w.T.Helper()
@@ -339,6 +381,7 @@ func TestPlayBounds(t *testing.T) {
 	for form, want := range map[string]string{
 		"game=chess&bot=@random&seat=0":                      "chess",
 		"game=brisca&bot=@nobody&seat=0":                     "does not exist",
+		"game=brisca&bot=@champion:level%3D9&seat=0":         "does not exist",
 		"game=brisca&seat=0":                                 "no bot to play against",
 		"game=brisca&bot=@random&seat=2":                     "seat 2 does not exist",
 		"game=brisca&bot=@random&seat=0&options=players":     "name=value",

@@ -21,9 +21,10 @@ import (
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/play"
+	"github.com/timba-arena/timba/web/site/apidocs"
 )
 
-// Options are the parts of a site. All but Now and AgainstPeople are required.
+// Options are the parts of a site. All but Now, AgainstPeople and Machines are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
@@ -36,6 +37,8 @@ type Options struct {
 	// AgainstPeople returns the record of a bot in games against people; nil if people do not
 	// play here.
 	AgainstPeople func(ctx context.Context, botID int64) (rules.Record, error)
+	// Machines returns the machines that play matches; nil: there are none.
+	Machines func() ([]ladder.Machine, error)
 }
 
 // Site serves the pages. It is to be wrapped by API.Pages.
@@ -45,7 +48,7 @@ type Site struct {
 	assets    *assets
 	pages     *pages
 	documents map[string]func() (*document, error) // by the paths of their pages
-	reference func() (*apiPage, error)
+	reference func() (*apidocs.Page, error)
 	cross     *http.CrossOriginProtection
 }
 
@@ -104,6 +107,8 @@ func (s *Site) routes() []route {
 		{"GET /live/{match}", false, s.watch},
 		{"GET /ws/watch", false, s.watchSocket},
 
+		{"GET /machines", false, s.machines},
+
 		{"GET /matches", false, s.matches},
 		{"GET /matches/{match}", false, s.match},
 		{"GET /matches/{match}/games/{deal}/{rotation}", false, s.gameOf},
@@ -147,6 +152,9 @@ func New(o Options) (*Site, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Machines == nil {
+		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
+	}
 	s := &Site{Options: o, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
@@ -155,7 +163,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
-	s.documents, s.reference = s.newDocuments(), sync.OnceValues(newReference)
+	s.documents, s.reference = s.newDocuments(), sync.OnceValues(apidocs.Reference)
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) {
 			visitOf(r).run(rt)

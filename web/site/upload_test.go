@@ -55,16 +55,36 @@ func TestUploadsBounded(t *testing.T) {
 	if a := send(); a.Status != http.StatusBadRequest {
 		t.Errorf("an upload beside none: %d", a.Status)
 	}
-	first, second := stalled(w, c, csrf), stalled(w, c, csrf)
+	var slow []net.Conn
+	refused := make(chan struct{}, 100)
+	hold := func() {
+		conn := stalled(w, c, csrf)
+		slow = append(slow, conn)
+		go func() {
+			conn.Read(make([]byte, 1))
+			refused <- struct{}{}
+		}()
+	}
+	hold()
+	hold()
 	var a sitetest.Answer
-	refereetest.Until(t, "both uploads have begun", func() bool { a = send(); return a.Status != http.StatusBadRequest })
+	refereetest.Until(t, "both uploads have begun", func() bool {
+		a = send()
+		select {
+		case <-refused: // this one had the slot
+			hold()
+		default:
+		}
+		return a.Status != http.StatusBadRequest
+	})
 	if a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "the limit for one person is 2 uploads at the same time") {
 		t.Errorf("a third upload: %d: %s", a.Status, a.Body)
 	}
 	if a := w.Get(c, "/submit"); a.Status != http.StatusOK {
 		t.Errorf("a page meanwhile: %d", a.Status)
 	}
-	w.Must(first.Close())
-	w.Must(second.Close())
+	for _, conn := range slow {
+		w.Must(conn.Close())
+	}
 	refereetest.Until(t, "the slots are free again", func() bool { return send().Status == http.StatusBadRequest })
 }

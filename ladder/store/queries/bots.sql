@@ -104,6 +104,17 @@ SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND has
 -- name: Bundles :many
 SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle;
 
+-- name: NeededBuilds :many
+-- The hashes of versions that play or are on their way, or are in a match that waits or runs or in a game of a person.
+SELECT hash FROM versions WHERE state IN ('queued', 'building', 'checking', 'trial', 'live') AND hash > ''
+UNION
+SELECT versions.hash FROM matches JOIN match_slots ON match_slots.match_id = matches.id JOIN versions ON versions.id = match_slots.version_id
+WHERE matches.state IN ('waiting', 'running') AND versions.hash > ''
+UNION
+SELECT versions.hash FROM plays JOIN play_seats ON play_seats.play_id = plays.id JOIN versions ON versions.id = play_seats.version_id
+WHERE plays.state = 'open' AND versions.hash > ''
+ORDER BY hash;
+
 -- name: BeginStage :exec
 INSERT INTO stages (version_id, name, ok, began, summary, log) VALUES (?, ?, 0, ?, '', x'')
 ON CONFLICT (version_id, name) DO UPDATE SET ok = 0, began = excluded.began, ended = NULL, summary = '', log = x'';
@@ -122,3 +133,6 @@ DELETE FROM stages WHERE version_id = ?;
 SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
   AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id;
+
+-- name: SetUnplayable :exec
+UPDATE versions SET unplayable = ? WHERE id = ?;

@@ -30,7 +30,7 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 
 const addVersion = `-- name: AddVersion :one
 INSERT INTO versions (bot_id, number, label, bundle, hash, language, games, command, state, reason, created, remote)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?) RETURNING id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, unplayable
 `
 
 type AddVersionParams struct {
@@ -78,6 +78,7 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (Version
 		&i.Began,
 		&i.Ended,
 		&i.Remote,
+		&i.Unplayable,
 	)
 	return i, err
 }
@@ -391,7 +392,7 @@ func (q *Queries) LastNumber(ctx context.Context, botID int64) (int64, error) {
 }
 
 const lastVersions = `-- name: LastVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id IN (/*SLICE:bots*/?)
   AND versions.number = (SELECT max(v.number) FROM versions AS v WHERE v.bot_id = versions.bot_id)
 `
@@ -438,6 +439,7 @@ func (q *Queries) LastVersions(ctx context.Context, bots []int64) ([]LastVersion
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -463,6 +465,41 @@ func (q *Queries) LiveVersion(ctx context.Context, botID int64) (int64, error) {
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const neededBuilds = `-- name: NeededBuilds :many
+SELECT hash FROM versions WHERE state IN ('queued', 'building', 'checking', 'trial', 'live') AND hash > ''
+UNION
+SELECT versions.hash FROM matches JOIN match_slots ON match_slots.match_id = matches.id JOIN versions ON versions.id = match_slots.version_id
+WHERE matches.state IN ('waiting', 'running') AND versions.hash > ''
+UNION
+SELECT versions.hash FROM plays JOIN play_seats ON play_seats.play_id = plays.id JOIN versions ON versions.id = play_seats.version_id
+WHERE plays.state = 'open' AND versions.hash > ''
+ORDER BY hash
+`
+
+// The hashes of versions that play or are on their way, or are in a match that waits or runs or in a game of a person.
+func (q *Queries) NeededBuilds(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.neededBuildsStmt, neededBuilds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var hash string
+		if err := rows.Scan(&hash); err != nil {
+			return nil, err
+		}
+		items = append(items, hash)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const openVersion = `-- name: OpenVersion :one
@@ -507,7 +544,7 @@ func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([
 }
 
 const pendingVersions = `-- name: PendingVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id, people.served,
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id, people.served,
   EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) AS begun
 FROM versions JOIN bots ON bots.id = versions.bot_id JOIN people ON people.id = bots.person_id
 WHERE versions.state IN ('queued', 'building', 'checking', 'trial') AND people.blocked IS NULL ORDER BY versions.id
@@ -546,6 +583,7 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 			&i.Served,
@@ -633,6 +671,15 @@ func (q *Queries) SetState(ctx context.Context, arg SetStateParams) error {
 	return err
 }
 
+const setUnplayable = `-- name: SetUnplayable :exec
+UPDATE versions SET unplayable = ? WHERE id = ?
+`
+
+func (q *Queries) SetUnplayable(ctx context.Context, unplayable string, iD int64) error {
+	_, err := q.exec(ctx, q.setUnplayableStmt, setUnplayable, unplayable, iD)
+	return err
+}
+
 const setWithdrawn = `-- name: SetWithdrawn :exec
 UPDATE bots SET withdrawn = ? WHERE id = ?
 `
@@ -678,7 +725,7 @@ func (q *Queries) Stages(ctx context.Context, versionID int64) ([]Stage, error) 
 }
 
 const versionByID = `-- name: VersionByID :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id WHERE versions.id = ?
 `
 
 type VersionByIDRow struct {
@@ -706,6 +753,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, er
 		&i.Version.Began,
 		&i.Version.Ended,
 		&i.Version.Remote,
+		&i.Version.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -713,7 +761,7 @@ func (q *Queries) VersionByID(ctx context.Context, id int64) (VersionByIDRow, er
 }
 
 const versionByNumber = `-- name: VersionByNumber :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? AND versions.number = ?
 `
 
@@ -742,6 +790,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 		&i.Version.Began,
 		&i.Version.Ended,
 		&i.Version.Remote,
+		&i.Version.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -749,7 +798,7 @@ func (q *Queries) VersionByNumber(ctx context.Context, botID int64, number int64
 }
 
 const versionsIn = `-- name: VersionsIn :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.state = ? ORDER BY versions.id
 `
 
@@ -784,6 +833,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {
@@ -801,7 +851,7 @@ func (q *Queries) VersionsIn(ctx context.Context, state string) ([]VersionsInRow
 }
 
 const versionsOf = `-- name: VersionsOf :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? ORDER BY versions.number DESC
 `
 
@@ -836,6 +886,7 @@ func (q *Queries) VersionsOf(ctx context.Context, botID int64) ([]VersionsOfRow,
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

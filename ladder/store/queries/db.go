@@ -24,8 +24,8 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
-	if q.activeEntriesStmt, err = db.PrepareContext(ctx, activeEntries); err != nil {
-		return nil, fmt.Errorf("error preparing query ActiveEntries: %w", err)
+	if q.addArchiveStmt, err = db.PrepareContext(ctx, addArchive); err != nil {
+		return nil, fmt.Errorf("error preparing query AddArchive: %w", err)
 	}
 	if q.addAttemptStmt, err = db.PrepareContext(ctx, addAttempt); err != nil {
 		return nil, fmt.Errorf("error preparing query AddAttempt: %w", err)
@@ -35,6 +35,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.addChangeStmt, err = db.PrepareContext(ctx, addChange); err != nil {
 		return nil, fmt.Errorf("error preparing query AddChange: %w", err)
+	}
+	if q.addDocumentStmt, err = db.PrepareContext(ctx, addDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query AddDocument: %w", err)
 	}
 	if q.addEntryStmt, err = db.PrepareContext(ctx, addEntry); err != nil {
 		return nil, fmt.Errorf("error preparing query AddEntry: %w", err)
@@ -50,9 +53,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.addLadderStmt, err = db.PrepareContext(ctx, addLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query AddLadder: %w", err)
-	}
-	if q.addLogStmt, err = db.PrepareContext(ctx, addLog); err != nil {
-		return nil, fmt.Errorf("error preparing query AddLog: %w", err)
 	}
 	if q.addMatchStmt, err = db.PrepareContext(ctx, addMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query AddMatch: %w", err)
@@ -72,8 +72,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.addPlaySeatStmt, err = db.PrepareContext(ctx, addPlaySeat); err != nil {
 		return nil, fmt.Errorf("error preparing query AddPlaySeat: %w", err)
 	}
-	if q.addReplayStmt, err = db.PrepareContext(ctx, addReplay); err != nil {
-		return nil, fmt.Errorf("error preparing query AddReplay: %w", err)
+	if q.addRerateStmt, err = db.PrepareContext(ctx, addRerate); err != nil {
+		return nil, fmt.Errorf("error preparing query AddRerate: %w", err)
+	}
+	if q.addRunningStmt, err = db.PrepareContext(ctx, addRunning); err != nil {
+		return nil, fmt.Errorf("error preparing query AddRunning: %w", err)
 	}
 	if q.addSeatStmt, err = db.PrepareContext(ctx, addSeat); err != nil {
 		return nil, fmt.Errorf("error preparing query AddSeat: %w", err)
@@ -92,6 +95,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.allPairsStmt, err = db.PrepareContext(ctx, allPairs); err != nil {
 		return nil, fmt.Errorf("error preparing query AllPairs: %w", err)
+	}
+	if q.archivedBytesStmt, err = db.PrepareContext(ctx, archivedBytes); err != nil {
+		return nil, fmt.Errorf("error preparing query ArchivedBytes: %w", err)
+	}
+	if q.archivesStmt, err = db.PrepareContext(ctx, archives); err != nil {
+		return nil, fmt.Errorf("error preparing query Archives: %w", err)
 	}
 	if q.askedOfBotStmt, err = db.PrepareContext(ctx, askedOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query AskedOfBot: %w", err)
@@ -128,6 +137,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.botsOfBeforeStmt, err = db.PrepareContext(ctx, botsOfBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query BotsOfBefore: %w", err)
+	}
+	if q.botsOnLadderStmt, err = db.PrepareContext(ctx, botsOnLadder); err != nil {
+		return nil, fmt.Errorf("error preparing query BotsOnLadder: %w", err)
 	}
 	if q.botsWithStmt, err = db.PrepareContext(ctx, botsWith); err != nil {
 		return nil, fmt.Errorf("error preparing query BotsWith: %w", err)
@@ -186,8 +198,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countVersionsSinceStmt, err = db.PrepareContext(ctx, countVersionsSince); err != nil {
 		return nil, fmt.Errorf("error preparing query CountVersionsSince: %w", err)
 	}
+	if q.deleteFitStmt, err = db.PrepareContext(ctx, deleteFit); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteFit: %w", err)
+	}
 	if q.deleteGuestPlaysStmt, err = db.PrepareContext(ctx, deleteGuestPlays); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteGuestPlays: %w", err)
+	}
+	if q.deleteOldLogsStmt, err = db.PrepareContext(ctx, deleteOldLogs); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteOldLogs: %w", err)
+	}
+	if q.deleteOldReplaysStmt, err = db.PrepareContext(ctx, deleteOldReplays); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteOldReplays: %w", err)
+	}
+	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
+		return nil, fmt.Errorf("error preparing query Document: %w", err)
+	}
+	if q.documentsByGameStmt, err = db.PrepareContext(ctx, documentsByGame); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsByGame: %w", err)
 	}
 	if q.dropMatchStmt, err = db.PrepareContext(ctx, dropMatch); err != nil {
 		return nil, fmt.Errorf("error preparing query DropMatch: %w", err)
@@ -228,6 +255,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.finishedUnratedStmt, err = db.PrepareContext(ctx, finishedUnrated); err != nil {
 		return nil, fmt.Errorf("error preparing query FinishedUnrated: %w", err)
 	}
+	if q.firstMatchStmt, err = db.PrepareContext(ctx, firstMatch); err != nil {
+		return nil, fmt.Errorf("error preparing query FirstMatch: %w", err)
+	}
 	if q.fitStmt, err = db.PrepareContext(ctx, fit); err != nil {
 		return nil, fmt.Errorf("error preparing query Fit: %w", err)
 	}
@@ -246,11 +276,26 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.gameStmt, err = db.PrepareContext(ctx, game); err != nil {
 		return nil, fmt.Errorf("error preparing query Game: %w", err)
 	}
+	if q.gamesAfterStmt, err = db.PrepareContext(ctx, gamesAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query GamesAfter: %w", err)
+	}
+	if q.gamesByGameStmt, err = db.PrepareContext(ctx, gamesByGame); err != nil {
+		return nil, fmt.Errorf("error preparing query GamesByGame: %w", err)
+	}
 	if q.gamesOfStmt, err = db.PrepareContext(ctx, gamesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query GamesOf: %w", err)
 	}
 	if q.gamesOfDealsStmt, err = db.PrepareContext(ctx, gamesOfDeals); err != nil {
 		return nil, fmt.Errorf("error preparing query GamesOfDeals: %w", err)
+	}
+	if q.gamesOfMatchStmt, err = db.PrepareContext(ctx, gamesOfMatch); err != nil {
+		return nil, fmt.Errorf("error preparing query GamesOfMatch: %w", err)
+	}
+	if q.gamesOnLadderAfterStmt, err = db.PrepareContext(ctx, gamesOnLadderAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query GamesOnLadderAfter: %w", err)
+	}
+	if q.hasArchiveStmt, err = db.PrepareContext(ctx, hasArchive); err != nil {
+		return nil, fmt.Errorf("error preparing query HasArchive: %w", err)
 	}
 	if q.hashesOfStmt, err = db.PrepareContext(ctx, hashesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query HashesOf: %w", err)
@@ -270,6 +315,15 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.invitesStmt, err = db.PrepareContext(ctx, invites); err != nil {
 		return nil, fmt.Errorf("error preparing query Invites: %w", err)
 	}
+	if q.keptBytesStmt, err = db.PrepareContext(ctx, keptBytes); err != nil {
+		return nil, fmt.Errorf("error preparing query KeptBytes: %w", err)
+	}
+	if q.keptDocumentsStmt, err = db.PrepareContext(ctx, keptDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query KeptDocuments: %w", err)
+	}
+	if q.keptMatchesAfterStmt, err = db.PrepareContext(ctx, keptMatchesAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query KeptMatchesAfter: %w", err)
+	}
 	if q.ladderByIDStmt, err = db.PrepareContext(ctx, ladderByID); err != nil {
 		return nil, fmt.Errorf("error preparing query LadderByID: %w", err)
 	}
@@ -284,6 +338,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.lastEntryOfBotStmt, err = db.PrepareContext(ctx, lastEntryOfBot); err != nil {
 		return nil, fmt.Errorf("error preparing query LastEntryOfBot: %w", err)
+	}
+	if q.lastGameIDStmt, err = db.PrepareContext(ctx, lastGameID); err != nil {
+		return nil, fmt.Errorf("error preparing query LastGameID: %w", err)
+	}
+	if q.lastMatchIDStmt, err = db.PrepareContext(ctx, lastMatchID); err != nil {
+		return nil, fmt.Errorf("error preparing query LastMatchID: %w", err)
 	}
 	if q.lastMessagesStmt, err = db.PrepareContext(ctx, lastMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query LastMessages: %w", err)
@@ -309,9 +369,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.liveVersionsStmt, err = db.PrepareContext(ctx, liveVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query LiveVersions: %w", err)
 	}
-	if q.logStmt, err = db.PrepareContext(ctx, log); err != nil {
-		return nil, fmt.Errorf("error preparing query Log: %w", err)
-	}
 	if q.markFaultyStmt, err = db.PrepareContext(ctx, markFaulty); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkFaulty: %w", err)
 	}
@@ -320,6 +377,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.matchesBeforeStmt, err = db.PrepareContext(ctx, matchesBefore); err != nil {
 		return nil, fmt.Errorf("error preparing query MatchesBefore: %w", err)
+	}
+	if q.matchesByGameStmt, err = db.PrepareContext(ctx, matchesByGame); err != nil {
+		return nil, fmt.Errorf("error preparing query MatchesByGame: %w", err)
 	}
 	if q.matchesInStmt, err = db.PrepareContext(ctx, matchesIn); err != nil {
 		return nil, fmt.Errorf("error preparing query MatchesIn: %w", err)
@@ -342,6 +402,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.matchesUnratedInStmt, err = db.PrepareContext(ctx, matchesUnratedIn); err != nil {
 		return nil, fmt.Errorf("error preparing query MatchesUnratedIn: %w", err)
 	}
+	if q.membersStmt, err = db.PrepareContext(ctx, members); err != nil {
+		return nil, fmt.Errorf("error preparing query Members: %w", err)
+	}
+	if q.membersOfBotStmt, err = db.PrepareContext(ctx, membersOfBot); err != nil {
+		return nil, fmt.Errorf("error preparing query MembersOfBot: %w", err)
+	}
 	if q.messagesAfterStmt, err = db.PrepareContext(ctx, messagesAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesAfter: %w", err)
 	}
@@ -354,17 +420,35 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.metBelowStmt, err = db.PrepareContext(ctx, metBelow); err != nil {
 		return nil, fmt.Errorf("error preparing query MetBelow: %w", err)
 	}
+	if q.metOnLadderStmt, err = db.PrepareContext(ctx, metOnLadder); err != nil {
+		return nil, fmt.Errorf("error preparing query MetOnLadder: %w", err)
+	}
+	if q.moveDocumentStmt, err = db.PrepareContext(ctx, moveDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDocument: %w", err)
+	}
 	if q.moveEntryStmt, err = db.PrepareContext(ctx, moveEntry); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveEntry: %w", err)
+	}
+	if q.neededBuildsStmt, err = db.PrepareContext(ctx, neededBuilds); err != nil {
+		return nil, fmt.Errorf("error preparing query NeededBuilds: %w", err)
 	}
 	if q.newestBotsStmt, err = db.PrepareContext(ctx, newestBots); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestBots: %w", err)
 	}
+	if q.newestTogetherStmt, err = db.PrepareContext(ctx, newestTogether); err != nil {
+		return nil, fmt.Errorf("error preparing query NewestTogether: %w", err)
+	}
 	if q.nextLanguageStmt, err = db.PrepareContext(ctx, nextLanguage); err != nil {
 		return nil, fmt.Errorf("error preparing query NextLanguage: %w", err)
 	}
-	if q.nextOrderStmt, err = db.PrepareContext(ctx, nextOrder); err != nil {
-		return nil, fmt.Errorf("error preparing query NextOrder: %w", err)
+	if q.oldLogsOfStmt, err = db.PrepareContext(ctx, oldLogsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query OldLogsOf: %w", err)
+	}
+	if q.oldMatchAfterStmt, err = db.PrepareContext(ctx, oldMatchAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query OldMatchAfter: %w", err)
+	}
+	if q.oldReplaysOfStmt, err = db.PrepareContext(ctx, oldReplaysOf); err != nil {
+		return nil, fmt.Errorf("error preparing query OldReplaysOf: %w", err)
 	}
 	if q.oldestInStmt, err = db.PrepareContext(ctx, oldestIn); err != nil {
 		return nil, fmt.Errorf("error preparing query OldestIn: %w", err)
@@ -389,6 +473,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.pairsOfStmt, err = db.PrepareContext(ctx, pairsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query PairsOf: %w", err)
+	}
+	if q.pastStandingsStmt, err = db.PrepareContext(ctx, pastStandings); err != nil {
+		return nil, fmt.Errorf("error preparing query PastStandings: %w", err)
 	}
 	if q.pendingVersionsStmt, err = db.PrepareContext(ctx, pendingVersions); err != nil {
 		return nil, fmt.Errorf("error preparing query PendingVersions: %w", err)
@@ -435,17 +522,11 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.recordAgainstPeopleStmt, err = db.PrepareContext(ctx, recordAgainstPeople); err != nil {
 		return nil, fmt.Errorf("error preparing query RecordAgainstPeople: %w", err)
 	}
-	if q.replayStmt, err = db.PrepareContext(ctx, replay); err != nil {
-		return nil, fmt.Errorf("error preparing query Replay: %w", err)
+	if q.rerateChangeStmt, err = db.PrepareContext(ctx, rerateChange); err != nil {
+		return nil, fmt.Errorf("error preparing query RerateChange: %w", err)
 	}
-	if q.replaysAfterStmt, err = db.PrepareContext(ctx, replaysAfter); err != nil {
-		return nil, fmt.Errorf("error preparing query ReplaysAfter: %w", err)
-	}
-	if q.replaysOfMatchStmt, err = db.PrepareContext(ctx, replaysOfMatch); err != nil {
-		return nil, fmt.Errorf("error preparing query ReplaysOfMatch: %w", err)
-	}
-	if q.replaysOnLadderAfterStmt, err = db.PrepareContext(ctx, replaysOnLadderAfter); err != nil {
-		return nil, fmt.Errorf("error preparing query ReplaysOnLadderAfter: %w", err)
+	if q.rerateEntryStmt, err = db.PrepareContext(ctx, rerateEntry); err != nil {
+		return nil, fmt.Errorf("error preparing query RerateEntry: %w", err)
 	}
 	if q.restingSinceStmt, err = db.PrepareContext(ctx, restingSince); err != nil {
 		return nil, fmt.Errorf("error preparing query RestingSince: %w", err)
@@ -459,11 +540,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.revokeTokenStmt, err = db.PrepareContext(ctx, revokeToken); err != nil {
 		return nil, fmt.Errorf("error preparing query RevokeToken: %w", err)
 	}
+	if q.runningAttemptsStmt, err = db.PrepareContext(ctx, runningAttempts); err != nil {
+		return nil, fmt.Errorf("error preparing query RunningAttempts: %w", err)
+	}
 	if q.saveFitStmt, err = db.PrepareContext(ctx, saveFit); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveFit: %w", err)
 	}
 	if q.scorePlaySeatStmt, err = db.PrepareContext(ctx, scorePlaySeat); err != nil {
 		return nil, fmt.Errorf("error preparing query ScorePlaySeat: %w", err)
+	}
+	if q.seatsByGameStmt, err = db.PrepareContext(ctx, seatsByGame); err != nil {
+		return nil, fmt.Errorf("error preparing query SeatsByGame: %w", err)
 	}
 	if q.seatsOfStmt, err = db.PrepareContext(ctx, seatsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query SeatsOf: %w", err)
@@ -477,8 +564,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setBuiltStmt, err = db.PrepareContext(ctx, setBuilt); err != nil {
 		return nil, fmt.Errorf("error preparing query SetBuilt: %w", err)
 	}
+	if q.setFinishedStmt, err = db.PrepareContext(ctx, setFinished); err != nil {
+		return nil, fmt.Errorf("error preparing query SetFinished: %w", err)
+	}
 	if q.setFitStmt, err = db.PrepareContext(ctx, setFit); err != nil {
 		return nil, fmt.Errorf("error preparing query SetFit: %w", err)
+	}
+	if q.setFormulaStmt, err = db.PrepareContext(ctx, setFormula); err != nil {
+		return nil, fmt.Errorf("error preparing query SetFormula: %w", err)
 	}
 	if q.setHashStmt, err = db.PrepareContext(ctx, setHash); err != nil {
 		return nil, fmt.Errorf("error preparing query SetHash: %w", err)
@@ -489,6 +582,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setStateStmt, err = db.PrepareContext(ctx, setState); err != nil {
 		return nil, fmt.Errorf("error preparing query SetState: %w", err)
 	}
+	if q.setUnplayableStmt, err = db.PrepareContext(ctx, setUnplayable); err != nil {
+		return nil, fmt.Errorf("error preparing query SetUnplayable: %w", err)
+	}
 	if q.setWithdrawnStmt, err = db.PrepareContext(ctx, setWithdrawn); err != nil {
 		return nil, fmt.Errorf("error preparing query SetWithdrawn: %w", err)
 	}
@@ -497,9 +593,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.stagesStmt, err = db.PrepareContext(ctx, stages); err != nil {
 		return nil, fmt.Errorf("error preparing query Stages: %w", err)
-	}
-	if q.standingsStmt, err = db.PrepareContext(ctx, standings); err != nil {
-		return nil, fmt.Errorf("error preparing query Standings: %w", err)
 	}
 	if q.tokenByPublicStmt, err = db.PrepareContext(ctx, tokenByPublic); err != nil {
 		return nil, fmt.Errorf("error preparing query TokenByPublic: %w", err)
@@ -524,6 +617,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.updateLadderStmt, err = db.PrepareContext(ctx, updateLadder); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateLadder: %w", err)
+	}
+	if q.uploadsSinceStmt, err = db.PrepareContext(ctx, uploadsSince); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadsSince: %w", err)
 	}
 	if q.useInviteStmt, err = db.PrepareContext(ctx, useInvite); err != nil {
 		return nil, fmt.Errorf("error preparing query UseInvite: %w", err)
@@ -554,9 +650,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
-	if q.activeEntriesStmt != nil {
-		if cerr := q.activeEntriesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing activeEntriesStmt: %w", cerr)
+	if q.addArchiveStmt != nil {
+		if cerr := q.addArchiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addArchiveStmt: %w", cerr)
 		}
 	}
 	if q.addAttemptStmt != nil {
@@ -572,6 +668,11 @@ func (q *Queries) Close() error {
 	if q.addChangeStmt != nil {
 		if cerr := q.addChangeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addChangeStmt: %w", cerr)
+		}
+	}
+	if q.addDocumentStmt != nil {
+		if cerr := q.addDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addDocumentStmt: %w", cerr)
 		}
 	}
 	if q.addEntryStmt != nil {
@@ -597,11 +698,6 @@ func (q *Queries) Close() error {
 	if q.addLadderStmt != nil {
 		if cerr := q.addLadderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addLadderStmt: %w", cerr)
-		}
-	}
-	if q.addLogStmt != nil {
-		if cerr := q.addLogStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing addLogStmt: %w", cerr)
 		}
 	}
 	if q.addMatchStmt != nil {
@@ -634,9 +730,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing addPlaySeatStmt: %w", cerr)
 		}
 	}
-	if q.addReplayStmt != nil {
-		if cerr := q.addReplayStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing addReplayStmt: %w", cerr)
+	if q.addRerateStmt != nil {
+		if cerr := q.addRerateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addRerateStmt: %w", cerr)
+		}
+	}
+	if q.addRunningStmt != nil {
+		if cerr := q.addRunningStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing addRunningStmt: %w", cerr)
 		}
 	}
 	if q.addSeatStmt != nil {
@@ -667,6 +768,16 @@ func (q *Queries) Close() error {
 	if q.allPairsStmt != nil {
 		if cerr := q.allPairsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing allPairsStmt: %w", cerr)
+		}
+	}
+	if q.archivedBytesStmt != nil {
+		if cerr := q.archivedBytesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing archivedBytesStmt: %w", cerr)
+		}
+	}
+	if q.archivesStmt != nil {
+		if cerr := q.archivesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing archivesStmt: %w", cerr)
 		}
 	}
 	if q.askedOfBotStmt != nil {
@@ -727,6 +838,11 @@ func (q *Queries) Close() error {
 	if q.botsOfBeforeStmt != nil {
 		if cerr := q.botsOfBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing botsOfBeforeStmt: %w", cerr)
+		}
+	}
+	if q.botsOnLadderStmt != nil {
+		if cerr := q.botsOnLadderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing botsOnLadderStmt: %w", cerr)
 		}
 	}
 	if q.botsWithStmt != nil {
@@ -824,9 +940,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countVersionsSinceStmt: %w", cerr)
 		}
 	}
+	if q.deleteFitStmt != nil {
+		if cerr := q.deleteFitStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteFitStmt: %w", cerr)
+		}
+	}
 	if q.deleteGuestPlaysStmt != nil {
 		if cerr := q.deleteGuestPlaysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteGuestPlaysStmt: %w", cerr)
+		}
+	}
+	if q.deleteOldLogsStmt != nil {
+		if cerr := q.deleteOldLogsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteOldLogsStmt: %w", cerr)
+		}
+	}
+	if q.deleteOldReplaysStmt != nil {
+		if cerr := q.deleteOldReplaysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteOldReplaysStmt: %w", cerr)
+		}
+	}
+	if q.documentStmt != nil {
+		if cerr := q.documentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentStmt: %w", cerr)
+		}
+	}
+	if q.documentsByGameStmt != nil {
+		if cerr := q.documentsByGameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsByGameStmt: %w", cerr)
 		}
 	}
 	if q.dropMatchStmt != nil {
@@ -894,6 +1035,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing finishedUnratedStmt: %w", cerr)
 		}
 	}
+	if q.firstMatchStmt != nil {
+		if cerr := q.firstMatchStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing firstMatchStmt: %w", cerr)
+		}
+	}
 	if q.fitStmt != nil {
 		if cerr := q.fitStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing fitStmt: %w", cerr)
@@ -924,6 +1070,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing gameStmt: %w", cerr)
 		}
 	}
+	if q.gamesAfterStmt != nil {
+		if cerr := q.gamesAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gamesAfterStmt: %w", cerr)
+		}
+	}
+	if q.gamesByGameStmt != nil {
+		if cerr := q.gamesByGameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gamesByGameStmt: %w", cerr)
+		}
+	}
 	if q.gamesOfStmt != nil {
 		if cerr := q.gamesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing gamesOfStmt: %w", cerr)
@@ -932,6 +1088,21 @@ func (q *Queries) Close() error {
 	if q.gamesOfDealsStmt != nil {
 		if cerr := q.gamesOfDealsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing gamesOfDealsStmt: %w", cerr)
+		}
+	}
+	if q.gamesOfMatchStmt != nil {
+		if cerr := q.gamesOfMatchStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gamesOfMatchStmt: %w", cerr)
+		}
+	}
+	if q.gamesOnLadderAfterStmt != nil {
+		if cerr := q.gamesOnLadderAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing gamesOnLadderAfterStmt: %w", cerr)
+		}
+	}
+	if q.hasArchiveStmt != nil {
+		if cerr := q.hasArchiveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing hasArchiveStmt: %w", cerr)
 		}
 	}
 	if q.hashesOfStmt != nil {
@@ -964,6 +1135,21 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing invitesStmt: %w", cerr)
 		}
 	}
+	if q.keptBytesStmt != nil {
+		if cerr := q.keptBytesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keptBytesStmt: %w", cerr)
+		}
+	}
+	if q.keptDocumentsStmt != nil {
+		if cerr := q.keptDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keptDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.keptMatchesAfterStmt != nil {
+		if cerr := q.keptMatchesAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keptMatchesAfterStmt: %w", cerr)
+		}
+	}
 	if q.ladderByIDStmt != nil {
 		if cerr := q.ladderByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ladderByIDStmt: %w", cerr)
@@ -987,6 +1173,16 @@ func (q *Queries) Close() error {
 	if q.lastEntryOfBotStmt != nil {
 		if cerr := q.lastEntryOfBotStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastEntryOfBotStmt: %w", cerr)
+		}
+	}
+	if q.lastGameIDStmt != nil {
+		if cerr := q.lastGameIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastGameIDStmt: %w", cerr)
+		}
+	}
+	if q.lastMatchIDStmt != nil {
+		if cerr := q.lastMatchIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing lastMatchIDStmt: %w", cerr)
 		}
 	}
 	if q.lastMessagesStmt != nil {
@@ -1029,11 +1225,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing liveVersionsStmt: %w", cerr)
 		}
 	}
-	if q.logStmt != nil {
-		if cerr := q.logStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing logStmt: %w", cerr)
-		}
-	}
 	if q.markFaultyStmt != nil {
 		if cerr := q.markFaultyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing markFaultyStmt: %w", cerr)
@@ -1047,6 +1238,11 @@ func (q *Queries) Close() error {
 	if q.matchesBeforeStmt != nil {
 		if cerr := q.matchesBeforeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing matchesBeforeStmt: %w", cerr)
+		}
+	}
+	if q.matchesByGameStmt != nil {
+		if cerr := q.matchesByGameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing matchesByGameStmt: %w", cerr)
 		}
 	}
 	if q.matchesInStmt != nil {
@@ -1084,6 +1280,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing matchesUnratedInStmt: %w", cerr)
 		}
 	}
+	if q.membersStmt != nil {
+		if cerr := q.membersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing membersStmt: %w", cerr)
+		}
+	}
+	if q.membersOfBotStmt != nil {
+		if cerr := q.membersOfBotStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing membersOfBotStmt: %w", cerr)
+		}
+	}
 	if q.messagesAfterStmt != nil {
 		if cerr := q.messagesAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing messagesAfterStmt: %w", cerr)
@@ -1104,9 +1310,24 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing metBelowStmt: %w", cerr)
 		}
 	}
+	if q.metOnLadderStmt != nil {
+		if cerr := q.metOnLadderStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metOnLadderStmt: %w", cerr)
+		}
+	}
+	if q.moveDocumentStmt != nil {
+		if cerr := q.moveDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDocumentStmt: %w", cerr)
+		}
+	}
 	if q.moveEntryStmt != nil {
 		if cerr := q.moveEntryStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing moveEntryStmt: %w", cerr)
+		}
+	}
+	if q.neededBuildsStmt != nil {
+		if cerr := q.neededBuildsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing neededBuildsStmt: %w", cerr)
 		}
 	}
 	if q.newestBotsStmt != nil {
@@ -1114,14 +1335,29 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing newestBotsStmt: %w", cerr)
 		}
 	}
+	if q.newestTogetherStmt != nil {
+		if cerr := q.newestTogetherStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing newestTogetherStmt: %w", cerr)
+		}
+	}
 	if q.nextLanguageStmt != nil {
 		if cerr := q.nextLanguageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextLanguageStmt: %w", cerr)
 		}
 	}
-	if q.nextOrderStmt != nil {
-		if cerr := q.nextOrderStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing nextOrderStmt: %w", cerr)
+	if q.oldLogsOfStmt != nil {
+		if cerr := q.oldLogsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldLogsOfStmt: %w", cerr)
+		}
+	}
+	if q.oldMatchAfterStmt != nil {
+		if cerr := q.oldMatchAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldMatchAfterStmt: %w", cerr)
+		}
+	}
+	if q.oldReplaysOfStmt != nil {
+		if cerr := q.oldReplaysOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldReplaysOfStmt: %w", cerr)
 		}
 	}
 	if q.oldestInStmt != nil {
@@ -1162,6 +1398,11 @@ func (q *Queries) Close() error {
 	if q.pairsOfStmt != nil {
 		if cerr := q.pairsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pairsOfStmt: %w", cerr)
+		}
+	}
+	if q.pastStandingsStmt != nil {
+		if cerr := q.pastStandingsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pastStandingsStmt: %w", cerr)
 		}
 	}
 	if q.pendingVersionsStmt != nil {
@@ -1239,24 +1480,14 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing recordAgainstPeopleStmt: %w", cerr)
 		}
 	}
-	if q.replayStmt != nil {
-		if cerr := q.replayStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing replayStmt: %w", cerr)
+	if q.rerateChangeStmt != nil {
+		if cerr := q.rerateChangeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rerateChangeStmt: %w", cerr)
 		}
 	}
-	if q.replaysAfterStmt != nil {
-		if cerr := q.replaysAfterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing replaysAfterStmt: %w", cerr)
-		}
-	}
-	if q.replaysOfMatchStmt != nil {
-		if cerr := q.replaysOfMatchStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing replaysOfMatchStmt: %w", cerr)
-		}
-	}
-	if q.replaysOnLadderAfterStmt != nil {
-		if cerr := q.replaysOnLadderAfterStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing replaysOnLadderAfterStmt: %w", cerr)
+	if q.rerateEntryStmt != nil {
+		if cerr := q.rerateEntryStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing rerateEntryStmt: %w", cerr)
 		}
 	}
 	if q.restingSinceStmt != nil {
@@ -1279,6 +1510,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing revokeTokenStmt: %w", cerr)
 		}
 	}
+	if q.runningAttemptsStmt != nil {
+		if cerr := q.runningAttemptsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing runningAttemptsStmt: %w", cerr)
+		}
+	}
 	if q.saveFitStmt != nil {
 		if cerr := q.saveFitStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing saveFitStmt: %w", cerr)
@@ -1287,6 +1523,11 @@ func (q *Queries) Close() error {
 	if q.scorePlaySeatStmt != nil {
 		if cerr := q.scorePlaySeatStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing scorePlaySeatStmt: %w", cerr)
+		}
+	}
+	if q.seatsByGameStmt != nil {
+		if cerr := q.seatsByGameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing seatsByGameStmt: %w", cerr)
 		}
 	}
 	if q.seatsOfStmt != nil {
@@ -1309,9 +1550,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setBuiltStmt: %w", cerr)
 		}
 	}
+	if q.setFinishedStmt != nil {
+		if cerr := q.setFinishedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setFinishedStmt: %w", cerr)
+		}
+	}
 	if q.setFitStmt != nil {
 		if cerr := q.setFitStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setFitStmt: %w", cerr)
+		}
+	}
+	if q.setFormulaStmt != nil {
+		if cerr := q.setFormulaStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setFormulaStmt: %w", cerr)
 		}
 	}
 	if q.setHashStmt != nil {
@@ -1329,6 +1580,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setStateStmt: %w", cerr)
 		}
 	}
+	if q.setUnplayableStmt != nil {
+		if cerr := q.setUnplayableStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setUnplayableStmt: %w", cerr)
+		}
+	}
 	if q.setWithdrawnStmt != nil {
 		if cerr := q.setWithdrawnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setWithdrawnStmt: %w", cerr)
@@ -1342,11 +1598,6 @@ func (q *Queries) Close() error {
 	if q.stagesStmt != nil {
 		if cerr := q.stagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing stagesStmt: %w", cerr)
-		}
-	}
-	if q.standingsStmt != nil {
-		if cerr := q.standingsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing standingsStmt: %w", cerr)
 		}
 	}
 	if q.tokenByPublicStmt != nil {
@@ -1387,6 +1638,11 @@ func (q *Queries) Close() error {
 	if q.updateLadderStmt != nil {
 		if cerr := q.updateLadderStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateLadderStmt: %w", cerr)
+		}
+	}
+	if q.uploadsSinceStmt != nil {
+		if cerr := q.uploadsSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadsSinceStmt: %w", cerr)
 		}
 	}
 	if q.useInviteStmt != nil {
@@ -1466,363 +1722,427 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 }
 
 type Queries struct {
-	db                       DBTX
-	tx                       *sql.Tx
-	activeEntriesStmt        *sql.Stmt
-	addAttemptStmt           *sql.Stmt
-	addBotStmt               *sql.Stmt
-	addChangeStmt            *sql.Stmt
-	addEntryStmt             *sql.Stmt
-	addGameStmt              *sql.Stmt
-	addGuestPlayStmt         *sql.Stmt
-	addInviteStmt            *sql.Stmt
-	addLadderStmt            *sql.Stmt
-	addLogStmt               *sql.Stmt
-	addMatchStmt             *sql.Stmt
-	addMessageStmt           *sql.Stmt
-	addPairStmt              *sql.Stmt
-	addPersonStmt            *sql.Stmt
-	addPlayStmt              *sql.Stmt
-	addPlaySeatStmt          *sql.Stmt
-	addReplayStmt            *sql.Stmt
-	addSeatStmt              *sql.Stmt
-	addSlotStmt              *sql.Stmt
-	addTokenStmt             *sql.Stmt
-	addVersionStmt           *sql.Stmt
-	allEntriesStmt           *sql.Stmt
-	allPairsStmt             *sql.Stmt
-	askedOfBotStmt           *sql.Stmt
-	attemptsOfStmt           *sql.Stmt
-	beginMatchStmt           *sql.Stmt
-	beginStageStmt           *sql.Stmt
-	blockPersonStmt          *sql.Stmt
-	blockedStmt              *sql.Stmt
-	botStmt                  *sql.Stmt
-	botByNameStmt            *sql.Stmt
-	botsAfterStmt            *sql.Stmt
-	botsNamedStmt            *sql.Stmt
-	botsOfAfterStmt          *sql.Stmt
-	botsOfBeforeStmt         *sql.Stmt
-	botsWithStmt             *sql.Stmt
-	boutsOfStmt              *sql.Stmt
-	breakPlayStmt            *sql.Stmt
-	breakPlaysStmt           *sql.Stmt
-	bundlesStmt              *sql.Stmt
-	changesOfStmt            *sql.Stmt
-	countAboveStmt           *sql.Stmt
-	countActiveStmt          *sql.Stmt
-	countAskedStmt           *sql.Stmt
-	countBotsStmt            *sql.Stmt
-	countBundleStmt          *sql.Stmt
-	countFailedStmt          *sql.Stmt
-	countFinishedStmt        *sql.Stmt
-	countGuestPlaysStmt      *sql.Stmt
-	countKeptStmt            *sql.Stmt
-	countMatchesStmt         *sql.Stmt
-	countPlaysSinceStmt      *sql.Stmt
-	countTokensStmt          *sql.Stmt
-	countVersionsSinceStmt   *sql.Stmt
-	deleteGuestPlaysStmt     *sql.Stmt
-	dropMatchStmt            *sql.Stmt
-	dropStagesStmt           *sql.Stmt
-	endAttemptStmt           *sql.Stmt
-	endStageStmt             *sql.Stmt
-	entriesOfBotStmt         *sql.Stmt
-	entriesOfVersionStmt     *sql.Stmt
-	entriesOnLadderStmt      *sql.Stmt
-	entryStmt                *sql.Stmt
-	faultsOfBotStmt          *sql.Stmt
-	finishMatchStmt          *sql.Stmt
-	finishPlayStmt           *sql.Stmt
-	finishedOnLadderStmt     *sql.Stmt
-	finishedUnratedStmt      *sql.Stmt
-	fitStmt                  *sql.Stmt
-	forgetBotStmt            *sql.Stmt
-	forgetMessagesStmt       *sql.Stmt
-	forgetStagesStmt         *sql.Stmt
-	forgetVersionsStmt       *sql.Stmt
-	gameStmt                 *sql.Stmt
-	gamesOfStmt              *sql.Stmt
-	gamesOfDealsStmt         *sql.Stmt
-	hashesOfStmt             *sql.Stmt
-	historyStmt              *sql.Stmt
-	houseBotsStmt            *sql.Stmt
-	idleWaitingStmt          *sql.Stmt
-	inviteByPublicStmt       *sql.Stmt
-	invitesStmt              *sql.Stmt
-	ladderByIDStmt           *sql.Stmt
-	ladderByNameStmt         *sql.Stmt
-	laddersStmt              *sql.Stmt
-	lastAttemptStmt          *sql.Stmt
-	lastEntryOfBotStmt       *sql.Stmt
-	lastMessagesStmt         *sql.Stmt
-	lastNumberStmt           *sql.Stmt
-	lastPlacedStmt           *sql.Stmt
-	lastVersionsStmt         *sql.Stmt
-	listBotsStmt             *sql.Stmt
-	liveVersionStmt          *sql.Stmt
-	liveVersionOfStmt        *sql.Stmt
-	liveVersionsStmt         *sql.Stmt
-	logStmt                  *sql.Stmt
-	markFaultyStmt           *sql.Stmt
-	matchStmt                *sql.Stmt
-	matchesBeforeStmt        *sql.Stmt
-	matchesInStmt            *sql.Stmt
-	matchesOfBotStmt         *sql.Stmt
-	matchesOfVersionStmt     *sql.Stmt
-	matchesOnLadderStmt      *sql.Stmt
-	matchesOnLadderInStmt    *sql.Stmt
-	matchesUnratedStmt       *sql.Stmt
-	matchesUnratedInStmt     *sql.Stmt
-	messagesAfterStmt        *sql.Stmt
-	messagesOfBotStmt        *sql.Stmt
-	metAboveStmt             *sql.Stmt
-	metBelowStmt             *sql.Stmt
-	moveEntryStmt            *sql.Stmt
-	newestBotsStmt           *sql.Stmt
-	nextLanguageStmt         *sql.Stmt
-	nextOrderStmt            *sql.Stmt
-	oldestInStmt             *sql.Stmt
-	openOfPersonStmt         *sql.Stmt
-	openOnLadderStmt         *sql.Stmt
-	openVersionStmt          *sql.Stmt
-	openVersionsOfStmt       *sql.Stmt
-	opponentsStmt            *sql.Stmt
-	pairsAmongStmt           *sql.Stmt
-	pairsOfStmt              *sql.Stmt
-	pendingVersionsStmt      *sql.Stmt
-	peopleStmt               *sql.Stmt
-	peopleNamedStmt          *sql.Stmt
-	peopleWithStmt           *sql.Stmt
-	personStmt               *sql.Stmt
-	personByNameStmt         *sql.Stmt
-	playStmt                 *sql.Stmt
-	playReplayStmt           *sql.Stmt
-	playSeatsStmt            *sql.Stmt
-	playedBeforeStmt         *sql.Stmt
-	playedByBotStmt          *sql.Stmt
-	playsAgainstStmt         *sql.Stmt
-	playsOfStmt              *sql.Stmt
-	ratingPointsStmt         *sql.Stmt
-	recordAgainstPeopleStmt  *sql.Stmt
-	replayStmt               *sql.Stmt
-	replaysAfterStmt         *sql.Stmt
-	replaysOfMatchStmt       *sql.Stmt
-	replaysOnLadderAfterStmt *sql.Stmt
-	restingSinceStmt         *sql.Stmt
-	retireLadderStmt         *sql.Stmt
-	revokeInviteStmt         *sql.Stmt
-	revokeTokenStmt          *sql.Stmt
-	saveFitStmt              *sql.Stmt
-	scorePlaySeatStmt        *sql.Stmt
-	seatsOfStmt              *sql.Stmt
-	seatsOfDealsStmt         *sql.Stmt
-	seatsOfMatchStmt         *sql.Stmt
-	setBuiltStmt             *sql.Stmt
-	setFitStmt               *sql.Stmt
-	setHashStmt              *sql.Stmt
-	setServedStmt            *sql.Stmt
-	setStateStmt             *sql.Stmt
-	setWithdrawnStmt         *sql.Stmt
-	slotsOfStmt              *sql.Stmt
-	stagesStmt               *sql.Stmt
-	standingsStmt            *sql.Stmt
-	tokenByPublicStmt        *sql.Stmt
-	tokensOfStmt             *sql.Stmt
-	topStandingsStmt         *sql.Stmt
-	trendPointsStmt          *sql.Stmt
-	unfinishedWithGamesStmt  *sql.Stmt
-	updateActiveStmt         *sql.Stmt
-	updateActiveOfBotStmt    *sql.Stmt
-	updateLadderStmt         *sql.Stmt
-	useInviteStmt            *sql.Stmt
-	useTokenStmt             *sql.Stmt
-	versionByIDStmt          *sql.Stmt
-	versionByNumberStmt      *sql.Stmt
-	versionsInStmt           *sql.Stmt
-	versionsOfStmt           *sql.Stmt
-	versionsOfBeforeStmt     *sql.Stmt
-	waitAgainStmt            *sql.Stmt
+	db                      DBTX
+	tx                      *sql.Tx
+	addArchiveStmt          *sql.Stmt
+	addAttemptStmt          *sql.Stmt
+	addBotStmt              *sql.Stmt
+	addChangeStmt           *sql.Stmt
+	addDocumentStmt         *sql.Stmt
+	addEntryStmt            *sql.Stmt
+	addGameStmt             *sql.Stmt
+	addGuestPlayStmt        *sql.Stmt
+	addInviteStmt           *sql.Stmt
+	addLadderStmt           *sql.Stmt
+	addMatchStmt            *sql.Stmt
+	addMessageStmt          *sql.Stmt
+	addPairStmt             *sql.Stmt
+	addPersonStmt           *sql.Stmt
+	addPlayStmt             *sql.Stmt
+	addPlaySeatStmt         *sql.Stmt
+	addRerateStmt           *sql.Stmt
+	addRunningStmt          *sql.Stmt
+	addSeatStmt             *sql.Stmt
+	addSlotStmt             *sql.Stmt
+	addTokenStmt            *sql.Stmt
+	addVersionStmt          *sql.Stmt
+	allEntriesStmt          *sql.Stmt
+	allPairsStmt            *sql.Stmt
+	archivedBytesStmt       *sql.Stmt
+	archivesStmt            *sql.Stmt
+	askedOfBotStmt          *sql.Stmt
+	attemptsOfStmt          *sql.Stmt
+	beginMatchStmt          *sql.Stmt
+	beginStageStmt          *sql.Stmt
+	blockPersonStmt         *sql.Stmt
+	blockedStmt             *sql.Stmt
+	botStmt                 *sql.Stmt
+	botByNameStmt           *sql.Stmt
+	botsAfterStmt           *sql.Stmt
+	botsNamedStmt           *sql.Stmt
+	botsOfAfterStmt         *sql.Stmt
+	botsOfBeforeStmt        *sql.Stmt
+	botsOnLadderStmt        *sql.Stmt
+	botsWithStmt            *sql.Stmt
+	boutsOfStmt             *sql.Stmt
+	breakPlayStmt           *sql.Stmt
+	breakPlaysStmt          *sql.Stmt
+	bundlesStmt             *sql.Stmt
+	changesOfStmt           *sql.Stmt
+	countAboveStmt          *sql.Stmt
+	countActiveStmt         *sql.Stmt
+	countAskedStmt          *sql.Stmt
+	countBotsStmt           *sql.Stmt
+	countBundleStmt         *sql.Stmt
+	countFailedStmt         *sql.Stmt
+	countFinishedStmt       *sql.Stmt
+	countGuestPlaysStmt     *sql.Stmt
+	countKeptStmt           *sql.Stmt
+	countMatchesStmt        *sql.Stmt
+	countPlaysSinceStmt     *sql.Stmt
+	countTokensStmt         *sql.Stmt
+	countVersionsSinceStmt  *sql.Stmt
+	deleteFitStmt           *sql.Stmt
+	deleteGuestPlaysStmt    *sql.Stmt
+	deleteOldLogsStmt       *sql.Stmt
+	deleteOldReplaysStmt    *sql.Stmt
+	documentStmt            *sql.Stmt
+	documentsByGameStmt     *sql.Stmt
+	dropMatchStmt           *sql.Stmt
+	dropStagesStmt          *sql.Stmt
+	endAttemptStmt          *sql.Stmt
+	endStageStmt            *sql.Stmt
+	entriesOfBotStmt        *sql.Stmt
+	entriesOfVersionStmt    *sql.Stmt
+	entriesOnLadderStmt     *sql.Stmt
+	entryStmt               *sql.Stmt
+	faultsOfBotStmt         *sql.Stmt
+	finishMatchStmt         *sql.Stmt
+	finishPlayStmt          *sql.Stmt
+	finishedOnLadderStmt    *sql.Stmt
+	finishedUnratedStmt     *sql.Stmt
+	firstMatchStmt          *sql.Stmt
+	fitStmt                 *sql.Stmt
+	forgetBotStmt           *sql.Stmt
+	forgetMessagesStmt      *sql.Stmt
+	forgetStagesStmt        *sql.Stmt
+	forgetVersionsStmt      *sql.Stmt
+	gameStmt                *sql.Stmt
+	gamesAfterStmt          *sql.Stmt
+	gamesByGameStmt         *sql.Stmt
+	gamesOfStmt             *sql.Stmt
+	gamesOfDealsStmt        *sql.Stmt
+	gamesOfMatchStmt        *sql.Stmt
+	gamesOnLadderAfterStmt  *sql.Stmt
+	hasArchiveStmt          *sql.Stmt
+	hashesOfStmt            *sql.Stmt
+	historyStmt             *sql.Stmt
+	houseBotsStmt           *sql.Stmt
+	idleWaitingStmt         *sql.Stmt
+	inviteByPublicStmt      *sql.Stmt
+	invitesStmt             *sql.Stmt
+	keptBytesStmt           *sql.Stmt
+	keptDocumentsStmt       *sql.Stmt
+	keptMatchesAfterStmt    *sql.Stmt
+	ladderByIDStmt          *sql.Stmt
+	ladderByNameStmt        *sql.Stmt
+	laddersStmt             *sql.Stmt
+	lastAttemptStmt         *sql.Stmt
+	lastEntryOfBotStmt      *sql.Stmt
+	lastGameIDStmt          *sql.Stmt
+	lastMatchIDStmt         *sql.Stmt
+	lastMessagesStmt        *sql.Stmt
+	lastNumberStmt          *sql.Stmt
+	lastPlacedStmt          *sql.Stmt
+	lastVersionsStmt        *sql.Stmt
+	listBotsStmt            *sql.Stmt
+	liveVersionStmt         *sql.Stmt
+	liveVersionOfStmt       *sql.Stmt
+	liveVersionsStmt        *sql.Stmt
+	markFaultyStmt          *sql.Stmt
+	matchStmt               *sql.Stmt
+	matchesBeforeStmt       *sql.Stmt
+	matchesByGameStmt       *sql.Stmt
+	matchesInStmt           *sql.Stmt
+	matchesOfBotStmt        *sql.Stmt
+	matchesOfVersionStmt    *sql.Stmt
+	matchesOnLadderStmt     *sql.Stmt
+	matchesOnLadderInStmt   *sql.Stmt
+	matchesUnratedStmt      *sql.Stmt
+	matchesUnratedInStmt    *sql.Stmt
+	membersStmt             *sql.Stmt
+	membersOfBotStmt        *sql.Stmt
+	messagesAfterStmt       *sql.Stmt
+	messagesOfBotStmt       *sql.Stmt
+	metAboveStmt            *sql.Stmt
+	metBelowStmt            *sql.Stmt
+	metOnLadderStmt         *sql.Stmt
+	moveDocumentStmt        *sql.Stmt
+	moveEntryStmt           *sql.Stmt
+	neededBuildsStmt        *sql.Stmt
+	newestBotsStmt          *sql.Stmt
+	newestTogetherStmt      *sql.Stmt
+	nextLanguageStmt        *sql.Stmt
+	oldLogsOfStmt           *sql.Stmt
+	oldMatchAfterStmt       *sql.Stmt
+	oldReplaysOfStmt        *sql.Stmt
+	oldestInStmt            *sql.Stmt
+	openOfPersonStmt        *sql.Stmt
+	openOnLadderStmt        *sql.Stmt
+	openVersionStmt         *sql.Stmt
+	openVersionsOfStmt      *sql.Stmt
+	opponentsStmt           *sql.Stmt
+	pairsAmongStmt          *sql.Stmt
+	pairsOfStmt             *sql.Stmt
+	pastStandingsStmt       *sql.Stmt
+	pendingVersionsStmt     *sql.Stmt
+	peopleStmt              *sql.Stmt
+	peopleNamedStmt         *sql.Stmt
+	peopleWithStmt          *sql.Stmt
+	personStmt              *sql.Stmt
+	personByNameStmt        *sql.Stmt
+	playStmt                *sql.Stmt
+	playReplayStmt          *sql.Stmt
+	playSeatsStmt           *sql.Stmt
+	playedBeforeStmt        *sql.Stmt
+	playedByBotStmt         *sql.Stmt
+	playsAgainstStmt        *sql.Stmt
+	playsOfStmt             *sql.Stmt
+	ratingPointsStmt        *sql.Stmt
+	recordAgainstPeopleStmt *sql.Stmt
+	rerateChangeStmt        *sql.Stmt
+	rerateEntryStmt         *sql.Stmt
+	restingSinceStmt        *sql.Stmt
+	retireLadderStmt        *sql.Stmt
+	revokeInviteStmt        *sql.Stmt
+	revokeTokenStmt         *sql.Stmt
+	runningAttemptsStmt     *sql.Stmt
+	saveFitStmt             *sql.Stmt
+	scorePlaySeatStmt       *sql.Stmt
+	seatsByGameStmt         *sql.Stmt
+	seatsOfStmt             *sql.Stmt
+	seatsOfDealsStmt        *sql.Stmt
+	seatsOfMatchStmt        *sql.Stmt
+	setBuiltStmt            *sql.Stmt
+	setFinishedStmt         *sql.Stmt
+	setFitStmt              *sql.Stmt
+	setFormulaStmt          *sql.Stmt
+	setHashStmt             *sql.Stmt
+	setServedStmt           *sql.Stmt
+	setStateStmt            *sql.Stmt
+	setUnplayableStmt       *sql.Stmt
+	setWithdrawnStmt        *sql.Stmt
+	slotsOfStmt             *sql.Stmt
+	stagesStmt              *sql.Stmt
+	tokenByPublicStmt       *sql.Stmt
+	tokensOfStmt            *sql.Stmt
+	topStandingsStmt        *sql.Stmt
+	trendPointsStmt         *sql.Stmt
+	unfinishedWithGamesStmt *sql.Stmt
+	updateActiveStmt        *sql.Stmt
+	updateActiveOfBotStmt   *sql.Stmt
+	updateLadderStmt        *sql.Stmt
+	uploadsSinceStmt        *sql.Stmt
+	useInviteStmt           *sql.Stmt
+	useTokenStmt            *sql.Stmt
+	versionByIDStmt         *sql.Stmt
+	versionByNumberStmt     *sql.Stmt
+	versionsInStmt          *sql.Stmt
+	versionsOfStmt          *sql.Stmt
+	versionsOfBeforeStmt    *sql.Stmt
+	waitAgainStmt           *sql.Stmt
 }
 
 func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
-		db:                       tx,
-		tx:                       tx,
-		activeEntriesStmt:        q.activeEntriesStmt,
-		addAttemptStmt:           q.addAttemptStmt,
-		addBotStmt:               q.addBotStmt,
-		addChangeStmt:            q.addChangeStmt,
-		addEntryStmt:             q.addEntryStmt,
-		addGameStmt:              q.addGameStmt,
-		addGuestPlayStmt:         q.addGuestPlayStmt,
-		addInviteStmt:            q.addInviteStmt,
-		addLadderStmt:            q.addLadderStmt,
-		addLogStmt:               q.addLogStmt,
-		addMatchStmt:             q.addMatchStmt,
-		addMessageStmt:           q.addMessageStmt,
-		addPairStmt:              q.addPairStmt,
-		addPersonStmt:            q.addPersonStmt,
-		addPlayStmt:              q.addPlayStmt,
-		addPlaySeatStmt:          q.addPlaySeatStmt,
-		addReplayStmt:            q.addReplayStmt,
-		addSeatStmt:              q.addSeatStmt,
-		addSlotStmt:              q.addSlotStmt,
-		addTokenStmt:             q.addTokenStmt,
-		addVersionStmt:           q.addVersionStmt,
-		allEntriesStmt:           q.allEntriesStmt,
-		allPairsStmt:             q.allPairsStmt,
-		askedOfBotStmt:           q.askedOfBotStmt,
-		attemptsOfStmt:           q.attemptsOfStmt,
-		beginMatchStmt:           q.beginMatchStmt,
-		beginStageStmt:           q.beginStageStmt,
-		blockPersonStmt:          q.blockPersonStmt,
-		blockedStmt:              q.blockedStmt,
-		botStmt:                  q.botStmt,
-		botByNameStmt:            q.botByNameStmt,
-		botsAfterStmt:            q.botsAfterStmt,
-		botsNamedStmt:            q.botsNamedStmt,
-		botsOfAfterStmt:          q.botsOfAfterStmt,
-		botsOfBeforeStmt:         q.botsOfBeforeStmt,
-		botsWithStmt:             q.botsWithStmt,
-		boutsOfStmt:              q.boutsOfStmt,
-		breakPlayStmt:            q.breakPlayStmt,
-		breakPlaysStmt:           q.breakPlaysStmt,
-		bundlesStmt:              q.bundlesStmt,
-		changesOfStmt:            q.changesOfStmt,
-		countAboveStmt:           q.countAboveStmt,
-		countActiveStmt:          q.countActiveStmt,
-		countAskedStmt:           q.countAskedStmt,
-		countBotsStmt:            q.countBotsStmt,
-		countBundleStmt:          q.countBundleStmt,
-		countFailedStmt:          q.countFailedStmt,
-		countFinishedStmt:        q.countFinishedStmt,
-		countGuestPlaysStmt:      q.countGuestPlaysStmt,
-		countKeptStmt:            q.countKeptStmt,
-		countMatchesStmt:         q.countMatchesStmt,
-		countPlaysSinceStmt:      q.countPlaysSinceStmt,
-		countTokensStmt:          q.countTokensStmt,
-		countVersionsSinceStmt:   q.countVersionsSinceStmt,
-		deleteGuestPlaysStmt:     q.deleteGuestPlaysStmt,
-		dropMatchStmt:            q.dropMatchStmt,
-		dropStagesStmt:           q.dropStagesStmt,
-		endAttemptStmt:           q.endAttemptStmt,
-		endStageStmt:             q.endStageStmt,
-		entriesOfBotStmt:         q.entriesOfBotStmt,
-		entriesOfVersionStmt:     q.entriesOfVersionStmt,
-		entriesOnLadderStmt:      q.entriesOnLadderStmt,
-		entryStmt:                q.entryStmt,
-		faultsOfBotStmt:          q.faultsOfBotStmt,
-		finishMatchStmt:          q.finishMatchStmt,
-		finishPlayStmt:           q.finishPlayStmt,
-		finishedOnLadderStmt:     q.finishedOnLadderStmt,
-		finishedUnratedStmt:      q.finishedUnratedStmt,
-		fitStmt:                  q.fitStmt,
-		forgetBotStmt:            q.forgetBotStmt,
-		forgetMessagesStmt:       q.forgetMessagesStmt,
-		forgetStagesStmt:         q.forgetStagesStmt,
-		forgetVersionsStmt:       q.forgetVersionsStmt,
-		gameStmt:                 q.gameStmt,
-		gamesOfStmt:              q.gamesOfStmt,
-		gamesOfDealsStmt:         q.gamesOfDealsStmt,
-		hashesOfStmt:             q.hashesOfStmt,
-		historyStmt:              q.historyStmt,
-		houseBotsStmt:            q.houseBotsStmt,
-		idleWaitingStmt:          q.idleWaitingStmt,
-		inviteByPublicStmt:       q.inviteByPublicStmt,
-		invitesStmt:              q.invitesStmt,
-		ladderByIDStmt:           q.ladderByIDStmt,
-		ladderByNameStmt:         q.ladderByNameStmt,
-		laddersStmt:              q.laddersStmt,
-		lastAttemptStmt:          q.lastAttemptStmt,
-		lastEntryOfBotStmt:       q.lastEntryOfBotStmt,
-		lastMessagesStmt:         q.lastMessagesStmt,
-		lastNumberStmt:           q.lastNumberStmt,
-		lastPlacedStmt:           q.lastPlacedStmt,
-		lastVersionsStmt:         q.lastVersionsStmt,
-		listBotsStmt:             q.listBotsStmt,
-		liveVersionStmt:          q.liveVersionStmt,
-		liveVersionOfStmt:        q.liveVersionOfStmt,
-		liveVersionsStmt:         q.liveVersionsStmt,
-		logStmt:                  q.logStmt,
-		markFaultyStmt:           q.markFaultyStmt,
-		matchStmt:                q.matchStmt,
-		matchesBeforeStmt:        q.matchesBeforeStmt,
-		matchesInStmt:            q.matchesInStmt,
-		matchesOfBotStmt:         q.matchesOfBotStmt,
-		matchesOfVersionStmt:     q.matchesOfVersionStmt,
-		matchesOnLadderStmt:      q.matchesOnLadderStmt,
-		matchesOnLadderInStmt:    q.matchesOnLadderInStmt,
-		matchesUnratedStmt:       q.matchesUnratedStmt,
-		matchesUnratedInStmt:     q.matchesUnratedInStmt,
-		messagesAfterStmt:        q.messagesAfterStmt,
-		messagesOfBotStmt:        q.messagesOfBotStmt,
-		metAboveStmt:             q.metAboveStmt,
-		metBelowStmt:             q.metBelowStmt,
-		moveEntryStmt:            q.moveEntryStmt,
-		newestBotsStmt:           q.newestBotsStmt,
-		nextLanguageStmt:         q.nextLanguageStmt,
-		nextOrderStmt:            q.nextOrderStmt,
-		oldestInStmt:             q.oldestInStmt,
-		openOfPersonStmt:         q.openOfPersonStmt,
-		openOnLadderStmt:         q.openOnLadderStmt,
-		openVersionStmt:          q.openVersionStmt,
-		openVersionsOfStmt:       q.openVersionsOfStmt,
-		opponentsStmt:            q.opponentsStmt,
-		pairsAmongStmt:           q.pairsAmongStmt,
-		pairsOfStmt:              q.pairsOfStmt,
-		pendingVersionsStmt:      q.pendingVersionsStmt,
-		peopleStmt:               q.peopleStmt,
-		peopleNamedStmt:          q.peopleNamedStmt,
-		peopleWithStmt:           q.peopleWithStmt,
-		personStmt:               q.personStmt,
-		personByNameStmt:         q.personByNameStmt,
-		playStmt:                 q.playStmt,
-		playReplayStmt:           q.playReplayStmt,
-		playSeatsStmt:            q.playSeatsStmt,
-		playedBeforeStmt:         q.playedBeforeStmt,
-		playedByBotStmt:          q.playedByBotStmt,
-		playsAgainstStmt:         q.playsAgainstStmt,
-		playsOfStmt:              q.playsOfStmt,
-		ratingPointsStmt:         q.ratingPointsStmt,
-		recordAgainstPeopleStmt:  q.recordAgainstPeopleStmt,
-		replayStmt:               q.replayStmt,
-		replaysAfterStmt:         q.replaysAfterStmt,
-		replaysOfMatchStmt:       q.replaysOfMatchStmt,
-		replaysOnLadderAfterStmt: q.replaysOnLadderAfterStmt,
-		restingSinceStmt:         q.restingSinceStmt,
-		retireLadderStmt:         q.retireLadderStmt,
-		revokeInviteStmt:         q.revokeInviteStmt,
-		revokeTokenStmt:          q.revokeTokenStmt,
-		saveFitStmt:              q.saveFitStmt,
-		scorePlaySeatStmt:        q.scorePlaySeatStmt,
-		seatsOfStmt:              q.seatsOfStmt,
-		seatsOfDealsStmt:         q.seatsOfDealsStmt,
-		seatsOfMatchStmt:         q.seatsOfMatchStmt,
-		setBuiltStmt:             q.setBuiltStmt,
-		setFitStmt:               q.setFitStmt,
-		setHashStmt:              q.setHashStmt,
-		setServedStmt:            q.setServedStmt,
-		setStateStmt:             q.setStateStmt,
-		setWithdrawnStmt:         q.setWithdrawnStmt,
-		slotsOfStmt:              q.slotsOfStmt,
-		stagesStmt:               q.stagesStmt,
-		standingsStmt:            q.standingsStmt,
-		tokenByPublicStmt:        q.tokenByPublicStmt,
-		tokensOfStmt:             q.tokensOfStmt,
-		topStandingsStmt:         q.topStandingsStmt,
-		trendPointsStmt:          q.trendPointsStmt,
-		unfinishedWithGamesStmt:  q.unfinishedWithGamesStmt,
-		updateActiveStmt:         q.updateActiveStmt,
-		updateActiveOfBotStmt:    q.updateActiveOfBotStmt,
-		updateLadderStmt:         q.updateLadderStmt,
-		useInviteStmt:            q.useInviteStmt,
-		useTokenStmt:             q.useTokenStmt,
-		versionByIDStmt:          q.versionByIDStmt,
-		versionByNumberStmt:      q.versionByNumberStmt,
-		versionsInStmt:           q.versionsInStmt,
-		versionsOfStmt:           q.versionsOfStmt,
-		versionsOfBeforeStmt:     q.versionsOfBeforeStmt,
-		waitAgainStmt:            q.waitAgainStmt,
+		db:                      tx,
+		tx:                      tx,
+		addArchiveStmt:          q.addArchiveStmt,
+		addAttemptStmt:          q.addAttemptStmt,
+		addBotStmt:              q.addBotStmt,
+		addChangeStmt:           q.addChangeStmt,
+		addDocumentStmt:         q.addDocumentStmt,
+		addEntryStmt:            q.addEntryStmt,
+		addGameStmt:             q.addGameStmt,
+		addGuestPlayStmt:        q.addGuestPlayStmt,
+		addInviteStmt:           q.addInviteStmt,
+		addLadderStmt:           q.addLadderStmt,
+		addMatchStmt:            q.addMatchStmt,
+		addMessageStmt:          q.addMessageStmt,
+		addPairStmt:             q.addPairStmt,
+		addPersonStmt:           q.addPersonStmt,
+		addPlayStmt:             q.addPlayStmt,
+		addPlaySeatStmt:         q.addPlaySeatStmt,
+		addRerateStmt:           q.addRerateStmt,
+		addRunningStmt:          q.addRunningStmt,
+		addSeatStmt:             q.addSeatStmt,
+		addSlotStmt:             q.addSlotStmt,
+		addTokenStmt:            q.addTokenStmt,
+		addVersionStmt:          q.addVersionStmt,
+		allEntriesStmt:          q.allEntriesStmt,
+		allPairsStmt:            q.allPairsStmt,
+		archivedBytesStmt:       q.archivedBytesStmt,
+		archivesStmt:            q.archivesStmt,
+		askedOfBotStmt:          q.askedOfBotStmt,
+		attemptsOfStmt:          q.attemptsOfStmt,
+		beginMatchStmt:          q.beginMatchStmt,
+		beginStageStmt:          q.beginStageStmt,
+		blockPersonStmt:         q.blockPersonStmt,
+		blockedStmt:             q.blockedStmt,
+		botStmt:                 q.botStmt,
+		botByNameStmt:           q.botByNameStmt,
+		botsAfterStmt:           q.botsAfterStmt,
+		botsNamedStmt:           q.botsNamedStmt,
+		botsOfAfterStmt:         q.botsOfAfterStmt,
+		botsOfBeforeStmt:        q.botsOfBeforeStmt,
+		botsOnLadderStmt:        q.botsOnLadderStmt,
+		botsWithStmt:            q.botsWithStmt,
+		boutsOfStmt:             q.boutsOfStmt,
+		breakPlayStmt:           q.breakPlayStmt,
+		breakPlaysStmt:          q.breakPlaysStmt,
+		bundlesStmt:             q.bundlesStmt,
+		changesOfStmt:           q.changesOfStmt,
+		countAboveStmt:          q.countAboveStmt,
+		countActiveStmt:         q.countActiveStmt,
+		countAskedStmt:          q.countAskedStmt,
+		countBotsStmt:           q.countBotsStmt,
+		countBundleStmt:         q.countBundleStmt,
+		countFailedStmt:         q.countFailedStmt,
+		countFinishedStmt:       q.countFinishedStmt,
+		countGuestPlaysStmt:     q.countGuestPlaysStmt,
+		countKeptStmt:           q.countKeptStmt,
+		countMatchesStmt:        q.countMatchesStmt,
+		countPlaysSinceStmt:     q.countPlaysSinceStmt,
+		countTokensStmt:         q.countTokensStmt,
+		countVersionsSinceStmt:  q.countVersionsSinceStmt,
+		deleteFitStmt:           q.deleteFitStmt,
+		deleteGuestPlaysStmt:    q.deleteGuestPlaysStmt,
+		deleteOldLogsStmt:       q.deleteOldLogsStmt,
+		deleteOldReplaysStmt:    q.deleteOldReplaysStmt,
+		documentStmt:            q.documentStmt,
+		documentsByGameStmt:     q.documentsByGameStmt,
+		dropMatchStmt:           q.dropMatchStmt,
+		dropStagesStmt:          q.dropStagesStmt,
+		endAttemptStmt:          q.endAttemptStmt,
+		endStageStmt:            q.endStageStmt,
+		entriesOfBotStmt:        q.entriesOfBotStmt,
+		entriesOfVersionStmt:    q.entriesOfVersionStmt,
+		entriesOnLadderStmt:     q.entriesOnLadderStmt,
+		entryStmt:               q.entryStmt,
+		faultsOfBotStmt:         q.faultsOfBotStmt,
+		finishMatchStmt:         q.finishMatchStmt,
+		finishPlayStmt:          q.finishPlayStmt,
+		finishedOnLadderStmt:    q.finishedOnLadderStmt,
+		finishedUnratedStmt:     q.finishedUnratedStmt,
+		firstMatchStmt:          q.firstMatchStmt,
+		fitStmt:                 q.fitStmt,
+		forgetBotStmt:           q.forgetBotStmt,
+		forgetMessagesStmt:      q.forgetMessagesStmt,
+		forgetStagesStmt:        q.forgetStagesStmt,
+		forgetVersionsStmt:      q.forgetVersionsStmt,
+		gameStmt:                q.gameStmt,
+		gamesAfterStmt:          q.gamesAfterStmt,
+		gamesByGameStmt:         q.gamesByGameStmt,
+		gamesOfStmt:             q.gamesOfStmt,
+		gamesOfDealsStmt:        q.gamesOfDealsStmt,
+		gamesOfMatchStmt:        q.gamesOfMatchStmt,
+		gamesOnLadderAfterStmt:  q.gamesOnLadderAfterStmt,
+		hasArchiveStmt:          q.hasArchiveStmt,
+		hashesOfStmt:            q.hashesOfStmt,
+		historyStmt:             q.historyStmt,
+		houseBotsStmt:           q.houseBotsStmt,
+		idleWaitingStmt:         q.idleWaitingStmt,
+		inviteByPublicStmt:      q.inviteByPublicStmt,
+		invitesStmt:             q.invitesStmt,
+		keptBytesStmt:           q.keptBytesStmt,
+		keptDocumentsStmt:       q.keptDocumentsStmt,
+		keptMatchesAfterStmt:    q.keptMatchesAfterStmt,
+		ladderByIDStmt:          q.ladderByIDStmt,
+		ladderByNameStmt:        q.ladderByNameStmt,
+		laddersStmt:             q.laddersStmt,
+		lastAttemptStmt:         q.lastAttemptStmt,
+		lastEntryOfBotStmt:      q.lastEntryOfBotStmt,
+		lastGameIDStmt:          q.lastGameIDStmt,
+		lastMatchIDStmt:         q.lastMatchIDStmt,
+		lastMessagesStmt:        q.lastMessagesStmt,
+		lastNumberStmt:          q.lastNumberStmt,
+		lastPlacedStmt:          q.lastPlacedStmt,
+		lastVersionsStmt:        q.lastVersionsStmt,
+		listBotsStmt:            q.listBotsStmt,
+		liveVersionStmt:         q.liveVersionStmt,
+		liveVersionOfStmt:       q.liveVersionOfStmt,
+		liveVersionsStmt:        q.liveVersionsStmt,
+		markFaultyStmt:          q.markFaultyStmt,
+		matchStmt:               q.matchStmt,
+		matchesBeforeStmt:       q.matchesBeforeStmt,
+		matchesByGameStmt:       q.matchesByGameStmt,
+		matchesInStmt:           q.matchesInStmt,
+		matchesOfBotStmt:        q.matchesOfBotStmt,
+		matchesOfVersionStmt:    q.matchesOfVersionStmt,
+		matchesOnLadderStmt:     q.matchesOnLadderStmt,
+		matchesOnLadderInStmt:   q.matchesOnLadderInStmt,
+		matchesUnratedStmt:      q.matchesUnratedStmt,
+		matchesUnratedInStmt:    q.matchesUnratedInStmt,
+		membersStmt:             q.membersStmt,
+		membersOfBotStmt:        q.membersOfBotStmt,
+		messagesAfterStmt:       q.messagesAfterStmt,
+		messagesOfBotStmt:       q.messagesOfBotStmt,
+		metAboveStmt:            q.metAboveStmt,
+		metBelowStmt:            q.metBelowStmt,
+		metOnLadderStmt:         q.metOnLadderStmt,
+		moveDocumentStmt:        q.moveDocumentStmt,
+		moveEntryStmt:           q.moveEntryStmt,
+		neededBuildsStmt:        q.neededBuildsStmt,
+		newestBotsStmt:          q.newestBotsStmt,
+		newestTogetherStmt:      q.newestTogetherStmt,
+		nextLanguageStmt:        q.nextLanguageStmt,
+		oldLogsOfStmt:           q.oldLogsOfStmt,
+		oldMatchAfterStmt:       q.oldMatchAfterStmt,
+		oldReplaysOfStmt:        q.oldReplaysOfStmt,
+		oldestInStmt:            q.oldestInStmt,
+		openOfPersonStmt:        q.openOfPersonStmt,
+		openOnLadderStmt:        q.openOnLadderStmt,
+		openVersionStmt:         q.openVersionStmt,
+		openVersionsOfStmt:      q.openVersionsOfStmt,
+		opponentsStmt:           q.opponentsStmt,
+		pairsAmongStmt:          q.pairsAmongStmt,
+		pairsOfStmt:             q.pairsOfStmt,
+		pastStandingsStmt:       q.pastStandingsStmt,
+		pendingVersionsStmt:     q.pendingVersionsStmt,
+		peopleStmt:              q.peopleStmt,
+		peopleNamedStmt:         q.peopleNamedStmt,
+		peopleWithStmt:          q.peopleWithStmt,
+		personStmt:              q.personStmt,
+		personByNameStmt:        q.personByNameStmt,
+		playStmt:                q.playStmt,
+		playReplayStmt:          q.playReplayStmt,
+		playSeatsStmt:           q.playSeatsStmt,
+		playedBeforeStmt:        q.playedBeforeStmt,
+		playedByBotStmt:         q.playedByBotStmt,
+		playsAgainstStmt:        q.playsAgainstStmt,
+		playsOfStmt:             q.playsOfStmt,
+		ratingPointsStmt:        q.ratingPointsStmt,
+		recordAgainstPeopleStmt: q.recordAgainstPeopleStmt,
+		rerateChangeStmt:        q.rerateChangeStmt,
+		rerateEntryStmt:         q.rerateEntryStmt,
+		restingSinceStmt:        q.restingSinceStmt,
+		retireLadderStmt:        q.retireLadderStmt,
+		revokeInviteStmt:        q.revokeInviteStmt,
+		revokeTokenStmt:         q.revokeTokenStmt,
+		runningAttemptsStmt:     q.runningAttemptsStmt,
+		saveFitStmt:             q.saveFitStmt,
+		scorePlaySeatStmt:       q.scorePlaySeatStmt,
+		seatsByGameStmt:         q.seatsByGameStmt,
+		seatsOfStmt:             q.seatsOfStmt,
+		seatsOfDealsStmt:        q.seatsOfDealsStmt,
+		seatsOfMatchStmt:        q.seatsOfMatchStmt,
+		setBuiltStmt:            q.setBuiltStmt,
+		setFinishedStmt:         q.setFinishedStmt,
+		setFitStmt:              q.setFitStmt,
+		setFormulaStmt:          q.setFormulaStmt,
+		setHashStmt:             q.setHashStmt,
+		setServedStmt:           q.setServedStmt,
+		setStateStmt:            q.setStateStmt,
+		setUnplayableStmt:       q.setUnplayableStmt,
+		setWithdrawnStmt:        q.setWithdrawnStmt,
+		slotsOfStmt:             q.slotsOfStmt,
+		stagesStmt:              q.stagesStmt,
+		tokenByPublicStmt:       q.tokenByPublicStmt,
+		tokensOfStmt:            q.tokensOfStmt,
+		topStandingsStmt:        q.topStandingsStmt,
+		trendPointsStmt:         q.trendPointsStmt,
+		unfinishedWithGamesStmt: q.unfinishedWithGamesStmt,
+		updateActiveStmt:        q.updateActiveStmt,
+		updateActiveOfBotStmt:   q.updateActiveOfBotStmt,
+		updateLadderStmt:        q.updateLadderStmt,
+		uploadsSinceStmt:        q.uploadsSinceStmt,
+		useInviteStmt:           q.useInviteStmt,
+		useTokenStmt:            q.useTokenStmt,
+		versionByIDStmt:         q.versionByIDStmt,
+		versionByNumberStmt:     q.versionByNumberStmt,
+		versionsInStmt:          q.versionsInStmt,
+		versionsOfStmt:          q.versionsOfStmt,
+		versionsOfBeforeStmt:    q.versionsOfBeforeStmt,
+		waitAgainStmt:           q.waitAgainStmt,
 	}
 }

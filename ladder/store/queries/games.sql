@@ -1,17 +1,14 @@
--- name: AddGame :one
-INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id;
+-- name: LastGameID :one
+SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM games;
+
+-- name: AddGame :exec
+INSERT INTO games (id, match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: AddSeat :exec
 INSERT INTO game_seats (game_id, seat, slot, rank, points, fault, faults) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: MarkFaulty :exec
 UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = ?;
-
--- name: AddReplay :exec
-INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?);
-
--- name: AddLog :exec
-INSERT INTO game_logs (game_id, seat, size, data) VALUES (?, ?, ?, ?);
 
 -- name: PlayedBefore :one
 -- Whether a game was played on a ladder in the matches before an order.
@@ -38,20 +35,14 @@ SELECT * FROM games WHERE id = ?;
 -- name: SeatsOf :many
 SELECT * FROM game_seats WHERE game_id = ? ORDER BY seat;
 
--- name: Replay :one
-SELECT * FROM replays WHERE game_id = ?;
-
--- name: Log :one
-SELECT * FROM game_logs WHERE game_id = ? AND seat = ?;
-
--- name: ReplaysAfter :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
+-- name: GamesAfter :many
+SELECT games.id, games.match_id, games.deal, games.rotation, coalesce(ladders.name, '') AS ladder
+FROM games LEFT JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.id > ? ORDER BY games.id LIMIT ?;
 
--- name: ReplaysOnLadderAfter :many
-SELECT games.id, games.match_id, ladders.name AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id JOIN ladders ON ladders.id = games.ladder_id
+-- name: GamesOnLadderAfter :many
+SELECT games.id, games.match_id, games.deal, games.rotation, ladders.name AS ladder
+FROM games JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?;
 
 -- name: PlayedByBot :many
@@ -62,7 +53,7 @@ WHERE match_slots.bot_id = sqlc.arg(bot_id) AND games.id > sqlc.arg(cursor)
   AND (sqlc.narg(ladder_id) IS NULL OR games.ladder_id = sqlc.narg(ladder_id))
 GROUP BY games.match_id ORDER BY first_game;
 
--- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
+-- name: GamesOfMatch :many
+SELECT games.id, games.match_id, games.deal, games.rotation, coalesce(ladders.name, '') AS ladder
+FROM games LEFT JOIN ladders ON ladders.id = games.ladder_id
 WHERE games.match_id = ? ORDER BY games.id;

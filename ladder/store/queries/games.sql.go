@@ -10,11 +10,12 @@ import (
 	"database/sql"
 )
 
-const addGame = `-- name: AddGame :one
-INSERT INTO games (match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
+const addGame = `-- name: AddGame :exec
+INSERT INTO games (id, match_id, ladder_id, deal, rotation, plies, took, fingerprint) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 `
 
 type AddGameParams struct {
+	ID          int64
 	MatchID     int64
 	LadderID    sql.NullInt64
 	Deal        int64
@@ -24,8 +25,9 @@ type AddGameParams struct {
 	Fingerprint []byte
 }
 
-func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) (int64, error) {
-	row := q.queryRow(ctx, q.addGameStmt, addGame,
+func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) error {
+	_, err := q.exec(ctx, q.addGameStmt, addGame,
+		arg.ID,
 		arg.MatchID,
 		arg.LadderID,
 		arg.Deal,
@@ -34,38 +36,6 @@ func (q *Queries) AddGame(ctx context.Context, arg AddGameParams) (int64, error)
 		arg.Took,
 		arg.Fingerprint,
 	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
-}
-
-const addLog = `-- name: AddLog :exec
-INSERT INTO game_logs (game_id, seat, size, data) VALUES (?, ?, ?, ?)
-`
-
-type AddLogParams struct {
-	GameID int64
-	Seat   int64
-	Size   int64
-	Data   []byte
-}
-
-func (q *Queries) AddLog(ctx context.Context, arg AddLogParams) error {
-	_, err := q.exec(ctx, q.addLogStmt, addLog,
-		arg.GameID,
-		arg.Seat,
-		arg.Size,
-		arg.Data,
-	)
-	return err
-}
-
-const addReplay = `-- name: AddReplay :exec
-INSERT INTO replays (game_id, size, data) VALUES (?, ?, ?)
-`
-
-func (q *Queries) AddReplay(ctx context.Context, gameID int64, size int64, data []byte) error {
-	_, err := q.exec(ctx, q.addReplayStmt, addReplay, gameID, size, data)
 	return err
 }
 
@@ -114,6 +84,49 @@ func (q *Queries) Game(ctx context.Context, id int64) (Game, error) {
 		&i.Fingerprint,
 	)
 	return i, err
+}
+
+const gamesAfter = `-- name: GamesAfter :many
+SELECT games.id, games.match_id, games.deal, games.rotation, coalesce(ladders.name, '') AS ladder
+FROM games LEFT JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.id > ? ORDER BY games.id LIMIT ?
+`
+
+type GamesAfterRow struct {
+	ID       int64
+	MatchID  int64
+	Deal     int64
+	Rotation int64
+	Ladder   string
+}
+
+func (q *Queries) GamesAfter(ctx context.Context, iD int64, limit int64) ([]GamesAfterRow, error) {
+	rows, err := q.query(ctx, q.gamesAfterStmt, gamesAfter, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GamesAfterRow
+	for rows.Next() {
+		var i GamesAfterRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.MatchID,
+			&i.Deal,
+			&i.Rotation,
+			&i.Ladder,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const gamesOf = `-- name: GamesOf :many
@@ -188,20 +201,101 @@ func (q *Queries) GamesOfDeals(ctx context.Context, matchID int64, deal int64, d
 	return items, nil
 }
 
-const log = `-- name: Log :one
-SELECT game_id, seat, size, data FROM game_logs WHERE game_id = ? AND seat = ?
+const gamesOfMatch = `-- name: GamesOfMatch :many
+SELECT games.id, games.match_id, games.deal, games.rotation, coalesce(ladders.name, '') AS ladder
+FROM games LEFT JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.match_id = ? ORDER BY games.id
 `
 
-func (q *Queries) Log(ctx context.Context, gameID int64, seat int64) (GameLog, error) {
-	row := q.queryRow(ctx, q.logStmt, log, gameID, seat)
-	var i GameLog
-	err := row.Scan(
-		&i.GameID,
-		&i.Seat,
-		&i.Size,
-		&i.Data,
-	)
-	return i, err
+type GamesOfMatchRow struct {
+	ID       int64
+	MatchID  int64
+	Deal     int64
+	Rotation int64
+	Ladder   string
+}
+
+func (q *Queries) GamesOfMatch(ctx context.Context, matchID int64) ([]GamesOfMatchRow, error) {
+	rows, err := q.query(ctx, q.gamesOfMatchStmt, gamesOfMatch, matchID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GamesOfMatchRow
+	for rows.Next() {
+		var i GamesOfMatchRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.MatchID,
+			&i.Deal,
+			&i.Rotation,
+			&i.Ladder,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const gamesOnLadderAfter = `-- name: GamesOnLadderAfter :many
+SELECT games.id, games.match_id, games.deal, games.rotation, ladders.name AS ladder
+FROM games JOIN ladders ON ladders.id = games.ladder_id
+WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?
+`
+
+type GamesOnLadderAfterRow struct {
+	ID       int64
+	MatchID  int64
+	Deal     int64
+	Rotation int64
+	Ladder   string
+}
+
+func (q *Queries) GamesOnLadderAfter(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]GamesOnLadderAfterRow, error) {
+	rows, err := q.query(ctx, q.gamesOnLadderAfterStmt, gamesOnLadderAfter, ladderID, iD, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []GamesOnLadderAfterRow
+	for rows.Next() {
+		var i GamesOnLadderAfterRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.MatchID,
+			&i.Deal,
+			&i.Rotation,
+			&i.Ladder,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lastGameID = `-- name: LastGameID :one
+SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM games
+`
+
+func (q *Queries) LastGameID(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.lastGameIDStmt, lastGameID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const markFaulty = `-- name: MarkFaulty :exec
@@ -250,146 +344,6 @@ func (q *Queries) PlayedByBot(ctx context.Context, botID int64, cursor int64, la
 	for rows.Next() {
 		var i PlayedByBotRow
 		if err := rows.Scan(&i.MatchID, &i.FirstGame); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const replay = `-- name: Replay :one
-SELECT game_id, size, data FROM replays WHERE game_id = ?
-`
-
-func (q *Queries) Replay(ctx context.Context, gameID int64) (Replay, error) {
-	row := q.queryRow(ctx, q.replayStmt, replay, gameID)
-	var i Replay
-	err := row.Scan(&i.GameID, &i.Size, &i.Data)
-	return i, err
-}
-
-const replaysAfter = `-- name: ReplaysAfter :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
-WHERE games.id > ? ORDER BY games.id LIMIT ?
-`
-
-type ReplaysAfterRow struct {
-	ID      int64
-	MatchID int64
-	Ladder  string
-	Size    int64
-	Data    []byte
-}
-
-func (q *Queries) ReplaysAfter(ctx context.Context, iD int64, limit int64) ([]ReplaysAfterRow, error) {
-	rows, err := q.query(ctx, q.replaysAfterStmt, replaysAfter, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReplaysAfterRow
-	for rows.Next() {
-		var i ReplaysAfterRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.MatchID,
-			&i.Ladder,
-			&i.Size,
-			&i.Data,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const replaysOfMatch = `-- name: ReplaysOfMatch :many
-SELECT games.id, games.match_id, coalesce(ladders.name, '') AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id LEFT JOIN ladders ON ladders.id = games.ladder_id
-WHERE games.match_id = ? ORDER BY games.id
-`
-
-type ReplaysOfMatchRow struct {
-	ID      int64
-	MatchID int64
-	Ladder  string
-	Size    int64
-	Data    []byte
-}
-
-func (q *Queries) ReplaysOfMatch(ctx context.Context, matchID int64) ([]ReplaysOfMatchRow, error) {
-	rows, err := q.query(ctx, q.replaysOfMatchStmt, replaysOfMatch, matchID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReplaysOfMatchRow
-	for rows.Next() {
-		var i ReplaysOfMatchRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.MatchID,
-			&i.Ladder,
-			&i.Size,
-			&i.Data,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const replaysOnLadderAfter = `-- name: ReplaysOnLadderAfter :many
-SELECT games.id, games.match_id, ladders.name AS ladder, replays.size, replays.data
-FROM games JOIN replays ON replays.game_id = games.id JOIN ladders ON ladders.id = games.ladder_id
-WHERE games.ladder_id = ? AND games.id > ? ORDER BY games.id LIMIT ?
-`
-
-type ReplaysOnLadderAfterRow struct {
-	ID      int64
-	MatchID int64
-	Ladder  string
-	Size    int64
-	Data    []byte
-}
-
-func (q *Queries) ReplaysOnLadderAfter(ctx context.Context, ladderID sql.NullInt64, iD int64, limit int64) ([]ReplaysOnLadderAfterRow, error) {
-	rows, err := q.query(ctx, q.replaysOnLadderAfterStmt, replaysOnLadderAfter, ladderID, iD, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReplaysOnLadderAfterRow
-	for rows.Next() {
-		var i ReplaysOnLadderAfterRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.MatchID,
-			&i.Ladder,
-			&i.Size,
-			&i.Data,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

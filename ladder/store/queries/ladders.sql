@@ -8,8 +8,8 @@ SELECT * FROM ladders WHERE name = ?;
 SELECT * FROM ladders WHERE id = ?;
 
 -- name: AddLadder :one
-INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING *;
+INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active, formula)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) RETURNING *;
 
 -- name: UpdateLadder :exec
 UPDATE ladders SET title = ?, game = ?, options = ?, clock = ?, deals = ?, slots = ?, house = ?, position = ?, active = 1 WHERE id = ?;
@@ -20,8 +20,8 @@ UPDATE ladders SET active = 0 WHERE id = ?;
 -- name: CountMatches :one
 SELECT count(*) FROM matches WHERE ladder_id = ?;
 
--- name: NextOrder :one
-UPDATE ladders SET finished = finished + 1 WHERE id = ? RETURNING finished;
+-- name: SetFinished :exec
+UPDATE ladders SET finished = ? WHERE id = ?;
 
 -- name: AddEntry :exec
 INSERT INTO entries (ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, last)
@@ -62,10 +62,23 @@ WHERE version_id IN (SELECT v.id FROM versions AS v WHERE v.bot_id = ?) AND acti
   WHERE versions.id = entries.version_id
 );
 
--- name: ActiveEntries :many
-SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, versions.remote, coalesce(bots.person_id, 0) AS person_id
-FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
-WHERE entries.ladder_id = ? AND entries.active = 1;
+-- name: Members :many
+-- The active versions of a ladder.
+SELECT sqlc.embed(entries), versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
+FROM entries
+JOIN versions ON versions.id = entries.version_id
+JOIN bots ON bots.id = versions.bot_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id;
+
+-- name: MembersOfBot :many
+-- The active versions of a bot on all ladders.
+SELECT sqlc.embed(entries), versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
+FROM versions
+CROSS JOIN entries ON entries.version_id = versions.id
+JOIN bots ON bots.id = versions.bot_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE versions.bot_id = ? AND entries.active = 1 ORDER BY entries.ladder_id, entries.version_id;
 
 -- name: OpenOnLadder :many
 -- The slots of rated matches of a ladder that are not over.
@@ -79,13 +92,13 @@ SELECT b AS other, matches FROM pairs WHERE ladder_id = ? AND a = ?;
 -- name: MetBelow :many
 SELECT a AS other, matches FROM pairs WHERE ladder_id = ? AND b = ?;
 
--- name: Standings :many
+-- name: PastStandings :many
 SELECT sqlc.embed(entries), versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = ?
+WHERE entries.ladder_id = ? AND entries.active = 0
 ORDER BY entries.elo DESC, entries.version_id DESC;
 
 -- name: EntriesOfBot :many

@@ -10,53 +10,6 @@ import (
 	"database/sql"
 )
 
-const activeEntries = `-- name: ActiveEntries :many
-SELECT entries.version_id, entries.elo, entries.uncertainty, entries.matches, entries.last, versions.remote, coalesce(bots.person_id, 0) AS person_id
-FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id
-WHERE entries.ladder_id = ? AND entries.active = 1
-`
-
-type ActiveEntriesRow struct {
-	VersionID   int64
-	Elo         float64
-	Uncertainty float64
-	Matches     int64
-	Last        int64
-	Remote      int64
-	PersonID    int64
-}
-
-func (q *Queries) ActiveEntries(ctx context.Context, ladderID int64) ([]ActiveEntriesRow, error) {
-	rows, err := q.query(ctx, q.activeEntriesStmt, activeEntries, ladderID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ActiveEntriesRow
-	for rows.Next() {
-		var i ActiveEntriesRow
-		if err := rows.Scan(
-			&i.VersionID,
-			&i.Elo,
-			&i.Uncertainty,
-			&i.Matches,
-			&i.Last,
-			&i.Remote,
-			&i.PersonID,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const addChange = `-- name: AddChange :exec
 INSERT INTO changes (match_id, slot, ladder_id, version_id, number, elo_before, elo_after, k, score, expected, uncertainty)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -123,8 +76,8 @@ func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
 }
 
 const addLadder = `-- name: AddLadder :one
-INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, finished
+INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active, formula)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula
 `
 
 type AddLadderParams struct {
@@ -137,6 +90,7 @@ type AddLadderParams struct {
 	Slots    int64
 	House    string
 	Position int64
+	Formula  string
 }
 
 func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, error) {
@@ -150,6 +104,7 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 		arg.Slots,
 		arg.House,
 		arg.Position,
+		arg.Formula,
 	)
 	var i Ladder
 	err := row.Scan(
@@ -165,6 +120,7 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 		&i.Position,
 		&i.Active,
 		&i.Finished,
+		&i.Formula,
 	)
 	return i, err
 }
@@ -440,7 +396,7 @@ func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow,
 }
 
 const ladderByID = `-- name: LadderByID :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE id = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders WHERE id = ?
 `
 
 func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
@@ -459,12 +415,13 @@ func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
 		&i.Position,
 		&i.Active,
 		&i.Finished,
+		&i.Formula,
 	)
 	return i, err
 }
 
 const ladderByName = `-- name: LadderByName :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE name = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders WHERE name = ?
 `
 
 func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error) {
@@ -483,12 +440,13 @@ func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error)
 		&i.Position,
 		&i.Active,
 		&i.Finished,
+		&i.Formula,
 	)
 	return i, err
 }
 
 const ladders = `-- name: Ladders :many
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders ORDER BY active DESC, position, id
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished, formula FROM ladders ORDER BY active DESC, position, id
 `
 
 func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
@@ -513,6 +471,7 @@ func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
 			&i.Position,
 			&i.Active,
 			&i.Finished,
+			&i.Formula,
 		); err != nil {
 			return nil, err
 		}
@@ -543,6 +502,144 @@ func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int6
 	var i LastEntryOfBotRow
 	err := row.Scan(&i.VersionID, &i.Elo)
 	return i, err
+}
+
+const members = `-- name: Members :many
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
+FROM entries
+JOIN versions ON versions.id = entries.version_id
+JOIN bots ON bots.id = versions.bot_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE entries.ladder_id = ? AND entries.active = 1 ORDER BY entries.version_id
+`
+
+type MembersRow struct {
+	Entry    Entry
+	Number   int64
+	Remote   int64
+	BotID    int64
+	Name     string
+	PersonID int64
+	Owner    string
+}
+
+// The active versions of a ladder.
+func (q *Queries) Members(ctx context.Context, ladderID int64) ([]MembersRow, error) {
+	rows, err := q.query(ctx, q.membersStmt, members, ladderID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MembersRow
+	for rows.Next() {
+		var i MembersRow
+		if err := rows.Scan(
+			&i.Entry.LadderID,
+			&i.Entry.VersionID,
+			&i.Entry.Predecessor,
+			&i.Entry.Since,
+			&i.Entry.Start,
+			&i.Entry.Elo,
+			&i.Entry.Uncertainty,
+			&i.Entry.Held,
+			&i.Entry.Active,
+			&i.Entry.Last,
+			&i.Entry.LastAt,
+			&i.Entry.Matches,
+			&i.Entry.Games,
+			&i.Entry.Wins,
+			&i.Entry.Draws,
+			&i.Entry.Losses,
+			&i.Entry.Faults,
+			&i.Entry.Fit,
+			&i.Entry.PlusMinus,
+			&i.Number,
+			&i.Remote,
+			&i.BotID,
+			&i.Name,
+			&i.PersonID,
+			&i.Owner,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const membersOfBot = `-- name: MembersOfBot :many
+SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, versions.bot_id, bots.name, coalesce(bots.person_id, 0) AS person_id, coalesce(people.name, '') AS owner
+FROM versions
+CROSS JOIN entries ON entries.version_id = versions.id
+JOIN bots ON bots.id = versions.bot_id
+LEFT JOIN people ON people.id = bots.person_id
+WHERE versions.bot_id = ? AND entries.active = 1 ORDER BY entries.ladder_id, entries.version_id
+`
+
+type MembersOfBotRow struct {
+	Entry    Entry
+	Number   int64
+	Remote   int64
+	BotID    int64
+	Name     string
+	PersonID int64
+	Owner    string
+}
+
+// The active versions of a bot on all ladders.
+func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]MembersOfBotRow, error) {
+	rows, err := q.query(ctx, q.membersOfBotStmt, membersOfBot, botID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MembersOfBotRow
+	for rows.Next() {
+		var i MembersOfBotRow
+		if err := rows.Scan(
+			&i.Entry.LadderID,
+			&i.Entry.VersionID,
+			&i.Entry.Predecessor,
+			&i.Entry.Since,
+			&i.Entry.Start,
+			&i.Entry.Elo,
+			&i.Entry.Uncertainty,
+			&i.Entry.Held,
+			&i.Entry.Active,
+			&i.Entry.Last,
+			&i.Entry.LastAt,
+			&i.Entry.Matches,
+			&i.Entry.Games,
+			&i.Entry.Wins,
+			&i.Entry.Draws,
+			&i.Entry.Losses,
+			&i.Entry.Faults,
+			&i.Entry.Fit,
+			&i.Entry.PlusMinus,
+			&i.Number,
+			&i.Remote,
+			&i.BotID,
+			&i.Name,
+			&i.PersonID,
+			&i.Owner,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const metAbove = `-- name: MetAbove :many
@@ -647,17 +744,6 @@ func (q *Queries) MoveEntry(ctx context.Context, arg MoveEntryParams) error {
 	return err
 }
 
-const nextOrder = `-- name: NextOrder :one
-UPDATE ladders SET finished = finished + 1 WHERE id = ? RETURNING finished
-`
-
-func (q *Queries) NextOrder(ctx context.Context, id int64) (int64, error) {
-	row := q.queryRow(ctx, q.nextOrderStmt, nextOrder, id)
-	var finished int64
-	err := row.Scan(&finished)
-	return finished, err
-}
-
 const openOnLadder = `-- name: OpenOnLadder :many
 SELECT matches.id, match_slots.slot, match_slots.version_id
 FROM matches JOIN match_slots ON match_slots.match_id = matches.id
@@ -735,57 +821,17 @@ func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, er
 	return items, nil
 }
 
-const retireLadder = `-- name: RetireLadder :exec
-UPDATE ladders SET active = 0 WHERE id = ?
-`
-
-func (q *Queries) RetireLadder(ctx context.Context, id int64) error {
-	_, err := q.exec(ctx, q.retireLadderStmt, retireLadder, id)
-	return err
-}
-
-const saveFit = `-- name: SaveFit :exec
-INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
-ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created
-`
-
-func (q *Queries) SaveFit(ctx context.Context, ladderID int64, upto int64, created int64) error {
-	_, err := q.exec(ctx, q.saveFitStmt, saveFit, ladderID, upto, created)
-	return err
-}
-
-const setFit = `-- name: SetFit :exec
-UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?
-`
-
-type SetFitParams struct {
-	Fit       sql.NullFloat64
-	PlusMinus sql.NullFloat64
-	LadderID  int64
-	VersionID int64
-}
-
-func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
-	_, err := q.exec(ctx, q.setFitStmt, setFit,
-		arg.Fit,
-		arg.PlusMinus,
-		arg.LadderID,
-		arg.VersionID,
-	)
-	return err
-}
-
-const standings = `-- name: Standings :many
+const pastStandings = `-- name: PastStandings :many
 SELECT entries.ladder_id, entries.version_id, entries.predecessor, entries.since, entries.start, entries.elo, entries.uncertainty, entries.held, entries.active, entries."last", entries.last_at, entries.matches, entries.games, entries.wins, entries.draws, entries.losses, entries.faults, entries.fit, entries.plus_minus, versions.number, versions.remote, bots.name, coalesce(people.name, '') AS owner
 FROM entries
 JOIN versions ON versions.id = entries.version_id
 JOIN bots ON bots.id = versions.bot_id
 LEFT JOIN people ON people.id = bots.person_id
-WHERE entries.ladder_id = ? AND entries.active = ?
+WHERE entries.ladder_id = ? AND entries.active = 0
 ORDER BY entries.elo DESC, entries.version_id DESC
 `
 
-type StandingsRow struct {
+type PastStandingsRow struct {
 	Entry  Entry
 	Number int64
 	Remote int64
@@ -793,15 +839,15 @@ type StandingsRow struct {
 	Owner  string
 }
 
-func (q *Queries) Standings(ctx context.Context, ladderID int64, active int64) ([]StandingsRow, error) {
-	rows, err := q.query(ctx, q.standingsStmt, standings, ladderID, active)
+func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]PastStandingsRow, error) {
+	rows, err := q.query(ctx, q.pastStandingsStmt, pastStandings, ladderID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []StandingsRow
+	var items []PastStandingsRow
 	for rows.Next() {
-		var i StandingsRow
+		var i PastStandingsRow
 		if err := rows.Scan(
 			&i.Entry.LadderID,
 			&i.Entry.VersionID,
@@ -838,6 +884,55 @@ func (q *Queries) Standings(ctx context.Context, ladderID int64, active int64) (
 		return nil, err
 	}
 	return items, nil
+}
+
+const retireLadder = `-- name: RetireLadder :exec
+UPDATE ladders SET active = 0 WHERE id = ?
+`
+
+func (q *Queries) RetireLadder(ctx context.Context, id int64) error {
+	_, err := q.exec(ctx, q.retireLadderStmt, retireLadder, id)
+	return err
+}
+
+const saveFit = `-- name: SaveFit :exec
+INSERT INTO fits (ladder_id, upto, created) VALUES (?, ?, ?)
+ON CONFLICT (ladder_id) DO UPDATE SET upto = excluded.upto, created = excluded.created
+`
+
+func (q *Queries) SaveFit(ctx context.Context, ladderID int64, upto int64, created int64) error {
+	_, err := q.exec(ctx, q.saveFitStmt, saveFit, ladderID, upto, created)
+	return err
+}
+
+const setFinished = `-- name: SetFinished :exec
+UPDATE ladders SET finished = ? WHERE id = ?
+`
+
+func (q *Queries) SetFinished(ctx context.Context, finished int64, iD int64) error {
+	_, err := q.exec(ctx, q.setFinishedStmt, setFinished, finished, iD)
+	return err
+}
+
+const setFit = `-- name: SetFit :exec
+UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?
+`
+
+type SetFitParams struct {
+	Fit       sql.NullFloat64
+	PlusMinus sql.NullFloat64
+	LadderID  int64
+	VersionID int64
+}
+
+func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
+	_, err := q.exec(ctx, q.setFitStmt, setFit,
+		arg.Fit,
+		arg.PlusMinus,
+		arg.LadderID,
+		arg.VersionID,
+	)
+	return err
 }
 
 const updateActive = `-- name: UpdateActive :exec

@@ -2,6 +2,14 @@
 INSERT INTO matches (ladder_id, game, options, clock, deals, state, asked_by, reason, created)
 VALUES (?, ?, ?, ?, ?, 'waiting', ?, '', ?) RETURNING *;
 
+-- name: LastMatchID :one
+SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches;
+
+-- name: AddRunning :exec
+-- A new match that runs at once.
+INSERT INTO matches (id, ladder_id, game, options, clock, deals, state, reason, created, began)
+VALUES (?, ?, ?, ?, ?, ?, 'running', '', ?, ?);
+
 -- name: AddSlot :exec
 INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?);
 
@@ -58,7 +66,12 @@ SELECT * FROM changes WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_i
 SELECT * FROM attempts WHERE match_id IN (sqlc.slice('matches')) ORDER BY match_id, number;
 
 -- name: AddAttempt :exec
-INSERT INTO attempts (match_id, number, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, '', 0);
+INSERT INTO attempts (match_id, number, machine, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, ?, '', 0);
+
+-- name: RunningAttempts :many
+SELECT attempts.match_id, attempts.number, attempts.machine
+FROM matches JOIN attempts ON attempts.match_id = matches.id
+WHERE matches.state = 'running' AND attempts.ended IS NULL ORDER BY matches.id;
 
 -- name: LastAttempt :one
 SELECT * FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1;

@@ -12,12 +12,13 @@ import (
 )
 
 const addAttempt = `-- name: AddAttempt :exec
-INSERT INTO attempts (match_id, number, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, '', 0)
+INSERT INTO attempts (match_id, number, machine, commitment, seed, began, reason, failed) VALUES (?, ?, ?, ?, ?, ?, '', 0)
 `
 
 type AddAttemptParams struct {
 	MatchID    int64
 	Number     int64
+	Machine    string
 	Commitment []byte
 	Seed       []byte
 	Began      int64
@@ -27,6 +28,7 @@ func (q *Queries) AddAttempt(ctx context.Context, arg AddAttemptParams) error {
 	_, err := q.exec(ctx, q.addAttemptStmt, addAttempt,
 		arg.MatchID,
 		arg.Number,
+		arg.Machine,
 		arg.Commitment,
 		arg.Seed,
 		arg.Began,
@@ -80,6 +82,37 @@ func (q *Queries) AddMatch(ctx context.Context, arg AddMatchParams) (Match, erro
 	return i, err
 }
 
+const addRunning = `-- name: AddRunning :exec
+INSERT INTO matches (id, ladder_id, game, options, clock, deals, state, reason, created, began)
+VALUES (?, ?, ?, ?, ?, ?, 'running', '', ?, ?)
+`
+
+type AddRunningParams struct {
+	ID       int64
+	LadderID sql.NullInt64
+	Game     string
+	Options  string
+	Clock    string
+	Deals    int64
+	Created  int64
+	Began    sql.NullInt64
+}
+
+// A new match that runs at once.
+func (q *Queries) AddRunning(ctx context.Context, arg AddRunningParams) error {
+	_, err := q.exec(ctx, q.addRunningStmt, addRunning,
+		arg.ID,
+		arg.LadderID,
+		arg.Game,
+		arg.Options,
+		arg.Clock,
+		arg.Deals,
+		arg.Created,
+		arg.Began,
+	)
+	return err
+}
+
 const addSlot = `-- name: AddSlot :exec
 INSERT INTO match_slots (match_id, slot, version_id, bot_id) VALUES (?, ?, ?, ?)
 `
@@ -131,7 +164,7 @@ func (q *Queries) AskedOfBot(ctx context.Context, botID int64) ([]int64, error) 
 }
 
 const attemptsOf = `-- name: AttemptsOf :many
-SELECT match_id, number, commitment, seed, began, ended, reason, failed FROM attempts WHERE match_id IN (/*SLICE:matches*/?) ORDER BY match_id, number
+SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (/*SLICE:matches*/?) ORDER BY match_id, number
 `
 
 func (q *Queries) AttemptsOf(ctx context.Context, matches []int64) ([]Attempt, error) {
@@ -162,6 +195,7 @@ func (q *Queries) AttemptsOf(ctx context.Context, matches []int64) ([]Attempt, e
 			&i.Ended,
 			&i.Reason,
 			&i.Failed,
+			&i.Machine,
 		); err != nil {
 			return nil, err
 		}
@@ -354,7 +388,7 @@ func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 }
 
 const lastAttempt = `-- name: LastAttempt :one
-SELECT match_id, number, commitment, seed, began, ended, reason, failed FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1
+SELECT match_id, number, commitment, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id = ? ORDER BY number DESC LIMIT 1
 `
 
 func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, error) {
@@ -369,8 +403,20 @@ func (q *Queries) LastAttempt(ctx context.Context, matchID int64) (Attempt, erro
 		&i.Ended,
 		&i.Reason,
 		&i.Failed,
+		&i.Machine,
 	)
 	return i, err
+}
+
+const lastMatchID = `-- name: LastMatchID :one
+SELECT CAST(coalesce(max(id), 0) AS INTEGER) FROM matches
+`
+
+func (q *Queries) LastMatchID(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.lastMatchIDStmt, lastMatchID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
 }
 
 const match = `-- name: Match :one
@@ -871,6 +917,41 @@ func (q *Queries) OpenOfPerson(ctx context.Context, personID int64) ([]Match, er
 			&i.Took,
 			&i.DistinctDeals,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const runningAttempts = `-- name: RunningAttempts :many
+SELECT attempts.match_id, attempts.number, attempts.machine
+FROM matches JOIN attempts ON attempts.match_id = matches.id
+WHERE matches.state = 'running' AND attempts.ended IS NULL ORDER BY matches.id
+`
+
+type RunningAttemptsRow struct {
+	MatchID int64
+	Number  int64
+	Machine string
+}
+
+func (q *Queries) RunningAttempts(ctx context.Context) ([]RunningAttemptsRow, error) {
+	rows, err := q.query(ctx, q.runningAttemptsStmt, runningAttempts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []RunningAttemptsRow
+	for rows.Next() {
+		var i RunningAttemptsRow
+		if err := rows.Scan(&i.MatchID, &i.Number, &i.Machine); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -8,6 +8,13 @@ import (
 	"database/sql"
 )
 
+type Archive struct {
+	ID      int64
+	Hash    []byte
+	Size    int64
+	Created int64
+}
+
 type Attempt struct {
 	MatchID    int64
 	Number     int64
@@ -17,6 +24,7 @@ type Attempt struct {
 	Ended      sql.NullInt64
 	Reason     string
 	Failed     int64
+	Machine    string
 }
 
 type Bot struct {
@@ -39,6 +47,17 @@ type Change struct {
 	Score       float64
 	Expected    float64
 	Uncertainty float64
+}
+
+type Document struct {
+	MatchID   int64
+	Kind      string
+	Size      int64
+	Hash      []byte
+	Data      []byte
+	ArchiveID sql.NullInt64
+	Start     sql.NullInt64
+	Length    sql.NullInt64
 }
 
 type Entry struct {
@@ -126,6 +145,7 @@ type Ladder struct {
 	Position int64
 	Active   int64
 	Finished int64
+	Formula  string
 }
 
 type Match struct {
@@ -216,6 +236,15 @@ type Replay struct {
 	Data   []byte
 }
 
+type Rerate struct {
+	ID       int64
+	LadderID int64
+	Created  int64
+	Matches  int64
+	Before   string
+	After    string
+}
+
 type Stage struct {
 	VersionID int64
 	Name      string
@@ -240,19 +269,20 @@ type Token struct {
 }
 
 type Version struct {
-	ID       int64
-	BotID    int64
-	Number   int64
-	Label    string
-	Bundle   string
-	Hash     string
-	Language string
-	Games    string
-	Command  string
-	State    string
-	Reason   string
-	Created  int64
-	Began    sql.NullInt64
-	Ended    sql.NullInt64
-	Remote   int64
+	ID         int64
+	BotID      int64
+	Number     int64
+	Label      string
+	Bundle     string
+	Hash       string
+	Language   string
+	Games      string
+	Command    string
+	State      string
+	Reason     string
+	Created    int64
+	Began      sql.NullInt64
+	Ended      sql.NullInt64
+	Remote     int64
+	Unplayable string
 }

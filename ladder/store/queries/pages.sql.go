@@ -584,7 +584,7 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 }
 
 const versionsOfBefore = `-- name: VersionsOfBefore :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id
 WHERE versions.bot_id = ? AND versions.number < ? ORDER BY versions.number DESC LIMIT ?
 `
 
@@ -619,6 +619,7 @@ func (q *Queries) VersionsOfBefore(ctx context.Context, botID int64, number int6
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

@@ -150,7 +150,7 @@ func (q *Queries) FinishPlay(ctx context.Context, arg FinishPlayParams) (int64, 
 }
 
 const liveVersionOf = `-- name: LiveVersionOf :one
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.name = ? AND versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
 `
 
@@ -179,6 +179,7 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (LiveVersionOf
 		&i.Version.Began,
 		&i.Version.Ended,
 		&i.Version.Remote,
+		&i.Version.Unplayable,
 		&i.Name,
 		&i.PersonID,
 	)
@@ -186,7 +187,7 @@ func (q *Queries) LiveVersionOf(ctx context.Context, name string) (LiveVersionOf
 }
 
 const liveVersions = `-- name: LiveVersions :many
-SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
+SELECT versions.id, versions.bot_id, versions.number, versions.label, versions.bundle, versions.hash, versions.language, versions.games, versions.command, versions.state, versions.reason, versions.created, versions.began, versions.ended, versions.remote, versions.unplayable, bots.name, bots.person_id FROM versions JOIN bots ON bots.id = versions.bot_id LEFT JOIN people ON people.id = bots.person_id
 WHERE versions.state = 'live' AND bots.withdrawn IS NULL AND people.blocked IS NULL
 ORDER BY versions.bot_id LIMIT ?
 `
@@ -223,6 +224,7 @@ func (q *Queries) LiveVersions(ctx context.Context, limit int64) ([]LiveVersions
 			&i.Version.Began,
 			&i.Version.Ended,
 			&i.Version.Remote,
+			&i.Version.Unplayable,
 			&i.Name,
 			&i.PersonID,
 		); err != nil {

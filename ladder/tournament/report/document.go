@@ -29,7 +29,10 @@ type Document struct {
 	// Adjudicated is only there where the match has rules of adjudication.
 	Adjudicated *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults      []documentFault      `json:"faults"`
-	Voids       []string             `json:"voids"` // games played again for a failure of timba's own
+	Voids       []string             `json:"voids"` // games played again, each with the reason
+	// Starved is how many of Voids were so because other programs used the core while a bot
+	// thought; the others are failures of timba's own.
+	Starved int `json:"starved"`
 }
 
 type documentBot struct {
@@ -53,6 +56,8 @@ type documentRound struct {
 	Bots   []string  `json:"bots"`
 	Points []float64 `json:"match_points"`     // by bot
 	Winner string    `json:"winner,omitempty"` // who goes on in a knockout
+	// TieBreak says what decided where the match points did not.
+	TieBreak string `json:"tie_break,omitempty"`
 }
 
 // documentPair is what the deals say of two bots, seen by the first.
@@ -103,6 +108,7 @@ func (r *Run) Document() (Document, error) {
 		Pairs:      []documentPair{},
 		Faults:     []documentFault{},
 		Voids:      append([]string{}, r.Voids...),
+		Starved:    r.Starved,
 	}
 	matches := r.Matches()
 	for _, m := range matches {
@@ -150,7 +156,7 @@ func (d *Document) addRounds(r *Run, results tournament.Results) {
 			round.Bots = append(round.Bots, r.Bots[b].Name)
 		}
 		if r.Format == tournament.Knockout && r.Finished(m) {
-			round.Winner = r.Bots[m.Winner()].Name
+			round.Winner, round.TieBreak = r.Bots[m.Winner()].Name, m.TieBreak()
 		}
 		d.Rounds = append(d.Rounds, round)
 	}

@@ -207,4 +207,11 @@ func TestVoid(t *testing.T) {
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
 		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
 	}
+	if r.Starved != 0 {
+		t.Errorf("a full disk is counted as a core that others used")
+	}
+	r.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine", Core: 1}))
+	if r.Starved != 1 || len(r.Voids) != 2 {
+		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
+	}
 }

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -26,8 +27,10 @@ type Run struct {
 	Played int    // games, in this run
 	Took   time.Duration
 	Faults []Fault  // of all runs, in the order of the games
-	Voids  []string // games that are played again for a failure of timba's own
-	began  time.Time
+	Voids  []string // games that are played again: each with the reason
+	// Starved is how many of Voids others' use of the cores brought about, not a failure.
+	Starved int
+	began   time.Time
 }
 
 // Fault is a fault and the match that it happened in.
@@ -45,6 +48,10 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 	}
 	r.Void = func(m *tournament.Match, deal, rotation int, err error) {
 		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void and played again: %v", m.Number, deal, rotation, err))
+		var s *referee.Starved
+		if errors.As(err, &s) {
+			r.Starved++
+		}
 		void(r.Voids[len(r.Voids)-1])
 	}
 	r.began = time.Now()

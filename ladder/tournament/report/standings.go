@@ -91,6 +91,9 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 			winner := "-"
 			if r.Finished(m) {
 				winner = r.Bots[m.Winner()].Name
+				if by := m.TieBreak(); by != "" {
+					winner += " (after a tie: " + by + ")"
+				}
 			}
 			row = append(row, winner)
 		}

@@ -47,8 +47,11 @@ func (r *Run) WriteTables(w io.Writer) error {
 	} else {
 		fmt.Fprintf(w, "replays: %s\n", r.Dir.Path)
 	}
-	if len(r.Voids) > 0 {
-		fmt.Fprintf(w, "%s void for a failure of timba's own, and played again\n", text.Count(len(r.Voids), "game"))
+	if n := len(r.Voids) - r.Starved; n > 0 {
+		fmt.Fprintf(w, "%s void for a failure of timba's own, and played again\n", text.Count(n, "game"))
+	}
+	if r.Starved > 0 {
+		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.Starved, "game"))
 	}
 	return nil
 }

@@ -84,6 +84,28 @@ func (t *Table) OnTable() bool { return t.Next < TableCards }
 // Trick returns the cards of the current trick, from the leader.
 func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
 
+// PlayedBy sets, by seat, the cards that were played, with those of the current trick.
+func (t *Table) PlayedBy(cards *[TableSeats]Set) {
+	*cards = [TableSeats]Set{}
+	seat, winner, last := uint8(0), uint8(0), t.Players-1
+	var best Card
+	for n, place := uint8(0), uint8(0); n < t.Played; n++ {
+		c := t.Pack[n]
+		cards[seat%TableSeats] |= c.bit()
+		if place == 0 || beats[t.trumps%4][best&63].Has(c&63) {
+			best, winner = c, seat
+		}
+		if place == last {
+			place, seat = 0, winner
+			continue
+		}
+		place++
+		if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
 // Stock returns how many cards are still to be drawn.
 func (t *Table) Stock() int { return int(t.End - t.Next) }
 

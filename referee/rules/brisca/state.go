@@ -21,6 +21,13 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.begin()
 }
 
+// Layout sets the state to the first position of a pack that is already shuffled.
+func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
+	*s = State{rules: r}
+	s.Pack = pack
+	s.begin()
+}
+
 // begin deals from the shuffled pack.
 func (s *State) begin() {
 	s.Table.Deal(int(s.rules.Players), handCards)

@@ -25,11 +25,20 @@ func (s *State) Unseen(seat int) baraja.Set {
 // Trumps returns the suit of trumps.
 func (s *State) Trumps() baraja.Suit { return s.turned.Suit() }
 
+// Turned returns the card that shows the trumps.
+func (s *State) Turned() baraja.Card { return s.turned }
+
+// Dealer returns the seat that deals in this round.
+func (s *State) Dealer() int { return int(s.dealer) }
+
 // Trick returns the cards of the current trick, from the leader.
 func (s *State) Trick() []baraja.Card { return s.played[s.count-s.inTrick : s.count] }
 
 // Leader returns the seat that leads the current trick, or will when the bids are made.
 func (s *State) Leader() int { return int(s.leader) }
+
+// Won returns how many tricks a seat has won in this round.
+func (s *State) Won(seat int) int { return int(s.tricks[seat]) }
 
 // Missing returns how many tricks a seat still needs for its bid; negative if it has won
 // more.
@@ -65,19 +74,8 @@ func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn])
 // PlayedBy sets, by seat, the cards that were played in this round.
 func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	*cards = [maxSeats]baraja.Set{}
-	t := cleared(s.table.trumps)
-	seat := s.next(s.dealer)
-	winner := seat
-	for i, c := range s.played[:s.count] {
-		cards[seat] = cards[seat].With(c)
-		if t.put(c) {
-			winner = seat
-		}
-		seat = s.next(seat)
-		if (i+1)%int(s.rules.Players) == 0 {
-			t = cleared(s.table.trumps)
-			seat = winner
-		}
+	for p := range s.plays {
+		cards[p.seat] = cards[p.seat].With(p.card)
 	}
 }
 

@@ -67,15 +67,32 @@ func (s *State) Shown() baraja.Set {
 // cannotHold is, by seat, the cards that the play of this round rules out: those with which
 // the seat would have had to play another card.
 func (s *State) cannotHold() (cannot [baraja.Stock + 1]baraja.Set) {
+	for p := range s.plays {
+		for _, duty := range p.table.duties() {
+			if duty.Has(p.card) {
+				break
+			}
+			cannot[p.seat] |= duty
+		}
+	}
+	return cannot
+}
+
+// play is a card of a seat, and the table on which it was put.
+type play struct {
+	seat  int8
+	card  baraja.Card
+	table table
+}
+
+// plays yields the cards of this round in order.
+func (s *State) plays(yield func(play) bool) {
 	t := cleared(s.table.trumps)
 	seat := s.next(s.dealer)
 	winner := seat
 	for i, c := range s.played[:s.count] {
-		for _, duty := range t.duties() {
-			if duty.Has(c) {
-				break
-			}
-			cannot[seat] |= duty
+		if !yield(play{seat, c, t}) {
+			return
 		}
 		if t.put(c) {
 			winner = seat
@@ -86,7 +103,6 @@ func (s *State) cannotHold() (cannot [baraja.Stock + 1]baraja.Set) {
 			seat = winner
 		}
 	}
-	return cannot
 }
 
 // FromView returns a position that a seat may be in: see rules.Variant.

@@ -51,6 +51,12 @@ func (s *State) Corners(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
+// Owed reports whether the extra move of a seat is still to come.
+func (s *State) Owed(seat int) bool { return s.owed>>seat&1 != 0 }
+
+// Bonus reports whether the move to come is an extra move.
+func (s *State) Bonus() bool { return s.bonus }
+
 // Row returns how many pieces of a seat stand in a row, counted from the top.
 func (s *State) Row(seat, row int) int {
 	return bits.OnesCount8(uint8(s.pieces[seat] >> (8 * row)))

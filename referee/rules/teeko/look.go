@@ -35,6 +35,9 @@ func Ends(m rules.Move) (from, to int) {
 	return split(m)
 }
 
+// Placing reports whether pieces are still being placed.
+func (s *State) Placing() bool { return s.placing() }
+
 // Near returns the neighbours of a square.
 func Near(square int) Board { return neighbours[square&31] }
 

@@ -14,7 +14,7 @@ func (s *State) Playout(r *rules.Rand) {
 		if s.Choice != 0 {
 			k := r.Below(bits.OnesCount8(s.Choice))
 			suit := pick(baraja.Set(s.Choice), k).First()
-			s.Apply(singMove+rules.Move(suit), nil)
+			s.Apply(SingMove+rules.Move(suit), nil)
 			continue
 		}
 		playable := s.Playable()

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// singMove and a suit is the move sing:SUIT; lower moves are as in Brisca.
-	singMove = baraja.SwapMove + baraja.Cards
+	// SingMove and a suit is the move sing:SUIT; lower moves are as in Brisca.
+	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
 
@@ -32,6 +32,13 @@ type State struct {
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
+	s.begin()
+}
+
+// Layout sets the state to the first position of a pack that is already shuffled.
+func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
+	*s = State{rules: r}
+	s.Pack = pack
 	s.begin()
 }
 
@@ -82,7 +89,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Choice != 0 {
 		for suit := range rules.Move(suits) {
 			if s.Choice>>suit&1 != 0 {
-				dst = append(dst, singMove+suit)
+				dst = append(dst, SingMove+suit)
 			}
 		}
 		return dst
@@ -101,13 +108,13 @@ func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
 		return rules.ErrOver
-	case m >= singMove+suits:
+	case m >= SingMove+suits:
 		return fmt.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
-	case m >= singMove:
+	case m >= SingMove:
 		if s.Choice == 0 {
 			return fmt.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
 		}
-		if s.Choice>>(m-singMove)&1 == 0 {
+		if s.Choice>>(m-SingMove)&1 == 0 {
 			return fmt.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
 		}
 		return nil
@@ -145,8 +152,8 @@ func (s *State) advice() []byte {
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {
-	case m >= singMove:
-		s.declare(baraja.Suit(m-singMove), log)
+	case m >= SingMove:
+		s.declare(baraja.Suit(m-SingMove), log)
 		s.declareAll(log)
 	case m >= baraja.SwapMove:
 		s.Swap(baraja.Card(m-baraja.SwapMove), log)

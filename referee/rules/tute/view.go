@@ -52,9 +52,9 @@ func (s *State) View(dst []byte, seat int) []byte {
 
 // MoveText appends a move as the protocol writes it: 12c, swap:7o or sing:c.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
-	if m >= singMove && m < singMove+suits {
+	if m >= SingMove && m < SingMove+suits {
 		dst = append(dst, "sing:"...)
-		return append(dst, baraja.Suits[m-singMove])
+		return append(dst, baraja.Suits[m-SingMove])
 	}
 	return baraja.MoveText(dst, m)
 }
@@ -69,7 +69,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	if len(word) != 1 || suit < 0 {
 		return 0, fmt.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
 	}
-	return singMove + rules.Move(suit), nil
+	return SingMove + rules.Move(suit), nil
 }
 
 // Result returns the points by seat, ranked by side.

@@ -1,6 +1,9 @@
 package alphabeta
 
-import "github.com/timba-arena/timba/referee/rules"
+import (
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/search"
+)
 
 const (
 	knownRank   = 1 << 30 // the move of the table
@@ -26,20 +29,9 @@ func (s *Searcher[P, G]) rank(g G, ply, n int, known rules.Move, isKnown bool) {
 	}
 }
 
-// pick puts the highest of the moves from i on at i and returns it. Most positions are done
-// after a few moves, so that sorting all would be wasted.
+// pick puts the highest of the moves from i on at i and returns it.
 func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
-	moves, ranks := s.moves[ply][:n], s.ranks[ply][:n]
-	at := i
-	for j := i + 1; j < n; j++ {
-		if ranks[j] > ranks[at] {
-			at = j
-		}
-	}
-	m := moves[at]
-	moves[at], ranks[at] = moves[i], ranks[i]
-	moves[i] = m
-	return m
+	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
 // reduction returns how much less deep the move at i is searched: none for captures and killers.

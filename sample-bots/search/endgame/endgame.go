@@ -175,16 +175,7 @@ func (s *Solver[S, G]) order(ply int) int {
 
 // pick puts the highest of the moves from i on at i and returns it.
 func (s *Solver[S, G]) pick(ply, i, n int) rules.Move {
-	moves, ranks := s.moves[ply][:n], s.ranks[ply][:n]
-	at := i
-	for j := i + 1; j < n; j++ {
-		if ranks[j] > ranks[at] {
-			at = j
-		}
-	}
-	moves[at], moves[i] = moves[i], moves[at]
-	ranks[at], ranks[i] = ranks[i], ranks[at]
-	return moves[i]
+	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
 // extend makes a move and the line after it the line of a ply.

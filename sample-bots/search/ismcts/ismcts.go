@@ -16,7 +16,7 @@
 //	func (t *tree) Playout(r *rules.Rand)                    { ... } // to the end, by sensible moves
 //	func (t *tree) Scores(points *[rules.MaxSeats]float32)   { ... } // 0 to 1 for each seat
 //
-//	s := ismcts.New[tree](ismcts.Options{C: 0.7, Arena: ismcts.DefaultArena})
+//	s := ismcts.New[tree](ismcts.Options{C: 0.7, Arena: search.DefaultArena})
 //	found := s.Search(&tree{state}, seat, search.Budget{Nodes: 1000}, rand)
 //
 // A type that guesses which move is good, too, is searched by NewGuided: the guess has more weight
@@ -36,9 +36,6 @@ import (
 )
 
 const (
-	// DefaultArena is the size of a tree in bytes unless an option says otherwise.
-	DefaultArena = 64 << 20
-
 	clock   = 16      // iterations between two looks at the clock
 	maxPath = 256     // moves from the root to a leaf
 	maxMove = 1 << 10 // moves are numbers below this

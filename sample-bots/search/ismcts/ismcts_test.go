@@ -200,7 +200,7 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkIteration(b *testing.B) {
 	position, seat := dealt(2, 4, rules.NewRand(10))
-	s := New[briscaTree](Options{C: 0.7, Arena: DefaultArena})
+	s := New[briscaTree](Options{C: 0.7, Arena: search.DefaultArena})
 	r := rules.NewRand(11)
 	b.ReportAllocs()
 	b.ResetTimer()

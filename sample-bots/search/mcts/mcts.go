@@ -17,9 +17,6 @@ import (
 )
 
 const (
-	// DefaultArena is the size of a tree in bytes unless an option says otherwise.
-	DefaultArena = 64 << 20
-
 	clock   = 16  // iterations between two looks at the clock
 	maxPath = 128 // moves from the root to a leaf
 	keep    = 4   // moves between two searches, over which the tree is kept
@@ -57,7 +54,17 @@ type Options struct {
 	K     float64 // visits after which a heuristic counts half; 0 for no heuristic
 	Arena int     // bytes of the nodes
 	Sides int     // of the game; 0 for 2
+	Best  Best
 }
+
+// Best is which move a search returns.
+type Best uint8
+
+const (
+	Value  Best = iota // of most value, of equals the one of most visits
+	Visits             // of most visits, of equals the one of most value
+	Bound              // of the greatest upper bound, as inside the tree: exploration counts
+)
 
 // Result is what a search has found.
 type Result struct {
@@ -111,7 +118,7 @@ func (s *Searcher[S, G]) Tree() int { return s.arena.used }
 func (s *Searcher[S, G]) Forget() { s.rooted = false }
 
 // Search searches until the budget is spent, with random moves from r. The budget's nodes are
-// iterations. It returns the child of most value; before the first iteration, a random move.
+// iterations. It returns the child that Options.Best says; before the first iteration, a random move.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clock)
@@ -256,19 +263,9 @@ func (s *Searcher[S, G]) choose(node uint32) uint32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// result returns the child of most value, of equals the one of most visits, and the line of most visits after it.
+// result returns the best child and the line of most visits after it.
 func (s *Searcher[S, G]) result() Result {
-	n := s.arena.nodes[0]
-	best, top := n.first, float32(-1)
-	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
-		k := &s.arena.nodes[kid]
-		if v := k.value(float32(s.options.K)); k.visits > 0 && (v > top || v == top && k.visits > s.arena.nodes[best].visits) {
-			best, top = kid, v
-		}
-	}
-	if top < 0 {
-		best = n.first + uint32(s.rand.Below(int(n.kids)))
-	}
+	best := s.best()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
 	for node := best; len(s.line) < 8; {
 		next, visits := uint32(0), uint32(1) // a move tried once is no expectation
@@ -283,6 +280,37 @@ func (s *Searcher[S, G]) result() Result {
 		node = next
 		s.line = append(s.line, s.arena.nodes[node].move)
 	}
-	k := &s.arena.nodes[best]
-	return Result{Move: k.move, Value: max(0, float64(top)), Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
+	k, value := &s.arena.nodes[best], 0.0
+	if k.visits > 0 {
+		value = float64(k.value(float32(s.options.K)))
+	}
+	return Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
+}
+
+// best returns the child of the root that Options.Best says. A child that has not been visited is
+// not the best, unless none has or its upper bound is.
+func (s *Searcher[S, G]) best() uint32 {
+	n := s.arena.nodes[0]
+	if s.options.Best == Bound {
+		return s.choose(0)
+	}
+	best, top, visits := n.first, float32(-1), uint32(0)
+	for kid := n.first; kid < n.first+uint32(n.kids); kid++ {
+		k := &s.arena.nodes[kid]
+		if k.visits == 0 {
+			continue
+		}
+		v := k.value(float32(s.options.K))
+		better := v > top || v == top && k.visits > visits
+		if s.options.Best == Visits {
+			better = k.visits > visits || k.visits == visits && v > top
+		}
+		if better {
+			best, top, visits = kid, v, k.visits
+		}
+	}
+	if visits == 0 {
+		best += uint32(s.rand.Below(int(n.kids)))
+	}
+	return best
 }

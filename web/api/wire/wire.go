@@ -167,11 +167,52 @@ type Change struct {
 // Attempt is one start of a match.
 type Attempt struct {
 	Number     int       `json:"number"`
+	Machine    string    `json:"machine,omitempty"` // that plays it
 	Commitment string    `json:"commitment"`
 	Seed       string    `json:"seed,omitempty"` // once it is over
 	Began      time.Time `json:"began"`
 	Ended      time.Time `json:"ended,omitzero"`
 	Reason     string    `json:"reason,omitempty"`
+}
+
+// Machine is a machine that plays matches. What is counted begins with the start of the server.
+type Machine struct {
+	Name     string           `json:"name"`
+	Local    bool             `json:"local,omitempty"` // it is the server's own
+	State    string           `json:"state"`
+	Reason   string           `json:"reason,omitempty"` // why it gets no matches, or fewer
+	Until    time.Time        `json:"until,omitzero"`   // end of its rest
+	Version  string           `json:"version,omitempty"`
+	Arch     string           `json:"arch,omitempty"`
+	Sandbox  string           `json:"sandbox,omitempty"`
+	Cores    int              `json:"cores"`
+	Resting  int              `json:"cores_resting,omitempty"`
+	Seen     time.Time        `json:"seen,omitzero"`
+	Playing  []MachineMatch   `json:"playing"`
+	Finished int64            `json:"finished"`
+	LastHour int              `json:"finished_last_hour"`
+	Void     int64            `json:"games_void"`    // played again
+	Starved  int64            `json:"games_starved"` // of them, those because others used the core
+	Operator *MachineOperator `json:"operator,omitempty"`
+}
+
+// MachineMatch is a match that a machine plays.
+type MachineMatch struct {
+	Match   int64     `json:"match"`
+	Attempt int       `json:"attempt"`
+	Ladder  string    `json:"ladder,omitempty"`
+	Bots    []string  `json:"bots"` // as NAME@N
+	Began   time.Time `json:"began,omitzero"`
+}
+
+// MachineOperator is what only admins see of a machine.
+type MachineOperator struct {
+	Protocol     int               `json:"protocol,omitempty"` // of the messages between server and worker
+	OS           string            `json:"os,omitempty"`
+	Memory       int64             `json:"memory,omitempty"` // bytes of all its bots together
+	Interpreters map[string]string `json:"interpreters,omitempty"`
+	Added        time.Time         `json:"added,omitzero"`  // when it was given credentials
+	Broken       int64             `json:"attempts_broken"` // that ended without a result because of it
 }
 
 // Game is a finished game of a match.

@@ -97,6 +97,9 @@ func (c *crowd) addBots(ctx context.Context, n int) error {
 			}
 		}
 	}
+	for i := range c.config.Ladders {
+		c.config.Ladders[i].House = houseNames
+	}
 	if err := c.SyncLadders(ctx, c.config.Ladders); err != nil { // which enters all at once
 		return err
 	}
@@ -239,6 +242,6 @@ func (c *crowd) finishOne(ctx context.Context, r *rand.Rand) error {
 	if _, err := c.BeginAttempt(ctx, m.ID, referee.Commitment(p.Seed), rules.Hex(p.Seed)); err != nil {
 		return err
 	}
-	_, err = c.Finish(ctx, m.ID, p.Games)
+	_, err = c.Finish(ctx, m.ID, 1, p.Games)
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -70,6 +71,18 @@ func Pages(ctx context.Context, size Size, requests, rate int) (out Result, err 
 	return out, errors.Join(err, failed)
 }
 
+// machines are as many as a large competition has.
+func machines() (list []ladder.Machine, err error) {
+	for n := range 1000 {
+		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", Seen: time.Now()}
+		for i := range m.Cores {
+			m.Playing = append(m.Playing, ladder.MachineMatch{Match: int64(4*n + i + 1), Attempt: 1, Bots: []string{"@first", "@greedy"}, Numbers: []int{1, 1}, Began: time.Now()})
+		}
+		list = append(list, m)
+	}
+	return list, nil
+}
+
 // serve serves the site on loopback.
 func (c *crowd) serve() (url string, stop func(), err error) {
 	log, hub := slog.New(slog.DiscardHandler), new(events.Hub)
@@ -77,7 +90,7 @@ func (c *crowd) serve() (url string, stop func(), err error) {
 		Store: c.Store, Config: c.config, Events: hub, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	pages, err := site.New(site.Options{Store: c.Store, Config: c.config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}), Key: []byte(hash(0))})
+	pages, err := site.New(site.Options{Store: c.Store, Config: c.config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: c.Store, Events: hub, Limits: c.config.Live}), Key: []byte(hash(0)), Machines: machines})
 	if err != nil {
 		return "", nil, err
 	}
@@ -147,6 +160,7 @@ func (c *crowd) pages(size Size) []address {
 		{"search, nothing", func() string { return "/search?q=nothing" }},
 		{"badge", func() string { return bot() + "/badge.svg" }},
 		{"feed", func() string { return bot() + "/feed.atom" }},
+		{"machines", func() string { return "/machines" }},
 		{"matches", func() string { return "/matches" }},
 		{"match", match},
 		{"game", func() string { return fmt.Sprintf("/games/%d", game()) }},

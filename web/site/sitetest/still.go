@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -41,7 +42,7 @@ var Hash = strings.Repeat("5a", 32)
 // the options of the site, unless it is nil.
 func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	t.Helper()
-	s := &Still{World: World{T: t, log: new(lockedLog)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
+	s := &Still{World: World{T: t, log: new(refereetest.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
 	s.Store = s.Ladder.Store
 	s.Ladder.House(func(string) string { return Hash })
 	s.Must(s.Store.SyncLadders(t.Context(), s.Ladder.Config.Ladders))
@@ -154,7 +155,7 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 			}
 		}
 	}
-	_, err = s.Store.Finish(ctx, m.ID, games)
+	_, err = s.Store.Finish(ctx, m.ID, 1, games)
 	s.Must(err)
 	m, err = s.Store.Match(ctx, m.ID)
 	s.Must(err)

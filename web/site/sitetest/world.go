@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +39,7 @@ title = "Brisca"
 game = "brisca"
 deals = 1
 clock = {movetime = 10000, startup = 60000}
+house = ["@random", "@first", "@greedy"]
 [[ladder]]
 name = "tebes-4"
 title = "Tebes on a small board"
@@ -47,6 +47,7 @@ game = "tebes"
 options = {size = "4"}
 deals = 1
 clock = {movetime = 10000, startup = 60000}
+house = ["@random", "@first", "@greedy"]
 [[ladder]]
 name = "teams"
 title = "Brisca, two against two"
@@ -83,28 +84,10 @@ type World struct {
 	URL    string // of the server, without a slash at its end
 	Token  string // the admin's
 	limits bundle.Limits
-	log    *lockedLog // warnings and errors
-	all    *lockedLog
+	log    *refereetest.Output // warnings and errors
+	all    *refereetest.Output
 	open   server.Options
 	stop   func() // ends the server
-}
-
-// lockedLog is the server's log.
-type lockedLog struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lockedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
@@ -114,7 +97,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(lockedLog), all: new(lockedLog)}
+	w := &World{T: t, log: new(refereetest.Output), all: new(refereetest.Output)}
 	c, err := config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)

@@ -1,0 +1,203 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// learning returns options to train next to nothing into a directory.
+func learning(dir string, workers int) Options {
+	o := options(workers)
+	o.TrainScale, o.Models = 0.001, dir
+	return o
+}
+
+// figures returns a report without what differs from run to run.
+func figures(t *testing.T, r *Report) string {
+	t.Helper()
+	r.Seconds = 0
+	for i := range r.Models {
+		m := &r.Models[i]
+		m.Dir, m.Making, m.Preparing, m.Training, m.Workers = "", 0, 0, 0, 0
+	}
+	return asJSON(t, r)
+}
+
+// Models of every method are trained both ways and play. A model that is there is not trained again.
+func TestModels(t *testing.T) {
+	e := parsed(t, learned)
+	dir := t.TempDir()
+	first, err := e.Run(t.Context(), learning(dir, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	first.Write(&text)
+	for _, want := range []string{
+		"SL     as published  sl      brisca2  128 of 128,000 games, 10 epochs  truncated, text-labels, no-songs  ",
+		"GA     mended        ga      brisca2  1 of 1,000 generations           none",
+		"table 1: won, as published\n", "table 1: won, mended\n", "models learn from 0.001 times its games, episodes or generations",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, text.String())
+		}
+	}
+	if len(first.Models) != 6 || first.Games != 32 || len(first.Tables) != 2 || len(first.Tables[0].Figures) != 4 {
+		t.Errorf("%d models, %d games, %d tables", len(first.Models), first.Games, len(first.Tables))
+	}
+	files, err := first.Save(t.TempDir())
+	if err != nil || len(files) != 3 {
+		t.Error(files, err)
+	}
+	again := learning(dir, 3)
+	again.Learning = func(model, unit string, done, all int) { t.Errorf("%s is trained again", model) }
+	second, err := e.Run(t.Context(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(figures(t, first), figures(t, second)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Neither the directory nor the number of workers changes a figure.
+func TestModelsAreDeterministic(t *testing.T) {
+	e := parsed(t, nets)
+	want := ""
+	for workers := 1; workers <= 3; workers += 2 {
+		r, err := e.Run(t.Context(), learning(t.TempDir(), workers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := figures(t, r); want == "" {
+			want = got
+		} else if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// An experiment that is interrupted while a model learns goes on from there, to the same figures.
+func TestModelsResume(t *testing.T) {
+	e := parsed(t, nets)
+	dir := t.TempDir()
+	o := learning(dir, 1)
+	o.TrainScale = 0.003
+	stopped := 0
+	for ; ; stopped++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Learning = func(_, unit string, done, all int) {
+			if done > 0 && done < all && stopped < 3 {
+				cancel()
+			}
+		}
+		r, err := e.Run(ctx, o)
+		cancel()
+		if err == nil {
+			o.Learning, o.Models = nil, t.TempDir()
+			whole, err := e.Run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
+				t.Error(diff)
+			}
+			break
+		}
+		if !errors.Is(err, context.Canceled) || r == nil || !r.Interrupted || r.Games != 0 || r.All != 16 || len(r.Tables) != 2 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if stopped < 2 {
+		t.Errorf("it was interrupted %d times", stopped)
+	}
+}
+
+// The times of models are measured, and those of a game are compared.
+func TestTimes(t *testing.T) {
+	e := parsed(t, timed)
+	r, err := e.Run(t.Context(), learning(t.TempDir(), 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Tables) != 1 || len(r.Tables[0].Figures) != 5 {
+		t.Fatalf("%+v", r.Tables)
+	}
+	for _, f := range r.Tables[0].Figures {
+		if f.Ours.Value <= 0 || f.Verdict != NotCompared || f.Games < 1 || f.Sample < f.Games || f.ratio() == "" {
+			t.Errorf("%+v, ratio %q", f, f.ratio())
+		}
+	}
+}
+
+// The directory of models has no more than its bound: models that other experiments used longer ago
+// are removed, and an experiment whose own are too large is refused.
+func TestModelsBound(t *testing.T) {
+	e := parsed(t, nets)
+	dir := t.TempDir()
+	old := filepath.Join(dir, "brisca2-rl-0000000000000000")
+	if err := os.Mkdir(old, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, size := range map[string]int{"config.json": 2, "model.timba": 3 << 20} {
+		if err := os.WriteFile(filepath.Join(old, name), make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	foreign := filepath.Join(dir, "notes")
+	if err := os.Mkdir(foreign, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o := learning(dir, 1)
+	o.ModelsSize = 3
+	if _, err := e.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old model is still there: %v", err)
+	}
+	if _, err := os.Stat(foreign); err != nil {
+		t.Errorf("a directory that is no model is gone: %v", err)
+	}
+	o = learning(t.TempDir(), 1)
+	o.ModelsSize = 1
+	e = parsed(t, strings.NewReplacer(`method = "sl"`, `method = "rl"`, "layers = \"8\"\nepochs = 4", "episodes = 5_000_000").Replace(nets))
+	if _, err := e.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "of this experiment, more than the 1 of --models-size: allow more, or train less") {
+		t.Errorf("models that are too large: %v", err)
+	}
+}
+
+// One experiment at a time uses a directory of models, and only one whose name fits into a spec.
+func TestModelsRefuses(t *testing.T) {
+	e := parsed(t, learned)
+	dir := t.TempDir()
+	c, err := openCache(dir, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(o *Options){
+		"is in use by another experiment":  func(o *Options) { o.Models = dir },
+		"cannot have a comma":              func(o *Options) { o.Models = filepath.Join(dir, "a,b") },
+		"models: the directory is missing": func(o *Options) { o.Models = "" },
+		"models-size cannot be -1":         func(o *Options) { o.ModelsSize = -1 },
+		"train-scale cannot be 101":        func(o *Options) { o.TrainScale = 101 },
+		"not a directory":                  func(o *Options) { o.Models = file },
+	} {
+		o := learning(t.TempDir(), 1)
+		change(&o)
+		if r, err := e.Run(t.Context(), o); err == nil || r != nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}

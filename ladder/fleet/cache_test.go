@@ -1,0 +1,197 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/referee/refereetest"
+)
+
+func testCache(t *testing.T, dir string, most int64) *cache {
+	t.Helper()
+	c, err := openCache(dir, most, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sized makes the files of a bot with so many bytes, and returns their hash and what gets them.
+func sized(t *testing.T, name string, bytes int) (tree string, get func(context.Context, string) error) {
+	t.Helper()
+	dir := refereetest.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
+	tree, err := hashTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree, func(_ context.Context, into string) error { return unpackTree(packTree(dir), into) }
+}
+
+// Beyond the size of a cache those bots go that were not used for the longest time, but none
+// that plays.
+func TestCacheEviction(t *testing.T) {
+	dir := t.TempDir()
+	c := testCache(t, dir, 250)
+	use := func(name string) (there string, done func()) {
+		t.Helper()
+		tree, get := sized(t, name, 100)
+		there, done, err := c.use(t.Context(), tree, get)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return there, done
+	}
+	there := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	a, doneA := use("a")
+	b, doneB := use("b")
+	doneB()
+	doneA() // a was used last
+	_, doneC := use("c")
+	if !there(a) || there(b) {
+		t.Errorf("a is there: %t, b is there: %t; b was not used for longer", there(a), there(b))
+	}
+	doneC()
+	again, doneA := use("a")
+	d, doneD := use("d")
+	e, doneE := use("e")
+	if again != a || !there(a) || !there(d) || !there(e) {
+		t.Error("a bot that plays is gone")
+	}
+	if c.bytes() != 300 {
+		t.Errorf("it has %d bytes, want those of the three that play", c.bytes())
+	}
+	doneA()
+	doneD()
+	doneE()
+	if c.bytes() > 250 {
+		t.Errorf("it has %d bytes when nothing plays", c.bytes())
+	}
+	if left := testCache(t, dir, 250); left.bytes() != c.bytes() {
+		t.Errorf("the next run finds %d bytes, not %d", left.bytes(), c.bytes())
+	}
+}
+
+// What is in the cache is verified: files that have changed are fetched again, and files that
+// are not those of the hash are refused.
+func TestCacheVerifies(t *testing.T) {
+	dir := t.TempDir()
+	tree, get := sized(t, "a", 100)
+	path, done, err := testCache(t, dir, 1000).use(t.Context(), tree, get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	file := filepath.Join(path, "bot.sh")
+	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte("evil"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	fetched := 0
+	c := testCache(t, dir, 1000)
+	for range 2 {
+		_, done, err := c.use(t.Context(), tree, func(ctx context.Context, into string) error {
+			fetched++
+			return get(ctx, into)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done()
+	}
+	if got, err := hashTree(path); fetched != 1 || err != nil || got != tree {
+		t.Errorf("it was fetched %d times and has the hash %s, %v", fetched, got, err)
+	}
+	other, _ := sized(t, "b", 100)
+	if _, _, err := c.use(t.Context(), other, get); err == nil {
+		t.Error("the files of another bot are taken")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "new-*")); len(left) > 0 {
+		t.Errorf("%v stay", left)
+	}
+}
+
+// Files come out of an archive as they went in, links and modes included.
+func TestTree(t *testing.T) {
+	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
+	if err := errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))); err != nil {
+		t.Fatal(err)
+	}
+	into := filepath.Join(t.TempDir(), "out")
+	if err := unpackTree(packTree(dir), into); err != nil {
+		t.Fatal(err)
+	}
+	want, err := hashTree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := hashTree(into); err != nil || got != want {
+		t.Errorf("it has the hash %s, not %s, %v", got, want, err)
+	}
+	info, err := os.Stat(filepath.Join(into, "run"))
+	if err != nil || info.Mode().Perm() != 0o555 {
+		t.Errorf("run has the mode %v, %v", info.Mode(), err)
+	}
+}
+
+// More than is kept of a build is not unpacked.
+func TestTreeLimit(t *testing.T) {
+	files := map[string]string{}
+	for i := range bundle.MaxBuiltFiles + 1 {
+		files[fmt.Sprintf("f%d", i)] = ""
+	}
+	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "bot"), files)
+	err := unpackTree(packTree(dir), filepath.Join(t.TempDir(), "out"))
+	if err == nil || !strings.Contains(err.Error(), "files") {
+		t.Errorf("%d files give %v", len(files), err)
+	}
+	if err := unpackTree(strings.NewReader("junk"), filepath.Join(t.TempDir(), "junk")); err == nil {
+		t.Error("junk is unpacked")
+	}
+	if err := unpackTree(io.LimitReader(packTree(dir), 1000), filepath.Join(t.TempDir(), "cut")); err == nil {
+		t.Error("half of an archive is unpacked")
+	}
+}
+
+// In the object store, too, bots make room for others.
+func TestObjectStoreRoom(t *testing.T) {
+	a := newArena(t, nil)
+	put := func(b Bot) error {
+		_, err := a.shelf.put(t.Context(), b.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), b) })
+		return err
+	}
+	large := func(id int64) Bot { // which hardly compresses
+		noise := make([]byte, 20_000)
+		rand.Read(noise)
+		return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
+	}
+	first, second := large(1), large(2)
+	a.must(put(first))
+	a.must(put(second))
+	status, err := a.shelf.objects.Status(t.Context())
+	a.must(err)
+	a.shelf.most = int64(status.Size()) + 1000
+	third := large(3)
+	a.must(put(third))
+	if _, err := a.shelf.objects.GetInfo(t.Context(), first.Hash); err == nil {
+		t.Error("the bot that was needed first is still there")
+	}
+	if _, err := a.shelf.objects.GetInfo(t.Context(), third.Hash); err != nil {
+		t.Errorf("the new one: %v", err)
+	}
+	a.must(put(first)) // it comes back
+	if err := put(a.bot(4, script(strings.Repeat("true;", 20_000)))); err == nil {
+		t.Error("a bot that is larger than the store is taken")
+	}
+}

@@ -1,0 +1,166 @@
+package fleet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+
+	"github.com/timba-arena/timba/ladder/fleet/fleettest"
+	"github.com/timba-arena/timba/referee/refereetest"
+)
+
+const operating = "../../docs/operating.md"
+
+// guest makes the credentials of a worker in a cluster that exists, and returns their file.
+func guest(t *testing.T, c *fleettest.Cluster, name string) string {
+	t.Helper()
+	var read [2][]byte
+	for i, file := range []string{c.Creds, c.Key} {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read[i] = data
+	}
+	text, _, err := AddGuest(read[0], read[1], name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), name+".creds")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// In a NATS cluster that exists, set up as docs/operating.md says, the server's worker and others
+// play. When NATS is killed in the middle of matches and comes back, all connect again, each match is
+// there once, and matches go on.
+func TestGuests(t *testing.T) {
+	for name, tls := range map[string]bool{"TLS": true, "without TLS": false} {
+		t.Run(name, func(t *testing.T) {
+			c := fleettest.Start(t, operating, tls)
+			a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+			a.local()
+			a.start(settings{URL: c.URL, Creds: guest(t, c, "lab-1"), Dir: t.TempDir()})
+			a.there("lab-1")
+			bot := a.bot(2, script(""))
+			for i, on := range []string{Local, "lab-1"} {
+				j := job(int64(i+1), 1, greedy, bot)
+				d, err := a.Play(t.Context(), on, j)
+				a.complete(j, d, err)
+			}
+
+			slow := a.bot(3, script("test $verb = turn && sleep 0.5"))
+			waits := map[string]<-chan played{}
+			jobs := map[string]Job{Local: job(3, 1, greedy, slow), "lab-1": job(4, 1, greedy, slow)}
+			for on, j := range jobs {
+				waits[on] = a.playing(t.Context(), on, j)
+				a.has(on, j)
+			}
+			c.Kill()
+			refereetest.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil })
+			if _, err := a.Play(t.Context(), "lab-1", job(5, 1, greedy, bot)); !errors.Is(err, ErrUnavailable) {
+				t.Errorf("a match without NATS gave %v", err)
+			}
+			c.Run()
+			for on, wait := range waits {
+				got := <-wait
+				a.complete(jobs[on], got.Delivery, got.err)
+			}
+			refereetest.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
+			for i, on := range []string{Local, "lab-1"} {
+				a.there(on)
+				j := job(int64(i+6), 1, greedy, bot)
+				d, err := a.Play(t.Context(), on, j)
+				a.complete(j, d, err)
+			}
+			select {
+			case d := <-a.Unclaimed():
+				t.Errorf("match %d comes once more", d.Match)
+			default:
+			}
+		})
+	}
+}
+
+// A worker of a cluster that exists has the subjects of docs/operating.md, and no others.
+func TestGuestPermissions(t *testing.T) {
+	page, err := os.ReadFile(operating)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := guestPermissions("NAME")
+	for what, want := range map[string]jwt.StringList{"publish": p.Pub.Allow, "subscribe": p.Sub.Allow} {
+		line := regexp.MustCompile(`(?m)^\| ` + what + ` \| (.*) \|$`).FindSubmatch(page)
+		if line == nil {
+			t.Fatalf("the page has no row %q", what)
+		}
+		got := strings.Split(strings.ReplaceAll(string(line[1]), "`", ""), ", ")
+		if len(got) != len(want) {
+			t.Errorf("%s: the page has %d subjects, want %d", what, len(got), len(want))
+		}
+		for _, subject := range got {
+			if !want.Contains(subject) {
+				t.Errorf("%s: %s is in the page alone", what, subject)
+			}
+		}
+	}
+	c := fleettest.Start(t, operating, true)
+	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	l, err := Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log)
+	a.must(err)
+	defer l.Close()
+	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.DELETE.RESULTS", "$JS.API.CONSUMER.MSG.NEXT.JOBS.lab-2"} {
+		if !denied(l, func() error { return l.Publish(subject, nil) }) {
+			t.Errorf("a worker may publish on %s", subject)
+		}
+	}
+	for _, subject := range []string{"jobs.lab-2", "results.*", ">"} {
+		if !denied(l, func() error { _, err := l.Subscribe(subject, func(*nats.Msg) {}); return err }) {
+			t.Errorf("a worker may read %s", subject)
+		}
+	}
+}
+
+// What is wrong with the account or the credentials is said with what to try.
+func TestGuestErrors(t *testing.T) {
+	c := fleettest.Start(t, operating, false)
+	creds, err := os.ReadFile(c.Creds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(c.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		creds, key []byte
+		name, want string
+	}{
+		{creds, key, Local, `the name "local" is that of the server's own`},
+		{creds, key, "server", `the name "server" is that of the server's user`},
+		{creds, key, "Lab", `the name "Lab" is not valid`},
+		{[]byte("x"), key, "lab-1", "is not a file of credentials"},
+		{creds, []byte("x"), "lab-1", "not a file with the key of an account"},
+		{creds, creds, "lab-1", "the key is not that of an account"},
+	} {
+		if _, _, err := AddGuest(test.creds, test.key, test.name); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, want %s", test.name, err, test.want)
+		}
+	}
+	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).HubOptions.Log); err != nil {
+		t.Error(err)
+	}
+	// A worker has no right to make the streams.
+	_, err = OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
+	if err == nil {
+		t.Error("a hub opens with the credentials of a worker")
+	}
+}

@@ -1,0 +1,200 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+)
+
+// embedded is a NATS server in this process.
+type embedded struct {
+	*natsserver.Server
+	keys     *Keys
+	operator nkeys.KeyPair // of this run: workers are known by the account alone
+	mu       sync.Mutex
+	listed   os.FileInfo     // the list of workers when it was last read
+	vouched  map[string]bool // by account, whether its worker was removed then
+	streams  natsserver.JetStreamConfig
+}
+
+// readyTime is how long the embedded server may take to start: it reads its streams.
+const readyTime = time.Minute
+
+// startEmbedded starts a server whose streams are in a directory. listen is the address for
+// workers, "" for none.
+func startEmbedded(keys *Keys, dir, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
+	e := &embedded{keys: keys, vouched: map[string]bool{}}
+	o, err := e.options(dir, listen, certificate)
+	if err != nil {
+		return nil, err
+	}
+	e.streams = natsserver.JetStreamConfig{MaxMemory: o.JetStreamMaxMemory, MaxStore: o.JetStreamMaxStore, StoreDir: dir, SyncInterval: o.SyncInterval}
+	if e.Server, err = natsserver.NewServer(o); err != nil {
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	e.Server.SetLoggerV2(natsLog{log}, false, false, false)
+	e.Start()
+	if !e.ReadyForConnections(readyTime) {
+		e.Shutdown()
+		e.WaitForShutdown()
+		return nil, errors.New("nats: the server in this process does not start: see the log")
+	}
+	return e, nil
+}
+
+func (e *embedded) options(dir, listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
+	o := &natsserver.Options{
+		ServerName: "timba", DontListen: listen == "", NoSigs: true,
+		JetStream: true, StoreDir: dir, JetStreamMaxMemory: maxMemory, JetStreamMaxStore: MaxResultBytes + MaxBotBytes + 1<<30,
+		MaxPayload: MaxMessage, MaxPending: 8 * MaxMessage, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second,
+		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
+		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,
+	}
+	if listen != "" {
+		host, port, err := net.SplitHostPort(listen)
+		if err != nil {
+			return nil, fmt.Errorf("cluster: %q is not an address: try one such as 0.0.0.0:4222", listen)
+		}
+		if o.Port, err = strconv.Atoi(port); err != nil || o.Port < 0 || o.Port > 65535 {
+			return nil, fmt.Errorf("cluster: the port %q is not a number up to 65535: try 4222", port)
+		}
+		if o.Port == 0 {
+			o.Port = natsserver.RANDOM_PORT
+		}
+		if o.Host = host; host == "" {
+			o.Host = "0.0.0.0"
+		}
+		o.TLS, o.TLSTimeout, o.AuthTimeout = true, 10, 15
+		if o.TLSConfig, err = e.keys.serverTLS(); err != nil {
+			return nil, err
+		}
+		if certificate != nil {
+			o.TLSConfig.Certificates = []tls.Certificate{*certificate}
+		}
+	}
+	return o, e.trust(o)
+}
+
+// trust sets whom the server trusts: an operator of this run, who vouches for the account.
+func (e *embedded) trust(o *natsserver.Options) (err error) {
+	if e.operator, err = nkeys.CreateOperator(); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	public, err := e.operator.PublicKey()
+	if err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	system, err := nkeys.CreateAccount()
+	if err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	if o.SystemAccount, err = system.PublicKey(); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	claims := jwt.NewOperatorClaims(public)
+	claims.SystemAccount = o.SystemAccount
+	o.TrustedOperators = []*jwt.OperatorClaims{claims}
+	resolver := new(natsserver.MemAccResolver)
+	o.AccountResolver = resolver
+	token, err := jwt.NewAccountClaims(o.SystemAccount).Encode(e.operator)
+	if err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	if err := resolver.Store(o.SystemAccount, token); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	e.listed, _ = os.Stat(e.keys.listPath())
+	accounts, err := e.keys.accounts()
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		if err := e.vouch(resolver, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vouch makes an account known to the server.
+func (e *embedded) vouch(resolver natsserver.AccountResolver, a *jwt.AccountClaims) error {
+	token, err := a.Encode(e.operator)
+	if err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	if err := resolver.Store(a.Subject, token); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	e.vouched[a.Subject] = removed(a)
+	return nil
+}
+
+// reload reads the list of workers again if it has changed. It ends the connections of the
+// removed ones.
+func (e *embedded) reload() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now, err := os.Stat(e.keys.listPath())
+	if err != nil || e.listed != nil && os.SameFile(now, e.listed) && now.ModTime().Equal(e.listed.ModTime()) {
+		return nil // nobody has been added yet, or nothing has changed
+	}
+	accounts, err := e.keys.accounts()
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts[1:] {
+		if was, known := e.vouched[a.Subject]; known && was == removed(a) {
+			continue
+		}
+		if err := e.vouch(e.AccountResolver(), a); err != nil {
+			return err
+		}
+		// An account that nobody has used yet is looked up when somebody does.
+		if known, err := e.LookupAccount(a.Subject); err == nil {
+			e.UpdateAccountClaims(known, a)
+		}
+	}
+	e.listed = now
+	return nil
+}
+
+// link connects within the process.
+func (e *embedded) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
+	u, err := newUser(e.keys.account, name, may)
+	if err != nil {
+		return nil, err
+	}
+	return connect("", name, log, nats.InProcessServer(e.Server), nats.UserJWTAndSeed(u.jwt, string(u.seed)))
+}
+
+// close ends the server.
+func (e *embedded) close() {
+	e.Shutdown()
+	e.WaitForShutdown()
+}
+
+// natsLog passes on what the NATS server warns of. What it notes in passing is left out.
+type natsLog struct{ *slog.Logger }
+
+func (l natsLog) Noticef(format string, v ...any) {}
+func (l natsLog) Warnf(format string, v ...any) {
+	if !strings.HasPrefix(format, "Healthcheck") { // the hub asks, and tells
+		l.Warn("nats: " + fmt.Sprintf(format, v...))
+	}
+}
+func (l natsLog) Errorf(format string, v ...any) { l.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any) { l.Error("nats: " + fmt.Sprintf(format, v...)) }
+func (l natsLog) Debugf(format string, v ...any) {}
+func (l natsLog) Tracef(format string, v ...any) {}

@@ -1,0 +1,120 @@
+// Package fleet plays matches on many machines over NATS with JetStream. The server's Hub hands
+// an attempt at a match to a machine and waits for what it hands in; a Worker takes, plays and
+// hands in. One machine alone takes the same path: its worker is in the server's process.
+//
+// A job goes to one machine, on a subject that only this machine may read, because it has the
+// seed. A result stays in JetStream until the server has stored it: a server that was away finds
+// it when it returns. Attempts have numbers, and only the result of the newest one counts.
+package fleet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// Job is one attempt at a match.
+type Job struct {
+	Match    int64             `json:"match"`
+	Attempt  int               `json:"attempt"`
+	Game     string            `json:"game"`
+	Options  map[string]string `json:"options"`
+	Deals    int               `json:"deals"`
+	Rated    bool              `json:"rated"`
+	Clock    referee.Clock     `json:"clock"`
+	Seed     referee.Hex       `json:"seed"`
+	Together int               `json:"together"` // rotations that have processes at the same time; see referee.Match
+	Bots     []Bot             `json:"bots"`     // by slot
+	Core     int               `json:"core"`     // of the machine, or referee.AnyCore
+}
+
+// Bot is a version in a job.
+type Bot struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`             // in the replays, unique in the match
+	House   string `json:"house,omitempty"`  // its spec, for a bot of the program itself
+	Remote  bool   `json:"remote,omitempty"` // it is connected to the server: only its own worker can play it
+	Hash    string `json:"hash,omitempty"`   // of its built files, in the object store
+	// Command starts the built files, in their directory.
+	Command  []string `json:"command,omitempty"`
+	Label    string   `json:"label,omitempty"` // of the version, in the replays
+	Language string   `json:"language,omitempty"`
+}
+
+// Result is how an attempt ended.
+type Result struct {
+	Match   int64           `json:"match"`
+	Attempt int             `json:"attempt"`
+	Seed    referee.Hex     `json:"seed"` // of the attempt: only who was given it can hand it in
+	Machine string          `json:"machine"`
+	Games   []*referee.Game `json:"games,omitempty"`
+	Failure *Failure        `json:"failure,omitempty"` // nil: the match has been played
+	Voids   int             `json:"voids,omitempty"`   // games that were played again
+	Starved int             `json:"starved,omitempty"` // those of them that others' use of the core made void
+	Took    time.Duration   `json:"took"`              // nanoseconds
+}
+
+// Failure is why a match has no result. None is a fault of a bot: those are part of the games.
+type Failure struct {
+	Kind    string `json:"kind"`              // house, version, machine, starved, referee, cancelled
+	Version int64  `json:"version,omitempty"` // that failed
+	Text    string `json:"text"`
+}
+
+// Machine is what a worker tells of itself.
+type Machine struct {
+	Name         string            `json:"name"`
+	Version      string            `json:"version"`  // of timba
+	Protocol     int               `json:"protocol"` // of the messages between server and worker
+	Arch         string            `json:"arch"`     // as GOARCH
+	OS           string            `json:"os"`
+	Sandbox      string            `json:"sandbox"` // its best level
+	Interpreters map[string]string `json:"interpreters,omitempty"`
+	Cores        []int             `json:"cores"`  // where it plays, one match at a time on each
+	Memory       int64             `json:"memory"` // bytes, for all matches together
+	Draining     bool              `json:"draining,omitempty"`
+	Playing      []Playing         `json:"playing,omitempty"`
+	Local        bool              `json:"-"` // in the server's process
+	Seen         time.Time         `json:"-"`
+	Refused      string            `json:"-"` // why it gets no job, "" if it does
+}
+
+// Playing is an attempt that a machine plays.
+type Playing struct {
+	Match   int64 `json:"match"`
+	Attempt int   `json:"attempt"`
+	Core    int   `json:"core"`
+}
+
+// Delivery is a result that JetStream holds until it is acknowledged.
+type Delivery struct {
+	Result
+	// Ack tells that the result is stored, or will never be. Without it, the result comes again.
+	Ack func() error
+}
+
+// ErrDetach is the cause of a context that ends while its match goes on: a server that stops
+// leaves the match to the machine, and the next server awaits its result.
+var ErrDetach = errors.New("the result is left to the next server")
+
+// ErrLost is the error of an attempt whose machine is gone, or knows nothing of it.
+var ErrLost = errors.New("the machine is lost")
+
+// Fleet is what a runner plays matches on. Hub is one.
+type Fleet interface {
+	// Machines returns the machines that are there, the refused and the draining included.
+	Machines() []Machine
+	// Changed receives, without blocking the fleet, after machines came, left or changed.
+	Changed() <-chan struct{}
+	// Play hands a job to a machine and waits for its result. It returns an error when the
+	// context ends (the machine is told to stop, and has a moment to do so) or the machine is
+	// lost (ErrLost): then the attempt is over, and a result of it that still comes is refused.
+	// With the cause ErrDetach the attempt is not over.
+	Play(ctx context.Context, machine string, j Job) (Delivery, error)
+	// Await waits for the result of an attempt that was handed out by an earlier server.
+	Await(ctx context.Context, machine string, match int64, attempt int) (Delivery, error)
+	// Unclaimed delivers results that nobody waits for: of an earlier server, or too late.
+	Unclaimed() <-chan Delivery
+}

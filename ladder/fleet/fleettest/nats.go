@@ -1,0 +1,245 @@
+// Package fleettest runs NATS servers for tests as an operator of a competition sets them up: each is a
+// process, with the configuration of docs/operating.md.
+package fleettest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+// Mode is the mode of a test binary that is a NATS server; see refereetest.Modes.
+const Mode = "nats"
+
+// Main is a NATS server with a configuration file, until it is killed.
+func Main(file string) error {
+	o, err := natsserver.ProcessConfigFile(file)
+	if err != nil {
+		return err
+	}
+	o.NoSigs = true
+	s, err := natsserver.NewServer(o)
+	if err != nil {
+		return err
+	}
+	s.ConfigureLogger()
+	s.Start()
+	s.WaitForShutdown()
+	return nil
+}
+
+// Cluster is a NATS server that is a process, and what its operator has.
+type Cluster struct {
+	URL   string
+	Creds string // file with the credentials of the server's user
+	Key   string // file with the key of the account
+	Dir   string // of its streams
+	t     testing.TB
+	conf  string
+	cmd   *exec.Cmd
+}
+
+// Start starts a NATS server as the page docs/operating.md says, in a free port of this machine, with
+// or without TLS.
+func Start(t testing.TB, page string, tls bool) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, Dir: t.TempDir()}
+	c.configure(page, tls)
+	c.Run()
+	t.Cleanup(c.Kill)
+	return c
+}
+
+// Run starts the server, again with the same streams after Kill.
+func (c *Cluster) Run() {
+	c.t.Helper()
+	c.cmd = exec.Command(os.Args[0], Mode, c.conf)
+	c.cmd.Stderr = os.Stderr
+	c.must(c.cmd.Start())
+}
+
+// Kill kills the server with SIGKILL.
+func (c *Cluster) Kill() {
+	if c.cmd == nil {
+		return
+	}
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
+	c.cmd = nil
+}
+
+func (c *Cluster) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// block returns the block of a page that begins with a line, or has it.
+func block(t testing.TB, page, kind, line string) string {
+	t.Helper()
+	data, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range strings.Split(string(data), "```"+kind+"\n")[1:] {
+		text, _, _ = strings.Cut(text, "```")
+		if strings.Contains(text, line) {
+			return text
+		}
+	}
+	t.Fatalf("%s has no block %s with %q", page, kind, line)
+	return ""
+}
+
+// configure writes the configuration of the page, with places of this test.
+func (c *Cluster) configure(page string, tls bool) {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	conf := block(c.t, page, "conf", "jetstream {")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	c.must(err)
+	address := l.Addr().String()
+	c.must(l.Close())
+	_, port, err := net.SplitHostPort(address)
+	c.must(err)
+	conf = c.replace(conf, `listen: \S+`, "listen: "+address)
+	conf = c.replace(conf, `store_dir: \S+`, "store_dir: "+strconv.Quote(c.Dir))
+	c.URL = "nats://localhost:" + port
+	var authority []byte
+	if tls {
+		authority = c.certificate(dir)
+		conf = c.replace(conf, `cert_file: \S+`, "cert_file: "+strconv.Quote(filepath.Join(dir, "server.pem")))
+		conf = c.replace(conf, `key_file: \S+`, "key_file: "+strconv.Quote(filepath.Join(dir, "server-key.pem")))
+		c.URL = "tls://localhost:" + port
+	} else {
+		conf = c.replace(conf, `(?s)\ntls \{.*?\n\}`, "")
+	}
+	c.conf = filepath.Join(dir, "nats.conf")
+	c.write(c.conf, []byte(conf))
+	c.accounts(dir, block(c.t, page, "text", "nsc edit account"), authority)
+}
+
+func (c *Cluster) replace(text, what, with string) string {
+	c.t.Helper()
+	re := regexp.MustCompile(what)
+	if !re.MatchString(text) {
+		c.t.Fatalf("the configuration has no %s", what)
+	}
+	return re.ReplaceAllLiteralString(text, with)
+}
+
+func (c *Cluster) write(file string, data []byte) {
+	c.t.Helper()
+	c.must(os.WriteFile(file, data, 0o600))
+}
+
+// accounts makes what the lines of nsc make: the operator, the account with its limits, the
+// server's user, and the file resolver.conf.
+func (c *Cluster) accounts(dir, nsc string, authority []byte) {
+	c.t.Helper()
+	limit := func(name string) int64 {
+		m := regexp.MustCompile(`--` + name + ` (-?\d+)`).FindStringSubmatch(nsc)
+		if m == nil {
+			c.t.Fatalf("nsc edit account has no --%s", name)
+		}
+		n, err := strconv.ParseInt(m[1], 10, 64)
+		c.must(err)
+		return n
+	}
+	operator, operatorID := c.pair(nkeys.CreateOperator())
+	_, systemID := c.pair(nkeys.CreateAccount())
+	account, accountID := c.pair(nkeys.CreateAccount())
+	user, userID := c.pair(nkeys.CreateUser())
+
+	claims := jwt.NewOperatorClaims(operatorID)
+	claims.SystemAccount = systemID
+	operatorJWT, err := claims.Encode(operator)
+	c.must(err)
+	systemJWT, err := jwt.NewAccountClaims(systemID).Encode(operator)
+	c.must(err)
+	a := jwt.NewAccountClaims(accountID)
+	a.Name = "TIMBA"
+	a.Limits.JetStreamLimits = jwt.JetStreamLimits{
+		MemoryStorage: limit("js-mem-storage"), DiskStorage: limit("js-disk-storage"),
+		Streams: limit("js-streams"), Consumer: limit("js-consumer"),
+	}
+	accountJWT, err := a.Encode(operator)
+	c.must(err)
+	u := jwt.NewUserClaims(userID)
+	u.Name = "server"
+	userJWT, err := u.Encode(account)
+	c.must(err)
+	preload, err := json.Marshal(map[string]string{systemID: systemJWT, accountID: accountJWT})
+	c.must(err)
+	c.write(filepath.Join(dir, "resolver.conf"), fmt.Appendf(nil, "operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: %s\n",
+		operatorJWT, systemID, preload))
+	seed, err := user.Seed()
+	c.must(err)
+	creds, err := jwt.FormatUserConfig(userJWT, seed)
+	c.must(err)
+	c.Creds = filepath.Join(dir, "server.creds")
+	c.write(c.Creds, append(creds, authority...))
+	key, err := account.Seed()
+	c.must(err)
+	c.Key = filepath.Join(dir, accountID+".nk")
+	c.write(c.Key, key)
+}
+
+func (c *Cluster) pair(pair nkeys.KeyPair, err error) (nkeys.KeyPair, string) {
+	c.t.Helper()
+	c.must(err)
+	public, err := pair.PublicKey()
+	c.must(err)
+	return pair, public
+}
+
+// certificate writes the certificate of the server and its key, and returns that of its authority.
+func (c *Cluster) certificate(dir string) (authority []byte) {
+	c.t.Helper()
+	made := func(t, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		c.must(err)
+		if by == nil {
+			by = key
+		}
+		der, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by)
+		c.must(err)
+		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key
+	}
+	root := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	root.Subject.CommonName = "authority of the test"
+	authority, rootKey := made(root, root, nil)
+	leaf := &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: root.NotBefore, NotAfter: root.NotAfter, DNSNames: []string{"localhost"},
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	leaf.Subject.CommonName = "localhost"
+	certificate, key := made(leaf, root, rootKey)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	c.must(err)
+	c.write(filepath.Join(dir, "server.pem"), certificate)
+	c.write(filepath.Join(dir, "server-key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	return authority
+}

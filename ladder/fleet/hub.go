@@ -1,0 +1,315 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// HubOptions are the options of a Hub.
+type HubOptions struct {
+	Dir string // of the keys and the streams
+	// Listen is the address where the NATS server in this process is open to workers; "" for
+	// none, port 0 for a free one.
+	Listen string
+	// Certificate is that of the address; nil: one that the server makes, which workers know
+	// from their credentials.
+	Certificate *tls.Certificate
+	// URL and Creds are those of a NATS cluster that exists, instead of a server in this process.
+	URL, Creds string
+	// Built returns the directory with the built files of a bot; it makes them again if need be.
+	Built func(context.Context, Bot) (dir string, err error)
+	// Sandbox is that of all but house bots, on every machine; nil: none.
+	Sandbox    *referee.Sandbox
+	Registerer prometheus.Registerer // nil: nobody sees the metrics
+	Log        *slog.Logger          // nil: none
+	// AckTime is how long a machine may leave an attempt unmentioned; 0: AckTime.
+	AckTime time.Duration
+	// Trouble is called when Err begins to return an error; nil: nobody is.
+	Trouble func(error)
+}
+
+// Hub is a server's side of the fleet. It implements Fleet.
+type Hub struct {
+	HubOptions
+	keys     *Keys
+	embedded *embedded // nil with a cluster that exists
+	link     *Link
+	shelf    *shelf
+	metrics  *hubMetrics
+	session  string
+	results  jetstream.ConsumeContext
+
+	changed   chan struct{}
+	joins     chan struct{} // with room for those that are made at once
+	unclaimed chan Delivery
+	ending    context.Context
+	end       context.CancelFunc
+	running   sync.WaitGroup
+
+	mu       sync.Mutex
+	began    time.Time
+	trouble  error  // why the fleet cannot go on
+	left     uint64 // sequence of the last result that was there at the start; 0: all of those have come
+	machines map[string]*machine
+	attempts map[attemptOf]*attempt
+	over     *lru.Cache[attemptOf, struct{}] // attempts that ended without a result
+	held     map[uint64]struct{}             // results that are delivered and not stored yet, by their sequence
+	stash    []stashed                       // results that nobody has asked for yet
+	own      []*Link                         // within this process
+}
+
+// maxOver is how many attempts that are over the hub remembers. Older ones are settled by what
+// the store knows.
+const maxOver = 10_000
+
+// OpenHub starts the NATS server in this process, or connects to the one that there is, and makes
+// the streams.
+func OpenHub(ctx context.Context, o HubOptions) (*Hub, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.AckTime == 0 {
+		o.AckTime = AckTime
+	}
+	over, err := lru.New[attemptOf, struct{}](maxOver)
+	if err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	h := &Hub{
+		HubOptions: o, metrics: newHubMetrics(o.Registerer), session: rand.Text(), over: over,
+		changed: make(chan struct{}, 1), joins: make(chan struct{}, maxJoins), unclaimed: make(chan Delivery),
+		machines: map[string]*machine{}, attempts: map[attemptOf]*attempt{}, held: map[uint64]struct{}{},
+	}
+	h.ending, h.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := h.open(ctx); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return h, nil
+}
+
+func (h *Hub) open(ctx context.Context) error {
+	if h.URL != "" && h.Listen != "" {
+		return errors.New("fleet: --cluster opens this server's own NATS: leave out --nats, or --cluster")
+	}
+	if err := h.connect(ctx); err != nil {
+		return err
+	}
+	if err := h.makeStreams(ctx); err != nil {
+		return err
+	}
+	if _, err := h.link.Subscribe(beatSubject("*"), h.beat); err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	h.began = time.Now()
+	h.running.Go(h.watch)
+	h.running.Go(h.deliverUnclaimed)
+	if err := h.countLeft(ctx); err != nil {
+		return err
+	}
+	if err := h.consumeResults(ctx); err != nil {
+		return err
+	}
+	h.running.Go(h.keep)
+	return nil
+}
+
+func (h *Hub) connect(ctx context.Context) (err error) {
+	if h.URL != "" {
+		if h.link, err = Dial(ctx, h.URL, h.Creds, h.Log); err != nil {
+			return err
+		}
+		if most := h.link.MaxPayload(); most < MaxMessage {
+			h.Log.Warn("NATS allows only small messages: large results lose their logs", "max_payload", most, "wanted", MaxMessage)
+		}
+		return nil
+	}
+	if h.keys, err = OpenKeys(h.Dir); err != nil {
+		return err
+	}
+	h.embedded, err = startEmbedded(h.keys, filepath.Join(h.Dir, "jetstream"), h.Listen, h.Certificate, h.Log)
+	if err != nil {
+		h.embedded = nil // not what is half open
+		return err
+	}
+	if h.link, err = h.inProcess("server", serverPermissions()); err == nil {
+		h.registerWire()
+	}
+	return err
+}
+
+// inProcess connects within the process.
+func (h *Hub) inProcess(name string, may jwt.UserPermissionLimits) (*Link, error) {
+	l, err := h.embedded.link(name, may, h.Log)
+	if err == nil {
+		h.mu.Lock()
+		h.own = append(h.own, l)
+		h.mu.Unlock()
+	}
+	return l, err
+}
+
+// Local returns a connection for the worker in this process.
+func (h *Hub) Local(ctx context.Context) (*Link, error) {
+	if h.embedded != nil {
+		return h.inProcess(Local, workerPermissions(Local))
+	}
+	l, err := Dial(ctx, h.URL, h.Creds, h.Log)
+	if err == nil {
+		l.Name = Local
+	}
+	return l, err
+}
+
+// Address returns where workers connect, as host:port; "" if they cannot.
+func (h *Hub) Address() string {
+	if h.embedded == nil || h.Listen == "" {
+		return ""
+	}
+	return h.embedded.Addr().String()
+}
+
+// Close ends the hub. What is handed out stays with the machines, and results that are not
+// acknowledged come again with the next hub.
+func (h *Hub) Close() error {
+	h.end()
+	h.running.Wait()
+	if h.results != nil {
+		h.results.Stop()
+	}
+	if h.link != nil {
+		h.link.Close()
+	}
+	if h.embedded != nil && h.embedded.Server != nil {
+		h.embedded.close()
+	}
+	return nil
+}
+
+// makeStreams makes the streams and the object store, or brings those that exist up to date. How
+// many copies a cluster keeps is its operator's decision.
+func (h *Hub) makeStreams(ctx context.Context) error {
+	// As a work queue, JetStream would ask the consumers of all machines at each job that one has taken.
+	jobs := jetstream.StreamConfig{
+		Name: jobsStream, Subjects: []string{jobsSubject("*")}, Retention: jetstream.LimitsPolicy, Storage: jetstream.MemoryStorage,
+		MaxMsgsPerSubject: MaxJobs, Discard: jetstream.DiscardNew,
+		MaxBytes: MaxJobBytes, MaxMsgSize: MaxBeat, MaxAge: KeepJobs,
+	}
+	results := jetstream.StreamConfig{
+		Name: resultsStream, Subjects: []string{resultsSubject("*")}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+		MaxMsgsPerSubject: MaxResults, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true,
+		MaxBytes: MaxResultBytes, MaxMsgSize: MaxMessage, MaxAge: KeepResults, Duplicates: rememberResults,
+	}
+	if h.URL == "" && h.Listen == "" {
+		results.Storage, results.MaxBytes = jetstream.MemoryStorage, MaxLocalBytes
+		// Of a time when there were other machines.
+		if old, err := h.link.js.Stream(ctx, resultsStream); err == nil && old.CachedInfo().Config.Storage == jetstream.FileStorage {
+			results.Storage, results.MaxBytes = jetstream.FileStorage, MaxResultBytes
+		}
+	}
+	for _, c := range []jetstream.StreamConfig{jobs, results} {
+		if old, err := h.link.js.Stream(ctx, c.Name); err == nil {
+			c.Replicas, c.Placement = old.CachedInfo().Config.Replicas, old.CachedInfo().Config.Placement
+		}
+		if _, err := h.link.js.CreateOrUpdateStream(ctx, c); err != nil {
+			return h.streamError(c.Name, err)
+		}
+	}
+	objects, err := h.link.js.ObjectStore(ctx, botsBucket)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		objects, err = h.link.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{
+			Bucket: botsBucket, Description: "the built files of bots", MaxBytes: MaxBotBytes, Storage: jetstream.FileStorage,
+		})
+	}
+	if err != nil {
+		return h.streamError(botsStream, err)
+	}
+	if h.shelf == nil {
+		h.shelf = newShelf(objects)
+	}
+	h.shelf.forgetAll()
+	return nil
+}
+
+// streamError returns the error of a stream that cannot be made.
+func (h *Hub) streamError(name string, err error) error {
+	api := new(jetstream.APIError)
+	if h.embedded == nil && (errors.As(err, &api) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders)) {
+		return fmt.Errorf("fleet: the stream %s: %w: give the account of %s JetStream with %d MiB of memory, %d GiB of disk and 3 streams",
+			name, err, h.Creds, accountMemory>>20, accountDisk>>30)
+	}
+	return fmt.Errorf("fleet: the stream %s: %w", name, err)
+}
+
+// Machines returns the machines that are there, by name.
+func (h *Hub) Machines() []Machine {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return sortedMachines(h.machines)
+}
+
+// Changed receives after machines came, left or changed.
+func (h *Hub) Changed() <-chan struct{} { return h.changed }
+
+func (h *Hub) tellChanged() {
+	select {
+	case h.changed <- struct{}{}:
+	default: // it will be looked anyway
+	}
+}
+
+// watch looks for attempts that are lost, machines that are gone and workers that were removed.
+func (h *Hub) watch() {
+	beats := time.NewTicker(min(Beat, h.AckTime/4))
+	defer beats.Stop()
+	list := time.NewTicker(listEvery)
+	defer list.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-h.ending.Done():
+			return
+		case <-list.C:
+			if h.embedded == nil {
+				continue
+			}
+			if err := h.embedded.reload(); err != nil {
+				h.Log.Warn("the list of workers cannot be read", "err", err)
+			}
+		case <-beats.C:
+			// Who was stopped or cut off has heard of nobody.
+			if time.Since(last) > h.AckTime/2 || h.link.Status() != nats.CONNECTED {
+				h.excuse()
+			}
+			last = time.Now()
+			h.expire(last)
+		}
+	}
+}
+
+// listEvery is how often the hub looks whether workers were added or removed.
+const listEvery = 500 * time.Millisecond
+
+// publish sends a document in core NATS.
+func (h *Hub) publish(subject string, document any) error {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return err
+	}
+	return h.link.Publish(subject, data)
+}

@@ -1,0 +1,158 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ErrUnavailable is in the errors of Play where NATS does not take what the hub hands out: no
+// machine is at fault, and nothing can be handed out before it does.
+var ErrUnavailable = errors.New("NATS is not available")
+
+const (
+	// lookTime is how long NATS may take to tell how its streams are.
+	lookTime = 10 * time.Second
+	// probe is the name under which the hub itself hands in what must be stored. No machine can
+	// have it.
+	probe = "_probe"
+)
+
+// Err returns why nothing can be handed out, or no result stored; nil while all is well.
+func (h *Hub) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trouble
+}
+
+// keep looks at the streams until the hub ends, and makes them anew or opens them again where
+// they are lost or NATS does not write to them any more.
+func (h *Hub) keep() {
+	tick := time.NewTicker(min(Beat, h.AckTime/4))
+	defer tick.Stop()
+	connected := h.link.StatusChanged(nats.CONNECTED)
+	defer h.link.RemoveStatusListener(connected)
+	for {
+		select {
+		case <-h.ending.Done():
+			return
+		case <-tick.C:
+		case <-connected: // the server that is back may have lost what it had in memory
+			h.rejoin()
+		}
+		err := h.look()
+		if h.ending.Err() != nil {
+			return
+		}
+		h.tell(err)
+	}
+}
+
+// look looks at the streams once, and mends what it can.
+func (h *Hub) look() error {
+	if status := h.link.Status(); status != nats.CONNECTED {
+		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
+	}
+	ctx, cancel := context.WithTimeout(h.ending, lookTime)
+	defer cancel()
+	if h.embedded != nil {
+		if err := h.embedded.health(); err != nil {
+			h.tell(err)
+			if err := h.embedded.reopen(); err != nil {
+				return err
+			}
+			h.Log.Info("the streams are open again")
+			return h.renew(ctx)
+		}
+	}
+	for _, name := range []string{jobsStream, resultsStream, botsStream} {
+		_, err := h.link.js.Stream(ctx, name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			h.Log.Warn("a stream is lost, and made anew", "stream", name)
+			return h.renew(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("nats: the stream %s: %w", name, err)
+		}
+	}
+	if isClosed(h.results.Closed()) {
+		return h.consumeResults(ctx)
+	}
+	if h.embedded == nil {
+		return h.tryStore(ctx)
+	}
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// renew makes the streams that are missing, and begins anew with those that there are.
+func (h *Hub) renew(ctx context.Context) error {
+	if err := h.makeStreams(ctx); err != nil {
+		return err
+	}
+	h.rejoin()
+	return h.consumeResults(ctx)
+}
+
+// rejoin makes the consumers of all machines anew, each with the next word of its machine.
+func (h *Hub) rejoin() {
+	h.excuse()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.machines {
+		m.joined = false
+	}
+}
+
+// tryStore stores a message where results are stored. A cluster that exists tells in no other
+// way that its disk is full.
+func (h *Hub) tryStore(ctx context.Context) error {
+	if _, err := h.link.js.Publish(ctx, resultsSubject(probe), nil); err != nil {
+		return fmt.Errorf("nats: the stream %s stores nothing: %w: look at the disk and the limits of the NATS cluster", resultsStream, err)
+	}
+	return nil
+}
+
+// tell notes how the streams are, and passes on what has changed.
+func (h *Hub) tell(err error) {
+	h.mu.Lock()
+	was := h.trouble
+	h.trouble = err
+	h.mu.Unlock()
+	switch {
+	case err != nil && was == nil:
+		h.metrics.down.Set(1)
+		h.Log.Error("the fleet cannot go on: machines keep their results", "err", err)
+		if h.Trouble != nil {
+			h.Trouble(fmt.Errorf("fleet: %w", err))
+		}
+	case err == nil && was != nil:
+		h.metrics.down.Set(0)
+		h.Log.Info("the fleet goes on")
+	}
+}
+
+// unavailable returns the error of a request to NATS that no machine is to blame for. What a
+// stream does not take because too much waits in it already is not one.
+func unavailable(err error) error {
+	if api := new(jetstream.APIError); err == nil || errors.As(err, &api) && api.ErrorCode == storeFailed {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// storeFailed is the code of NATS for a message that a stream does not take. nats.go has no
+// name for it.
+const storeFailed jetstream.ErrorCode = 10077

@@ -1,0 +1,71 @@
+package fleet
+
+import "time"
+
+// Protocol is the number of the messages between server and worker. It changes when either
+// could misunderstand the other.
+const Protocol = 1
+
+// What the messages may take. docs/operating.md has these limits.
+const (
+	// MaxMessage is the largest message in bytes: a result as it is handed in, and a part of
+	// a bot's files. A NATS cluster that exists may allow less.
+	MaxMessage = 8 << 20
+	// MaxResult is the largest result in bytes before it is compressed.
+	MaxResult = 256 << 20
+	// MaxBeat is the largest message in bytes in which a machine tells of itself.
+	MaxBeat = 64 << 10
+	// MaxWord is the longest word in bytes that a machine may say of itself, such as its version
+	// of timba.
+	MaxWord = 128
+
+	// MaxJobs is how many jobs of one machine are kept, the newest. It has never more than one for
+	// each of its cores to take.
+	MaxJobs = 1024
+	// MaxJobBytes is how many bytes all jobs may have that are kept. They are in memory.
+	MaxJobBytes = 256 << 20
+	// MaxResults is how many results of one machine may wait for the server.
+	MaxResults = 64
+	// MaxResultBytes is how many bytes all results may have that wait. They are on the disk.
+	MaxResultBytes = 8 << 30
+	// MaxLocalBytes is how many bytes they may have where the only machine is the server's own. They are
+	// in memory then, and end with its matches: a disk that was full stops nothing.
+	MaxLocalBytes = MaxResults * MaxMessage
+	// maxMemory is how many bytes all streams may have in memory.
+	maxMemory = 2*MaxJobBytes + MaxLocalBytes
+	// accountMemory and accountDisk are how many bytes the account of the server needs in JetStream.
+	accountMemory, accountDisk = MaxJobBytes, MaxResultBytes + MaxBotBytes
+	// MaxBotBytes is how many bytes the bots may have in the object store. Those that were not
+	// needed for the longest time make room for others.
+	MaxBotBytes = 16 << 30
+	// MaxConnections is how many connections the server's NATS accepts.
+	MaxConnections = 4096
+	// MaxMachineConnections is how many of them one machine may have: its account allows no more.
+	MaxMachineConnections = 4
+	// MaxSubscriptions is how many subscriptions one connection of a worker may have.
+	MaxSubscriptions = 16
+	// MaxBeats is how many messages a second one machine may send about itself on average, and
+	// four times as many at once.
+	MaxBeats = 20
+)
+
+// Times between the server and the machines.
+const (
+	// Beat is how often a machine tells of itself.
+	Beat = 3 * time.Second
+	// beatGap is the shortest time between two beats: a worker that plays many short matches keeps
+	// well below MaxBeats.
+	beatGap = 4 * time.Second / MaxBeats
+	// AckTime is how long a machine may leave an attempt unmentioned before it is lost.
+	AckTime = 15 * time.Second
+	// KeepJobs is how long a job is kept, taken or not: for longer than an attempt that its machine
+	// does not mention.
+	KeepJobs = time.Minute
+	// KeepResults is how long a result waits for the server.
+	KeepResults = 7 * 24 * time.Hour
+	// StopTime is how long a machine has to end a match that is not wanted any more.
+	StopTime = 5 * time.Second
+)
+
+// DefaultCache is the size in bytes of a worker's cache of bots if none is given.
+const DefaultCache = 4 << 30

@@ -1,0 +1,129 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Link is a connection to NATS under a name. It connects again by itself as long as it is open.
+type Link struct {
+	*nats.Conn
+	Name string // of the user: a machine's, or anything of a server
+	js   jetstream.JetStream
+}
+
+// Dial connects to NATS with a file of credentials. Where nobody answers it tries again
+// until the context ends.
+func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error) {
+	creds, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("credentials: %w: timba admin worker add prints such a file", err)
+	}
+	claims, auth, err := readCreds(file, creds)
+	if err != nil {
+		return nil, err
+	}
+	options := []nats.Option{auth, nats.RetryOnFailedConnect(true)}
+	if certificates(creds) != nil { // else the URL tells whether there is TLS
+		options = append(options, nats.Secure(clientTLS(creds)))
+	}
+	l, err := connect(url, claims.Name, log, options...)
+	if err != nil {
+		return nil, err
+	}
+	if claims.Tags.Contains(apiTag) {
+		if l.js, err = jetstream.NewWithAPIPrefix(l.Conn, apiPrefix); err != nil {
+			l.Close()
+			return nil, fmt.Errorf("nats: %w", err)
+		}
+	}
+	if err := l.wait(ctx); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// readCreds reads the JWT and the key in a file of credentials.
+func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Option, err error) {
+	bad := func(error) (*jwt.UserClaims, nats.Option, error) {
+		return nil, nil, fmt.Errorf("credentials: %q is not a file of credentials: timba admin worker add prints one", file)
+	}
+	token, err := jwt.ParseDecoratedJWT(creds)
+	if err != nil {
+		return bad(err)
+	}
+	claims, err = jwt.DecodeUserClaims(token)
+	if err != nil {
+		return bad(err)
+	}
+	pair, err := jwt.ParseDecoratedUserNKey(creds)
+	if err != nil {
+		return bad(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return bad(err)
+	}
+	return claims, nats.UserJWTAndSeed(token, string(seed)), nil
+}
+
+// How a link connects again.
+const (
+	reconnectWait = time.Second
+	pingEvery     = 5 * time.Second // and the link is dead after two that are not answered
+	// dialTime is how long a connection may take to begin: when a server starts, all workers come at
+	// once, and those that give up too soon only make it later for all.
+	dialTime = 10 * time.Second
+)
+
+// connect connects under a name.
+func connect(url, name string, log *slog.Logger, options ...nats.Option) (*Link, error) {
+	options = append(options,
+		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
+		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("the connection to NATS is lost", "err", err)
+			}
+		}),
+		nats.ReconnectHandler(func(c *nats.Conn) { log.Info("connected to NATS again", "url", c.ConnectedUrl()) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { log.Warn("NATS reports an error", "err", err) }),
+	)
+	c, err := nats.Connect(url, options...)
+	if err != nil {
+		return nil, fmt.Errorf("nats: %q is not the address of a NATS server: try one such as nats://arena.example.org:4222", url)
+	}
+	js, err := jetstream.New(c)
+	if err != nil {
+		c.Close()
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	return &Link{Conn: c, Name: name, js: js}, nil
+}
+
+// wait waits for the first connection.
+func (l *Link) wait(ctx context.Context) error {
+	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED); ; {
+		switch l.Status() {
+		case nats.CONNECTED:
+			return nil
+		case nats.CLOSED:
+			return fmt.Errorf("nats: %w", errors.Join(nats.ErrConnectionClosed, l.LastError()))
+		}
+		select {
+		case <-status:
+		case <-ctx.Done():
+			return fmt.Errorf("nats: nobody answers: %w", errors.Join(ctx.Err(), l.LastError()))
+		}
+	}
+}

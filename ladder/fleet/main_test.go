@@ -1,0 +1,351 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timba-arena/timba/ladder/fleet/fleettest"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// TestMain lets the test binary be a house bot or a worker.
+func TestMain(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, fleettest.Mode: fleettest.Main}, nil)
+}
+
+// ackTime is that of the tests: long enough for a busy machine, and short enough to wait for.
+const ackTime = 4 * time.Second
+
+// arena is a server's fleet in a test.
+type arena struct {
+	*Hub
+	t    testing.TB
+	dir  string
+	bots string // the directory of the built bots, each under its hash
+	log  *refereetest.Output
+}
+
+// newArena opens a hub, for workers on a free port.
+func newArena(t testing.TB, change func(*HubOptions)) *arena {
+	t.Helper()
+	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(refereetest.Output)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the log:\n%s", a.log)
+		}
+	})
+	a.open(change)
+	return a
+}
+
+func (a *arena) open(change func(*HubOptions)) {
+	a.t.Helper()
+	o := HubOptions{
+		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
+		Built:   func(_ context.Context, b Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
+		Sandbox: &referee.Sandbox{Limit: sandbox.DefaultLimit},
+		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	if change != nil {
+		change(&o)
+	}
+	var err error
+	a.Hub, err = OpenHub(a.t.Context(), o)
+	a.must(err)
+	hub := a.Hub
+	a.t.Cleanup(func() { hub.Close() })
+}
+
+// deaf makes the server read no more results. Its NATS goes on.
+func (a *arena) deaf() {
+	a.end()
+	a.running.Wait()
+	a.results.Stop()
+	<-a.results.Closed()
+}
+
+func (a *arena) must(err error) {
+	a.t.Helper()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// creds makes a credential and returns its file.
+func (a *arena) creds(name string) string {
+	a.t.Helper()
+	text, err := a.keys.Add(name)
+	a.must(err)
+	file := filepath.Join(a.t.TempDir(), name+".creds")
+	a.must(os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// url returns where workers connect.
+func (a *arena) url() string { return "nats://" + a.Address() }
+
+// player is a script that plays the first move; BEFORE runs at each line.
+const player = `while read -r verb ply left move rest; do
+	BEFORE
+	case $verb in
+	timba) echo "ready script 1" ;;
+	turn) echo "move $move" ;;
+	bye) exit ;;
+	esac
+done
+`
+
+func script(before string) string { return strings.ReplaceAll(player, "BEFORE", before) }
+
+// bot makes the built files of a bot.
+func (a *arena) bot(id int64, script string) Bot {
+	a.t.Helper()
+	sum := sha256.Sum256([]byte(script))
+	hash := hex.EncodeToString(sum[:])
+	refereetest.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
+	return Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
+}
+
+// greedy is a bot of the house.
+var greedy = Bot{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
+
+// job returns a short match of two bots.
+func job(match int64, number int, bots ...Bot) Job {
+	seed := referee.Hex(referee.NewSeed())
+	return Job{
+		Match: match, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
+		Clock: referee.Clock{Move: 20 * time.Second, Startup: time.Minute}, Bots: bots, Core: referee.AnyCore,
+	}
+}
+
+// settings are those of a worker that is a process.
+type settings struct {
+	URL, Creds, Dir string
+	Cores           int
+	Cache           int64
+	Protocol        int `json:",omitempty"`
+}
+
+// workerProcess is a worker as a process of its own. It drains on SIGTERM.
+func workerProcess(text string) error {
+	var s settings
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	ctx := context.Background()
+	link, err := Dial(ctx, s.URL, s.Creds, log)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	w, err := NewWorker(link, s.options(log))
+	if err != nil {
+		return err
+	}
+	w.about.Protocol = cmp.Or(s.Protocol, Protocol)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	go func() {
+		<-stop
+		w.Drain()
+	}()
+	return w.Run(ctx)
+}
+
+func (s settings) options(log *slog.Logger) WorkerOptions {
+	o := WorkerOptions{Version: "test", House: house.Registry{}, Dir: s.Dir, Cache: s.Cache, Log: log, Memory: 1 << 30}
+	for range max(1, s.Cores) {
+		o.Cores = append(o.Cores, referee.AnyCore)
+	}
+	return o
+}
+
+// process is a worker that runs as a process.
+type process struct {
+	*exec.Cmd
+	settings
+	log   *refereetest.Output
+	ended chan error
+}
+
+// start starts a worker as a process of its own, which ends with the test.
+func (a *arena) start(s settings) *process {
+	a.t.Helper()
+	text, err := json.Marshal(s)
+	a.must(err)
+	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(refereetest.Output), ended: make(chan error, 1)}
+	p.Stderr, p.Stdout = p.log, p.log
+	p.Env = append(os.Environ(), "TMPDIR="+a.t.TempDir())
+	a.must(p.Start())
+	go func() { p.ended <- p.Wait() }()
+	a.t.Cleanup(func() {
+		p.Process.Kill()
+		if a.t.Failed() {
+			a.t.Logf("the worker's log:\n%s", p.log)
+		}
+	})
+	return p
+}
+
+// fetched waits until the worker has fetched a bot.
+func (p *process) fetched(t testing.TB) {
+	t.Helper()
+	refereetest.Until(t, "the bot is fetched", func() bool {
+		list, _ := filepath.Glob(filepath.Join(p.settings.Dir, "bots", strings.Repeat("?", 64)))
+		return len(list) > 0
+	})
+}
+
+// worker starts a worker with new credentials and waits until it is there.
+func (a *arena) worker(name string) *process {
+	a.t.Helper()
+	p := a.start(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir()})
+	a.there(name)
+	return p
+}
+
+// there waits until a machine takes jobs.
+func (a *arena) there(name string) Machine {
+	a.t.Helper()
+	var found Machine
+	refereetest.Until(a.t, name+" is there", func() bool {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		m := a.machines[name]
+		if m != nil {
+			found = m.Machine
+		}
+		return m != nil && m.joined
+	})
+	return found
+}
+
+// gone waits until a machine is not there any more.
+func (a *arena) gone(name string) {
+	a.t.Helper()
+	refereetest.Until(a.t, name+" is gone", func() bool {
+		for _, m := range a.Machines() {
+			if m.Name == name {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// played is what comes of a call of Play.
+type played struct {
+	Delivery
+	err error
+}
+
+// playing calls Play without waiting for it.
+func (a *arena) playing(ctx context.Context, name string, j Job) <-chan played {
+	out := make(chan played, 1)
+	go func() {
+		d, err := a.Play(ctx, name, j)
+		out <- played{d, err}
+	}()
+	return out
+}
+
+// has waits until a machine tells that it has an attempt.
+func (a *arena) has(name string, j Job) {
+	a.t.Helper()
+	refereetest.Until(a.t, name+" has the match", func() bool {
+		for _, m := range a.Machines() {
+			for _, p := range m.Playing {
+				if m.Name == name && p.Match == j.Match && p.Attempt == j.Attempt {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// complete checks that a delivery has all games of its job, and acknowledges it.
+func (a *arena) complete(j Job, d Delivery, err error) {
+	a.t.Helper()
+	a.must(err)
+	if d.Failure != nil {
+		a.t.Fatalf("match %d failed: %s: %s", j.Match, d.Failure.Kind, d.Failure.Text)
+	}
+	if len(d.Games) != j.Deals*len(j.Bots) {
+		a.t.Fatalf("match %d has %d games, want %d", j.Match, len(d.Games), j.Deals*len(j.Bots))
+	}
+	game, err := games.Find(j.Game)
+	a.must(err)
+	for _, g := range d.Games {
+		for _, err := range g.Verify(game) {
+			a.t.Errorf("match %d: %v", j.Match, err)
+		}
+		if g.Match.Seed == nil || *g.Match.Seed != j.Seed {
+			a.t.Errorf("match %d does not have its seed", j.Match)
+		}
+	}
+	a.must(d.Ack())
+}
+
+var errTest = errors.New("the test ends it")
+
+// greedy2 is another bot of the house.
+var greedy2 = Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
+
+func (a *arena) stream(name string) jetstream.Stream {
+	a.t.Helper()
+	s, err := a.link.js.Stream(a.t.Context(), name)
+	a.must(err)
+	return s
+}
+
+// local starts the worker in the server's process.
+func (a *arena) local() *Worker {
+	a.t.Helper()
+	link, err := a.Local(a.t.Context())
+	a.must(err)
+	o := settings{}.options(a.HubOptions.Log)
+	o.Program = func(ctx context.Context, j Job, slot int) (referee.Bot, error) {
+		b := j.Bots[slot]
+		if b.House != "" {
+			p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, b.House)
+			return p.Bot, err
+		}
+		return referee.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil
+	}
+	w, err := NewWorker(link, o)
+	a.must(err)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	a.t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			a.t.Error(err)
+		}
+		link.Close()
+	})
+	a.there(Local)
+	return w
+}

@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/referee"
+)
+
+// The streams, and the bucket of the object store.
+const (
+	jobsStream    = "JOBS"
+	resultsStream = "RESULTS"
+	botsBucket    = "bots"
+	botsStream    = "OBJ_" + botsBucket // its name by the object store's convention
+)
+
+// The subjects of a machine.
+func jobsSubject(machine string) string    { return "jobs." + machine }
+func resultsSubject(machine string) string { return "results." + machine }
+func beatSubject(machine string) string    { return "machines." + machine }
+func cancelSubject(machine string) string  { return "cancel." + machine }
+func inboxPrefix(machine string) string    { return "_INBOX_" + machine }
+
+// machineOf returns the machine of a subject.
+func machineOf(subject string) string {
+	_, machine, _ := strings.Cut(subject, ".")
+	return machine
+}
+
+// Local is the name of the worker in the server's process.
+const Local = "local"
+
+var machineName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
+
+// CheckName returns an error for what cannot be the name of a machine.
+func CheckName(name string) error {
+	if !machineName.MatchString(name) {
+		return fmt.Errorf("worker: the name %q is not valid: try up to 40 lower-case letters, digits and hyphens, such as lab-3", name)
+	}
+	return nil
+}
+
+// order is a job on its way to a machine.
+type order struct {
+	Job
+	Machine string            `json:"machine"` // nobody else may play it
+	Sandbox *referee.Sandbox  `json:"sandbox,omitempty"`
+	Trees   map[string]string `json:"trees,omitempty"` // by Bot.Hash, the hash of the files; see hashTree
+}
+
+// attemptOf names an attempt.
+type attemptOf struct {
+	Match   int64 `json:"match"`
+	Attempt int   `json:"attempt"`
+}
+
+func (a attemptOf) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Attempt) }
+
+// beat is what a machine tells of itself, every few seconds and when it changes.
+type beat struct {
+	Machine
+	Session string `json:"session"` // of this run of the worker
+	Leaving bool   `json:"leaving,omitempty"`
+}
+
+// answer is what the server answers to a beat.
+type answer struct {
+	Server  string        `json:"server"`            // this run of it: another one has forgotten whose jobs wait
+	Jobs    int           `json:"jobs,omitempty"`    // how often its jobs had a new consumer: an earlier one answers no more
+	AckTime time.Duration `json:"ack_time"`          // nanoseconds
+	Refused string        `json:"refused,omitempty"` // why the machine gets no jobs
+	End     bool          `json:"end,omitempty"`     // it never will
+	Over    []attemptOf   `json:"over,omitempty"`    // attempts that the machine mentions in vain
+}
+
+// resultID returns the message id of a result: JetStream drops what comes with it twice. Who
+// does not know the seed cannot take the id of another's result.
+func resultID(a attemptOf, seed referee.Hex) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "result/%s/%x", a, seed[:]))
+	return hex.EncodeToString(sum[:16])
+}
+
+// codec compresses results. Both halves are safe for several goroutines.
+var codec = sync.OnceValue(func() (c struct {
+	*zstd.Encoder
+	*zstd.Decoder
+}) {
+	c.Encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+	c.Decoder, _ = zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxResult), zstd.WithDecoderConcurrency(0))
+	return c
+})
+
+// packResult returns a result as it is handed in, in at most so many bytes. What is too large
+// loses what the bots said beside their moves, the logs first, and becomes a Failure in the end.
+func packResult(r Result, most int) ([]byte, error) {
+	for cut := 0; ; cut++ {
+		switch cut {
+		case 0:
+		case 1:
+			for _, g := range r.Games {
+				clear(g.Logs)
+			}
+		case 2:
+			for _, g := range r.Games {
+				for i := range g.Moves {
+					g.Moves[i].Info = nil
+				}
+			}
+		default:
+			r.Games = nil
+			r.Failure = &Failure{Kind: FailedMachine, Text: fmt.Sprintf("the result has more than %d bytes: play fewer deals, or allow larger messages", most)}
+		}
+		document, err := json.Marshal(r)
+		if err != nil {
+			return nil, fmt.Errorf("result: %w", err)
+		}
+		packed := codec().EncodeAll(document, nil)
+		if len(packed) <= most && len(document) <= MaxResult || cut > 2 {
+			return packed, nil
+		}
+	}
+}
+
+// unpackResult reads what packResult returns, or anything that a machine hands in instead.
+func unpackResult(data []byte) (r Result, err error) {
+	document, err := codec().DecodeAll(data, nil)
+	if err != nil {
+		return r, fmt.Errorf("result: %w", err)
+	}
+	if err := json.Unmarshal(document, &r); err != nil {
+		return r, fmt.Errorf("result: %w", err)
+	}
+	for _, g := range r.Games {
+		if g == nil || len(g.Bots) != len(g.Seats) || len(g.Logs) != len(g.Seats) {
+			return r, fmt.Errorf("result: a game is not complete")
+		}
+	}
+	return r, nil
+}

@@ -1,0 +1,269 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// play plays an attempt on its core and hands in the result. Of an attempt that is over, and of
+// one that the end of this worker interrupts, there is none.
+func (w *Worker) play(ctx context.Context, o order) {
+	key := attemptOf{o.Match, o.Attempt}
+	release, err := w.takeCore(ctx, o.Core)
+	began := time.Now()
+	m := &Match{Job: o.Job, Check: w.Check, Void: func(deal, rotation int, err error) {
+		w.metrics.void.Inc()
+		w.Log.Warn("a game is void", "match", o.Match, "deal", deal, "rotation", rotation, "err", err)
+	}}
+	if err == nil {
+		w.metrics.playing.Inc()
+		err = w.playMatch(ctx, o, m)
+		w.metrics.playing.Dec()
+	}
+	release()
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errOver) || ctx.Err() != nil && !errors.Is(cause, errCancelled) {
+		w.exit(key)
+		return
+	}
+	r := m.Result(err)
+	r.Machine, r.Took = w.link.Name, time.Since(began)
+	w.count(r)
+	packed, err := packResult(r, w.most())
+	if err != nil {
+		w.Log.Error("a result cannot be handed in", "match", o.Match, "err", err)
+		w.exit(key)
+		return
+	}
+	p := parcel{attemptOf: key, ID: resultID(key, o.Seed), Packed: packed}
+	if !errors.Is(cause, errCancelled) { // that is not worth keeping
+		if err := w.outbox.keep(p); err != nil {
+			w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
+		}
+	}
+	w.deliver(ctx, p)
+}
+
+// most returns the most bytes that a result may have: what NATS allows, but for the headers.
+func (w *Worker) most() int { return int(min(w.link.MaxPayload(), MaxMessage)) - 4096 }
+
+func (w *Worker) count(r Result) {
+	outcome := "played"
+	if r.Failure != nil {
+		outcome = r.Failure.Kind
+	} else {
+		w.metrics.took.Observe(r.Took.Seconds())
+	}
+	w.metrics.attempts.WithLabelValues(outcome).Inc()
+	w.metrics.starved.Add(float64(r.Starved))
+}
+
+// takeCore waits for the core of a match. In the server's process the server has seen to it.
+func (w *Worker) takeCore(ctx context.Context, core int) (release func(), err error) {
+	release = func() {}
+	if w.local() {
+		return release, nil
+	}
+	if !w.mayPlay(core) {
+		return release, &Failure{Kind: FailedMachine, Text: fmt.Sprintf("%s does not play on core %d", w.link.Name, core)}
+	}
+	select {
+	case w.cores[core] <- struct{}{}:
+		return func() { <-w.cores[core] }, nil
+	case <-ctx.Done():
+		return release, ctx.Err()
+	}
+}
+
+// playMatch plays a match with its bots in their sandboxes.
+func (w *Worker) playMatch(ctx context.Context, o order, m *Match) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			w.Log.Error("panic in a match", "match", o.Match, "panic", v, "stack", string(debug.Stack()))
+			err = &Failure{Kind: FailedReferee, Text: fmt.Sprintf("panic: %v", v)}
+		}
+	}()
+	var done []func()
+	defer func() {
+		for _, f := range done {
+			f()
+		}
+	}()
+	m.Program = func(ctx context.Context, slot int) (referee.Bot, error) {
+		if w.Program != nil {
+			return w.Program(ctx, o.Job, slot)
+		}
+		b, release, err := w.program(ctx, o, slot)
+		if release != nil {
+			done = append(done, release)
+		}
+		return b, err
+	}
+	if w.Play != nil {
+		return w.Play(ctx, m)
+	}
+	return m.Play(ctx)
+}
+
+// program returns the bot of a slot: of the house, or from the object store. Its files stay until
+// release is called.
+func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bot, release func(), err error) {
+	b := o.Bots[slot]
+	if b.House != "" {
+		p, err := program.Resolver{Builtins: w.House}.Resolve(ctx, b.House)
+		p.Bot.Sandbox = nil
+		return p.Bot, nil, err
+	}
+	if len(b.Command) == 0 {
+		return bot, nil, errors.New("it has no command")
+	}
+	dir, release, err := w.cache.use(ctx, o.Trees[b.Hash], func(ctx context.Context, into string) error {
+		w.metrics.fetched.Inc()
+		return w.fetch(ctx, b.Hash, into)
+	})
+	if err != nil {
+		return bot, nil, machineError(err)
+	}
+	w.metrics.cache.Set(float64(w.cache.bytes()))
+	private, err := filepath.Abs(w.Dir)
+	if err != nil {
+		return bot, release, machineError(err)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return bot, release, machineError(err)
+	}
+	if err := program.Allowed(dir, private, b.Command[0]); err != nil {
+		return bot, release, err
+	}
+	command, err := program.Manifest{Run: b.Command}.Command(dir)
+	if err != nil {
+		return bot, release, err
+	}
+	bot = referee.Bot{Version: b.Label, Command: command, Dir: dir, Hash: b.Hash, Language: b.Language}
+	if o.Sandbox != nil {
+		s := *o.Sandbox
+		s.Freeze = sandbox.Probe().Level == sandbox.Full
+		bot.Sandbox = &s
+	}
+	return bot, release, nil
+}
+
+// fetchTime is how long a worker that is cut off tries to fetch a bot, and fetchOnce how long one
+// try may take.
+const fetchTime, fetchOnce = 3 * time.Minute, time.Minute
+
+// fetch fetches a bot from the object store. While the server cannot be reached it tries again.
+func (w *Worker) fetch(ctx context.Context, hash, into string) error {
+	within, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		once, cancel := context.WithTimeout(within, fetchOnce)
+		err := fetchBot(once, w.link.js, hash, into)
+		cancel()
+		if err == nil || errors.Is(err, errNoBot) || w.link.Status() == nats.CONNECTED && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, nats.ErrNoResponders) {
+			return err
+		}
+		if err := os.RemoveAll(into); err != nil {
+			return err
+		}
+		select {
+		case <-within.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// machineError makes an error one of this machine.
+func machineError(err error) error { return &Failure{Kind: FailedMachine, Text: err.Error()} }
+
+// How handing in is tried again.
+const (
+	handInTime = 10 * time.Second
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 5 * time.Second
+)
+
+// deliver hands in a result until JetStream has it. It gives up when the attempt is over, or the
+// worker ends: then the result stays on the disk.
+func (w *Worker) deliver(ctx context.Context, p parcel) {
+	defer w.exit(p.attemptOf)
+	w.metrics.waiting.Inc()
+	defer w.metrics.waiting.Dec()
+	ctx, end := w.handing(ctx, p.attemptOf)
+	defer end()
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+		err := w.handIn(ctx, p)
+		if err == nil || errors.Is(context.Cause(ctx), errOver) {
+			break
+		}
+		if ctx.Err() == nil {
+			w.Log.Warn("a result cannot be handed in yet", "match", p.Match, "attempt", p.Attempt, "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+		if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errOver) {
+			return
+		}
+	}
+	if err := w.outbox.drop(p.attemptOf); err != nil {
+		w.Log.Warn("a result that is handed in cannot be deleted", "match", p.Match, "err", err)
+	}
+}
+
+// handing returns the context of handing in: a cancelled match still hands in that it was, and
+// one that is over does not.
+func (w *Worker) handing(ctx context.Context, key attemptOf) (context.Context, context.CancelFunc) {
+	stop := func() {}
+	if errors.Is(context.Cause(ctx), errCancelled) {
+		ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), StopTime)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if a := w.playing[key]; a != nil {
+		a.end = func(cause error) {
+			if errors.Is(cause, errOver) { // what is played is handed in, even if it was cancelled just now
+				end(cause)
+			}
+		}
+	}
+	return ctx, func() {
+		end(nil)
+		stop()
+	}
+}
+
+// handIn hands in a result once. A worker that the server has not heard of for too long asks
+// first: the attempt may be over.
+func (w *Worker) handIn(ctx context.Context, p parcel) error {
+	w.mu.Lock()
+	stale := time.Since(w.answered) > w.ackTime
+	w.mu.Unlock()
+	within, cancel := context.WithTimeout(ctx, handInTime)
+	defer cancel()
+	if stale {
+		if _, err := w.ask(within, false); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, err := w.link.js.Publish(within, resultsSubject(w.link.Name), p.Packed, jetstream.WithMsgID(p.ID))
+	return err
+}

@@ -1,0 +1,68 @@
+package rating
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// Each row found by itself gives the intervals that the whole inverse gives, in groups with and
+// without the anchor.
+func TestRowsAlone(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const bots = 60
+	var pairs []Pair
+	for range 200 {
+		a, b := r.IntN(bots-10), r.IntN(bots-10)
+		if a == b {
+			continue
+		}
+		score := 10 * r.Float64()
+		pairs = append(pairs, Pair{A: a, B: b, Deals: 10, Score: score, Squares: score * score / 10})
+	}
+	pairs = append(pairs, Pair{A: 55, B: 56, Deals: 4, Score: 3, Squares: 3}) // a group of its own
+	for _, o := range []Options{{}, {Anchor: &Anchor{Bot: 3, Elo: 1000}}} {
+		f, err := FitPairs(bots, pairs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Intervals()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range f.intervals(f.rowsAlone()) {
+			same := func(a, b float64) bool { return a == b || math.Abs(a-b) < 0.01 }
+			if w := want[i]; !same(got.Low, w.Low) || !same(got.High, w.High) || got.Value != w.Value {
+				t.Errorf("bot %d with the options %+v: %+v, want %+v", i, o, got, w)
+			}
+		}
+	}
+}
+
+// More bots than are inverted as a whole have intervals, too.
+func TestManyBots(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const bots = maxWhole + 1
+	var pairs []Pair
+	for a := range bots {
+		for range 5 {
+			if b := r.IntN(bots); b != a {
+				score := 10 * r.Float64()
+				pairs = append(pairs, Pair{A: a, B: b, Deals: 10, Score: score, Squares: score * score / 10})
+			}
+		}
+	}
+	f, err := FitPairs(bots, pairs, Options{Anchor: &Anchor{Bot: 0, Elo: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.Intervals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range list {
+		if half := e.PlusMinus(); i > 0 && (half < 5 || half > 300) {
+			t.Errorf("bot %d has ± %.1f", i, half)
+		}
+	}
+}

@@ -1,0 +1,422 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// machines makes a fleet with other machines, of some cores each, beside that of the server.
+func (w *world) machines(local int, others ...string) *laddertest.Fleet {
+	f := laddertest.NewFleet(slices.Repeat([]int{referee.AnyCore}, local)...)
+	for _, name := range others {
+		f.Add(fleet.Machine{Name: name, Cores: []int{referee.AnyCore, referee.AnyCore}})
+	}
+	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result { return w.playThere(ctx, j) }
+	return f
+}
+
+// sound fails unless nothing is lost, nothing counts twice, and the ratings are those of the matches.
+func (w *world) sound() {
+	w.t.Helper()
+	found, err := w.store.Verify(context.Background(), nil)
+	w.Must(err)
+	for _, d := range found {
+		w.t.Errorf("verify: %s", d)
+	}
+}
+
+// Matches are played on all machines; one that comes later plays, too, one that drains or is refused
+// gets none.
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	f.Add(fleet.Machine{Name: "old", Cores: []int{0}, Refused: "protocol 0"})
+	f.Add(fleet.Machine{Name: "leaves", Cores: []int{0}, Draining: true})
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	r.finished(6)
+	f.Add(fleet.Machine{Name: "w2", Cores: []int{0, 1}})
+	r.until("the new one plays", func(e events.Event) bool {
+		if e.Kind != events.MatchFinished {
+			return false
+		}
+		m, err := w.store.Match(t.Context(), e.Match)
+		w.Must(err)
+		return m.Attempts[0].Machine == "w2"
+	})
+	if h := r.Health(); h.Workers != 5 {
+		t.Errorf("%d cores play, want 5", h.Workers)
+	}
+	r.stop()
+	on := map[string]int{}
+	for _, m := range w.matches() {
+		for _, a := range m.Attempts {
+			on[a.Machine]++
+		}
+	}
+	if on["local"] == 0 || on["w1"] == 0 || on["w2"] == 0 || len(on) != 3 {
+		t.Errorf("matches were played on %v", on)
+	}
+	if n := f.Held(); n != 0 {
+		t.Errorf("%d results are not acknowledged", n)
+	}
+	w.sound()
+}
+
+// What a lost machine played is played again elsewhere; the failure is nobody's, and a result that
+// it hands in all the same changes nothing.
+func TestLostMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	stuck := make(chan fleet.Job, 100)
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if machine == "w1" {
+			stuck <- j
+			<-ctx.Done()
+		}
+		return w.playThere(context.WithoutCancel(ctx), j)
+	}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	lost := <-stuck
+	f.Lose("w1")
+	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	if e.Text != `machine "w1" was lost` {
+		t.Errorf("it was broken off for %q", e.Text)
+	}
+	r.until("it is played elsewhere", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == lost.Match })
+	f.Deliver(w.playThere(t.Context(), lost))
+	r.finished(2)
+	r.stop()
+	m, err := w.store.Match(t.Context(), lost.Match)
+	w.Must(err)
+	if m.State != ladder.Finished || len(m.Attempts) != 2 || m.Attempts[1].Machine != "local" {
+		t.Errorf("the match is %+v", m)
+	}
+	if n := f.Held(); n != 0 {
+		t.Errorf("%d results are not acknowledged", n)
+	}
+	w.sound()
+}
+
+// A server that stops leaves the matches of other machines to the next one, which takes what they
+// bring: nothing is played twice.
+func TestNextServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	begun, end := make(chan fleet.Job, 100), make(chan struct{})
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		if machine == "w1" {
+			begun <- j
+			<-end
+		}
+		return w.playThere(ctx, j)
+	}
+	first := w.run(1, func(o *Options) { o.Fleet = f })
+	handed := []fleet.Job{<-begun, <-begun}
+	first.stop()
+	for _, j := range handed {
+		m, err := w.store.Match(t.Context(), j.Match)
+		w.Must(err)
+		if m.State != ladder.Running || m.Attempts[0].Seed != nil {
+			t.Fatalf("after the stop it is %s, its attempt %+v", m.State, m.Attempts[0])
+		}
+	}
+	// Its cores are in use: the next server gives it nothing before they are done.
+	second := w.run(1, func(o *Options) { o.Fleet = f })
+	second.finished(2)
+	if len(begun) != 0 {
+		t.Errorf("a machine whose cores are in use got %d matches", len(begun))
+	}
+	close(end)
+	left := map[int64]bool{handed[0].Match: true, handed[1].Match: true}
+	second.until("both are finished", func(e events.Event) bool {
+		if e.Kind == events.MatchFinished {
+			delete(left, e.Match)
+		}
+		return len(left) == 0
+	})
+	second.stop()
+	for _, j := range handed {
+		m, err := w.store.Match(t.Context(), j.Match)
+		w.Must(err)
+		if m.State != ladder.Finished || len(m.Attempts) != 1 {
+			t.Errorf("it is %s after %d attempts", m.State, len(m.Attempts))
+		}
+	}
+	w.sound()
+}
+
+// Results that wait for a server that returns count, once; failures break their attempts off.
+func TestUnclaimed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := laddertest.NewFleet()
+	var ids []int64
+	for _, s := range []string{"@random", "@first"} {
+		b, err := w.store.Bot(t.Context(), s)
+		w.Must(err)
+		v, err := w.store.Versions(t.Context(), b.ID)
+		w.Must(err)
+		ids = append(ids, v[0].ID)
+	}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	<-f.Looked() // what begins now is not an earlier server's
+	begin := func() fleet.Result {
+		seed := referee.NewSeed()
+		b := w.store.Begin(t.Context(), []store.Start{{New: &store.NewMatch{Ladder: "tebes", Versions: ids}, Machine: "w9", Seed: seed}})[0]
+		w.Must(b.Err)
+		var versions []ladder.Version
+		for _, id := range ids {
+			v, err := w.store.Version(t.Context(), id)
+			w.Must(err)
+			versions = append(versions, v)
+		}
+		result := w.playThere(t.Context(), fleet.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
+		result.Machine = "w9"
+		return result
+	}
+	good, bad := begin(), begin()
+	bad.Games, bad.Failure = nil, &fleet.Failure{Kind: fleet.FailedReferee, Text: "panic"}
+	foreign := good
+	foreign.Machine, foreign.Games, foreign.Failure = "w2", nil, bad.Failure
+	f.Deliver(foreign) // breaks nothing off
+	f.Deliver(good)
+	r.until("it is finished", func(e events.Event) bool { return e.Kind == events.MatchFinished && e.Match == good.Match })
+	f.Deliver(good)
+	f.Deliver(fleet.Result{Match: 12345, Attempt: 1})
+	f.Deliver(bad)
+	r.until("the other is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == bad.Match })
+	r.stop()
+	f.Settle() // the last acknowledgement follows the event
+	w.sound()
+}
+
+// A version is played where a machine has what it needs. One that no machine can play is named to
+// its owner and the operator, once, holds nobody up, and is played when a machine comes that can.
+func TestUnplayable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	v := w.bot("needy", script(""))
+	f := w.machines(1, "w1")
+	var mu sync.Mutex
+	now := time.Now()
+	r := w.run(1, func(o *Options) {
+		o.Fleet = f
+		o.Now = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(time.Second) // the server's patience is short for the test
+			return now
+		}
+		o.Missing = func(v ladder.Version, m fleet.Machine) string {
+			if v.Bot == "needy" && m.Interpreters["cobol"] == "" {
+				return fmt.Sprintf("cobol (%s does not have it)", m.Name)
+			}
+			return ""
+		}
+	})
+	told := func() string {
+		v, err := w.store.Version(t.Context(), v.ID)
+		w.Must(err)
+		if (v.Unplayable != "") != strings.HasPrefix(v.Reason, "it is not played: ") {
+			t.Errorf("the reason is %q", v.Reason)
+		}
+		return v.Unplayable
+	}
+	for told() == "" {
+		r.finished(1)
+	}
+	if text := told(); text != "cobol (local does not have it); cobol (w1 does not have it)" {
+		t.Errorf("it lacks %q", text)
+	}
+	f.Add(fleet.Machine{Name: "w2", Cores: []int{referee.AnyCore}, Interpreters: map[string]string{"cobol": "85"}})
+	r.until("it is played", func(e events.Event) bool {
+		if e.Kind != events.MatchFinished {
+			return false
+		}
+		m, err := w.store.Match(t.Context(), e.Match)
+		w.Must(err)
+		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w2"
+	})
+	for told() != "" {
+		r.finished(1)
+	}
+	r.stop()
+	for _, m := range w.matches() {
+		if slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine != "w2" {
+			t.Errorf("match %d of it was played on %s", m.ID, m.Attempts[0].Machine)
+		}
+	}
+	messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
+	w.Must(err)
+	if len(messages) != 2 || !strings.Contains(messages[1].Text+messages[0].Text, "no machine has what it needs: cobol") {
+		t.Errorf("its owner is told %+v", messages)
+	}
+	if n := strings.Count(w.logged(), "no machine can play a version"); n != 1 {
+		t.Errorf("the log names it %d times", n)
+	}
+}
+
+// A machine whose cores others use again and again rests as a whole, and is named; the others play on.
+func TestMachineRests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(0, "w1")
+	r := w.idle(0, func(o *Options) { o.Fleet = f })
+	m := r.machines[1]
+	for i := range 2*restless + 1 {
+		if r.rests(m) {
+			t.Fatalf("it rests after %d matches", i)
+		}
+		j := &job{match: &ladder.Match{ID: 1}, machine: m, core: m.take(referee.AnyCore, true)}
+		r.release(outcome{job: j, starved: 1})
+		r.backoffs.worked(m.coreName(referee.AnyCore))
+		r.endRests()
+	}
+	if !r.rests(m) || !strings.Contains(w.logged(), `a machine rests: other programs use its cores again and again while bots think" machine=w1`) {
+		t.Errorf("it does not rest, or is not named:\n%s", w.logged())
+	}
+	if jobs := r.choosesFor(t.Context(), m, nil); len(jobs) != 0 {
+		t.Errorf("a machine that rests gets %d matches", len(jobs))
+	}
+}
+
+// Many free cores get their matches in one transaction, each version as seldom as if they were begun
+// one by one, and no match twice.
+func TestBeginTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "[limits]\nbots = 100\n"+tiny)
+	for i := range 20 {
+		w.bot(fmt.Sprintf("bot%d", i), script(""))
+	}
+	f := w.machines(0, "w1", "w2", "w3", "w4", "w5")
+	var mu sync.Mutex
+	plays := map[int64]int{}
+	jobs := make(chan fleet.Job, 10)
+	f.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+		mu.Lock()
+		for _, b := range j.Bots {
+			plays[b.Version]++
+		}
+		mu.Unlock()
+		jobs <- j
+		<-ctx.Done()
+		return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedCancelled, Text: "ended"}}
+	}
+	r := w.run(0, func(o *Options) { o.Fleet = f })
+	seen := map[int64]bool{}
+	for range 10 {
+		j := <-jobs
+		if seen[j.Match] {
+			t.Errorf("match %d was handed out twice", j.Match)
+		}
+		seen[j.Match] = true
+	}
+	mu.Lock()
+	for v, n := range plays {
+		if bot, err := w.store.Version(t.Context(), v); err != nil || !bot.House() && n > 1 { // house bots are known, and everybody's first opponents
+			t.Errorf("version %d plays %d matches at once while others play none", v, n)
+		}
+	}
+	mu.Unlock()
+	for i := range 5 {
+		f.Lose(fmt.Sprintf("w%d", i+1))
+	}
+	r.stop()
+}
+
+// A machine that hands in what is not a result of its match gets nothing more for a while; the match
+// does not count it as a failure, and is played elsewhere.
+func TestHostileMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := w.machines(1, "w1")
+	f.Player = func(ctx context.Context, machine string, j fleet.Job) fleet.Result {
+		r := w.playThere(ctx, j)
+		if machine == "w1" {
+			r.Games[0].Faults = []referee.Fault{{Seat: 99}}
+		}
+		return r
+	}
+	r := w.run(1, func(o *Options) { o.Fleet = f })
+	e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+	if e.Text != `machine "w1" could not play` {
+		t.Errorf("it was broken off for %q", e.Text)
+	}
+	r.until("it is played elsewhere", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
+	r.stop()
+	m, err := w.store.Match(t.Context(), e.Match)
+	w.Must(err)
+	if last := m.Attempts[len(m.Attempts)-1]; m.State != ladder.Finished || last.Machine != "local" {
+		t.Errorf("it is %s, on %s", m.State, last.Machine)
+	}
+	w.sound()
+}
+
+// away is a fleet that cannot be reached for a while.
+type away struct {
+	*laddertest.Fleet
+	is atomic.Bool
+}
+
+func (f *away) Play(ctx context.Context, machine string, j fleet.Job) (fleet.Delivery, error) {
+	if f.is.Load() {
+		return fleet.Delivery{}, fmt.Errorf("handing out: %w", fleet.ErrUnavailable)
+	}
+	return f.Fleet.Play(ctx, machine, j)
+}
+
+// While nothing can be handed out the server pauses, blames no machine, and goes on when it can.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	f := &away{Fleet: w.machines(1, "w1")}
+	r := w.run(1, func(o *Options) {
+		o.Fleet = f
+		o.Check = func(context.Context) error {
+			if f.is.Load() {
+				return fleet.ErrUnavailable
+			}
+			return nil
+		}
+	})
+	r.finished(2)
+	f.is.Store(true)
+	r.until("it is paused", func(e events.Event) bool { return e.Kind == events.Paused })
+	f.is.Store(false)
+	r.until("it goes on", func(e events.Event) bool { return e.Kind == events.Resumed })
+	r.finished(2)
+	// What the fleet tells pauses the server, too.
+	r.Trouble(errors.New("a full disk"))
+	r.until("it is paused by the fleet", func(e events.Event) bool { return e.Kind == events.Paused && e.Text == "a full disk" })
+	r.until("it goes on again", func(e events.Event) bool { return e.Kind == events.Resumed })
+	r.finished(1)
+	r.stop()
+	for _, m := range w.matches() {
+		for _, a := range m.Attempts {
+			if strings.Contains(a.Reason, "lost") {
+				t.Errorf("match %d says of its attempt on %s: %s", m.ID, a.Machine, a.Reason)
+			}
+		}
+	}
+	if text := w.logged(); strings.Contains(text, "match dropped") {
+		t.Errorf("a match was dropped:\n%s", text)
+	}
+	w.sound()
+}

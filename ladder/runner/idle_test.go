@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// playedStore is a store whose house bots have had enough matches.
+type playedStore struct {
+	Store
+	pools map[string]*matchmaking.Pool // as changed
+}
+
+func (s playedStore) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
+	p, err := s.Store.Pool(ctx, name)
+	if err != nil || s.pools[name] == p {
+		return p, err
+	}
+	s.pools[name] = p
+	var played []matchmaking.Player
+	for _, player := range p.Ladder().Players {
+		if player.House {
+			player.Matches += ladder.EnoughMatches
+			played = append(played, player)
+		}
+	}
+	p.Change(played, nil)
+	return p, nil
+}
+
+// House bots that have had enough matches play each other once in Options.Idle; a newcomer plays
+// them at once and as often as it wants.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Now()
+	r, err := New(Options{
+		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore),
+		Idle: time.Hour, Now: func() time.Time { return now },
+	})
+	w.Must(err)
+	next := func() *ladder.Match {
+		t.Helper()
+		j, err := r.newMatch(t.Context(), r.local)
+		w.Must(err)
+		if j == nil {
+			return nil
+		}
+		return j.match
+	}
+	began := now
+	for range 3 {
+		if next() == nil {
+			t.Fatalf("there is no match %s after the start", now.Sub(began))
+		}
+		for range 3 {
+			if m := next(); m != nil {
+				t.Errorf("house bots %q play again %s after the start", m.Bots, now.Sub(began))
+			}
+			if want := began.Add(time.Hour); !r.quiet.Equal(want) {
+				t.Errorf("the next look is at %s, want %s", r.quiet, want)
+			}
+			now = now.Add(time.Hour / 4)
+		}
+		now = now.Add(time.Hour / 4)
+		began = now
+	}
+	if next() == nil {
+		t.Error("there is no match after the hour")
+	}
+	v := w.bot("anna", player)
+	for range 10 {
+		if m := next(); m == nil || !slices.Contains(m.Versions, v.ID) {
+			t.Errorf("a match beside the newcomer's is %+v", m)
+		}
+	}
+}
+
+// Ladders on which people's bots play come before those of house bots alone, whatever they cost.
+func TestPeopleFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny+`
+[[ladder]]
+name = "teeko"
+game = "teeko"
+deals = 1
+clock = {movetime = 20000, startup = 60000}
+house = ["@random", "@greedy"]
+`)
+	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore)})
+	w.Must(err)
+	r.costs.spent["teeko"] = 1000
+	ladders := func(n int) (names []string) {
+		for range n {
+			j, err := r.newMatch(t.Context(), r.local)
+			w.Must(err)
+			names = append(names, j.match.Ladder)
+		}
+		return names
+	}
+	if got := ladders(2); !slices.Equal(got, []string{"tebes", "tebes"}) {
+		t.Errorf("house bots play on %q, want the ladder that cost least", got)
+	}
+	v := w.Submit(w.person.ID, "anna", hashOf(player))
+	w.Live(v.ID, store.Built{Hash: hashOf(player), Language: "Bash", Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}})
+	if got := ladders(3); !slices.Equal(got, []string{"teeko", "teeko", "teeko"}) {
+		t.Errorf("they play on %q, want the ladder with somebody's bot", got)
+	}
+}

@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+)
+
+// machine is one that matches are played on. It belongs to the goroutine of Run.
+type machine struct {
+	fleet.Machine
+	free    []int // cores
+	used    []int // cores that jobs have
+	resting []int // cores that are left to others, until their backoff ends
+	memory  reserve[*job]
+	starved int    // matches that others' use of its cores spoiled, less those that went well
+	class   string // what it can play; see classOf
+}
+
+// sync takes in what machines there are. Of one that has left, the jobs come to an end by
+// themselves.
+func (r *Runner) sync() {
+	now := r.Fleet.Machines()
+	slices.SortStableFunc(now, func(a, b fleet.Machine) int {
+		if a.Local != b.Local && a.Local {
+			return -1
+		} else if a.Local != b.Local {
+			return 1
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	before := r.machines
+	r.machines, r.local = nil, nil
+	for _, there := range now {
+		i := slices.IndexFunc(before, func(m *machine) bool { return m.Name == there.Name })
+		m := &machine{}
+		if i >= 0 {
+			m = before[i]
+			before = slices.Delete(before, i, i+1)
+		} else {
+			r.Log.Info("a machine has come", "machine", there.Name, "cores", len(there.Cores), "version", there.Version, "refused", there.Refused)
+		}
+		r.update(m, there)
+		r.machines = append(r.machines, m)
+		if m.Local {
+			r.local = m
+		}
+	}
+	for _, m := range before {
+		r.Log.Info("a machine has left", "machine", m.Name)
+		r.roster.left(m.Name, m.Seen)
+		r.dropHead(m)
+	}
+	workers := 0
+	for _, m := range r.machines {
+		if m.gets() {
+			workers += len(m.Cores)
+		}
+	}
+	r.health.workers(workers)
+	r.metrics.workers.Set(float64(workers))
+	r.countMachines()
+	r.able.changed(r.machines)
+}
+
+// update brings a machine up to date: its cores, its memory, and what it plays for an earlier
+// server.
+func (r *Runner) update(m *machine, there fleet.Machine) {
+	m.Machine, m.class = there, classOf(there)
+	m.memory.total = r.roomOf(m).Total
+	left := slices.Clone(there.Cores)
+	without := func(cores []int) (kept []int) {
+		for _, c := range cores {
+			if i := slices.Index(left, c); i >= 0 {
+				left, kept = slices.Delete(left, i, i+1), append(kept, c)
+			}
+		}
+		return kept
+	}
+	without(m.used) // jobs have them, or had: they come back by themselves
+	resting := len(m.resting)
+	if m.resting = without(m.resting); len(m.resting) != resting {
+		r.roster.restingCores(m.Name, len(m.resting))
+	}
+	m.free = left
+	for _, p := range there.Playing {
+		j := r.taken[p.Match]
+		if j == nil || !j.awaited || j.machine == m || j.attempt.Number != p.Attempt || j.machineName != m.Name {
+			continue
+		}
+		if i := slices.Index(m.free, p.Core); i >= 0 {
+			j.machine, j.core = m, p.Core
+			m.used, m.free = append(m.used, p.Core), slices.Delete(m.free, i, i+1)
+		}
+	}
+}
+
+// gets reports whether a machine gets jobs.
+func (m *machine) gets() bool { return m.Refused == "" && !m.Draining }
+
+// take takes a core for a job: that which it wants, or any.
+func (m *machine) take(want int, any bool) (core int) {
+	i := len(m.free) - 1
+	if !any {
+		i = slices.Index(m.free, want)
+	}
+	core = m.free[i]
+	m.free, m.used = slices.Delete(m.free, i, i+1), append(m.used, core)
+	return core
+}
+
+// giveBack takes a core back from a job. It is free, or rests.
+func (m *machine) giveBack(core int, rests bool) {
+	if i := slices.Index(m.used, core); i >= 0 {
+		m.used = slices.Delete(m.used, i, i+1)
+	}
+	count := func(cores []int) (n int) {
+		for _, c := range cores {
+			if c == core {
+				n++
+			}
+		}
+		return n
+	}
+	switch {
+	case count(m.free)+count(m.used)+count(m.resting) >= count(m.Cores): // the machine has it no more
+	case rests:
+		m.resting = append(m.resting, core)
+	default:
+		m.free = append(m.free, core)
+	}
+}
+
+// roomOf returns the memory that the matches of a machine share.
+func (r *Runner) roomOf(m *machine) ladder.Room {
+	room := r.Room
+	if !m.Local {
+		room.Total = m.Memory
+	}
+	return room
+}
+
+// localCores returns how many cores matches and submissions share in the server's machine.
+func (r *Runner) localCores() int {
+	if r.local == nil {
+		return 0
+	}
+	return len(r.local.Cores)
+}
+
+// dropHead forgets what waits for memory of a machine.
+func (r *Runner) dropHead(m *machine) {
+	if j := m.memory.head; j != nil {
+		m.memory.drop()
+		r.forgetFresh(j)
+		r.costs.ended(j.ladder(), j.charged, 0)
+	}
+}
+
+// heads returns what waits for memory.
+func (r *Runner) heads() (list []*job) {
+	for _, m := range r.machines {
+		if m.memory.head != nil {
+			list = append(list, m.memory.head)
+		}
+	}
+	return list
+}
+
+// await takes up the attempts that an earlier server has handed out.
+func (r *Runner) await(ctx context.Context, ended chan<- outcome) error {
+	handed, err := r.Store.Running(ctx)
+	if err != nil {
+		return err
+	}
+	for _, h := range handed {
+		if h.Machine == "" {
+			continue // nobody plays it: the server has broken it off
+		}
+		m, err := r.Store.Match(ctx, h.Match)
+		if err != nil {
+			return err
+		}
+		j := &job{match: &m, awaited: true, machineName: h.Machine, began: r.Now()}
+		j.attempt.Number, j.attempt.Machine = h.Attempt, h.Machine
+		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
+		r.launch(ctx, j, ended)
+	}
+	return nil
+}

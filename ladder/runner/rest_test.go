@@ -1,0 +1,102 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/referee"
+)
+
+// A core on which others made games void rests, for longer each time, up to a minute; it is named in
+// the log and counted. A match that goes well ends that.
+func TestCoreRests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	now := time.Unix(1000, 0)
+	registry := prometheus.NewRegistry()
+	r := w.idle(2, func(o *Options) {
+		o.Now, o.Fleet, o.Registerer = func() time.Time { return now }, laddertest.NewFleet(4, 7), registry
+	})
+	m := r.local
+	end := func(voids int) {
+		j := &job{match: &ladder.Match{ID: 12}, machine: m, core: m.take(7, false)}
+		r.release(outcome{job: j, starved: voids, fine: []string{matchName(12)}})
+		r.endRests()
+	}
+	for _, rest := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		end(2)
+		if slices.Contains(m.free, 7) || !slices.Contains(m.free, 4) {
+			t.Fatalf("free are %v, want core 4 alone", m.free)
+		}
+		if n := metric(t, registry, "timba_cores_resting"); n != 1 {
+			t.Errorf("%v cores rest, want 1", n)
+		}
+		if next := r.backoffs.next(now); next != now.Add(rest*time.Second) {
+			t.Errorf("the core rests for %v, want %d s", next.Sub(now), rest)
+		}
+		now = now.Add(rest*time.Second - 1)
+		if r.endRests(); slices.Contains(m.free, 7) {
+			t.Errorf("it is free before %d s are over", rest)
+		}
+		now = now.Add(1)
+		if r.endRests(); !slices.Contains(m.free, 7) || metric(t, registry, "timba_cores_resting") != 0 {
+			t.Errorf("it is not free after %d s: %v", rest, m.free)
+		}
+	}
+	if log := w.logged(); !strings.Contains(log, `core="core 7" match=12 void=2`) {
+		t.Errorf("the log does not name the core:\n%s", log)
+	}
+	end(0)
+	end(1)
+	if next := r.backoffs.next(now); next != now.Add(time.Second) {
+		t.Errorf("after a match without void games the core rests for %v, want 1 s", next.Sub(now))
+	}
+}
+
+// A match that cannot be played because others use the core is interrupted for that reason, and
+// dropped at the third time; others of its ladder do not wait for it.
+func TestStarvedMatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, tiny)
+	var starved atomic.Int32
+	machines := laddertest.NewFleet(referee.AnyCore)
+	r := w.run(1, func(o *Options) {
+		o.Fleet = machines
+		machines.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
+			if starved.Add(1) <= 3 {
+				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedStarved, Text: "deal 0, rotation 0 was void 5 times"}}
+			}
+			return w.playThere(ctx, j)
+		}
+	})
+	for range 3 {
+		e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
+		if e.Text != "other programs used the core again and again" {
+			t.Errorf("the match was broken off for %q", e.Text)
+		}
+	}
+	r.finished(1)
+	r.stop()
+	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_matches_broken_total"); n != 3 {
+		t.Errorf("%v attempts are counted, want 3", n)
+	}
+	dropped := 0
+	for _, m := range w.matches() {
+		if m.State == ladder.Dropped {
+			dropped++
+		}
+	}
+	if r.backoffs[ladderName("tebes")] != nil || dropped > 1 {
+		t.Errorf("%d matches are dropped, the ladder waits: %v", dropped, r.backoffs[ladderName("tebes")])
+	}
+}

@@ -1,0 +1,130 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+)
+
+// pool plays matches of a job's shape once, which are handed in again and again as results of
+// others: with the seed of the attempt they are valid to the store.
+type pool struct {
+	mu    sync.Mutex
+	games [][]*referee.Game
+}
+
+// result returns what a worker would hand in.
+func (p *pool) result(w *world, j fleet.Job) fleet.Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.games) < 50 {
+		r := w.playThere(context.Background(), houseJob(j))
+		if r.Failure != nil {
+			return r
+		}
+		p.games = append(p.games, r.Games)
+	}
+	r := fleet.Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
+	for _, g := range p.games[rand.IntN(len(p.games))] {
+		made := *g
+		made.Match.Seed = &j.Seed
+		made.Options = maps.Clone(g.Options)
+		r.Games = append(r.Games, &made)
+	}
+	return r
+}
+
+// houseJob returns a job with house bots instead.
+func houseJob(j fleet.Job) fleet.Job {
+	j.Bots = slices.Clone(j.Bots)
+	for i := range j.Bots {
+		j.Bots[i].Version = int64(1 + i%3)
+	}
+	return j
+}
+
+// processTime returns the time of the processors that this process has used: on a busy machine it
+// tells more than the clock.
+func processTime(b *testing.B) time.Duration {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkFleet is a server's side of a ladder of 10,000 versions (TIMBA_VERSIONS), with 1,000 cores
+// that hand in made-up results at once: it chooses, begins and finishes matches, and answers who asks
+// for standings meanwhile.
+func BenchmarkFleet(b *testing.B) {
+	if b.N == 1 {
+		return // only the run that counts is prepared
+	}
+	versions := 10_000
+	if n, err := strconv.Atoi(os.Getenv("TIMBA_VERSIONS")); err == nil {
+		versions = n
+	}
+	w := newWorld(b, "[limits]\nbots = 1000000\nversions = 1000000\n"+tiny)
+	began := time.Now()
+	var owner ladder.Person
+	for i := range versions {
+		if i%20 == 0 {
+			owner = w.Person(fmt.Sprintf("owner%d", i), false)
+		}
+		v := w.Submit(owner.ID, fmt.Sprintf("bot%d", i), hashOf(fmt.Sprint(i)))
+		w.Live(v.ID, store.Built{Hash: hashOf(""), Language: "Bash", Command: []string{"sh", "bot.sh"}})
+	}
+	b.Logf("%d versions in %s", versions, time.Since(began).Round(time.Second))
+	f := laddertest.NewFleet()
+	for i := range 100 {
+		f.Add(fleet.Machine{Name: fmt.Sprintf("w%d", i), Cores: slices.Repeat([]int{referee.AnyCore}, 10)})
+	}
+	games := &pool{}
+	f.Quick = func(j fleet.Job) fleet.Result { return games.result(w, j) }
+	r := w.run(0, func(o *Options) { o.Fleet, o.Log = f, nil })
+	r.finished(200) // the pool is played
+	asked, stop := make(chan []time.Duration), make(chan struct{})
+	go func() {
+		var took []time.Duration
+		for tick := time.NewTicker(100 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				asked <- took
+				return
+			case <-tick.C:
+				began := time.Now()
+				if _, err := w.store.Standings(context.Background(), "tebes"); err == nil {
+					took = append(took, time.Since(began))
+				}
+			}
+		}
+	}()
+	used := processTime(b)
+	began = time.Now()
+	b.ResetTimer()
+	r.finished(b.N)
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "matches/s")
+	b.ReportMetric(float64((processTime(b)-used).Microseconds())/float64(b.N), "cpu-us/match")
+	close(stop)
+	if took := <-asked; len(took) > 0 {
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1e3, "standings-p95-ms")
+	}
+	r.stop()
+}

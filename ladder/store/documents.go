@@ -1,0 +1,156 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/archive"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// The kinds of documents that matches have.
+const (
+	replaysKind = "replays"
+	logsKind    = "logs"
+)
+
+// packedDocument is all replays or all logs of a match, compressed.
+type packedDocument struct {
+	kind string
+	size int // before
+	data []byte
+}
+
+// packParts compresses the parts of a match; there is no document without parts.
+func (s *Store) packParts(kind string, parts []part) []packedDocument {
+	if len(parts) == 0 {
+		return nil
+	}
+	joined := joinParts(parts)
+	return []packedDocument{{kind, len(joined), s.codec.pack(joined)}}
+}
+
+// packGames compresses the documents of a match's games.
+func (s *Store) packGames(games []packedGame) []packedDocument {
+	var replays, logs []part
+	for _, g := range games {
+		replays = append(replays, part{deal: g.Match.Deal, rotation: g.Match.Rotation, data: g.Encode()})
+		for seat, log := range g.Logs {
+			if len(log) > 0 {
+				logs = append(logs, part{g.Match.Deal, g.Match.Rotation, seat, log})
+			}
+		}
+	}
+	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
+}
+
+// addDocuments keeps the documents of a match.
+func addDocuments(ctx context.Context, q *queries.Queries, matchID int64, documents []packedDocument) error {
+	return each(ctx, documentRows(matchID, documents), q.AddDocument)
+}
+
+func documentRows(matchID int64, documents []packedDocument) (list []queries.AddDocumentParams) {
+	for _, d := range documents {
+		sum := archive.SumOf(d.data)
+		list = append(list, queries.AddDocumentParams{MatchID: matchID, Kind: d.kind, Size: int64(d.size), Hash: sum[:], Data: d.data})
+	}
+	return list
+}
+
+// damage is the error of documents that are not as they were kept.
+type damage struct{ error }
+
+// Unwrap returns the error itself.
+func (d damage) Unwrap() error { return d.error }
+
+// served returns the error of documents of a match that cannot be served. Of damage, users see that there is
+// some, and the log what it is.
+func served(err error, matchID int64, kind string) error {
+	err = fmt.Errorf("data: match %d: %w", matchID, err)
+	if !errors.As(err, new(damage)) {
+		return err
+	}
+	return &ladder.Error{
+		Code: ladder.Unavailable, Err: err,
+		Text: fmt.Sprintf("the %s of match %d are damaged on the server, and are not shown", kind, matchID),
+		Hint: "tell its operator, who finds the damage with timba admin verify and restores a backup",
+	}
+}
+
+func damaged(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
+
+// parts returns the documents of a match, wherever they are: none of one that has no such. The
+// error is a damage if they are not as they were kept.
+func (s *Store) parts(ctx context.Context, q *queries.Queries, matchID int64, kind string) ([]part, error) {
+	row, err := q.Document(ctx, matchID, kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return s.oldParts(ctx, q, matchID, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, where := row.Data, kind
+	if len(row.Archive) > 0 {
+		sum := archive.Sum(row.Archive)
+		where = fmt.Sprintf("%s in %s", kind, sum)
+		if data, err = s.archive.Read(ctx, sum, row.Start.Int64, row.Length.Int64); err != nil {
+			return nil, damaged("%s cannot be read: %w", where, err)
+		}
+	}
+	if sum := archive.SumOf(data); string(sum[:]) != string(row.Hash) {
+		return nil, damaged("%s have the SHA-256 %s where it was %x", where, sum, row.Hash)
+	}
+	joined, err := s.codec.unpack(data)
+	if err != nil {
+		return nil, damaged("%s: %w", where, err)
+	}
+	if int64(len(joined)) != row.Size {
+		return nil, damaged("%s have %d bytes, and had %d", where, len(joined), row.Size)
+	}
+	parts, err := splitParts(joined)
+	if err != nil {
+		return nil, damaged("%s: %w", where, err)
+	}
+	return parts, nil
+}
+
+// oldParts returns the documents of a match that is not packed yet.
+func (s *Store) oldParts(ctx context.Context, q *queries.Queries, matchID int64, kind string) (parts []part, err error) {
+	var rows []queries.OldLogsOfRow
+	if kind == logsKind {
+		rows, err = q.OldLogsOf(ctx, matchID)
+	} else {
+		var replays []queries.OldReplaysOfRow
+		replays, err = q.OldReplaysOf(ctx, matchID)
+		for _, r := range replays {
+			rows = append(rows, queries.OldLogsOfRow{Deal: r.Deal, Rotation: r.Rotation, Size: r.Size, Data: r.Data})
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		data, err := s.codec.unpack(r.Data)
+		if err == nil && int64(len(data)) != r.Size {
+			err = fmt.Errorf("it has %d bytes, and had %d", len(data), r.Size)
+		}
+		if err != nil {
+			return nil, damaged("%s of deal %d, rotation %d: %w", kind, r.Deal, r.Rotation, err)
+		}
+		parts = append(parts, part{int(r.Deal), int(r.Rotation), int(r.Seat), data})
+	}
+	return parts, nil
+}
+
+// find returns a part's document, nil if there is none.
+func find(parts []part, deal, rotation, seat int64) []byte {
+	for _, p := range parts {
+		if int64(p.deal) == deal && int64(p.rotation) == rotation && int64(p.seat) == seat {
+			return p.data
+		}
+	}
+	return nil
+}

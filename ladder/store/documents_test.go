@@ -1,0 +1,250 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// kept is what a store has of a match.
+type kept struct {
+	Replays []string
+	Logs    []string
+}
+
+// keptOf returns the documents of all finished matches, by match.
+func (c *competition) keptOf() map[int64]kept {
+	c.tb.Helper()
+	out := map[int64]kept{}
+	check(c.tb, c.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
+		direct, err := c.Replay(bg, r.Game)
+		check(c.tb, err)
+		if !bytes.Equal(direct, r.Data) {
+			c.tb.Errorf("the replay of game %d is not the one in the list", r.Game)
+		}
+		k := out[r.Match]
+		k.Replays = append(k.Replays, string(r.Data))
+		for seat := range 12 {
+			log, err := c.Log(bg, r.Game, seat)
+			check(c.tb, err)
+			k.Logs = append(k.Logs, string(log))
+		}
+		out[r.Match] = k
+		return nil
+	}))
+	return out
+}
+
+// unpack keeps all documents game by game, as an earlier timba did.
+func (c *competition) unpack() {
+	c.tb.Helper()
+	tx, err := c.writer.BeginTx(bg, nil)
+	check(c.tb, err)
+	exec := func(sql string, args ...any) {
+		c.tb.Helper()
+		_, err := tx.Exec(sql, args...)
+		check(c.tb, err)
+	}
+	rows, err := c.read.KeptMatchesAfter(bg, 0, 1<<30)
+	check(c.tb, err)
+	for _, r := range rows {
+		for _, kind := range []string{replaysKind, logsKind} {
+			parts, err := c.parts(bg, c.read, r.MatchID, kind)
+			check(c.tb, err)
+			for _, p := range parts {
+				size, data := len(p.data), c.codec.pack(p.data)
+				if kind == replaysKind {
+					exec("INSERT INTO replays (game_id, size, data) SELECT id, ?, ? FROM games WHERE match_id = ? AND deal = ? AND rotation = ?",
+						size, data, r.MatchID, p.deal, p.rotation)
+					continue
+				}
+				exec("INSERT INTO game_logs (game_id, seat, size, data) SELECT id, ?, ?, ? FROM games WHERE match_id = ? AND deal = ? AND rotation = ?",
+					p.seat, size, data, r.MatchID, p.deal, p.rotation)
+			}
+		}
+		exec("DELETE FROM documents WHERE match_id = ?", r.MatchID)
+	}
+	check(c.tb, tx.Commit())
+}
+
+// count returns the number of rows of a table, or of a part of one.
+func (c *competition) count(from string) (n int) {
+	c.tb.Helper()
+	check(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
+	return n
+}
+
+// Matches that an earlier timba has kept are served and verified as they are, and after they were
+// packed; every document is the same, byte for byte.
+func TestRepack(t *testing.T) {
+	c := template(t)
+	before := c.keptOf()
+	if len(before) < 5 {
+		t.Fatalf("only %d matches have replays", len(before))
+	}
+	c.unpack()
+	if n := c.count("documents"); n > 0 {
+		t.Fatalf("%d documents are packed", n)
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("game by game (-packed +old): %s", diff)
+	}
+	wantSound(t, c.Store)
+	n, err := c.Repack(bg)
+	check(t, err)
+	if n != len(before) || c.count("replays")+c.count("game_logs") > 0 {
+		t.Errorf("%d of %d matches are packed", n, len(before))
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("packed again (-before +after): %s", diff)
+	}
+	wantSound(t, c.Store)
+	if n, err := c.Repack(bg); n != 0 || err != nil {
+		t.Errorf("packs %d more, %v", n, err)
+	}
+}
+
+// What is damaged stays as it is, and does not hold up the others.
+func TestRepackDamaged(t *testing.T) {
+	c := template(t)
+	matches := len(c.keptOf())
+	c.unpack()
+	_, err := c.writer.Exec("UPDATE replays SET data = x'00' WHERE game_id = 1")
+	check(t, err)
+	n, err := c.Repack(bg)
+	check(t, err)
+	if n != matches-1 || c.count("replays") == 0 {
+		t.Errorf("%d of %d matches are packed, and %d replays are left", n, matches, c.count("replays"))
+	}
+}
+
+// Every game, with faults and logs and without, comes back byte for byte.
+func TestDocumentsOfEveryGame(t *testing.T) {
+	c := newCompetition(t)
+	for _, g := range games.All() {
+		v, err := rules.Resolve(g, nil)
+		check(t, err)
+		for _, faulty := range []bool{false, true} {
+			var played []*referee.Game
+			seed := referee.NewSeed()
+			m := referee.Match{Variant: v, Deals: 2, Seed: seed, Clock: testLadders(t)[0].Clock, Bots: botsFor(v, faulty)}
+			m.Done = func(g *referee.Game) error {
+				g.Reveal(seed)
+				g.Logs = [][]byte{[]byte("a log\x00\xff"), nil, bytes.Repeat([]byte("x"), 1000)}
+				played = append(played, g)
+				return nil
+			}
+			check(t, m.Play(bg))
+			if faulty != slices.ContainsFunc(played, func(g *referee.Game) bool { return len(g.Faults) > 0 }) {
+				t.Fatalf("%s: the faults are not as planned", g.Name())
+			}
+			packed, documents := c.pack(played)
+			for _, d := range documents {
+				joined, err := c.codec.unpack(d.data)
+				check(t, err)
+				parts, err := splitParts(joined)
+				check(t, err)
+				for _, p := range packed {
+					at := func(seat int64) []byte {
+						return find(parts, int64(p.Match.Deal), int64(p.Match.Rotation), seat)
+					}
+					switch d.kind {
+					case replaysKind:
+						if !bytes.Equal(at(0), p.Encode()) {
+							t.Errorf("%s, deal %d, rotation %d: the replay is another", g.Name(), p.Match.Deal, p.Match.Rotation)
+						}
+					case logsKind:
+						for seat, log := range p.Logs {
+							if !bytes.Equal(at(int64(seat)), log) {
+								t.Errorf("%s, deal %d, rotation %d: the log of seat %d is another", g.Name(), p.Match.Deal, p.Match.Rotation, seat)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// botsFor returns bots for all seats of a game; the first one may have a fault in every game.
+func botsFor(v rules.Variant, faulty bool) (bots []referee.Bot) {
+	for i := range v.Players() {
+		bots = append(bots, referee.Bot{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
+			if faulty && i == 0 {
+				_, err := io.Copy(answers, strings.NewReader("no bot says this\n"))
+				return err
+			}
+			return house.Run("random", lines, answers)
+		}})
+	}
+	return bots
+}
+
+func TestParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var parts []part
+		for range rapid.IntRange(0, 8).Draw(t, "parts") {
+			number := rapid.IntRange(0, 1<<31-1)
+			parts = append(parts, part{number.Draw(t, "deal"), number.Draw(t, "rotation"), number.Draw(t, "seat"), rapid.SliceOf(rapid.Byte()).Draw(t, "data")})
+		}
+		got, err := splitParts(joinParts(parts))
+		if err != nil || len(got) != len(parts) {
+			t.Fatalf("%d parts are %d, %v", len(parts), len(got), err)
+		}
+		for i, p := range parts {
+			if q := got[i]; q.deal != p.deal || q.rotation != p.rotation || q.seat != p.seat || !bytes.Equal(q.data, p.data) {
+				t.Fatalf("part %d is %v, want %v", i, q, p)
+			}
+		}
+	})
+}
+
+// Any bytes are a list of parts, which joins to one that means the same, or an error.
+func FuzzParts(f *testing.F) {
+	f.Add([]byte{})
+	f.Add(joinParts(nil))
+	f.Add(joinParts([]part{{1, 2, 3, []byte("data")}, {data: []byte{}}}))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Add([]byte{1, 0, 0, 0, 9, 'x'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		parts, err := splitParts(data)
+		if err != nil {
+			return
+		}
+		again, err := splitParts(joinParts(parts))
+		if err != nil || fmt.Sprint(again) != fmt.Sprint(parts) {
+			t.Errorf("%v are %v, %v", parts, again, err)
+		}
+	})
+}
+
+// Any documents come back as they were; any bytes are unpacked or are an error.
+func FuzzPack(f *testing.F) {
+	codec, err := newCodec()
+	check(f, err)
+	f.Add([]byte(nil), []byte("{\n \"timba\": 1\n}\n"))
+	f.Add(codec.pack([]byte("packed")), []byte("log"))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		data, err := codec.unpack(codec.pack(joinParts([]part{{data: a}, {seat: 1, data: b}})))
+		check(t, err)
+		parts, err := splitParts(data)
+		check(t, err)
+		if !bytes.Equal(find(parts, 0, 0, 0), a) || !bytes.Equal(find(parts, 0, 0, 1), b) {
+			t.Errorf("%q and %q are %v", a, b, parts)
+		}
+		if data, err := codec.unpack(a); err == nil {
+			splitParts(data) // must not panic
+		}
+	})
+}

@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// maxGroup is how many changes are committed together at most.
+const maxGroup = 100
+
+// write is one change of a group: all of it is kept, or nothing.
+type write struct {
+	make func(context.Context, *queries.Queries) error
+	// late says that it writes nothing but what it leaves in Store.rows, and that not when it is refused.
+	late bool
+	err  chan error
+}
+
+// group has the changes that wait for the writer, in the order in which they came.
+type group struct {
+	mu      sync.Mutex
+	waiting []*write
+	running bool
+}
+
+// together makes changes in their order and returns the error of each, when all are on the disk
+// or refused. Changes that come while others are written share one transaction, so that they
+// wait for the disk once: each is kept or refused alone. Once it waits, a change is made even if
+// the context ends.
+func (s *Store) together(ctx context.Context, makes ...func(context.Context, *queries.Queries) error) []error {
+	return s.line(ctx, false, makes)
+}
+
+// line is together, for changes that are late or not.
+func (s *Store) line(ctx context.Context, late bool, makes []func(context.Context, *queries.Queries) error) []error {
+	errs := make([]error, len(makes))
+	if err := ctx.Err(); err != nil {
+		for i := range errs {
+			errs[i] = err
+		}
+		return errs
+	}
+	list := make([]*write, len(makes))
+	for i, f := range makes {
+		list[i] = &write{make: f, late: late, err: make(chan error, 1)}
+	}
+	s.group.mu.Lock()
+	s.group.waiting = append(s.group.waiting, list...)
+	first := !s.group.running && len(list) > 0
+	s.group.running = s.group.running || first
+	s.group.mu.Unlock()
+	if first {
+		go s.writeGroups(context.WithoutCancel(ctx))
+	}
+	for i, c := range list {
+		errs[i] = <-c.err
+	}
+	return errs
+}
+
+// writeGroups writes the changes that wait until there are none.
+func (s *Store) writeGroups(ctx context.Context) {
+	for {
+		s.group.mu.Lock()
+		n := min(len(s.group.waiting), maxGroup)
+		list := slices.Clone(s.group.waiting[:n])
+		s.group.waiting = slices.Delete(s.group.waiting, 0, n)
+		s.group.running = n > 0
+		s.group.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		errs, err := s.writeGroup(ctx, list)
+		for i, c := range list {
+			if err != nil { // none of them is written
+				errs[i] = s.update(ctx, func(q *queries.Queries) error {
+					s.quiet = true
+					return c.make(ctx, q)
+				})
+			}
+			c.err <- errs[i]
+		}
+	}
+}
+
+// writeGroup makes changes in one transaction, and returns the error of each. With an error of
+// the transaction none of them is made.
+func (s *Store) writeGroup(ctx context.Context, list []*write) ([]error, error) {
+	errs := make([]error, len(list))
+	if len(list) == 1 {
+		return errs, errAlone
+	}
+	err := s.updateTx(ctx, func(tx *sql.Tx, q *queries.Queries) error {
+		s.quiet = true
+		for i, c := range list {
+			if c.late {
+				errs[i] = explain(c.make(ctx, q))
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, "SAVEPOINT change"); err != nil {
+				return err
+			}
+			effects := len(s.effects)
+			if errs[i] = explain(c.make(ctx, q)); errs[i] != nil {
+				s.effects = s.effects[:effects]
+				if _, err := tx.ExecContext(ctx, "ROLLBACK TO change"); err != nil {
+					return fmt.Errorf("%w (%w)", err, errs[i])
+				}
+			}
+			if _, err := tx.ExecContext(ctx, "RELEASE change"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return errs, err
+}
+
+// errAlone says that a group is of one change, which needs no savepoint.
+var errAlone = errors.New("the change is alone")

@@ -1,0 +1,434 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/matchmaking"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// hold keeps the writer busy, so that what comes meanwhile becomes one group, until release.
+func (c *competition) hold() (release func()) {
+	c.tb.Helper()
+	c.await(func(g *group) bool { return !g.running }) // an earlier writer would take what comes now
+	held, end := make(chan struct{}), make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		check(c.tb, c.update(bg, func(*queries.Queries) error {
+			close(held)
+			<-end
+			return nil
+		}))
+	})
+	<-held
+	return func() {
+		close(end)
+		group.Wait()
+	}
+}
+
+// lined returns when so many changes wait for the writer.
+func (c *competition) lined(n int) {
+	c.await(func(g *group) bool { return len(g.waiting) >= n })
+}
+
+// await returns when the changes that wait are so.
+func (c *competition) await(so func(*group) bool) {
+	for {
+		c.group.mu.Lock()
+		done := so(&c.group)
+		c.group.mu.Unlock()
+		if done {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// result is a match that was played, and what is to be kept of it.
+type result struct {
+	match   int64
+	attempt int
+	games   []*referee.Game
+}
+
+// Results of any matches, good and bad ones, that are finished in groups of any size give the same
+// ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
+func TestGroupsAreTheSame(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		one := newCompetition(t)
+		many := newCompetition(t)
+		ids := one.ids("@random", "@first", "@greedy")
+		var list []result
+		bad := map[int]bool{}
+		for i := range rapid.IntRange(1, 12).Draw(rt, "matches") {
+			at := rapid.IntRange(0, 2).Draw(rt, "pair")
+			seed := rules.Seed{byte(i), 1}
+			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
+			a, b := one.Begin(bg, []Start{start})[0], many.Begin(bg, []Start{start})[0]
+			check(t, a.Err)
+			check(t, b.Err)
+			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
+			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
+			case 0:
+				r.games, bad[i] = r.games[1:], true
+			case 1:
+				r.attempt, bad[i] = 2, true
+			}
+			list = append(list, r)
+		}
+		finish := func(c *competition, i int, r result) {
+			_, err := c.Finish(bg, r.match, r.attempt, r.games)
+			if (err != nil) != bad[i] {
+				rt.Fatalf("match %d: %v, and it is bad: %t", r.match, err, bad[i])
+			}
+		}
+		for i, r := range list {
+			finish(one, i, r)
+		}
+		for rest := list; len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(rt, "group")
+			release := many.hold()
+			var group sync.WaitGroup
+			// The first takes the writer's next turn alone, the others are a group.
+			from := len(list) - len(rest)
+			for i, r := range rest[:n] {
+				group.Go(func() { finish(many, from+i, r) })
+				if i == 0 {
+					many.taken()
+				} else {
+					many.lined(i)
+				}
+			}
+			release()
+			group.Wait()
+			rest = rest[n:]
+		}
+		same := func(what string, get func(*competition) any) {
+			if diff := cmp.Diff(get(one), get(many)); diff != "" {
+				rt.Fatalf("%s: %s", what, diff)
+			}
+		}
+		same("standings", func(c *competition) any {
+			s, err := c.Standings(bg, "tebes-4")
+			check(t, err)
+			for i := range s {
+				s[i].Last = one.clock.at // the clocks differ
+			}
+			return s
+		})
+		same("changes", func(c *competition) any {
+			var all [][]ladder.Change
+			for _, r := range list {
+				m, err := c.Match(bg, r.match)
+				check(t, err)
+				all = append(all, m.Changes)
+			}
+			return all
+		})
+		same("pairs", func(c *competition) any {
+			_, pairs, upto, err := c.Pairs(bg, "tebes-4")
+			check(t, err)
+			return []any{pairs, upto}
+		})
+		wantSound(t, many.Store)
+	})
+}
+
+// taken returns when a group is being written and nothing waits.
+func (c *competition) taken() {
+	c.await(func(g *group) bool { return g.running && len(g.waiting) == 0 })
+}
+
+// No group is larger than maxGroup, and all of a longer queue is written.
+func TestGroupIsBounded(t *testing.T) {
+	c := newCompetition(t)
+	release := c.hold()
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	var order []int
+	for i := range 2*maxGroup + 5 {
+		group.Go(func() {
+			errs := c.together(bg, func(context.Context, *queries.Queries) error {
+				mu.Lock()
+				defer mu.Unlock()
+				order = append(order, i)
+				return nil
+			})
+			check(t, errs[0])
+		})
+		if i == 0 {
+			c.taken()
+		} else {
+			c.lined(i)
+		}
+	}
+	release()
+	group.Wait()
+	if len(order) != 2*maxGroup+5 || !slices.IsSorted(order) {
+		t.Errorf("the order is %v", order)
+	}
+}
+
+// A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
+// has its own error.
+func TestGroupThatFails(t *testing.T) {
+	c := newCompetition(t)
+	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
+		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
+	check(t, err)
+	add := func(name string) func(context.Context, *queries.Queries) error {
+		return func(ctx context.Context, q *queries.Queries) error {
+			_, err := q.AddPerson(ctx, name, 0, 1)
+			return err
+		}
+	}
+	errs := c.together(bg, add("anna"), add("full"), add("berta"), add("anna"))
+	if errs[0] != nil || errs[2] != nil || !duplicate(errs[3]) {
+		t.Errorf("the errors are %v", errs)
+	}
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "for the test") {
+		t.Errorf("the one that fails says %v", errs[1])
+	}
+	people, err := c.People(bg)
+	check(t, err)
+	if len(people) != 2 {
+		t.Errorf("there are %d people, want 2", len(people))
+	}
+}
+
+// An attempt that is over cannot be finished or broken off, and what it brings has no effect.
+func TestFencing(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	old := rules.Seed{1}
+	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
+	check(t, begun.Err)
+	m := begun.Match
+	running, err := c.Running(bg)
+	check(t, err)
+	if want := []Handed{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
+		t.Errorf("running are %v, want %v", running, want)
+	}
+	if n, err := c.ReleaseRunning(bg); n != 0 || err != nil {
+		t.Errorf("%d attempts on a machine with a name are broken off, %v", n, err)
+	}
+	late := playMatch(t, m, old)
+	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+	check(t, err)
+	over := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrOver) || ladder.CodeOf(err) != ladder.Conflict {
+			t.Errorf("%s: says %v (%q)", what, err, ladder.CodeOf(err))
+		}
+	}
+	_, err = c.Finish(bg, m.ID, 1, late)
+	over("a result of an attempt that was broken off", err)
+	seed := rules.Seed{2}
+	again := c.Begin(bg, []Start{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
+	check(t, again.Err)
+	if again.Attempt.Number != 2 || again.Attempt.Machine != "w2" {
+		t.Errorf("the second attempt is %+v", again.Attempt)
+	}
+	_, err = c.Finish(bg, m.ID, 1, late)
+	over("a result of an older attempt", err)
+	_, err = c.Finish(bg, m.ID, 3, late)
+	over("a result of an attempt to come", err)
+	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
+	over("breaking an older attempt off", err)
+	if n := count(t, c, "games") + count(t, c, "changes"); n != 0 {
+		t.Errorf("%d rows were kept", n)
+	}
+	played := playMatch(t, m, seed)
+	_, err = c.Finish(bg, m.ID, 2, played)
+	check(t, err)
+	_, err = c.Finish(bg, m.ID, 2, played)
+	over("a result that comes twice", err)
+	if n := count(t, c, "changes"); n != 2 {
+		t.Errorf("%d changes were kept, want 2", n)
+	}
+	wantSound(t, c.Store)
+}
+
+// Of several starts each is begun or refused alone.
+func TestBeginMany(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]})
+	check(t, err)
+	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
+	begun := c.Begin(bg, []Start{
+		{New: fresh(ids[0], ids[1]), Seed: rules.Seed{1}},
+		{New: fresh(ids[0], ids[0]), Seed: rules.Seed{2}},
+		{Match: m.ID, Seed: rules.Seed{3}},
+		{Match: m.ID, Seed: rules.Seed{4}},
+		{New: fresh(ids[1], ids[2]), Seed: rules.Seed{5}},
+	})
+	for i, b := range begun {
+		if bad := i == 1 || i == 3; (b.Err != nil) != bad {
+			t.Errorf("start %d: %v", i, b.Err)
+		}
+		if b.Err == nil && (b.Match.State != ladder.Running || len(b.Match.Attempts) != 1 || b.Attempt.Commitment != referee.Commitment(rules.Seed{byte(i + 1)})) {
+			t.Errorf("start %d: the match is %+v", i, b.Match)
+		}
+		if b.Err == nil {
+			stored, err := c.Match(bg, b.Match.ID)
+			check(t, err)
+			if diff := cmp.Diff(stored, b.Match); diff != "" {
+				t.Errorf("start %d: %s", i, diff)
+			}
+		}
+	}
+	if n := count(t, c, "matches"); n != 3 {
+		t.Errorf("there are %d matches, want 3", n)
+	}
+}
+
+// Whatever happens, what matchmaking is told from memory is what the database has.
+func TestStateIsTheDatabase(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		c := newCompetition(t)
+		anna, err := c.AddPerson(bg, "anna", false)
+		check(rt, err)
+		own := c.live(anna.ID, "anna-bot")
+		var open []int64
+		seeds := map[int64]rules.Seed{}
+		compare := func() {
+			for _, name := range []string{"tebes-4", "brisca-4-teams", "tute-4"} {
+				got, err := c.LadderState(bg, name)
+				check(rt, err)
+				met := map[int64]map[int64]int{}
+				for _, p := range got.Players {
+					met[p.ID], err = c.Met(bg, name, p.ID)
+					check(rt, err)
+				}
+				c.states.forget()
+				want, err := c.LadderState(bg, name)
+				check(rt, err)
+				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+					rt.Fatalf("%s: %s", name, diff)
+				}
+				for _, p := range want.Players {
+					fresh, err := c.Met(bg, name, p.ID)
+					check(rt, err)
+					if diff := cmp.Diff(fresh, met[p.ID]); diff != "" {
+						rt.Fatalf("%s: who met %d: %s", name, p.ID, diff)
+					}
+				}
+			}
+		}
+		begin := func() {
+			name := rapid.SampledFrom([]string{"tebes-4", "brisca-4-teams"}).Draw(rt, "ladder")
+			state, err := c.LadderState(bg, name)
+			check(rt, err)
+			ids := rapid.Permutation(playerIDs(state)).Draw(rt, "players")
+			if len(ids) < state.Slots {
+				return
+			}
+			seed := referee.NewSeed()
+			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:state.Slots]}, Seed: seed}})[0]
+			check(rt, b.Err)
+			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
+		}
+		take := func() (id int64) {
+			if len(open) == 0 {
+				return 0
+			}
+			i := rapid.IntRange(0, len(open)-1).Draw(rt, "match")
+			id = open[i]
+			open = slices.Delete(open, i, i+1)
+			return id
+		}
+		withdrawn := false
+		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
+			switch step := rapid.IntRange(0, 6).Draw(rt, "step"); step {
+			default:
+				begin()
+			case 1, 2:
+				if id := take(); id != 0 {
+					m, err := c.Match(bg, id)
+					check(rt, err)
+					if m.State == ladder.Running {
+						_, err = c.Finish(bg, id, 1, playMatch(t, m, seeds[id]))
+						check(rt, err)
+					}
+				}
+			case 3:
+				if id := take(); id != 0 {
+					check(rt, c.CancelMatch(bg, id, 0, "cancelled"))
+				}
+			case 4:
+				if id := take(); id != 0 {
+					_, err := c.Break(bg, id, 1, "stop", false)
+					check(rt, err)
+				}
+			case 5:
+				if withdrawn {
+					err = c.Restore(bg, own.BotID)
+				} else {
+					err = c.Withdraw(bg, own.BotID)
+				}
+				check(rt, err)
+				withdrawn = !withdrawn
+			case 6:
+				check(rt, c.BlockPerson(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
+				live := open[:0]
+				for _, id := range open {
+					if m, err := c.Match(bg, id); err == nil && m.State == ladder.Running {
+						live = append(live, id)
+					}
+				}
+				open = live
+			}
+			if rapid.Bool().Draw(rt, "compare") {
+				compare()
+			}
+		}
+		compare()
+	})
+}
+
+func playerIDs(l matchmaking.Ladder) (ids []int64) {
+	for _, p := range l.Players {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// What another program writes is noticed with the next change.
+func TestStateNoticesOthers(t *testing.T) {
+	c := newCompetition(t)
+	anna, err := c.AddPerson(bg, "anna", false)
+	check(t, err)
+	own := c.live(anna.ID, "anna-bot")
+	playing := func() bool {
+		s, err := c.LadderState(bg, "tebes-4")
+		check(t, err)
+		return slices.Contains(playerIDs(s), own.ID)
+	}
+	if !playing() {
+		t.Fatal("the version does not play")
+	}
+	other, err := Open(string(c.Dir()), Options{})
+	check(t, err)
+	check(t, other.BlockPerson(bg, anna.ID, true))
+	check(t, other.Close())
+	_, err = c.AddPerson(bg, "berta", false)
+	check(t, err)
+	if playing() {
+		t.Error("the version of the blocked person plays")
+	}
+}

@@ -1,0 +1,301 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/archive"
+	"github.com/timba-arena/timba/ladder/store/queries"
+)
+
+// The bounds of an archive file, which is made in memory and indexed in one transaction.
+const (
+	maxArchive        = 16 << 20 // bytes, and one match more
+	maxArchiveMatches = 4096
+)
+
+// movePage is how many matches are looked at in one transaction.
+const movePage = 256
+
+// Moved is what Move has done.
+type Moved struct {
+	Matches int
+	Bytes   int64 // of their documents
+	Files   int
+	Full    bool // the archive has the size that it may have: the rest stays in the database
+}
+
+// Move moves the documents of old matches from the database into archive files, by the rules of the
+// configuration; they are read, served and verified as before. Matches with a fault, those of the
+// last days and the newest of any two opponents on a ladder stay.
+//
+// A file is on the disk before the database names it: a stop at any moment loses nothing, and what
+// is left of a file that the database does not name is removed by the next Move. It is only for
+// who has the directory's lock, and not for several at once.
+func (s *Store) Move(ctx context.Context, rules ladder.Storage) (done Moved, err error) {
+	if rules.Keep == 0 {
+		return done, nil
+	}
+	m := s.mover(ctx, rules)
+	if err := m.sweep(); err != nil {
+		return done, err
+	}
+	err = m.run()
+	return m.done, err
+}
+
+// WouldMove returns what Move would do now, and changes nothing: it works beside a server. It does not notice
+// documents that are damaged, which stay.
+func (s *Store) WouldMove(ctx context.Context, rules ladder.Storage) (would Moved, err error) {
+	if rules.Keep == 0 {
+		return would, nil
+	}
+	m := s.mover(ctx, rules)
+	m.dry = true
+	if m.used, err = s.read.ArchivedBytes(ctx); err != nil {
+		return would, explain(err)
+	}
+	err = m.run()
+	return m.done, err
+}
+
+func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
+	return &mover{store: s, ctx: ctx, rules: rules, until: s.now().Add(-rules.Keep), stay: map[pair]int64{}}
+}
+
+// mover is one run of Move.
+type mover struct {
+	store *Store
+	ctx   context.Context
+	rules ladder.Storage
+	until time.Time // from when on matches stay
+	dry   bool      // it is only counted
+	stay  map[pair]int64
+	done  Moved
+	used  int64 // bytes of the archive
+
+	file   []byte // the next one
+	places []queries.MoveDocumentParams
+	size   int64 // of it, in bytes
+	count  int   // matches in it
+}
+
+// sweep removes files that the database does not name, and counts the bytes of the others.
+func (m *mover) sweep() (err error) {
+	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
+		return explain(err)
+	}
+	if err := m.store.archive.Clean(m.ctx); err != nil {
+		return archiveError(err)
+	}
+	for f, err := range m.store.archive.List(m.ctx) {
+		if err != nil {
+			return archiveError(err)
+		}
+		known, err := m.store.read.HasArchive(m.ctx, f.Sum[:])
+		if err != nil {
+			return explain(err)
+		}
+		if known {
+			continue
+		}
+		if err := m.store.archive.Remove(m.ctx, f.Sum); err != nil {
+			return archiveError(err)
+		}
+	}
+	return nil
+}
+
+func archiveError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return unavailable("check the disk and the permissions of the directory", "archive: %w", err)
+}
+
+func (m *mover) run() error {
+	for after := int64(0); ; {
+		rows, err := m.store.read.KeptMatchesAfter(m.ctx, after, movePage)
+		if err != nil {
+			return explain(err)
+		}
+		for _, r := range rows {
+			after = r.MatchID
+			if !moment(r.Created).Before(m.until) { // and so all after it
+				return m.write()
+			}
+			stays, err := m.stays(r)
+			if err != nil {
+				return explain(err)
+			}
+			if stays {
+				continue
+			}
+			if err := m.add(r.MatchID); err != nil {
+				return explain(err)
+			}
+			if m.size < maxArchive && m.count < maxArchiveMatches {
+				continue
+			}
+			if err := m.write(); err != nil || m.done.Full {
+				return err
+			}
+		}
+		if len(rows) < movePage {
+			return m.write()
+		}
+	}
+}
+
+// stays reports whether a match stays in the database.
+func (m *mover) stays(r queries.KeptMatchesAfterRow) (bool, error) {
+	if !r.Finished.Valid || !nullMoment(r.Finished).Before(m.until) || r.Faulty && m.rules.Faults {
+		return true, nil
+	}
+	if m.rules.Matches == 0 {
+		return false, nil
+	}
+	slots, err := m.store.read.SlotsOf(m.ctx, []int64{r.MatchID})
+	if err != nil {
+		return false, err
+	}
+	for i, a := range slots {
+		for _, b := range slots[:i] {
+			first, err := m.firstToStay(r.LadderID, min(a.VersionID, b.VersionID), max(a.VersionID, b.VersionID))
+			if err != nil || r.MatchID >= first {
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// pair is two versions on a ladder, a < b; ladder 0 stands for unrated matches.
+type pair struct{ ladder, a, b int64 }
+
+// maxStay is how many pairs are remembered.
+const maxStay = 100_000
+
+// firstToStay returns the first match of two versions on a ladder that stays in the database, since
+// it is one of their newest. Of partners none stays for that.
+func (m *mover) firstToStay(ladderID sql.NullInt64, a, b int64) (first int64, err error) {
+	key := pair{ladderID.Int64, a, b}
+	if first, ok := m.stay[key]; ok {
+		return first, nil
+	}
+	if first, err = m.newest(ladderID, a, b); err != nil {
+		return 0, err
+	}
+	if len(m.stay) == maxStay {
+		clear(m.stay)
+	}
+	m.stay[key] = first
+	return first, nil
+}
+
+func (m *mover) newest(ladderID sql.NullInt64, a, b int64) (int64, error) {
+	if ladderID.Valid {
+		met, err := m.store.read.MetOnLadder(m.ctx, ladderID.Int64, a, b)
+		if errors.Is(err, sql.ErrNoRows) {
+			return math.MaxInt64, nil
+		}
+		if err != nil || met <= int64(m.rules.Matches) {
+			return 0, err
+		}
+		// Those of both are found among those of the one that has fewer.
+		var matches [2]int64
+		for i, id := range []int64{a, b} {
+			e, err := m.store.read.Entry(m.ctx, ladderID.Int64, id)
+			if err != nil {
+				return 0, err
+			}
+			matches[i] = e.Matches
+		}
+		if matches[0] > matches[1] {
+			a, b = b, a
+		}
+	}
+	first, err := m.store.read.NewestTogether(m.ctx, queries.NewestTogetherParams{
+		Version: a, Other: b, LadderID: ladderID, N: int64(m.rules.Matches) - 1,
+	})
+	return first, none(err, nil) // 0, all, where there are fewer
+}
+
+// add puts the documents of a match into the next file. What is damaged stays in the database.
+func (m *mover) add(matchID int64) error {
+	if m.dry {
+		bytes, err := m.store.read.KeptBytes(m.ctx, matchID)
+		m.size += bytes
+		m.count++
+		return err
+	}
+	rows, err := m.store.read.KeptDocuments(m.ctx, matchID)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if sum := archive.SumOf(r.Data); string(sum[:]) != string(r.Hash) {
+			return nil
+		}
+	}
+	for _, r := range rows {
+		m.places = append(m.places, queries.MoveDocumentParams{
+			Start: someID(int64(len(m.file))), Length: someID(int64(len(r.Data))), MatchID: matchID, Kind: r.Kind, Hash: r.Hash,
+		})
+		m.file = append(m.file, r.Data...)
+	}
+	m.size = int64(len(m.file))
+	m.count++
+	return nil
+}
+
+// write writes the next file and then names it in the database.
+func (m *mover) write() error {
+	if m.count == 0 {
+		return nil
+	}
+	if m.rules.Size > 0 && m.used+m.size > m.rules.Size {
+		m.done.Full = true
+		return nil
+	}
+	if !m.dry {
+		if err := m.put(); err != nil {
+			return err
+		}
+	}
+	m.used += m.size
+	m.done.Files++
+	m.done.Matches += m.count
+	m.done.Bytes += m.size
+	m.file, m.places, m.size, m.count = m.file[:0], m.places[:0], 0, 0
+	return nil
+}
+
+// put puts the next file into the archive, and names it in the database.
+func (m *mover) put() error {
+	sum, err := m.store.archive.Put(m.ctx, m.file)
+	if err != nil {
+		return archiveError(err)
+	}
+	return m.store.update(m.ctx, func(q *queries.Queries) error {
+		id, err := q.AddArchive(m.ctx, sum[:], m.size, stamp(m.store.now()))
+		if err != nil {
+			return err
+		}
+		for _, p := range m.places {
+			p.ArchiveID = someID(id)
+			n, err := q.MoveDocument(m.ctx, p)
+			if err != nil {
+				return err
+			}
+			if n != 1 {
+				return conflict("", "archive: the %s of match %d were changed while they were moved", p.Kind, p.MatchID)
+			}
+		}
+		return nil
+	})
+}

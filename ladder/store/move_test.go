@@ -1,0 +1,287 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/archive"
+)
+
+const day = 24 * time.Hour
+
+// moved returns the matches whose documents are in the archive.
+func (c *competition) moved() (ids []int64) {
+	c.tb.Helper()
+	rows, err := c.readers.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
+	check(c.tb, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		check(c.tb, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	check(c.tb, rows.Err())
+	return ids
+}
+
+// archived returns the files of the archive.
+func (c *competition) archived() (files []archive.File) {
+	c.tb.Helper()
+	for f, err := range c.archive.List(bg) {
+		check(c.tb, err)
+		files = append(files, f)
+	}
+	return files
+}
+
+// What is moved is served as before, verified, and part of a backup.
+func TestMove(t *testing.T) {
+	c := template(t)
+	before := c.keptOf()
+	if done, err := c.Move(bg, ladder.Storage{}); err != nil || done.Matches > 0 {
+		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
+	}
+	c.clock.skip(31 * day)
+	done, err := c.Move(bg, ladder.Storage{Keep: 30 * day})
+	check(t, err)
+	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
+		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
+	}
+	if n := c.count("documents WHERE data IS NOT NULL"); n > 0 {
+		t.Errorf("%d documents are in both", n)
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("moved (-before +after): %s", diff)
+	}
+	wantSound(t, c.Store)
+	if done, err := c.Move(bg, ladder.Storage{Keep: 30 * day}); err != nil || done.Matches > 0 {
+		t.Errorf("moves %+v again, %v", done, err)
+	}
+
+	dir := filepath.Join(t.TempDir(), "backup")
+	check(t, c.Backup(bg, dir))
+	backup := openStore(t, dir)
+	if diff := cmp.Diff(before, backup.keptOf()); diff != "" {
+		t.Errorf("backed up (-before +after): %s", diff)
+	}
+	wantSound(t, backup.Store)
+}
+
+// The last days, the newest of each set of versions and matches with faults stay.
+func TestMovePolicy(t *testing.T) {
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first", "@greedy")
+	var pair, other []int64 // matches
+	for range 4 {
+		m, _ := c.finished("tebes-4", ids[0], ids[1])
+		pair = append(pair, m.ID)
+	}
+	for range 2 {
+		m, _ := c.finished("tebes-4", ids[1], ids[2])
+		other = append(other, m.ID)
+	}
+	turned, _ := c.finished("tebes-4", ids[1], ids[0]) // the same pair
+	_, err := c.writer.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
+	check(t, err)
+	running, _ := c.begun("tebes-4", ids[0], ids[2])
+	c.clock.skip(10 * day)
+	young, _ := c.finished("tebes-4", ids[0], ids[2])
+
+	for _, step := range []struct {
+		name  string
+		rules ladder.Storage
+		moved []int64
+	}{
+		{"too young", ladder.Storage{Keep: 11 * day}, nil},
+		{"more than there are", ladder.Storage{Keep: 5 * day, Matches: 9}, nil},
+		{"two of each pair", ladder.Storage{Keep: 5 * day, Matches: 2, Faults: true}, pair[1:3]},
+		{"one of each pair", ladder.Storage{Keep: 5 * day, Matches: 1, Faults: true}, slices.Concat(pair[1:], other[:1])},
+		{"and faults", ladder.Storage{Keep: 5 * day, Matches: 1}, slices.Concat(pair, other[:1])},
+		{"all that are old", ladder.Storage{Keep: 5 * day}, slices.Concat(pair, other, []int64{turned.ID})},
+	} {
+		if _, err := c.Move(bg, step.rules); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.moved(); !slices.Equal(got, step.moved) {
+			t.Errorf("%s: %v are moved, want %v (running %d, young %d)", step.name, got, step.moved, running.ID, young.ID)
+		}
+	}
+}
+
+// Above its size the archive takes no more: the rest stays in the database.
+func TestMoveSize(t *testing.T) {
+	c := template(t)
+	before := c.keptOf()
+	c.clock.skip(2 * day)
+	var bytes int64
+	check(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
+	done, err := c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1})
+	check(t, err)
+	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
+		t.Errorf("moves %+v into files %v", done, c.archived())
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("(-before +after): %s", diff)
+	}
+	done, err = c.Move(bg, ladder.Storage{Keep: day, Size: bytes})
+	check(t, err)
+	if done.Full || done.Bytes != bytes || done.Matches != len(before) {
+		t.Errorf("moves %+v of %d matches with %d bytes", done, len(before), bytes)
+	}
+}
+
+// A damaged file is named, with what it has, and the matches in it; what is read from it is an
+// error, not another replay.
+func TestMovedDamage(t *testing.T) {
+	c := template(t)
+	c.clock.skip(2 * day)
+	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	check(t, err)
+	f := c.archived()[0]
+	path := filepath.Join(c.Dir().Archive(), f.Sum.String())
+	whole, err := os.ReadFile(path)
+	check(t, err)
+	for name, damage := range map[string]func(){
+		"it is missing":            func() { check(t, os.Remove(path)) },
+		"unexpected EOF":           func() { check(t, os.WriteFile(path, whole[:len(whole)/2], 0o600)) },
+		"the file has the SHA-256": func() { check(t, os.WriteFile(path, slices.Concat(whole[:10], []byte{^whole[10]}, whole[11:]), 0o600)) },
+	} {
+		damage()
+		found, err := c.Verify(bg, nil)
+		check(t, err)
+		if !slices.ContainsFunc(found, func(d Difference) bool {
+			return strings.HasPrefix(d.Where, "archive file "+f.Sum.String()) && strings.Contains(d.What, name)
+		}) {
+			t.Errorf("%s: found %v", name, found)
+		}
+		if !slices.ContainsFunc(found, func(d Difference) bool {
+			return strings.HasPrefix(d.Where, "match ") && strings.Contains(d.What, f.Sum.String())
+		}) {
+			t.Errorf("%s: no match is found: %v", name, found)
+		}
+		check(t, os.WriteFile(path, whole, 0o600))
+	}
+	wantSound(t, c.Store)
+	check(t, os.Remove(path))
+	if data, err := c.Replay(bg, 1); err == nil {
+		t.Errorf("a lost replay is %q", data)
+	}
+}
+
+// failing is an archive that fails.
+type failing struct{ archive.Store }
+
+func (failing) Put(context.Context, []byte) (archive.Sum, error) {
+	return archive.Sum{}, errors.New("the disk is on fire")
+}
+
+// A file that cannot be written, or a stop, moves nothing.
+func TestMoveFails(t *testing.T) {
+	c := template(t)
+	before := c.keptOf()
+	c.clock.skip(2 * day)
+	good := c.archive
+	c.archive = failing{good}
+	_, err := c.Move(bg, ladder.Storage{Keep: day})
+	wantError(t, err, ladder.Unavailable, "archive: the disk is on fire: check the disk and the permissions of the directory")
+	c.archive = good
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	if _, err := c.Move(ctx, ladder.Storage{Keep: day}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stop is %v", err)
+	}
+	if got := c.moved(); len(got) > 0 {
+		t.Errorf("%v are moved", got)
+	}
+	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
+		t.Errorf("(-before +after): %s", diff)
+	}
+}
+
+// moveUntilKilled finishes matches in a directory, unpacks, packs and moves them, and says so on
+// stdout.
+func moveUntilKilled(dir string) error {
+	tb := dying{}
+	c := &competition{tb: tb, clock: newClock()}
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
+	check(tb, err)
+	c.Store = s
+	c.begin()
+	ids := c.ids("@random", "@first", "@greedy")
+	var last int64
+	check(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
+	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
+	for i := 0; ; i++ {
+		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+		if i%2 == 0 {
+			c.unpack()
+			_, err := c.Repack(bg)
+			check(tb, err)
+		}
+		c.clock.skip(2 * day)
+		_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: i % 2})
+		check(tb, err)
+		fmt.Println(m.ID)
+	}
+}
+
+// A process killed at any moment of packing and moving loses nothing and doubles nothing.
+func TestKillMove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: rounds of kill -9")
+	}
+	dir := t.TempDir()
+	for range 5 {
+		cmd := exec.Command(os.Args[0], "move", dir)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			cmd.Wait()
+			t.Fatalf("nothing was moved: %s", stderr.String())
+		}
+		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // any moment
+		check(t, cmd.Process.Kill())
+		for lines.Scan() {
+		}
+		cmd.Wait()
+
+		c := openStore(t, dir)
+		wantSound(t, c.Store) // every game has its replay
+		finished := countFinished(t, c)
+		if n := len(c.keptOf()); n != finished {
+			t.Errorf("%d of %d matches have replays", n, finished)
+		}
+		if n := c.count("documents WHERE kind = 'replays'") + c.count("(SELECT DISTINCT match_id FROM replays JOIN games ON games.id = replays.game_id)"); n != finished {
+			t.Errorf("%d matches have %d documents of replays", finished, n)
+		}
+		named := c.count("archives")
+		if n := len(c.archived()); n < named || n > named+1 {
+			t.Errorf("there are %d files, and %d have names", n, named)
+		}
+		_, err = c.Move(bg, ladder.Storage{Keep: 1000 * day})
+		check(t, err)
+		left, err := os.ReadDir(c.Dir().Archive())
+		check(t, err)
+		if len(left) != named {
+			t.Errorf("%d files are left where %d have names", len(left), named)
+		}
+		check(t, c.Close())
+	}
+}

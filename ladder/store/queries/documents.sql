@@ -1,0 +1,72 @@
+-- name: AddDocument :exec
+INSERT INTO documents (match_id, kind, size, hash, data) VALUES (?, ?, ?, ?, ?);
+
+-- name: Document :one
+SELECT documents.size, documents.hash, documents.data, archives.hash AS archive, documents.start, documents.length
+FROM documents LEFT JOIN archives ON archives.id = documents.archive_id
+WHERE documents.match_id = ? AND documents.kind = ?;
+
+-- name: OldReplaysOf :many
+-- The replays of a match that is not packed yet.
+SELECT games.deal, games.rotation, replays.size, replays.data
+FROM games JOIN replays ON replays.game_id = games.id WHERE games.match_id = ? ORDER BY games.id;
+
+-- name: OldLogsOf :many
+SELECT games.deal, games.rotation, game_logs.seat, game_logs.size, game_logs.data
+FROM games JOIN game_logs ON game_logs.game_id = games.id WHERE games.match_id = ? ORDER BY games.id, game_logs.seat;
+
+-- name: OldMatchAfter :one
+-- The next match after a game that is not packed yet, and its last game.
+SELECT games.match_id, CAST((SELECT max(beside.id) FROM games AS beside WHERE beside.match_id = games.match_id) AS INTEGER) AS last_game
+FROM replays JOIN games ON games.id = replays.game_id WHERE replays.game_id > ? ORDER BY replays.game_id LIMIT 1;
+
+-- name: DeleteOldReplays :exec
+DELETE FROM replays WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
+
+-- name: DeleteOldLogs :exec
+DELETE FROM game_logs WHERE game_id IN (SELECT id FROM games WHERE match_id = ?);
+
+-- name: KeptMatchesAfter :many
+-- The matches after one whose documents are in the database.
+SELECT DISTINCT documents.match_id, matches.ladder_id, matches.created, matches.finished,
+  EXISTS (SELECT 1 FROM match_slots WHERE match_slots.match_id = documents.match_id AND match_slots.faulty = 1) AS faulty
+FROM documents JOIN matches ON matches.id = documents.match_id
+WHERE documents.archive_id IS NULL AND documents.match_id > ? ORDER BY documents.match_id LIMIT ?;
+
+-- name: KeptDocuments :many
+SELECT kind, hash, data FROM documents WHERE match_id = ? AND archive_id IS NULL ORDER BY kind DESC;
+
+-- name: KeptBytes :one
+-- The bytes of the documents of a match that are in the database.
+SELECT CAST(coalesce(sum(length(data)), 0) AS INTEGER) AS bytes FROM documents WHERE match_id = ? AND archive_id IS NULL;
+
+-- name: NewestTogether :one
+-- The n-th newest of the finished matches of two versions on a ladder, from 0.
+SELECT mine.match_id FROM match_slots AS mine
+JOIN match_slots AS theirs ON theirs.match_id = mine.match_id AND theirs.version_id = sqlc.arg(other)
+JOIN matches ON matches.id = mine.match_id
+WHERE mine.version_id = sqlc.arg(version) AND matches.state = 'finished' AND matches.ladder_id IS sqlc.narg(ladder_id)
+ORDER BY mine.match_id DESC LIMIT 1 OFFSET sqlc.arg(n);
+
+-- name: MetOnLadder :one
+-- How many matches two opponents have on a ladder, a < b.
+SELECT matches FROM pairs WHERE ladder_id = ? AND a = ? AND b = ?;
+
+-- name: AddArchive :one
+INSERT INTO archives (hash, size, created) VALUES (?, ?, ?) RETURNING id;
+
+-- name: MoveDocument :execrows
+UPDATE documents SET data = NULL, archive_id = ?, start = ?, length = ?
+WHERE match_id = ? AND kind = ? AND hash = ? AND archive_id IS NULL;
+
+-- name: Archives :many
+SELECT archives.hash, archives.size, archives.created,
+  (SELECT count(DISTINCT documents.match_id) FROM documents WHERE documents.archive_id = archives.id) AS matches
+FROM archives ORDER BY archives.id;
+
+-- name: ArchivedBytes :one
+SELECT CAST(coalesce(sum(size), 0) AS INTEGER) AS bytes FROM archives;
+
+-- name: HasArchive :one
+SELECT EXISTS (SELECT 1 FROM archives WHERE hash = ?);
+

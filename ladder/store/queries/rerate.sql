@@ -1,0 +1,19 @@
+-- name: RerateChange :execrows
+UPDATE changes SET elo_before = ?, elo_after = ?, k = ?, score = ?, expected = ?, uncertainty = ?
+WHERE match_id = ? AND slot = ? AND version_id = ?;
+
+-- name: RerateEntry :exec
+UPDATE entries SET start = ?, elo = ?, uncertainty = ? WHERE ladder_id = ? AND version_id = ?;
+
+-- name: SetFormula :exec
+UPDATE ladders SET formula = ? WHERE id = ?;
+
+-- name: DeleteFit :exec
+DELETE FROM fits WHERE ladder_id = ?;
+
+-- name: AddRerate :exec
+INSERT INTO rerates (ladder_id, created, matches, before, after) VALUES (?, ?, ?, ?, ?);
+
+-- name: BotsOnLadder :many
+SELECT entries.version_id, bots.name, versions.number
+FROM entries JOIN versions ON versions.id = entries.version_id JOIN bots ON bots.id = versions.bot_id WHERE entries.ladder_id = ?;

@@ -1,0 +1,262 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+	"github.com/timba-arena/timba/ladder/outcome"
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// Rerated is a ladder that was rated again.
+type Rerated struct {
+	Ladder        string
+	Matches       int64
+	Before, After elo.Formula
+	Versions      []ReratedVersion // that the ladder has or had, those with the highest new Elo first
+}
+
+// ReratedVersion is a version before and after.
+type ReratedVersion struct {
+	Bot           string
+	Number        int
+	Matches       int
+	Before, After float64 // Elo
+}
+
+// Rerate computes all ratings of a ladder again by the current formula, from its matches in their
+// order, and keeps them with the formula; Verify then finds no difference. It is one transaction:
+// a stop changes nothing, and nor does a dry run. It reads a page of matches at a time. progress, if not nil, is
+// told how many of the matches are done. It is only for who has the directory's lock.
+func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
+	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*outcome.Entry{}, starts: map[int64]float64{}, progress: progress}
+	errDry := errors.New("a dry run")
+	err = s.update(ctx, func(q *queries.Queries) error {
+		r.q = q
+		if err := r.run(name); err != nil {
+			return err
+		}
+		if out, err = r.result(); err != nil || !dry {
+			return err
+		}
+		return errDry
+	})
+	if errors.Is(err, errDry) {
+		err = nil
+	}
+	return out, err
+}
+
+// rerating is one run of Rerate.
+type rerating struct {
+	store    *Store
+	ctx      context.Context
+	q        *queries.Queries
+	ladder   queries.Ladder
+	from, to elo.Formula
+	stored   []queries.Entry // by since
+	next     int             // of stored, which has not come yet
+	places   map[int64]*outcome.Entry
+	starts   map[int64]float64
+	progress func(done, total int64)
+}
+
+func (r *rerating) run(name string) (err error) {
+	if r.ladder, err = r.store.ladder(r.ctx, r.q, name); err != nil {
+		return err
+	}
+	if r.from, err = elo.ParseFormula(r.ladder.Formula); err != nil {
+		return fmt.Errorf("data: ladder %q: %w", name, err)
+	}
+	if r.stored, err = r.q.AllEntries(r.ctx, r.ladder.ID); err != nil {
+		return err
+	}
+	for last := int64(0); last < r.ladder.Finished; {
+		rows, err := r.q.FinishedOnLadder(r.ctx, queries.FinishedOnLadderParams{
+			LadderID: nullID(r.ladder.ID), Last: someID(last), Upto: someID(r.ladder.Finished), N: page,
+		})
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return r.damaged("it has finished %d matches, and the last one has order %d", r.ladder.Finished, last)
+		}
+		for _, row := range rows {
+			if row.Ord.Int64 != last+1 {
+				return r.damaged("no match has order %d", last+1)
+			}
+			last = row.Ord.Int64
+			if err := r.rate(row); err != nil {
+				return err
+			}
+		}
+		if r.progress != nil {
+			r.progress(last, r.ladder.Finished)
+		}
+	}
+	if err := r.enter(r.ladder.Finished); err != nil {
+		return err
+	}
+	return r.keep()
+}
+
+func (r *rerating) damaged(format string, args ...any) error {
+	return unavailable("timba admin verify says what differs", "data: ladder %q cannot be rated again: %s", r.ladder.Name, fmt.Sprintf(format, args...))
+}
+
+// enter lets the versions in that came before a match.
+func (r *rerating) enter(finished int64) error {
+	for ; r.next < len(r.stored) && r.stored[r.next].Since <= finished; r.next++ {
+		s := r.stored[r.next]
+		var predecessor *outcome.Entry
+		if s.Predecessor.Valid {
+			if predecessor = r.places[s.Predecessor.Int64]; predecessor == nil {
+				return r.damaged("version %d came before its predecessor, version %d", s.VersionID, s.Predecessor.Int64)
+			}
+		}
+		e := outcome.Enter(r.to, s.VersionID, predecessor, s.Held != 0)
+		r.places[s.VersionID], r.starts[s.VersionID] = &e, e.Elo
+	}
+	return nil
+}
+
+// rate moves the ratings by one match.
+func (r *rerating) rate(row queries.Match) error {
+	if err := r.enter(row.Ord.Int64 - 1); err != nil {
+		return err
+	}
+	list, err := r.store.fill(r.ctx, r.q, []queries.Match{row})
+	if err != nil {
+		return err
+	}
+	m := list[0]
+	game, err := games.Find(m.Game)
+	if err != nil {
+		return err
+	}
+	v, err := rules.Resolve(game, m.Options)
+	if err != nil {
+		return err
+	}
+	played, err := r.played(m)
+	if err != nil {
+		return err
+	}
+	before := make([]outcome.Entry, len(m.Versions))
+	for slot, id := range m.Versions {
+		if r.places[id] == nil {
+			return r.damaged("match %d: version %d is not on the ladder", m.ID, id)
+		}
+		before[slot] = *r.places[id]
+	}
+	var repeats *rating.Repeats // nil for a match rated when all deals counted
+	if row.DistinctDeals.Valid {
+		if repeats, err = repeatsBefore(r.ctx, r.q, r.ladder.ID, row.Ord.Int64, played); err != nil {
+			return err
+		}
+	}
+	out, err := outcome.Of(r.to, m, v, before, played, repeats)
+	if err != nil {
+		return r.damaged("match %d: %s", m.ID, err)
+	}
+	for slot, e := range out.Entries {
+		*r.places[e.VersionID] = e
+		c := changeRow(r.ladder.ID, out.Changes[slot])
+		n, err := r.q.RerateChange(r.ctx, queries.RerateChangeParams{
+			EloBefore: c.EloBefore, EloAfter: c.EloAfter, K: c.K, Score: c.Score, Expected: c.Expected, Uncertainty: c.Uncertainty,
+			MatchID: m.ID, Slot: int64(slot), VersionID: e.VersionID,
+		})
+		if err != nil {
+			return err
+		}
+		if n != 1 {
+			return r.damaged("match %d has no change of slot %d", m.ID, slot)
+		}
+	}
+	return nil
+}
+
+// played returns the games of a match. Those that were lost with a connection are only told by their
+// replays, and only matter where the match ended early by it.
+func (r *rerating) played(m ladder.Match) ([]ladder.Game, error) {
+	played, err := gamesOf(r.ctx, r.q, m.ID)
+	if err != nil || len(played) == m.Deals*len(m.Versions) {
+		return played, err
+	}
+	parts, err := r.store.parts(r.ctx, r.q, m.ID, replaysKind)
+	if err != nil {
+		return nil, r.damaged("match %d: %s", m.ID, err)
+	}
+	for i := range played {
+		g := &played[i]
+		replay, err := referee.DecodeReplay(find(parts, int64(g.Deal), int64(g.Rotation), 0))
+		if err != nil {
+			return nil, r.damaged("match %d: %s", m.ID, err)
+		}
+		g.Lost = len(lostSeats(replay)) > 0
+	}
+	return played, nil
+}
+
+// keep keeps the new ratings and the formula.
+func (r *rerating) keep() error {
+	r.store.effects = append(r.store.effects, effect{all: true})
+	for id, e := range r.places {
+		err := r.q.RerateEntry(r.ctx, queries.RerateEntryParams{
+			Start: r.starts[id], Elo: e.Elo, Uncertainty: e.Uncertainty, LadderID: r.ladder.ID, VersionID: id,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if r.from.Anchor != r.to.Anchor { // the fit is relative to it, and is made again
+		if err := r.q.DeleteFit(r.ctx, r.ladder.ID); err != nil {
+			return err
+		}
+	}
+	if err := r.q.SetFormula(r.ctx, r.to.String(), r.ladder.ID); err != nil {
+		return err
+	}
+	return r.q.AddRerate(r.ctx, queries.AddRerateParams{
+		LadderID: r.ladder.ID, Created: stamp(r.store.now()), Matches: r.ladder.Finished, Before: r.from.String(), After: r.to.String(),
+	})
+}
+
+// result returns what has changed.
+func (r *rerating) result() (Rerated, error) {
+	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.to}
+	rows, err := r.q.BotsOnLadder(r.ctx, r.ladder.ID)
+	if err != nil {
+		return out, err
+	}
+	names := make(map[int64]queries.BotsOnLadderRow, len(rows))
+	for _, row := range rows {
+		names[row.VersionID] = row
+	}
+	for _, s := range r.stored {
+		e := r.places[s.VersionID]
+		if e == nil {
+			return out, r.damaged("version %d came after match %d, and there is none", s.VersionID, s.Since)
+		}
+		name := names[s.VersionID]
+		out.Versions = append(out.Versions, ReratedVersion{Bot: name.Name, Number: int(name.Number), Matches: e.Matches, Before: s.Elo, After: e.Elo})
+	}
+	slices.SortStableFunc(out.Versions, func(a, b ReratedVersion) int {
+		switch {
+		case a.After > b.After:
+			return -1
+		case a.After < b.After:
+			return 1
+		}
+		return 0
+	})
+	return out, nil
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/elo"
+)
+
+// other has all constants changed.
+var other = elo.Formula{Rule: 1, Start: 1200, Anchor: 900, Newcomer: 10, Forget: 0.01}
+
+// ratings returns all that a formula moves, by ladder.
+func (c *competition) ratings() (out []string) {
+	c.tb.Helper()
+	for _, query := range []string{
+		"SELECT 'ladder ' || id || ' ' || formula FROM ladders ORDER BY id",
+		"SELECT 'entry ' || ladder_id || ' ' || version_id || ' ' || start || ' ' || elo || ' ' || uncertainty || ' ' || matches || ' ' || wins FROM entries ORDER BY ladder_id, version_id",
+		"SELECT 'change ' || match_id || ' ' || slot || ' ' || elo_before || ' ' || elo_after || ' ' || k || ' ' || expected FROM changes ORDER BY match_id, slot",
+	} {
+		rows, err := c.readers.Query(query)
+		check(c.tb, err)
+		for rows.Next() {
+			var line string
+			check(c.tb, rows.Scan(&line))
+			out = append(out, line)
+		}
+		check(c.tb, errors.Join(rows.Err(), rows.Close()))
+	}
+	return out
+}
+
+func (c *competition) rerateAll(dry bool) (out []Rerated) {
+	c.tb.Helper()
+	ladders, err := c.Ladders(bg)
+	check(c.tb, err)
+	for _, l := range ladders {
+		r, err := c.Rerate(bg, l.Name, dry, nil)
+		check(c.tb, err)
+		out = append(out, r)
+	}
+	return out
+}
+
+// A release with other constants finds nothing wrong before its ratings are computed again, and
+// nothing after; going back gives the same bits as before.
+func TestRerate(t *testing.T) {
+	c := template(t)
+	first := c.ratings()
+	c.formula = other
+	wantSound(t, c.Store)
+
+	dry := c.rerateAll(true)
+	if diff := cmp.Diff(first, c.ratings()); diff != "" {
+		t.Errorf("a dry run changes (-before +after): %s", diff)
+	}
+	if n := c.count("rerates"); n > 0 {
+		t.Errorf("a dry run is recorded %d times", n)
+	}
+	done := c.rerateAll(false)
+	if diff := cmp.Diff(dry, done); diff != "" {
+		t.Errorf("(-dry +done): %s", diff)
+	}
+	wantSound(t, c.Store)
+	moved := 0
+	for _, l := range done {
+		if l.Before != elo.Current || l.After != other {
+			t.Errorf("%s: %v became %v", l.Ladder, l.Before, l.After)
+		}
+		for _, v := range l.Versions {
+			if v.Before != v.After {
+				moved++
+			}
+			if v.Bot == ladder.Anchor && v.After != other.Anchor {
+				t.Errorf("%s: the anchor has %v", l.Ladder, v.After)
+			}
+			if v.Matches == 0 && v.Bot != ladder.Anchor && v.Number == 1 && v.After != other.Start {
+				t.Errorf("%s: %s, without a match, has %v", l.Ladder, v.Bot, v.After)
+			}
+		}
+	}
+	if moved < 10 {
+		t.Errorf("only %d ratings have moved", moved)
+	}
+	if n := c.count("rerates"); n != len(done) {
+		t.Errorf("%d of %d are recorded", n, len(done))
+	}
+
+	// Matches go on by the new formula, and new versions come by it.
+	ids := c.ids("@random", "@first")
+	c.finished("tebes-4", ids...)
+	p, err := c.AddPerson(bg, "carla", false)
+	check(t, err)
+	v := c.live(p.ID, "carla-bot")
+	c.finished("tebes-4", ids[0], v.ID)
+	wantSound(t, c.Store)
+}
+
+func TestRerateBack(t *testing.T) {
+	c := template(t)
+	first := c.ratings()
+	c.formula = other
+	c.rerateAll(false)
+	c.formula = elo.Current
+	wantSound(t, c.Store)
+	c.rerateAll(false)
+	if diff := cmp.Diff(first, c.ratings()); diff != "" {
+		t.Errorf("there and back (-before +after): %s", diff)
+	}
+	wantSound(t, c.Store)
+}
+
+// What cannot be rated again stays as it is, and so does what is stopped.
+func TestRerateErrors(t *testing.T) {
+	c := template(t)
+	_, err := c.Rerate(bg, "mus", false, nil)
+	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: timba standings lists them`)
+	first := c.ratings()
+	c.formula = other
+	ctx, cancel := context.WithCancel(bg)
+	if _, err := c.Rerate(ctx, "tebes-4", false, func(done, total int64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stop is %v", err)
+	}
+	_, err = c.writer.Exec("DELETE FROM game_seats WHERE game_id = 1")
+	check(t, err)
+	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
+		t.Errorf("a match without seats is %v", err)
+	}
+	if diff := cmp.Diff(first, c.ratings()); diff != "" {
+		t.Errorf("(-before +after): %s", diff)
+	}
+}
+
+// Nobody has the directory beside who rates it again.
+func TestExclusive(t *testing.T) {
+	c := template(t)
+	dir := string(c.Dir())
+	_, err := Open(dir, Options{Exclusive: true})
+	if ladder.CodeOf(err) != ladder.Unavailable {
+		t.Errorf("beside a server it says %v", err)
+	}
+	check(t, c.Close())
+	s, err := Open(dir, Options{Exclusive: true})
+	check(t, err)
+	check(t, s.Close())
+	if _, err := Open(t.TempDir(), Options{Exclusive: true}); ladder.CodeOf(err) != ladder.NotFound {
+		t.Errorf("an empty directory is %v", err)
+	}
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+// What Usage counts is what there is: the tables fill the file, the documents have the bytes that were
+// stored, before and after they were moved, and the games add up to the tables.
+func TestUsage(t *testing.T) {
+	c := template(t)
+	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	check(t, err)
+	c.clock.skip(time.Hour) // the matches are of before
+	before, err := c.Usage(bg)
+	check(t, err)
+	info, err := os.Stat(c.Dir().Database())
+	check(t, err)
+	var tables, matchTables, documents int64
+	for _, u := range before.Tables {
+		tables += u.Bytes
+		switch u.Table {
+		case "matches", "match_slots", "attempts", "changes", "documents", "games", "game_seats":
+			matchTables += u.Bytes
+		}
+	}
+	if tables+before.Free != info.Size() {
+		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Free, info.Size())
+	}
+	check(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
+	total, matches, stored := 0.0, int64(0), 0.0
+	for _, g := range before.Games {
+		n := float64(g.Matches)
+		total, matches = total+g.Bytes()*n, matches+g.Matches
+		stored += (g.Replays + g.Logs) * n
+		if g.Replays <= 0 || g.Rows <= 0 || g.Unpacked <= g.Replays || g.Games < g.Matches {
+			t.Errorf("%+v", g)
+		}
+	}
+	if math.Abs(total-float64(matchTables)) > 1 || math.Abs(stored-float64(documents)) > 1 {
+		t.Errorf("the games have %.1f bytes, %.1f of documents; their tables have %d, %d of documents", total, stored, matchTables, documents)
+	}
+	if n := c.count("matches WHERE state = 'finished'"); matches != int64(n) || before.Day.Matches != matches || before.Week.Matches != matches {
+		t.Errorf("%d matches, %+v, %+v; there are %d", matches, before.Day, before.Week, n)
+	}
+	if math.Abs(float64(before.Day.Bytes)-total) > float64(len(before.Games)+1) || before.First.IsZero() || before.First.After(before.At) {
+		t.Errorf("a day has %+v of %.1f bytes since %v", before.Day, total, before.First)
+	}
+
+	c.clock.skip(3 * day)
+	would, err := c.WouldMove(bg, ladder.Storage{Keep: day})
+	check(t, err)
+	if would.Bytes != documents || would.Matches != len(c.keptOf()) || would.Files != 1 || len(c.moved()) > 0 || len(c.archived()) > 0 {
+		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.moved())
+	}
+	if full, err := c.WouldMove(bg, ladder.Storage{Keep: day, Size: documents - 1}); err != nil || !full.Full || full.Matches > 0 {
+		t.Errorf("into an archive that is too small: %+v, %v", full, err)
+	}
+	done, err := c.Move(bg, ladder.Storage{Keep: day})
+	check(t, err)
+	if done != would {
+		t.Errorf("%+v are moved, and %+v would be", done, would)
+	}
+	after, err := c.Usage(bg)
+	check(t, err)
+	if after.Day.Matches != 0 || after.Day.Bytes != 0 || after.Week.Matches != matches {
+		t.Errorf("days later there are %+v and %+v", after.Day, after.Week)
+	}
+	for i, g := range after.Games {
+		if was := before.Games[i]; g.Replays != was.Replays || g.Logs != was.Logs || g.Unpacked != was.Unpacked {
+			t.Errorf("moved, a match is %+v, and was %+v", g, was)
+		}
+	}
+}
+
+// A competition without a match has a size, too.
+func TestUsageOfNothing(t *testing.T) {
+	c := newCompetition(t)
+	u, err := c.Usage(bg)
+	check(t, err)
+	if u.Bytes == 0 || len(u.Tables) < 10 || len(u.Games) > 0 || !u.First.IsZero() || u.Week != (Growth{}) || time.Since(u.At) == 0 {
+		t.Errorf("%+v", u)
+	}
+}

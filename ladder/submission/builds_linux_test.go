@@ -1,0 +1,238 @@
+package submission
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+const day = 24 * time.Hour
+
+// aged makes a build look as if it was last used so long ago.
+func (w *world) aged(hash string, age time.Duration) {
+	w.t.Helper()
+	at := w.Now().Add(-age)
+	if err := os.Chtimes(w.Dir.Bot(hash), at, at); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// sweep sweeps, and wants these builds to stand after it.
+func (w *world) sweep(rules ladder.Storage, stand ...string) Swept {
+	w.t.Helper()
+	w.Config.Storage = rules
+	done, err := w.SweepBuilds(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var found []string
+	entries, err := os.ReadDir(w.Dir.Bots())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	stand = slices.Sorted(slices.Values(stand))
+	if diff := cmp.Diff(stand, found); diff != "" {
+		w.t.Errorf("after %+v other builds stand (-want +found): %s", rules, diff)
+	}
+	w.clean()
+	return done
+}
+
+// quick returns the files of a bot that needs no build, unlike any other by its number.
+func quick(n int) map[string]string {
+	return map[string]string{"timba.toml": tebesOnly, "bot.sh": fmt.Sprintf("#!/bin/sh\n# %d\n%s", n, shell(""))}
+}
+
+// A build goes when no version plays that needs it, no match waits for it and it was not used for some
+// days. Its upload stays, and an old version that plays again has it made again, file by file the same.
+func TestSweepBuilds(t *testing.T) {
+	w := newWorld(t)
+	old, stages := w.run(w.add("bot", fileTree(t, built)))
+	if old.State != ladder.Live {
+		t.Fatalf("%+v\n%s", old, logs(stages))
+	}
+	live, stages := w.run(w.add("bot", fileTree(t, quick(1))))
+	if live.State != ladder.Live {
+		t.Fatalf("%+v\n%s", live, logs(stages))
+	}
+	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}); err != nil {
+		t.Fatal(err)
+	}
+	house, err := w.Store.Bot(t.Context(), ladder.Anchor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anchor, err := w.Store.Versions(t.Context(), house.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := tree(t, w.Dir.Bot(old.Hash))
+	rules := ladder.Storage{Builds: 30 * day}
+
+	w.sweep(rules, old.Hash, live.Hash) // just used
+	w.aged(live.Hash, 100*day)
+	w.aged(old.Hash, 29*day)
+	w.sweep(rules, old.Hash, live.Hash) // one is live, the other was used
+	w.aged(old.Hash, 31*day)
+	w.sweep(ladder.Storage{}, old.Hash, live.Hash) // they stay for ever
+
+	// A match that waits needs the old version.
+	m, err := w.Store.AddMatch(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.sweep(rules, old.Hash, live.Hash)
+	if err := w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, ""); err != nil {
+		t.Fatal(err)
+	}
+
+	// Somebody plays with it.
+	playing, over := context.WithCancel(t.Context())
+	if _, err := w.Resolve(playing, old); err != nil {
+		t.Fatal(err)
+	}
+	w.aged(old.Hash, 31*day)
+	w.sweep(rules, old.Hash, live.Hash)
+	over()
+	w.released(old.Hash)
+
+	if done := w.sweep(rules, live.Hash); done.Builds != 1 || done.Bytes == 0 || done.Over {
+		t.Errorf("%+v", done)
+	}
+	upload, err := w.Store.OpenUpload(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upload.Close()
+	bot, err := w.Resolve(t.Context(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(was, tree(t, bot.Dir)); diff != "" {
+		t.Errorf("restored it is another: %s", diff)
+	}
+	plays(t, w.Config.Ladders[1], bot)
+	w.clean()
+}
+
+// released waits until nobody holds a build any more.
+func (w *world) released(hash string) {
+	w.t.Helper()
+	for held := true; held; {
+		gone, err := w.holds.unlessHeld(hash, func() error { return nil })
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if held = !gone; held {
+			if w.t.Context().Err() != nil {
+				w.t.Fatalf("the build %s is held for ever", hash)
+			}
+			runtime.Gosched()
+		}
+	}
+}
+
+// Above its limit the oldest builds that nobody needs go, and those that are needed stay.
+func TestSweepRoom(t *testing.T) {
+	w := newWorld(t)
+	var hashes []string
+	for i := range 4 {
+		v, stages := w.run(w.add("bot", fileTree(t, quick(i))))
+		if v.State != ladder.Live {
+			t.Fatalf("%+v\n%s", v, logs(stages))
+		}
+		w.aged(v.Hash, time.Duration(4-i)*time.Hour)
+		hashes = append(hashes, v.Hash)
+	}
+	list, err := Builds(t.Context(), w.Store)
+	if err != nil || len(list) != 4 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	each := list[0].Bytes
+	for i, b := range list {
+		if b.Hash != hashes[i] || b.Bytes != each || b.Needed != (i == 3) {
+			t.Errorf("build %d is %+v", i, b)
+		}
+	}
+	w.sweep(ladder.Storage{Room: 4 * each}, hashes...)
+	if done := w.sweep(ladder.Storage{Room: 4*each - 1}, hashes[1:]...); done.Builds != 1 || done.Bytes != each || done.Left != 3*each || done.Over {
+		t.Errorf("%+v", done)
+	}
+	if done := w.sweep(ladder.Storage{Room: each - 1}, hashes[3]); done.Builds != 2 || !done.Over {
+		t.Errorf("%+v", done)
+	}
+}
+
+// While versions are resolved, used and let go by many, and builds are removed as fast as that is possible,
+// nobody who has resolved a version finds a file of it missing.
+func TestSweepWhileResolved(t *testing.T) {
+	w := newWorld(t)
+	var versions []ladder.Version
+	trees := map[string]map[string]string{}
+	for i := range 3 { // the last one is live, and stays
+		v, stages := w.run(w.add("bot", fileTree(t, quick(i))))
+		if v.State != ladder.Live {
+			t.Fatalf("%+v\n%s", v, logs(stages))
+		}
+		versions = append(versions, v)
+		trees[v.Hash] = tree(t, w.Dir.Bot(v.Hash))
+	}
+	w.Config.Storage = ladder.Storage{Room: 1} // all that nobody needs
+	var resolvers, sweeper sync.WaitGroup
+	var removed atomic.Int64
+	stop := make(chan struct{})
+	sweeper.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			done, err := w.SweepBuilds(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			removed.Add(int64(done.Builds))
+		}
+	})
+	const least = 30 // removals, that the test has seen many races
+	for i := range 4 {
+		resolvers.Go(func() {
+			for n := 0; (n < 50 || removed.Load() < least) && !t.Failed(); n++ {
+				v := versions[(i+n)%len(versions)]
+				ctx, over := context.WithCancel(t.Context())
+				bot, err := w.Resolve(ctx, v)
+				if err != nil {
+					t.Error(err)
+				} else if diff := cmp.Diff(trees[v.Hash], tree(t, bot.Dir)); diff != "" {
+					t.Errorf("what is resolved is not there: %s", diff)
+				}
+				over()
+			}
+		})
+	}
+	resolvers.Wait()
+	close(stop)
+	sweeper.Wait()
+	t.Logf("%d builds were removed meanwhile", removed.Load())
+	if _, err := os.Stat(filepath.Join(w.Dir.Bot(versions[2].Hash), "bot.sh")); err != nil {
+		t.Error(err)
+	}
+	w.clean()
+}

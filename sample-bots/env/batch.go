@@ -1,0 +1,324 @@
+package env
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"unsafe"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rules"
+	"golang.org/x/sync/errgroup"
+)
+
+// padding is the action that stands where there is none.
+const padding = math.MaxUint16
+
+// slot is what a batch keeps of a game beside its position.
+type slot struct {
+	deal   uint32
+	seat   int8 // whose turn the client has, or rules.Over
+	count  uint16
+	points [rules.MaxSeats]float32 // when the last frame was made
+}
+
+const slotBytes = int(unsafe.Sizeof(slot{}))
+
+// Batch is games that are played at once. It is for one goroutine.
+type Batch struct {
+	config Config
+	layout *Layout
+	shape  shape
+	games  positions
+	bots   *bots // nil without
+	slots  []slot
+	moves  []rules.Move // by game, shape.widest each
+	seed   rules.Seed
+	ready  bool // there is a position in each slot
+	// workers is how many goroutines share the games; what they make does not depend on it.
+	workers int
+	memory  []*worker
+	message []byte // a state frame
+	frame   []byte // its payload
+	at      places
+}
+
+// worker is the memory of a goroutine.
+type worker struct {
+	src     rules.Stream
+	points  [rules.MaxSeats]float32
+	numbers [maxNumbers]int16
+}
+
+// places are the parts of the frame.
+type places struct {
+	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
+}
+
+// NewBatch returns a batch that must be reset first. An error says what is too much.
+func NewBatch(c Config, workers int) (*Batch, error) {
+	s, err := shapeOf(c.Variant)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLayout(&c, &s)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{
+		config: c, layout: l, shape: s, games: newPositions(c.Variant, c.Games), slots: make([]slot, c.Games),
+		moves: make([]rules.Move, c.Games*s.widest), workers: max(workers, 1), message: make([]byte, headerBytes+l.Size),
+		at: places{
+			l.array("rewards"), l.array("points"), l.array("deal"), l.array("ply"), l.array("count"), l.array(arrayLegal), l.array("numbers"),
+			l.array("turn"), l.array("over"), l.array("ranks"), l.array("planes"), l.array(arrayMask),
+		},
+	}
+	b.frame = b.message[headerBytes:]
+	putHeader(b.message, frameState, l.Size)
+	for i := range c.Games {
+		row := b.row(b.at.legal, i)
+		for j := range row {
+			row[j] = math.MaxUint8 // padding
+		}
+	}
+	if b.bots, err = newBots(&c); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Layout returns what frames look like.
+func (b *Batch) Layout() *Layout { return b.layout }
+
+// Message returns the state frame; it is valid until the next call.
+func (b *Batch) Message() []byte { return b.message }
+
+// row returns the bytes of a game in an array, none where it is left out.
+func (b *Batch) row(a Array, i int) []byte {
+	start := a.Offset + i*a.row
+	return b.frame[start : start+a.row]
+}
+
+// errUnready is why there is nothing to act on.
+var errUnready = errors.New("env: the games have not begun: send a reset frame first")
+
+// Reset begins all games: game i plays deal first+i of the match with the seed.
+func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
+	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
+		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
+	}
+	b.seed, b.ready = seed, true
+	return b.each(ctx, func(i int, w *worker) error {
+		b.slots[i].deal = first + uint32(i)
+		b.begin(i, w)
+		return b.follow(ctx, w, i, false)
+	})
+}
+
+// Next begins the next deal of the games whose byte is not 0; the others stay as they are.
+func (b *Batch) Next(ctx context.Context, which []byte) error {
+	if !b.ready {
+		return errUnready
+	}
+	if len(which) != len(b.slots) {
+		return fmt.Errorf("env: a next frame has %d bytes where there are %d games: send a byte for each", len(which), len(b.slots))
+	}
+	return b.each(ctx, func(i int, w *worker) error {
+		if which[i] == 0 {
+			b.still(i)
+			return nil
+		}
+		if err := b.advance(i, w); err != nil {
+			return err
+		}
+		return b.follow(ctx, w, i, false)
+	})
+}
+
+// Step makes an action in every game that is not over: little-endian uint16 each. Nothing is
+// done if one of them is not legal.
+func (b *Batch) Step(ctx context.Context, actions []byte) error {
+	if !b.ready {
+		return errUnready
+	}
+	if len(actions) != 2*len(b.slots) {
+		return fmt.Errorf("env: an actions frame has %d bytes where there are %d games: send two bytes for each", len(actions), len(b.slots))
+	}
+	for i := range b.slots {
+		if err := b.check(i, rules.Move(binary.LittleEndian.Uint16(actions[2*i:]))); err != nil {
+			return err
+		}
+	}
+	return b.each(ctx, func(i int, w *worker) error {
+		if b.slots[i].seat == rules.Over {
+			b.still(i)
+			return nil
+		}
+		b.games.at(i).Apply(rules.Move(binary.LittleEndian.Uint16(actions[2*i:])), nil)
+		return b.follow(ctx, w, i, true)
+	})
+}
+
+// check returns why an action is not legal.
+func (b *Batch) check(i int, m rules.Move) error {
+	s := &b.slots[i]
+	if s.seat == rules.Over {
+		return nil // whatever it is
+	}
+	for _, legal := range b.legal(i) {
+		if m == legal {
+			return nil
+		}
+	}
+	if int(m) >= len(b.layout.Actions) || b.layout.Actions[m] == "" {
+		return fmt.Errorf("env: game %d, deal %d: action %d is no move of %s: try %d", i, s.deal, m, b.layout.Game, b.legal(i)[0])
+	}
+	return fmt.Errorf("env: game %d, deal %d: action %d: %w", i, s.deal, m, b.games.at(i).Check(m))
+}
+
+// legal returns the legal moves of a game.
+func (b *Batch) legal(i int) []rules.Move {
+	start := i * b.shape.widest
+	return b.moves[start : start+int(b.slots[i].count)]
+}
+
+// least is the number of games for which another goroutine is worth its start.
+const least = 512
+
+// each does something with every game, in pieces at once. After an error the batch must be
+// reset.
+func (b *Batch) each(ctx context.Context, do func(i int, w *worker) error) error {
+	pieces := min(b.workers, max(1, len(b.slots)/least))
+	if b.bots != nil {
+		pieces = min(b.workers, len(b.slots)) // their moves take longer than the start
+	}
+	for len(b.memory) < pieces {
+		b.memory = append(b.memory, new(worker))
+	}
+	piece := func(p int) error {
+		w := b.memory[p]
+		for i := p * len(b.slots) / pieces; i < (p+1)*len(b.slots)/pieces; i++ {
+			if err := do(i, w); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}
+	err := error(nil)
+	if pieces == 1 {
+		err = piece(0)
+	} else {
+		var group errgroup.Group
+		for p := range pieces {
+			group.Go(func() error { return piece(p) })
+		}
+		err = group.Wait()
+	}
+	if err != nil {
+		b.ready = false
+	}
+	return err
+}
+
+// Workers returns a number of workers: all cores for 0.
+func Workers(n int) int {
+	if n == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return n
+}
+
+// begin deals the game of a slot.
+func (b *Batch) begin(i int, w *worker) {
+	s := &b.slots[i]
+	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.deal)))
+	b.games.deal(i, &w.src)
+	s.points = [rules.MaxSeats]float32{}
+	if b.bots != nil {
+		b.bots.begin(i, b.seed, int(s.deal))
+	}
+}
+
+// advance begins the deal of a slot after the one that it has.
+func (b *Batch) advance(i int, w *worker) error {
+	s := &b.slots[i]
+	if int64(s.deal)+int64(len(b.slots)) > math.MaxUint32 {
+		return fmt.Errorf("env: game %d: deal %d is the last: reset with another seed", i, s.deal)
+	}
+	s.deal += uint32(len(b.slots))
+	b.begin(i, w)
+	return nil
+}
+
+// follow lets the house bots move until it is the client's turn or the game is over, and writes
+// the game into the frame. Whether the client has acted decides if there is a reward, and if a
+// deal that ends at once is a game.
+func (b *Batch) follow(ctx context.Context, w *worker, i int, acted bool) error {
+	s := &b.slots[i]
+	state := b.games.at(i)
+	seat, err := b.await(ctx, i, state)
+	if err != nil {
+		return err
+	}
+	clear(b.row(b.at.rewards, i))
+	clear(b.row(b.at.ranks, i))
+	b.row(b.at.over, i)[0] = 0
+	if seat == rules.Over && b.config.Auto && !acted {
+		if seat, err = b.pass(ctx, w, i, state); err != nil {
+			return err
+		}
+	}
+	b.standing(i, w)
+	if acted || seat == rules.Over {
+		b.reward(i, w, state)
+	}
+	if seat == rules.Over {
+		b.finish(i, state)
+		if b.config.Auto {
+			if seat, err = b.pass(ctx, w, i, state); err != nil {
+				return err
+			}
+		}
+	}
+	s.seat = int8(seat)
+	return b.observe(i, w, state)
+}
+
+// pass begins the next deal that comes to a turn of the client, and returns its seat.
+func (b *Batch) pass(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
+	for range mostDeals {
+		if err := b.advance(i, w); err != nil {
+			return rules.Over, err
+		}
+		if seat, err := b.await(ctx, i, state); seat != rules.Over || err != nil {
+			return seat, err
+		}
+	}
+	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, mostDeals)
+}
+
+// mostDeals is how many deals are passed over that end before the client's turn: those won by
+// the deal alone.
+const mostDeals = 10_000
+
+// await lets the house bots move and returns the client's seat to move, or rules.Over.
+func (b *Batch) await(ctx context.Context, i int, state rules.State) (int, error) {
+	for {
+		seat := state.Turn()
+		if seat == rules.Over || b.config.Bots[seat] == "" {
+			return seat, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return seat, err
+		}
+		if err := b.bots.move(i, seat, state); err != nil {
+			return seat, err
+		}
+	}
+}
+
+// still writes a game in which nothing has happened.
+func (b *Batch) still(i int) { clear(b.row(b.at.rewards, i)) }

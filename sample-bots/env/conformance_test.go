@@ -1,0 +1,155 @@
+package env
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// modes are what the test binary is for its tests: a house bot, and timba env on stdin and stdout.
+var modes = refereetest.Modes{
+	"bot": refereetest.House,
+	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },
+}
+
+// matches are played by the referee and by a batch.
+var matches = []struct{ game, options, bots string }{
+	{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", "@greedy @random"},
+	{"brisca", "players=4 teams=yes", "@random @greedy @first @random"},
+	{"tute", "exchange=yes blackhand=yes", "@random @greedy"},
+	{"tute", "players=3", "@random @greedy @random"},
+	{"podrida", "players=3", "@greedy @random @random"},
+	{"tebes", "size=4 opening=4", "@random @greedy"},
+	{"teeko", "start=drop", "@random @random"},
+}
+
+// A match of the referee and a batch with its seed are the same games: with every move given by
+// the client, and with house bots at all seats but one, which draw from the same seeds.
+func TestConformance(t *testing.T) {
+	for _, c := range matches {
+		t.Run(c.game+" "+c.options, func(t *testing.T) {
+			t.Parallel()
+			seed := rules.Seed{9, byte(len(c.options))}
+			replays := playMatch(t, c.game, c.options, c.bots, seed)
+			text := strings.TrimSpace("game="+c.game+" "+c.options) + " games=2 auto=no"
+			follow(t, newTestBatch(t, text, 1), replays, seed)
+			for mine := range strings.Fields(c.bots) {
+				seats := text
+				for seat, bot := range strings.Fields(c.bots) {
+					if seat != mine {
+						seats += " seat" + string(rune('0'+seat)) + "=" + bot
+					}
+				}
+				follow(t, newTestBatch(t, seats, 1), replays, seed)
+			}
+		})
+	}
+}
+
+// playMatch plays two deals by processes and returns the replays of rotation 0.
+func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
+	t.Helper()
+	programs, err := program.Resolver{Builtins: house.Registry{}}.ResolveAll(t.Context(), strings.Fields(bots))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	replays := make([]*referee.Replay, 2)
+	m := &referee.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{referee.AnyCore}}
+	m.Clock = referee.Clock{Move: time.Minute, Startup: time.Minute, Margin: time.Minute}
+	m.Done = func(g *referee.Game) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if g.Match.Rotation == 0 {
+			replays[g.Match.Deal] = &g.Replay
+		}
+		return nil
+	}
+	for i, p := range programs {
+		p.Bot.Name += string(rune('a' + i))
+		m.Bots = append(m.Bots, p.Bot)
+	}
+	if err := m.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deal, r := range replays {
+		if len(r.Faults) > 0 || r.Match.Deal != deal {
+			t.Fatalf("deal %d: %+v", deal, r.Faults)
+		}
+	}
+	return replays
+}
+
+// follow makes the client's moves of the replays, one game for each, and compares what comes of
+// them.
+func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) {
+	t.Helper()
+	if err := b.Reset(t.Context(), seed, 0); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		actions := make([]byte, 2*len(replays))
+		running := 0
+		for i, r := range replays {
+			if one(b, "over", i) == 1 {
+				continue
+			}
+			running++
+			move := r.Moves[one(b, "ply", i)]
+			action := slices.Index(b.layout.Actions, move.Move)
+			if move.Seat != one(b, "turn", i) || action < 0 {
+				t.Fatalf("deal %d: ply %d is of seat %d, want %+v", i, one(b, "ply", i), one(b, "turn", i), move)
+			}
+			binary.LittleEndian.PutUint16(actions[2*i:], uint16(action))
+		}
+		if running == 0 {
+			break
+		}
+		if err := b.Step(t.Context(), actions); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, r := range replays {
+		var ranks []int
+		for _, rank := range numbersOf(b, "ranks", i) {
+			ranks = append(ranks, int(rank))
+		}
+		if !slices.Equal(ranks, r.Ranks) || !slices.Equal(numbersOf(b, "points", i), r.Points) || one(b, "ply", i) != len(r.Moves) || one(b, "deal", i) != r.Match.Deal {
+			t.Errorf("deal %d: ranks %v, points %v, %d plies; want %v, %v, %d", i, ranks, numbersOf(b, "points", i), one(b, "ply", i), r.Ranks, r.Points, len(r.Moves))
+		}
+	}
+}
+
+// A house bot is told in a batch what the referee tells it.
+func TestBotsAreTold(t *testing.T) {
+	c, err := ParseConfig("version=1 game=tute players=3 games=2 seat2=@greedy movetime=50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBots(&c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.begin(1, rules.Seed{4}, 5)
+	want := protocol.Game{Name: "tute", Number: 1, Seat: 2, Players: 3, Seed: referee.BotSeed(rules.Seed{4}, 5, 0, 2)}
+	got := *b.told[5]
+	if settings := got.Settings.Map(); settings["players"] != "3" || settings["followonly"] != "no" {
+		t.Errorf("settings %v", settings)
+	}
+	if got.Settings = nil; got.Name != want.Name || got.Number != 1 || got.Seat != 2 || got.Players != 3 || got.Seed != want.Seed {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,362 @@
+package env
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+)
+
+func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
+
+// variants are games with options that change what is seen.
+var variants = []string{
+	"game=brisca", "game=brisca exchange=yes last10=yes blackhand=yes hunt3=yes", "game=brisca players=3 exchange=yes", "game=brisca players=4 teams=yes blackhand=yes",
+	"game=tute", "game=tute exchange=yes last10=yes blackhand=yes hunt3=yes", "game=tute players=3 exchange=yes followonly=yes", "game=tute players=4 teams=yes",
+	"game=podrida", "game=podrida players=3 rounds=updown", "game=podrida players=12 deck=40",
+	"game=tebes", "game=tebes size=4 board=random cycles=allow limit=60", "game=tebes opening=6",
+	"game=teeko", "game=teeko start=drop squares=advanced limit=50", "game=teeko opening=4",
+}
+
+// newTestBatch returns the batch of a make frame's text.
+func newTestBatch(t testing.TB, text string, workers int) *Batch {
+	t.Helper()
+	c, err := ParseConfig("version=1 " + text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := NewBatch(c, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// numbersOf returns a game's row of an array.
+func numbersOf(b *Batch, name string, i int) (row []float64) {
+	a := b.layout.array(name)
+	for data := b.row(a, i); len(data) > 0; data = data[a.Type[1]-'0':] {
+		switch a.Type {
+		case "f4":
+			row = append(row, float64(math.Float32frombits(binary.LittleEndian.Uint32(data))))
+		case "u4":
+			row = append(row, float64(binary.LittleEndian.Uint32(data)))
+		case "u2":
+			row = append(row, float64(binary.LittleEndian.Uint16(data)))
+		case "i2":
+			row = append(row, float64(int16(binary.LittleEndian.Uint16(data))))
+		case "u1":
+			row = append(row, float64(data[0]))
+		case "i1":
+			row = append(row, float64(int8(data[0])))
+		}
+	}
+	return row
+}
+
+// one returns a game's number in an array.
+func one(b *Batch, name string, i int) int { return int(numbersOf(b, name, i)[0]) }
+
+// randomActions returns a legal action for each game.
+func randomActions(b *Batch, r *rules.Rand) []byte {
+	actions := make([]byte, 2*len(b.slots))
+	for i := range b.slots {
+		if legal := b.legal(i); len(legal) > 0 {
+			binary.LittleEndian.PutUint16(actions[2*i:], uint16(legal[r.Below(len(legal))]))
+		}
+	}
+	return actions
+}
+
+// What a seat sees is what its view line says; what it may do is what the turn line lists. A
+// frame has the same in all its arrays.
+func TestObservation(t *testing.T) {
+	for _, text := range variants {
+		t.Run(text, func(t *testing.T) {
+			b := newTestBatch(t, text+" games=3 auto=no arrays=legal,mask,observation", 1)
+			r := rules.NewRand(1)
+			for deals := range uint32(4) {
+				if err := b.Reset(t.Context(), rules.Seed{7}, 3*deals); err != nil {
+					t.Fatal(err)
+				}
+				for over := 0; over < 3; {
+					over = 0
+					for i := range b.slots {
+						compare(t, b, i)
+						over += one(b, "over", i)
+					}
+					if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// compare compares the arrays of a game with its lines.
+func compare(t *testing.T, b *Batch, i int) {
+	t.Helper()
+	s := b.games.at(i)
+	if one(b, "turn", i) != s.Turn() || one(b, "ply", i) != s.Ply() || (one(b, "over", i) == 1) != (s.Turn() == rules.Over) {
+		t.Fatalf("game %d: turn %d, ply %d, over %d", i, one(b, "turn", i), one(b, "ply", i), one(b, "over", i))
+	}
+	for seat, p := range s.Result().Points {
+		if got := numbersOf(b, "points", i)[seat]; got != p && s.Turn() == rules.Over {
+			t.Fatalf("game %d: points of seat %d are %v, want %v", i, seat, got, p)
+		}
+	}
+	if s.Turn() == rules.Over {
+		if bytes.Count(b.row(b.at.planes, i), []byte{0}) != b.at.planes.row || one(b, "count", i) != 0 || bytes.IndexByte(b.row(b.at.mask, i), 1) >= 0 {
+			t.Fatalf("game %d is over, and there is something to see", i)
+		}
+		return
+	}
+	o := rules.Observe(s, s.Turn())
+	var listed, masked []string
+	for j, a := range numbersOf(b, "legal", i) {
+		if j < one(b, "count", i) {
+			listed = append(listed, b.layout.Actions[int(a)])
+		} else if a != padding {
+			t.Fatalf("game %d: action %v is behind the list", i, a)
+		}
+	}
+	for a, legal := range numbersOf(b, "mask", i) {
+		if legal != 0 {
+			masked = append(masked, b.layout.Actions[a])
+		}
+	}
+	if want := o.Moves.Strings(); !slices.Equal(listed, want) || !slices.Equal(masked, want) {
+		t.Fatalf("game %d: legal %q and %q, want %q", i, listed, masked, want)
+	}
+	planes, rest := map[string]string{}, b.row(b.at.planes, i)
+	for _, p := range b.layout.Planes {
+		var set []string
+		for place, bit := range rest[:p.Size] {
+			if bit != 0 {
+				set = append(set, placeName(p.Size, place))
+			}
+		}
+		planes[p.Name], rest = strings.Join(set, ","), rest[p.Size:]
+	}
+	numbers := map[string]int{}
+	for j, n := range numbersOf(b, "numbers", i) {
+		numbers[b.layout.Numbers[j]] = int(n)
+	}
+	wantPlanes, wantNumbers := seen(b.layout, o)
+	for name, want := range wantPlanes {
+		if planes[name] != want {
+			t.Fatalf("game %d: plane %s has %q, want %q\n%s", i, name, planes[name], want, o.View)
+		}
+	}
+	for name, want := range wantNumbers {
+		if numbers[name] != want {
+			t.Fatalf("game %d: number %s is %d, want %d\n%s", i, name, numbers[name], want, o.View)
+		}
+	}
+	if len(planes) != len(wantPlanes) || len(numbers) != len(wantNumbers) {
+		t.Fatalf("game %d: planes %v, numbers %v; want %v, %v", i, planes, numbers, wantPlanes, wantNumbers)
+	}
+}
+
+// placeName returns a card, or a square.
+func placeName(size, place int) string {
+	if size == baraja.Cards {
+		return baraja.Card(place).String()
+	}
+	return strconv.Itoa(place)
+}
+
+// The rewards of a game add up to its points, or are its outcome, whoever plays; a game that ends
+// begins its next deal by itself, and what the frame says of the end is of the old one.
+func TestRewards(t *testing.T) {
+	for _, text := range variants {
+		for _, rewards := range []Rewards{Points, Outcome} {
+			b := newTestBatch(t, text+" games=5 rewards="+string(rewards), 1)
+			if err := b.Reset(t.Context(), rules.Seed{3}, 10); err != nil {
+				t.Fatal(err)
+			}
+			sum, r, ends := make([][]float64, 5), rules.NewRand(2), 0
+			for i := range sum {
+				sum[i] = make([]float64, b.layout.Players)
+				if deal := one(b, "deal", i); deal%5 != (10+i)%5 {
+					t.Fatalf("%s: game %d begins with deal %d", text, i, deal)
+				}
+			}
+			for ends < 12 {
+				before := make([]int, 5)
+				for i := range before {
+					before[i] = one(b, "deal", i)
+				}
+				if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
+					t.Fatal(err)
+				}
+				for i := range b.slots {
+					for seat, x := range numbersOf(b, "rewards", i) {
+						sum[i][seat] += x
+					}
+					if one(b, "over", i) == 0 {
+						if one(b, "deal", i) != before[i] {
+							t.Fatalf("%s: game %d changes its deal before its end", text, i)
+						}
+						continue
+					}
+					ends++
+					if d := one(b, "deal", i) - before[i]; d <= 0 || d%5 != 0 {
+						t.Fatalf("%s: game %d: deal %d follows %d", text, i, one(b, "deal", i), before[i])
+					}
+					points, want := numbersOf(b, "points", i), numbersOf(b, "points", i)
+					ranks := make([]int, len(points))
+					for seat, rank := range numbersOf(b, "ranks", i) {
+						ranks[seat] = int(rank)
+					}
+					if result := rules.RankByPoints(b.config.Variant, points); !slices.Equal(result.Ranks, ranks) {
+						t.Fatalf("%s: game %d: ranks %v of points %v", text, i, ranks, points)
+					}
+					if rewards == Outcome {
+						for seat := range want {
+							record := rules.RecordOf(b.config.Variant, ranks, seat)
+							want[seat] = float64(record.Wins - record.Losses)
+						}
+					}
+					if !slices.Equal(sum[i], want) {
+						t.Fatalf("%s: game %d: rewards %v, want %v", text, i, sum[i], want)
+					}
+					clear(sum[i])
+				}
+			}
+		}
+	}
+}
+
+// The number of workers changes nothing, nor does what else is in the batch.
+func TestWorkers(t *testing.T) {
+	for _, text := range []string{
+		"game=brisca games=1600", "game=tute seat0=@greedy games=20", "game=tebes size=4 seat1=@random games=20", "game=podrida seat1=@greedy seat2=@first games=20",
+	} {
+		var frames [2][]byte
+		for n, workers := range []int{1, 3} {
+			b := newTestBatch(t, text, workers)
+			r := rules.NewRand(5)
+			if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
+				t.Fatal(err)
+			}
+			for range 25 {
+				if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			frames[n] = slices.Clone(b.Message())
+		}
+		if !bytes.Equal(frames[0], frames[1]) {
+			t.Errorf("%s: the frames of one worker and of three differ", text)
+		}
+	}
+}
+
+// Next begins the next deal of some games and leaves the others alone.
+func TestNext(t *testing.T) {
+	b := newTestBatch(t, "game=brisca games=3 auto=no", 1)
+	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
+		t.Fatal(err)
+	}
+	r := rules.NewRand(1)
+	for range 40 {
+		if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.slots[1].seat != rules.Over {
+		t.Fatal("a game of Brisca is not over after 40 cards")
+	}
+	// Games that are over take any action and stay as they are.
+	if err := b.Step(t.Context(), bytes.Repeat([]byte{0xff}, 6)); err != nil || one(b, "over", 2) != 1 || numbersOf(b, "rewards", 2)[0] != 0 {
+		t.Fatal(err, one(b, "over", 2))
+	}
+	if err := b.Next(t.Context(), []byte{0, 1, 0}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 4, 2} {
+		if one(b, "deal", i) != want || (one(b, "over", i) == 0) != (i == 1) || (one(b, "turn", i) == 0) != (i == 1) {
+			t.Errorf("game %d: deal %d, over %d, turn %d", i, one(b, "deal", i), one(b, "over", i), one(b, "turn", i))
+		}
+	}
+}
+
+// An illegal action changes nothing in any game.
+func TestIllegal(t *testing.T) {
+	b := newTestBatch(t, "game=brisca games=2", 1)
+	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(b.Message())
+	good := randomActions(b, rules.NewRand(1))
+	for action, want := range map[uint16]string{
+		12:    `env: game 1, deal 1: action 12: brisca: "1c" is not in hand: play one of `,
+		60:    `env: game 1, deal 1: action 60: brisca: "swap:1c" is not in this game: play a card, or set exchange=yes`,
+		96:    "env: game 1, deal 1: action 96 is no move of brisca: try ",
+		65535: "env: game 1, deal 1: action 65535 is no move of brisca: try ",
+	} {
+		bad := slices.Clone(good)
+		binary.LittleEndian.PutUint16(bad[2:], action)
+		if err := b.Step(t.Context(), bad); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("action %d: %v, want %s", action, err, want)
+		}
+	}
+	if !bytes.Equal(before, b.Message()) {
+		t.Error("the games have changed")
+	}
+	if err := b.Step(t.Context(), good); err != nil {
+		t.Error(err)
+	}
+}
+
+// A step allocates nothing but what the end of a game needs.
+func TestAllocations(t *testing.T) {
+	if refereetest.Raced() {
+		t.Skip("the race detector allocates")
+	}
+	b := newTestBatch(t, "game=brisca games=100 arrays=legal,mask,observation", 1)
+	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
+		t.Fatal(err)
+	}
+	actions := make([]byte, 200)
+	if n := testing.AllocsPerRun(30, func() {
+		for i := range b.slots {
+			binary.LittleEndian.PutUint16(actions[2*i:], uint16(b.legal(i)[0]))
+		}
+		if err := b.Step(t.Context(), actions); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 10 {
+		t.Errorf("%v allocations for a step of 100 games", n)
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	for _, text := range variants {
+		b.Run(strings.ReplaceAll(text, " ", ","), func(b *testing.B) {
+			const games = 1024
+			e := newTestBatch(b, text+" games=1024", 1)
+			if err := e.Reset(b.Context(), rules.Seed{1}, 0); err != nil {
+				b.Fatal(err)
+			}
+			r := rules.NewRand(1)
+			n := 0
+			for b.Loop() {
+				if err := e.Step(b.Context(), randomActions(e, r)); err != nil {
+					b.Fatal(err)
+				}
+				n += games
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/action")
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Server serves clients on a Unix socket, each with games of its own.
+type Server struct {
+	Workers     int           // goroutines of a connection
+	Connections int           // the most at once
+	Idle        time.Duration // how long a connection may be silent, or not read
+	Log         io.Writer     // gets a line when a connection ends by an error
+}
+
+// Listen serves on a new socket, which only the user may use, until the context ends. It removes
+// the socket of a server that has ended without doing so.
+func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
+	l, err := listen(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { l.Close() })()
+	defer l.Close()
+	ready()
+	var all sync.WaitGroup
+	defer all.Wait()
+	room, problems := make(chan struct{}, s.Connections), log.New(s.Log, "", 0)
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("env: the socket %q has failed: %w", path, err)
+		}
+		select {
+		case room <- struct{}{}:
+			all.Go(func() {
+				s.serve(ctx, conn, problems)
+				<-room
+			})
+		default:
+			all.Go(func() { s.refuse(conn) })
+		}
+	}
+}
+
+// serve answers one client.
+func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger) {
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	timed := &timed{conn, s.Idle}
+	err := (&session{ctx: ctx, in: timed, out: timed, workers: s.Workers}).run()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("env: a connection was silent for %v: it is closed", s.Idle)
+		s.tell(conn, err)
+	}
+	if err != nil && ctx.Err() == nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		problems.Println(err)
+	}
+}
+
+// farewell is how long a client has to read why its connection is closed.
+const farewell = time.Second
+
+// tell writes an error frame to a client that may not read.
+func (s *Server) tell(conn net.Conn, err error) {
+	conn.SetWriteDeadline(time.Now().Add(farewell))
+	writeFrame(conn, frameError, clean(err.Error()))
+}
+
+// refuse tells a client that there is no room.
+func (s *Server) refuse(conn net.Conn) {
+	defer conn.Close()
+	s.tell(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.Connections))
+}
+
+// timed is a connection that fails when it is silent for long.
+type timed struct {
+	net.Conn
+	idle time.Duration
+}
+
+func (t *timed) Read(p []byte) (int, error) {
+	t.SetReadDeadline(time.Now().Add(t.idle))
+	return t.Conn.Read(p)
+}
+
+func (t *timed) Write(p []byte) (int, error) {
+	t.SetWriteDeadline(time.Now().Add(t.idle))
+	return t.Conn.Write(p)
+}
+
+// listen makes the socket.
+func listen(ctx context.Context, path string) (net.Listener, error) {
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, fmt.Errorf("env: %q exists and is no socket: try another path", path)
+		}
+		if conn, err := net.Dial("unix", path); err == nil {
+			conn.Close()
+			return nil, fmt.Errorf("env: %q is in use by another server: try another path", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	const most = 107 // of sockaddr_un on Linux
+	if len(path) > most {
+		return nil, fmt.Errorf("env: %q has %d bytes, and a socket's path has %d at most: try a shorter one", path, len(path), most)
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "unix", path)
+	if err != nil {
+		var sys syscall.Errno
+		if errors.As(err, &sys) {
+			return nil, &fs.PathError{Op: "listen", Path: path, Err: sys}
+		}
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}

@@ -1,0 +1,175 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/referee/refereetest"
+)
+
+// start serves on a socket and returns its path, what was logged, and what ends it.
+func start(t *testing.T, s Server) (path string, stop func() string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "timba-env-") // short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path = filepath.Join(dir, "s")
+	var log bytes.Buffer
+	s.Workers, s.Log = 1, &log
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- s.Listen(ctx, path, func() { close(ready) }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		t.Fatal(err)
+	}
+	return path, func() string {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Lstat(path); err == nil {
+			t.Error("the socket is still there")
+		}
+		return log.String()
+	}
+}
+
+// dial connects and sends a frame, if there is one.
+func dial(t *testing.T, path, send string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if send == "" {
+		return conn
+	}
+	if _, err := io.WriteString(conn, send); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// answer reads a frame.
+func answer(t *testing.T, conn net.Conn) answered {
+	t.Helper()
+	var header [headerBytes]byte
+	if _, err := io.ReadFull(conn, header[:]); err != nil {
+		t.Fatal(err)
+	}
+	payload := make([]byte, binary.LittleEndian.Uint32(header[:]))
+	if _, err := io.ReadFull(conn, payload); err != nil {
+		t.Fatal(err)
+	}
+	return answered{kind(header[4]), string(payload)}
+}
+
+// Each connection of a socket has games of its own; one too many is told so, and there is room
+// again when one ends.
+func TestConnections(t *testing.T) {
+	path, stop := start(t, Server{Connections: 2, Idle: time.Hour})
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	first, second := dial(t, path, frame(frameMake, makeBrisca)), dial(t, path, frame(frameMake, "version=1 game=teeko"))
+	if a, b := answer(t, first), answer(t, second); a.kind != frameLayout || b.kind != frameLayout || a == b {
+		t.Error(a, b)
+	}
+	if a := answer(t, dial(t, path, "")); a != (answered{frameError, "env: 2 connections are open, which is the most: close one, or start the server with more"}) {
+		t.Error(a)
+	}
+	first.Close()
+	refereetest.Until(t, "there is room again", func() bool {
+		conn := dial(t, path, "")
+		io.WriteString(conn, frame(frameMake, makeBrisca)) // fails if there is no room, which the answer says
+		return answer(t, conn).kind == frameLayout
+	})
+	if _, err := io.WriteString(second, frame(frameReset, reset(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	if a := answer(t, second); a.kind != frameState {
+		t.Error(a)
+	}
+	if log := stop(); log != "" {
+		t.Error(log)
+	}
+}
+
+// A connection that is silent is closed, and told why; so is one that stops within a frame.
+func TestIdle(t *testing.T) {
+	path, stop := start(t, Server{Connections: 2, Idle: 50 * time.Millisecond})
+	for _, send := range []string{"", frame(frameMake, makeBrisca)[:10]} {
+		conn := dial(t, path, send)
+		if a := answer(t, conn); a != (answered{frameError, "env: a connection was silent for 50ms: it is closed"}) {
+			t.Error(a)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+			t.Error(err)
+		}
+	}
+	if log := stop(); strings.Count(log, "silent for 50ms") != 2 {
+		t.Error(log)
+	}
+}
+
+// A client that does not read its answers is closed as well.
+func TestUnread(t *testing.T) {
+	path, stop := start(t, Server{Connections: 1, Idle: 50 * time.Millisecond})
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, frame(frameMake, "version=1 game=podrida games=20000")+frame(frameReset, reset(1, 0))); err != nil {
+		t.Fatal(err)
+	}
+	refereetest.Until(t, "the connection is closed", func() bool {
+		_, err := io.WriteString(conn, frame(frameReset, reset(1, 0)))
+		return err != nil
+	})
+	if log := stop(); !strings.Contains(log, "silent for 50ms") {
+		t.Error(log)
+	}
+}
+
+// A socket that a dead server has left is replaced, one in use is not, nor is a file.
+func TestSocketPath(t *testing.T) {
+	path, stop := start(t, Server{Connections: 1, Idle: time.Hour})
+	s := Server{Connections: 1, Idle: time.Hour, Workers: 1, Log: io.Discard}
+	if err := s.Listen(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "is in use by another server: try another path") {
+		t.Error(err)
+	}
+	stop()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close() // as kill -9 leaves it
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := s.Listen(ctx, path, cancel); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "exists and is no socket: try another path") {
+		t.Error(err)
+	}
+	if err := s.Listen(t.Context(), filepath.Join(filepath.Dir(path), strings.Repeat("x", 120)), nil); err == nil || !strings.Contains(err.Error(), "try a shorter one") {
+		t.Error(err)
+	}
+}

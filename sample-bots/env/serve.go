@@ -1,0 +1,176 @@
+package env
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Serve answers the frames of one client until its input or the context ends. Its error is that
+// of the connection, or what was wrong with a frame after which there can be no other.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
+	ended := make(chan error, 1)
+	go func() { ended <- (&session{ctx: ctx, in: in, out: out, workers: workers}).run() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return nil // a read of stdin cannot be ended: the program does
+	}
+}
+
+// session is a client's connection.
+type session struct {
+	ctx     context.Context
+	in      io.Reader
+	out     io.Writer
+	workers int
+	batch   *Batch
+	buf     []byte
+}
+
+// run answers frames until the input ends. A wrong frame is answered with an error frame.
+func (s *session) run() error {
+	for {
+		k, payload, err := readFrame(s.in, s.buf)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLost):
+			if w := writeFrame(s.out, frameError, clean(err.Error())); w != nil {
+				return w
+			}
+			return err
+		case err != nil:
+			return err
+		}
+		s.buf = payload
+		var broken *writeError
+		if err = s.answer(k, payload); errors.As(err, &broken) {
+			return broken.error
+		}
+		if err == nil {
+			continue
+		}
+		if err := writeFrame(s.out, frameError, clean(err.Error())); err != nil {
+			return err
+		}
+	}
+}
+
+// clean returns a text as UTF-8.
+func clean(text string) []byte {
+	if !utf8.ValidString(text) {
+		text = fmt.Sprintf("%+q", text)
+	}
+	return []byte(text)
+}
+
+// writeError is an error of the connection, not of a frame.
+type writeError struct{ error }
+
+// reply writes a frame.
+func (s *session) reply(k kind, payload []byte) error {
+	if err := writeFrame(s.out, k, payload); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}
+
+// answer answers a frame of the client.
+func (s *session) answer(k kind, payload []byte) error {
+	if k == frameMake {
+		return s.make(payload)
+	}
+	if s.batch == nil {
+		return fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
+	}
+	var err error
+	switch k {
+	case frameReset:
+		err = s.reset(payload)
+	case frameActions:
+		err = s.batch.Step(s.ctx, payload)
+	case frameNext:
+		err = s.batch.Next(s.ctx, payload)
+	case frameView:
+		return s.view(payload)
+	default:
+		return fmt.Errorf("env: a frame of kind %q is unknown: try M, R, A, N or V", string(rune(k)))
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := s.out.Write(s.batch.Message()); err != nil {
+		return &writeError{err}
+	}
+	return nil
+}
+
+// make makes the games, in the place of those that there are.
+func (s *session) make(payload []byte) error {
+	c, err := ParseConfig(string(payload))
+	if err != nil {
+		return err
+	}
+	b, err := NewBatch(c, s.workers)
+	if err != nil {
+		return err
+	}
+	s.batch = b
+	text, err := json.Marshal(b.Layout())
+	if err != nil {
+		return fmt.Errorf("env: the layout cannot be written: %w", err)
+	}
+	return s.reply(frameLayout, text)
+}
+
+func (s *session) reset(payload []byte) error {
+	var seed rules.Seed
+	if want := len(seed) + 4; len(payload) != want {
+		return fmt.Errorf("env: a reset frame has %d bytes: send %d, a seed of %d and the first deal of 4", len(payload), want, len(seed))
+	}
+	copy(seed[:], payload)
+	return s.batch.Reset(s.ctx, seed, binary.LittleEndian.Uint32(payload[len(seed):]))
+}
+
+// view answers with a drawing of a game, as its seat to move sees it.
+func (s *session) view(payload []byte) error {
+	if len(payload) != 4 {
+		return fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
+	}
+	text, err := s.batch.View(binary.LittleEndian.Uint32(payload))
+	if err != nil {
+		return err
+	}
+	return s.reply(frameText, []byte(text))
+}
+
+// View returns a drawing of a game for the seat to move, and its moves; of a game that is over,
+// for seat 0.
+func (b *Batch) View(game uint32) (string, error) {
+	if !b.ready {
+		return "", errUnready
+	}
+	if int64(game) >= int64(len(b.slots)) {
+		return "", fmt.Errorf("env: game %d does not exist: try 0 to %d", game, len(b.slots)-1)
+	}
+	v := b.config.Variant
+	o := rules.Observe(b.games.at(int(game)), max(0, int(b.slots[game].seat)))
+	text := draw.Style{}.Position(draw.Position{
+		Game: v.Game().Name(), Display: v.Game().Display(), Options: protocol.Pairs(v.Settings().String()),
+		View: o.View, Seat: o.Seat, Ply: o.Ply, Turn: o.Turn,
+	})
+	if o.Moves.Len() > 0 {
+		text += fmt.Sprintf("moves: %s\n", o.Moves)
+	}
+	return text, nil
+}

@@ -1,0 +1,148 @@
+package house
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// topLevel is the champion itself; those below it are weaker and quick.
+const topLevel = 8
+
+var levelOption = whole("level", 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
+
+// Level is an opponent for people: the champion, or one that plays less well.
+type Level struct {
+	Number int // from 1 on
+	Name   string
+	Spec   string
+}
+
+// MiddleLevel is the number of the level for people who choose none.
+const MiddleLevel = 4
+
+var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
+
+// Levels returns the levels from the weakest on. They play every game.
+func Levels() (list []Level) {
+	for i, name := range levelNames {
+		l := Level{Number: i + 1, Name: name, Spec: "champion"}
+		if l.Number < topLevel {
+			l.Spec += fmt.Sprintf(":%s=%d", levelOption.Name, l.Number)
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// FindLevel returns the level of a name or a number.
+func FindLevel(text string) (Level, error) {
+	var all []string
+	for _, l := range Levels() {
+		if text == l.Name || text == strconv.Itoa(l.Number) {
+			return l, nil
+		}
+		all = append(all, l.Name)
+	}
+	return Level{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
+}
+
+// levelMemory is the bytes of a table or tree that are enough for the nodes of the lower levels.
+const levelMemory = 4 << 20
+
+// grade is how a level below the top plays a game.
+type grade struct {
+	nodes uint64 // for a move, as the option of this name
+	slips int    // of a hundred moves are random
+	sight sight
+}
+
+// sight is what is not overlooked, however few the nodes are. It is for games without hidden cards.
+type sight int
+
+const (
+	blind      sight = iota
+	seesWin          // a move that wins at once
+	seesThreat       // nor, by a random move, that the other side wins with its next move
+)
+
+// levelGrades are the grades of a game from level 1 on, so that the ratings of neighbours differ by
+// about the same: TestLevels measures them, docs/house-bots.md has the figures.
+var levelGrades = map[string][topLevel - 1]grade{
+	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
+	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
+	"podrida": {{1, 0, blind}, {2, 0, blind}, {3, 0, blind}, {5, 0, blind}, {11, 0, blind}, {38, 0, blind}, {120, 0, blind}},
+	"tebes":   {{10, 90, blind}, {10, 70, blind}, {10, 50, seesWin}, {10, 20, seesThreat}, {120, 0, seesWin}, {600, 0, seesWin}, {8000, 0, seesWin}},
+	"teeko":   {{10, 90, blind}, {10, 70, blind}, {10, 60, seesWin}, {10, 20, seesThreat}, {110, 0, seesWin}, {550, 0, seesWin}, {3500, 0, seesWin}},
+}
+
+// weaken returns a search that plays as the grade has it.
+func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) thinker {
+	if l.nodes == 0 || l.nodes > g.nodes {
+		l.nodes = g.nodes
+	}
+	return &clumsy{thinker: search(l, min(memory, levelMemory)), grade: g}
+}
+
+// clumsy is a thinker of which some moves are random.
+type clumsy struct {
+	thinker
+	grade
+	legal, replies, sound []rules.Move
+}
+
+func (c *clumsy) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
+	slip := c.slips > r.Below(100)
+	c.legal = s.Legal(c.legal[:0])
+	if c.sight >= seesWin {
+		if i := winning(s, c.legal); i >= 0 {
+			return c.legal[i], info
+		}
+	}
+	if !slip {
+		return c.thinker.think(t, s, r, info)
+	}
+	moves := c.legal
+	if c.sight >= seesThreat {
+		if safe := c.safe(s); len(safe) > 0 {
+			moves = safe
+		}
+	}
+	return moves[r.Below(len(moves))], info
+}
+
+// safe returns the moves after which the other side cannot win at once.
+func (c *clumsy) safe(s rules.State) []rules.Move {
+	c.sound = c.sound[:0]
+	for _, m := range c.legal {
+		if next := made(s, m); next.Turn() == s.Turn() || winning(next, c.answers(next)) < 0 {
+			c.sound = append(c.sound, m)
+		}
+	}
+	return c.sound
+}
+
+func (c *clumsy) answers(s rules.State) []rules.Move {
+	c.replies = s.Legal(c.replies[:0])
+	return c.replies
+}
+
+// winning returns the index of a move with which the seat to move wins at once, -1 if there is none.
+func winning(s rules.State, moves []rules.Move) int {
+	for i, m := range moves {
+		if next := made(s, m); next.Turn() == rules.Over && next.Result().Points[s.Turn()] == 1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// made returns the position after a move.
+func made(s rules.State, m rules.Move) rules.State {
+	next := s.Clone()
+	next.Apply(m, nil)
+	return next
+}

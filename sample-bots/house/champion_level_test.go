@@ -1,0 +1,268 @@
+package house
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+)
+
+// levelDeals is 0 where the levels are only shown to be in order.
+var levelDeals = flag.Int("levels", 0, "deals that TestLevels plays for each pair of levels; 500 to measure them")
+
+// topNodes are those of the champion where it is measured, about a tenth of a second a move.
+var topNodes = map[string]int{"brisca": 20_000, "tute": 20_000, "podrida": 5_000, "tebes": 200_000, "teeko": 200_000}
+
+// topPart is the part of the deals that are played with the champion.
+const topPart = 5
+
+// levelSpec returns the spec of a level that needs no clock.
+func levelSpec(game string, l Level) string {
+	if l.Number < topLevel {
+		return l.Spec
+	}
+	return fmt.Sprintf("%s:nodes=%d", l.Spec, topNodes[game])
+}
+
+// Each level is better than the one below it. With -levels 500 the differences in Elo are printed that
+// docs/house-bots.md has.
+func TestLevels(t *testing.T) {
+	for _, g := range games.All() {
+		for i, weak := range Levels()[:topLevel-1] {
+			strong := Levels()[i+1]
+			t.Run(fmt.Sprintf("%s-%d", g.Name(), strong.Number), func(t *testing.T) {
+				deals := max(*levelDeals, levelTrials[g.Name()])
+				if strong.Number == topLevel {
+					if *levelDeals == 0 {
+						t.Skip("the champion takes its time: -levels measures it")
+					}
+					deals = *levelDeals / topPart
+				}
+				if testing.Short() && strong.Number > 5 {
+					t.Skip("plays games with hundreds of iterations a move")
+				}
+				t.Parallel()
+				score := levelDuel(t, g, levelSpec(g.Name(), weak), levelSpec(g.Name(), strong), deals)
+				t.Logf("%s: level %d is %+.0f Elo (%+.0f to %+.0f) above level %d, %d deals", g.Name(), strong.Number,
+					rating.Elo(score.Value), rating.Elo(score.Low), rating.Elo(score.High), weak.Number, deals)
+				if score.Value <= 0.5 || *levelDeals > 0 && score.Low <= 0.5 {
+					t.Errorf("level %d scores %.3f (%.3f to %.3f) against level %d", strong.Number, score.Value, score.Low, score.High, weak.Number)
+				}
+			})
+		}
+	}
+}
+
+// levelTrials are the deals by which the order shows; the same are played each time.
+var levelTrials = map[string]int{"brisca": 200, "tute": 200, "podrida": 15, "tebes": 30, "teeko": 30}
+
+// levelDuel plays deals between two bots that take the seats in turn, twice each, and returns the
+// average score of the stronger one, of all pairs of their seats, with the interval of 95 %.
+func levelDuel(t *testing.T, g rules.Game, weak, strong string, deals int) rating.Estimate {
+	tb := resolve(t, g, "")
+	n := tb.variant.Players()
+	players := [2][]Player{make([]Player, n), make([]Player, n)}
+	for seat := range n {
+		for side, spec := range []string{weak, strong} {
+			p, err := Find(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			players[side][seat] = p
+		}
+	}
+	scores := make([]float64, deals)
+	for deal := range scores {
+		for first := range 2 {
+			seats := make([]Player, n)
+			for seat := range seats {
+				seats[seat] = players[(first+seat)%2][seat]
+			}
+			scores[deal] += pairScore(tb.run(t, uint64(deal), uint64(first), seats), first) / 2
+		}
+	}
+	return rating.Mean(scores)
+}
+
+// run plays a deal; the part makes the bots' seeds others.
+func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) rules.Result {
+	infos := make([]*protocol.Game, len(seats))
+	for i := range infos {
+		infos[i] = &protocol.Game{
+			Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
+			Seat: i, Players: len(seats), Seed: (deal*2+part)*16 + uint64(i),
+		}
+	}
+	var seed rules.Seed
+	binary.BigEndian.PutUint64(seed[:], deal)
+	stream := rules.NewStream(seed)
+	state := tb.variant.Deal(&stream)
+	for state.Turn() != rules.Over {
+		a := seats[state.Turn()].Answer(tb.turn(state, infos[state.Turn()]))
+		m, err := state.ParseMove(string(a.Move))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rules.Play(state, m, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state.Result()
+}
+
+// pairScore returns the average score of the stronger seats against the weaker ones, which are
+// those of the parity of first.
+func pairScore(r rules.Result, first int) float64 {
+	sum, pairs := 0.0, 0.0
+	for strong := range r.Ranks {
+		for weak := range r.Ranks {
+			if (strong+first)%2 == 0 || (weak+first)%2 != 0 {
+				continue
+			}
+			pairs++
+			switch d := r.Ranks[weak] - r.Ranks[strong]; {
+			case d > 0:
+				sum++
+			case d == 0:
+				sum += 0.5
+			}
+		}
+	}
+	return sum / pairs
+}
+
+// Every level plays every game, whatever its options.
+func TestLevelsPlayAll(t *testing.T) {
+	for game, all := range map[string][]string{
+		"brisca":  {"players=3", "players=4 teams=yes exchange=yes last10=yes blackhand=yes"},
+		"tute":    {"exchange=yes last10=yes", "players=3", "players=4 teams=yes", "followonly=yes"},
+		"podrida": {"players=3 deck=40", "players=12 rounds=updown"},
+		"tebes":   {"size=4", "board=random", "cycles=forbid"},
+		"teeko":   {"start=drop", "squares=advanced"},
+	} {
+		g, err := games.Find(game)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, options := range all {
+			tb := resolve(t, g, options)
+			for _, l := range Levels()[:topLevel-1] {
+				if testing.Short() && l.Number%3 != 1 {
+					continue
+				}
+				seats := make([]string, tb.variant.Players())
+				for i := range seats {
+					seats[i] = l.Spec
+				}
+				_, once := tb.play(t, 3, seats)
+				if _, again := tb.play(t, 3, seats); once != again {
+					t.Errorf("%s %s, level %d: %s\nand then %s", game, options, l.Number, once, again)
+				}
+			}
+		}
+	}
+}
+
+// From level 3 on nobody overlooks a win at once on the board; a beginner does.
+func TestLevelsSeeWins(t *testing.T) {
+	tb := resolve(t, teeko.Game{}, "")
+	r := rules.NewRand(5)
+	missed := map[int]int{}
+	const positions = 100
+	for found := 0; found < positions; {
+		stream := rules.FastStream(r)
+		s := tb.variant.Deal(&stream)
+		for i := r.Below(40); i > 0 && s.Turn() != rules.Over; i-- {
+			legal := s.Legal(nil)
+			s.Apply(legal[r.Below(len(legal))], nil)
+		}
+		if s.Turn() == rules.Over || winning(s, s.Legal(nil)) < 0 {
+			continue
+		}
+		found++
+		for _, l := range Levels()[:topLevel-1] {
+			p, _ := Find(l.Spec)
+			info := &protocol.Game{
+				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
+			}
+			m, err := s.ParseMove(string(p.Answer(tb.turn(s, info)).Move))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if next := made(s, m); next.Turn() != rules.Over {
+				missed[l.Number]++
+			}
+		}
+	}
+	for _, l := range Levels()[:topLevel-1] {
+		if n := missed[l.Number]; l.Number >= 3 && n > 0 || l.Number == 1 && n < positions/2 {
+			t.Errorf("level %d overlooks %d wins of %d", l.Number, n, positions)
+		}
+	}
+}
+
+// A random move that sees threats leaves none that could have been met.
+func TestSlipsAreSafe(t *testing.T) {
+	tb := resolve(t, teeko.Game{}, "")
+	r := rules.NewRand(6)
+	c := &clumsy{grade: grade{slips: 100, sight: seesThreat}}
+	met := 0
+	for range 3000 {
+		stream := rules.FastStream(r)
+		s := tb.variant.Deal(&stream)
+		for i := r.Below(40); i > 0 && s.Turn() != rules.Over; i-- {
+			legal := s.Legal(nil)
+			s.Apply(legal[r.Below(len(legal))], nil)
+		}
+		if s.Turn() == rules.Over {
+			continue
+		}
+		threats := 0
+		all := s.Legal(nil)
+		for _, m := range all {
+			next := made(s, m)
+			if next.Turn() != rules.Over && next.(*teeko.State).CanWin(next.Turn()) {
+				threats++
+			}
+		}
+		m, _ := c.think(nil, s, r, nil)
+		if next := made(s, m); next.Turn() != rules.Over && next.(*teeko.State).CanWin(next.Turn()) && threats < len(all) {
+			t.Fatalf("a threat is overlooked with %d", m)
+		} else if threats > 0 {
+			met++
+		}
+	}
+	if met < 100 {
+		t.Errorf("only %d positions have threats", met)
+	}
+}
+
+func TestFindLevel(t *testing.T) {
+	for _, text := range []string{"4", "intermediate"} {
+		if l, err := FindLevel(text); err != nil || l.Number != 4 || l.Spec != "champion:level=4" {
+			t.Errorf("%q: %v, %v", text, l, err)
+		}
+	}
+	for _, text := range []string{"", "0", "9", "04", "hard", "Expert"} {
+		if _, err := FindLevel(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("level %q does not exist: try 1 to 8, or beginner,", text)) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, spec := range []string{"champion:level=0", "champion:level=9", "champion:level=x", "champion:level="} {
+		if _, err := Find(spec); err == nil || !strings.Contains(err.Error(), "option level cannot be") {
+			t.Errorf("%q: %v", spec, err)
+		}
+	}
+	for _, l := range Levels() {
+		if _, err := Find(l.Spec); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Package dataset keeps games of Brisca and Tute on disk, for learning from them. A game takes
+// about 60 bytes: its rules, its shuffled pack and its moves. What nets are trained on is computed
+// from the games when it is needed. docs/training.md describes the format.
+package dataset
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learn"
+)
+
+const magic = "timba-data 1\n"
+
+// The bounds of a data set.
+const (
+	MaxGames  = 1 << 26
+	MaxMoves  = 64 // of a game
+	maxHeader = 1 << 16
+	window    = 1 << 20
+)
+
+// Header says what a data set is.
+type Header struct {
+	Mode  string   `json:"mode"`
+	Games int      `json:"games"`
+	Seed  uint64   `json:"seed"`
+	Bots  []string `json:"bots"` // that played, by seat; random where there are none
+}
+
+// Game is a game of a data set.
+type Game struct {
+	Rules uint8                          // learn.RuleBits
+	Pack  [baraja.TableCards]baraja.Card // shuffled, before the deal
+	N     uint8                          // moves
+	Moves [MaxMoves]uint8                // as learn.Action numbers them
+}
+
+// append appends the bytes of a game: rules, number of moves, pack, moves.
+func (g *Game) append(dst []byte) []byte {
+	dst = append(dst, g.Rules, g.N)
+	for _, c := range g.Pack {
+		dst = append(dst, uint8(learn.Index(c)))
+	}
+	return append(dst, g.Moves[:g.N]...)
+}
+
+const fixed = 2 + baraja.TableCards // bytes of a game before its moves
+
+// Decode sets the game to the one that the bytes begin with and returns how many it has. The
+// game is not checked against the rules: see Check.
+func (g *Game) Decode(b []byte) (int, error) {
+	if len(b) < fixed || int(b[1]) > MaxMoves || len(b) < fixed+int(b[1]) {
+		return 0, errors.New("a game is cut off")
+	}
+	g.Rules, g.N = b[0], b[1]
+	for i := range g.Pack {
+		if b[2+i] >= baraja.TableCards {
+			return 0, fmt.Errorf("%d is not a card", b[2+i])
+		}
+		g.Pack[i] = learn.CardAt(int(b[2+i]))
+	}
+	copy(g.Moves[:], b[fixed:fixed+int(g.N)])
+	return fixed + int(g.N), nil
+}
+
+// Check returns why the game is not one of a mode that was played to its end.
+func Check[S any, P learn.Position[S]](m learn.Mode, list []baraja.TableRules, g *Game) error {
+	if int(g.Rules) >= len(list) {
+		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
+	}
+	if baraja.SetOf(g.Pack[:]).Len() != baraja.TableCards {
+		return errors.New("the pack has a card twice")
+	}
+	var s S
+	p := P(&s)
+	p.Layout(m, list[g.Rules], g.Pack)
+	var memory [MaxMoves]rules.Move
+	for i, action := range g.Moves[:g.N] {
+		move, ok := learn.Find(int(action), p.Legal(memory[:0]))
+		if !ok {
+			return fmt.Errorf("move %d, action %d, is not legal", i, action)
+		}
+		p.Apply(move, nil)
+	}
+	if p.Turn() >= 0 {
+		return fmt.Errorf("the game ends after %d moves, before its end", g.N)
+	}
+	return nil
+}
+
+// Move returns the move of the position that an action of a game is.
+func Move[S any, P learn.Position[S]](p P, action uint8) rules.Move {
+	switch {
+	case action < learn.Exchange:
+		return rules.Move(learn.CardAt(int(action)))
+	case action == learn.Exchange:
+		t := p.Board()
+		return baraja.SwapMove + rules.Move(t.Swaps().First())
+	}
+	return learn.SongMove(int(action))
+}

@@ -1,0 +1,141 @@
+package dataset
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/sample-bots/learn"
+)
+
+// Set is a data set in memory.
+type Set struct {
+	Header
+	Mode  learn.Mode
+	bytes []byte
+	start []uint32 // of each game in bytes, by 1
+}
+
+// Load reads a data set, and no more than so many of its games unless most is 0. Every game is
+// checked against the rules.
+func Load(path string, most int) (*Set, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := Read(f, most)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Read is Load from a reader.
+func Read(r io.Reader, most int) (*Set, error) {
+	b := bufio.NewReader(r)
+	s := &Set{}
+	if err := s.readHeader(b); err != nil {
+		return nil, err
+	}
+	games := s.Games
+	if most > 0 {
+		games = min(games, most)
+	}
+	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	body := bufio.NewReaderSize(z, 64<<10)
+	if err := s.readGames(body, games); err != nil {
+		return nil, err
+	}
+	if games == s.Games {
+		if _, err := body.ReadByte(); err == nil || !errors.Is(err, io.EOF) {
+			return nil, errors.Join(fmt.Errorf("the data set does not end behind its %d games: the file is damaged", games), err)
+		}
+	}
+	s.Games = games
+	return s, nil
+}
+
+func (s *Set) readHeader(b *bufio.Reader) error {
+	first := make([]byte, len(magic))
+	if n, err := io.ReadFull(b, first); err != nil || string(first) != magic {
+		return fmt.Errorf("the first line is %q, not %q: is this a file of timba train data?", first[:n], magic)
+	}
+	var line []byte
+	for len(line) < maxHeader {
+		c, err := b.ReadByte()
+		if err != nil {
+			return fmt.Errorf("the header, line 2: %w", err)
+		}
+		if c == '\n' {
+			break
+		}
+		line = append(line, c)
+	}
+	if err := json.Unmarshal(line, &s.Header); err != nil {
+		return fmt.Errorf("the header, line 2: %w", err)
+	}
+	if s.Games < 1 || s.Games > MaxGames {
+		return fmt.Errorf("the header, line 2: games cannot be %d: 1 to %d are possible", s.Games, MaxGames)
+	}
+	var err error
+	s.Mode, err = learn.ParseMode(s.Header.Mode)
+	return err
+}
+
+func (s *Set) readGames(r io.Reader, games int) error {
+	check := Check[learn.Brisca]
+	if s.Mode.Tute {
+		check = Check[learn.Tute]
+	}
+	list := s.Mode.Rules()
+	var game Game
+	var memory [fixed + MaxMoves]byte
+	for i := range games {
+		_, err := io.ReadFull(r, memory[:fixed])
+		if err == nil && memory[1] <= MaxMoves {
+			_, err = io.ReadFull(r, memory[fixed:fixed+int(memory[1])])
+		}
+		if err != nil {
+			return fmt.Errorf("game %d of %d: %w", i+1, s.Games, err)
+		}
+		n, err := game.Decode(memory[:])
+		if err == nil {
+			err = check(s.Mode, list, &game)
+		}
+		if err != nil {
+			return fmt.Errorf("game %d of %d: %w", i+1, s.Games, err)
+		}
+		s.start = append(s.start, uint32(len(s.bytes)/align))
+		s.bytes = append(s.bytes, memory[:n]...)
+		for len(s.bytes)%align != 0 {
+			s.bytes = append(s.bytes, 0)
+		}
+	}
+	return nil
+}
+
+// align is the unit of places in Set.bytes, so that 32 bits are enough for them.
+const align = 4
+
+// Game sets g to a game of the set.
+func (s *Set) Game(i int, g *Game) {
+	if _, err := g.Decode(s.bytes[int(s.start[i])*align:]); err != nil {
+		panic(err) // Read has decoded it
+	}
+}
+
+// Len returns the number of moves of a game.
+func (s *Set) Len(i int) int { return int(s.bytes[int(s.start[i])*align+1]) }
+
+// Memory returns the bytes that the set takes.
+func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.start)) }

@@ -1,0 +1,371 @@
+package ga
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learn/rl"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+)
+
+// known is a dictionary written down: by state, the mean and the count by action. State n has the
+// key n.
+type known map[int]map[uint8][2]float32
+
+func (k known) table() *rl.Table {
+	t := rl.NewTable(1 << 20)
+	for state, actions := range k {
+		for action, v := range actions {
+			t.Set(rl.Pair{Key: rl.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
+		}
+	}
+	return t
+}
+
+func knownOf(t *rl.Table) known {
+	k := known{}
+	t.All(func(p rl.Pair) bool {
+		if k[int(p.Key)] == nil {
+			k[int(p.Key)] = map[uint8][2]float32{}
+		}
+		k[int(p.Key)][p.Action] = [2]float32{p.Mean, float32(p.Count)}
+		return true
+	})
+	return k
+}
+
+func (k known) equal(other known) bool {
+	return maps.EqualFunc(k, other, func(a, b map[uint8][2]float32) bool { return maps.Equal(a, b) })
+}
+
+// Two parents: state 10 is known to the first alone, 50 to the second alone.
+var (
+	knownA = known{
+		10: {0: {1, 1}},
+		20: {0: {2, 4}, 1: {4, 2}},
+		30: {0: {3, 1}},
+		40: {2: {8, 6}},
+	}
+	knownB = known{
+		20: {1: {8, 3}, 2: {6, 1}},
+		30: {0: {7, 3}},
+		40: {2: {0, 2}},
+		50: {5: {5, 5}},
+	}
+)
+
+// crossed returns the children of two dictionaries.
+func crossed(a, b known, m mix) (x, y known) {
+	born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: rules.NewRand(1)}
+	born.cross(sorted(a.table()), sorted(b.table()), m)
+	return knownOf(born.tables[0]), knownOf(born.tables[1])
+}
+
+// TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
+// random given. Both children know what one parent alone knows.
+func TestDictionaryCrossovers(t *testing.T) {
+	only := func(k known) known {
+		k[10], k[50] = knownA[10], knownB[50]
+		return k
+	}
+	for _, test := range []struct {
+		name string
+		mix  mix
+		x, y known
+	}{
+		{"one point, before state 30", segments([]rl.Key{30}, []bool{false, true}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownB[40]}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownA[40]})},
+		{"several points, before states 30 and 40", segments([]rl.Key{25, 40}, []bool{false, true, false}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]})},
+		{"multivariate, the first and third of three segments", segments([]rl.Key{21, 39}, []bool{true, false, true}),
+			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]}),
+			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]})},
+		{"average and flat, 1/4", blend(func() (x, y float32) { return 0.5, 0.25 }),
+			only(known{20: {0: {2, 4}, 1: {6, 3}, 2: {6, 1}}, 30: {0: {5, 2}}, 40: {2: {4, 4}}}),
+			only(known{20: {0: {2, 4}, 1: {5, 3}, 2: {6, 1}}, 30: {0: {4, 2}}, 40: {2: {6, 4}}})},
+		{"arithmetic, alpha 1/4", blend(func() (x, y float32) { return 0.25, 0.75 }),
+			only(known{20: {0: {2, 4}, 1: {5, 3}, 2: {6, 1}}, 30: {0: {4, 2}}, 40: {2: {6, 4}}}),
+			only(known{20: {0: {2, 4}, 1: {7, 3}, 2: {6, 1}}, 30: {0: {6, 2}}, 40: {2: {2, 4}}})},
+	} {
+		if x, y := crossed(knownA, knownB, test.mix); !x.equal(test.x) || !y.equal(test.y) {
+			t.Errorf("%s: children\n%v and\n%v, want\n%v and\n%v", test.name, x, y, test.x, test.y)
+		}
+	}
+}
+
+// someDictionary returns what an agent could know: a third of some states.
+func someDictionary(seed uint64, states int) known {
+	r, k := rules.NewRand(seed), known{}
+	for n := range states {
+		if r.Below(3) > 0 {
+			continue
+		}
+		key := int(rl.NewKey(rules.NewRand(uint64(n)).Uint64()))
+		k[key] = map[uint8][2]float32{}
+		for range 1 + r.Below(3) {
+			k[key][uint8(r.Below(6))] = [2]float32{float32(unit(r)), float32(1 + r.Below(9))}
+		}
+	}
+	return k
+}
+
+// TestDictionariesAreMerged crosses large dictionaries in every way: each child knows the states of
+// both parents and no others, those that one parent knows as it does, and of an exchange gets each
+// state from one parent, the other child from the other.
+func TestDictionariesAreMerged(t *testing.T) {
+	a, b := someDictionary(1, 3000), someDictionary(2, 3000)
+	for _, c := range dictionaryCrossovers {
+		x, y := crossed(a, b, c.begin(1000, 0.5, rules.NewRand(3)))
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		if len(x) != len(all) || len(y) != len(all) {
+			t.Errorf("%s: children know %d and %d states, not %d", c.name, len(x), len(y), len(all))
+		}
+		swapped, both := 0, 0
+		for key, p := range a {
+			q, shared := b[key]
+			switch {
+			case !shared:
+				if !maps.Equal(x[key], p) || !maps.Equal(y[key], p) {
+					t.Fatalf("%s: state %d of one parent is %v and %v, not %v", c.name, key, x[key], y[key], p)
+				}
+			case c.name == "average-flat" || c.name == "arithmetic":
+				for action, v := range p {
+					w, tried := q[action]
+					for _, child := range []known{x, y} {
+						got := child[key][action][0]
+						if tried && (got < min(v[0], w[0])-1e-6 || got > max(v[0], w[0])+1e-6) || !tried && got != v[0] {
+							t.Fatalf("%s: %v from %v and %v", c.name, got, v, w)
+						}
+					}
+				}
+			default:
+				both++
+				straight := maps.Equal(x[key], p) && maps.Equal(y[key], q)
+				if !straight && !(maps.Equal(x[key], q) && maps.Equal(y[key], p)) {
+					t.Fatalf("%s: state %d is %v and %v from %v and %v", c.name, key, x[key], y[key], p, q)
+				}
+				if !straight {
+					swapped++
+				}
+			}
+		}
+		if both > 0 && (swapped == 0 || swapped == both) {
+			t.Errorf("%s: %d of %d states are exchanged", c.name, swapped, both)
+		}
+	}
+}
+
+// TestForget checks the mutation: about as many states as it says are forgotten, wholly, and the
+// others stay; the other child is not changed.
+func TestForget(t *testing.T) {
+	a, b := someDictionary(1, 9000), someDictionary(2, 9000)
+	born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: rules.NewRand(1), forget: [...]float64{0.05, 0}}
+	born.copy(sorted(a.table()), sorted(b.table()))
+	x, y := knownOf(born.tables[0]), knownOf(born.tables[1])
+	if lost := float64(len(a)-len(x)) / float64(len(a)); lost < 0.03 || lost > 0.07 {
+		t.Errorf("%.3f of the states are forgotten, not 0.05", lost)
+	}
+	for key, actions := range x {
+		if !maps.Equal(actions, a[key]) {
+			t.Errorf("state %d is %v, not %v", key, actions, a[key])
+		}
+	}
+	if !y.equal(b) {
+		t.Error("the child that does not mutate is not its parent")
+	}
+}
+
+// smallAgents returns a search for agents that takes a moment.
+func smallAgents(mode string) Config {
+	c := DefaultAgents(mode)
+	c.Population, c.Best, c.Games, c.Generations, c.Final, c.Memory = 8, 3, 6, 6, 20, 4
+	return c
+}
+
+func newBriscaAgents(t testing.TB, c Config, workers int) *search[learn.Brisca, *learn.Brisca, *dictionary] {
+	t.Helper()
+	s, err := newSearch[learn.Brisca](c, workers, nil, newAgents[learn.Brisca])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestAgentsDeterministic checks that a search for agents comes to the same files whatever the number
+// of workers, and to others with another seed.
+func TestAgentsDeterministic(t *testing.T) {
+	for mode, change := range map[string]func(*Config){
+		"brisca2":      func(c *Config) { c.Double = true },
+		"brisca3":      func(c *Config) { c.Rival = RandomRival },
+		"tute-teams":   func(c *Config) { c.Elite = false },
+		"follow4":      func(c *Config) { c.Keys = rl.Hand },
+		"tute2":        func(c *Config) { c.Keys, c.Rules = rl.OneState, "1010" },
+		"brisca-teams": func(c *Config) { c.Policy = policyHalf },
+	} {
+		c := smallAgents(mode)
+		change(&c)
+		one, three := trained(t, c, Options{Workers: 1}), trained(t, c, Options{Workers: 3})
+		if one != three {
+			t.Errorf("%s: one worker and three come to different files", mode)
+		}
+		if c.Seed = 2; trained(t, c, Options{Workers: 2}) == one {
+			t.Errorf("%s: two seeds come to the same files", mode)
+		}
+	}
+}
+
+// TestAgentsLearn checks that agents that know nothing at first beat random moves after some
+// generations.
+func TestAgentsLearn(t *testing.T) {
+	c := smallAgents("brisca2")
+	c.Population, c.Best, c.Games, c.Generations = 8, 2, 300, 20
+	s := newBriscaAgents(t, c, 2)
+	share := func() float64 {
+		fit, err := s.test(context.Background(), s.members[0], 2000, rules.NewRand(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fit.Share()
+	}
+	first := share()
+	for range c.Generations {
+		if _, err := s.step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := share()
+	t.Logf("against random moves: at first %.3f, at last %.3f", first, last)
+	if first > 0.55 || last < 0.67 {
+		t.Errorf("against random moves: at first %.3f, at last %.3f, want 0.5 and 0.67 or more", first, last)
+	}
+}
+
+// TestParentsLearn checks who learns: the elite have what they knew and their lessons, and their
+// children inherit it; all others are gone.
+func TestParentsLearn(t *testing.T) {
+	c := smallAgents("brisca2")
+	c.Policy, c.Crossover, c.Mutation = policyCustom, 1, 0
+	s := newBriscaAgents(t, c, 2)
+	for range 3 {
+		before := slices.Clone(s.members)
+		o, err := s.step(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		states := map[rl.Key]bool{}
+		for k, i := range o.elite {
+			want := before[i].table.Clone()
+			for _, u := range o.lessons[i] {
+				want.Learn(u.Key, u.Action, u.Value, 0)
+				states[u.Key] = true
+			}
+			if len(o.lessons[i]) < 20*c.Games || !knownOf(want).equal(knownOf(s.members[k].table)) {
+				t.Errorf("agent %d, with %d lessons, has not learned them", i, len(o.lessons[i]))
+			}
+		}
+		for _, child := range s.members[len(o.elite):] {
+			if child.table.Len() < s.members[0].table.Len() {
+				t.Errorf("a child knows %d pairs, its parents %d and more", child.table.Len(), s.members[0].table.Len())
+			}
+		}
+	}
+}
+
+// TestAgentModel checks that the model of a run has the best action of every state of the best agent,
+// and that what it does not know or is damaged is an error.
+func TestAgentModel(t *testing.T) {
+	c := smallAgents("tute2")
+	c.Keys = rl.Hand
+	dir := filepath.Join(t.TempDir(), "run")
+	f, err := run.Open(dir, c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	report, err := Train(context.Background(), f, c, Options{Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := []byte(read(t, dir, run.ModelFile))
+	m, err := readModel(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := m.Agent.States.(*rl.Policy).Len()
+	if m.Mode.String() != "tute2" || m.Net != nil || m.Agent.Abstraction != rl.Hand || states == 0 || states != report.States || report.Pairs < states {
+		t.Errorf("mode %s, keys %+v, %d states, report %+v", m.Mode, m.Agent.Keys, states, report)
+	}
+	if _, err := readModel(data[:len(data)-9]); err == nil {
+		t.Error("a model cut short is no error")
+	}
+	var other bytes.Buffer
+	h := model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
+	if err := model.Write(&other, h, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
+		t.Errorf("a model with other keys: error %v", err)
+	}
+}
+
+// TestTablesAreFull checks that the tables of a search never take more than its memory, and that
+// the search says so and goes on.
+func TestTablesAreFull(t *testing.T) {
+	c := smallAgents("tute4")
+	c.Keys, c.Memory, c.Games, c.Generations = rl.OneState, 1, 200, 4
+	s, err := newSearch[learn.Tute](c, 2, nil, newAgents[learn.Tute])
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned := uint64(0)
+	for range c.Generations {
+		o, err := s.step(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := int64(0)
+		for _, d := range s.members {
+			all += d.table.Bytes()
+		}
+		if all > int64(c.Memory)<<20*int64(c.Population)/int64(tables(c.Population, c.Best)) {
+			t.Fatalf("the tables of a generation take %d bytes", all)
+		}
+		turned = o.turned
+	}
+	if turned == 0 {
+		t.Error("no pair is turned away")
+	}
+}
+
+// TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
+func TestAgentsConfigErrors(t *testing.T) {
+	for want, change := range map[string]func(*Config){
+		`variant "x" does not exist: try xn or rl`:                                        func(c *Config) { c.Variant = "x" },
+		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
+		`epsilon cannot be "2": try 0 to 1`:                                               func(c *Config) { c.Epsilon = 2 },
+		`memory cannot be "0": try 1 to 262144, for 28 tables`:                            func(c *Config) { c.Memory = 0 },
+		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },
+		`games cannot be "40000": all agents together play 320000 in a generation, more`:  func(c *Config) { c.Games = 40_000 },
+		`positions cannot be "5": agents learn from games: try variant xn`:                func(c *Config) { c.Positions = 5 },
+		`crossover "x" does not exist: try some of one-point,several-points,uniform,aver`: func(c *Config) { c.Crossovers = []string{"x"} },
+		`mutation "swap" does not exist: try some of reset`:                               func(c *Config) { c.Mutations = []string{"swap"} },
+	} {
+		c := smallAgents("brisca2")
+		change(&c)
+		if _, err := Cost(context.Background(), c, Options{Workers: 1}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s...", err, want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package ga
+
+import (
+	"context"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/rl"
+)
+
+// BenchmarkGame measures a game of Brisca between two nets of the study's layers.
+func BenchmarkGame(b *testing.B) {
+	s, err := newSearch[learn.Brisca](Default("brisca2"), 1, nil, newNets[learn.Brisca])
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := s.desks[0]
+	agents := d.seat(s.members, pairing{0, 1}, false)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		d.play(agents, uint64(i/2), i%2)
+	}
+}
+
+// BenchmarkAgents measures a generation of 200 agents that have learned for 20 generations.
+func BenchmarkAgents(b *testing.B) {
+	c := DefaultAgents("brisca2")
+	s := newBriscaAgents(b, c, 1)
+	step := func() {
+		if _, err := s.step(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 20 {
+		step()
+	}
+	for b.Loop() {
+		step()
+	}
+}
+
+// BenchmarkDictionaries crosses two dictionaries of 10,000 states, of which they share a third.
+func BenchmarkDictionaries(b *testing.B) {
+	p, q := sorted(someDictionary(1, 30_000).table()), sorted(someDictionary(2, 30_000).table())
+	r := rules.NewRand(1)
+	for b.Loop() {
+		born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: r}
+		born.cross(p, q, dictionaryCrossovers[2].begin(len(p), 0.5, r))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(p)+len(q)), "ns/pair")
+}

@@ -1,0 +1,137 @@
+package ga
+
+import (
+	"slices"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// crossover makes the genes of two children from those of two parents. It writes every gene of
+// the children, which share nothing with the parents. The ratio is that of the policy.
+type crossover struct {
+	name string
+	make func(a, b, x, y Genome, ratio float64, r *rules.Rand)
+}
+
+// crossovers are those of the study. Average and flat crossover make one child each, and so the
+// two of a pair. One point, several points, uniform and multivariate crossover work on random
+// layers, at least one; the first child has the other layers of the first parent, the second
+// child those of the second.
+var crossovers = []crossover{
+	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
+		alternate(a, b, x, y, []int{between(r, 1, len(a)-1)})
+	})},
+	{"several-points", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
+		alternate(a, b, x, y, cuts(len(a), r))
+	})},
+	{"uniform", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
+		for i := range a {
+			x[i], y[i] = a[i], b[i]
+			if r.Below(2) == 1 {
+				x[i], y[i] = b[i], a[i]
+			}
+		}
+	})},
+	{"average-flat", func(a, b, x, y Genome, _ float64, r *rules.Rand) {
+		for i := range a {
+			average(a[i], b[i], x[i])
+			flat(a[i], b[i], y[i], r)
+		}
+	}},
+	{"multivariate", inLayers(func(a, b, x, y []float32, ratio float64, r *rules.Rand) {
+		points := cuts(len(a), r)
+		swapped := make([]bool, len(points)+1)
+		for i := range swapped {
+			swapped[i] = unit(r) < ratio
+		}
+		multivariate(a, b, x, y, points, swapped)
+	})},
+	{"arithmetic", func(a, b, x, y Genome, _ float64, r *rules.Rand) {
+		for i := range a.layers() {
+			alpha := float32(unit(r))
+			for k, from := range a.layer(i) {
+				arithmetic(from, b.layer(i)[k], x.layer(i)[k], y.layer(i)[k], alpha)
+			}
+		}
+	}},
+}
+
+// inLayers returns a crossover that works on the vectors of random layers one by one.
+func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
+	return func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
+		x.copyFrom(a)
+		y.copyFrom(b)
+		for i, chosen := range someOf(a.layers(), r) {
+			for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
+				cross(a[k], b[k], x[k], y[k], ratio, r)
+			}
+		}
+	}
+}
+
+// cuts draws from 2 to n/2 different places between n genes, in rising order; fewer if there are
+// not so many.
+func cuts(n int, r *rules.Rand) []int {
+	points := sample(max(0, n-1), between(r, 2, n/2), r)
+	for i := range points {
+		points[i]++
+	}
+	slices.Sort(points)
+	return points
+}
+
+// alternate gives x the genes of a and y those of b up to the first cut, the other way round up
+// to the second, and so on.
+func alternate(a, b, x, y []float32, cuts []int) {
+	from := 0
+	for i := range len(cuts) + 1 {
+		to := len(a)
+		if i < len(cuts) {
+			to = cuts[i]
+		}
+		copy(x[from:to], a[from:to])
+		copy(y[from:to], b[from:to])
+		a, b, from = b, a, to
+	}
+}
+
+// multivariate gives x the genes of a and y those of b, the other way round in the segments
+// between the cuts that are marked as swapped.
+func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
+	from := 0
+	for i, swap := range swapped {
+		to := len(a)
+		if i < len(cuts) {
+			to = cuts[i]
+		}
+		p, q := a, b
+		if swap {
+			p, q = b, a
+		}
+		copy(x[from:to], p[from:to])
+		copy(y[from:to], q[from:to])
+		from = to
+	}
+}
+
+// average gives x the mean of a and b.
+func average(a, b, x []float32) {
+	for i := range x {
+		x[i] = (a[i] + b[i]) / 2
+	}
+}
+
+// flat gives x for each gene a number between those of a and b, each equally likely.
+func flat(a, b, x []float32, r *rules.Rand) {
+	for i := range x {
+		x[i] = a[i] + float32(unit(r))*(b[i]-a[i])
+	}
+}
+
+// arithmetic gives x (1-alpha) a + alpha b and y the reverse.
+func arithmetic(a, b, x, y []float32, alpha float32) {
+	for i := range x {
+		x[i] = (1-alpha)*a[i] + alpha*b[i]
+		y[i] = (1-alpha)*b[i] + alpha*a[i]
+	}
+}

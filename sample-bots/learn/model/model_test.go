@@ -1,0 +1,134 @@
+package model
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func header() Header {
+	return Header{Kind: SL, Mode: "tute3", Variant: "ph", Encoding: "scaled", Layers: []int{69, 50, 3}, Output: "softmax", Labels: []int{-5, 0, 12}, Seed: 7, Defects: []string{"truncated"}}
+}
+
+func encode(t testing.TB, h Header, x []float32) []byte {
+	var b bytes.Buffer
+	if err := Write(&b, h, func(w io.Writer) error { return WriteFloats(w, x) }); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func decode(data []byte, n int) (Header, []float32, error) {
+	h, b, err := Read(bytes.NewReader(data))
+	if err != nil {
+		return h, nil, err
+	}
+	x := make([]float32, n)
+	if err := ReadFloats(b, x); err != nil {
+		return h, nil, err
+	}
+	return h, x, b.End()
+}
+
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		x := rapid.SliceOfN(rapid.Float32Range(-1e30, 1e30), 0, 5000).Draw(rt, "weights")
+		h, got, err := decode(encode(t, header(), x), len(x))
+		if err != nil || !reflect.DeepEqual(h, header()) || !slices.Equal(got, x) {
+			rt.Fatalf("%+v %v %v", h, got, err)
+		}
+	})
+}
+
+// No byte of a file can be changed, and none can be missing, without an error.
+func TestDamage(t *testing.T) {
+	x := make([]float32, 40)
+	for i := range x {
+		x[i] = float32(math.Sin(float64(i)))
+	}
+	good := encode(t, header(), x)
+	for i := range good {
+		for _, bit := range []byte{1, 0x80} {
+			bad := slices.Clone(good)
+			bad[i] ^= bit
+			if h, got, err := decode(bad, len(x)); err == nil && (!reflect.DeepEqual(h, header()) || !slices.Equal(got, x)) {
+				t.Errorf("byte %d changed by %d: no error", i, bit)
+			}
+		}
+		if _, _, err := decode(good[:i], len(x)); err == nil {
+			t.Errorf("cut off after %d bytes: no error", i)
+		}
+	}
+	if _, _, err := decode(good, len(x)-1); err == nil || !strings.Contains(err.Error(), "longer") {
+		t.Errorf("a body that is longer: %v", err)
+	}
+	if _, _, err := decode(good, len(x)+1); err == nil {
+		t.Error("a body that is shorter: no error")
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"another file", "PK\x03\x04", "is this a file of timba train"},
+		{"an empty file", "", "first line"},
+		{"an endless line", strings.Repeat("x", 1<<21), "first line"},
+		{"an endless header", "timba-model 1 00000000\n" + strings.Repeat("x", MaxHeader+2), "line 2"},
+		{"another header", "timba-model 1 00000000\n{}\n", "checksum"},
+	} {
+		if _, _, err := Read(strings.NewReader(test.text)); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+	for _, h := range []Header{{Kind: "x", Mode: "tute2"}, {Kind: SL, Mode: "x"}} {
+		if err := Write(io.Discard, h, func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), `"x"`) {
+			t.Errorf("%+v: %v", h, err)
+		}
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1)} {
+		if _, _, err := decode(encode(t, header(), []float32{float32(x)}), 1); err == nil || !strings.Contains(err.Error(), "not a weight") {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+}
+
+// A body that unpacks to more than the limit ends with an error.
+func TestBodyLimit(t *testing.T) {
+	_, b, err := Read(bytes.NewReader(encode(t, header(), make([]float32, 100))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.left = 10
+	if n, err := io.ReadFull(b, make([]byte, 20)); err == nil || n != 10 || !strings.Contains(err.Error(), "longer than") {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := Open(path); err == nil || !strings.HasPrefix(err.Error(), path+": model: ") {
+		t.Error(err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(encode(f, header(), []float32{1, 2, 3}))
+	f.Add([]byte(fmt.Sprintf("%s 00000000\n{}\n", magic)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, b, err := Read(bytes.NewReader(data)); err == nil {
+			io.Copy(io.Discard, io.LimitReader(b, 1<<20))
+			b.End()
+		}
+	})
+}

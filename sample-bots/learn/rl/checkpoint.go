@@ -1,0 +1,97 @@
+package rl
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Save writes all that the learner needs to go on: the episodes, then each table, little-endian.
+// Load reads it.
+func (l *Learner) Save(w io.Writer) error {
+	if err := binary.Write(w, binary.LittleEndian, int64(l.Episodes)); err != nil {
+		return err
+	}
+	for _, t := range l.tables() {
+		if err := t.Save(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load goes on with what Save wrote. The learner is new and has the same config.
+func (l *Learner) Load(r io.Reader) error {
+	var episodes int64
+	if err := binary.Read(r, binary.LittleEndian, &episodes); err != nil {
+		return err
+	}
+	if episodes < 0 || episodes > int64(l.config.Episodes) {
+		return fmt.Errorf("%d episodes are not among the %d of the run", episodes, l.config.Episodes)
+	}
+	l.Episodes = int(episodes)
+	for _, t := range l.tables() {
+		if err := t.Load(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tables returns all tables of the learner, in an order that does not change.
+func (l *Learner) tables() []*Table {
+	return append(l.states[:len(l.states):len(l.states)], l.votes...)
+}
+
+// Save writes the table for Load. For each shard it writes: pairs used, slots, pairs turned away; the words; the means.
+func (t *Table) Save(w io.Writer) error {
+	var b []byte
+	for n := range t.shards {
+		s := &t.shards[n]
+		b = binary.LittleEndian.AppendUint32(b[:0], uint32(s.used))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(s.words)))
+		b = binary.LittleEndian.AppendUint64(b, s.turned)
+		for i, word := range s.words {
+			if word != 0 {
+				b = binary.LittleEndian.AppendUint64(b, word)
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(s.means[i]))
+			}
+		}
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Load reads what Save wrote into a new table, whose limit is that of the one that was saved.
+func (t *Table) Load(r io.Reader) error {
+	for n := range t.shards {
+		var head [16]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return err
+		}
+		used, slots := int64(binary.LittleEndian.Uint32(head[0:])), int(binary.LittleEndian.Uint32(head[4:]))
+		if slots > t.limit || used > int64(slots) {
+			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d", slots, used, t.limit)
+		}
+		b, err := readBytes(r, used*pairBytes)
+		if err != nil {
+			return err
+		}
+		t.shards[n] = shard{turned: binary.LittleEndian.Uint64(head[8:])}
+		if used == 0 {
+			continue
+		}
+		t.shards[n].resize(slots)
+		for ; len(b) > 0; b = b[pairBytes:] {
+			p := decode(n, binary.LittleEndian.Uint64(b), math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
+			if p.Key.rest() == 0 || !t.Set(p) {
+				return errors.New("a table has a pair that cannot be")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package rl
+
+import (
+	"slices"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Game is a game that can be learned. A goroutine has its own and plays one episode after
+// another with it.
+type Game interface {
+	// Players returns the number of seats, at most MaxSeats.
+	Players() int
+	// Deal begins an episode.
+	Deal(episode int, r *rules.Rand)
+	// Turn returns the seat to move, or rules.Over.
+	Turn() int
+	// Look sees the position for the seat to move. It sets Key and Legal, and Abs for the variant
+	// ManyStates.
+	Look(s *Sight)
+	// Trick returns how many tricks have ended: rewards come when they end.
+	Trick() int
+	// Play makes a legal action of what was seen.
+	Play(s *Sight, action uint8)
+	// Score returns the points of a seat's side less those of the others.
+	Score(seat int) int
+	// Side returns the side that a seat plays for.
+	Side(seat int) int
+	// Standing returns 1 if a seat's side has more points than every other, 0 if it shares the
+	// most, -1 otherwise.
+	Standing(seat int) int
+	// Value returns the heuristic value of a legal action of what was seen.
+	Value(s *Sight, action uint8) float64
+}
+
+// MaxSeats is how many seats a game may have.
+const MaxSeats = rules.MaxSeats
+
+// decision is what a seat did on a turn.
+type decision struct {
+	key, abs  Key
+	heuristic float32
+	score     int16 // of the seat, before
+	trick     uint16
+	seat      uint8
+	action    uint8
+}
+
+// Update is a return to learn: what an action in a state has brought.
+type Update struct {
+	Key    Key
+	Abs    Key // of the variant ManyStates
+	Value  float32
+	Action uint8
+}
+
+// returns is how the decisions of an episode become returns.
+type returns struct {
+	gamma             float64
+	first, won        bool
+	late, carry, last bool
+}
+
+func newReturns(c *Config) returns {
+	return returns{c.Gamma, c.FirstVisit, c.Reward == Won, c.has(Late), c.has(Carry), c.has(Last)}
+}
+
+// each calls a function with the returns of an episode's decisions: seat by seat, the last one
+// first. Final has what the seats have at the end: their scores, or their standings if those are
+// the reward.
+func (r *returns) each(decisions []decision, final []int, emit func(d *decision, value float32)) {
+	g := 0.0
+	for seat, end := range final {
+		if !r.carry {
+			g = 0
+		}
+		later := -1 // the seat's next decision
+		for i := len(decisions) - 1; i >= 0; i-- {
+			d := &decisions[i]
+			if int(d.seat) != seat || r.last && later >= 0 && decisions[later].trick == d.trick {
+				continue
+			}
+			next := end
+			if later >= 0 {
+				next = r.score(&decisions[later])
+			}
+			value := g
+			g = float64(next-r.score(d)) + float64(d.heuristic) + r.gamma*g
+			if !r.late {
+				value = g
+			}
+			later = i
+			if r.first && repeated(decisions[:i], d) {
+				continue
+			}
+			emit(d, float32(value))
+		}
+	}
+}
+
+// score returns the points before a decision that count for its reward.
+func (r *returns) score(d *decision) int {
+	if r.won {
+		return 0
+	}
+	return int(d.score)
+}
+
+// repeated reports whether an earlier decision of the seat is the same.
+func repeated(earlier []decision, d *decision) bool {
+	return slices.ContainsFunc(earlier, func(e decision) bool {
+		return e.seat == d.seat && e.action == d.action && e.key == d.key
+	})
+}

@@ -1,0 +1,123 @@
+package rl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// A game of two seats and three tricks. Seat 0 exchanges before its card of trick 0, wins 10 there,
+// loses 4 in trick 1 and wins 3 in trick 2.
+var threeTricks = []decision{
+	{seat: 0, trick: 0, action: 40, score: 0},
+	{seat: 0, trick: 0, action: 1, score: 0},
+	{seat: 1, trick: 0, action: 2, score: 0},
+	{seat: 0, trick: 1, action: 3, score: 10},
+	{seat: 1, trick: 1, action: 4, score: -10},
+	{seat: 1, trick: 2, action: 5, score: -6},
+	{seat: 0, trick: 2, action: 6, score: 6},
+}
+
+func TestReturns(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		returns returns
+		want    string // seat, action and return, in the order in which they are learned
+	}{
+		{"mended", returns{gamma: 1}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=-3 1:4=1 1:2=-9"},
+		{"gamma", returns{gamma: 0.5}, "0:6=3 0:3=-2.5 0:1=8.75 0:40=4.375 1:5=-3 1:4=2.5 1:2=-8.75"},
+		{"late: without the trick's own reward", returns{gamma: 1, late: true}, "0:6=0 0:3=3 0:1=-1 0:40=9 1:5=0 1:4=-3 1:2=1"},
+		{"carry: seat 1 begins with the 9 of seat 0", returns{gamma: 1, carry: true}, "0:6=3 0:3=-1 0:1=9 0:40=9 1:5=6 1:4=10 1:2=0"},
+		{"last: no exchange", returns{gamma: 1, last: true}, "0:6=3 0:3=-1 0:1=9 1:5=-3 1:4=1 1:2=-9"},
+		{"all three", returns{gamma: 1, late: true, carry: true, last: true}, "0:6=0 0:3=3 0:1=-1 1:5=9 1:4=6 1:2=10"},
+	} {
+		if got := learned(&c.returns, threeTricks, []int{9, -9}); got != c.want {
+			t.Errorf("%s:\n%s, not\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+func learned(r *returns, decisions []decision, final []int) string {
+	var words []string
+	r.each(decisions, final, func(d *decision, value float32) {
+		words = append(words, fmt.Sprintf("%d:%d=%v", d.seat, d.action, value))
+	})
+	return strings.Join(words, " ")
+}
+
+func TestReturnsWon(t *testing.T) {
+	r := returns{gamma: 0.5, won: true}
+	if got, want := learned(&r, threeTricks, []int{1, -1}), "0:6=1 0:3=0.5 0:1=0.25 0:40=0.125 1:5=-1 1:4=-0.5 1:2=-0.25"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+func TestReturnsHeuristic(t *testing.T) {
+	d := slices.Clone(threeTricks)
+	d[0].heuristic, d[6].heuristic = 100, -5
+	r := returns{gamma: 1}
+	if got, want := learned(&r, d, []int{9, -9}), "0:6=-2 0:3=-6 0:1=4 0:40=104 1:5=-3 1:4=1 1:2=-9"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+func TestFirstVisit(t *testing.T) {
+	d := []decision{
+		{seat: 0, key: 7, action: 1, score: 0},
+		{seat: 1, key: 7, action: 1, score: 0}, // another seat
+		{seat: 0, key: 7, action: 2, score: 1}, // another action
+		{seat: 0, key: 7, action: 1, score: 3}, // the same as the first
+		{seat: 0, key: 8, action: 1, score: 7}, // another state
+	}
+	every, first := returns{gamma: 1}, returns{gamma: 1, first: true}
+	final := []int{15, -15}
+	if got, want := learned(&every, d, final), "0:1=8 0:1=12 0:2=14 0:1=15 1:1=-15"; got != want {
+		t.Errorf("every visit: %s, not %s", got, want)
+	}
+	if got, want := learned(&first, d, final), "0:1=8 0:2=14 0:1=15 1:1=-15"; got != want {
+		t.Errorf("first visit: %s, not %s", got, want)
+	}
+}
+
+// A trace has the return of every decision: what the score rises by until the end.
+func TestTrace(t *testing.T) {
+	trace := NewTrace()
+	for range 2 {
+		trace.Begin()
+		for i, score := range []int{0, 5, -3} {
+			trace.Add(&Sight{Key: Key(i + 1)}, uint8(i), score)
+		}
+		got := trace.End(10, []Update{{Key: 9}})
+		want := []Update{{Key: 9}, {Key: 3, Action: 2, Value: 13}, {Key: 2, Action: 1, Value: 5}, {Key: 1, Value: 10}}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v, not %+v", got, want)
+		}
+	}
+}
+
+// An agent explores as often as epsilon says, and says why it has chosen.
+func TestExplore(t *testing.T) {
+	table := NewTable(testMemory)
+	table.Learn(spread(1), 2, 1, 0)
+	a, r := Agent{States: table}, rules.NewRand(1)
+	for _, k := range []Key{spread(1), spread(2)} {
+		var count [3]int
+		for range 4000 {
+			action, why := a.Explore(&Sight{Key: k, Legal: 0b1111}, 0.25, r)
+			count[why]++
+			if why == Known && action != 2 || action > 3 {
+				t.Fatalf("action %d, choice %d", action, why)
+			}
+		}
+		chosen := Known
+		if k != spread(1) {
+			chosen = Unknown
+		}
+		if count[Exploring] < 900 || count[Exploring] > 1100 || count[Exploring]+count[chosen] != 4000 {
+			t.Errorf("of 4000 choices in state %x: %v", k, count)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package rl
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+)
+
+// A policy knows the best action of every state that was visited often enough.
+func TestPolicy(t *testing.T) {
+	table := NewTable(testMemory)
+	r := rules.NewRand(3)
+	for range 30_000 {
+		table.Learn(spread(uint64(r.Below(3000))), uint8(r.Below(5)), float32(r.Below(100)), 0)
+	}
+	for _, visits := range []int{1, 10} {
+		var b bytes.Buffer
+		n, err := WritePolicy(&b, table, visits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ReadPolicy(&b)
+		if err != nil || p.Len() != n {
+			t.Fatalf("%v: %d states, not %d", err, p.Len(), n)
+		}
+		known := 0
+		for i := range uint64(3100) {
+			k := spread(i)
+			want, tried := table.Best(k, AllActions)
+			got, ok := p.Best(k, AllActions)
+			if keep := tried && table.visits(k) >= visits; ok != keep || ok && got != want {
+				t.Fatalf("state %d: %d %t, not %d %t", i, got, ok, want, keep)
+			}
+			if ok {
+				known++
+				if _, legal := p.Best(k, AllActions&^(1<<want)); legal {
+					t.Fatalf("state %d: an action that is not legal", i)
+				}
+			}
+		}
+		if known != n || n == 0 {
+			t.Errorf("visits %d: %d of %d states", visits, known, n)
+		}
+	}
+}
+
+// A policy has as many bytes of its keys as its states need, and takes hardly any state that it
+// does not know for another.
+func TestPolicyKeys(t *testing.T) {
+	for states, want := range map[int]int{0: 3, 1 << 20: 3, 1<<20 + 1: 4, 1 << 28: 4, 1<<28 + 1: 5, 1 << 40: 5} {
+		if width := widthOf(states); width != want {
+			t.Errorf("%d states: keys of %d bytes, not %d", states, width, want)
+		}
+	}
+	table := NewTable(16 << 20)
+	const states = 1 << 18
+	for n := range uint64(states) {
+		table.Learn(spread(n), uint8(n%7), 1, 0)
+	}
+	var b bytes.Buffer
+	if n, err := WritePolicy(&b, table, 1); err != nil || n < states*99/100 {
+		t.Fatalf("%d of %d states, %v", n, states, err)
+	}
+	p, err := ReadPolicy(&b)
+	if err != nil || p.width != 3 {
+		t.Fatalf("keys of %d bytes, %v", p.width, err)
+	}
+	strange, wrong := 0, 0
+	for n := range uint64(states) {
+		if _, known := p.Best(spread(n+states), AllActions); known {
+			strange++
+		}
+		if action, known := p.Best(spread(n), AllActions); !known || action != uint8(n%7) {
+			wrong++
+		}
+	}
+	if strange > 100 || strange == 0 || wrong > 100 {
+		t.Errorf("of %d states that it does not know it takes %d for others, want about 64; %d are wrong", states, strange, wrong)
+	}
+}
+
+// modelOf trains a small model and returns its file.
+func modelOf(t testing.TB, change func(*Config)) []byte {
+	t.Helper()
+	c := Default("tute2")
+	c.Keys, c.Episodes, c.Memory = allKeys[3], 300, 4
+	change(&c)
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	l := New(c, Cards(c))
+	for !l.Done() {
+		if err := l.Batch(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	h := model.Header{Kind: model.RL, Mode: c.Mode, Variant: c.Variant, Encoding: c.Encoding(), Defects: c.Defects}
+	err := model.Write(&b, h, func(w io.Writer) error {
+		_, err := l.WriteModel(w)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReadModel(t *testing.T) {
+	for _, k := range allKeys {
+		data := modelOf(t, func(c *Config) { c.Keys = k })
+		m, err := ReadModel(bytes.NewReader(data))
+		if err != nil || m.Keys != k || (m.Votes != nil) != (k.Variant == ManyStates) {
+			t.Fatalf("%+v: %+v, %v", k, m, err)
+		}
+		for n := 0; n < len(data); n += 1 + len(data)/50 {
+			if _, err := ReadModel(bytes.NewReader(data[:n])); err == nil {
+				t.Errorf("%+v: %d bytes of %d are read", k, n, len(data))
+			}
+		}
+	}
+	var b bytes.Buffer
+	if err := model.Write(&b, model.Header{Kind: model.SL, Mode: "tute2"}, func(io.Writer) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadModel(&b); err == nil || !strings.Contains(err.Error(), `the kind is "sl", not "rl"`) {
+		t.Error(err)
+	}
+}
+
+func FuzzReadModel(f *testing.F) {
+	f.Add(modelOf(f, func(*Config) {}))
+	f.Add(modelOf(f, func(c *Config) { c.Keys = allKeys[1] }))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		if m, err := ReadModel(bytes.NewReader(data)); err == nil {
+			m.States.Best(Key(1), AllActions)
+		}
+	})
+}
+
+// FuzzReadPolicy is without the compression that FuzzReadModel hardly gets past.
+func FuzzReadPolicy(f *testing.F) {
+	table := NewTable(testMemory)
+	for n := range uint64(100) {
+		table.Learn(spread(n), uint8(n%9), 1, 0)
+	}
+	var b bytes.Buffer
+	if _, err := WritePolicy(&b, table, 1); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ReadPolicy(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if size := 1 + p.Len()*(p.width+1) + 4*Shards; size > len(data) {
+			t.Errorf("%d states of %d bytes", p.Len(), len(data))
+		}
+	})
+}
+
+// With the defect Index a model chooses by the place among the legal cards, and may choose a card
+// that is not legal in Tute; without it all its moves are legal.
+func TestIndex(t *testing.T) {
+	for _, defects := range [][]string{nil, {Index}} {
+		m, err := ReadModel(bytes.NewReader(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects })))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, illegal, moves := rules.NewRand(5), 0, 0
+		var s Sight
+		for n := range uint64(50) {
+			mode := learn.Mode{Tute: true, Players: 2}
+			walk(mode, mode.Rules()[0], n, func(p *learn.Tute, w *learn.Watch, legal []rules.Move) {
+				move, _ := Choose(m, &s, p, w, legal, r)
+				if moves++; p.Check(move) != nil {
+					illegal++
+				}
+			})
+		}
+		if (illegal > 0) != (defects != nil) {
+			t.Errorf("defects %q: %d of %d moves are not legal", defects, illegal, moves)
+		}
+	}
+}

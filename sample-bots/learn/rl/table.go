@@ -1,0 +1,357 @@
+package rl
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// Key is a state as a player sees it: a number of KeyBits bits, never with the low restBits all
+// zero. States whose keys are equal are one state to the learner.
+type Key uint64
+
+const (
+	// KeyBits is how many bits a key has. With 100 million states in a table, a state that was
+	// never seen has the key of another once in 2.8 million looks.
+	KeyBits = shardBits + restBits
+
+	shardBits = 6  // the highest bits of a key choose its shard
+	restBits  = 42 // the others are stored
+	restMask  = 1<<restBits - 1
+
+	// MaxActions is how many actions a game may have: an action is a number below it.
+	MaxActions = 1 << actionBits
+
+	actionBits = 6
+	countBits  = 16
+	maxCount   = 1<<countBits - 1
+
+	// MaxVisits is the most visits of a pair that are counted.
+	MaxVisits = maxCount
+
+	// Shards is how many parts a table has. Each may be changed by a goroutine of its own.
+	Shards = 1 << shardBits
+)
+
+// NewKey returns the key of 64 well-mixed bits.
+func NewKey(hash uint64) Key { return Key(hash >> (64 - KeyBits)).valid() }
+
+// In returns the key with the shard of another key.
+func (k Key) In(other Key) Key { return k&restMask | other&^restMask }
+
+func (k Key) valid() Key {
+	if k&restMask == 0 {
+		return k | 1
+	}
+	return k
+}
+
+// Shard returns the number of the part of a table that has the key. It rises with the keys.
+func (k Key) Shard() int { return int(k >> restBits) }
+
+func (k Key) rest() uint64 { return uint64(k) & restMask }
+
+// Pair is what a table knows of an action in a state.
+type Pair struct {
+	Key    Key
+	Action uint8
+	Count  uint16  // how often it was tried; stays at 65535
+	Mean   float32 // of the returns
+}
+
+// Table has the mean return of pairs of a state and an action. It is a hash table with linear
+// probing: 12 bytes a pair, the pairs of a state side by side. It grows to a limit of memory; then
+// pairs that it does not know are turned away, and the others go on learning.
+type Table struct {
+	shards [Shards]shard
+	limit  int // slots of a shard at most
+}
+
+// shard is a part of a table. A word is rest of the key, action, count, from the highest bit; 0
+// is an empty slot.
+type shard struct {
+	words  []uint64
+	means  []float32
+	used   int
+	turned uint64 // pairs turned away
+}
+
+const (
+	pairBytes = 8 + 4
+	// MinMemory is the least limit of a table, in bytes.
+	MinMemory = 32 << 10
+	// fill is the part of a shard's slots that may be in use before it grows, and lastFill when
+	// it cannot grow.
+	fill, lastFill = 0.8, 0.9
+	firstSlots     = 16
+)
+
+// firstSlotsOf returns how many slots a shard begins with. They differ so that shards, which fill
+// up alike, grow one after the other, and the memory of few of them is copied at a time.
+func firstSlotsOf(n int) int { return int(firstSlots * math.Exp2(float64(n)/Shards)) }
+
+// NewTable returns an empty table that takes at most so many bytes, at least MinMemory.
+func NewTable(memory int64) *Table {
+	return &Table{limit: int(max(memory, MinMemory) / Shards / pairBytes)}
+}
+
+// Bytes returns the memory that the table takes.
+func (t *Table) Bytes() (n int64) {
+	for i := range t.shards {
+		n += int64(len(t.shards[i].words)) * pairBytes
+	}
+	return n
+}
+
+// Len returns how many pairs the table has.
+func (t *Table) Len() (n int) {
+	for i := range t.shards {
+		n += t.shards[i].used
+	}
+	return n
+}
+
+// Turned returns how many times a new pair was turned away because the table was full.
+func (t *Table) Turned() (n uint64) {
+	for i := range t.shards {
+		n += t.shards[i].turned
+	}
+	return n
+}
+
+// Best returns the action of highest mean among the legal ones that were tried in a state, and
+// false if none was. Legal is a bit for each action. Equal means are decided by the count, then
+// by the lower action, so that the order in which pairs came does not matter.
+func (t *Table) Best(k Key, legal uint64) (action uint8, known bool) {
+	s := &t.shards[k.Shard()]
+	if s.used == 0 {
+		return 0, false
+	}
+	rest := k.rest()
+	bestMean, bestCount := float32(math.Inf(-1)), uint64(0)
+	for i := s.home(rest); ; {
+		word := s.words[i]
+		if word == 0 {
+			return action, known
+		}
+		if a := uint8(word >> countBits & (MaxActions - 1)); word>>(64-restBits) == rest && legal>>a&1 != 0 {
+			mean, count := s.means[i], word&maxCount
+			if count == 0 {
+				// A vote that was taken back.
+			} else if mean > bestMean || mean == bestMean && (count > bestCount || count == bestCount && a < action) {
+				action, known = a, true
+				bestMean, bestCount = mean, count
+			}
+		}
+		if i++; i == len(s.words) {
+			i = 0
+		}
+	}
+}
+
+// Find returns what the table knows of an action in a state, and false if it was never tried.
+func (t *Table) Find(k Key, action uint8) (Pair, bool) {
+	s := &t.shards[k.Shard()]
+	if s.used == 0 {
+		return Pair{}, false
+	}
+	i, found := s.find(k.rest(), action)
+	if !found {
+		return Pair{}, false
+	}
+	return s.pair(k.Shard(), i), true
+}
+
+// Learn adds a return to the mean of a pair. The step is 1/n for the nth return, and no less
+// than a given least step. It returns false if the table is full and does not know the pair.
+func (t *Table) Learn(k Key, action uint8, value, least float32) bool {
+	s := &t.shards[k.Shard()]
+	i := t.place(k, action)
+	if i < 0 {
+		s.turned++
+		return false
+	}
+	if s.words[i]&maxCount < maxCount {
+		s.words[i]++
+	}
+	step := max(1/float32(s.words[i]&maxCount), least)
+	s.means[i] += step * (value - s.means[i])
+	return true
+}
+
+// Vote changes the count of a pair, which is no less than 0, and leaves its mean.
+func (t *Table) Vote(k Key, action uint8, by int) {
+	s := &t.shards[k.Shard()]
+	i := t.place(k, action)
+	if i < 0 {
+		s.turned++
+		return
+	}
+	count := int(s.words[i]&maxCount) + by
+	s.words[i] = s.words[i]&^maxCount | uint64(min(max(count, 0), maxCount))
+	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best is the most common
+}
+
+// Set stores a pair, in place of what the table knew of it. It returns false if the table is
+// full.
+func (t *Table) Set(p Pair) bool {
+	s := &t.shards[p.Key.Shard()]
+	i := t.place(p.Key, p.Action)
+	if i < 0 {
+		s.turned++
+		return false
+	}
+	s.words[i] = s.words[i]&^maxCount | uint64(p.Count)
+	s.means[i] = p.Mean
+	return true
+}
+
+// Shard calls a function with the pairs of a part of the table, in no order, until it returns
+// false.
+func (t *Table) Shard(n int, yield func(Pair) bool) {
+	s := &t.shards[n]
+	for i, word := range s.words {
+		if word != 0 && !yield(s.pair(n, i)) {
+			return
+		}
+	}
+}
+
+// All calls a function with all pairs, in no order, until it returns false.
+func (t *Table) All(yield func(Pair) bool) {
+	more := true
+	for n := 0; n < Shards && more; n++ {
+		t.Shard(n, func(p Pair) bool {
+			more = yield(p)
+			return more
+		})
+	}
+}
+
+// Merge adds the pairs of another table: the mean of a pair that both have is weighted by the
+// counts.
+func (t *Table) Merge(other *Table) {
+	for n := range t.shards {
+		t.Reserve(n, t.shards[n].used+other.shards[n].used)
+	}
+	other.All(func(p Pair) bool {
+		if own, ok := t.Find(p.Key, p.Action); ok {
+			n := float32(own.Count) + float32(p.Count)
+			if n > 0 {
+				p.Mean = (own.Mean*float32(own.Count) + p.Mean*float32(p.Count)) / n
+			}
+			p.Count = uint16(min(int(own.Count)+int(p.Count), maxCount))
+		}
+		t.Set(p)
+		return true
+	})
+}
+
+// Clone returns a copy that is independent.
+func (t *Table) Clone() *Table {
+	c := &Table{shards: t.shards, limit: t.limit}
+	for n := range c.shards {
+		s := &c.shards[n]
+		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)
+	}
+	return c
+}
+
+// Count adds the counts of another table's pairs, as votes.
+func (t *Table) Count(other *Table) {
+	for n := range t.shards {
+		t.Reserve(n, t.shards[n].used+other.shards[n].used)
+	}
+	other.All(func(p Pair) bool {
+		t.Vote(p.Key, p.Action, int(p.Count))
+		return true
+	})
+}
+
+func (s *shard) pair(n, i int) Pair { return decode(n, s.words[i], s.means[i]) }
+
+// decode returns the pair of a word in a shard.
+func decode(n int, word uint64, mean float32) Pair {
+	return Pair{
+		Key:    Key(n)<<restBits | Key(word>>(64-restBits)),
+		Action: uint8(word >> countBits & (MaxActions - 1)),
+		Count:  uint16(word & maxCount),
+		Mean:   mean,
+	}
+}
+
+// home returns the slot where the search for a key begins: in the order of the keys.
+func (s *shard) home(rest uint64) int {
+	high, _ := bits.Mul64(rest<<(64-restBits), uint64(len(s.words)))
+	return int(high)
+}
+
+// find returns the slot of a pair and true, or the empty slot where it would be and false.
+func (s *shard) find(rest uint64, action uint8) (int, bool) {
+	want := rest<<actionBits | uint64(action)
+	for i := s.home(rest); ; {
+		word := s.words[i]
+		if word == 0 {
+			return i, false
+		}
+		if word>>countBits == want {
+			return i, true
+		}
+		if i++; i == len(s.words) {
+			i = 0
+		}
+	}
+}
+
+// place returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
+// -1 if there is no room. A word is not 0 even then, as the rest of a key is not.
+func (t *Table) place(k Key, action uint8) int {
+	s, rest, limit := &t.shards[k.Shard()], k.rest(), t.limit
+	if len(s.words) == 0 {
+		s.resize(min(firstSlotsOf(k.Shard()), limit))
+	}
+	i, found := s.find(rest, action)
+	if found {
+		return i
+	}
+	most := fill
+	if len(s.words) >= limit {
+		most = lastFill
+	}
+	if float64(s.used+1) > most*float64(len(s.words)) {
+		if len(s.words) >= limit {
+			return -1
+		}
+		s.resize(min(2*len(s.words), limit))
+		i, _ = s.find(rest, action)
+	}
+	s.words[i] = (rest<<actionBits | uint64(action)) << countBits
+	s.means[i] = 0
+	s.used++
+	return i
+}
+
+// Reserve makes room for so many pairs in a shard, within the limit. Pairs that come in the order
+// of their keys would else crowd the lower slots.
+func (t *Table) Reserve(n, pairs int) {
+	s := &t.shards[n]
+	slots := max(len(s.words), min(firstSlotsOf(n), t.limit))
+	for slots < t.limit && float64(pairs) > fill*float64(slots) {
+		slots = min(2*slots, t.limit)
+	}
+	if slots > len(s.words) {
+		s.resize(slots)
+	}
+}
+
+// resize moves the pairs to so many slots.
+func (s *shard) resize(slots int) {
+	old, means := s.words, s.means
+	s.words, s.means = make([]uint64, slots), make([]float32, slots)
+	for i, word := range old {
+		if word != 0 {
+			j, _ := s.find(word>>(64-restBits), uint8(word>>countBits&(MaxActions-1)))
+			s.words[j], s.means[j] = word, means[i]
+		}
+	}
+}

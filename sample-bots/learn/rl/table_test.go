@@ -1,0 +1,254 @@
+package rl
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// testMemory is the limit of most tables.
+const testMemory = 1 << 20
+
+// spread returns a key whose bits are well mixed.
+func spread(n uint64) Key { return NewKey(rules.NewRand(n).Uint64()) }
+
+// plain is a table as a map: what Table has to do, in the plainest way.
+type plain map[plainPair]plainValue
+
+type plainPair struct {
+	key    Key
+	action uint8
+}
+
+type plainValue struct {
+	count int
+	sum   float64
+}
+
+// mean returns the mean of a pair, and whether it was ever tried.
+func (p plain) mean(k Key, action uint8) (float64, bool) {
+	v, ok := p[plainPair{k, action}]
+	return v.sum / float64(max(1, v.count)), ok
+}
+
+// judge returns what is wrong with the best of the legal actions in a state.
+func (p plain) judge(k Key, legal uint64, best uint8, known bool) string {
+	mean, tried := p.mean(k, best)
+	if known && (!tried || legal>>best&1 == 0) {
+		return "it was never tried, or is not legal"
+	}
+	for action := range uint8(MaxActions) {
+		if other, ok := p.mean(k, action); ok && legal>>action&1 != 0 && (!known || other > mean+1e-4) {
+			return fmt.Sprintf("%d is better", action)
+		}
+	}
+	return ""
+}
+
+func TestTableIsAMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table, want := NewTable(testMemory), plain{}
+		keys := rapid.Uint64Range(0, rapid.SampledFrom([]uint64{3, 200, 5000}).Draw(t, "keys"))
+		for range rapid.IntRange(0, 2000).Draw(t, "steps") {
+			k, action := spread(keys.Draw(t, "key")), uint8(rapid.IntRange(0, MaxActions-1).Draw(t, "action"))
+			value := rapid.IntRange(-4, 4).Draw(t, "value")
+			if !table.Learn(k, action, float32(value), 0) {
+				t.Fatal("the table is full")
+			}
+			v := want[plainPair{k, action}]
+			want[plainPair{k, action}] = plainValue{v.count + 1, v.sum + float64(value)}
+		}
+		if table.Len() != len(want) {
+			t.Fatalf("%d pairs, not %d", table.Len(), len(want))
+		}
+		for p, v := range want {
+			got, ok := table.Find(p.key, p.action)
+			if !ok || int(got.Count) != v.count || math.Abs(float64(got.Mean)-v.sum/float64(v.count)) > 1e-4 {
+				t.Fatalf("%+v: %+v %t, not %+v", p, got, ok, v)
+			}
+			legal := rapid.Uint64().Draw(t, "legal")
+			action, known := table.Best(p.key, legal)
+			if wrong := want.judge(p.key, legal, action, known); wrong != "" {
+				t.Fatalf("%v %x: best is %d %t, but %s", p.key, legal, action, known, wrong)
+			}
+		}
+	})
+}
+
+func TestTableTies(t *testing.T) {
+	k := spread(1)
+	for _, order := range [][]uint8{{3, 5, 9}, {9, 5, 3}, {5, 9, 3}} {
+		table := NewTable(testMemory)
+		for _, action := range order {
+			table.Learn(k, action, 2, 0)
+		}
+		if a, _ := table.Best(k, AllActions); a != 3 {
+			t.Errorf("after %v: %d, not the lowest of equal actions", order, a)
+		}
+		table.Learn(k, 9, 2, 0)
+		if a, _ := table.Best(k, AllActions); a != 9 {
+			t.Errorf("after %v: %d, not the action that was tried more", order, a)
+		}
+		if a, known := table.Best(k, 1<<5|1<<6); a != 5 || !known {
+			t.Errorf("after %v: %d %t among the legal ones", order, a, known)
+		}
+		if _, known := table.Best(k, 1<<6); known {
+			t.Errorf("after %v: knows an action that was never tried", order)
+		}
+	}
+}
+
+func TestTableStep(t *testing.T) {
+	table, k := NewTable(testMemory), spread(1)
+	for _, value := range []float32{8, 0, 0, 0} { // steps 1, 1/2, 1/2, 1/2
+		table.Learn(k, 0, value, 0.5)
+	}
+	if p, _ := table.Find(k, 0); p.Mean != 1 || p.Count != 4 {
+		t.Errorf("%+v, not a mean of 1", p)
+	}
+	for range 2 * maxCount {
+		table.Learn(k, 1, 3, 0)
+	}
+	if p, _ := table.Find(k, 1); p.Mean != 3 || p.Count != MaxVisits {
+		t.Errorf("%+v after more visits than are counted", p)
+	}
+}
+
+// A table never takes more than its limit. When it is full, it turns away what is new, keeps
+// what it has, and goes on learning that.
+func TestTableIsFull(t *testing.T) {
+	table := NewTable(testMemory)
+	var known []Key
+	for n := uint64(0); table.Turned() < 1000; n++ {
+		if k := spread(n); table.Learn(k, 7, 1, 0) {
+			known = append(known, k)
+		}
+		if table.Bytes() > testMemory {
+			t.Fatalf("%d bytes", table.Bytes())
+		}
+	}
+	slots := testMemory / pairBytes
+	if len(known) != table.Len() || len(known) < slots*4/5 || len(known) > slots {
+		t.Errorf("%d pairs, %d in the table, with %d slots", len(known), table.Len(), slots)
+	}
+	for _, k := range known {
+		if !table.Learn(k, 7, 3, 0) {
+			t.Fatalf("%x is turned away, though it is known", k)
+		}
+		if p, _ := table.Find(k, 7); p.Mean != 2 || p.Count != 2 {
+			t.Fatalf("%x: %+v", k, p)
+		}
+	}
+}
+
+func TestTableVotes(t *testing.T) {
+	table, k := NewTable(testMemory), spread(4)
+	for _, v := range []struct {
+		action uint8
+		by     int
+	}{{1, 1}, {2, 1}, {2, 1}, {1, 1}, {1, 1}, {2, -1}} {
+		table.Vote(k, v.action, v.by)
+	}
+	if a, known := table.Best(k, AllActions); a != 1 || !known {
+		t.Errorf("%d %t, not the action with 3 votes to 1", a, known)
+	}
+	table.Vote(k, 1, -3)
+	if a, _ := table.Best(k, AllActions); a != 2 {
+		t.Errorf("%d, not the action that has votes left", a)
+	}
+	table.Vote(k, 2, -1)
+	if a, known := table.Best(k, AllActions); known {
+		t.Errorf("%d is known without a vote", a)
+	}
+}
+
+func TestTableMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one, two, both := NewTable(testMemory), NewTable(testMemory), plain{}
+		for range rapid.IntRange(0, 500).Draw(t, "steps") {
+			n, action := rapid.Uint64Range(0, 50).Draw(t, "key"), uint8(rapid.IntRange(0, 3).Draw(t, "action"))
+			value := rapid.IntRange(-9, 9).Draw(t, "value")
+			table := rapid.SampledFrom([]*Table{one, two}).Draw(t, "table")
+			table.Learn(spread(n), action, float32(value), 0)
+			v := both[plainPair{spread(n), action}]
+			both[plainPair{spread(n), action}] = plainValue{v.count + 1, v.sum + float64(value)}
+		}
+		one.Merge(two)
+		if one.Len() != len(both) {
+			t.Fatalf("%d pairs, not %d", one.Len(), len(both))
+		}
+		for p, v := range both {
+			got, ok := one.Find(p.key, p.action)
+			if !ok || int(got.Count) != v.count || math.Abs(float64(got.Mean)-v.sum/float64(v.count)) > 1e-4 {
+				t.Fatalf("%+v: %+v %t, not %+v", p, got, ok, v)
+			}
+		}
+	})
+}
+
+// Merging a large table into an empty one must not crowd its lower slots: each pair would be
+// found after a search through thousands.
+func TestTableMergeIsSpread(t *testing.T) {
+	large, small := NewTable(16<<20), NewTable(16<<20)
+	for n := range uint64(300_000) {
+		large.Learn(spread(n), 0, 1, 0)
+	}
+	small.Merge(large)
+	longest, run := 0, 0
+	for i := range small.shards {
+		for _, word := range small.shards[i].words {
+			if run++; word == 0 {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+	}
+	if longest > 500 {
+		t.Errorf("%d slots in use side by side", longest)
+	}
+}
+
+// pairs returns all of a table, in no order.
+func pairs(table *Table) map[plainPair]Pair {
+	all := map[plainPair]Pair{}
+	table.All(func(p Pair) bool {
+		all[plainPair{p.Key, p.Action}] = p
+		return true
+	})
+	return all
+}
+
+func TestTableSaved(t *testing.T) {
+	table := NewTable(testMemory)
+	for n := range uint64(100_000) { // more than fit
+		table.Learn(spread(n%95_000), uint8(n%5), float32(n), 0)
+	}
+	var first, second bytes.Buffer
+	if err := table.Save(&first); err != nil {
+		t.Fatal(err)
+	}
+	saved := bytes.Clone(first.Bytes())
+	again := NewTable(testMemory)
+	if err := again.Load(&first); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Save(&second); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(pairs(table), pairs(again)) || len(saved) != second.Len() || again.Turned() != table.Turned() || table.Turned() == 0 {
+		t.Errorf("%d bytes, then %d; %d and %d turned away", len(saved), second.Len(), table.Turned(), again.Turned())
+	}
+	if err := NewTable(testMemory).Load(bytes.NewReader(saved[:len(saved)/2])); err == nil {
+		t.Error("half a table is loaded")
+	}
+	saved[4], saved[7] = 255, 255 // slots
+	if err := NewTable(testMemory).Load(bytes.NewReader(saved)); err == nil {
+		t.Error("a table of more slots than the limit is loaded")
+	}
+}

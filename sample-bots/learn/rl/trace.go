@@ -1,0 +1,33 @@
+package rl
+
+// Trace keeps what one seat decides in an episode, and returns what there is to learn from it: by
+// every visit, from points, without a discount, as the study does.
+type Trace struct {
+	decisions []decision
+	returns   returns
+	final     [1]int
+}
+
+// NewTrace returns a trace without decisions.
+func NewTrace() *Trace {
+	c := Default("")
+	return &Trace{returns: newReturns(&c)}
+}
+
+// Begin forgets the last episode.
+func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
+
+// Add adds a decision. The score is that of Game.Score before it.
+func (t *Trace) Add(s *Sight, action uint8, score int) {
+	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.Abs, action: action, score: int16(score)})
+}
+
+// End appends what there is to learn from the episode, the last decision first. The score is that
+// at the end.
+func (t *Trace) End(score int, updates []Update) []Update {
+	t.final[0] = score
+	t.returns.each(t.decisions, t.final[:], func(d *decision, value float32) {
+		updates = append(updates, Update{d.key, d.abs, value, d.action})
+	})
+	return updates
+}

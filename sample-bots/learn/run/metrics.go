@@ -1,0 +1,132 @@
+package run
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/vg"
+)
+
+// Value is a number of metrics.csv.
+type Value struct {
+	Name string
+	X    float64
+}
+
+// table is metrics.csv: a line of names, then a line of numbers for each step.
+type table struct {
+	file  *os.File
+	size  int64
+	names []string
+}
+
+func openTable(path string) (*table, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{file: file}
+	if t.size, err = file.Seek(0, 2); err != nil {
+		return nil, err
+	}
+	if t.size > 0 {
+		rows, err := readTable(path)
+		if err != nil {
+			return nil, err
+		}
+		t.names = rows[0]
+	}
+	return t, nil
+}
+
+func readTable(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("%s: there is no line", path)
+	}
+	return rows, nil
+}
+
+// cut removes all behind some bytes.
+func (t *table) cut(size int64) error {
+	if size > t.size {
+		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
+	}
+	if err := t.file.Truncate(size); err != nil {
+		return err
+	}
+	if t.size = size; size == 0 {
+		t.names = nil
+	}
+	_, err := t.file.Seek(size, 0)
+	return err
+}
+
+// Metrics adds a line to metrics.csv. All lines of a run have the same names.
+func (f *Folder) Metrics(step int, values ...Value) error {
+	names, cells := []string{"step"}, []string{strconv.Itoa(step)}
+	for _, v := range values {
+		names, cells = append(names, v.Name), append(cells, strconv.FormatFloat(v.X, 'g', 8, 64))
+	}
+	t, text := f.metrics, ""
+	switch {
+	case t.names == nil:
+		t.names, text = names, strings.Join(names, ",")+"\n"
+	case !slices.Equal(names, t.names):
+		return fmt.Errorf("%s has the columns %q, not %q", t.file.Name(), t.names, names)
+	}
+	n, err := t.file.WriteString(text + strings.Join(cells, ",") + "\n")
+	t.size += int64(n)
+	return err
+}
+
+// Plot draws columns of metrics.csv against the steps, as NAME.svg.
+func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
+	rows, err := readTable(f.path(MetricsFile))
+	if err != nil {
+		return err
+	}
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Add(plotter.NewGrid())
+	for i, column := range columns {
+		at := slices.Index(rows[0], column)
+		if at < 0 {
+			return fmt.Errorf("%s: there is no column %q among %q", MetricsFile, column, rows[0])
+		}
+		var points plotter.XYs
+		for _, row := range rows[1:] {
+			step, stepErr := strconv.ParseFloat(row[0], 64)
+			value, err := strconv.ParseFloat(row[at], 64)
+			if stepErr == nil && err == nil && value-value == 0 {
+				points = append(points, plotter.XY{X: step, Y: value})
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		line, dots, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return err
+		}
+		line.Color, dots.Color = plotutil.Color(i), plotutil.Color(i)
+		p.Add(line, dots)
+		p.Legend.Add(column, line)
+	}
+	return p.Save(16*vg.Centimeter, 10*vg.Centimeter, f.path(name+".svg"))
+}

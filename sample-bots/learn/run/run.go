@@ -1,0 +1,217 @@
+// Package run keeps the directory of a training: its configuration, log, metrics, plots,
+// checkpoint and model. docs/training.md describes the files.
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+)
+
+// The files of a run.
+const (
+	ConfigFile     = "config.json"
+	LogFile        = "log.txt"
+	MetricsFile    = "metrics.csv"
+	CheckpointFile = "checkpoint"
+	ModelFile      = "model.timba"
+	ResultFile     = "result.json"
+	lockFile       = ".lock"
+)
+
+// Folder is the directory of a run that is open.
+type Folder struct {
+	Dir      string
+	lock     *flock.Flock
+	log      *os.File
+	metrics  *table
+	prepared time.Duration
+}
+
+// Open opens a run's directory. A new run needs a directory that does not exist or is empty; a
+// run to be resumed needs the configuration that it began with.
+func Open(dir string, config any, resume bool) (*Folder, error) {
+	text, err := json.MarshalIndent(config, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	f := &Folder{Dir: dir}
+	if resume {
+		err = f.check(text)
+	} else {
+		err = f.create()
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.lock = flock.New(f.path(lockFile))
+	if held, err := f.lock.TryLock(); err != nil || !held {
+		return nil, errors.Join(fmt.Errorf("run %q is in use by another process: wait for its end, or stop it", dir), err)
+	}
+	if err := f.open(text, resume); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
+
+// create makes the directory of a new run.
+func (f *Folder) create() error {
+	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(f.Dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if file.Name() == ConfigFile {
+			return fmt.Errorf("run %q exists: resume it with --resume, or choose another --out", f.Dir)
+		}
+	}
+	for _, file := range files {
+		if file.Name() != lockFile {
+			return fmt.Errorf("directory %q is not empty: it has %q; choose another --out", f.Dir, file.Name())
+		}
+	}
+	return nil
+}
+
+// check returns why the run cannot be resumed with a configuration.
+func (f *Folder) check(config []byte) error {
+	was, err := os.ReadFile(f.path(ConfigFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("run %q does not exist: leave --resume out to begin it", f.Dir)
+	}
+	if err != nil || bytes.Equal(was, config) {
+		return err
+	}
+	var before, now map[string]json.RawMessage
+	if json.Unmarshal(was, &before) != nil || json.Unmarshal(config, &now) != nil {
+		return fmt.Errorf("run %q: %s is not that of a run: choose another --out", f.Dir, ConfigFile)
+	}
+	for _, sides := range [][2]map[string]json.RawMessage{{before, now}, {now, before}} {
+		for name := range sides[0] {
+			if compact(before[name]) != compact(now[name]) {
+				return fmt.Errorf("run %q was begun with %s %s, not %s: resume it with the same flags, or choose another --out",
+					f.Dir, name, orNone(compact(before[name])), orNone(compact(now[name])))
+			}
+		}
+	}
+	return nil
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// open writes the configuration and opens the files that grow.
+func (f *Folder) open(config []byte, resume bool) (err error) {
+	if f.log, err = os.OpenFile(f.path(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
+		return err
+	}
+	if f.metrics, err = openTable(f.path(MetricsFile)); err != nil {
+		return err
+	}
+	if !resume {
+		if err := f.replace(ConfigFile, writes(config)); err != nil {
+			return err
+		}
+		return f.metrics.cut(0)
+	}
+	if _, err := os.Stat(f.path(CheckpointFile)); errors.Is(err, fs.ErrNotExist) {
+		return f.metrics.cut(0) // it begins again
+	}
+	return nil
+}
+
+func writes(data []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+}
+
+// Close closes the files.
+func (f *Folder) Close() error {
+	var errs []error
+	if f.log != nil {
+		errs = append(errs, f.log.Close())
+	}
+	if f.metrics != nil {
+		errs = append(errs, f.metrics.file.Close())
+	}
+	return errors.Join(append(errs, f.lock.Unlock())...)
+}
+
+// Log adds a line to log.txt, with the time.
+func (f *Folder) Log(format string, args ...any) error {
+	_, err := fmt.Fprintf(f.log, "%s %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))
+	return err
+}
+
+// replace writes a file as a whole or not at all.
+func (f *Folder) replace(name string, write func(io.Writer) error) error {
+	temp, err := os.CreateTemp(f.Dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	err = write(temp)
+	if err == nil {
+		err = temp.Chmod(0o644)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	if closeErr := temp.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.path(name), err)
+	}
+	return os.Rename(temp.Name(), f.path(name))
+}
+
+// Model writes model.timba. The header gets the configuration of the run.
+func (f *Folder) Model(h model.Header, body func(io.Writer) error) error {
+	config, err := os.ReadFile(f.path(ConfigFile))
+	if err != nil {
+		return err
+	}
+	h.Training = config
+	return f.replace(ModelFile, func(w io.Writer) error { return model.Write(w, h, body) })
+}
+
+// Result writes result.json: what the training came to.
+func (f *Folder) Result(v any) error {
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return f.replace(ResultFile, writes(append(text, '\n')))
+}

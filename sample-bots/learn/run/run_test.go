@@ -1,0 +1,206 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+)
+
+type config struct {
+	Games int    `json:"games"`
+	Mode  string `json:"mode"`
+}
+
+func open(t *testing.T, dir string, c config, resume bool) *Folder {
+	t.Helper()
+	f, err := Open(dir, c, resume)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func read(t *testing.T, f *Folder, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(f.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// step is a training of the test: its state is a number.
+func metrics(t *testing.T, f *Folder, from, to int) {
+	t.Helper()
+	for i := from; i <= to; i++ {
+		if err := f.Metrics(i, Value{"loss", 1 / float64(i)}, Value{"won", float64(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func save(t *testing.T, f *Folder, n int) {
+	t.Helper()
+	if err := f.Checkpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A run that goes on from a checkpoint has the metrics of one that was never interrupted.
+func TestResume(t *testing.T) {
+	c := config{5, "tute2"}
+	whole := open(t, filepath.Join(t.TempDir(), "a"), c, false)
+	metrics(t, whole, 1, 5)
+	if err := whole.Plot("loss", "title", "step", "loss", "loss", "won"); err != nil {
+		t.Fatal(err)
+	}
+	if svg := read(t, whole, "loss.svg"); !strings.Contains(svg, "title") || !strings.Contains(svg, "won") {
+		t.Error("the plot has no title or no legend")
+	}
+
+	dir := filepath.Join(t.TempDir(), "b")
+	f := open(t, dir, c, false)
+	metrics(t, f, 1, 2)
+	save(t, f, 2)
+	metrics(t, f, 3, 4) // they are lost
+	f.Close()
+	f = open(t, dir, c, true)
+	n := 0
+	found, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err })
+	if !found || err != nil || n != 2 {
+		t.Fatalf("found %v: %d, %v", found, n, err)
+	}
+	metrics(t, f, n+1, 5)
+	if got, want := read(t, f, MetricsFile), read(t, whole, MetricsFile); got != want {
+		t.Errorf("resumed:\n%s\nwhole:\n%s", got, want)
+	}
+	if err := f.Metrics(6, Value{"loss", 1}); err == nil || !strings.Contains(err.Error(), "columns") {
+		t.Errorf("other columns: %v", err)
+	}
+	f.Close()
+}
+
+// A run that was interrupted before its first checkpoint begins again.
+func TestResumeWithoutCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	f := open(t, dir, config{}, false)
+	metrics(t, f, 1, 2)
+	f.Close()
+	f = open(t, dir, config{}, true)
+	defer f.Close()
+	if found, err := f.Load(nil); found || err != nil {
+		t.Fatal(found, err)
+	}
+	if got := read(t, f, MetricsFile); got != "" {
+		t.Errorf("metrics are left: %s", got)
+	}
+}
+
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	run := filepath.Join(dir, "run")
+	f := open(t, run, config{1, "tute2"}, false)
+	save(t, f, 1)
+	if _, err := Open(run, config{1, "tute2"}, true); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("twice at once: %v", err)
+	}
+	f.Close()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		dir    string
+		config config
+		resume bool
+		want   string
+	}{
+		{run, config{1, "tute2"}, false, "exists: resume it with --resume"},
+		{run, config{2, "tute2"}, true, "was begun with games 1, not 2"},
+		{filepath.Join(dir, "none"), config{}, true, "does not exist: leave --resume out"},
+		{dir, config{}, false, "is not empty"},
+		{file, config{}, false, file},
+	} {
+		if _, err := Open(test.dir, test.config, test.resume); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// A checkpoint that is damaged or of another run's metrics is an error, and so is one that cannot
+// be written: the one before stays.
+func TestCheckpointErrors(t *testing.T) {
+	dir := t.TempDir()
+	f := open(t, dir, config{}, false)
+	defer f.Close()
+	metrics(t, f, 1, 1)
+	save(t, f, 1234)
+	if err := f.Checkpoint(func(io.Writer) error { return io.ErrShortWrite }); err == nil {
+		t.Error("a checkpoint that could not be written is no error")
+	}
+	good := read(t, f, CheckpointFile)
+	for name, bad := range map[string]string{
+		"cut": good[:len(good)-3], "empty": "", "other": "x\n", "long": good + good,
+		"changed": good[:len(good)-5] + "x" + good[len(good)-4:], "metrics": strings.Replace(good, "1 ", "1 9", 1),
+	} {
+		if err := os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		if _, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestModelAndResult(t *testing.T) {
+	f := open(t, t.TempDir(), config{3, "brisca2"}, false)
+	defer f.Close()
+	h := model.Header{Kind: model.GA, Mode: "brisca2"}
+	if err := f.Model(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }); err != nil {
+		t.Fatal(err)
+	}
+	got, b, c, err := model.Open(f.path(ModelFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := model.ReadFloats(b, make([]float32, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.End(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
+		t.Errorf("%s, %v", got.Training, err)
+	}
+	if err := f.Result(map[string]int{"won": 3}); err != nil || !strings.Contains(read(t, f, ResultFile), `"won": 3`) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var b strings.Builder
+	p := NewProgress(&b, "games", 10*time.Second)
+	at := time.Unix(1e9, 0)
+	for _, done := range []int{100, 150, 200, 1100, 2000} {
+		p.Done(at, done, 2000)
+		at = at.Add(6 * time.Second)
+	}
+	const want = "200 of 2,000 games, 216 s left\n2,000 of 2,000 games\n"
+	if got := b.String(); got != strings.Replace(want, "216 s", "4 min", 1) {
+		t.Errorf("%s", got)
+	}
+	b.Reset()
+	Cost{Work: 128000, Unit: "games", Time: 90 * time.Second, Memory: 3 << 20, Disk: 10 << 20}.Write(&b)
+	if got := b.String(); got != "games   128,000\ntime    about 90 s, as a short sample took on this machine now\nmemory  about 3.0 MiB\ndisk    about 10 MiB\n" {
+		t.Errorf("%s", got)
+	}
+	if a, b := Duration(3*time.Second), Duration(5*time.Hour); a != "3.0 s" || b != "5.0 h" {
+		t.Errorf("%s, %s", a, b)
+	}
+}

@@ -1,0 +1,366 @@
+package sl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/dataset"
+	"github.com/timba-arena/timba/sample-bots/learn/features"
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+)
+
+// data makes a data set of random games.
+func data(t testing.TB, mode string, each int) *dataset.Set {
+	t.Helper()
+	m, err := learn.ParseMode(mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
+	dir := t.TempDir()
+	f, err := run.Open(dir, p.Config(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := p.Make(t.Context(), f, p.Random()); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Load(filepath.Join(dir, dataset.File), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func config(set *dataset.Set) Config {
+	return Config{
+		Train: "sl", Mode: set.Mode.String(), Variant: PH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
+		Seed: 1, Data: set.Header, Games: set.Games,
+	}
+}
+
+func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
+	t.Helper()
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := NewRows(t.Context(), set, &c, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := NewTraining(t.Context(), c, rows, workers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// train trains in a directory.
+func train(t testing.TB, ctx context.Context, tr *Training, dir string, resume bool) (*Result, error) {
+	t.Helper()
+	f, err := run.Open(dir, tr.Config, resume)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	return tr.Run(ctx, f)
+}
+
+func modelFile(t testing.TB, dir string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, run.ModelFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Every variant and encoding learns more than the commonest class, and its model plays legal moves
+// as the net in memory does.
+func TestVariants(t *testing.T) {
+	for _, test := range []struct{ mode, variant, encoding string }{
+		{"brisca2", PH, features.Scaled}, {"brisca2", WL, features.Unscaled}, {"tute2", P, features.Scaled}, {"follow-teams", PH, features.Unscaled},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			set := data(t, test.mode, 60)
+			c := config(set)
+			c.Variant, c.Encoding, c.Rate = test.variant, test.encoding, 0.003
+			tr := training(t, set, c, 2)
+			dir := t.TempDir()
+			r, err := train(t, t.Context(), tr, dir, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if base := commonest(tr); r.Test.Accuracy < base-0.02 || r.Test.Rows != len(tr.test) || !(r.Test.Loss > 0 && r.Test.Loss < math.Log(float64(r.Classes)+1)) {
+				t.Errorf("%+v; always the commonest class is right in %v", r, base)
+			}
+			h, body, err := model.Read(bytes.NewReader(modelFile(t, dir)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := Read(h, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if set.Mode.Tute {
+				games[learn.Tute](t, tr.Agent(), read, set.Mode, 5)
+			} else {
+				games[learn.Brisca](t, tr.Agent(), read, set.Mode, 5)
+			}
+		})
+	}
+}
+
+// commonest returns the share of the commonest class of the rows that test.
+func commonest(tr *Training) float64 {
+	count, most := map[uint16]int{}, 0
+	for _, at := range tr.test {
+		count[at.class]++
+		most = max(most, count[at.class])
+	}
+	return float64(most) / float64(len(tr.test))
+}
+
+// games plays games of random moves, in which two agents have to choose alike and legally.
+func games[S any, P learn.Position[S]](t *testing.T, a, b *Agent, m learn.Mode, n int) {
+	t.Helper()
+	r := rules.NewRand(9)
+	src := rules.FastStream(r)
+	for i := range n {
+		var w learn.Watch
+		p := P(new(S))
+		p.Begin(m, m.Rules()[i], &src)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			move, value := Choose[S, P](a, p, &w, legal, i%2 == 0)
+			again, same := Choose[S, P](b, p, &w, legal, i%2 == 0)
+			if move != again || value != same || !slices.Contains(legal, move) {
+				t.Fatalf("%v: %d, %v and %d, %v among %v", m, move, value, again, same, legal)
+			}
+			learn.Step[S, P](p, &w, legal[r.Below(len(legal))])
+		}
+	}
+}
+
+// The seed decides the model bit by bit: neither the workers nor an interruption in the middle of
+// an epoch change it.
+func TestSameModel(t *testing.T) {
+	set := data(t, "brisca2", 40)
+	c := config(set)
+	dir := t.TempDir()
+	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil {
+		t.Fatal(err)
+	}
+	want := modelFile(t, dir)
+	metrics, err := os.ReadFile(filepath.Join(dir, run.MetricsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	dir = filepath.Join(t.TempDir(), "run")
+	for stop := 1; ; stop++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		tr := training(t, set, c, 3)
+		calls := 0
+		tr.Done = func(int, int) {
+			if calls++; calls == 2 {
+				cancel()
+			}
+		}
+		_, err := train(t, ctx, tr, dir, stop > 1)
+		cancel()
+		if err == nil {
+			if stop < 3 {
+				t.Errorf("it was interrupted %d times", stop-1)
+			}
+			break
+		}
+		if ctx.Err() == nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(modelFile(t, dir), want) {
+		t.Error("with 3 workers and interruptions the model differs")
+	}
+	if again, err := os.ReadFile(filepath.Join(dir, run.MetricsFile)); err != nil || !bytes.Equal(again, metrics) {
+		t.Errorf("the metrics differ:\n%s\n%s", again, metrics)
+	}
+	c.Seed++
+	dir = t.TempDir()
+	if _, err := train(t, t.Context(), training(t, set, c, 1), dir, false); err != nil || bytes.Equal(modelFile(t, dir), want) {
+		t.Errorf("another seed trains the same model: %v", err)
+	}
+}
+
+// A net that has learned from some thousand random games beats random play clearly.
+func TestBeatsRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	set := data(t, "brisca2", 300)
+	c := config(set)
+	c.Rate, c.Epochs = 0.003, 3
+	tr := training(t, set, c, 2)
+	if _, err := train(t, t.Context(), tr, t.TempDir(), false); err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	won := duel(tr.Agent(), set.Mode, n)
+	if won < n*58/100 {
+		t.Errorf("%d of %d games won against random play", won, n)
+	}
+}
+
+// duel returns how many games of two an agent wins against random play.
+func duel(a *Agent, m learn.Mode, n int) (won int) {
+	r := rules.NewRand(3)
+	src := rules.FastStream(r)
+	for i := range n {
+		var w learn.Watch
+		p := &learn.Brisca{}
+		p.Begin(m, m.Rules()[i/2%16], &src)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			move := legal[r.Below(len(legal))]
+			if p.Turn() == i%2 {
+				move, _ = Choose[learn.Brisca](a, p, &w, legal, false)
+			}
+			learn.Step[learn.Brisca](p, &w, move)
+		}
+		if learn.Standing(p.Board(), false, i%2) > 0 {
+			won++
+		}
+	}
+	return won
+}
+
+// As published, labels with three digits lie between those of two, and inputs are 0 or 1.
+func TestDefects(t *testing.T) {
+	for _, test := range []struct {
+		lowest int
+		labels []int
+		want   string
+	}{
+		{lowestBrisca, []int{-40, -39, 0, 49}, "[-40 -39 0 49]"},
+		{lowestBrisca, []int{-40, -39, 0, 49, 50, 55}, "[-40 50 55 -39 0 49]"},
+		{lowestTute, []int{-25, 0, 5, 9, 10, 40}, "[10 40 -25 0 5 9]"},
+	} {
+		if got := fmt.Sprint(orderAsText(test.labels, test.lowest)); got != test.want {
+			t.Errorf("%v as text: %s", test.labels, got)
+		}
+	}
+	set := data(t, "tute2", 20)
+	c := config(set)
+	c.Defects = []string{Truncated, TextLabels}
+	tr := training(t, set, c, 1)
+	if !reflect.DeepEqual(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)), lowestTute)) || slices.IsSorted(tr.rows.labels) {
+		t.Errorf("labels: %v", tr.rows.labels)
+	}
+	var s net.Sample
+	for _, at := range tr.train[:200] {
+		s.Reset()
+		tr.fillers[0].fill(at, &s)
+		for _, x := range s.Value {
+			if x != 1 {
+				t.Fatalf("an input is %v", x)
+			}
+		}
+	}
+}
+
+// The classes of a choice are compared before their chances.
+func TestRank(t *testing.T) {
+	a := &Agent{Header: model.Header{Labels: []int{-10, 0, 20}}}
+	low, high := a.rank([]float32{0.1, 0.9, 0}, false), a.rank([]float32{0.3, 0.3, 0.4}, false)
+	if !high.above(low) || low.above(high) || high.value != 20 {
+		t.Errorf("%+v, %+v", low, high)
+	}
+	if sure := a.rank([]float32{0, 0.2, 0.8}, false); !sure.above(high) {
+		t.Errorf("%+v is not above %+v", sure, high)
+	}
+	if mean := a.rank([]float32{0.5, 0.25, 0.25}, true); mean.value != 0 {
+		t.Errorf("mean: %+v", mean)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	good := Config{Mode: "tute2", Variant: WL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
+	if err := good.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Mode = "x" }, `mode "x"`},
+		{func(c *Config) { c.Variant = "x" }, `variant "x"`},
+		{func(c *Config) { c.Encoding = "x" }, `encoding "x"`},
+		{func(c *Config) { c.Encoding = features.Genetic }, "has no action"},
+		{func(c *Config) { c.Data.Mode = "tute3" }, "data set is of mode \"tute3\""},
+		{func(c *Config) { c.Hidden = []int{0} }, "a layer has 1 to"},
+		{func(c *Config) { c.Batch = MaxBatch + 1 }, "batch cannot be"},
+		{func(c *Config) { c.Epochs = 0 }, "epochs cannot be"},
+	} {
+		c := good
+		test.change(&c)
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.want, err)
+		}
+	}
+	m, _ := learn.ParseMode("brisca2")
+	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[28 14 9]", "7": "[7]"} {
+		if got, err := ParseHidden(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "x", "5-", "0", "99999"} {
+		if _, err := ParseHidden(text, m, features.Scaled); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A model of another kind or with other layers than its mode needs is an error.
+func TestReadErrors(t *testing.T) {
+	h := model.Header{Kind: model.SL, Mode: "brisca2", Encoding: features.Scaled, Layers: []int{56, 3}, Output: "softmax", Labels: []int{1, 2, 3}}
+	for _, test := range []struct {
+		change func(*model.Header)
+		want   string
+	}{
+		{func(*model.Header) {}, ""},
+		{func(h *model.Header) { h.Kind = model.GA }, `"ga"`},
+		{func(h *model.Header) { h.Mode = "brisca3" }, "do not fit 62 inputs"},
+		{func(h *model.Header) { h.Encoding = "x" }, `"x"`},
+		{func(h *model.Header) { h.Labels = nil }, "0 outputs"},
+		{func(h *model.Header) { h.Layers = []int{56} }, "1 to 8 layers"},
+		{func(h *model.Header) { h.Layers = []int{56, 1 << 30, 3} }, "units"},
+	} {
+		bad := h
+		test.change(&bad)
+		var b bytes.Buffer
+		if err := model.Write(&b, bad, func(w io.Writer) error { return model.WriteFloats(w, make([]float32, 57*3)) }); err != nil {
+			t.Fatal(err)
+		}
+		got, body, err := model.Read(&b)
+		if err == nil {
+			_, err = Read(got, body)
+		}
+		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v", test.want, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package sandbox
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"os/signal"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// The time of a process has what its children have used, those that run and those that ended.
+func TestTimeOf(t *testing.T) {
+	const loop = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
+	cmd := exec.Command("sh", "-c", "exec 3<&0; ("+loop+"); ("+loop+"echo done; read x <&3) & wait") // a shell gives what it does not wait for no input
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	got, ok := TimeOf(cmd.Process.Pid)
+	if !ok || got.CPU < 20*time.Millisecond || got.Alive <= 0 || got.Ended() < Tick {
+		t.Errorf("it has %+v, known: %v", got, ok)
+	}
+	if below := Below(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
+		t.Errorf("below it are %v, want it and one child", below)
+	}
+	in.Close()
+	cmd.Wait()
+	if _, ok := TimeOf(cmd.Process.Pid); ok {
+		t.Error("a process that has ended has a time")
+	}
+}
+
+// A process that ignores the end of its children is known by that.
+func TestForgets(t *testing.T) {
+	if Forgets(os.Getpid()) {
+		t.Error("it does not ignore the end of its children")
+	}
+	signal.Ignore(unix.SIGCHLD)
+	defer func() {
+		signal.Notify(make(chan os.Signal, 1), unix.SIGCHLD) // Reset alone leaves it ignored
+		signal.Reset(unix.SIGCHLD)
+		if Forgets(os.Getpid()) {
+			t.Error("it still ignores the end of its children")
+		}
+	}()
+	if !Forgets(os.Getpid()) {
+		t.Error("it ignores the end of its children")
+	}
+}

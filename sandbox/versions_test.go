@@ -1,0 +1,26 @@
+package sandbox
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// The versions are those that the interpreters print.
+func TestInterpreterVersions(t *testing.T) {
+	found := Interpreters()
+	for _, name := range wellKnown {
+		_, err := exec.LookPath(name)
+		version, ok := found[name]
+		if ok != (err == nil) {
+			t.Errorf("%s: found %t, and looking for it says %v", name, ok, err)
+		}
+		if name != "python3" || err != nil {
+			continue
+		}
+		out, err := exec.Command(name, "-c", "import platform; print(platform.python_version())").Output()
+		if err != nil || strings.TrimSpace(string(out)) != version {
+			t.Errorf("%s has version %q, and says %q, %v", name, version, out, err)
+		}
+	}
+}

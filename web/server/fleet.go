@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/submission"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// pipeline returns the stages of submissions, which also resolve versions.
+func (s *Server) pipeline() *submission.Pipeline {
+	p := submission.New(s.Store, s.Config, house.Registry{})
+	p.Events, p.Log = &s.Events, s.Log
+	p.Room, p.Level = s.room, s.Level
+	if s.Now != nil {
+		p.Now = s.Now
+	}
+	s.resolve = p.Resolve
+	return p
+}
+
+// Cluster is how other machines reach the server's NATS. The zero value: not at all.
+type Cluster struct {
+	Listen           string // address; "" for none
+	Certificate, Key string // files of that address in PEM; "": the server makes its own
+	URL, Creds       string // of a NATS cluster that exists, instead
+}
+
+// openHub starts what matches are handed out with.
+// trouble receives why it cannot go on.
+func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline, trouble chan<- error) (*fleet.Hub, error) {
+	var certificate *tls.Certificate
+	if c := s.Cluster; c.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(c.Certificate, c.Key)
+		if err != nil {
+			return nil, fmt.Errorf("cluster: the certificate in %s and the key in %s cannot be used: %w", c.Certificate, c.Key, err)
+		}
+		certificate = &pair
+	}
+	hub, err := fleet.OpenHub(ctx, fleet.HubOptions{
+		Dir:    s.Dir.Fleet(),
+		Listen: s.Cluster.Listen, Certificate: certificate,
+		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
+		Sandbox:    s.botSandbox(),
+		Registerer: registry,
+		Log:        s.Log,
+		Trouble: func(err error) {
+			select {
+			case trouble <- err:
+			default: // the server pauses already
+			}
+		},
+		Built: func(ctx context.Context, b fleet.Bot) (dir string, err error) {
+			v, err := s.Store.Version(ctx, b.Version)
+			if err == nil {
+				err = p.Restore(ctx, v)
+			}
+			return s.Dir.Bot(v.Hash), err
+		},
+	})
+	if err == nil && s.Cluster.Listen != "" {
+		s.Log.Info("workers can connect", "address", hub.Address())
+	}
+	return hub, err
+}
+
+// pauseFor pauses the runner when the fleet has trouble, until the context ends.
+func pauseFor(ctx context.Context, trouble <-chan error, r *runner.Runner) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-trouble:
+			r.Trouble(err)
+		}
+	}
+}
+
+// worker returns the worker in this process, which plays as the runner tells it.
+func (s *Server) worker(registry *prometheus.Registry, link *fleet.Link, r *runner.Runner) (*fleet.Worker, error) {
+	return fleet.NewWorker(link, fleet.WorkerOptions{
+		Version: s.Version, Cores: s.Cores, Memory: s.room.Total, House: house.Registry{}, Check: s.check,
+		Program: r.ProgramHere, Play: r.PlayHere, Registerer: registry, Log: s.Log,
+	})
+}
+
+// missing returns what a machine lacks that a version needs.
+func (s *Server) missing(v ladder.Version, m fleet.Machine) string {
+	if m.Local || v.House() || v.Remote {
+		return "" // its files were built here
+	}
+	needs, err := fleet.NeedsOf(s.Dir.Bot(v.Hash), v.Command)
+	if err != nil {
+		return "" // its machine tells when it plays
+	}
+	return fleet.Able(m, needs)
+}

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	renameio "github.com/google/renameio/v2/maybe"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/fleet"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/api/wire"
+)
+
+// machinesEvery is how often a server writes its list of machines.
+const machinesEvery = 5 * time.Second
+
+// machinesStale is the age of a list that no server keeps up any more.
+const machinesStale = 6 * machinesEvery
+
+// machines returns the machines that are there, and those with credentials that are not.
+func machines(hub *fleet.Hub, r *runner.Runner) func() ([]ladder.Machine, error) {
+	return func() ([]ladder.Machine, error) {
+		added, err := hub.Added()
+		if err != nil {
+			return nil, err
+		}
+		return r.Machines(added), nil
+	}
+}
+
+// MachineList is what Dir.Machines has: the machines at a time, with all that admins see.
+type MachineList struct {
+	At       time.Time      `json:"at"`
+	Machines []wire.Machine `json:"machines"`
+}
+
+// keepMachines writes the list of machines into the data directory until the context ends, and
+// deletes it then. It is for timba admin workers alone: what fails is tried again.
+func (s *Server) keepMachines(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
+	tick := time.NewTicker(machinesEvery)
+	defer tick.Stop()
+	for {
+		if err := WriteMachines(s.Dir, time.Now(), machines); err != nil {
+			s.Log.Debug("the list of machines cannot be written", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			if err := os.Remove(s.Dir.Machines()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				s.Log.Debug("the list of machines cannot be deleted", "err", err)
+			}
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// WriteMachines writes the list of machines into a data directory, completely or not at all.
+func WriteMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
+	all, err := machines()
+	if err != nil {
+		return err
+	}
+	list := MachineList{At: now, Machines: []wire.Machine{}}
+	for _, m := range all {
+		list.Machines = append(list.Machines, api.MachineDoc(m, true))
+	}
+	data, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(dir.Machines(), data, 0o600)
+}
+
+// ReadMachines returns the machines of a data directory: those that its server has written, or, while
+// none runs, those that have credentials. runs reports whether one does.
+func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
+	data, err := os.ReadFile(dir.Machines())
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, false, fmt.Errorf("data: %w", err)
+	default:
+		var written MachineList
+		if err := json.Unmarshal(data, &written); err != nil {
+			return nil, false, fmt.Errorf("data: %s is not a list of machines: a server writes it again", dir.Machines())
+		}
+		if now.Sub(written.At) < machinesStale {
+			return written.Machines, true, nil
+		}
+	}
+	added, err := fleet.ReadAdded(dir.Fleet())
+	if err != nil {
+		return nil, false, err
+	}
+	list = []wire.Machine{}
+	for _, name := range slices.Sorted(maps.Keys(added)) {
+		list = append(list, api.MachineDoc(ladder.Machine{Name: name, State: ladder.MachineAway, Added: added[name]}, true))
+	}
+	return list, false, nil
+}

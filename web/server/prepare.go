@@ -1,0 +1,112 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// prepare updates the ladders and house bots in the database from the configuration, releases
+// the running matches of an earlier server, and makes the first token.
+func (s *Server) prepare(ctx context.Context) error {
+	if err := s.Store.SyncLadders(ctx, s.Config.Ladders); err != nil {
+		return err
+	}
+	bots, err := houseBots(ctx, s.Config)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.SyncHouse(ctx, bots); err != nil {
+		return err
+	}
+	swept, err := s.Store.SweepUploads(ctx)
+	if err != nil {
+		return err
+	}
+	if swept > 0 {
+		s.Log.Info("uploads that nobody needs are deleted", "uploads", swept)
+	}
+	released, err := s.Store.ReleaseRunning(ctx)
+	if err != nil {
+		return err
+	}
+	if released > 0 {
+		s.Log.Info("matches of the last run wait to be played again", "matches", released)
+	}
+	broken, err := s.Store.BreakPlays(ctx)
+	if err != nil {
+		return err
+	}
+	if broken > 0 {
+		s.Log.Info("games of people that the last run left are ended", "games", broken)
+	}
+	s.Token, err = s.firstToken(ctx)
+	return err
+}
+
+// houseBots returns the house bots of all ladders, and the levels that people play against.
+func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
+	var names []string
+	for _, l := range c.Ladders {
+		names = append(names, l.House...)
+	}
+	for _, l := range house.Levels() {
+		names = append(names, "@"+l.Spec)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		bots = append(bots, store.HouseBot{Name: name, Label: house.Version, Hash: p.Hash, Games: house.Registry{}.Games(strings.TrimPrefix(name, "@"))})
+	}
+	return bots, nil
+}
+
+// adminName is the name of the admin that the first start creates.
+const adminName = "admin"
+
+// firstToken makes an admin and a token if no admin has ever had a token; else it returns "".
+func (s *Server) firstToken(ctx context.Context) (token string, err error) {
+	people, err := s.Store.People(ctx)
+	if err != nil {
+		return "", err
+	}
+	var admin ladder.Person
+	for _, p := range people {
+		if !p.Admin {
+			continue
+		}
+		tokens, err := s.Store.Tokens(ctx, p.ID)
+		if err != nil || len(tokens) > 0 {
+			return "", err
+		}
+		admin = p
+	}
+	if admin.ID == 0 {
+		if admin, err = s.Store.AddPerson(ctx, adminName, true); err != nil {
+			return "", err
+		}
+	}
+	if token, _, err = s.Store.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
+		return "", err
+	}
+	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a lost database
+		return "", dataError(err)
+	}
+	if err := writeNew(s.Dir.AdminToken(), []byte(token+"\n")); err != nil {
+		return "", dataError(err)
+	}
+	return token, nil
+}

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/submission"
+)
+
+// storageEvery is the time between two looks at what is to be packed, moved or removed.
+const storageEvery = 24 * time.Hour
+
+// keepStorage packs the documents that an earlier timba has kept, moves old ones into files and removes
+// builds that nobody needs, at once and whenever a day begins, until the context ends. What fails is tried
+// again the next time: nothing depends on it.
+func (s *Server) keepStorage(ctx context.Context, p *submission.Pipeline, days <-chan time.Time) error {
+	for {
+		if err := s.tidyStorage(ctx, p); err != nil && ctx.Err() == nil {
+			s.Log.Error("what is stored cannot be tidied", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-days:
+		}
+	}
+}
+
+// everyDay returns the days until the context ends.
+func (s *Server) everyDay(ctx context.Context) <-chan time.Time {
+	if s.days != nil {
+		return s.days
+	}
+	tick := time.NewTicker(storageEvery)
+	context.AfterFunc(ctx, tick.Stop)
+	return tick.C
+}
+
+// tidyStorage does what is due. One part that fails does not hold up the others.
+func (s *Server) tidyStorage(ctx context.Context, p *submission.Pipeline) error {
+	return errors.Join(s.packDocuments(ctx), s.moveDocuments(ctx), s.sweepBuilds(ctx, p))
+}
+
+func (s *Server) packDocuments(ctx context.Context) error {
+	packed, err := s.Store.Repack(ctx)
+	if packed > 0 {
+		s.Log.Info("replays and logs are packed by match", "matches", packed)
+	}
+	return err
+}
+
+func (s *Server) moveDocuments(ctx context.Context) error {
+	moved, err := s.Store.Move(ctx, s.Config.Storage)
+	if moved.Matches > 0 {
+		s.Log.Info("replays and logs of old matches are moved to files", "matches", moved.Matches, "size", bundle.Size(moved.Bytes), "files", moved.Files)
+	}
+	if moved.Full {
+		s.Log.Warn("the archive is full: old replays stay in the database", "size", bundle.Size(s.Config.Storage.Size), "try", "a larger storage.size")
+	}
+	return err
+}
+
+func (s *Server) sweepBuilds(ctx context.Context, p *submission.Pipeline) error {
+	swept, err := p.SweepBuilds(ctx)
+	if swept.Builds > 0 {
+		s.Log.Info("built bots that nobody needs are removed", "builds", swept.Builds, "size", bundle.Size(swept.Bytes))
+	}
+	if swept.Over {
+		s.Log.Warn("the built bots that are needed take more than they may", "size", bundle.Size(swept.Left), "try", "a larger storage.room")
+	}
+	return err
+}

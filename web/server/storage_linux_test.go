@@ -1,0 +1,310 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
+)
+
+// TestMain lets the test binary be a house bot and a sandbox's first process.
+func TestMain(m *testing.M) {
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+}
+
+// On the ladder are house bots alone, too few for a match: only what a test asks for is played.
+const quietConfig = `
+[storage]
+days = 30
+matches = 0
+faults = false
+builds = 30
+[limits]
+memory = 128
+unrated = 1000
+time = 10080
+[[ladder]]
+name = "tebes"
+game = "tebes"
+options = {size = "4"}
+clock = {movetime = 60000, startup = 60000}
+deals = 1
+house = ["@random"]
+`
+
+// running is a server that serves, at a time that the test sets.
+type running struct {
+	*Server
+	t      *testing.T
+	later  atomic.Int64 // than the system's clock, in nanoseconds
+	newDay chan time.Time
+	client *client.Client
+	person ladder.Person
+	ended  <-chan events.Event // matches that ended, or were interrupted
+}
+
+// newRunning opens a server; begin lets it serve.
+func newRunning(t *testing.T) *running {
+	t.Helper()
+	s := &running{t: t, newDay: make(chan time.Time)}
+	tmp := os.TempDir()
+	t.Cleanup(func() { os.Setenv("TMPDIR", tmp) }) // which a server sets
+	level, err := RequireLevel(sandbox.Reduced)
+	s.must(err)
+	c, err := config.Parse("test", []byte(quietConfig), house.Registry{})
+	s.must(err)
+	cores, err := Cores(1, c)
+	s.must(err)
+	s.Server, err = Open(t.Context(), Options{
+		Dir: datadir.Dir(filepath.Join(t.TempDir(), "data")), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
+		Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) },
+	})
+	s.must(err)
+	t.Cleanup(func() { s.must(s.Close()) })
+	s.days = s.newDay
+	s.person, err = s.Store.AddPerson(t.Context(), "ana", false)
+	s.must(err)
+	token, _, err := s.Store.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})
+	s.must(err)
+	s.client, err = client.New(s.URL(), token)
+	s.must(err)
+	return s
+}
+
+func (s *running) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *running) begin() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
+	over := make(chan error, 1)
+	var stop func()
+	s.ended, stop = s.Events.Subscribe(100, func(e events.Event) bool { return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken })
+	go func() { over <- s.Serve(ctx) }()
+	s.t.Cleanup(func() {
+		stop()
+		cancel()
+		s.must(<-over)
+	})
+}
+
+// day begins a day, and returns when all that is due is done.
+func (s *running) day() {
+	s.newDay <- time.Now()
+	s.newDay <- time.Now() // taken after the first
+}
+
+// version adds a live version of a bot as an earlier server has left it: its upload is there, built it is not.
+func (s *running) version(n int) ladder.Version {
+	s.t.Helper()
+	dir := refereetest.Files(s.t, s.t.TempDir(), map[string]string{
+		"timba.toml": "build = [\"sh\", \"-c\", \"cp source bot.sh\"]\ngames = [\"teeko\"]\nrun = [\"sh\", \"bot.sh\"]\n",
+		"source": "# version " + strconv.Itoa(n) + `
+while read -r line; do
+case $line in
+"timba "*) echo ready ;;
+"turn "*) set -- $line; echo "move $4" ;;
+bye) exit 0 ;;
+esac
+done
+`})
+	packed, err := bundle.Pack(dir, bundle.Default)
+	s.must(err)
+	hash, err := program.HashDir(dir)
+	s.must(err)
+	upload, err := bundle.Receive(bytes.NewReader(packed.Data), s.Dir, bundle.Default)
+	s.must(err)
+	defer upload.Discard()
+	v, err := s.Store.AddVersion(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, Keep: upload.Keep}, s.Config.Limits)
+	s.must(err)
+	s.must(s.Store.SetBuilt(s.t.Context(), v.ID, store.Built{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
+	s.must(s.Store.Promote(s.t.Context(), v.ID))
+	v, err = s.Store.Version(s.t.Context(), v.ID)
+	s.must(err)
+	return v
+}
+
+// plays plays a match of a version without a fault, and returns its games.
+func (s *running) plays(version string) []wire.Game {
+	s.t.Helper()
+	m, err := s.client.AskMatch(s.t.Context(), wire.AskedMatch{Game: "teeko", Deals: 1, Bots: []string{version, "@random"}})
+	s.must(err)
+	select {
+	case e := <-s.ended:
+		if e.Kind != events.MatchFinished || e.Match != m.ID {
+			s.t.Fatalf("match %d: %+v", m.ID, e)
+		}
+	case <-s.t.Context().Done():
+		s.t.Fatal("the match goes on for ever")
+	}
+	games, err := client.Collect(s.client.Games(s.t.Context(), m.ID), 0)
+	s.must(err)
+	if len(games) != 2 {
+		s.t.Fatalf("%d games", len(games))
+	}
+	for _, g := range games {
+		for _, seat := range g.Seats {
+			if seat.Fault != "" {
+				s.t.Errorf("game %d: %+v", g.ID, seat)
+			}
+		}
+	}
+	return games
+}
+
+// get returns what an address answers.
+func (s *running) get(path string) (status int, body string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL()+path, nil)
+	s.must(err)
+	answer, err := http.DefaultClient.Do(r)
+	s.must(err)
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	s.must(err)
+	return answer.StatusCode, string(data)
+}
+
+// stands reports whether a version stands built.
+func (s *running) stands(v ladder.Version) bool {
+	_, err := os.Stat(s.Dir.Bot(v.Hash))
+	return err == nil
+}
+
+// archived returns the paths of the archive files.
+func (s *running) archived() []string {
+	s.t.Helper()
+	files, err := filepath.Glob(filepath.Join(s.Dir.Archive(), "*"))
+	s.must(err)
+	return files
+}
+
+// shown are the addresses of a replay: those with its document, and those with a page.
+func shown(game int64) (documents, pages []string) {
+	id := strconv.FormatInt(game, 10)
+	return []string{"/api/v1/games/" + id + "/replay", "/games/" + id + "/replay.json"}, []string{"/games/" + id, "/games/" + id + "/replay.html"}
+}
+
+// The server moves old replays and removes builds when a day begins, and not before they are old. What was moved
+// is served as before by the API and by the site, byte for byte; an old version is built again when it plays; and
+// of an archive file that somebody has changed nothing is served.
+func TestStorageDays(t *testing.T) {
+	s := newRunning(t)
+	old, live := s.version(1), s.version(2)
+	s.begin()
+	first := s.plays("bot@1")[0]
+	s.plays("bot@2")
+	documents, pages := shown(first.ID)
+	was := map[string]string{}
+	for _, path := range slices.Concat(documents, pages) {
+		status, body := s.get(path)
+		if status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+		was[path] = body
+	}
+	hash := sha256.Sum256([]byte(was[documents[0]]))
+
+	s.later.Store(int64(29 * 24 * time.Hour))
+	s.day()
+	if len(s.archived()) > 0 || !s.stands(old) || !s.stands(live) {
+		t.Errorf("too early: %v are moved; the old version stands: %t, the live one: %t", s.archived(), s.stands(old), s.stands(live))
+	}
+	s.later.Store(int64(31 * 24 * time.Hour))
+	s.day()
+	files := s.archived()
+	if len(files) != 1 || s.stands(old) || !s.stands(live) {
+		t.Fatalf("%v are moved; the old version stands: %t, the live one: %t", files, s.stands(old), s.stands(live))
+	}
+	for _, path := range documents {
+		status, body := s.get(path)
+		if status != http.StatusOK || sha256.Sum256([]byte(body)) != hash {
+			t.Errorf("%s, moved: %d %s", path, status, body)
+		}
+	}
+	for _, path := range pages {
+		status, body := s.get(path)
+		if status != http.StatusOK || replayIn(body) != replayIn(was[path]) || replayIn(body) == "" {
+			t.Errorf("%s, moved: %d", path, status)
+		}
+	}
+	if found, err := s.Store.Verify(t.Context(), nil); err != nil || len(found) > 0 {
+		t.Errorf("verify: %v, %v", found, err)
+	}
+
+	s.plays("bot@1")
+	if !s.stands(old) {
+		t.Error("the old version has played, and does not stand")
+	}
+	s.tampered(files[0], documents, pages, was)
+}
+
+// tampered changes a byte of an archive file, and wants nothing of it to be served, and all of it once the
+// byte is back.
+func (s *running) tampered(file string, documents, pages []string, was map[string]string) {
+	s.t.Helper()
+	whole, err := os.ReadFile(file)
+	s.must(err)
+	for i := range whole { // each document of each match has a byte that differs
+		if i%16 == 0 {
+			whole[i] ^= 1
+		}
+	}
+	s.must(os.WriteFile(file, whole, 0o600))
+	for _, path := range slices.Concat(documents, pages) {
+		status, body := s.get(path)
+		if status != http.StatusServiceUnavailable || !strings.Contains(body, "are damaged on the server, and are not shown") || replayIn(body) != "" || strings.Contains(body, string(s.Dir)) {
+			s.t.Errorf("%s, tampered with: %d %s", path, status, body)
+		}
+	}
+	for i := range whole {
+		if i%16 == 0 {
+			whole[i] ^= 1
+		}
+	}
+	s.must(os.WriteFile(file, whole, 0o600))
+	for _, path := range documents {
+		if status, body := s.get(path); status != http.StatusOK || body != was[path] {
+			s.t.Errorf("%s, put right: %d", path, status)
+		}
+	}
+}
+
+// replayIn returns the replay in a page, "" if there is none.
+func replayIn(page string) string {
+	_, rest, found := strings.Cut(page, `<script type="application/json" id="replay">`)
+	if !found {
+		return ""
+	}
+	data, _, _ := strings.Cut(rest, "</script>")
+	return html.UnescapeString(data)
+}
