@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -30,27 +31,25 @@ func TestMain(m *testing.M) {
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "held": held}, nil)
 }
 
-// held is a bot that plays at random, but waits with its moves while there is a file.
+// held is a bot that plays at random. If there is a file when it begins, it writes "held" there, and
+// waits with its moves until the file is gone.
 func held(file string) error {
-	read, write := io.Pipe()
-	go func() {
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := os.Stdin.Read(buf)
-			if err != nil {
-				write.CloseWithError(err)
-				return
-			}
-			for {
-				if _, err := os.Stat(file); err != nil {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
-			write.Write(buf[:n])
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return house.Run("random", os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString("held"); err != nil {
+		return err
+	}
+	for {
+		if _, err := os.Stat(file); err != nil {
+			return house.Run("random", os.Stdin, os.Stdout)
 		}
-	}()
-	return house.Run("random", read, os.Stdout)
+		time.Sleep(time.Millisecond)
+	}
 }
 
 const worldTOML = `
@@ -395,9 +394,18 @@ func TestLost(t *testing.T) {
 	f := start(t, c)
 	f.await(t, "a first result", over) // without a break
 	w.Must(os.WriteFile(file, nil, 0o600))
-	s := f.await(t, "a match", playing)
+	refereetest.Until(t, "a match is held", func() bool {
+		data, err := os.ReadFile(file)
+		w.Must(err)
+		return len(data) > 0
+	})
 	p.cut(true)
-	match := s.Playing.Match
+	running, err := w.Server.Store.Running(t.Context())
+	w.Must(err)
+	if len(running) != 1 {
+		t.Fatalf("%+v are running, want the match that is held", running)
+	}
+	match := running[0].Match
 	refereetest.Until(t, "the match has ended", func() bool {
 		m, err := w.Server.Store.Match(t.Context(), match)
 		w.Must(err)
