@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -225,11 +226,15 @@ func TestLocal(t *testing.T) {
 		t.Errorf("it listens on %s", a.Address())
 	}
 	a.local()
-	j := job(1, 1, greedy, a.bot(2, script("")))
-	began := time.Now()
-	d, err := a.Play(t.Context(), Local, j)
-	a.complete(j, d, err)
-	if over := time.Since(began) - d.Took; over > time.Second {
+	over := time.Duration(math.MaxInt64)
+	for n := int64(1); over > time.Second && n <= 5; n++ { // others may use the cores
+		j := job(n, 1, greedy, a.bot(2, script("")))
+		began := time.Now()
+		d, err := a.Play(t.Context(), Local, j)
+		a.complete(j, d, err)
+		over = time.Since(began) - d.Took
+	}
+	if over > time.Second {
 		t.Errorf("the way there and back took %s", over)
 	}
 }
