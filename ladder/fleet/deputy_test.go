@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -39,7 +38,7 @@ func TestForeignReplies(t *testing.T) {
 		}
 	}
 	l.Flush()
-	a.must(a.link.FlushTimeout(5 * time.Second)) // what the answers have led to is done
+	a.must(a.link.FlushTimeout(patience)) // what the answers have led to is done
 	if n, _ := state(botsStream); n != objects {
 		t.Errorf("the object store has %d messages, not %d", n, objects)
 	}

@@ -35,7 +35,7 @@ func (a *arena) joins(l *Link, change func(*beat)) answer {
 	}
 	data, err := json.Marshal(b)
 	a.must(err)
-	msg, err := l.Request(beatSubject(l.Name), data, 5*time.Second)
+	msg, err := l.Request(beatSubject(l.Name), data, patience)
 	a.must(err)
 	var got answer
 	a.must(json.Unmarshal(msg.Data, &got))
@@ -59,7 +59,7 @@ func denied(l *Link, do func() error) bool {
 	select {
 	case err := <-refused:
 		return errors.Is(err, nats.ErrPermissionViolation)
-	case <-time.After(time.Second):
+	case <-time.After(patience):
 		return false
 	}
 }
@@ -335,7 +335,7 @@ func TestRemoved(t *testing.T) {
 	before := kept.Stats().Reconnects
 	a.must(a.keys.Remove("lab-1"))
 	refereetest.Until(t, "it is cut off", func() bool { return l.Status() != nats.CONNECTED })
-	if err := kept.FlushTimeout(5 * time.Second); err != nil || kept.Stats().Reconnects > before {
+	if err := kept.FlushTimeout(patience); err != nil || kept.Stats().Reconnects > before {
 		t.Errorf("another is cut off, too: %v", err)
 	}
 	l.ForceReconnect()

@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 // ackTime is that of the tests: long enough for a busy machine, and short enough to wait for.
 const ackTime = 4 * time.Second
 
+// patience is how long an answer of the server may take on a busy machine.
+const patience = 30 * time.Second
+
 // arena is a server's fleet in a test.
 type arena struct {
 	*Hub
