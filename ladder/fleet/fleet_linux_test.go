@@ -140,6 +140,26 @@ func TestCancelled(t *testing.T) {
 	a.complete(again, d, err)
 }
 
+// What an earlier run of the server has cancelled is played for the next one, whose database may be
+// another.
+func TestCancelledBefore(t *testing.T) {
+	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
+	w := a.local()
+	data, err := json.Marshal(attemptOf{1, 1})
+	a.must(err)
+	refereetest.Until(t, "the server has answered", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.known != ""
+	})
+	w.cancelled(&nats.Msg{Data: data})
+	w.heard(answer{}) // of the next server, while it makes the consumer
+	w.heard(answer{Server: "the next one"})
+	j := job(1, 1, greedy, greedy2)
+	d, err := a.Play(t.Context(), Local, j)
+	a.complete(j, d, err)
+}
+
 // A match is not played whose cancellation is quicker than its job.
 func TestCancelledEarly(t *testing.T) {
 	a := newArena(t, func(o *HubOptions) { o.Listen = "" })

@@ -67,7 +67,8 @@ type Worker struct {
 	mu       sync.Mutex
 	playing  map[attemptOf]*playing
 	early    *lru.Cache[attemptOf, struct{}] // attempts that were cancelled before their jobs had come
-	server   string                          // that answered last
+	server   string                          // that answered last; "" while it makes the consumer
+	known    string                          // the last server that had a name
 	consumer int                             // of the jobs, as the server counts them
 	answered time.Time                       // by it
 	ackTime  time.Duration
@@ -281,6 +282,12 @@ func (w *Worker) heard(a answer) {
 	}
 	if a.Refused != "" && a.Refused != w.refused {
 		w.Log.Error("the server refuses this worker", "why", a.Refused)
+	}
+	if a.Server != "" && a.Server != w.known {
+		if w.known != "" {
+			w.early.Purge() // another run of the server may have another database
+		}
+		w.known = a.Server
 	}
 	if a.Server != w.server || a.Jobs != w.consumer || a.Refused != w.refused {
 		w.server, w.consumer, w.refused = a.Server, a.Jobs, a.Refused
