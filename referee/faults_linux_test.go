@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -112,7 +113,7 @@ func clockFor(f faults.Fault) Clock {
 func TestLimitsAndFaultsOfProcesses(t *testing.T) {
 	misbehave(t)
 	seatings := seatings
-	if testing.Short() {
+	if kit.Short() {
 		seatings = seatings[:1]
 	}
 	for _, f := range faults.All {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -205,7 +206,7 @@ func timeless(g *Game) string {
 }
 
 // until waits for a condition.
-var until = refereetest.Until
+var until = kit.Until
 
 // codeOf returns the code of a fault, "" of no error, the error's text of others.
 func codeOf(err error) protocol.Code {
@@ -220,4 +221,4 @@ func codeOf(err error) protocol.Code {
 }
 
 // raced reports whether the race detector is in this test binary.
-var raced = refereetest.Raced
+var raced = kit.Raced

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
@@ -167,7 +168,7 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	ends := map[protocol.Code]int{}
 	var mu sync.Mutex
 	scripts := 10_000
-	if testing.Short() {
+	if kit.Short() {
 		scripts = 1000
 	}
 	t.Run("parts", func(t *testing.T) {
@@ -201,9 +202,7 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 // The same with real processes; their time is a real one too, so that those who
 // say nothing do so at their first turn.
 func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes for many mutated scripts: the others are on pipes")
-	}
+	kit.Slow(t)
 	all := scenes(t)
 	testBot(t)
 	dir := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
@@ -49,9 +50,7 @@ func waits(want *Fault, sc script.Script) bool {
 // Limits and faults: whatever holds a bot, the same script comes to the same
 // replay, with the same fault in the same words, as it does without a sandbox.
 func TestLimitsAndFaultsMutationsSandboxed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes for many mutated scripts: the others are on pipes")
-	}
+	kit.Slow(t)
 	all := scenes(t)
 	left := nothingLeft(t)
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -24,8 +24,6 @@ import (
 )
 
 const specFile = "../SPEC.md"
-
-var updateSpec = flag.Bool("update", false, "write the transcripts of SPEC.md anew")
 
 func readSpec(t *testing.T) string {
 	t.Helper()
@@ -228,7 +226,7 @@ func TestTranscripts(t *testing.T) {
 		seen = append(seen, header[0])
 		t.Run(header[0], func(t *testing.T) {
 			tr := newTranscript(t, header)
-			if *updateSpec {
+			if kit.Updating() {
 				block = "<!-- transcript " + m[1] + " -->\n```transcript\n" + tr.play(t, tr.pick) + "```\n"
 				return
 			}
@@ -241,7 +239,7 @@ func TestTranscripts(t *testing.T) {
 		})
 		return block
 	})
-	if *updateSpec {
+	if kit.Updating() {
 		err = os.WriteFile(specFile, []byte(text), 0o644)
 	}
 	if err != nil {

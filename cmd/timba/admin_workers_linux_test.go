@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -36,9 +36,7 @@ func (a *arena) workers(t *testing.T, args ...string) map[string]wire.Machine {
 // running server, through the server and through its data directory: one that plays, one of another
 // protocol, one that never came. Without a server all are away.
 func TestAdminWorkers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays matches")
-	}
+	kit.Slow(t)
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
 	t.Setenv("TIMBA_URL", s.url)
@@ -56,7 +54,7 @@ func TestAdminWorkers(t *testing.T) {
 	creds("lab-3")
 	for _, args := range [][]string{nil, {"--data", a.dir}} {
 		var all map[string]wire.Machine
-		refereetest.Until(t, "the worker has finished a match and plays another", func() bool {
+		kit.Until(t, "the worker has finished a match and plays another", func() bool {
 			all = a.workers(t, args...)
 			return all["lab-1"].Finished > 0 && len(all["lab-1"].Playing) > 0
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
@@ -18,9 +19,7 @@ import (
 // a kill -9 leaves them to be played again with what is left of their time, and
 // cancelling and blocking end them for good, over a restart as well.
 func TestAskedMatchesServed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills servers")
-	}
+	kit.Slow(t)
 	t.Parallel()
 	a := newArena(t, strings.ReplaceAll(quickLadders(3), "movetime = 10000", "movetime = 2000"))
 	s := a.serve(t, "--workers", "1", "--grace", "0s")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/timba-arena/timba/referee/golden"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // TestCompetition runs the scripts of testdata/competition: the commands of participants, against
@@ -25,7 +25,7 @@ func TestCompetition(t *testing.T) {
 		return testscript.Params{
 			Dir:                 p.Dir,
 			Files:               p.Files,
-			UpdateScripts:       golden.Updating() && p.Dir != "",
+			UpdateScripts:       kit.Updating() && p.Dir != "",
 			RequireExplicitExec: true,
 			RequireUniqueNames:  true,
 			Setup: func(e *testscript.Env) error {

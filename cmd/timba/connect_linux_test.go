@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // connectLadders have clocks that a busy machine keeps.
@@ -34,7 +34,7 @@ house = ["@random", "@first"]
 // connected is a timba connect that runs.
 type connected struct {
 	*exec.Cmd
-	text  refereetest.Output
+	text  kit.Output
 	ended chan struct{}
 }
 

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // notRun are the command lines of the documentation that this test does not run, by their
@@ -153,9 +155,7 @@ type library struct {
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	run := linesToRun(t)
-	if testing.Short() {
-		t.Skip("starts a server and builds bots")
-	}
+	kit.Slow(t)
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip(err)
 	}

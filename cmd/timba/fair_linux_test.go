@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -35,7 +35,7 @@ func (s *served) join(t *testing.T, name string) *entrant {
 func (e *entrant) submit(n int, build string) wire.Submission {
 	e.t.Helper()
 	name := fmt.Sprint(e.name, n)
-	p, err := bundle.Pack(refereetest.Files(e.t, e.t.TempDir(), map[string]string{
+	p, err := bundle.Pack(kit.Files(e.t, e.t.TempDir(), map[string]string{
 		"timba.toml": fmt.Sprintf("name = %q\nbuild = [\"sh\", \"-c\", %q]\nrun = [\"./bot\"]\n", name, build),
 	}), bundle.Default)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet"
 )
 
@@ -44,9 +45,7 @@ var fleetLadders = "pause = 0\nidle = 0\n" + strings.ReplaceAll(quickLadders(10)
 // each of these every match is there once or not at all, verify finds no difference, no bot has a
 // fault, and nothing is left of what was killed. What was broken off is played again.
 func TestFleetKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9, and connections that are cut for longer than the server waits")
-	}
+	kit.Slow(t)
 	kills, cuts := rounds(t, "TIMBA_KILLS", fleetKills), rounds(t, "TIMBA_CUTS", fleetCuts)
 	people := []string{"python"}
 	if os.Getenv("TIMBA_KILLS") != "" {

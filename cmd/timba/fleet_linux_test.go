@@ -16,11 +16,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // rounds returns a number of rounds: that of an environment variable, if it is set.
@@ -270,7 +270,7 @@ type worker struct {
 	place            *place
 	name, creds, dir string
 	cmd              *exec.Cmd
-	out              []*refereetest.Output // of each start
+	out              []*kit.Output // of each start
 }
 
 // work starts the worker.

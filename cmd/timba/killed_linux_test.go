@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -46,7 +46,7 @@ sleep 8MARK
 // writeBot makes a directory with a bot in the shell.
 func writeBot(t *testing.T, dir, script, manifest string) string {
 	t.Helper()
-	return refereetest.Files(t, dir, map[string]string{"bot.sh": script, "timba.toml": manifest})
+	return kit.Files(t, dir, map[string]string{"bot.sh": script, "timba.toml": manifest})
 }
 
 // mess is a world in which referees are killed: a mark in the arguments of all
@@ -148,7 +148,7 @@ func (m *mess) kill(t *testing.T) {
 	took := time.Since(began)
 	if len(left) > 0 {
 		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
-	} else if took > time.Second && !refereetest.Raced() {
+	} else if took > time.Second && !kit.Raced() {
 		t.Errorf("nothing is left only after %v", took)
 	}
 	t.Logf("%d referees and %d processes of theirs were gone after %v", len(m.all), processes, took)
@@ -264,9 +264,7 @@ func family(pid int) map[string]bool {
 // sandboxed and not, stopped between their turns and not, two of them still building. A second
 // later no process, mount, cgroup or temporary directory is left.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	m := newMess(t)
 	ways := [][]string{{"--sandbox", "auto"}, {"--sandbox", "off"}}
 	if sandbox.Probe().Level == sandbox.Full {
@@ -290,9 +288,7 @@ func TestKilled(t *testing.T) {
 
 // TestKilledWorkers does the same with one referee during twenty concurrent games.
 func TestKilledWorkers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	m := newMess(t)
 	args := []string{"match", "brisca", "--deals", "100000", "--movetime", "600000", "--log", "--concurrency", "20"}
 	for name := range hardBots {

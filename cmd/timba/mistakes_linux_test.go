@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // mistake is a bot in testdata/mistakes, and what is said of it by all that report a fault:
@@ -71,9 +73,7 @@ var mistakes = []mistake{
 
 // TestMistakes makes all commands report the bots of testdata/mistakes.
 func TestMistakes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it builds and plays bots in eleven languages")
-	}
+	kit.Slow(t)
 	t.Parallel()
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
 	a.program = undetected(t)

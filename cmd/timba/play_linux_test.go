@@ -18,8 +18,7 @@ import (
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/referee/golden"
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // seated is timba play in a terminal.
@@ -110,7 +109,7 @@ func (s *seated) text() string {
 func (s *seated) until(pattern string) {
 	s.t.Helper()
 	re := regexp.MustCompile("(?m)" + pattern)
-	refereetest.Until(s.t, fmt.Sprintf("%q is on the screen", pattern), func() bool { return re.MatchString(s.text()) })
+	kit.Until(s.t, fmt.Sprintf("%q is on the screen", pattern), func() bool { return re.MatchString(s.text()) })
 }
 
 func (s *seated) press(keys string) {
@@ -165,7 +164,7 @@ func TestPlayScreens(t *testing.T) {
 						t.Errorf("%d columns where there are %d: %q", n, columns, line)
 					}
 				}
-				golden.Check(t, filepath.Join("play", fmt.Sprintf("%s-%d.txt", name, columns)), text)
+				kit.Golden(t, filepath.Join("play", fmt.Sprintf("%s-%d.txt", name, columns)), text)
 				if out, err := exec.Command("timba", "replay", "verify", filepath.Join(s.Dir, "game.json")).CombinedOutput(); err != nil {
 					t.Errorf("the replay is refused: %v\n%s", err, out)
 				}

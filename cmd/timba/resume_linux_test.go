@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -49,7 +49,7 @@ func (p *process) ends(t *testing.T, status int) {
 }
 
 // until waits for a condition.
-var until = refereetest.Until
+var until = kit.Until
 
 // finished returns a directory's finished games.
 func finished(t *testing.T, dir string) []string {
@@ -82,9 +82,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // A match whose program is killed at any moment, and again after it resumes, loses no finished
 // game and counts none twice.
 func TestResumeAfterKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	t.Parallel()
 	match := func(dir string) []string {
 		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}

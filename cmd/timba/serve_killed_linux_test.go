@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -24,9 +25,7 @@ const serverKills = 8
 // unchanged; the ratings follow from the matches, bit for bit. Interrupted matches are played
 // again.
 func TestServeKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	kills, people := serverKills, []string{"python"}
 	if text := os.Getenv("TIMBA_KILLS"); text != "" {
 		n, err := strconv.Atoi(text)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -32,7 +33,7 @@ type arena struct {
 func undetected(t *testing.T) (path string) {
 	t.Helper()
 	path, err := exec.LookPath("timba")
-	if refereetest.Raced() {
+	if kit.Raced() {
 		path, err = refereetest.Build(t.TempDir(), "../timba")
 	}
 	if err != nil {
@@ -79,8 +80,8 @@ func newArena(t testing.TB, config string) *arena {
 type served struct {
 	*exec.Cmd
 	url   string
-	token string             // of the first start
-	text  refereetest.Output // stderr
+	token string     // of the first start
+	text  kit.Output // stderr
 	ended chan struct{}
 
 	watched bool // a goroutine waits for its end, and closes ended

@@ -8,25 +8,23 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // TestServeNats covers docs/operating.md, "A NATS cluster that exists": a server and a worker, processes
 // of their own, play over a NATS server that is another, with TLS. That is killed in the middle of matches and
 // comes back, then the server is: every match is there once or not at all, and both play on.
 func TestServeNats(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays matches")
-	}
+	kit.Slow(t)
 	c := fleettest.Start(t, "../../docs/operating.md", true)
 	a := newArena(t, quickLadders(3))
 	flags := []string{"--workers", "1", "--nats", c.URL, "--creds", c.Creds, "--log-level", "debug"}
 	s := a.serve(t, flags...)
 
 	add := exec.Command(a.program, "admin", "worker", "add", "lab-1", "--creds", c.Creds, "--account-key", c.Key)
-	said := new(refereetest.Output)
+	said := new(kit.Output)
 	add.Stderr = said
 	text, err := add.Output()
 	if err != nil || !strings.Contains(said.String(), `the public key of the user of lab-1 is U`) {
@@ -36,7 +34,7 @@ func TestServeNats(t *testing.T) {
 	if err := os.WriteFile(creds, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out := new(refereetest.Output)
+	out := new(kit.Output)
 	w := exec.Command(a.program, "worker", "--nats", c.URL, "--creds", creds, "--data", filepath.Join(t.TempDir(), "worker"), "--cores", "1")
 	w.Stdout, w.Stderr = out, out
 	if err := w.Start(); err != nil {
@@ -54,7 +52,7 @@ func TestServeNats(t *testing.T) {
 		t.Helper()
 		all := a.matches(t)
 		local, there := playedBy(all, "local"), playedBy(all, "lab-1")
-		refereetest.Until(t, what, func() bool {
+		kit.Until(t, what, func() bool {
 			all := a.matches(t)
 			return playedBy(all, "local") > local+1 && playedBy(all, "lab-1") > there+1
 		})
@@ -74,7 +72,7 @@ func TestServeNats(t *testing.T) {
 	}
 	plays("both play")
 	c.Kill()
-	refereetest.Until(t, "the server pauses", func() bool { return strings.Contains(s.log(), "the fleet cannot go on") })
+	kit.Until(t, "the server pauses", func() bool { return strings.Contains(s.log(), "the fleet cannot go on") })
 	c.Run()
 	plays("both play again after NATS was killed")
 	a.kill(t, s)

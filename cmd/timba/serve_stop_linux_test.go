@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -237,9 +238,7 @@ func TestServeRefuses(t *testing.T) {
 // TestServeFullDisk: on a full disk, or at a limit on file sizes, the server reports the failure,
 // pauses, loses nothing, and resumes when it can write again.
 func TestServeFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fills disks under real servers")
-	}
+	kit.Slow(t)
 	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
 	sizes, flags := map[string]string{}, map[string][]string{}
 	if os.Geteuid() == 0 {
@@ -338,9 +337,7 @@ func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 // complete, and a server on it resumes the competition, with people's bots built again from their
 // uploads. The old token works there, and the operator can make another.
 func TestServeRestore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("backs up and restores a server that plays")
-	}
+	kit.Slow(t)
 	t.Parallel()
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/client"
 )
 
@@ -123,7 +124,7 @@ func TestWalk(t *testing.T) {
 				t.Setenv(client.EnvToken, s.token)
 			}
 			for i, c := range commands {
-				if testing.Short() && i%4 != 0 {
+				if kit.Short() && i%4 != 0 {
 					continue // one command in four
 				}
 				w.enter(made)

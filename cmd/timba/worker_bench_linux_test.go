@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // BenchmarkWorkers counts the matches a second of a server that plays on one core, alone and with a
@@ -49,11 +49,11 @@ func benchWorkers(b *testing.B, core int) {
 			cmd.Process.Kill()
 			cmd.Wait()
 		})
-		refereetest.Until(b, "the worker plays", func() bool { return strings.Contains(s.log(), "machine=lab-1 ") })
+		kit.Until(b, "the worker plays", func() bool { return strings.Contains(s.log(), "machine=lab-1 ") })
 	}
 	finished := func() int { return strings.Count(s.log(), `msg="match finished"`) }
 	reach := func(n int) {
-		refereetest.Until(b, "matches are finished", func() bool { return finished() >= n })
+		kit.Until(b, "matches are finished", func() bool { return finished() >= n })
 	}
 	reach(20)
 	from := finished()

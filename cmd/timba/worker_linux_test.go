@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // cluster waits until workers can connect to a server, and returns the address.
@@ -26,14 +26,14 @@ func (s *served) cluster(t testing.TB) (address string) {
 }
 
 // worker returns the command of a worker, and what it will write.
-func (a *arena) worker(address, creds, dir string) (*exec.Cmd, *refereetest.Output) {
-	cmd, out := exec.Command(a.program, "worker", "--nats", "nats://"+address, "--creds", creds, "--data", dir, "--cores", "1"), new(refereetest.Output)
+func (a *arena) worker(address, creds, dir string) (*exec.Cmd, *kit.Output) {
+	cmd, out := exec.Command(a.program, "worker", "--nats", "nats://"+address, "--creds", creds, "--data", dir, "--cores", "1"), new(kit.Output)
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd, out
 }
 
 // startWorker starts timba worker with credentials for a server, in a directory.
-func (a *arena) startWorker(t testing.TB, s *served, creds, dir string) (*exec.Cmd, *refereetest.Output) {
+func (a *arena) startWorker(t testing.TB, s *served, creds, dir string) (*exec.Cmd, *kit.Output) {
 	t.Helper()
 	cmd, out := a.worker(s.cluster(t), creds, dir)
 	if err := cmd.Start(); err != nil {
@@ -61,9 +61,7 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 // TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
 // matches, drains on --drain, and is cut off when it is removed. Nothing of it stays.
 func TestWorker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays matches")
-	}
+	kit.Slow(t)
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
 	creds, data := filepath.Join(t.TempDir(), "lab-1.creds"), filepath.Join(t.TempDir(), "worker")
@@ -74,7 +72,7 @@ func TestWorker(t *testing.T) {
 	plays := func(more int) {
 		t.Helper()
 		before := playedBy(a.matches(t), "lab-1")
-		refereetest.Until(t, "the worker has played", func() bool { return playedBy(a.matches(t), "lab-1") >= before+more })
+		kit.Until(t, "the worker has played", func() bool { return playedBy(a.matches(t), "lab-1") >= before+more })
 	}
 	plays(3)
 	a.timba(t, "", "worker", "--drain", "--data", data)
@@ -89,7 +87,7 @@ func TestWorker(t *testing.T) {
 	w, out := a.startWorker(t, s, creds, data)
 	plays(1)
 	a.timba(t, "", "admin", "worker", "remove", "lab-1", "--data", a.dir)
-	refereetest.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "revoked") })
+	kit.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "revoked") })
 	if err := w.Process.Kill(); err != nil {
 		t.Error(err)
 	}

@@ -12,14 +12,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // directory makes a directory of files that only their owner may read.
 func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "mine"), files)
+	dir := kit.Files(t, filepath.Join(t.TempDir(), "mine"), files)
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // What a bot needs follows from its command, and from the files that it leads to.
 func TestNeedsOf(t *testing.T) {
-	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{
+	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{
 		"env": "#!/usr/bin/env python3\n", "direct": "#!/usr/bin/node\n", "shell": "#!/bin/sh\n", "chain": "#!./env\n", "loop": "#!./loop\n",
 	})
 	exe, err := os.Executable()

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 func testCache(t *testing.T, dir string, most int64) *cache {
@@ -29,7 +29,7 @@ func testCache(t *testing.T, dir string, most int64) *cache {
 // sized makes the files of a bot with so many bytes, and returns their hash and what gets them.
 func sized(t *testing.T, name string, bytes int) (tree string, get func(context.Context, string) error) {
 	t.Helper()
-	dir := refereetest.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
+	dir := kit.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
 	tree, err := hashTree(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestCacheVerifies(t *testing.T) {
 
 // Files come out of an archive as they went in, links and modes included.
 func TestTree(t *testing.T) {
-	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
+	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
 	if err := errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestTreeLimit(t *testing.T) {
 	for i := range bundle.MaxBuiltFiles + 1 {
 		files[fmt.Sprintf("f%d", i)] = ""
 	}
-	dir := refereetest.Files(t, filepath.Join(t.TempDir(), "bot"), files)
+	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), files)
 	err := unpackTree(packTree(dir), filepath.Join(t.TempDir(), "out"))
 	if err == nil || !strings.Contains(err.Error(), "files") {
 		t.Errorf("%d files give %v", len(files), err)

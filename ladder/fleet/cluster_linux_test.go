@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 const operating = "../../docs/operating.md"
@@ -65,7 +65,7 @@ func TestGuests(t *testing.T) {
 				a.has(on, j)
 			}
 			c.Kill()
-			refereetest.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil })
+			kit.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil })
 			if _, err := a.Play(t.Context(), "lab-1", job(5, 1, greedy, bot)); !errors.Is(err, ErrUnavailable) {
 				t.Errorf("a match without NATS gave %v", err)
 			}
@@ -74,7 +74,7 @@ func TestGuests(t *testing.T) {
 				got := <-wait
 				a.complete(jobs[on], got.Delivery, got.err)
 			}
-			refereetest.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
+			kit.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
 			for i, on := range []string{Local, "lab-1"} {
 				a.there(on)
 				j := job(int64(i+6), 1, greedy, bot)

@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // A match of a script and a house bot is played by a process that is connected over TLS.
@@ -134,7 +134,7 @@ func TestCancelled(t *testing.T) {
 	if got := <-out; !errors.Is(got.err, context.Canceled) {
 		t.Fatalf("the cancelled attempt gave %v", got.err)
 	}
-	refereetest.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Playing) == 0 })
+	kit.Until(t, "the machine has nothing to play", func() bool { return len(a.there("lab-1").Playing) == 0 })
 	again := job(2, 1, greedy, greedy2)
 	d, err := a.Play(t.Context(), "lab-1", again)
 	a.complete(again, d, err)
@@ -147,7 +147,7 @@ func TestCancelledBefore(t *testing.T) {
 	w := a.local()
 	data, err := json.Marshal(attemptOf{1, 1})
 	a.must(err)
-	refereetest.Until(t, "the server has answered", func() bool {
+	kit.Until(t, "the server has answered", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.known != ""
@@ -223,7 +223,7 @@ func TestResultOnDisk(t *testing.T) {
 	a.must(a.Close())
 	<-out
 	results := filepath.Join(p.settings.Dir, "results")
-	refereetest.Until(t, "the result is on the disk", func() bool {
+	kit.Until(t, "the result is on the disk", func() bool {
 		list, _ := filepath.Glob(filepath.Join(results, "*"+parcelSuffix))
 		return len(list) == 1
 	})
@@ -233,7 +233,7 @@ func TestResultOnDisk(t *testing.T) {
 	a.start(p.settings)
 	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt)
 	a.complete(j, d, err)
-	refereetest.Until(t, "the result is gone from the disk", func() bool {
+	kit.Until(t, "the result is gone from the disk", func() bool {
 		list, _ := os.ReadDir(results)
 		return len(list) == 0
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // small mounts a small disk over a directory until the test ends.
@@ -83,7 +83,7 @@ func TestFullDisk(t *testing.T) {
 	fill(t, filler)
 	second := job(2, 1, greedy, bot) // its files are there already
 	out := a.playing(t.Context(), "lab-1", second)
-	refereetest.Until(t, "the hub tells of the full disk", func() bool {
+	kit.Until(t, "the hub tells of the full disk", func() bool {
 		fill(t, filler)
 		return a.Err() != nil
 	})
@@ -106,7 +106,7 @@ func TestFullDisk(t *testing.T) {
 	a.must(os.Remove(filler))
 	got := <-out
 	a.complete(second, got.Delivery, got.err)
-	refereetest.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
+	kit.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
 	third.Attempt++
 	d, err = a.Play(t.Context(), "lab-1", third)
 	a.complete(third, d, err)
@@ -119,7 +119,7 @@ func TestFullDisk(t *testing.T) {
 	if !strings.Contains(a.log.String(), "the fleet cannot go on") || !strings.Contains(a.log.String(), "the streams are open again") {
 		t.Error("the log says nothing of it")
 	}
-	refereetest.Until(t, "no result waits", func() bool {
+	kit.Until(t, "no result waits", func() bool {
 		info, err := a.stream(resultsStream).Info(t.Context())
 		a.must(err)
 		return info.State.Msgs == 0

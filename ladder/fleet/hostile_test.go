@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // hostile connects with the credentials of a worker that does what it likes.
@@ -169,7 +169,7 @@ func TestForged(t *testing.T) {
 	a.joins(evil, nil)
 	j := job(1, 1, greedy, greedy2)
 	out := a.playing(t.Context(), "victim", j)
-	refereetest.Until(t, "the attempt is handed out", func() bool {
+	kit.Until(t, "the attempt is handed out", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.attempts[attemptOf{1, 1}] != nil
@@ -200,7 +200,7 @@ func TestForged(t *testing.T) {
 		t.Run(test.what, func(t *testing.T) {
 			before := a.counted(test.outcome)
 			a.must(a.submit(test.by, test.id, test.data))
-			refereetest.Until(t, "it is refused", func() bool { return a.counted(test.outcome) == before+1 })
+			kit.Until(t, "it is refused", func() bool { return a.counted(test.outcome) == before+1 })
 		})
 	}
 	select {
@@ -208,7 +208,7 @@ func TestForged(t *testing.T) {
 		t.Fatalf("a forged result counts: %+v, %v", got.Result, got.err)
 	default:
 	}
-	refereetest.Until(t, "no refused result waits", func() bool {
+	kit.Until(t, "no refused result waits", func() bool {
 		info, err := a.stream(resultsStream).Info(t.Context())
 		a.must(err)
 		return info.State.Msgs == 0
@@ -223,7 +223,7 @@ func TestTwice(t *testing.T) {
 	j := job(1, 1, greedy, greedy2)
 	ctx, cancel := context.WithCancel(t.Context())
 	out := a.playing(ctx, "lab-1", j)
-	refereetest.Until(t, "the attempt is handed out", func() bool {
+	kit.Until(t, "the attempt is handed out", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.attempts[attemptOf{1, 1}] != nil
@@ -242,7 +242,7 @@ func TestTwice(t *testing.T) {
 		a.must(a.submit(l, resultID(attemptOf{j.Match, j.Attempt}, j.Seed), data))
 	}
 	hand(j)
-	refereetest.Until(t, "the old one is refused", func() bool { return a.counted(gotOld) == 1 })
+	kit.Until(t, "the old one is refused", func() bool { return a.counted(gotOld) == 1 })
 	for range 3 {
 		hand(next)
 	}
@@ -255,7 +255,7 @@ func TestTwice(t *testing.T) {
 	if n := a.counted(gotWanted); n != 1 {
 		t.Errorf("%v results counted", n)
 	}
-	refereetest.Until(t, "no result waits", func() bool {
+	kit.Until(t, "no result waits", func() bool {
 		info, err := a.stream(resultsStream).Info(t.Context())
 		a.must(err)
 		return info.State.Msgs == 0
@@ -334,7 +334,7 @@ func TestRemoved(t *testing.T) {
 	kept := a.hostile("lab-2")
 	before := kept.Stats().Reconnects
 	a.must(a.keys.Remove("lab-1"))
-	refereetest.Until(t, "it is cut off", func() bool { return l.Status() != nats.CONNECTED })
+	kit.Until(t, "it is cut off", func() bool { return l.Status() != nats.CONNECTED })
 	if err := kept.FlushTimeout(patience); err != nil || kept.Stats().Reconnects > before {
 		t.Errorf("another is cut off, too: %v", err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
@@ -45,13 +46,13 @@ type arena struct {
 	t    testing.TB
 	dir  string
 	bots string // the directory of the built bots, each under its hash
-	log  *refereetest.Output
+	log  *kit.Output
 }
 
 // newArena opens a hub, for workers on a free port.
 func newArena(t testing.TB, change func(*HubOptions)) *arena {
 	t.Helper()
-	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(refereetest.Output)}
+	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(kit.Output)}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the log:\n%s", a.log)
@@ -125,7 +126,7 @@ func (a *arena) bot(id int64, script string) Bot {
 	a.t.Helper()
 	sum := sha256.Sum256([]byte(script))
 	hash := hex.EncodeToString(sum[:])
-	refereetest.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
+	kit.Files(a.t, filepath.Join(a.bots, hash), map[string]string{"bot.sh": script})
 	return Bot{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
 }
 
@@ -188,7 +189,7 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 type process struct {
 	*exec.Cmd
 	settings
-	log   *refereetest.Output
+	log   *kit.Output
 	ended chan error
 }
 
@@ -197,7 +198,7 @@ func (a *arena) start(s settings) *process {
 	a.t.Helper()
 	text, err := json.Marshal(s)
 	a.must(err)
-	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(refereetest.Output), ended: make(chan error, 1)}
+	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(kit.Output), ended: make(chan error, 1)}
 	p.Stderr, p.Stdout = p.log, p.log
 	p.Env = append(os.Environ(), "TMPDIR="+a.t.TempDir())
 	a.must(p.Start())
@@ -214,7 +215,7 @@ func (a *arena) start(s settings) *process {
 // fetched waits until the worker has fetched a bot.
 func (p *process) fetched(t testing.TB) {
 	t.Helper()
-	refereetest.Until(t, "the bot is fetched", func() bool {
+	kit.Until(t, "the bot is fetched", func() bool {
 		list, _ := filepath.Glob(filepath.Join(p.settings.Dir, "bots", strings.Repeat("?", 64)))
 		return len(list) > 0
 	})
@@ -232,7 +233,7 @@ func (a *arena) worker(name string) *process {
 func (a *arena) there(name string) Machine {
 	a.t.Helper()
 	var found Machine
-	refereetest.Until(a.t, name+" is there", func() bool {
+	kit.Until(a.t, name+" is there", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		m := a.machines[name]
@@ -247,7 +248,7 @@ func (a *arena) there(name string) Machine {
 // gone waits until a machine is not there any more.
 func (a *arena) gone(name string) {
 	a.t.Helper()
-	refereetest.Until(a.t, name+" is gone", func() bool {
+	kit.Until(a.t, name+" is gone", func() bool {
 		for _, m := range a.Machines() {
 			if m.Name == name {
 				return false
@@ -276,7 +277,7 @@ func (a *arena) playing(ctx context.Context, name string, j Job) <-chan played {
 // has waits until a machine tells that it has an attempt.
 func (a *arena) has(name string, j Job) {
 	a.t.Helper()
-	refereetest.Until(a.t, name+" has the match", func() bool {
+	kit.Until(a.t, name+" has the match", func() bool {
 		for _, m := range a.Machines() {
 			for _, p := range m.Playing {
 				if m.Name == name && p.Match == j.Match && p.Attempt == j.Attempt {

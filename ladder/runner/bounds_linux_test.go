@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -70,9 +71,7 @@ func (w *world) sleepy(n int) {
 // Two bots that never end, asked for three times by one person: on one worker and on
 // two, rated matches go on at 0.8 of their rate or more, and submissions come through.
 func TestNeverEnding(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays for most of a minute to count how often matches finish")
-	}
+	kit.Slow(t)
 	for _, cores := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d workers", cores), func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
@@ -70,7 +71,7 @@ func newWorld(t testing.TB, text string) *world {
 // bot makes a live version of a script.
 func (w *world) bot(name, script string) ladder.Version {
 	w.t.Helper()
-	refereetest.Files(w.t, filepath.Join(w.bots, name), map[string]string{"bot.sh": script})
+	kit.Files(w.t, filepath.Join(w.bots, name), map[string]string{"bot.sh": script})
 	hash := hashOf(script)
 	v := w.Submit(w.person.ID, name, hash)
 	return w.Live(v.ID, store.Built{Hash: hash, Language: "Bash", Command: []string{"sh", "bot.sh"}})

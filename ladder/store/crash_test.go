@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -49,9 +50,7 @@ func (dying) Fatal(args ...any) {
 // A process killed at any moment leaves every match that it has told of, and no
 // part of any other.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	dir := t.TempDir()
 	told := 0
 	for range 5 {

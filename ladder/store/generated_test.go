@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // The generated code is that of the queries and the schema as they are: their hash
@@ -23,14 +25,5 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 			fmt.Fprintf(h, "%s %d\n%s", filepath.ToSlash(f), len(data), data)
 		}
 	}
-	const path = "testdata/generated.sha256"
-	got := fmt.Sprintf("%x\n", h.Sum(nil))
-	if *updateGolden {
-		check(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	check(t, err)
-	if got != string(want) {
-		t.Errorf("the queries or the code made of them have changed by hand: run go generate ./ladder/store")
-	}
+	kit.Golden(t, "generated.sha256", fmt.Sprintf("%x\n", h.Sum(nil))) // else run go generate ./ladder/store
 }

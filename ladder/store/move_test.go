@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 )
@@ -240,9 +241,7 @@ func moveUntilKilled(dir string) error {
 
 // A process killed at any moment of packing and moving loses nothing and doubles nothing.
 func TestKillMove(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	dir := t.TempDir()
 	for range 5 {
 		cmd := exec.Command(os.Args[0], "move", dir)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 )
-
-var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
 var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*?)`")
 
@@ -70,16 +67,7 @@ func TestQueryPlans(t *testing.T) {
 			}
 		}
 	}
-	const golden = "testdata/plans.txt"
-	if *updateGolden {
-		check(t, os.MkdirAll("testdata", 0o755))
-		check(t, os.WriteFile(golden, []byte(plans.String()), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	check(t, err)
-	if diff := cmp.Diff(string(want), plans.String()); diff != "" {
-		t.Errorf("the plans differ from %s (-update writes it): %s", golden, diff)
-	}
+	kit.Golden(t, "plans.txt", plans.String())
 }
 
 func plan(t *testing.T, c *competition, sql string) (lines []string) {

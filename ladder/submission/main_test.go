@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -150,7 +151,7 @@ func (w *world) clean() {
 // directory makes a directory of files.
 func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
-	return refereetest.Files(t, t.TempDir(), files)
+	return kit.Files(t, t.TempDir(), files)
 }
 
 // shell returns a bot that plays the first move of the list; more is run before each

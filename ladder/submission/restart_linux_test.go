@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -24,9 +25,7 @@ var slowly = map[string]string{
 // A server that is killed in any stage leaves nothing that keeps the next one from
 // taking the version through.
 func TestKilledInEveryStage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: rounds of kill -9")
-	}
+	kit.Slow(t)
 	t.Parallel()
 	w := newWorld(t)
 	v := w.add("phoenix", fileTree(t, slowly))

@@ -63,8 +63,8 @@ const (
 	Output   = "output"
 )
 
-// kit is the state of a bot's check.
-type kit struct {
+// run is the state of a bot's check.
+type run struct {
 	Options
 	ctx     context.Context
 	program program.Program
@@ -109,7 +109,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	// The bot's processes end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &kit{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]*timing{}}
+	k := &run{Options: o, ctx: ctx, program: p, report: newReport(p, o), began: time.Now(), times: map[string]*timing{}}
 	defer k.drop()
 	if err := k.run(); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 
 // run makes the checks in order. It skips the rest if the bot cannot play one game,
 // because the other checks would report the same failure.
-func (k *kit) run() error {
+func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock}
 	if !k.program.House {
@@ -163,7 +163,7 @@ type step struct {
 }
 
 // steps returns the checks after those of many games.
-func (k *kit) steps() []step {
+func (k *run) steps() []step {
 	list := []step{{Silent, k.silence}}
 	for _, d := range variations {
 		list = append(list, step{d.name, func() (string, []string, error) { return k.playVariation(d) }})
@@ -174,14 +174,14 @@ func (k *kit) steps() []step {
 }
 
 // check makes one check and adds it to the report.
-func (k *kit) check(name string, run func() (string, []string, error)) error {
+func (k *run) check(name string, run func() (string, []string, error)) error {
 	note, warnings, err := run()
 	return k.done(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
 // done adds a check to the report, with its failure if err is one. Other errors are
 // returned.
-func (k *kit) done(c Check, err error) error {
+func (k *run) done(c Check, err error) error {
 	var f *Failure
 	if err != nil && !errors.As(err, &f) {
 		return err
@@ -197,7 +197,7 @@ func (k *kit) done(c Check, err error) error {
 	return nil
 }
 
-func (k *kit) skipRest(after string) error {
+func (k *run) skipRest(after string) error {
 	var names []string
 	if after == Start {
 		names = append(names, First)
@@ -223,7 +223,7 @@ func (k *kit) skipRest(after string) error {
 }
 
 // use returns the running process, or a new one.
-func (k *kit) use() (*session, error) {
+func (k *run) use() (*session, error) {
 	if k.session != nil {
 		return k.session, nil
 	}
@@ -233,13 +233,13 @@ func (k *kit) use() (*session, error) {
 }
 
 // fresh returns a new process.
-func (k *kit) fresh() (*session, error) {
+func (k *run) fresh() (*session, error) {
 	k.drop()
 	return k.use()
 }
 
 // drop ends the running process, if any.
-func (k *kit) drop() {
+func (k *run) drop() {
 	if k.session != nil {
 		k.session.close()
 		k.session = nil
@@ -247,7 +247,7 @@ func (k *kit) drop() {
 }
 
 // started records how long a start took and the version that the bot reports.
-func (k *kit) started(took time.Duration, ready protocol.BotLine) {
+func (k *run) started(took time.Duration, ready protocol.BotLine) {
 	k.slowest = max(k.slowest, took)
 	k.report.StartMS = milliseconds(k.slowest)
 	if k.report.Bot.Version == "" {
@@ -256,7 +256,7 @@ func (k *kit) started(took time.Duration, ready protocol.BotLine) {
 }
 
 // timed records the times of a game that was played as in a match.
-func (k *kit) timed(g *game, p played) {
+func (k *run) timed(g *game, p played) {
 	name := g.variant.Game().Name()
 	if k.times[name] == nil {
 		k.times[name] = &timing{}
@@ -265,7 +265,7 @@ func (k *kit) timed(g *game, p played) {
 	k.times[name].took = append(k.times[name].took, p.took...)
 }
 
-func (k *kit) manifest() (note string, warnings []string, err error) {
+func (k *run) manifest() (note string, warnings []string, err error) {
 	for _, name := range k.program.Games {
 		if _, err := games.Find(name); err != nil {
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
@@ -274,7 +274,7 @@ func (k *kit) manifest() (note string, warnings []string, err error) {
 	return "claims " + strings.Join(k.program.Games, ", "), warnings, nil
 }
 
-func (k *kit) start() (note string, warnings []string, err error) {
+func (k *run) start() (note string, warnings []string, err error) {
 	began := time.Now()
 	if _, err := k.fresh(); err != nil {
 		return "", nil, err
@@ -285,7 +285,7 @@ func (k *kit) start() (note string, warnings []string, err error) {
 	return fmt.Sprintf("ready after %d ms", time.Since(began).Milliseconds()), warnings, nil
 }
 
-func (k *kit) firstGame() (note string, warnings []string, err error) {
+func (k *run) firstGame() (note string, warnings []string, err error) {
 	k.opening, err = k.session.play(k.first)
 	if err == nil {
 		// Lines after the last move are checked here: there is no next turn.
@@ -298,7 +298,7 @@ func (k *kit) firstGame() (note string, warnings []string, err error) {
 	return fmt.Sprintf("%s: %d moves", k.first.variant.Game().Name(), len(k.opening.moves)), nil, nil
 }
 
-func (k *kit) timeUsed() (note string, warnings []string, err error) {
+func (k *run) timeUsed() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
 		t := k.times[g.Name()]
@@ -321,6 +321,6 @@ func (k *kit) timeUsed() (note string, warnings []string, err error) {
 	return fmt.Sprintf("the slowest move took %.1f ms of %d ms", milliseconds(worst), k.Clock.Move.Milliseconds()), warnings, nil
 }
 
-func (k *kit) output() (note string, warnings []string, err error) {
+func (k *run) output() (note string, warnings []string, err error) {
 	return k.extras.note(), k.extras.warnings(), nil
 }

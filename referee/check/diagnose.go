@@ -16,8 +16,8 @@ import (
 func (s *session) fault(r fault.Reason, text string) *Failure {
 	f := s.fail(text, "")
 	f.Reason, f.circumstances = r, s.now
-	f.circumstances = s.kit.program.Describe(f.circumstances, !s.kit.Served)
-	f.circumstances.Fixed, f.circumstances.Stderr = s.kit.Served, fault.Lines(s.log)
+	f.circumstances = s.run.program.Describe(f.circumstances, !s.run.Served)
+	f.circumstances.Fixed, f.circumstances.Stderr = s.run.Served, fault.Lines(s.log)
 	f.Change = r.Advice(f.circumstances)[0]
 	return f
 }

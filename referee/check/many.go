@@ -27,7 +27,7 @@ type manyGames struct {
 
 // planMany lists the games to play: a variant of each game in turn, so that a process
 // changes between games, and long games are spread evenly.
-func (k *kit) planMany() {
+func (k *run) planMany() {
 	m := &k.many
 	m.played, m.planned, m.failed = map[string]int{}, map[string]int{}, map[string]*Failure{}
 	var variants [][]rules.Variant
@@ -60,7 +60,7 @@ func (k *kit) planMany() {
 
 // playMany plays every variant, in one process until it fails, and makes a check of
 // each game and one of all.
-func (k *kit) playMany() error {
+func (k *run) playMany() error {
 	k.planMany()
 	m := &k.many
 	for i, g := range m.plan {
@@ -93,7 +93,7 @@ func (k *kit) playMany() error {
 
 // playOne plays a game. A failure belongs to the game if a fresh process repeats it,
 // else to the process that plays many games.
-func (k *kit) playOne(g *game, name string) error {
+func (k *run) playOne(g *game, name string) error {
 	m := &k.many
 	own, again, err := k.attempt(g)
 	if err != nil {
@@ -114,7 +114,7 @@ func (k *kit) playOne(g *game, name string) error {
 // attempt plays a game in the running process and, if that fails and was not its
 // first game, again in a fresh one. own is a failure of the game itself, again is one
 // that a fresh process does not repeat.
-func (k *kit) attempt(g *game) (own, again *Failure, err error) {
+func (k *run) attempt(g *game) (own, again *Failure, err error) {
 	s, err := k.use()
 	if err == nil {
 		err = k.playTimed(s, g)
@@ -136,7 +136,7 @@ func (k *kit) attempt(g *game) (own, again *Failure, err error) {
 	return nil, again, err
 }
 
-func (k *kit) playTimed(s *session, g *game) error {
+func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (k *kit) playTimed(s *session, g *game) error {
 	return nil
 }
 
-func (k *kit) gameDone(name string) error {
+func (k *run) gameDone(name string) error {
 	m := &k.many
 	c := Check{Name: name, Status: OK, Note: text.Count(m.played[name], "game") + ", every option and number of players"}
 	if f := m.failed[name]; f != nil {
@@ -161,7 +161,7 @@ func (k *kit) gameDone(name string) error {
 	return k.done(c, nil)
 }
 
-func (k *kit) manyDone() error {
+func (k *run) manyDone() error {
 	m := &k.many
 	c := Check{Name: Many, Status: OK, Note: text.Count(m.most, "game") + " in one process"}
 	if f := m.failure; f != nil {

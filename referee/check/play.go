@@ -214,7 +214,7 @@ func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
 	t.played.moves = append(t.played.moves, move)
 	t.played.took = append(t.played.took, took)
 	if t.style.step && t.watches("move") {
-		return t.legal[i], t.early(time.Now().Add(t.kit.Pause))
+		return t.legal[i], t.early(time.Now().Add(t.session.run.Pause))
 	}
 	return t.legal[i], nil
 }
@@ -277,7 +277,7 @@ func (t *table) tellSteps(out []byte, deadline time.Time) error {
 		if kind == "end" {
 			return t.awaitQuiet()
 		}
-		if err := t.early(time.Now().Add(t.kit.Pause)); err != nil {
+		if err := t.early(time.Now().Add(t.session.run.Pause)); err != nil {
 			return err
 		}
 	}
@@ -306,7 +306,7 @@ func (t *table) tellPieces(out []byte, deadline time.Time) error {
 			return t.blame(err, "")
 		}
 		if out = out[n:]; len(out) > 0 {
-			time.Sleep(t.kit.Pause / 10) // so that the bot reads each piece separately
+			time.Sleep(t.session.run.Pause / 10) // so that the bot reads each piece separately
 		}
 	}
 	return nil

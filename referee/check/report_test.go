@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,11 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // timeless returns a text without what differs from run to run.
 func timeless(text string) string {
@@ -30,28 +28,6 @@ func timeless(text string) string {
 	return regexp.MustCompile(` +[0-9]+\.[0-9]{2}`).ReplaceAllString(text, " N.NN")
 }
 
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
-}
-
 // The reports on a good bot and on a bad one, as people see them.
 func TestReports(t *testing.T) {
 	bad := slices.IndexFunc(beginners, func(b beginnerCase) bool { return b.name == "first seat" })
@@ -59,8 +35,8 @@ func TestReports(t *testing.T) {
 		{"good", "@greedy", nil},
 		{"bad", fmt.Sprintf("%s beginner %d", os.Args[0], bad), nil},
 	})
-	golden(t, "good.txt", timeless(summary(reports["good"])))
-	golden(t, "bad.txt", timeless(summary(reports["bad"])))
+	kit.Golden(t, "good.txt", timeless(summary(reports["good"])))
+	kit.Golden(t, "bad.txt", timeless(summary(reports["bad"])))
 }
 
 // The document of --json has its keys also where there is nothing to say, and is

@@ -11,7 +11,7 @@ import (
 func size(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
 
 // sandboxed returns how the bot is sandboxed.
-func (k *kit) sandboxed() (note string, warnings []string, err error) {
+func (k *run) sandboxed() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
 	case h == nil && k.Served:
@@ -30,7 +30,7 @@ func (k *kit) sandboxed() (note string, warnings []string, err error) {
 }
 
 // compare finds out whether a bot that fails in the sandbox works without one.
-func (k *kit) compare(failure error) error {
+func (k *run) compare(failure error) error {
 	var f, other *Failure
 	if !k.Outside || k.program.Sandbox == nil || !errors.As(failure, &f) {
 		return failure

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -96,7 +96,7 @@ func TestSandbox(t *testing.T) {
 		"processes":                           {outside, "start fewer, or allow more with --processes; the limit was 24"},
 	}
 	for level := sandbox.Probe().Level; level > sandbox.Weak; level-- {
-		if level < sandbox.Full && refereetest.Raced() {
+		if level < sandbox.Full && kit.Raced() {
 			break // those levels allow too little memory for the race detector
 		}
 		hold := &referee.Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}

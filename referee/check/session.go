@@ -15,7 +15,7 @@ import (
 
 // session is one process of the bot, and the last lines through its pipes.
 type session struct {
-	kit   *kit
+	run   *run
 	proc  *referee.Process
 	now   fault.Circumstances // of a fault at this moment
 	where string              // the game in progress
@@ -34,8 +34,8 @@ const (
 
 // launch starts a process and greets it. The error is a *Failure if it is the bot's
 // fault.
-func (k *kit) launch() (*session, error) {
-	s := &session{kit: k, last: "it was started"}
+func (k *run) launch() (*session, error) {
+	s := &session{run: k, last: "it was started"}
 	began := time.Now()
 	var err error
 	if s.proc, err = referee.Start(k.ctx, k.program.Bot); err != nil {
@@ -58,7 +58,7 @@ func (s *session) greet(began, deadline time.Time) error {
 		msg, line, at, err := s.read(deadline, "\"ready\"")
 		if err != nil {
 			if errors.Is(err, referee.ErrLate) {
-				limit := s.kit.Clock.Startup.Milliseconds()
+				limit := s.run.Clock.Startup.Milliseconds()
 				return s.silence(fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
 			}
 			return err
@@ -67,7 +67,7 @@ func (s *session) greet(began, deadline time.Time) error {
 		case protocol.Ready:
 			s.proc.Answered()
 			s.did("its \"ready\"", 0)
-			s.kit.started(at.Sub(began), msg)
+			s.run.started(at.Sub(began), msg)
 			return nil
 		case protocol.Move:
 			return s.fault(about(fault.MoveBeforeReady, line), fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)))
@@ -105,7 +105,7 @@ func (s *session) read(deadline time.Time, want string) (msg protocol.BotLine, l
 	if err != nil {
 		return msg, line, at, s.garbled(err)
 	}
-	s.kit.extras.line(msg, line)
+	s.run.extras.line(msg, line)
 	return msg, line, at, nil
 }
 
@@ -123,7 +123,7 @@ func (s *session) keep(fromBot bool, line []byte) {
 func (s *session) listen() {
 	data := s.proc.Stderr()
 	s.wrote += len(data)
-	s.kit.extras.stderr(data, s.wrote)
+	s.run.extras.stderr(data, s.wrote)
 	s.log = append(s.log, data...)
 	if n := len(s.log); n > tailLog {
 		s.log = append(s.log[:0], s.log[n-tailLog:]...)

@@ -18,7 +18,7 @@ func (s *session) silence(r fault.Reason, text string) *Failure {
 		s.now.Later = l
 		return s.fault(r, text+why)
 	}
-	answer, err := s.await(late.Add(s.kit.Patience))
+	answer, err := s.await(late.Add(s.run.Patience))
 	if answer {
 		return because(fault.Came, fmt.Sprintf(": it came %d ms later", max(1, time.Since(late).Milliseconds())))
 	}
@@ -37,7 +37,7 @@ func (s *session) silence(r fault.Reason, text string) *Failure {
 		return because(0, fmt.Sprintf(": the line %s does not end with a line feed", protocol.Quote(rest)))
 	}
 	s.proc.CloseInput()
-	if answer, _ = s.await(time.Now().Add(s.kit.Patience)); answer {
+	if answer, _ = s.await(time.Now().Add(s.run.Patience)); answer {
 		return because(fault.CameAtEnd, ": it came only after the bot's input was closed, so it was stuck in a buffer")
 	}
 	return because(fault.NeverCame, ": it did not come later either, not even after the bot's input was closed")

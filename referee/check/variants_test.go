@@ -67,7 +67,7 @@ func TestManyGamesPlan(t *testing.T) {
 		games []rules.Game
 		least int
 	}{{false, games.All(), someGames}, {false, oneGame(t, "teeko"), someGames}, {true, oneGame(t, "teeko"), fewGames}} {
-		k := &kit{Options: Options{Games: c.games, Quick: c.quick}}
+		k := &run{Options: Options{Games: c.games, Quick: c.quick}}
 		k.planMany()
 		if n := len(k.many.plan); n < c.least {
 			t.Errorf("%d games, want %d", n, c.least)

@@ -93,7 +93,7 @@ func longLines(dst, line []byte) []byte {
 // vary plays a game in its style; advice is what to change in a bot that fails.
 // A failure that a fresh process does not repeat is reported as left over from
 // earlier games, unless such a failure is already in the report.
-func (k *kit) vary(g game, advice string) error {
+func (k *run) vary(g game, advice string) error {
 	s, err := k.use()
 	if err == nil {
 		err = s.playQuietly(&g)
@@ -139,7 +139,7 @@ func (s *session) playQuietly(g *game) error {
 // awaitQuiet checks that the bot writes no lines after a game. The end of its process
 // is no failure here; the next game reports it.
 func (s *session) awaitQuiet() error {
-	err := s.early(time.Now().Add(s.kit.Pause))
+	err := s.early(time.Now().Add(s.run.Pause))
 	var f *Failure
 	if errors.As(err, &f) && f.exit {
 		return nil
@@ -149,7 +149,7 @@ func (s *session) awaitQuiet() error {
 
 // each plays one variant of every game that the bot can play, in a style. When the
 // time is used up, it plays only some moves of the first one.
-func (k *kit) each(s style, advice string) error {
+func (k *run) each(s style, advice string) error {
 	done := false
 	for _, g := range k.Games {
 		if k.many.failed[g.Name()] != nil || done && k.over() {
@@ -167,11 +167,11 @@ func (k *kit) each(s style, advice string) error {
 }
 
 // over reports whether the time of the check is used up.
-func (k *kit) over() bool { return time.Since(k.began) > k.Time }
+func (k *run) over() bool { return time.Since(k.began) > k.Time }
 
 // until returns when to stop a game: at the end of the check's time, but not before
 // the bot has had time for some moves.
-func (k *kit) until() time.Time {
+func (k *run) until() time.Time {
 	end, least := k.began.Add(k.Time), time.Now().Add(5*k.Clock.Move)
 	if end.After(least) {
 		return end
@@ -179,18 +179,18 @@ func (k *kit) until() time.Time {
 	return least
 }
 
-func (k *kit) playVariation(d variation) (note string, warnings []string, err error) {
+func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	return d.note, nil, k.each(style{vary: d.line}, d.advice)
 }
 
-func (k *kit) silence() (note string, warnings []string, err error) {
+func (k *run) silence() (note string, warnings []string, err error) {
 	g := *k.first
 	g.style.step, g.until = true, k.until()
 	err = k.vary(g, "")
 	return "one answer to each turn, none to other lines", nil, err
 }
 
-func (k *kit) pieces() (note string, warnings []string, err error) {
+func (k *run) pieces() (note string, warnings []string, err error) {
 	g := *k.first
 	g.style.pieces, g.until = true, k.until()
 	err = k.vary(g, "one read may return part of a line, or several lines: read until the line feed (getline, readline, a buffered reader)")
@@ -199,7 +199,7 @@ func (k *kit) pieces() (note string, warnings []string, err error) {
 
 // othersFaults makes another seat forfeit. That ends a game of two sides; one with
 // more sides continues.
-func (k *kit) othersFaults() (note string, warnings []string, err error) {
+func (k *run) othersFaults() (note string, warnings []string, err error) {
 	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
 	played := false
 	for _, g := range k.Games {
@@ -225,7 +225,7 @@ func (k *kit) othersFaults() (note string, warnings []string, err error) {
 	return "plays on when another seat forfeits", nil, nil
 }
 
-func (k *kit) bank() (note string, warnings []string, err error) {
+func (k *run) bank() (note string, warnings []string, err error) {
 	g := *k.first
 	g.until = k.until()
 	clock := k.Clock
@@ -243,7 +243,7 @@ func (k *kit) bank() (note string, warnings []string, err error) {
 const byeGrace = time.Second
 
 // bye sends "bye" after games, and right after the greeting.
-func (k *kit) bye() (note string, warnings []string, err error) {
+func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
 	for _, when := range []string{"after games", "right after \"ready\""} {
 		s, err := k.use()
@@ -275,14 +275,14 @@ func (k *kit) bye() (note string, warnings []string, err error) {
 func (s *session) stays(when string) *Failure {
 	text := fmt.Sprintf("it is still running a second after \"bye\", %s", when)
 	s.proc.CloseInput()
-	if _, ok := s.proc.Wait(time.Now().Add(s.kit.Patience)); ok {
+	if _, ok := s.proc.Wait(time.Now().Add(s.run.Patience)); ok {
 		return s.fail(text+", and exits only when its input is closed", "leave the loop at the line \"bye\", not only at the end of the input")
 	}
 	return s.fail(text+", even when its input is closed", "leave the loop at the line \"bye\" and exit, even while threads or child processes are running")
 }
 
 // repeat plays the first game again in a fresh process.
-func (k *kit) repeat() (note string, warnings []string, err error) {
+func (k *run) repeat() (note string, warnings []string, err error) {
 	s, err := k.fresh()
 	if err != nil {
 		return "", nil, err

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -105,7 +105,7 @@ func TestPositions(t *testing.T) {
 				}
 				fmt.Fprintf(&got, "-- %s --\n%s", s.name, text)
 			}
-			golden.Check(t, g.name+".txt", got.String())
+			kit.Golden(t, g.name+".txt", got.String())
 		})
 	}
 }
@@ -165,7 +165,7 @@ func TestColours(t *testing.T) {
 		}
 		got.WriteString(strings.ReplaceAll(text, "\x1b", "^"))
 	}
-	golden.Check(t, "colours.txt", got.String())
+	kit.Golden(t, "colours.txt", got.String())
 }
 
 // uncoloured returns what a reader sees.

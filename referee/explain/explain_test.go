@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/referee/replaytest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -81,7 +81,7 @@ func TestExplain(t *testing.T) {
 			if err := err(); err != nil {
 				t.Fatal(err)
 			}
-			golden.Check(t, name+".txt", out.String())
+			kit.Golden(t, name+".txt", out.String())
 		})
 	}
 }

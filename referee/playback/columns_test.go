@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/referee/replaytest"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
@@ -68,7 +68,7 @@ func TestColumns(t *testing.T) {
 					s.Frame(min(c.frame, len(game.Frames)-1))
 				}
 			}
-			golden.Check(t, name+".txt", shown.String())
+			kit.Golden(t, name+".txt", shown.String())
 		})
 	}
 }

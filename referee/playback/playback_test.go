@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
-	"github.com/timba-arena/timba/referee/golden"
 	"github.com/timba-arena/timba/referee/replaytest"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -45,7 +45,7 @@ func TestScreen(t *testing.T) {
 			s := c.screen
 			s.Writer, s.Style, s.Game = &got, draw.Style{Unicode: true}, gameOf(t, c.replay)
 			c.show(&s)
-			golden.Check(t, name+".txt", got.String())
+			kit.Golden(t, name+".txt", got.String())
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -21,12 +22,12 @@ func TestMain(m *testing.M) {
 // newDir makes a directory with a name and files; names that end in "+x" can be run.
 func newDir(t testing.TB, name string, files map[string]string) string {
 	t.Helper()
-	return refereetest.Files(t, filepath.Join(t.TempDir(), name), files)
+	return kit.Files(t, filepath.Join(t.TempDir(), name), files)
 }
 
 func write(t testing.TB, path, text string) {
 	t.Helper()
-	refereetest.Files(t, filepath.Dir(path), map[string]string{filepath.Base(path): text})
+	kit.Files(t, filepath.Dir(path), map[string]string{filepath.Base(path): text})
 }
 
 // refused wants an error that names all words.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // namesOf returns the names of the bots of a match or, if ask is not set, of bots that nobody
@@ -44,7 +44,7 @@ func TestNames(t *testing.T) {
 		"v1": called("mine"), "v2": called("mine"), "a/mine": called("mine"), "b/mine": called("mine"),
 		"house": called("@random"), "numbered": called("@random#2"), "c/v1": called("v1"), "other": called("other"), "scripts": {"x/bot.sh": "", "y/bot.sh": ""},
 	} {
-		refereetest.Files(t, filepath.Join(dir, path), files)
+		kit.Files(t, filepath.Join(dir, path), files)
 	}
 	if err := os.Symlink("v1", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package refereetest is what tests of the referee and of what builds on it
 // share: test binaries that are bots in processes of their own, programs built for
-// tests, directories of files, and waiting for a condition.
+// tests,.
 package refereetest
 
 import (

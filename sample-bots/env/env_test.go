@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -320,7 +321,7 @@ func TestIllegal(t *testing.T) {
 
 // A step allocates nothing but what the end of a game needs.
 func TestAllocations(t *testing.T) {
-	if refereetest.Raced() {
+	if kit.Raced() {
 		t.Skip("the race detector allocates")
 	}
 	b := newTestBatch(t, "game=brisca games=100 arrays=legal,mask,observation", 1)

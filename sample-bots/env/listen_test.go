@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // start serves on a socket and returns its path, what was logged, and what ends it.
@@ -92,7 +92,7 @@ func TestConnections(t *testing.T) {
 		t.Error(a)
 	}
 	first.Close()
-	refereetest.Until(t, "there is room again", func() bool {
+	kit.Until(t, "there is room again", func() bool {
 		conn := dial(t, path, "")
 		io.WriteString(conn, frame(frameMake, makeBrisca)) // fails if there is no room, which the answer says
 		return answer(t, conn).kind == frameLayout
@@ -136,7 +136,7 @@ func TestUnread(t *testing.T) {
 	if _, err := io.WriteString(conn, frame(frameMake, "version=1 game=podrida games=20000")+frame(frameReset, reset(1, 0))); err != nil {
 		t.Fatal(err)
 	}
-	refereetest.Until(t, "the connection is closed", func() bool {
+	kit.Until(t, "the connection is closed", func() bool {
 		_, err := io.WriteString(conn, frame(frameReset, reset(1, 0)))
 		return err != nil
 	})

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // client is a directory with the client in Python, and programs that it needs.
@@ -24,9 +24,7 @@ type client struct {
 // newClient writes the client. Its $TIMBA is this test binary.
 func newClient(t *testing.T) *client {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts Python")
-	}
+	kit.Slow(t)
 	python, numpy, err := FindPython(t.Context())
 	if err != nil {
 		t.Skip(err)
@@ -39,7 +37,7 @@ func newClient(t *testing.T) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refereetest.Files(t, c.dir, map[string]string{"timba+x": fmt.Sprintf("#!/bin/sh\nexec '%s' env -\n", self)})
+	kit.Files(t, c.dir, map[string]string{"timba+x": fmt.Sprintf("#!/bin/sh\nexec '%s' env -\n", self)})
 	c.env = append(os.Environ(), "TIMBA="+filepath.Join(c.dir, "timba"), "NUMPY=yes")
 	return c
 }
@@ -65,7 +63,7 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refereetest.Files(t, c.dir, map[string]string{"test_timba_env.py": string(data)})
+	kit.Files(t, c.dir, map[string]string{"test_timba_env.py": string(data)})
 	path, stop := start(t, Server{Connections: 4, Idle: time.Hour})
 	defer stop()
 	c.env = append(c.env, "SOCKET="+path)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/golden"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -138,7 +138,7 @@ func TestLayout(t *testing.T) {
 	if err := json.Indent(&text, []byte(got[0].payload), "", " "); err != nil {
 		t.Fatal(err)
 	}
-	golden.Check(t, "layout.json", text.String()+"\n")
+	kit.Golden(t, "layout.json", text.String()+"\n")
 }
 
 // What a client asks for is bounded, and each refusal says what to try.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -136,7 +137,7 @@ func solved[S any, G endgame.State[S]](t *testing.T, s *endgame.Solver[S, G], g 
 // search: all of Brisca, of Tute the last five tricks, and some earlier ones in which a song is chosen.
 func TestEndgamesAreExact(t *testing.T) {
 	games := 2000
-	if testing.Short() {
+	if kit.Short() {
 		games = 200
 	}
 	r := rules.NewRand(21)
@@ -186,7 +187,7 @@ func TestEndgamesAreExact(t *testing.T) {
 			x.Apply(m, nil)
 		}
 	}
-	if t.Log(solvedAt); solvedAt["brisca"] < 4*games || solvedAt["tute"] < games || solvedAt["a song to choose"] == 0 && !testing.Short() {
+	if t.Log(solvedAt); solvedAt["brisca"] < 4*games || solvedAt["tute"] < games || solvedAt["a song to choose"] == 0 && !kit.Short() {
 		t.Errorf("%v are solved: the test sees too little", solvedAt)
 	}
 }

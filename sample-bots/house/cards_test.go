@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -34,7 +35,7 @@ func TestCardChampionScores(t *testing.T) {
 	} {
 		t.Run(strings.TrimSpace(c.game+" "+c.options), func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && c.options != "" {
+			if kit.Short() && c.options != "" {
 				t.Skip("the other options and seats take longer")
 			}
 			g, err := games.Find(c.game)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -45,7 +46,7 @@ func TestLevels(t *testing.T) {
 					}
 					deals = *levelDeals / topPart
 				}
-				if testing.Short() && strong.Number > 5 {
+				if kit.Short() && strong.Number > 5 {
 					t.Skip("plays games with hundreds of iterations a move")
 				}
 				t.Parallel()
@@ -154,7 +155,7 @@ func TestLevelsPlayAll(t *testing.T) {
 		for _, options := range all {
 			tb := resolve(t, g, options)
 			for _, l := range Levels()[:topLevel-1] {
-				if testing.Short() && l.Number%3 != 1 {
+				if kit.Short() && l.Number%3 != 1 {
 					continue
 				}
 				seats := make([]string, tb.variant.Players())

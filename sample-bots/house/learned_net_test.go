@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -46,7 +47,7 @@ func (a netAgent[S, P]) Choose(s *S, w *learn.Watch, legal []rules.Move) rules.M
 // has the measurement with thousands of deals.
 func TestNetBeatsTheThesis(t *testing.T) {
 	deals := uint64(150)
-	if testing.Short() {
+	if kit.Short() {
 		deals = 50
 	}
 	for _, m := range netModes {

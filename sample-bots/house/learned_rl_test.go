@@ -3,6 +3,7 @@ package house
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -13,7 +14,7 @@ import (
 // The built-in models know nearly every state that they meet, and beat random players.
 func TestRL(t *testing.T) {
 	rounds := uint64(60)
-	if testing.Short() {
+	if kit.Short() {
 		rounds = 20
 	}
 	for _, mode := range rlModes(t) {

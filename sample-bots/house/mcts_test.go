@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
@@ -23,7 +24,7 @@ func TestMCTSFindsWins(t *testing.T) {
 		depth, positions, floor, guided int
 		iterations                      uint64
 	}{{1, 20, 20, 14, 2000}, {3, 30, 27, 18, 40_000}} {
-		if c.depth > 1 && testing.Short() {
+		if c.depth > 1 && kit.Short() {
 			continue
 		}
 		for _, k := range []float64{0, 50} {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -188,9 +189,7 @@ func TestPodridaChampionAllocations(t *testing.T) {
 // With few nodes the champion wins more points than each of the bots of the study and @greedy, on
 // fixed seeds; docs/house-bots.md has the measurement with many.
 func TestPodridaChampionIsBetter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some hundred thousand iterations")
-	}
+	kit.Slow(t)
 	tb := resolve(t, podrida.Game{}, "")
 	for _, other := range []string{"podrida-rules", "podrida-mcts", "greedy"} {
 		t.Run(other, func(t *testing.T) {

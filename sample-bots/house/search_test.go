@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
 	"github.com/timba-arena/timba/referee/rules/teeko"
@@ -79,7 +80,7 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 // either board: without a table, with one, and with one so small that it overflows.
 func TestAlphaBetaIsMinimaxInTebes(t *testing.T) {
 	positions := 3000
-	if testing.Short() {
+	if kit.Short() {
 		positions = 100
 	}
 	r := rules.NewRand(1)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
@@ -310,7 +311,7 @@ func all(t testing.TB, l Language) (replays []string) {
 	conforms(t, programs[0])
 	for i, s := range settings {
 		other := i == 0 || settings[i-1].game != s.game
-		if testing.Short() && !other {
+		if kit.Short() && !other {
 			continue // one setting of each game
 		}
 		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot))

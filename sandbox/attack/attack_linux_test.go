@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
@@ -69,9 +70,7 @@ type result struct {
 // every level of this machine, where it must not; as root and as an ordinary
 // user where the test runs as root.
 func TestAttacks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: attacks on the sandbox")
-	}
+	kit.Slow(t)
 	base := buildPrograms(t)
 	users := []int{os.Getuid()}
 	if os.Getuid() == 0 {

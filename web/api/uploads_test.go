@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // TestUploadsTogether: uploads that are slow to unpack do not queue, and are
@@ -76,7 +76,7 @@ func TestUploadsTogether(t *testing.T) {
 // The files of the live version are known in any archive: they take no number.
 func TestSameFiles(t *testing.T) {
 	w := newWorld(t, nil)
-	dir := refereetest.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
+	dir := kit.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
 	hash, err := program.HashDir(dir)
 	check(t, err)
 	v := w.version("same")

@@ -17,13 +17,13 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -48,7 +48,7 @@ type world struct {
 	config  *config.Config
 	api     *api
 	http    http.Handler
-	log     *refereetest.Output
+	log     *kit.Output
 	woken   int
 	uploads byte
 	keys    map[string]string // "ada read" and so on
@@ -93,7 +93,7 @@ house = ["@random", "@greedy"]
 // newWorld makes one; change may change the options of its API.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
-	w := &world{tb: tb, events: new(events.Hub), log: new(refereetest.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	w := &world{tb: tb, events: new(events.Hub), log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	w.World = laddertest.New(tb, testConfig, store.Options{Now: w.clock})
 	w.store, w.config = w.Store, w.Config
 	w.people()

@@ -21,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // names are those under which Chromium is found.
@@ -55,9 +57,7 @@ func (m M) Run() int {
 // storage of its own. The first test starts Chromium. Without one the test is skipped.
 func Start(t *testing.T) context.Context {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("short: a browser")
-	}
+	kit.Slow(t)
 	var path string
 	for _, name := range names {
 		if found, err := exec.LookPath(name); err == nil {

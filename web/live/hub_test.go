@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
@@ -211,7 +212,7 @@ func TestSocketLimits(t *testing.T) {
 		t.Errorf("a sixth socket gets %d %q", status, text)
 	}
 	first.Close()
-	refereetest.Until(t, "a socket has ended", func() bool { return w.hub.Sockets() == 4 })
+	kit.Until(t, "a socket has ended", func() bool { return w.hub.Sockets() == 4 })
 	w.dial("from=10.0.0.7")
 	id := w.inProgress(other)
 	other.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/live"
 )
 
@@ -55,7 +55,7 @@ func TestSlowWatcher(t *testing.T) {
 			var have collected
 			w.Must(have.add(slow.next())) // and nothing more for a while
 			w.free()
-			refereetest.Until(t, "the slow socket is ended", func() bool {
+			kit.Until(t, "the slow socket is ended", func() bool {
 				if _, _, err := fast.ReadMessage(); err != nil {
 					t.Fatalf("the fast socket: %v", err)
 				}
@@ -93,7 +93,7 @@ func TestSilence(t *testing.T) {
 		_, err := alive.read() // which answers pings
 		ended <- err
 	}()
-	refereetest.Until(t, "the socket that reads nothing is ended", func() bool { return w.hub.Sockets() == 1 })
+	kit.Until(t, "the socket that reads nothing is ended", func() bool { return w.hub.Sockets() == 1 })
 	select {
 	case err := <-ended:
 		t.Fatalf("the other one has ended, too: %v", err)
@@ -213,7 +213,7 @@ func text(payload string) string {
 // waits; and who watches beside them sees all.
 func TestMalformedFrames(t *testing.T) {
 	frames := 10_000
-	if testing.Short() {
+	if kit.Short() {
 		frames = 500
 	}
 	l := quick()
@@ -223,7 +223,7 @@ func TestMalformedFrames(t *testing.T) {
 	other := w.dial("from=192.0.2.9")
 	other.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))
 	other.next()
-	refereetest.Until(t, "one socket", func() bool { return w.hub.Sockets() == 1 })
+	kit.Until(t, "one socket", func() bool { return w.hub.Sockets() == 1 })
 	before := runtime.NumGoroutine()
 	const at = 8 // sockets at the same time
 	failed := make(chan error, at)
@@ -243,7 +243,7 @@ func TestMalformedFrames(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	refereetest.Until(t, "the server is as it was", func() bool { return w.hub.Sockets() == 1 && runtime.NumGoroutine() <= before })
+	kit.Until(t, "the server is as it was", func() bool { return w.hub.Sockets() == 1 && runtime.NumGoroutine() <= before })
 	if waiting := w.hub.Waiting(); waiting != 0 {
 		t.Errorf("%d bytes wait", waiting)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -182,7 +183,7 @@ func TestGames(t *testing.T) {
 			w.must(err)
 			sit(w, x, c.silent)
 			if c.resign {
-				refereetest.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
+				kit.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
 				x.Resign()
 			}
 			r := w.kept(x)
@@ -218,7 +219,7 @@ func TestAway(t *testing.T) {
 	near, far := pipes()
 	go away.Attach(t.Context(), near)
 	far.Send(seat.Frame{Lines: []string{"ready"}})
-	refereetest.Until(t, "a turn", func() bool { _, ok := away.Left(); return ok })
+	kit.Until(t, "a turn", func() bool { _, ok := away.Left(); return ok })
 	far.Close("")
 	if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
 		t.Errorf("the faults are %v", r.Faults)
@@ -299,13 +300,13 @@ func TestRestart(t *testing.T) {
 	near, far := pipes()
 	go x.Attach(t.Context(), near)
 	far.Send(seat.Frame{Lines: []string{"ready"}})
-	refereetest.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
+	kit.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
 	killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
 	w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
 	w.stop()
 	w = newWorld(t, dir, limits)
 	for _, id := range []string{x.ID, killed.ID} {
-		refereetest.Until(t, "the game is ended", func() bool {
+		kit.Until(t, "the game is ended", func() bool {
 			p, err := w.Store.Play(t.Context(), id)
 			return err == nil && p.State == ladder.PlayBroken
 		})

@@ -13,9 +13,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/remote"
 )
 
@@ -166,9 +166,9 @@ func TestSilence(t *testing.T) {
 	ws := w.raw(t, "silent") // reads nothing, and so answers no ping
 	ws.WriteMessage(websocket.TextMessage, []byte(`{"hello":{"sessions":[]}}`))
 	silent := w.version(t, "silent")
-	refereetest.Until(t, "the silent bot is there", func() bool { return w.Online(silent) })
-	refereetest.Until(t, "the silent bot is ended", func() bool { return !w.Online(silent) })
-	if !testing.Short() {
+	kit.Until(t, "the silent bot is there", func() bool { return w.Online(silent) })
+	kit.Until(t, "the silent bot is ended", func() bool { return !w.Online(silent) })
+	if !kit.Short() {
 		ended(t, w.raw(t, "nameless"), "no first frame") // which answers pings
 	}
 	more()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -223,7 +224,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 	f := start(t, c)
 	f.await(t, "online", online)
 	var match int64
-	refereetest.Until(t, "a match has begun", func() bool {
+	kit.Until(t, "a match has begun", func() bool {
 		list, err := w.Server.Store.Running(t.Context())
 		w.Must(err)
 		for _, r := range list {
@@ -394,7 +395,7 @@ func TestLost(t *testing.T) {
 	f := start(t, c)
 	f.await(t, "a first result", over) // without a break
 	w.Must(os.WriteFile(file, nil, 0o600))
-	refereetest.Until(t, "a match is held", func() bool {
+	kit.Until(t, "a match is held", func() bool {
 		data, err := os.ReadFile(file)
 		w.Must(err)
 		return len(data) > 0
@@ -406,7 +407,7 @@ func TestLost(t *testing.T) {
 		t.Fatalf("%+v are running, want the match that is held", running)
 	}
 	match := running[0].Match
-	refereetest.Until(t, "the match has ended", func() bool {
+	kit.Until(t, "the match has ended", func() bool {
 		m, err := w.Server.Store.Match(t.Context(), match)
 		w.Must(err)
 		return m.State == ladder.Finished
@@ -455,7 +456,7 @@ func TestBlocked(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `person "ann" is blocked`) {
 		t.Errorf("the client ended with %v", err)
 	}
-	refereetest.Until(t, "the match is dropped", func() bool {
+	kit.Until(t, "the match is dropped", func() bool {
 		m, err := w.Server.Store.Match(t.Context(), s.Playing.Match)
 		w.Must(err)
 		return m.State == ladder.Dropped

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/golden"
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // write writes the rows of samples.
@@ -30,7 +30,7 @@ func write(t *testing.T, w RowWriter, names ...string) {
 func TestReplaysRowsGolden(t *testing.T) {
 	var b bytes.Buffer
 	write(t, NewCSV(&b), "tebes-fault", "brisca")
-	golden.Check(t, "moves.csv", b.String())
+	kit.Golden(t, "moves.csv", b.String())
 }
 
 // The two forms have the same rows, members named as the columns.

@@ -13,9 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/seat"
 )
 
@@ -141,7 +141,7 @@ func TestTakenWhileSending(t *testing.T) {
 		n += len(f.Lines)
 	}
 	far.Send(seat.Frame{Ack: 3})
-	refereetest.Until(t, "the lines are acknowledged", s.Heard)
+	kit.Until(t, "the lines are acknowledged", s.Heard)
 	close(old.gate)
 	if err := <-ended; !errors.Is(err, seat.ErrTaken) {
 		t.Errorf("the old connection ends with %v", err)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -126,7 +127,7 @@ func (s *running) day() {
 // version adds a live version of a bot as an earlier server has left it: its upload is there, built it is not.
 func (s *running) version(n int) ladder.Version {
 	s.t.Helper()
-	dir := refereetest.Files(s.t, s.t.TempDir(), map[string]string{
+	dir := kit.Files(s.t, s.t.TempDir(), map[string]string{
 		"timba.toml": "build = [\"sh\", \"-c\", \"cp source bot.sh\"]\ngames = [\"teeko\"]\nrun = [\"sh\", \"bot.sh\"]\n",
 		"source": "# version " + strconv.Itoa(n) + `
 while read -r line; do

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -61,9 +62,7 @@ type asset struct {
 // Every page of the site, with all that it needs, is at most maxLoad. Pages are found by the links
 // on others: a route that no link leads to needs a line in unlinked.
 func TestFirstLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: all pages")
-	}
+	kit.Slow(t)
 	w := sitetest.New(t, "", 2)
 	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}
 	w.SignIn(x.c, w.Token)

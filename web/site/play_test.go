@@ -15,8 +15,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/seat"
@@ -92,9 +92,7 @@ func begin(b *browsertest.Tab, w *sitetest.World, game, options string) {
 
 // A game of each kind is played to its end by clicks, and its replay is there.
 func TestPlayGames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("plays five games in a browser")
-	}
+	kit.Slow(t)
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	for _, c := range []struct{ game, options string }{
@@ -182,7 +180,7 @@ func TestPlayRestart(t *testing.T) {
 	}
 	w.Stop()
 	away := `(() => { const text = document.getElementById('state')?.textContent ?? ''; return text.includes('no respon') || text.includes('perdut'); })()`
-	refereetest.Until(t, "the page says that the server is away", func() bool { return browsertest.Eval[bool](b, away) })
+	kit.Until(t, "the page says that the server is away", func() bool { return browsertest.Eval[bool](b, away) })
 	w.Restart()
 	b.Wait(`main > .notice`)
 	if text := b.Text("main"); !strings.Contains(text, "Ningú") {
@@ -216,7 +214,7 @@ func TestPlayTurn(t *testing.T) {
 	// A move that does not arrive.
 	browsertest.Eval[bool](b, `(window.WebSocket.prototype.send = () => {}, true)`)
 	playOut(b, 1)
-	refereetest.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
+	kit.Until(t, "the page says that the others play", func() bool { return b.Text("#state") == "The others play …" })
 	b.Quiet()
 }
 
@@ -476,7 +474,7 @@ func TestPlayBlocked(t *testing.T) {
 			break
 		}
 	}
-	refereetest.Until(t, "the game is broken", func() bool {
+	kit.Until(t, "the game is broken", func() bool {
 		game, err := w.Server.Store.Play(t.Context(), strings.TrimPrefix(table, "/play/"))
 		return err == nil && game.State == ladder.PlayBroken
 	})
@@ -505,7 +503,7 @@ func TestPlaySeed(t *testing.T) {
 		t.Errorf("the replay of a game that is played answers %d", a.Status)
 	}
 	w.Post(c, table+"/resign", "csrf="+w.CSRF(page.Body))
-	refereetest.Until(t, "the game is over", func() bool { return w.Get(c, table+"/replay.json").Status == http.StatusOK })
+	kit.Until(t, "the game is over", func() bool { return w.Get(c, table+"/replay.json").Status == http.StatusOK })
 	var replay struct {
 		Commitment string
 		Match      struct{ Seed string }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
@@ -68,7 +68,7 @@ func TestUploadsBounded(t *testing.T) {
 	hold()
 	hold()
 	var a sitetest.Answer
-	refereetest.Until(t, "both uploads have begun", func() bool {
+	kit.Until(t, "both uploads have begun", func() bool {
 		a = send()
 		select {
 		case <-refused: // this one had the slot
@@ -86,5 +86,5 @@ func TestUploadsBounded(t *testing.T) {
 	for _, conn := range slow {
 		w.Must(conn.Close())
 	}
-	refereetest.Until(t, "the slots are free again", func() bool { return send().Status == http.StatusBadRequest })
+	kit.Until(t, "the slots are free again", func() bool { return send().Status == http.StatusBadRequest })
 }

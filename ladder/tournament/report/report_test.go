@@ -4,18 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/protocol"
@@ -25,8 +21,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
 // moves are not legal.
@@ -87,30 +81,8 @@ func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, spr
 	return r
 }
 
-// golden wants a text to be that of a file in testdata.
-func golden(t *testing.T, dir, name, got string) {
-	t.Helper()
-	path := filepath.Join(dir, "testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got)\n%s", name, diff)
-	}
-}
-
 // What people read and what programs read, of tournaments of each kind.
 func TestReports(t *testing.T) {
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
 	bare, podrida := refereetest.Variant(t, "tebes", "size=4 opening=0"), refereetest.Variant(t, "podrida", "players=4")
 	for name, c := range map[string]struct {
 		format tournament.Format
@@ -141,7 +113,7 @@ func TestReports(t *testing.T) {
 			if err := r.WriteTables(&text); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, dir, name+".txt", text.String())
+			kit.Golden(t, name+".txt", text.String())
 			doc, err := r.Document()
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +122,7 @@ func TestReports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, dir, name+".json", string(data)+"\n")
+			kit.Golden(t, name+".json", string(data)+"\n")
 		})
 	}
 }

@@ -41,7 +41,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 }
 
 func TestBriscaReplays(t *testing.T) {
-	rulestest.Golden(t, Game{}, "testdata",
+	rulestest.Golden(t, Game{},
 		rulestest.Case{Name: "two"},
 		rulestest.Case{Name: "two-options", Seed: "options", Options: map[string]string{
 			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes"}},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
@@ -81,7 +82,7 @@ func shuffled(v Variant, r *rules.Rand) []baraja.Card {
 // Every option, thousands of games, and what is rare must have been met.
 func TestBriscaAgainstNaive(t *testing.T) {
 	games := 80
-	if testing.Short() {
+	if kit.Short() {
 		games = 10
 	}
 	met := map[string]int{}

@@ -28,7 +28,7 @@ func TestPodridaConformance(t *testing.T) {
 
 // Replays for people to read: eight seats use the pack of 40 up.
 func TestPodridaGolden(t *testing.T) {
-	rulestest.Golden(t, Game{}, "testdata", rulestest.Case{
+	rulestest.Golden(t, Game{}, rulestest.Case{
 		Name:    "eight",
 		Options: map[string]string{"players": "8", "deck": "40"},
 	})

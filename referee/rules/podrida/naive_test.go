@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"pgregory.net/rapid"
 )
@@ -392,7 +393,7 @@ func everyRules() (list []Rules) {
 // Games in every combination of options, move by move.
 func TestPodridaAgainstNaive(t *testing.T) {
 	games := 50
-	if testing.Short() {
+	if kit.Short() {
 		games = 4
 	}
 	for _, r := range everyRules() {

@@ -2,19 +2,14 @@ package rulestest
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // Case is one golden replay: a game with some options from the seed
 // SHA-256(32 zero bytes ‖ Seed), or from 32 zero bytes where Seed is "". Moves
@@ -26,33 +21,16 @@ type Case struct {
 	Moves   string // separated by spaces
 }
 
-// Golden compares each case's replay with dir/NAME.txt; with the flag -update
-// it writes the files instead. Lines begin with the seat they are sent to, or
-// with * when every seat is sent the same.
-func Golden(t *testing.T, g rules.Game, dir string, cases ...Case) {
+// Golden compares each case's replay with NAME.txt in testdata; with the flag -update it
+// writes the files instead. Lines begin with the seat they are sent to, or with * when every
+// seat is sent the same.
+func Golden(t *testing.T, g rules.Game, cases ...Case) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			got, err := transcript(g, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			path := filepath.Join(dir, c.Name+".txt")
-			if *update {
-				if err := os.MkdirAll(dir, 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatalf("%v: run the test with -update to write it", err)
-			}
-			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
-				t.Errorf("%s differs (-file +now); if that is right, run the test with -update\n%s", path, diff)
-			}
+			kit.Must(t, err)
+			kit.Golden(t, c.Name+".txt", string(got))
 		})
 	}
 }

@@ -17,7 +17,7 @@ func TestRun(t *testing.T) { Run(t, toy.Game{}, toyOptions) }
 func FuzzPlay(f *testing.F) { Fuzz(f, toy.Game{}, toyOptions) }
 
 func TestGolden(t *testing.T) {
-	Golden(t, toy.Game{}, "testdata/golden",
+	Golden(t, toy.Game{},
 		Case{Name: "high"},
 		Case{Name: "low-scripted", Options: map[string]string{"best": "low"}, Seed: "2", Moves: "6"})
 }
@@ -135,7 +135,7 @@ func TestGoldenEvents(t *testing.T) {
 	if _, err := transcript(toy.Game{}, Case{Moves: "7 7"}); err == nil {
 		t.Error("accepts an illegal script")
 	}
-	files, err := filepath.Glob("testdata/golden/*.txt")
+	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) != 2 {
 		t.Fatalf("golden files: %v, %v", files, err)
 	}

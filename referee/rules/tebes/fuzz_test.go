@@ -7,4 +7,4 @@ import (
 )
 
 // Bytes choose options, seed and moves: nothing panics, every position is sound.
-func FuzzPlay(f *testing.F) { rulestest.Fuzz(f, Game{}, kit) }
+func FuzzPlay(f *testing.F) { rulestest.Fuzz(f, Game{}, conformance) }

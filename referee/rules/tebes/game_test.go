@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
-// kit is what the conformance kit has to know of Tebes.
-var kit = rulestest.Options{
+// conformance is what the conformance kit has to know of Tebes.
+var conformance = rulestest.Options{
 	Total: func(_ rules.Variant, s rules.State) error {
 		if p := s.Result().Points; p[0]+p[1] != 1 {
 			return fmt.Errorf("points %v are not 1 together", p)
@@ -32,10 +32,10 @@ var kit = rulestest.Options{
 	},
 }
 
-func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game{}, kit) }
+func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game{}, conformance) }
 
 func TestTebesGolden(t *testing.T) {
-	rulestest.Golden(t, Game{}, "testdata/golden",
+	rulestest.Golden(t, Game{},
 		rulestest.Case{Name: "standard", Moves: "19-14 9-21 28-21 11-21"},
 		rulestest.Case{Name: "opening", Options: map[string]string{"size": "4", "opening": "5", "limit": "20"}, Seed: "2"},
 		rulestest.Case{Name: "random", Options: map[string]string{"board": "random"}},

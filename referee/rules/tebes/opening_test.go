@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -107,7 +108,7 @@ func (n *naive) canEscape() bool {
 // Openings of all lengths on all boards, then the games from there.
 func TestTebesOpenings(t *testing.T) {
 	seeds := 12
-	if testing.Short() {
+	if kit.Short() {
 		seeds = 2
 	}
 	var seen tallies

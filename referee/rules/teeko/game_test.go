@@ -22,7 +22,7 @@ func TestTeekoConformance(t *testing.T) {
 
 // Replays for people to read.
 func TestTeekoGolden(t *testing.T) {
-	rulestest.Golden(t, Game{}, "testdata",
+	rulestest.Golden(t, Game{},
 		rulestest.Case{Name: "random", Options: map[string]string{"limit": "20"}},
 		rulestest.Case{Name: "opening", Options: map[string]string{"start": "drop", "opening": "3", "limit": "20"}},
 		rulestest.Case{

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
@@ -294,7 +295,7 @@ func wordRules(limit uint16) []Rules {
 // Games in every combination of options, move by move.
 func TestTeekoAgainstNaive(t *testing.T) {
 	games := 80
-	if testing.Short() {
+	if kit.Short() {
 		games = 20
 	}
 	for _, limit := range []uint16{defaultLimit, 0, 1, 7, 8, 30, maxLimit} {
@@ -322,7 +323,7 @@ func TestTeekoAgainstNaive(t *testing.T) {
 // Openings of all lengths, then the games from there.
 func TestTeekoOpenings(t *testing.T) {
 	seeds := 60
-	if testing.Short() {
+	if kit.Short() {
 		seeds = 15
 	}
 	redraws := 0

@@ -46,7 +46,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 }
 
 func TestTuteReplays(t *testing.T) {
-	rulestest.Golden(t, Game{}, "testdata",
+	rulestest.Golden(t, Game{},
 		rulestest.Case{Name: "two", Seed: "game 115"},
 		rulestest.Case{Name: "two-options", Seed: "game 414", Options: map[string]string{
 			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes", "followonly": "yes"}},

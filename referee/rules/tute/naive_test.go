@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
@@ -254,7 +255,7 @@ func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) 
 // Every option, thousands of games, and what is rare must have been met.
 func TestTuteAgainstNaive(t *testing.T) {
 	games := 60
-	if testing.Short() {
+	if kit.Short() {
 		games = 10
 	}
 	met := map[string]int{}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -59,7 +60,7 @@ func train(t *testing.T, c Config, workers int) string {
 // The model does not depend on the number of workers, and differs with the seed.
 func TestDeterministic(t *testing.T) {
 	modes := []string{"tute-teams", "brisca2", "follow3"}
-	if testing.Short() {
+	if kit.Short() {
 		modes = modes[:1]
 	}
 	for _, mode := range modes {
@@ -113,9 +114,7 @@ func TestResume(t *testing.T) {
 
 // A net of a moment's training wins more than random players, and its model plays as it does.
 func TestLearns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
+	kit.Slow(t)
 	for _, mode := range []string{"brisca2", "follow2"} {
 		c := small(mode)
 		c.Hidden, c.Generations, c.Games, c.Rate = []int{32}, 6, 200, 0.005

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
@@ -208,9 +209,7 @@ func TestSameModel(t *testing.T) {
 
 // A net that has learned from some thousand random games beats random play clearly.
 func TestBeatsRandom(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains for seconds")
-	}
+	kit.Slow(t)
 	set := data(t, "brisca2", 300)
 	c := config(set)
 	c.Rate, c.Epochs = 0.003, 3

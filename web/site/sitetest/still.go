@@ -14,12 +14,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -42,7 +42,7 @@ var Hash = strings.Repeat("5a", 32)
 // the options of the site, unless it is nil.
 func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	t.Helper()
-	s := &Still{World: World{T: t, log: new(refereetest.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
+	s := &Still{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
 	s.Store = s.Ladder.Store
 	s.Ladder.House(func(string) string { return Hash })
 	s.Must(s.Store.SyncLadders(t.Context(), s.Ladder.Config.Ladders))

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -84,8 +85,8 @@ type World struct {
 	URL    string // of the server, without a slash at its end
 	Token  string // the admin's
 	limits bundle.Limits
-	log    *refereetest.Output // warnings and errors
-	all    *refereetest.Output
+	log    *kit.Output // warnings and errors
+	all    *kit.Output
 	open   server.Options
 	stop   func() // ends the server
 }
@@ -97,7 +98,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(refereetest.Output), all: new(refereetest.Output)}
+	w := &World{T: t, log: new(kit.Output), all: new(kit.Output)}
 	c, err := config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)

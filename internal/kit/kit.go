@@ -1,0 +1,138 @@
+// Package kit is what all tests share: files, golden files, output of programs, waiting.
+// It imports nothing else of this module.
+package kit
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// Must fails the test if err is not nil.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Get returns a function that returns its first argument, and fails the test if its second is not
+// nil: kit.Get[T](t)(f()).
+func Get[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		Must(t, err)
+		return v
+	}
+}
+
+// Slow skips a test in `make check`.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by make check")
+	}
+}
+
+// Short reports whether tests do less, for `make check`.
+func Short() bool { return testing.Short() }
+
+// Raced reports whether the race detector is in this test binary.
+func Raced() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// Files makes dir and writes files by name into it. A name may have directories
+// in it; one that ends in "+x" is written without that, and is executable.
+func Files(t testing.TB, dir string, files map[string]string) string {
+	t.Helper()
+	Must(t, os.MkdirAll(dir, 0o755))
+	for name, text := range files {
+		name, run := strings.CutSuffix(name, "+x")
+		path, mode := filepath.Join(dir, name), os.FileMode(0o644)
+		if run {
+			mode = 0o755
+		}
+		Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		Must(t, os.WriteFile(path, []byte(text), mode))
+	}
+	return dir
+}
+
+// Until waits for a condition. Only the deadline of the test run ends the wait, so that a busy
+// machine does not fail a test: what is wanted must come in the end, or the test hangs.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	last := time.Now().Add(time.Hour)
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := d.Deadline(); ok {
+			last = end.Add(-10 * time.Second) // time to say what did not come
+		}
+	}
+	for pause := time.Millisecond; !holds(); pause = min(2*pause, 32*time.Millisecond) {
+		if time.Now().After(last) {
+			t.Fatalf("until the end of the test run not: %s", what)
+		}
+		time.Sleep(pause)
+	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var start, _ = os.Getwd() // of the test binary: a test may change its directory
+
+// Updating reports whether golden files are written anew: the flag -update.
+func Updating() bool { return *update }
+
+// Golden fails the test unless got equals the file with this name in testdata.
+func Golden(t testing.TB, name, got string) {
+	t.Helper()
+	path := filepath.Join(start, "testdata", name)
+	if *update {
+		Files(t, filepath.Dir(path), map[string]string{filepath.Base(path): got})
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v: run the test with -update to write it", err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs (-file +now); if that is right, run the test with -update\n%s", path, diff)
+	}
+}
+
+// Output is what a program or a log has written so far. Several goroutines may write and read it.
+type Output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String returns what has been written.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// Reset forgets what has been written.
+func (o *Output) Reset() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.Reset()
+}
