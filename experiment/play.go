@@ -212,12 +212,8 @@ func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job)
 		bots[seat].Name = m.Bots[at] + copyMark + strconv.Itoa(at)
 		label = append(label, known)
 	}
-	from := make([]int, len(bots))
-	for i := 1; i < len(from); i++ {
-		from[i] = j.games
-	}
 	return &referee.Match{
-		Variant: v, Bots: bots, Deals: j.games, From: from, Clock: clock,
+		Variant: v, Bots: bots, Deals: j.games, Only: []int{0}, Clock: clock,
 		Seed: found.o.Seed.Derive(fmt.Sprintf("experiment/%s/%d", strings.Join(label, "/"), j.number)),
 	}, nil
 }

@@ -48,7 +48,10 @@ func micros(d time.Duration) time.Duration {
 // milliseconds returns a time in milliseconds with three decimals, rounded up.
 func milliseconds(d time.Duration) float64 { return float64(micros(d)/time.Microsecond) / 1e3 }
 
-// taken returns the time of a move in a replay, as it counted.
+// credits returns a time that others have taken, in milliseconds with three decimals, rounded down.
+func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
+
+// taken returns the bot's own time of a move in a replay, as it counted.
 func (m *ReplayMove) taken() time.Duration {
-	return time.Duration(math.Round(m.MS*1e3)) * time.Microsecond
+	return time.Duration(math.Round(min(m.MS-m.Credit, 1e12)*1e3)) * time.Microsecond
 }

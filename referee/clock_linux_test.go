@@ -119,7 +119,7 @@ func checkTold(t *testing.T, c Clock, g *Game, told []int) {
 			if told[turn] < int(bank) || told[turn] > int(bank)+1 {
 				t.Errorf("turn %d: told %d ms, want %.3f rounded down", turn, told[turn], bank)
 			}
-			bank = max(0, bank-m.MS) + c.Inc.Seconds()*1e3
+			bank = max(0, bank-(m.MS-m.Credit)) + c.Inc.Seconds()*1e3
 		}
 		turn++
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -14,12 +15,12 @@ import (
 // errors of Send and Line are *Fault if it is the bot's fault; any other error is the
 // referee's own failure.
 type conn interface {
-	// Wake resumes a bot that is stopped while it is not its turn. Send does that, too,
-	// in the bot's time.
-	Wake() error
-	// Send writes whole lines. It is the bot's fault if it does not read them by the
-	// deadline.
-	Send(lines []byte, deadline time.Time) error
+	// Begin begins a turn, for which the bot has so much time: it resumes a bot that is stopped
+	// while it is not its turn. Send does that, too, in the bot's time.
+	Begin(now time.Time, left time.Duration) error
+	// Send writes whole lines, and returns how many bytes it has written. It is the bot's
+	// fault if it does not read them by the deadline.
+	Send(lines []byte, deadline time.Time) (n int, err error)
 	// Line reads the next line, without its LF, valid until the next call; at is when it
 	// was read. The error is errLate if none came by the deadline. With a deadline in
 	// the past, Line returns only what is there already.
@@ -27,6 +28,9 @@ type conn interface {
 	// Rest returns the line that the bot has begun and not ended, valid until the next
 	// call of Line.
 	Rest() []byte
+	// Lost returns for how long, since the turn or the process began, the bot could not work or
+	// be heard because of others. answered is whether an answer of it has been read now.
+	Lost(since, now time.Time, answered bool) cores.Lost
 	// Answered ends a turn: the count of output starts again at 0.
 	Answered()
 	// Stderr returns what the bot has written to stderr since the last call.

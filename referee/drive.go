@@ -45,7 +45,8 @@ func (p *Process) Send(lines []byte, deadline time.Time) error {
 	if p.closed {
 		return fmt.Errorf("referee: the input of the bot is closed")
 	}
-	return p.process.Send(lines, deadline)
+	_, err := p.process.Send(lines, deadline)
+	return err
 }
 
 // Line returns the next line of the bot, without its LF, valid until the next call, and

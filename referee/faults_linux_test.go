@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
@@ -97,7 +98,7 @@ var seatings = []seating{
 
 // clockFor makes only those faults wait that are about time.
 func clockFor(f faults.Fault) Clock {
-	c := Clock{Move: 30 * time.Second, Margin: 50 * time.Millisecond, Startup: 30 * time.Second}
+	c := Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour} // what is not noticed hangs
 	if f.Code == protocol.Timeout {
 		c.Move = 250 * time.Millisecond
 	}
@@ -113,7 +114,7 @@ func clockFor(f faults.Fault) Clock {
 func TestLimitsAndFaultsOfProcesses(t *testing.T) {
 	misbehave(t)
 	seatings := seatings
-	if kit.Short() {
+	if !kit.Soak {
 		seatings = seatings[:1]
 	}
 	for _, f := range faults.All {
@@ -123,21 +124,7 @@ func TestLimitsAndFaultsOfProcesses(t *testing.T) {
 	}
 }
 
-// disturbances is how often a test begins anew because other programs used the core.
-const disturbances = 5
-
 func (s seating) test(t *testing.T, f faults.Fault) {
-	for range disturbances {
-		if !s.disturbed(t, f) {
-			return
-		}
-	}
-	t.Errorf("others used the core %d times", disturbances)
-}
-
-// disturbed tests a fault, unless a game was void because others used the core: the fresh process
-// that plays it again misbehaves in a later one.
-func (s seating) disturbed(t *testing.T, f faults.Fault) bool {
 	left := nothingLeft(t)
 	v := variant(t, "brisca", s.options)
 	told := make([][]string, v.Players())
@@ -148,9 +135,7 @@ func (s seating) disturbed(t *testing.T, f faults.Fault) bool {
 	if f.When == faults.Start {
 		m.Deals = 1
 	}
-	for r := range bots { // only rotation 0 is played
-		m.From = append(m.From, min(r, 1)*m.Deals)
-	}
+	m.Only = []int{0}
 	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		if b.Command != nil {
 			starts++
@@ -159,15 +144,8 @@ func (s seating) disturbed(t *testing.T, f faults.Fault) bool {
 		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{answer: firstMove, scratch: scratch, told: &told[seat]}, nil
 	}
-	began := time.Now()
-	all, starved := playBusy(t, m)
+	all := playAll(t, m)
 	left()
-	if starved > 0 {
-		return true
-	}
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it took %v: something was not noticed at once", took)
-	}
 	faulty := min(1, m.Deals-1) // the deal with the fault
 	for deal, g := range all {
 		valid(t, &g.Replay)
@@ -186,44 +164,29 @@ func (s seating) disturbed(t *testing.T, f faults.Fault) bool {
 	if want := map[bool]int{true: 2, false: 1}[f.Code != "" && m.Deals > 1]; starts != want {
 		t.Errorf("%d processes were started, want %d", starts, want)
 	}
-	return false
 }
 
-// Limits and faults: what has come of a line in pieces when the time is over does not show in
-// the fault. At these speeds that is nothing, a part of the verb and a part of the move.
+// Limits and faults: what has come of a line in pieces when the time is over does not show in the
+// fault, be it nothing, a part of the verb or a part of the move; all of an answer but its end does.
 func TestFaultsInPieces(t *testing.T) {
-	misbehave(t)
-	for _, late := range []string{"10m", "600ms", "170ms"} {
-		found := inPieces(t, late)
-		for range disturbances {
-			if !strings.Contains(found, `, after the unfinished line "move 12o":`) {
-				break
-			}
-			found = inPieces(t, late) // others used the core: the referee has looked when all but the end had come
+	s := scene{variant: variant(t, "brisca", "")}
+	stream := rules.NewStream(DealSeed(s.seed, 0))
+	state := s.variant.Deal(&stream)
+	move := "move " + string(state.MoveText(nil, state.Legal(nil)[0]))
+	const noMove = "no move within 60000 ms and the margin of 50 ms: "
+	for _, c := range []struct{ piece, want string }{
+		{"", noMove}, {"mo", noMove}, {"move ", noMove}, {move[:len(move)-1], noMove},
+		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
+	} {
+		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
+		g, err := s.play(t.Context(), s.onPipes(late), nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if found != noMove {
-			t.Errorf("%s late: %q, want %q", late, found, noMove)
+		if len(g.Faults) != 1 || !strings.HasPrefix(g.Faults[0].Text, c.want) {
+			t.Errorf("%q: %v, want %q", c.piece, g.Faults, c.want)
 		}
 	}
-}
-
-// inPieces returns the fault of a bot whose line is late by a time.
-func inPieces(t *testing.T, late string) string {
-	t.Helper()
-	bots := named(2)
-	bots[1].Command = misbehave(t, "--fault=slow-drip", "--at=1", "--game=1", "--late="+late)
-	m := &Match{Variant: variant(t, "brisca", "players=2"), Bots: bots, Deals: 1, From: []int{0, 1}, Clock: clockFor(faults.Fault{Code: protocol.Timeout})}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-		if b.Command != nil {
-			return start(ctx, b, scratch, tag)
-		}
-		return &talker{answer: firstMove, scratch: scratch, told: new([]string)}, nil
-	}
-	all, _ := playBusy(t, m) // a game that is played again has the same fault
-	if len(all) != 1 || len(all[0].Faults) != 1 {
-		t.Fatalf("%s late: %d games, want one with one fault: %+v", late, len(all), all)
-	}
-	return all[0].Faults[0].Text
 }
 
 // checkTold looks at what the others have heard: of the fault in brief; of a game

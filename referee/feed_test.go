@@ -25,18 +25,18 @@ type moody struct {
 	next  error
 }
 
-func (c *moody) Send(data []byte, deadline time.Time) error {
-	err := c.talker.Send(data, deadline)
+func (c *moody) Send(data []byte, deadline time.Time) (int, error) {
+	n, err := c.talker.Send(data, deadline)
 	for line := range bytes.Lines(data) {
 		l, perr := protocol.ParseReferee(bytes.TrimSuffix(line, lf))
 		if perr != nil {
-			return perr
+			return n, perr
 		}
 		if l.Verb == protocol.RefTurn || l.Verb == protocol.RefTimba {
 			c.next = c.fault(l)
 		}
 	}
-	return err
+	return n, err
 }
 
 func (c *moody) Line(now, deadline time.Time) ([]byte, time.Time, error) {

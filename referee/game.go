@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sandbox"
@@ -38,7 +39,8 @@ type table struct {
 	match    *Match
 	ctx      context.Context
 	rotation int
-	account  *account // of the worker; nil if it tells nothing
+	cores    *cores.Watch // of the worker; nil if it tells nothing
+	told     func()       // a bot was late: it may have to be said that the machine is busy
 	chairs   []*chair
 }
 
@@ -77,8 +79,8 @@ func (c *chair) meter() sandbox.Usage {
 
 var lf = []byte{'\n'}
 
-func newTable(ctx context.Context, m *Match, rotation int, a *account) *table {
-	t := &table{match: m, ctx: ctx, rotation: rotation, account: a}
+func newTable(ctx context.Context, m *Match, rotation int, w *cores.Watch, told func()) *table {
+	t := &table{match: m, ctx: ctx, rotation: rotation, cores: w, told: told}
 	for seat := range m.Variant.Players() {
 		t.chairs = append(t.chairs, &chair{bot: rules.BotAt(seat, rotation, len(m.Bots))})
 	}
@@ -252,7 +254,7 @@ func (g *game) launch(seat int) error {
 		return err
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
-	g.account.begin(time.Now())
+	first := g.cores.Read(time.Now())
 	c.started = time.Now()
 	conn, err := g.match.start(g.ctx, g.match.Bots[c.bot], scratch, tag)
 	if err != nil {
@@ -260,23 +262,25 @@ func (g *game) launch(seat int) error {
 		return err
 	}
 	c.conn = conn
-	g.account.join(conn)
+	if p, ok := conn.(*process); ok {
+		p.observe(g.cores, first)
+	}
 	greeting := protocol.AppendGreeting(nil)
 	g.trace(seat, false, c.started, greeting)
-	return startup(c.conn.Send(greeting, c.started.Add(g.timers[seat].clock.Startup)))
+	return startup(g.write(seat, greeting, g.given(seat, c.started, g.timers[seat].clock.Startup, 0)))
 }
 
 // greet waits for the "ready" of a new process.
 func (g *game) greet(seat int) error {
 	c := g.chairs[seat]
 	now := time.Now()
-	due := c.started.Add(g.timers[seat].clock.Startup)
-	deadline := due
+	limit := g.given(seat, c.started, g.timers[seat].clock.Startup, 0)
+	deadline := limit.due
 	for {
 		line, at, err := c.conn.Line(now, deadline)
 		if errors.Is(err, errLate) {
 			r := fault.Reason{Kind: fault.NoReady, Limit: g.timers[seat].clock.Startup.Milliseconds()}
-			if deadline, err = g.late(seat, c.started, due, at, false, fault.New(r.Waiting(c.conn.Rest(), nil))); err != nil {
+			if _, deadline, err = g.late(seat, limit, at, false, fault.New(r.Waiting(c.conn.Rest(), nil))); err != nil {
 				return err
 			}
 			now = time.Now()
@@ -327,35 +331,37 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	if err := g.early(seat, now); err != nil {
 		return 0, err
 	}
-	g.account.begin(now)
-	if err := c.conn.Wake(); err != nil {
+	left := timer.left()
+	if err := c.conn.Begin(now, left); err != nil {
 		return 0, err
 	}
 	sent := time.Now()
-	left := timer.left()
 	c.out = g.turn.append(c.out, g.state, seat, left, g.legal)
-	due := sent.Add(left + timer.clock.Margin)
+	limit := g.given(seat, sent, left, timer.clock.Margin)
 	if g.match.Bots[c.bot].Untimed {
-		due = sent.Add(untimed)
+		limit.due = sent.Add(untimed)
 	}
-	if err := g.send(seat, sent, due); err != nil {
+	if err := g.send(seat, sent, limit); err != nil {
 		return 0, err
 	}
 	now = sent
-	deadline := due
+	deadline := limit.due
 	for {
 		line, at, err := c.conn.Line(now, deadline)
-		if errors.Is(err, errLate) || err == nil && at.After(due) {
-			answered := err == nil
+		answered := err == nil
+		var credit time.Duration
+		if errors.Is(err, errLate) || answered && at.After(limit.due) {
 			f := fault.New(Late(timer.clock))
 			if !answered {
 				f = fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
 			}
-			if deadline, err = g.late(seat, sent, due, at, answered, f); err != nil {
+			if credit, deadline, err = g.late(seat, limit, at, answered, f); err != nil {
 				return 0, err
 			}
-			now = time.Now()
-			continue
+			if !answered {
+				now = time.Now()
+				continue
+			}
 		}
 		if err != nil {
 			return 0, err
@@ -368,14 +374,18 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		if msg.Verb != protocol.Move {
 			continue
 		}
-		took := micros(at.Sub(sent))
-		timer.spend(took)
+		if timer.clock.Bank != 0 && at.Sub(sent) > leastPaid && credit == 0 { // the bank does not pay for others
+			credit = min(c.conn.Lost(sent, at, true).Known, limit.credit)
+		}
+		m := ReplayMove{Seat: seat, MS: milliseconds(at.Sub(sent)), Credit: credits(credit)}
+		timer.spend(m.taken())
 		c.conn.Answered()
 		i := g.turn.find(msg.Move)
 		if i < 0 {
 			return 0, g.illegal(msg.Move)
 		}
-		g.replay.Moves = append(g.replay.Moves, ReplayMove{Seat: seat, Move: string(msg.Move), MS: milliseconds(took), Info: g.info})
+		m.Move, m.Info = string(msg.Move), g.info
+		g.replay.Moves = append(g.replay.Moves, m)
 		return g.legal[i], nil
 	}
 }
@@ -423,12 +433,28 @@ func (g *game) read(seat int, at time.Time, line []byte) (protocol.BotLine, erro
 	return msg, nil
 }
 
-func (g *game) send(seat int, now, deadline time.Time) error {
+func (g *game) send(seat int, now time.Time, limit answerTime) error {
 	c := g.chairs[seat]
 	g.trace(seat, false, now, c.out)
-	err := c.conn.Send(c.out, deadline)
+	err := g.write(seat, c.out, limit)
 	c.out = c.out[:0]
 	return err
+}
+
+// write sends lines to a bot that reads them in time, or with credit.
+func (g *game) write(seat int, lines []byte, limit answerTime) error {
+	c := g.chairs[seat]
+	for deadline := limit.due; ; {
+		n, err := c.conn.Send(lines, deadline)
+		f, ok := errors.AsType[*Fault](err)
+		if !ok || f.Reason.Kind != fault.NotReading {
+			return err
+		}
+		lines = lines[n:]
+		if _, deadline, err = g.late(seat, limit, time.Now(), false, f); err != nil {
+			return err
+		}
+	}
 }
 
 func (g *game) illegal(text []byte) error {
@@ -492,7 +518,6 @@ func (t *table) stop(seat int, grace time.Duration) {
 	if c.conn == nil {
 		return
 	}
-	t.account.leave(c.conn)
 	c.conn.Close(grace)
 	c.keep(c.conn.Stderr())
 	c.used = c.meter()
@@ -510,7 +535,7 @@ func (g *game) end() (*Game, error) {
 	for seat, c := range g.chairs {
 		if c.conn != nil && !g.unplayed {
 			c.out = protocol.AppendEnd(c.out, result.Ranks, result.Points)
-			c.owed = g.send(seat, now, now.Add(g.timers[seat].clock.Margin))
+			c.owed = g.send(seat, now, g.given(seat, now, 0, g.timers[seat].clock.Margin))
 			if c.owed != nil && !isFault(c.owed) {
 				return nil, c.owed
 			}
@@ -562,6 +587,9 @@ func closeAll(grace time.Duration, tables ...*table) {
 
 // untimed is longer than anyone waits.
 const untimed = 365 * 24 * time.Hour
+
+// leastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
+const leastPaid = 10 * time.Millisecond
 
 const (
 	// byeGrace is how long a bot has to exit after "bye".

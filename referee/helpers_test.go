@@ -14,6 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sandbox"
@@ -52,7 +53,7 @@ type talker struct {
 	lines   [][]byte
 }
 
-func (c *talker) Send(data []byte, _ time.Time) error {
+func (c *talker) Send(data []byte, _ time.Time) (int, error) {
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
 		if c.told != nil {
@@ -60,7 +61,7 @@ func (c *talker) Send(data []byte, _ time.Time) error {
 		}
 		l, err := protocol.ParseReferee(line)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		switch l.Verb {
 		case protocol.RefTimba:
@@ -71,7 +72,7 @@ func (c *talker) Send(data []byte, _ time.Time) error {
 			}
 		}
 	}
-	return nil
+	return len(data), nil
 }
 
 func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
@@ -83,11 +84,12 @@ func (c *talker) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return line, now, nil
 }
 
-func (c *talker) Wake() error          { return nil }
-func (c *talker) Rest() []byte         { return nil }
-func (c *talker) Answered()            {}
-func (c *talker) Stderr() []byte       { return nil }
-func (c *talker) Usage() sandbox.Usage { return sandbox.Usage{} }
+func (c *talker) Begin(time.Time, time.Duration) error           { return nil }
+func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
+func (c *talker) Rest() []byte                                   { return nil }
+func (c *talker) Answered()                                      {}
+func (c *talker) Stderr() []byte                                 { return nil }
+func (c *talker) Usage() sandbox.Usage                           { return sandbox.Usage{} }
 
 func (c *talker) Close(time.Duration) { dropScratch(c.scratch) }
 
@@ -119,9 +121,8 @@ func named(n int) (bots []Bot) {
 
 // record is what a match has told.
 type record struct {
-	games   []*Game
-	voids   []string
-	starved int // of the voids, those by other programs that use the core
+	games []*Game
+	voids []string
 }
 
 // keep makes a match write its record.
@@ -138,10 +139,6 @@ func keep(m *Match) *record {
 		mu.Lock()
 		defer mu.Unlock()
 		r.voids = append(r.voids, fmt.Sprintf("%d.%d: %v", deal, rotation, err))
-		var s *Starved
-		if errors.As(err, &s) {
-			r.starved++
-		}
 	}
 	return r
 }
@@ -150,22 +147,11 @@ func keep(m *Match) *record {
 // must verify, its match's seed revealed, and no game may be void.
 func playAll(t testing.TB, m *Match) []*Game {
 	t.Helper()
-	games, starved := playBusy(t, m)
-	if starved > 0 {
-		t.Fatalf("%d games were void because others used the core", starved)
-	}
-	return games
-}
-
-// playBusy is playAll for bots whose time is short, on a machine that other programs may use: how
-// many games were void because they did is the test's to judge.
-func playBusy(t testing.TB, m *Match) (games []*Game, starved int) {
-	t.Helper()
 	r := keep(m)
 	if err := m.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(r.voids) > r.starved {
+	if len(r.voids) > 0 {
 		t.Fatalf("void: %v", r.voids)
 	}
 	slices.SortFunc(r.games, func(a, b *Game) int {
@@ -177,17 +163,14 @@ func playBusy(t testing.TB, m *Match) (games []*Game, starved int) {
 			t.Errorf("deal %d, rotation %d: %v", g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
-	return r.games, r.starved
+	return r.games
 }
 
 // oneGame returns a match's deal in rotation 0.
 func oneGame(t testing.TB, m *Match) *Game {
 	t.Helper()
 	m.Deals = 1
-	m.From = make([]int, len(m.Bots))
-	for r := range m.From {
-		m.From[r] = min(r, 1)
-	}
+	m.Only = []int{0}
 	all := playAll(t, m)
 	if len(all) != 1 {
 		t.Fatalf("%d games were played, want 1", len(all))
@@ -200,7 +183,7 @@ func timeless(g *Game) string {
 	r := g.Replay
 	r.Moves = slices.Clone(r.Moves)
 	for i := range r.Moves {
-		r.Moves[i].MS = 0
+		r.Moves[i].MS, r.Moves[i].Credit = 0, 0
 	}
 	return string(r.Encode())
 }

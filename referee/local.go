@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -23,56 +24,51 @@ type local struct {
 	lines   lineBuffer
 	unread  []byte // output that is not split into lines yet
 	scratch string
-	watch   stopwatch
+	holds   holdTimes
 }
 
 // Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
-// until Hold(false). What came meanwhile counts as if it came at the moment of the stop.
+// until Hold(false). The time meanwhile is credit of the turn.
 type Holder interface{ Hold(bool) }
 
-// stopwatch tells the time of a bot's clock, which does not go on while it is held.
-type stopwatch struct {
-	mu      sync.Mutex
-	held    time.Time     // since when; zero: it goes on
-	lost    time.Duration // earlier holds, since the last turn
-	changed chan struct{} // closed and replaced
+// holdTimes tells for how long a bot's clock was held.
+type holdTimes struct {
+	mu    sync.Mutex
+	since time.Time     // it is held; zero: it is not
+	sum   time.Duration // of earlier holds, since the turn began
 }
 
-// start begins a turn: the bot's time is that of everybody.
-func (s *stopwatch) start() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.lost = 0; !s.held.IsZero() {
-		s.held = time.Now()
+// begin begins a turn.
+func (h *holdTimes) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sum = 0; !h.since.IsZero() {
+		h.since = time.Now()
 	}
 }
 
-func (s *stopwatch) hold(on bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if on == !s.held.IsZero() {
+func (h *holdTimes) hold(on bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if on == !h.since.IsZero() {
 		return
 	}
-	now := time.Now()
 	if on {
-		s.held = now
-	} else {
-		s.lost += now.Sub(s.held)
-		s.held = time.Time{}
+		h.since = time.Now()
+		return
 	}
-	close(s.changed)
-	s.changed = make(chan struct{})
+	h.sum += time.Since(h.since)
+	h.since = time.Time{}
 }
 
-// now returns the bot's time, whether it stands still, and a channel that is closed when that
-// changes.
-func (s *stopwatch) now() (now time.Time, held bool, changed <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if held = !s.held.IsZero(); held {
-		return s.held.Add(-s.lost), held, s.changed
+// until returns the sum of all holds, and whether the clock is held now.
+func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.since.IsZero() {
+		return h.sum, false
 	}
-	return time.Now().Add(-s.lost), held, s.changed
+	return h.sum + max(0, now.Sub(h.since)), true
 }
 
 // begin starts a bot, as a process or with Serve.
@@ -87,7 +83,6 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		ended:   make(chan struct{}),
 		closed:  make(chan struct{}),
 		scratch: scratch,
-		watch:   stopwatch{changed: make(chan struct{})},
 	}
 	go func() {
 		l.why = b.Serve(l.in, outbox{l})
@@ -96,13 +91,27 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 	return l, nil
 }
 
-// Wake does nothing: such a bot is never stopped.
-func (l *local) Wake() error { return nil }
-
-func (l *local) Send(lines []byte, _ time.Time) error {
-	l.watch.start()
-	l.in.put(lines)
+// Begin begins a turn: the bot's time is that of everybody. Such a bot is never stopped.
+func (l *local) Begin(time.Time, time.Duration) error {
+	l.holds.begin()
 	return nil
+}
+
+// Lost returns for how long the clock was held.
+func (l *local) Lost(_, now time.Time, _ bool) cores.Lost {
+	sum, held := l.holds.until(now)
+	if held {
+		return cores.Lost{Known: sum, Most: sum + holdStep}
+	}
+	return cores.Lost{Known: sum, Most: sum}
+}
+
+// holdStep is how long a bot whose clock is held is waited for, until it is asked again whether it is.
+const holdStep = 50 * time.Millisecond
+
+func (l *local) Send(lines []byte, _ time.Time) (int, error) {
+	l.in.put(lines)
+	return len(lines), nil
 }
 
 func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
@@ -126,35 +135,19 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, errLate
 			}
 		}
-		var err error
-		if now, err = l.wait(deadline); err != nil {
-			return nil, now, err
-		}
-	}
-}
-
-// wait returns when the bot has written something, and the time of its clock then.
-func (l *local) wait(deadline time.Time) (time.Time, error) {
-	for {
-		now, held, changed := l.watch.now()
-		var late <-chan time.Time
-		if !held {
-			late = time.After(deadline.Sub(now))
-		}
-		var err error
+		timer := time.NewTimer(deadline.Sub(now))
 		select {
 		case l.unread = <-l.out:
+		case <-timer.C:
 		case <-l.ended:
-			err = l.gone()
+			timer.Stop()
+			return nil, time.Now(), l.gone()
 		case <-l.ctx.Done():
-			err = l.ctx.Err()
-		case <-late:
-			err = errLate
-		case <-changed:
-			continue
+			timer.Stop()
+			return nil, time.Now(), l.ctx.Err()
 		}
-		now, _, _ = l.watch.now()
-		return now, err
+		timer.Stop()
+		now = time.Now()
 	}
 }
 
@@ -209,7 +202,7 @@ func (o outbox) Write(p []byte) (int, error) {
 }
 
 // Hold implements Holder.
-func (o outbox) Hold(on bool) { o.watch.hold(on) }
+func (o outbox) Hold(on bool) { o.holds.hold(on) }
 
 // inbox is the reader that Serve reads from: a pipe with an unlimited buffer.
 type inbox struct {

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -22,7 +22,6 @@ type Match struct {
 	Variant rules.Variant
 	Bots    []Bot // rotated over the seats
 	Deals   int
-	From    []int // by rotation, how many deals were played before a resume; nil for none
 	Seed    rules.Seed
 	Clock   Clock // of the bots that have no clock of their own
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
@@ -34,23 +33,28 @@ type Match struct {
 	// others wait until those have played all deals: what a bot did in the rotations
 	// before then counts as if their deals came earlier.
 	Together int
-	// Faulted has, by bot, the deal of each fault before a resume.
-	Faulted [][]int
+	// Earlier are the games that were played before a resume.
+	Earlier []Played
+	// Only are the rotations that are played; nil for all.
+	Only []int
 
 	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
 	Low bool
 
 	Meter bool // set Game.Usage, at a cost of about 0.1 ms for each seat and game
 
-	// Done is called with each finished game, one call at a time. Games of one rotation
-	// finish in order of deals, different rotations in any order. An error ends the
-	// match.
+	// Done is called with each finished game, one call at a time. Games finish in any order:
+	// a void one is played again after the others. An error ends the match.
 	Done func(*Game) error
 	// Yield, if set, is called before every turn, while no clock runs. The match waits
 	// until it returns; an error ends the match. Called from all workers.
 	Yield func(context.Context) error
-	// Void is called if a game is void because the referee failed. It is played again.
+	// Void is called if a game is void because the referee failed, or because the machine was
+	// too busy (Starved). It is played again. One call at a time, and none beside Done.
 	Void func(deal, rotation int, err error)
+	// Busy, if set, is called at most once a minute while other programs keep bots from the
+	// cores, with what they used of each second of the cores meanwhile. One call at a time.
+	Busy func(used time.Duration)
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)
 	// Watch, if set, receives each position of each game as it comes; nil costs nothing. It is
@@ -61,8 +65,23 @@ type Match struct {
 	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
 }
 
+// Played is a game that was played before a resume.
+type Played struct {
+	Deal, Rotation int
+	Faulted        []int // bots, once for each fault
+}
+
+// Played returns a game as one that was played before a resume.
+func (g *Game) Played() Played {
+	p := Played{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
+	for _, f := range g.Faults {
+		p.Faulted = append(p.Faulted, g.Bots[f.Seat])
+	}
+	return p
+}
+
 // AnyCore is the core of a worker that is not bound to a core.
-const AnyCore = -1
+const AnyCore = cores.Any
 
 // Rotations returns the number of rotations, which is how often each deal is played.
 func (m *Match) Rotations() int { return len(m.Bots) }
@@ -86,8 +105,20 @@ func (m *Match) Check() error {
 	if m.Deals < 1 {
 		return fmt.Errorf("match: deals cannot be %d: try 1 or more", m.Deals)
 	}
-	if m.From != nil && len(m.From) != m.Rotations() || len(m.Faulted) > len(m.Bots) {
-		return fmt.Errorf("match: the earlier games have %d rotations and %d bots, not %d", len(m.From), len(m.Faulted), len(m.Bots))
+	for _, p := range m.Earlier {
+		if p.Deal < 0 || p.Deal >= m.Deals || p.Rotation < 0 || p.Rotation >= m.Rotations() {
+			return fmt.Errorf("match: the earlier game of deal %d, rotation %d, is none of its %d deals and %d rotations", p.Deal, p.Rotation, m.Deals, m.Rotations())
+		}
+		for _, bot := range p.Faulted {
+			if bot < 0 || bot >= len(m.Bots) {
+				return fmt.Errorf("match: bot %d with a fault in an earlier game is none of its %d", bot, len(m.Bots))
+			}
+		}
+	}
+	for _, r := range m.Only {
+		if r < 0 || r >= m.Rotations() {
+			return fmt.Errorf("match: rotation %d is none of its %d", r, m.Rotations())
+		}
 	}
 	for i, b := range m.Bots {
 		if slices.ContainsFunc(m.Bots[:i], func(o Bot) bool { return o.Name == b.Name }) {
@@ -161,11 +192,9 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			return err
 		}
 	}
-	var account *account
-	if !m.Low { // others come first there
-		account = openAccount(core)
-		defer account.close()
-	}
+	watch := cores.Open(core, Cores())
+	defer watch.Close()
+	busy := func() { s.busy(watch.Busy()) }
 	tables := make(map[int]*table, len(rotations))
 	defer func() {
 		grace := byeGrace
@@ -175,189 +204,29 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		closeAll(grace, slices.Collect(maps.Values(tables))...)
 	}()
 	for {
-		rotation, deal, out, err := s.next(ctx, rotations)
-		if err != nil || rotation < 0 {
+		g, err := s.next(ctx, rotations)
+		if err != nil || g == nil {
 			return err
 		}
-		for tries := (tries{}); ; {
-			if tables[rotation] == nil {
-				tables[rotation] = newTable(ctx, m, rotation, account)
-			}
-			game, err := tables[rotation].play(deal, out)
-			if err == nil {
-				if err := s.done(game); err != nil {
-					return err
-				}
-				break
-			}
-			closeAll(stopGrace, tables[rotation])
-			delete(tables, rotation) // its processes have seen the deal
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if m.Void != nil {
-				s.void(deal, rotation, err)
-			}
-			if err := tries.again(ctx, err); err != nil {
-				return fmt.Errorf("deal %d, rotation %d was void %d times: %w", deal, rotation, tries.failed+tries.starved, err)
-			}
+		if tables[g.rotation] == nil {
+			tables[g.rotation] = newTable(ctx, m, g.rotation, watch, busy)
 		}
-	}
-}
-
-// A game is tried at most maxTries times in total if the referee fails, and maxStarved times
-// if its bots do not have the processor.
-const (
-	maxTries   = 3
-	maxStarved = 5
-)
-
-// tries counts how often a game was void.
-type tries struct{ failed, starved int }
-
-// again counts a void game. It returns its error if the game is not tried again. A core that
-// others use is left to them for a second at first, and then for twice as long each time.
-func (t *tries) again(ctx context.Context, err error) error {
-	var s *Starved
-	if !errors.As(err, &s) {
-		if t.failed++; t.failed == maxTries {
-			return err
-		}
-		return nil
-	}
-	if t.starved++; t.starved == maxStarved {
-		return err
-	}
-	select {
-	case <-time.After(time.Second << (t.starved - 1)):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// schedule assigns the games of a match, in an order that makes the results independent of
-// the number of workers: a bot is disqualified from a deal if it had MaxFaults faults in
-// the earlier deals of all rotations, so a rotation that is ahead waits while that can
-// still change.
-type schedule struct {
-	match   *Match
-	mu      sync.Mutex
-	changed *sync.Cond
-	first   int     // of the rotations that are played together
-	last    int     // behind them
-	coming  []int   // by rotation, the next deal to assign
-	played  []int   // by rotation, the number of finished deals
-	faulted [][]int // by bot, the deal of each fault
-}
-
-func newSchedule(m *Match) *schedule {
-	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]int, len(m.Bots))}
-	s.changed = sync.NewCond(&s.mu)
-	for rotation := range m.Rotations() {
-		from := 0
-		if m.From != nil {
-			from = m.From[rotation]
-		}
-		s.coming = append(s.coming, from)
-		s.played = append(s.played, from)
-	}
-	for bot, deals := range m.Faulted {
-		s.faulted[bot] = slices.Clone(deals)
-	}
-	return s
-}
-
-// begin goes on to the rotations from first up to last.
-func (s *schedule) begin(first, last int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if first > 0 {
-		for _, deals := range s.faulted {
-			for i := range deals {
-				deals[i] = -1 // before any deal of theirs
+		game, err := tables[g.rotation].play(g.deal, g.out)
+		if err == nil {
+			if err := s.done(g, game); err != nil {
+				return err
 			}
+			continue
 		}
-	}
-	s.first, s.last = first, last
-}
-
-func (s *schedule) wake() { // under the lock, so that no waiter misses it
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.changed.Broadcast()
-}
-
-// next returns the earliest game of some rotations, with the bots that are disqualified
-// from it; the rotation is -1 if all are assigned.
-func (s *schedule) next(ctx context.Context, rotations []int) (rotation, deal int, out []bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	rotation = slices.MinFunc(rotations, func(a, b int) int { return s.coming[a] - s.coming[b] })
-	deal = s.coming[rotation]
-	if deal >= s.match.Deals {
-		return -1, 0, nil, nil
-	}
-	for {
+		closeAll(stopGrace, tables[g.rotation])
+		delete(tables, g.rotation) // its processes have seen the deal
 		if ctx.Err() != nil {
-			return 0, 0, nil, ctx.Err()
+			return ctx.Err()
 		}
-		if out, ok := s.out(deal); ok {
-			s.coming[rotation]++
-			return rotation, deal, out, nil
-		}
-		s.changed.Wait()
-	}
-}
-
-// out returns which bots are disqualified from a deal; ok is false while unfinished games
-// can change that.
-func (s *schedule) out(deal int) (out []bool, ok bool) {
-	open := 0
-	for _, n := range s.played[s.first:s.last] {
-		open += max(0, deal-n)
-	}
-	out = make([]bool, len(s.faulted))
-	for bot, deals := range s.faulted {
-		n := 0
-		for _, d := range deals {
-			if d < deal {
-				n++
-			}
-		}
-		out[bot] = n >= MaxFaults
-		if !out[bot] && n+open*s.seatsOf(bot) >= MaxFaults {
-			return nil, false
+		if err := s.void(g, err); err != nil {
+			return err
 		}
 	}
-	return out, true
-}
-
-// seatsOf returns the maximum number of seats of a bot in a game.
-func (s *schedule) seatsOf(bot int) int {
-	n := len(s.match.Bots)
-	return (s.match.Variant.Players() + n - 1) / n
-}
-
-func (s *schedule) done(g *Game) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.played[g.Match.Rotation]++
-	for _, f := range g.Faults {
-		bot := g.Bots[f.Seat]
-		s.faulted[bot] = append(s.faulted[bot], g.Match.Deal)
-	}
-	s.changed.Broadcast()
-	if s.match.Done == nil {
-		return nil
-	}
-	return s.match.Done(g)
-}
-
-func (s *schedule) void(deal, rotation int, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.match.Void(deal, rotation, err)
 }
 
 // IsCancelled reports whether a match ended because it was cancelled.

@@ -57,7 +57,7 @@ func TestMeter(t *testing.T) {
 		t.Run(h.name, func(t *testing.T) {
 			bots := real([]string{self(t), "hungry", "3"}, nil)
 			bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
-			m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient, Deals: 3, From: []int{0, 3}, Meter: true}
+			m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient, Deals: 3, Only: []int{0}, Meter: true}
 			m.start = starter{}.start
 			for _, g := range playAll(t, m) {
 				u := g.Usage[0]

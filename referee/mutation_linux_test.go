@@ -72,7 +72,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace
 		}
 		return c(ctx), nil
 	}
-	table := newTable(ctx, m, 0, nil)
+	table := newTable(ctx, m, 0, nil, func() {})
 	defer closeAll(0, table)
 	return table.play(0, make([]bool, len(m.Bots)))
 }
@@ -159,7 +159,7 @@ func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
 	return want
 }
 
-// Limits and faults: ten thousand scripts, each with something wrong in it, or
+// Limits and faults: a thousand scripts, or ten thousand, each with something wrong in it, or
 // something that only looks so. Each ends in the right fault of the right seat at
 // the right ply, or in a whole game.
 func TestLimitsAndFaultsMutations(t *testing.T) {
@@ -167,9 +167,9 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	left := nothingLeft(t)
 	ends := map[protocol.Code]int{}
 	var mu sync.Mutex
-	scripts := 10_000
-	if kit.Short() {
-		scripts = 1000
+	scripts := 1000
+	if kit.Soak {
+		scripts = 10_000
 	}
 	t.Run("parts", func(t *testing.T) {
 		const parts = 10
@@ -209,7 +209,11 @@ func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 	left := nothingLeft(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	ends, silent := map[protocol.Code]int{}, 0
-	for i := 0; i < 200; i++ {
+	scripts := 40
+	if kit.Soak {
+		scripts = 200
+	}
+	for i := range scripts {
 		s := all[i%len(all)]
 		sc := mutate(rng, s.true)
 		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
@@ -218,7 +222,10 @@ func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 			if silent++; want.Ply >= s.variant.Players() || silent > 10 {
 				continue
 			}
-			clock = Clock{Move: 300 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: 2 * time.Second}
+			clock = Clock{Move: 300 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: time.Minute}
+			if want.Code == protocol.Startup {
+				clock.Startup = 500 * time.Millisecond
+			}
 		}
 		data, err := json.Marshal(sc)
 		if err != nil {

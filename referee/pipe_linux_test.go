@@ -43,9 +43,10 @@ type hasty struct {
 	asked   int
 }
 
-func (c *hasty) Send(lines []byte, deadline time.Time) error {
-	if err := c.conn.Send(lines, deadline); err != nil {
-		return err
+func (c *hasty) Send(lines []byte, deadline time.Time) (int, error) {
+	sent, err := c.conn.Send(lines, deadline)
+	if err != nil {
+		return sent, err
 	}
 	for len(lines) > 0 {
 		n := 0
@@ -57,7 +58,7 @@ func (c *hasty) Send(lines []byte, deadline time.Time) error {
 		}
 		lines = lines[min(n+1, len(lines)):]
 	}
-	return nil
+	return sent, nil
 }
 
 func (c *hasty) Line(now, deadline time.Time) ([]byte, time.Time, error) {

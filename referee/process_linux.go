@@ -33,11 +33,10 @@ type process struct {
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
-	filled                bool          // the pipe to the bot has been full since the last turn
-	looked                time.Time     // when the last sleep began
-	overslept             time.Duration // how much longer than asked the referee has slept since the last turn
-	pid                   int           // 0 in a sandbox
-	tag                   string        // in the environment of all processes that the bot starts
+	filled                bool // the pipe to the bot has been full since the last turn
+	turn                  turnTime
+	pid                   int    // 0 in a sandbox
+	tag                   string // in the environment of all processes that the bot starts
 	scratch               string
 
 	bot     Bot // this and the following only for a sandbox
@@ -91,28 +90,28 @@ func (p *process) start(b Bot) error {
 	return nil
 }
 
-func (p *process) Send(lines []byte, deadline time.Time) error {
-	if err := p.Wake(); err != nil {
-		return err
+func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
+	if err := p.wake(); err != nil {
+		return 0, err
 	}
-	for len(lines) > 0 {
-		n, errno := writeNow(p.stdin, lines)
+	for sent < len(lines) {
+		n, errno := writeNow(p.stdin, lines[sent:])
 		switch errno {
 		case 0:
-			lines = lines[n:]
+			sent += n
 		case unix.EAGAIN:
 			if err := p.awaitRoom(time.Until(deadline)); err != nil || p.deaf {
-				return err
+				return sent, err
 			}
 		case unix.EINTR:
 		case unix.EPIPE:
 			p.deaf = true // Line reports it, after the remaining output
-			return nil
+			return sent, nil
 		default:
-			return fmt.Errorf("referee: writing to a bot: %w", errno)
+			return sent, fmt.Errorf("referee: writing to a bot: %w", errno)
 		}
 	}
-	return nil
+	return sent, nil
 }
 
 func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
@@ -122,14 +121,15 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
+			left = min(left, p.turn.read(now), stopSlice)
 			if err := p.await(left); err != nil {
 				return nil, now, err
 			}
 			woken := time.Now()
-			if late := woken.Sub(now) - min(left, stopSlice) - time.Millisecond; late > 0 && !p.filled {
-				p.overslept += late
+			if !p.filled {
+				p.turn.slept(now, woken, left)
 			}
-			p.looked, now = now, woken
+			now = woken
 		}
 		n, errno := readNow(p.stdout, p.lines.room())
 		switch {
@@ -316,7 +316,8 @@ func (p *process) Rest() []byte { return p.lines.rest() }
 
 func (p *process) Answered() {
 	p.lines.answered()
-	p.filled, p.overslept = false, 0
+	p.filled = false
+	p.turn.end()
 	p.pause()
 }
 
@@ -372,6 +373,7 @@ func (p *process) closeOut() {
 }
 
 func (p *process) Close(grace time.Duration) {
+	p.turn.watch.Remove(p)
 	if p.sandbox != nil {
 		if grace > 0 {
 			p.awaitExit(time.Now().Add(grace))

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -89,10 +90,16 @@ func (w stderrOf) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// Wake does nothing: no bot is ever stopped here.
-func (p *process) Wake() error { return nil }
+// Begin does nothing: no bot is ever stopped here.
+func (p *process) Begin(time.Time, time.Duration) error { return nil }
 
-func (p *process) Send(lines []byte, deadline time.Time) error {
+// Lost returns nothing: nobody counts here for whom the cores work.
+func (p *process) Lost(time.Time, time.Time, bool) cores.Lost { return cores.Lost{} }
+
+// observe does nothing, for the same reason.
+func (p *process) observe(*cores.Watch, *cores.Reading) {}
+
+func (p *process) Send(lines []byte, deadline time.Time) (int, error) {
 	sent := make(chan error, 1)
 	own := append([]byte(nil), lines...)
 	go func() {
@@ -104,13 +111,13 @@ func (p *process) Send(lines []byte, deadline time.Time) error {
 	select {
 	case err := <-sent:
 		if err != nil {
-			return p.gone(fault.InputClosed)
+			return 0, p.gone(fault.InputClosed)
 		}
-		return nil
+		return len(lines), nil
 	case <-p.ctx.Done():
-		return p.ctx.Err()
+		return 0, p.ctx.Err()
 	case <-timer.C:
-		return notReading()
+		return len(lines), notReading() // the goroutine still writes
 	}
 }
 

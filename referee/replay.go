@@ -83,8 +83,9 @@ func (r *Replay) checkClock(seat int) error {
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
-	MS      float64  `json:"ms,omitempty"`   // at least 0.001
-	Info    []string `json:"info,omitempty"` // the info lines of the bot, without the verb
+	MS      float64  `json:"ms,omitempty"`     // at least 0.001
+	Credit  float64  `json:"credit,omitempty"` // of MS, what others took from the bot
+	Info    []string `json:"info,omitempty"`   // the info lines of the bot, without the verb
 	StandIn bool     `json:"standin,omitempty"`
 }
 

@@ -70,8 +70,8 @@ func (p *process) pause() {
 	}
 }
 
-// Wake resumes the bot.
-func (p *process) Wake() error {
+// wake resumes the bot.
+func (p *process) wake() error {
 	if !p.freezes {
 		return nil
 	}

@@ -146,7 +146,7 @@ func TestSandboxedPlays(t *testing.T) {
 // slowWaker is a bot that takes long to be woken.
 type slowWaker struct{ *talker }
 
-func (c slowWaker) Wake() error {
+func (c slowWaker) Begin(time.Time, time.Duration) error {
 	time.Sleep(20 * time.Millisecond)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,9 +88,8 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 		want := p.outs(m)
 		s := newSchedule(m)
 		type worker struct {
-			rotations      []int
-			playing        bool
-			deal, rotation int
+			rotations []int
+			game      *scheduled // that it plays
 		}
 		workers := make([]*worker, rapid.IntRange(1, m.Rotations()).Draw(t, "workers"))
 		for i := range workers {
@@ -100,12 +100,12 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 		}
 		// A worker can go on if it plays, or if next would not wait.
 		ready := func(l *worker) bool {
-			if l.playing {
+			if l.game != nil {
 				return true
 			}
 			deal := m.Deals
 			for _, r := range l.rotations {
-				deal = min(deal, s.coming[r])
+				deal = min(deal, s.deal(r))
 			}
 			_, ok := s.out(deal)
 			return ok && deal < m.Deals
@@ -117,22 +117,22 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 				break
 			}
 			l := able[rapid.IntRange(0, len(able)-1).Draw(t, "worker")]
-			if l.playing {
-				if err := s.done(p.finish(m, l.deal, l.rotation)); err != nil {
+			if g := l.game; g != nil {
+				if err := s.done(g, p.finish(m, g.deal, g.rotation)); err != nil {
 					t.Fatal(err)
 				}
-				l.playing = false
+				l.game = nil
 				games++
 				continue
 			}
-			rotation, deal, out, err := s.next(t.Context(), l.rotations)
+			g, err := s.next(t.Context(), l.rotations)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", deal, rotation)], out); diff != "" {
-				t.Fatalf("deal %d, rotation %d: who is out (-want +got)\n%s", deal, rotation, diff)
+			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", g.deal, g.rotation)], g.out); diff != "" {
+				t.Fatalf("deal %d, rotation %d: who is out (-want +got)\n%s", g.deal, g.rotation, diff)
 			}
-			l.playing, l.deal, l.rotation = true, deal, rotation
+			l.game = g
 		}
 		if games != m.Deals*m.Rotations() {
 			t.Fatalf("all workers wait after %d of %d games", games, m.Deals*m.Rotations())
@@ -147,19 +147,15 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		m := drawMatch(t)
 		p := drawPlan(t, m)
 		want := p.outs(m)
-		m.From = make([]int, m.Rotations())
-		m.Faulted = make([][]int, len(m.Bots))
-		for rotation := range m.From {
-			m.From[rotation] = rapid.IntRange(0, m.Deals).Draw(t, "from")
-			for deal := range m.From[rotation] {
-				g := p.finish(m, deal, rotation)
-				for _, f := range g.Faults {
-					bot := g.Bots[f.Seat]
-					m.Faulted[bot] = append(m.Faulted[bot], deal)
+		for rotation := range m.Rotations() {
+			for deal := range m.Deals {
+				if rapid.Bool().Draw(t, "earlier") {
+					m.Earlier = append(m.Earlier, p.finish(m, deal, rotation).Played())
 				}
 			}
 		}
 		s := newSchedule(m)
+		var games atomic.Int64
 		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
 		var group sync.WaitGroup
 		wrong := make(chan string, m.Deals*m.Rotations())
@@ -170,15 +166,16 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 					mine = append(mine, r)
 				}
 				for {
-					rotation, deal, out, err := s.next(context.Background(), mine)
-					if rotation < 0 || err != nil {
+					g, err := s.next(context.Background(), mine)
+					if g == nil || err != nil {
 						return
 					}
-					if !slices.Equal(out, want[fmt.Sprintf("%d/%d", deal, rotation)]) {
-						wrong <- fmt.Sprintf("deal %d, rotation %d: %v", deal, rotation, out)
+					if !slices.Equal(g.out, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
+						wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.out)
 					}
 					runtime.Gosched()
-					s.done(p.finish(m, deal, rotation))
+					s.done(g, p.finish(m, g.deal, g.rotation))
+					games.Add(1)
 				}
 			})
 		}
@@ -186,10 +183,8 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		if len(wrong) > 0 {
 			t.Fatal(<-wrong)
 		}
-		for rotation, played := range s.played {
-			if played != m.Deals {
-				t.Fatalf("rotation %d ended after %d of %d deals", rotation, played, m.Deals)
-			}
+		if n := int(games.Load()) + len(m.Earlier); n != m.Deals*m.Rotations() {
+			t.Fatalf("%d games of %d were played", n, m.Deals*m.Rotations())
 		}
 	})
 }
@@ -200,14 +195,15 @@ func TestScheduleCalledOff(t *testing.T) {
 	s := newSchedule(m)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer context.AfterFunc(ctx, s.wake)()
-	s.faulted[0] = []int{0, 0} // with one more it is out, so that nobody may go ahead
-	if _, _, _, err := s.next(ctx, []int{0}); err != nil {
+	s.faulted[0] = []place{{}, {}} // with one more it is out, so that nobody may go ahead
+	g, err := s.next(ctx, []int{0})
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.done(plan{}.finish(m, 0, 0))
+	s.done(g, plan{}.finish(m, 0, 0))
 	gone := make(chan error)
 	go func() {
-		_, _, _, err := s.next(ctx, []int{0})
+		_, err := s.next(ctx, []int{0})
 		gone <- err
 	}()
 	cancel()
@@ -231,8 +227,9 @@ func TestMatchCheck(t *testing.T) {
 		{"negative deals", func(m *Match) { m.Deals = -3 }, "match: deals cannot be -3: try 1 or more"},
 		{"a name twice", func(m *Match) { m.Bots[2].Name = "bot0" }, `match: two bots have the name "bot0": give each its own`},
 		{"a clock of nothing", func(m *Match) { m.Clock = Clock{} }, "clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms"},
-		{"from another match", func(m *Match) { m.From = []int{1} }, "match: the earlier games have 1 rotations and 0 bots, not 3"},
-		{"faults of another match", func(m *Match) { m.Faulted = make([][]int, 4) }, "match: the earlier games have 0 rotations and 4 bots, not 3"},
+		{"a game of another match", func(m *Match) { m.Earlier = []Played{{Deal: 1}} }, "match: the earlier game of deal 1, rotation 0, is none of its 1 deals and 3 rotations"},
+		{"a fault of another match", func(m *Match) { m.Earlier = []Played{{Faulted: []int{3}}} }, "match: bot 3 with a fault in an earlier game is none of its 3"},
+		{"a rotation of another match", func(m *Match) { m.Only = []int{3} }, "match: rotation 3 is none of its 3"},
 	} {
 		m := good()
 		c.change(m)

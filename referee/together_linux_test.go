@@ -27,7 +27,7 @@ func TestTogether(t *testing.T) {
 			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Together: together,
 			Done: func(g *Game) error {
 				for i := range g.Moves {
-					g.Moves[i].MS = 0
+					g.Moves[i].MS, g.Moves[i].Credit = 0, 0
 				}
 				games = append(games, string(g.Encode()))
 				return nil
@@ -102,10 +102,11 @@ func TestTogetherFaults(t *testing.T) {
 		if deal > 1 {
 			g.Faults = append(g.Faults, Fault{Seat: 1, Code: protocol.Exit})
 		}
-		if err := s.done(g); err != nil {
+		if err := s.done(&scheduled{place: place{deal, 0}}, g); err != nil {
 			t.Fatal(err)
 		}
 	}
+	s.coming[0] = nil
 	s.begin(1, 2)
 	out, ok := s.out(0)
 	if !ok || !slices.Equal(out, []bool{false, true}) {

@@ -2,7 +2,6 @@ package referee
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -195,13 +194,17 @@ func (c *checker) time(ply int, m *ReplayMove) {
 		c.differ("move %d: it took %v ms: every move takes more than 0 ms", ply, m.MS)
 		return
 	}
+	if m.Credit < 0 || m.Credit > m.MS {
+		c.differ("move %d: it took %v ms: others cannot have taken %v ms of that", ply, m.MS, m.Credit)
+		return
+	}
 	if c.timers == nil { // the clock is unknown
 		return
 	}
-	took := time.Duration(math.Round(min(m.MS, 1e12)*1e3)) * time.Microsecond
+	own := m.taken()
 	t := &c.timers[m.Seat]
-	if limit := t.left() + t.clock.Margin; took > limit+time.Microsecond && !c.replay.Seats[m.Seat].Untimed {
-		c.differ("move %d: it took %v ms where seat %d had %v with the margin", ply, m.MS, m.Seat, limit)
+	if limit := t.left() + t.clock.Margin; own > limit+time.Microsecond && !c.replay.Seats[m.Seat].Untimed {
+		c.differ("move %d: it took %v ms where seat %d had %v with the margin and %v ms of credit", ply, m.MS, m.Seat, limit, m.Credit)
 	}
-	t.spend(took)
+	t.spend(own)
 }

@@ -29,9 +29,9 @@ func (c *broken) failing() bool {
 	return c.calls < 0
 }
 
-func (c *broken) Send(lines []byte, deadline time.Time) error {
+func (c *broken) Send(lines []byte, deadline time.Time) (int, error) {
 	if c.failing() {
-		return c.err
+		return 0, c.err
 	}
 	return c.conn.Send(lines, deadline)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Time returns what the sandbox has had of the processors; ok is false where the system
-// does not tell all: without a cgroup, ended processes that nobody waited for are missing.
+// does not tell all: without a cgroup, the time of a child is lost whose parent ignores its end.
 func (p *Process) Time() (t Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -21,9 +21,10 @@ func (p *Process) Time() (t Time, ok bool) {
 		return Time{CPU: p.status.Usage.CPU}, p.group != nil
 	case p.group == nil:
 		if p.init != nil {
-			t, _ = TimeOf(p.init.Pid)
+			t, ok = TimeOf(p.init.Pid)
+			ok = ok && !Forgets(p.init.Pid)
 		}
-		return t, false
+		return t, ok
 	}
 	list, err := os.ReadFile(p.group.threads())
 	if err != nil {
@@ -64,8 +65,11 @@ func TimeOf(pid int) (t Time, ok bool) {
 func (p *Process) Ready() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone || p.group == nil {
+	if p.gone {
 		return false
+	}
+	if p.group == nil {
+		return p.init != nil && Ready(p.init.Pid)
 	}
 	list, err := os.ReadFile(p.group.threads())
 	if err != nil {

@@ -102,10 +102,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	m := referee.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), From: make([]int, len(seats))}
-	for r := 1; r < len(seats); r++ {
-		m.From[r] = 1 // only the first rotation is played
-	}
+	m := referee.Match{Variant: v, Bots: seats, Deals: 1, Seed: seed, Clock: f.clock(), Only: []int{0}}
 	if err := m.Check(); err != nil {
 		return err
 	}

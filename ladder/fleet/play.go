@@ -95,8 +95,8 @@ func (m *Match) play(ctx context.Context) error {
 		Done:     m.done,
 		Void:     m.void,
 	}
-	if len(m.games) > 0 {
-		m.earlier(match)
+	for _, g := range m.games {
+		match.Earlier = append(match.Earlier, g.Played())
 	}
 	return match.Play(ctx)
 }
@@ -122,17 +122,6 @@ func (m *Match) programs(ctx context.Context) ([]referee.Bot, error) {
 // Put gives a match games that were played elsewhere, as if Play had played them: of a worker that
 // does not play, for benchmarks.
 func (m *Match) Put(games []*referee.Game) { m.games = games }
-
-// earlier tells a match of the games that have been played.
-func (m *Match) earlier(match *referee.Match) {
-	match.From, match.Faulted = make([]int, len(m.Bots)), make([][]int, len(m.Bots))
-	for _, g := range m.games {
-		match.From[g.Match.Rotation]++
-		for _, f := range g.Faults {
-			match.Faulted[g.Bots[f.Seat]] = append(match.Faulted[g.Bots[f.Seat]], g.Match.Deal)
-		}
-	}
-}
 
 // done keeps a finished game. A fault of a house bot is a failure of the program: the match is
 // played again. A match in which a connection was lost ends with that game.

@@ -171,8 +171,7 @@ func (f *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// games reads what there is of a match: of each rotation, the games before the
-// first that is missing.
+// games reads what there is of a match.
 func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 	if f.FaultsOnly {
 		return nil, nil
@@ -183,7 +182,7 @@ func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 			path := f.Replay(m.Number, deal, rotation)
 			data, err := os.ReadFile(path)
 			if errors.Is(err, fs.ErrNotExist) {
-				break
+				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("resume: %w", err)

@@ -61,8 +61,7 @@ type Match struct {
 	counted int                     // deals, from the first, that are in the sequential test
 	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
 	test    rating.Tally
-	earlier [][]int // by rotation, deals played before this run
-	faulted [][]int // by the match's bots, the deals of faults before this run
+	earlier []referee.Played // before this run
 }
 
 // Check returns an error unless the tournament can be played.
@@ -94,9 +93,7 @@ func (t *Tournament) Matches() []*Match {
 // Resumed counts the games that were played before this run.
 func (t *Tournament) Resumed() (games int) {
 	for _, m := range t.Matches() {
-		for _, deals := range m.earlier {
-			games += len(deals)
-		}
+		games += len(m.earlier)
 	}
 	return games
 }
@@ -180,8 +177,7 @@ func (t *Tournament) newMatch(round int, bots []int) *Match {
 
 // takeUp adds the games that the directory has of a match.
 func (t *Tournament) takeUp(m *Match) error {
-	m.earlier = make([][]int, len(m.Bots))
-	m.faulted = make([][]int, len(m.Bots))
+	m.earlier = nil
 	if t.Dir == nil {
 		return nil
 	}
@@ -190,11 +186,7 @@ func (t *Tournament) takeUp(m *Match) error {
 		return err
 	}
 	for _, g := range games {
-		m.earlier[g.Match.Rotation] = append(m.earlier[g.Match.Rotation], g.Match.Deal)
-		for _, f := range g.Faults {
-			b := g.Bots[f.Seat]
-			m.faulted[b] = append(m.faulted[b], g.Match.Deal)
-		}
+		m.earlier = append(m.earlier, g.Played())
 		if err := t.add(m, g); err != nil {
 			return err
 		}
@@ -276,7 +268,7 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) err
 		Seed:    t.seedOf(m),
 		Clock:   t.Clock,
 		Workers: workers,
-		Faulted: m.faulted,
+		Earlier: m.earlier,
 
 		Adjudication: t.Adjudication,
 		Done: func(g *referee.Game) error {
@@ -289,9 +281,6 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) err
 				t.Void(m, deal, rotation, err)
 			}
 		},
-	}
-	for rotation := range m.Bots {
-		match.From = append(match.From, len(m.earlier[rotation]))
 	}
 	for _, b := range m.Bots {
 		match.Bots = append(match.Bots, t.Bots[b])

@@ -15,6 +15,8 @@ type Fault struct {
 	Code   protocol.Code `json:"code"`
 	Reason Reason        `json:"reason,omitzero"` // zero if an older replay's text does not reveal it
 	Text   string        `json:"text"`
+	// Credit is the time, in milliseconds, that others had taken from a bot that was late.
+	Credit float64 `json:"credit,omitempty"`
 }
 
 // New returns a fault with the code and the text of its reason.

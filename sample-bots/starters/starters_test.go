@@ -250,11 +250,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One game will do: the other rotations are as if played before.
-	m := &referee.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, From: make([]int, len(bots))}
-	for rotation := 1; rotation < len(bots); rotation++ {
-		m.From[rotation] = 1
-	}
+	m := &referee.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, Only: []int{0}} // one game will do
 	var text string
 	m.Done = func(g *referee.Game) error {
 		for _, f := range g.Faults {
@@ -262,7 +258,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 		}
 		r := g.Replay
 		for i := range r.Moves {
-			r.Moves[i].MS = 0
+			r.Moves[i].MS, r.Moves[i].Credit = 0, 0
 		}
 		r.Seats = nil
 		data, err := json.MarshalIndent(r, "", " ")

@@ -212,16 +212,13 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 		return nil, context.Cause(ctx)
 	}
 	m := referee.Match{
-		Variant: x.Variant, Bots: x.bots, Deals: 1, From: make([]int, len(x.bots)), Seed: x.Seed, Clock: x.clock(), Low: true,
+		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
 		Trace: x.overhear,
 		Done:  func(g *referee.Game) error { game = g; return nil },
 		Void: func(_, _ int, err error) {
 			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)
 			x.end(err)
 		},
-	}
-	for r := 1; r < len(m.From); r++ {
-		m.From[r] = 1 // only the first rotation is played
 	}
 	if err := m.Play(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {

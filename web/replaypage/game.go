@@ -108,7 +108,7 @@ func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 	}
 	game.frames(positions)
 	for _, m := range r.Moves {
-		game.Moves = append(game.Moves, Move(m))
+		game.Moves = append(game.Moves, Move{m.Seat, m.Move, m.MS, m.Info, m.StandIn})
 	}
 	for _, err := range r.Verify(g) {
 		game.Differences = append(game.Differences, strings.TrimPrefix(err.Error(), "replay: "))

@@ -49,7 +49,7 @@ func TestGame(t *testing.T) {
 	play := func(serve func(io.Reader, io.Writer) error) *referee.Game {
 		var game *referee.Game
 		m := referee.Match{
-			Variant: v, Deals: 1, From: []int{0, 1}, Seed: seed, Clock: referee.DefaultClock,
+			Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
 			Bots: []referee.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
 			Done: func(g *referee.Game) error { game = g; return nil },
 		}

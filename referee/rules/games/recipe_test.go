@@ -71,7 +71,7 @@ func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
 		t.Fatal(err)
 	}
 	m := referee.Match{
-		Variant: v, Deals: 1, From: []int{0, 1}, // of the rotations only the first
+		Variant: v, Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 	}
 	for i, answer := range answers {

@@ -97,13 +97,9 @@ func play(ctx context.Context, m learn.Mode, bits int, r baraja.TableRules, bots
 		for seat := range turned {
 			turned[seat] = bots[rules.BotAt(seat, rotation, n)]
 		}
-		from := make([]int, n)
-		for i := 1; i < n; i++ {
-			from[i] = deals // only the first rotation of this match is played
-		}
 		v := m.Variant(r)
 		match := &referee.Match{
-			Variant: v, Bots: turned, Deals: deals, From: from, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
+			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
 			Workers: []int{referee.AnyCore},
 		}
 		match.Done = func(g *referee.Game) error {

@@ -57,7 +57,7 @@ func play(t *testing.T, b referee.Bot) *referee.Game {
 	var game *referee.Game
 	b.Name = "tested"
 	m := referee.Match{
-		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, From: []int{0, 1},
+		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: 3 * time.Second, Margin: time.Second, Startup: time.Minute},
 		Bots:  []referee.Bot{b, {Name: "first", Serve: first, Untimed: true}},
 		Done:  func(g *referee.Game) error { game = g; return nil },

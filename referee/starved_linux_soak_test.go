@@ -1,9 +1,10 @@
+//go:build soak && linux
+
 package referee
 
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,9 +30,10 @@ func init() {
 }
 
 // labour is a bot that plays the first move, and does in its first turn what its argument says,
-// such as "work=300 sleep=20": so many milliseconds of work of its own, of sleep, with so many
-// children or threads that work without end, with children that end and that nobody waits for,
-// or, from the start, with a thread that ponders.
+// such as "work=300 sleep=20": so many milliseconds of sleep, then of work of its own, with so many
+// children, daemons or threads that work without end, with children that end and that nobody waits
+// for, after a child that works for so many milliseconds, or, from the start, with a thread that
+// ponders; or it has a child stop it for so many milliseconds.
 func labour(does string) error {
 	what := map[string]int{}
 	for _, word := range strings.Fields(does) {
@@ -53,8 +55,8 @@ func labour(does string) error {
 				if err := company(what); err != nil {
 					return err
 				}
-				work(time.Duration(what["work"]) * time.Millisecond)
 				time.Sleep(time.Duration(what["sleep"]) * time.Millisecond)
+				work(time.Duration(what["work"]) * time.Millisecond)
 			}
 			fmt.Println("move", words[3])
 		}
@@ -66,6 +68,23 @@ func labour(does string) error {
 func company(what map[string]int) error {
 	for range what["children"] {
 		if err := child("forever").Start(); err != nil {
+			return err
+		}
+	}
+	if ms := what["brief"]; ms > 0 {
+		if err := child(strconv.Itoa(ms)).Run(); err != nil {
+			return err
+		}
+	}
+	if ms := what["stop"]; ms > 0 {
+		waker := exec.Command("sh", "-c", fmt.Sprintf("sleep %d.%03d; kill -CONT %d", ms/1000, ms%1000, os.Getpid()))
+		if err := waker.Start(); err != nil {
+			return err
+		}
+		unix.Kill(os.Getpid(), unix.SIGSTOP)
+	}
+	for range what["daemons"] {
+		if err := child("daemon").Run(); err != nil {
 			return err
 		}
 	}
@@ -111,6 +130,11 @@ func threadTime() time.Duration {
 // from the first byte on stdin on, until the end of stdin.
 func burn(how string) error {
 	var ms, core int
+	if how == "daemon" {
+		c := child("forever")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return c.Start()
+	}
 	if n, _ := fmt.Sscan(how, &ms); n == 1 {
 		work(time.Duration(ms) * time.Millisecond)
 		return nil
@@ -183,7 +207,7 @@ func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 	for i := range bots {
 		bots[i].Dir, bots[i].Sandbox = builds, s
 	}
-	m := &Match{Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, From: []int{0, 1}, Workers: cores[len(cores)-1:]}
+	m := &Match{Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: cores[len(cores)-1:]}
 	m.Clock = Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute}
 	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		unix.Setpriority(unix.PRIO_PROCESS, 0, -20)
@@ -206,163 +230,62 @@ func favour(pid int, nice string) {
 	}
 }
 
-// measurable reports whether all can be told of a bot's processor time.
-func measurable(t testing.TB, s *Sandbox) bool {
-	t.Helper()
-	return s == nil || s.Best() == sandbox.Full
-}
-
-// nothingBeside reports whether no other test runs on this machine.
-func nothingBeside() bool { return os.Getenv("TIMBA_TEST_ALONE") != "" }
-
-// Clocks: another program uses the core while a bot thinks. The game is void, that is said, it is
-// played again, and nobody has a fault.
-func TestClocksStarved(t *testing.T) {
-	if !nothingBeside() {
-		t.Skip("it takes a core away from all other programs: script/test runs it with TIMBA_TEST_ALONE=1 and nothing beside it")
-	}
+// Clocks: other programs use the core while a bot thinks. It is waited for, and nobody has a fault.
+func TestClocksBusyCore(t *testing.T) {
 	for _, h := range holds(t, true) {
-		if !measurable(t, h.sandbox) {
-			continue
-		}
 		t.Run(h.name, func(t *testing.T) {
-			m := labours(t, h.sandbox, "work=500", "") // a thirteenth of the core is too little, too
-			m.Clock.Move = 2 * time.Second
-			favour, favoured, again := m.Trace, m.start, false
-			m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-				if again {
-					return favoured(ctx, b, scratch, tag)
-				}
-				return starter{}.start(ctx, b, scratch, tag)
-			}
-			core := m.Workers[0]
-			hog := hog(t, core)
+			m := labours(t, h.sandbox, "work=500", "")
+			m.Trace = nil // a thirteenth of the core is its share
 			r := keep(m)
-			void := m.Void
-			m.Void = func(deal, rotation int, err error) {
-				hog.end()
-				again = true
-				void(deal, rotation, err)
-				var s *Starved
-				if !errors.As(err, &s) || s.Bot != "bot0" || s.Core != core || s.Turn < m.Clock.Move || s.Lost.Sum() > s.Turn {
-					t.Errorf("the game is void for %+v", err)
-				}
-			}
-			m.Trace = func(p Traffic) {
-				if again {
-					favour(p)
-				}
-				if p.Seat == 0 && strings.Contains(string(p.Lines), "turn ") {
-					hog.loose()
-				}
-			}
+			hog(t, m.Workers[0]).loose()
 			if err := m.Play(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			t.Log(r.voids)
-			if len(r.voids) == 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {
-				t.Errorf("voids %q, %d games, faults %v", r.voids, len(r.games), r.games[0].Faults)
+			if len(r.voids) > 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {
+				t.Fatalf("voids %q, %d games, faults %v", r.voids, len(r.games), r.games[0].Faults)
+			}
+			first := r.games[0].Moves[0]
+			if own := first.MS - first.Credit; first.Credit == 0 || own < 490 || own > 1200 {
+				t.Errorf("the first move took %v ms, %v of them credit: the bot's own time is 500 ms", first.MS, first.Credit)
 			}
 		})
 	}
 }
 
-// Clocks: the referee itself is stopped while a bot has answered. The game is void.
-func TestClocksRefereeStopped(t *testing.T) {
-	m := labours(t, nil, "", "")
-	m.Workers = []int{AnyCore}
-	stopped := false
-	m.Trace = func(p Traffic) {
-		if !stopped && strings.Contains(string(p.Lines), "turn ") {
-			stopped = true
-			time.Sleep(2*m.Clock.Move + m.Clock.Margin) // the clock runs
-		}
-	}
-	r := keep(m)
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if len(r.voids) == 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {
-		t.Errorf("voids %q, %d games, faults %v", r.voids, len(r.games), r.games[0].Faults)
-	}
-}
-
-// Clocks: what a bot has lost between two readings of what the kernel counts.
-func TestClocksLost(t *testing.T) {
-	const ms = time.Millisecond
-	bot := &process{}
-	for _, c := range []struct {
-		name    string
-		cores   int
-		idle    time.Duration // of a second, as all that follows
-		stolen  time.Duration
-		held    time.Duration
-		bots    time.Duration
-		self    sandbox.Time
-		more    time.Duration
-		others  time.Duration
-		byOther time.Duration
-	}{
-		{"it had the core", 1, 0, 0, 0, 1000 * ms, sandbox.Time{CPU: 1000 * ms, Alive: 1000 * ms}, 0, 0, 0},
-		{"it slept on an idle core", 1, 1000 * ms, 0, 0, 0, sandbox.Time{}, 0, 0, 0},
-		{"it slept while others ran", 1, 0, 0, 0, 0, sandbox.Time{Waited: 5 * ms}, 0, 5 * ms, 0},
-		{"others ran half of the time", 1, 0, 0, 0, 500 * ms, sandbox.Time{CPU: 500 * ms, Alive: 500 * ms, Waited: 500 * ms}, 0, 500 * ms, 0},
-		{"it has waited until now", 1, 0, 0, 0, 0, sandbox.Time{}, 2000 * ms, 1000 * ms, 0},
-		{"its children wait for one another", 1, 0, 0, 0, 1000 * ms, sandbox.Time{CPU: 1000 * ms, Alive: 1000 * ms, Waited: 7000 * ms}, 0, 0, 0},
-		{"its children ran, then it slept", 1, 600 * ms, 0, 0, 400 * ms, sandbox.Time{CPU: 400 * ms, Alive: 400 * ms, Waited: 3000 * ms}, 0, 0, 0},
-		{"its opponent ran", 1, 0, 0, 0, 1000 * ms, sandbox.Time{CPU: 300 * ms, Alive: 300 * ms, Waited: 700 * ms}, 0, 0, 0},
-		{"its opponent and others ran", 1, 0, 0, 0, 800 * ms, sandbox.Time{CPU: 300 * ms, Alive: 300 * ms, Waited: 700 * ms}, 0, 200 * ms, 0},
-		{"threads that waited have ended", 1, 100 * ms, 0, 0, 500 * ms, sandbox.Time{CPU: 500 * ms, Alive: 100 * ms}, 0, 400 * ms, 0},
-		{"the hypervisor stole", 1, 0, 300 * ms, 0, 700 * ms, sandbox.Time{CPU: 700 * ms, Alive: 700 * ms}, 0, 0, 300 * ms},
-		{"the hypervisor stole and others ran", 1, 0, 300 * ms, 0, 500 * ms, sandbox.Time{CPU: 500 * ms, Alive: 500 * ms, Waited: 200 * ms}, 0, 200 * ms, 300 * ms},
-		{"a quota held it back", 1, 800 * ms, 0, 800 * ms, 200 * ms, sandbox.Time{CPU: 200 * ms, Alive: 200 * ms, Waited: 800 * ms}, 0, 800 * ms, 0},
-		{"a quota held others back", 1, 800 * ms, 0, 800 * ms, 200 * ms, sandbox.Time{CPU: 200 * ms, Alive: 200 * ms}, 0, 0, 0},
-		{"others ran on both cores", 2, 0, 0, 0, 500 * ms, sandbox.Time{CPU: 500 * ms, Alive: 500 * ms, Waited: 500 * ms}, 0, 500 * ms, 0},
-		{"others ran on the other core", 2, 0, 0, 0, 1000 * ms, sandbox.Time{CPU: 1000 * ms, Alive: 1000 * ms, Waited: 3000 * ms}, 0, 0, 0},
-	} {
-		from := reading{at: time.Unix(0, 0), of: map[conn]sandbox.Time{}}
-		to := reading{at: time.Unix(1, 0), idle: c.idle, stolen: c.stolen, held: c.held, bots: c.bots, of: map[conn]sandbox.Time{bot: c.self}}
-		if got, want := from.lost(to, bot, c.cores, c.more), (Lost{Others: c.others, Stolen: c.byOther}); got != want {
-			t.Errorf("%s: it lost %+v, want %+v", c.name, got, want)
-		}
-	}
-}
-
-// Clocks: a bot that is late by its own doing, or by its opponent's, has a fault, and no game is void.
-func TestClocksLateByItself(t *testing.T) {
-	if !nothingBeside() {
-		t.Skip("it takes a core away from all other programs: script/test runs it with TIMBA_TEST_ALONE=1 and nothing beside it")
-	}
+// Clocks: a bot that is late by its own doing, or by its opponent's, has a fault, whoever else uses
+// the core, and no game is void.
+func TestClocksOwnLateness(t *testing.T) {
 	for _, h := range holds(t, true) {
-		if !measurable(t, h.sandbox) {
-			continue
-		}
 		for _, c := range []struct {
 			name, first, second string
-			hogged              bool
+			busy                bool // others use the core
 			late                bool
 		}{
 			{"works too long", "work=1500", "", false, true},
+			{"works too long on a busy core", "work=1500", "", true, true},
 			{"sleeps too long", "sleep=1500", "", false, true},
-			{"sleeps too long while others work", "sleep=1500", "", true, true},
+			{"sleeps too long on a busy core", "sleep=1500", "", true, true},
+			{"sleeps until its time is up, then works", "sleep=1190 work=100", "", true, true},
 			{"children", "children=8 work=500", "", false, true},
+			{"children on a busy core", "children=8 work=1500", "", true, true},
 			{"children, then sleep", "children=8 sleep=1500", "", false, true},
+			{"a short-lived child, then sleep, on a busy core", "brief=20 sleep=2500", "", true, true},
+			{"daemons", "daemons=8 work=500", "", false, true},
 			{"threads", "threads=8 work=500", "", false, true},
+			{"threads on a busy core", "threads=8 work=1500", "", true, true},
 			{"children that nobody waits for", "forgotten=8 work=500", "", false, true},
+			{"works before its turn", "ponder=1 work=1500", "", true, true},
+			{"works before its turn, then sleeps", "ponder=1 sleep=2500", "", true, true},
+			{"stops itself", "stop=2500", "", true, true},
 			{"an opponent that ponders", "work=800", "ponder=1", false, h.sandbox == nil || !h.sandbox.Freeze},
 			{"an opponent that does not", "work=500", "", false, false},
 		} {
 			t.Run(h.name+", "+c.name, func(t *testing.T) {
 				m := labours(t, h.sandbox, c.first, c.second)
 				r := keep(m)
-				if c.hogged {
-					hog, favour := hog(t, m.Workers[0]), m.Trace
-					m.Trace = func(p Traffic) {
-						favour(p)
-						if p.Seat == 0 && strings.Contains(string(p.Lines), "turn ") {
-							hog.loose()
-						}
-					}
+				if c.busy {
+					m.Trace = nil
+					hog(t, m.Workers[0]).loose()
 				}
 				if err := m.Play(t.Context()); err != nil {
 					t.Fatal(err)
@@ -372,7 +295,7 @@ func TestClocksLateByItself(t *testing.T) {
 				}
 				faults := r.games[0].Faults
 				if late := len(faults) == 1 && faults[0].Seat == 0 && faults[0].Code == protocol.Timeout; late != c.late || !late && len(faults) > 0 {
-					t.Errorf("faults %v, want it late: %t", faults, c.late)
+					t.Errorf("faults %v, want it late: %t; the first move is %+v", faults, c.late, r.games[0].Moves[:min(1, len(r.games[0].Moves))])
 				}
 			})
 		}

@@ -1,0 +1,165 @@
+// Package cores tells for how long other programs held the cores on which bots play.
+package cores
+
+import (
+	"time"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Any is the core of a worker that is not bound to a core.
+const Any = -1
+
+// Player is a bot as the kernel counts it.
+type Player interface {
+	// Time returns what the bot has had of the cores, and for how long it has waited for one;
+	// ok is false where the kernel does not tell all of it.
+	Time() (t sandbox.Time, ok bool)
+	// Ready reports whether a thread of the bot runs or waits for a core.
+	Ready() bool
+}
+
+// Counters are what a kernel counts, for some cores and one worker.
+type Counters interface {
+	Read() (Counts, error)
+	// Running returns how many threads of the whole machine run or wait for a core.
+	Running() int
+	Close()
+}
+
+// Counts are what a kernel has counted so far.
+type Counts struct {
+	Idle   time.Duration // of the cores, together
+	Stolen time.Duration // from the cores, together, by other virtual machines
+	Held   time.Duration // back by a quota of this program's cgroups
+	Used   time.Duration // by the thread of the worker
+	Waited time.Duration // by the thread of the worker, for a core
+}
+
+// Watch tells for how long the bots of one worker could not use a core because of others. Its
+// methods are for the goroutine of the worker. A nil Watch tells nothing.
+type Watch struct {
+	counters Counters
+	cores    int
+	players  map[Player]bool
+	gone     time.Duration // what players have used that were removed
+
+	used, wall time.Duration // by others, of the cores, where bots have got credit
+}
+
+// New returns a Watch of so many cores.
+func New(c Counters, cores int) *Watch {
+	return &Watch{counters: c, cores: cores, players: map[Player]bool{}}
+}
+
+// Close ends the Watch.
+func (w *Watch) Close() {
+	if w != nil {
+		w.counters.Close()
+	}
+}
+
+// Add adds a bot when it starts.
+func (w *Watch) Add(p Player) {
+	if w != nil {
+		w.players[p] = true
+	}
+}
+
+// Remove removes a bot before it ends.
+func (w *Watch) Remove(p Player) {
+	if w != nil && w.players[p] {
+		t, _ := p.Time()
+		w.gone += t.CPU
+		delete(w.players, p)
+	}
+}
+
+// Reading is what the kernel has counted at one time.
+type Reading struct {
+	At time.Time
+	Counts
+	own time.Duration // what the worker and its bots have used
+	of  map[Player]sandbox.Time
+}
+
+// Read returns a Reading, nil where the kernel does not tell.
+func (w *Watch) Read(now time.Time) *Reading {
+	if w == nil {
+		return nil
+	}
+	counts, err := w.counters.Read()
+	if err != nil {
+		return nil
+	}
+	r := &Reading{At: now, Counts: counts, own: counts.Used + w.gone, of: make(map[Player]sandbox.Time, len(w.players))}
+	for p := range w.players {
+		t, ok := p.Time()
+		if ok {
+			r.of[p] = t
+		}
+		r.own += t.CPU
+	}
+	return r
+}
+
+// Lost is for how long a bot did not have a core because of others.
+type Lost struct {
+	Known time.Duration // for certain
+	// Most adds a wait that may still go on. The kernel counts a wait only when it ends.
+	Most time.Duration
+}
+
+// Lost returns what a bot has lost since a reading. It is nothing where the kernel does not tell.
+// unread is how long an answer of the bot may have been there before the worker could read it.
+// unseen is how long a wait may be that the kernel has not counted yet.
+func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) Lost {
+	if w == nil || from == nil || to == nil {
+		return Lost{}
+	}
+	self, ok := to.of[p]
+	if !ok {
+		return Lost{}
+	}
+	was := from.of[p] // zero for a bot that has started since
+	wall := to.At.Sub(from.At)
+	stolen := max(0, to.Stolen-from.Stolen) / time.Duration(w.cores)
+	others := w.others(from, to)
+	held := max(0, to.Held-from.Held)
+	waited := self.Waited - was.Waited + unread
+	if ended := self.Ended() - was.Ended(); ended > sandbox.Tick {
+		// How long threads waited that have ended is not counted. Among so many that share a core
+		// fairly each has waited at most so much longer than it has run.
+		waited += ended * time.Duration(w.counters.Running())
+	}
+	// With a whole core of its own a bot has lost nothing, however long its threads wait for one another.
+	most := min(others+held, wall-(self.CPU-was.CPU))
+	known := max(0, min(most, waited))
+	return Lost{Known: known + stolen, Most: max(known, min(most, waited+unseen)) + stolen}
+}
+
+// others returns what other programs have used of the cores between two readings: what was neither
+// idle nor used by the worker and its bots.
+func (w *Watch) others(from, to *Reading) time.Duration {
+	wall := to.At.Sub(from.At) * time.Duration(w.cores)
+	return max(0, wall-(to.Idle-from.Idle)-(to.own-from.own)-max(0, to.Stolen-from.Stolen))
+}
+
+// Gave notes that a bot got credit for what others did between two readings.
+func (w *Watch) Gave(from, to *Reading) {
+	if w != nil && from != nil && to != nil {
+		w.used += w.others(from, to)
+		w.wall += to.At.Sub(from.At) * time.Duration(w.cores)
+	}
+}
+
+// Busy returns what others have used of the cores, and of how much time, while bots got credit
+// since the last call.
+func (w *Watch) Busy() (used, of time.Duration) {
+	if w == nil {
+		return 0, 0
+	}
+	used, of = w.used, w.wall
+	w.used, w.wall = 0, 0
+	return used, of
+}

@@ -1,0 +1,107 @@
+package cores
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// quotas are the limits of the processors that this program is under.
+var quotas = sync.OnceValue(sandbox.Quotas)
+
+// kernel reads the counters of Linux.
+type kernel struct {
+	cores  []int
+	stat   *os.File // /proc/stat
+	thread *os.File // of the worker
+	buf    []byte
+}
+
+// Open returns the Watch of the calling worker, which is locked to its thread; nil where the
+// kernel does not count what is needed. Any core means all of those given.
+func Open(core int, all []int) *Watch {
+	k := &kernel{cores: all}
+	if core != Any {
+		k.cores = []int{core}
+	}
+	if len(k.cores) == 0 {
+		return nil
+	}
+	var err error
+	if k.stat, err = os.Open("/proc/stat"); err != nil {
+		return nil
+	}
+	if k.thread, err = os.Open(fmt.Sprintf("/proc/self/task/%d/schedstat", unix.Gettid())); err != nil {
+		k.stat.Close()
+		return nil
+	}
+	k.buf = make([]byte, 128*(2+slices.Max(k.cores)))
+	if _, err := k.Read(); err != nil {
+		k.Close()
+		return nil
+	}
+	return New(k, len(k.cores))
+}
+
+func (k *kernel) Close() {
+	k.stat.Close()
+	k.thread.Close()
+}
+
+func (k *kernel) Read() (c Counts, err error) {
+	n, err := unix.Pread(int(k.stat.Fd()), k.buf, 0)
+	if err != nil {
+		return c, err
+	}
+	found := 0
+	for line := range bytes.Lines(k.buf[:n]) {
+		name, ok := bytes.CutPrefix(line, []byte("cpu"))
+		if !ok {
+			break
+		}
+		f := bytes.Fields(name)
+		if name[0] == ' ' || len(f) < 9 || !slices.Contains(k.cores, int(number(f[0]))) {
+			continue
+		}
+		found++
+		c.Idle += time.Duration(number(f[4])+number(f[5])) * sandbox.Tick // idle, and idle while a disk is waited for
+		c.Stolen += time.Duration(number(f[8])) * sandbox.Tick
+	}
+	if found != len(k.cores) {
+		return c, fmt.Errorf("cores: /proc/stat has %d of the %d cores %v", found, len(k.cores), k.cores)
+	}
+	n, err = unix.Pread(int(k.thread.Fd()), k.buf, 0)
+	if err != nil {
+		return c, err
+	}
+	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
+		c.Used, c.Waited = time.Duration(number(f[0])), time.Duration(number(f[1]))
+	}
+	for _, file := range quotas() {
+		c.Held += sandbox.Held(file)
+	}
+	return c, nil
+}
+
+func (k *kernel) Running() int {
+	load, err := os.ReadFile("/proc/loadavg")
+	f := bytes.Fields(load)
+	if err != nil || len(f) < 4 {
+		return 0
+	}
+	running, _, _ := bytes.Cut(f[3], []byte("/"))
+	return int(number(running))
+}
+
+func number(text []byte) int64 {
+	n, _ := strconv.ParseInt(string(text), 10, 64)
+	return n
+}

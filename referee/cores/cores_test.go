@@ -1,0 +1,141 @@
+package cores
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// counted are counters that a test sets.
+type counted struct {
+	Counts
+	err     error
+	running int
+}
+
+func (c *counted) Read() (Counts, error) { return c.Counts, c.err }
+func (c *counted) Running() int          { return c.running }
+func (c *counted) Close()                {}
+
+// player is a bot whose times a test sets.
+type player struct {
+	time    sandbox.Time
+	unknown bool
+}
+
+func (p *player) Time() (sandbox.Time, bool) { return p.time, !p.unknown }
+func (p *player) Ready() bool                { return false }
+
+// What a bot has lost in a second, from what the kernel has counted in it.
+func TestLost(t *testing.T) {
+	const ms = time.Millisecond
+	self := func(cpu, waited time.Duration) sandbox.Time {
+		return sandbox.Time{CPU: cpu, Alive: cpu, Waited: waited}
+	}
+	for _, c := range []struct {
+		name        string
+		cores       int
+		counts      Counts // of the second
+		opponent    time.Duration
+		self        sandbox.Time
+		unread      time.Duration // its answer may have been there
+		unseen      time.Duration // it may wait for a core
+		known, most time.Duration
+	}{
+		{name: "it had the core", cores: 1, self: self(1000*ms, 0)},
+		{name: "it slept on an idle core", cores: 1, counts: Counts{Idle: 1000 * ms}},
+		{name: "it slept while others ran", cores: 1, self: self(0, 5*ms), known: 5 * ms, most: 5 * ms},
+		{name: "it slept until now while others ran, and wants the core now", cores: 1, unseen: 10 * ms, most: 10 * ms},
+		{name: "others ran half of the time", cores: 1, self: self(500*ms, 500*ms), known: 500 * ms, most: 500 * ms},
+		{name: "it may have waited all the time", cores: 1, unseen: 1000 * ms, most: 1000 * ms},
+		{name: "it may have waited longer than others ran", cores: 1, counts: Counts{Idle: 700 * ms}, unseen: 1000 * ms, most: 300 * ms},
+		{name: "its answer was there before the worker had the core", cores: 1, counts: Counts{Waited: 80 * ms}, self: self(900*ms, 0), unread: 80 * ms, known: 80 * ms, most: 80 * ms},
+		{name: "its children wait for one another", cores: 1, self: self(1000*ms, 7000*ms)},
+		{name: "its children ran, then it slept", cores: 1, counts: Counts{Idle: 600 * ms}, self: self(400*ms, 3000*ms)},
+		{name: "its opponent ran", cores: 1, opponent: 700 * ms, self: self(300*ms, 700*ms)},
+		{name: "its opponent and others ran", cores: 1, opponent: 500 * ms, self: self(300*ms, 700*ms), known: 200 * ms, most: 200 * ms},
+		{name: "the worker ran", cores: 1, counts: Counts{Used: 700 * ms}, self: self(300*ms, 700*ms)},
+		{name: "children that have ended may have waited", cores: 1, self: sandbox.Time{CPU: 300 * ms, Alive: 0}, known: 700 * ms, most: 700 * ms},
+		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: sandbox.Time{CPU: 20 * ms}, known: 100 * ms, most: 100 * ms},
+		{name: "the hypervisor stole", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(700*ms, 0), known: 300 * ms, most: 300 * ms},
+		{name: "the hypervisor stole and others ran", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(500*ms, 200*ms), known: 500 * ms, most: 500 * ms},
+		{name: "a quota held it back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 800*ms), known: 800 * ms, most: 800 * ms},
+		{name: "a quota held others back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 0)},
+		{name: "others ran on both cores", cores: 2, self: self(500*ms, 500*ms), known: 500 * ms, most: 500 * ms},
+		{name: "others ran on the other core", cores: 2, self: self(1000*ms, 3000*ms)},
+		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: Counts{Idle: 200 * ms}, self: self(800*ms, 300*ms)},
+	} {
+		counters, bot, other := &counted{running: 5}, &player{}, &player{}
+		w := New(counters, c.cores)
+		w.Add(bot)
+		w.Add(other)
+		now := time.Unix(0, 0)
+		from := w.Read(now)
+		counters.Counts, bot.time, other.time = c.counts, c.self, self(c.opponent, 0)
+		to := w.Read(now.Add(time.Second))
+		if got := w.Lost(bot, from, to, c.unread, c.unseen); got != (Lost{Known: c.known, Most: c.most}) {
+			t.Errorf("%s: it has lost %v, at most %v; want %v, %v", c.name, got.Known, got.Most, c.known, c.most)
+		}
+	}
+}
+
+// What bots have used that were removed is not that of others.
+func TestRemoved(t *testing.T) {
+	bot, gone := &player{}, &player{}
+	w := New(&counted{}, 1)
+	w.Add(bot)
+	w.Add(gone)
+	from := w.Read(time.Unix(0, 0))
+	gone.time.CPU = 700 * time.Millisecond
+	w.Remove(gone)
+	w.Remove(gone)
+	bot.time.Waited = time.Second
+	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, 0); got.Known != 300*time.Millisecond {
+		t.Errorf("it has lost %v", got)
+	}
+}
+
+// Where the kernel does not tell, a bot has lost nothing.
+func TestUnknown(t *testing.T) {
+	counters, bot := &counted{}, &player{unknown: true}
+	w := New(counters, 1)
+	w.Add(bot)
+	from := w.Read(time.Unix(0, 0))
+	bot.time.Waited = time.Second
+	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, time.Second); got != (Lost{}) {
+		t.Errorf("a bot of which not all is known has lost %v", got)
+	}
+	counters.err = errors.New("no such file")
+	if w.Read(time.Unix(2, 0)) != nil {
+		t.Error("there is a reading without counters")
+	}
+	bot.unknown, counters.err = false, nil
+	if got := w.Lost(bot, nil, w.Read(time.Unix(3, 0)), 0, 0); got != (Lost{}) {
+		t.Errorf("without a first reading it has lost %v", got)
+	}
+	var none *Watch
+	none.Add(bot)
+	none.Remove(bot)
+	none.Gave(from, from)
+	none.Close()
+	if r := none.Read(time.Now()); r != nil || none.Lost(bot, r, r, 0, 0) != (Lost{}) {
+		t.Error("no watch tells something")
+	}
+}
+
+// Busy is what others used of the cores while bots got credit.
+func TestBusy(t *testing.T) {
+	counters := &counted{}
+	w := New(counters, 2)
+	from := w.Read(time.Unix(0, 0))
+	counters.Idle = 1200 * time.Millisecond
+	w.Gave(from, w.Read(time.Unix(1, 0)))
+	if used, of := w.Busy(); used != 800*time.Millisecond || of != 2*time.Second {
+		t.Errorf("others used %v of %v", used, of)
+	}
+	if used, of := w.Busy(); used != 0 || of != 0 {
+		t.Errorf("after that others used %v of %v", used, of)
+	}
+}
