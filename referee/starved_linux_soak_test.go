@@ -4,7 +4,6 @@ package referee
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 func init() {
@@ -144,7 +141,6 @@ func burn(how string) error {
 		if err := pin(core); err != nil {
 			return err
 		}
-		unix.Setpriority(unix.PRIO_PROCESS, 0, -20) // of this thread; where the user may
 		os.Stdin.Read(make([]byte, 1))
 		go func() {
 			io.Copy(io.Discard, os.Stdin)
@@ -159,14 +155,12 @@ func burn(how string) error {
 type hogs struct {
 	begin []io.Writer
 	all   []*exec.Cmd
-	once  sync.Once
 }
 
-// hog starts them. They run before other programs where the user may have that.
 func hog(t testing.TB, core int) *hogs {
 	t.Helper()
 	h := &hogs{}
-	for range 12 {
+	for range 4 {
 		cmd := exec.Command(self(t), "burn", fmt.Sprintf("core=%d", core))
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		in, err := cmd.StdinPipe()
@@ -176,10 +170,14 @@ func hog(t testing.TB, core int) *hogs {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		favour(cmd.Process.Pid, "-20")
 		h.begin, h.all = append(h.begin, in), append(h.all, cmd)
 	}
-	t.Cleanup(h.end)
+	t.Cleanup(func() {
+		for _, cmd := range h.all {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
 	return h
 }
 
@@ -189,17 +187,7 @@ func (h *hogs) loose() {
 	}
 }
 
-func (h *hogs) end() {
-	h.once.Do(func() {
-		for _, cmd := range h.all {
-			cmd.Process.Kill()
-			cmd.Wait()
-		}
-	})
-}
-
-// labours makes a match of two bots on the last core, of which the first one begins. Where it
-// may, it runs before other programs, so that those of a busy machine are no reason for a void game.
+// labours makes a match of two bots on the last core, of which the first one begins.
 func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 	t.Helper()
 	cores := Cores()
@@ -207,26 +195,9 @@ func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 	for i := range bots {
 		bots[i].Dir, bots[i].Sandbox = builds, s
 	}
-	m := &Match{Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: cores[len(cores)-1:]}
-	m.Clock = Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-		unix.Setpriority(unix.PRIO_PROCESS, 0, -20)
-		return starter{}.start(ctx, b, scratch, tag)
-	}
-	m.Trace = func(p Traffic) {
-		if strings.Contains(string(p.Lines), "ready ") { // in a sandbox, the bot has its own session by now
-			favour(os.Getpid(), "-20")
-		}
-	}
-	t.Cleanup(func() { favour(os.Getpid(), "0") })
-	return m
-}
-
-// favour sets the nice value of the sessions of a process and its descendants, among which the
-// kernel shares the processors, where this user may.
-func favour(pid int, nice string) {
-	for _, pid := range sandbox.Below(pid) {
-		os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", pid), []byte(nice), 0)
+	return &Match{
+		Variant: variant(t, "tebes", "size=4"), Bots: bots, Deals: 1, Only: []int{0}, Workers: cores[len(cores)-1:],
+		Clock: Clock{Move: time.Second, Margin: 200 * time.Millisecond, Startup: time.Minute},
 	}
 }
 
@@ -235,7 +206,6 @@ func TestClocksBusyCore(t *testing.T) {
 	for _, h := range holds(t, true) {
 		t.Run(h.name, func(t *testing.T) {
 			m := labours(t, h.sandbox, "work=500", "")
-			m.Trace = nil // a thirteenth of the core is its share
 			r := keep(m)
 			hog(t, m.Workers[0]).loose()
 			if err := m.Play(t.Context()); err != nil {
@@ -284,7 +254,6 @@ func TestClocksOwnLateness(t *testing.T) {
 				m := labours(t, h.sandbox, c.first, c.second)
 				r := keep(m)
 				if c.busy {
-					m.Trace = nil
 					hog(t, m.Workers[0]).loose()
 				}
 				if err := m.Play(t.Context()); err != nil {

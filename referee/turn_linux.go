@@ -22,6 +22,9 @@ type turnTime struct {
 
 	judged time.Time     // when the bot's time was read last
 	had    time.Duration // what it had had then, run and waited
+
+	searched time.Duration // how long the turn is when the bot's hidden processes are looked for again
+	hidden   time.Duration // what they may have used
 }
 
 // firstReading is when the counters are read first in a turn, or a tenth of its time where that is
@@ -30,7 +33,7 @@ const firstReading = 5 * time.Millisecond
 
 func (t *turnTime) begin(now time.Time, left time.Duration) {
 	t.since, t.due, t.first = now, now.Add(min(firstReading, left/10)), nil
-	t.overslept, t.judged = 0, time.Time{}
+	t.overslept, t.judged, t.searched, t.hidden = 0, time.Time{}, 0, 0
 }
 
 func (t *turnTime) end() { t.since = time.Time{} }
@@ -91,7 +94,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		unread = max(0, min(held, now.Sub(t.looked)))
 	} else if p.Ready() {
 		unseen = now.Sub(since)
-		if had, ok := p.Time(); ok {
+		if had, ok := to.Of(p); ok {
 			if !t.judged.IsZero() && had.Alive+had.Waited != t.had {
 				unseen = now.Sub(t.judged) // it has run since
 			}
@@ -100,11 +103,10 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	}
 	lost := t.watch.Lost(p, t.first, to, unread, unseen)
 	if lost.Most > 0 && p.sandbox == nil {
-		if sandbox.Forgets(p.pid) {
-			return cores.Lost{}
+		if answered || turn >= t.searched { // which takes long
+			t.searched, t.hidden = 2*turn, p.hidden(turn)
 		}
-		astray := p.astray()
-		lost.Known, lost.Most = max(0, lost.Known-astray), max(0, lost.Most-astray)
+		lost.Known, lost.Most = max(0, lost.Known-t.hidden), max(0, lost.Most-t.hidden)
 	}
 	// Before the first reading nothing is known. It was delayed, or the bot lost time after it: then
 	// the bot is believed to have lost all of the time before it.
@@ -138,9 +140,12 @@ func (p *process) Ready() bool {
 	return p.pid != 0 && sandbox.Ready(p.pid)
 }
 
-// astray returns what processes have used that a bot without a sandbox has started and that
-// are no longer its descendants.
-func (p *process) astray() (sum time.Duration) {
+// hidden returns what processes may have used that a bot without a sandbox has started and that
+// are no longer its descendants: all of the turn where it ignores the end of some.
+func (p *process) hidden(turn time.Duration) (sum time.Duration) {
+	if sandbox.Forgets(p.pid) {
+		return turn
+	}
 	ours := sandbox.Below(p.pid)
 	for _, pid := range tagged(p.tag) {
 		if !slices.Contains(ours, pid) {

@@ -32,7 +32,6 @@ type Counts struct {
 	Idle   time.Duration // of the cores, together
 	Stolen time.Duration // from the cores, together, by other virtual machines
 	Held   time.Duration // back by a quota of this program's cgroups
-	Used   time.Duration // by the thread of the worker
 	Waited time.Duration // by the thread of the worker, for a core
 }
 
@@ -79,8 +78,8 @@ func (w *Watch) Remove(p Player) {
 type Reading struct {
 	At time.Time
 	Counts
-	own time.Duration // what the worker and its bots have used
-	of  map[Player]sandbox.Time
+	bots time.Duration // what the worker's bots have used
+	of   map[Player]sandbox.Time
 }
 
 // Read returns a Reading, nil where the kernel does not tell.
@@ -92,15 +91,21 @@ func (w *Watch) Read(now time.Time) *Reading {
 	if err != nil {
 		return nil
 	}
-	r := &Reading{At: now, Counts: counts, own: counts.Used + w.gone, of: make(map[Player]sandbox.Time, len(w.players))}
+	r := &Reading{At: now, Counts: counts, bots: w.gone, of: make(map[Player]sandbox.Time, len(w.players))}
 	for p := range w.players {
 		t, ok := p.Time()
 		if ok {
 			r.of[p] = t
 		}
-		r.own += t.CPU
+		r.bots += t.CPU
 	}
 	return r
+}
+
+// Of returns what a bot has had of the cores at the reading; ok is false where that is not known.
+func (r *Reading) Of(p Player) (t sandbox.Time, ok bool) {
+	t, ok = r.of[p]
+	return t, ok
 }
 
 // Lost is for how long a bot did not have a core because of others.
@@ -138,11 +143,11 @@ func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) 
 	return Lost{Known: known + stolen, Most: max(known, min(most, waited+unseen)) + stolen}
 }
 
-// others returns what other programs have used of the cores between two readings: what was neither
-// idle nor used by the worker and its bots.
+// others returns what others have used of the cores between two readings: what was neither idle nor
+// used by the worker's bots. The worker is another: it rests while a bot thinks, but for readings.
 func (w *Watch) others(from, to *Reading) time.Duration {
 	wall := to.At.Sub(from.At) * time.Duration(w.cores)
-	return max(0, wall-(to.Idle-from.Idle)-(to.own-from.own)-max(0, to.Stolen-from.Stolen))
+	return max(0, wall-(to.Idle-from.Idle)-(to.bots-from.bots)-max(0, to.Stolen-from.Stolen))
 }
 
 // Gave notes that a bot got credit for what others did between two readings.

@@ -83,7 +83,7 @@ func (k *kernel) Read() (c Counts, err error) {
 		return c, err
 	}
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
-		c.Used, c.Waited = time.Duration(number(f[0])), time.Duration(number(f[1]))
+		c.Waited = time.Duration(number(f[1]))
 	}
 	for _, file := range quotas() {
 		c.Held += sandbox.Held(file)

@@ -56,7 +56,6 @@ func TestLost(t *testing.T) {
 		{name: "its children ran, then it slept", cores: 1, counts: Counts{Idle: 600 * ms}, self: self(400*ms, 3000*ms)},
 		{name: "its opponent ran", cores: 1, opponent: 700 * ms, self: self(300*ms, 700*ms)},
 		{name: "its opponent and others ran", cores: 1, opponent: 500 * ms, self: self(300*ms, 700*ms), known: 200 * ms, most: 200 * ms},
-		{name: "the worker ran", cores: 1, counts: Counts{Used: 700 * ms}, self: self(300*ms, 700*ms)},
 		{name: "children that have ended may have waited", cores: 1, self: sandbox.Time{CPU: 300 * ms, Alive: 0}, known: 700 * ms, most: 700 * ms},
 		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: sandbox.Time{CPU: 20 * ms}, known: 100 * ms, most: 100 * ms},
 		{name: "the hypervisor stole", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(700*ms, 0), known: 300 * ms, most: 300 * ms},
