@@ -33,6 +33,8 @@ type Document struct {
 	// Starved is how many of Voids were so because other programs used the core while a bot
 	// thought; the others are failures of timba's own.
 	Starved int `json:"starved"`
+	// Early is only there where the match ended before all of its games were played.
+	Early *Early `json:"ended_early,omitempty"`
 }
 
 type documentBot struct {
@@ -109,6 +111,7 @@ func (r *Run) Document() (Document, error) {
 		Faults:     []documentFault{},
 		Voids:      append([]string{}, r.Voids...),
 		Starved:    r.Starved,
+		Early:      r.Early,
 	}
 	matches := r.Matches()
 	for _, m := range matches {
@@ -136,7 +139,7 @@ func (r *Run) Document() (Document, error) {
 			}
 		}
 	}
-	if r.SPRT != nil && matches[0].Progress != nil {
+	if r.SPRT != nil && len(matches) > 0 && matches[0].Progress != nil {
 		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted}
 	}
 	if r.Adjudication.String() != "" {

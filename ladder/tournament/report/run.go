@@ -30,6 +30,7 @@ type Run struct {
 	Voids  []string // games that are played again: each with the reason
 	// Starved is how many of Voids others' use of the cores brought about, not a failure.
 	Starved int
+	Early   *Early // nil: all games have been played
 	began   time.Time
 }
 

@@ -35,11 +35,17 @@ func (r *Run) WriteTables(w io.Writer) error {
 	if results.Distinct < results.Deals {
 		r.writeRepeats(w, results)
 	}
-	speed := ": there were none left to play"
-	if r.Played > 0 {
+	speed := ""
+	switch {
+	case r.Played == 0 && r.Early == nil:
+		speed = ": there were none left to play"
+	case r.Played > 0:
 		speed = fmt.Sprintf(", %.1f games a second", float64(r.Played)/r.Took.Seconds())
 	}
 	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Played, "game"), r.Took.Seconds(), speed)
+	if r.Early != nil {
+		fmt.Fprintf(w, "missing: %s\n", r.missingText())
+	}
 	r.writeAdjudicated(w)
 	r.writeFaults(w)
 	if r.Dir.FaultsOnly {
