@@ -66,7 +66,7 @@ func (r *Run) missingText() string {
 		parts = append(parts, fmt.Sprintf("%d of match %d (%s)", lacks, m.Number, strings.Join(names, ", ")))
 	}
 	if more := unfinished - shownMatches; more > 0 {
-		parts = append(parts, fmt.Sprintf("those of %s more", text.Count(more, "match")))
+		parts = append(parts, "those of "+text.Count(more, "more match"))
 	}
 	switch first, end := last+2, r.LastRound(); { // rounds as people count them
 	case first == end:
