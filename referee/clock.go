@@ -51,6 +51,9 @@ func milliseconds(d time.Duration) float64 { return float64(micros(d)/time.Micro
 // credits returns a time that others have taken, in milliseconds with three decimals, rounded down.
 func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
+// credited returns a credit in a replay as a time.
+func credited(ms float64) time.Duration { return time.Duration(math.Round(ms*1e3)) * time.Microsecond }
+
 // taken returns the bot's own time of a move in a replay, as it counted.
 func (m *ReplayMove) taken() time.Duration {
 	return time.Duration(math.Round(min(m.MS-m.Credit, 1e12)*1e3)) * time.Microsecond

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -18,6 +19,7 @@ import (
 // with the thread.
 type Process struct {
 	*process
+	cores  *cores.Watch
 	closed bool  // whether its input is closed
 	ended  error // how it ended
 }
@@ -31,12 +33,27 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &Process{cores: cores.Open(AnyCore, Cores())}
+	first := p.cores.Read(time.Now())
 	c, err := start(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
 	if err != nil {
+		p.cores.Close()
 		dropScratch(scratch)
 		return nil, err
 	}
-	return &Process{process: c.(*process)}, nil
+	p.process = c.(*process)
+	p.observe(p.cores, first)
+	return p, nil
+}
+
+// Late judges a bot that has not answered by a time, or has answered now and after it, by the same
+// rule as a match, but without a limit of the credit. Its time began with the process, or the last
+// Begin. It returns the credit of an answer that is in time, or until when to wait for one; ok is
+// false if the bot is late by itself.
+func (p *Process) Late(since, due, now time.Time, answered bool) (credit time.Duration, until time.Time, ok bool) {
+	t := answerTime{since: since, due: due, credit: untimed}
+	v, credit, until := t.judge(now, p.Lost(since, now, answered), answered)
+	return credit, until, v != blamed
 }
 
 // Send writes lines, or pieces of lines. The error is a *Fault if the bot does not read
@@ -86,7 +103,10 @@ func (e End) Clean() bool { return e.Reason.Kind == fault.Exited && e.Reason.Sta
 func (p *Process) Wait(deadline time.Time) (end End, ok bool) { return p.awaitEnd(deadline) }
 
 // Close ends the process and all processes that it has started.
-func (p *Process) Close() { p.process.Close(0) }
+func (p *Process) Close() {
+	p.process.Close(0)
+	p.cores.Close()
+}
 
 // AppendGame appends the line that begins a game for a seat; seed is for the bot's own
 // randomness.

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/referee/cores"
@@ -34,20 +35,16 @@ type answerTime struct {
 // given returns the time for an answer where a bot has so much left.
 func (g *game) given(seat int, since time.Time, left, margin time.Duration) answerTime {
 	t := answerTime{since, since.Add(left + margin), max(creditTurns*left, leastCredit)}
-	if b := g.match.Bots[g.chairs[seat].bot]; b.Serve != nil || g.match.untimed() {
-		t.credit = untimed // a connection has its own limit, and people do not begin anew
+	if g.match.served() {
+		t.credit = untimed
 	}
 	return t
 }
 
-// untimed reports whether somebody plays without a clock: a person.
-func (m *Match) untimed() bool {
-	for _, b := range m.Bots {
-		if b.Untimed {
-			return true
-		}
-	}
-	return false
+// served reports whether somebody plays who is no process: a person or a remote bot. They have seen
+// the deal, so that the game is not played again, and a connection has a limit of its own.
+func (m *Match) served() bool {
+	return slices.ContainsFunc(m.Bots, func(b Bot) bool { return b.Serve != nil })
 }
 
 // verdict is what follows from a late answer.

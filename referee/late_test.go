@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,6 +168,16 @@ func TestClocksCreditOfBanks(t *testing.T) {
 	})
 }
 
+// between returns the first line that begins with a verb.
+func between(lines []byte, verb string) string {
+	for line := range bytes.Lines(lines) {
+		if bytes.HasPrefix(line, []byte(verb)) {
+			return string(line)
+		}
+	}
+	return ""
+}
+
 // Clocks: a game is void only when its bot needs more than ten times its time. It is played again after
 // the others, with pauses that grow while the machine is as busy, and nothing ends the match.
 func TestClocksPlayedAgain(t *testing.T) {
@@ -239,7 +250,7 @@ func TestClocksOfPeoplesGames(t *testing.T) {
 			}
 			return 0
 		}, func() float64 { return .9999 })
-		m.Bots[1].Untimed = true
+		m.Bots[1].Serve = func(in io.Reader, out io.Writer) error { return nil } // in place of which there is a talker
 		g := playAll(t, m)[0]
 		if len(g.Faults) > 0 {
 			t.Errorf("faults %v", g.Faults)

@@ -1,7 +1,6 @@
 package referee
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -68,16 +67,6 @@ func TestOwnClocks(t *testing.T) {
 	if played != 4 {
 		t.Errorf("%d games, want 4", played)
 	}
-}
-
-// between returns the first line that begins with a verb.
-func between(lines []byte, verb string) string {
-	for line := range bytes.Lines(lines) {
-		if bytes.HasPrefix(line, []byte(verb)) {
-			return string(line)
-		}
-	}
-	return ""
 }
 
 // Clocks: a bot is late by its own clock, whatever the others have, and so is a replay.

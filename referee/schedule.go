@@ -53,6 +53,10 @@ const (
 	mostPause  = time.Minute
 )
 
+// mostAhead is how many deals are played before a game that was void, so that a sequential test need
+// not wait for all of them.
+const mostAhead = 100
+
 // busyEvery is how often a match says at most that the machine is busy.
 const busyEvery = time.Minute
 
@@ -99,14 +103,17 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		var again *scheduled
 		for _, g := range s.open {
 			if g.void && slices.Contains(rotations, g.rotation) && (again == nil || g.at.Before(again.at)) {
 				again = g
 			}
+		}
+		if again == nil && !slices.ContainsFunc(rotations, func(r int) bool { return s.deal(r) < s.match.Deals }) {
+			return nil, nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
 		if again != nil && again.at.IsZero() {
 			again.void = false
@@ -114,16 +121,13 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 		}
 		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.deal(a) - s.deal(b) })
 		deal := s.deal(rotation)
-		if deal < s.match.Deals {
+		if deal < s.match.Deals && (again == nil || deal < again.deal+mostAhead || again.at.After(time.Now())) {
 			if out, ok := s.out(deal); ok {
 				g := &scheduled{place: place{deal, rotation}, out: out}
 				s.coming[rotation] = s.coming[rotation][1:]
 				s.open = append(s.open, g)
 				return g, nil
 			}
-		}
-		if again == nil && deal == s.match.Deals {
-			return nil, nil
 		}
 		if again != nil {
 			pause := time.Until(again.at)

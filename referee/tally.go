@@ -2,6 +2,7 @@ package referee
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
@@ -13,6 +14,7 @@ type Score struct {
 	rules.Record
 	Points float64 // of all its seats
 	Faults int
+	Credit time.Duration // of its turns: while it wanted to work, others held the cores
 }
 
 // FaultAt is a fault and its game.
@@ -57,6 +59,9 @@ func (t *Tally) Add(g *Game) {
 	} else if a != nil {
 		t.Resigned++
 	}
+	for _, m := range g.Moves {
+		t.Scores[g.Bots[m.Seat]].Credit += credited(m.Credit)
+	}
 	for seat, bot := range g.Bots {
 		s := &t.Scores[bot]
 		s.Points += g.Points[seat]
@@ -70,6 +75,7 @@ func (t *Tally) Add(g *Game) {
 	for _, f := range g.Faults {
 		bot := g.Bots[f.Seat]
 		t.Scores[bot].Faults++
+		t.Scores[bot].Credit += credited(f.Credit)
 		t.Faults = append(t.Faults, FaultAt{g.Match.Deal, g.Match.Rotation, bot, g.Seats[f.Seat].Name, f})
 	}
 }

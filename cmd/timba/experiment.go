@@ -98,6 +98,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if o.Workers, err = tournament.Workers(f.concurrency, "auto"); err != nil {
 		return err
 	}
+	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	if f.out != "" {
 		if err := os.MkdirAll(f.out, 0o755); err != nil {
 			return err

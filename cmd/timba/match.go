@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -18,7 +19,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -55,8 +55,9 @@ func newMatch() *cobra.Command {
 			"clock (movetime, bank, inc), memory and processes.\n\n" +
 			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
 			"to stdout.\n\n" +
-			"With --out every game is saved when it ends; --resume resumes after Ctrl-C or a crash,\n" +
-			"with the flags of the start. With more --deals it extends the match.\n\n" +
+			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
+			"crash, with the flags of the start; a match that ends early prints that command. With more\n" +
+			"--deals it extends the match.\n\n" +
 			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
 			"of timba, 3 interrupted, or a --sprt without a verdict.",
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
@@ -144,6 +145,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := sandboxBots(t, programs, sandboxed); err != nil {
 		return err
 	}
+	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
 	if err := f.openDir(t, f.plan(t, specs, sandboxed), old); err != nil {
 		return err
@@ -239,6 +241,7 @@ func (f *matchFlags) openDir(t *tournament.Tournament, plan tournament.Plan, old
 		if err != nil {
 			return err
 		}
+		program.Prune(cache)
 		name := fmt.Sprintf("%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
 		t.Dir = &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}
 		return nil
@@ -246,7 +249,7 @@ func (f *matchFlags) openDir(t *tournament.Tournament, plan tournament.Plan, old
 	return t.Dir.Begin(plan)
 }
 
-// play plays a tournament and prints its report.
+// play plays a tournament and prints its report, also where it ends early.
 func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	r := &report.Run{Tournament: t, Self: self()}
@@ -257,44 +260,45 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 		r.TraceTo(w)
 	}
 	board := f.score.board(r, errs, f.log)
-	stopped := r.Play(cmd.Context(), board.game, board.say)
+	ended := r.Play(cmd.Context(), board.game, board.say)
 	board.live.Clear()
-	if stopped != nil && !referee.IsCancelled(stopped) {
-		return stopped
+	var early *tournament.Early
+	if errors.As(ended, &early) {
+		f.noteEarly(cmd, r, early.Why)
+	} else if ended != nil {
+		return ended
 	}
-	doc, err := r.Document()
-	if err != nil {
-		return err
+	kept, err := f.write(w, r)
+	if err == nil && early == nil && !t.Dir.FaultsOnly {
+		err = t.Dir.Result(kept)
 	}
-	if f.json {
-		err = writeJSON(w, doc)
-	} else {
-		err = r.WriteTables(w)
+	if early != nil || err != nil {
+		return f.ended(cmd, r, err)
 	}
-	if err == nil && stopped == nil && !t.Dir.FaultsOnly {
-		var data bytes.Buffer
-		if err = writeJSON(&data, doc); err == nil {
-			err = t.Dir.Result(data.Bytes())
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return f.verdict(r, stopped, errs)
+	return f.verdict(r)
 }
 
-// verdict returns the error for the exit status of the command. stopped is why the match was
-// interrupted, nil if it was not.
-func (f *matchFlags) verdict(r *report.Run, stopped error, w io.Writer) error {
-	if stopped != nil {
-		fmt.Fprintf(w, "interrupted after %s\n", text.Count(r.Played, "game"))
-		if r.Dir.FaultsOnly {
-			fmt.Fprintf(w, "only a match with --out DIR can be resumed\n")
-		} else {
-			fmt.Fprintf(w, "resume: %s\n", f.resumeLine(r.Dir.Path))
-		}
-		return errNoVerdict
+// write writes the result to stdout, and returns it as the directory keeps it.
+func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
+	doc, err := r.Document()
+	if err != nil {
+		return nil, err
 	}
+	var data, out bytes.Buffer
+	if err := writeJSON(&data, doc); err != nil {
+		return nil, err
+	}
+	if f.json {
+		out = data
+	} else if err := r.WriteTables(&out); err != nil {
+		return nil, err
+	}
+	_, err = w.Write(out.Bytes())
+	return data.Bytes(), err
+}
+
+// verdict returns the error for the exit status of a match that was played to its end.
+func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT != nil {
 		p := r.Matches()[0].Progress
 		switch {

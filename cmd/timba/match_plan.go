@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,19 +18,6 @@ func (f *matchFlags) plan(t *tournament.Tournament, specs []program.Spec, sandbo
 	p := t.Plan(specs)
 	p.Sandbox = f.sandbox.plan(botsOf(specs), sandboxed)
 	return p
-}
-
-// resumeLine returns the command that resumes the match, with the flags that are not in its plan
-// and that no result depends on.
-func (f *matchFlags) resumeLine(dir string) string {
-	words := []string{"match", "--resume", dir}
-	if f.concurrency != 0 {
-		words = append(words, "--concurrency", strconv.Itoa(f.concurrency))
-	}
-	if f.affinity != "auto" {
-		words = append(words, "--affinity", f.affinity)
-	}
-	return commandLine(words...)
 }
 
 // fillIn returns the game and the bots, and sets the flags, that the command line leaves out,

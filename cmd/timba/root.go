@@ -27,6 +27,7 @@ const (
 var (
 	errFault     = errors.New("a bot's fault")
 	errNoVerdict = errors.New("no verdict")
+	errTold      = errors.New("an error that stderr has already")
 )
 
 // run runs a command line until it ends or a signal comes, and returns its exit status.
@@ -51,6 +52,8 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		return exitFault
 	case errors.Is(err, errNoVerdict), ctx.Err() != nil && errors.Is(err, context.Canceled):
 		return exitNoVerdict
+	case errors.Is(err, errTold):
+		return exitError
 	default:
 		fmt.Fprintf(stderr, "timba: %s\n", message(err))
 		return exitError

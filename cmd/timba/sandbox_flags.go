@@ -120,6 +120,13 @@ func sandboxBots(t *tournament.Tournament, programs []program.Program, s *refere
 	return nil
 }
 
+// noticeCores says so where more games are played at the same time than there are cores.
+func noticeCores(w io.Writer, concurrency int) {
+	if notice := tournament.Crowded(concurrency); notice != "" {
+		fmt.Fprintf(w, "notice: %s\n", notice)
+	}
+}
+
 // noticeMemory says so where the bots of a match can use more memory than there is, by
 // the limits of their sandboxes: every rotation has processes of its own.
 func noticeMemory(w io.Writer, t *tournament.Tournament, machine int64) {

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Directory keeps a tournament's games as they end: plan.json says what is played,
@@ -36,11 +37,16 @@ const (
 
 // Begin writes the plan to a directory that has no tournament yet.
 func (f *Dir) Begin(p Plan) error {
-	if _, err := os.Stat(filepath.Join(f.Path, planFile)); err == nil {
-		return fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", f.Path, f.Path)
-	}
 	if err := f.make(); err != nil {
 		return err
+	}
+	unlock, err := f.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, err := os.Stat(filepath.Join(f.Path, planFile)); err == nil {
+		return fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", f.Path, text.Quote(f.Path))
 	}
 	return f.writePlan(p)
 }
@@ -162,16 +168,19 @@ func (f *Dir) Result(data []byte) error { return f.write(resultFile, data) }
 func (f *Dir) write(name string, data []byte) error {
 	path := filepath.Join(f.Path, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
-	if err := os.WriteFile(temp, data, 0o644); err != nil {
-		return fmt.Errorf("out: %w", err)
+	err := os.WriteFile(temp, data, 0o644)
+	if err == nil {
+		err = os.Rename(temp, path)
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err != nil {
+		os.Remove(temp) // on a full disk its room is needed
 		return fmt.Errorf("out: %w", err)
 	}
 	return nil
 }
 
-// games reads what there is of a match.
+// games reads what there is of a match. With an error, it returns the games before the one that
+// is wrong.
 func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 	if f.FaultsOnly {
 		return nil, nil
@@ -185,11 +194,11 @@ func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 				continue
 			}
 			if err != nil {
-				return nil, fmt.Errorf("resume: %w", err)
+				return games, fmt.Errorf("resume: %w", err)
 			}
 			g, err := t.readGame(m, deal, rotation, data)
 			if err != nil {
-				return nil, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
+				return games, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
 			}
 			games = append(games, g)
 		}

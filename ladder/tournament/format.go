@@ -114,7 +114,7 @@ func (t *Tournament) swissRounds() int {
 // the winner of a knockout's last table, the first in the standings of a Swiss
 // tournament. It is -1 otherwise.
 func (f Format) champion(t *Tournament, s []Standing) int {
-	if len(t.matches) == 0 || slices.ContainsFunc(t.matches, func(m *Match) bool { return !t.Finished(m) }) {
+	if len(t.matches) == 0 || !t.allFinished(t.matches) {
 		return -1
 	}
 	last := t.matches[len(t.matches)-1]
@@ -165,12 +165,7 @@ func knockout(t *Tournament, round, k int) [][]int {
 	if len(alive) == 1 {
 		return nil
 	}
-	// As many tables as the next lower power of k, so that byes come only in
-	// the first round.
-	tables := 1
-	for tables*k < len(alive) {
-		tables *= k
-	}
+	tables := knockoutTables(len(alive), k)
 	seats := make([][]int, tables)
 	for i, b := range alive {
 		row, column := i/tables, i%tables
@@ -180,6 +175,16 @@ func knockout(t *Tournament, round, k int) [][]int {
 		seats[column] = append(seats[column], b)
 	}
 	return seats
+}
+
+// knockoutTables returns how many tables a round between n bots has: as many as the next lower
+// power of k, so that byes come only in the first round.
+func knockoutTables(n, k int) int {
+	tables := 1
+	for tables*k < n {
+		tables *= k
+	}
+	return tables
 }
 
 // Points returns the match points of the bots, for standings: the share of the

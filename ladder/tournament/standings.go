@@ -80,6 +80,7 @@ func (s *Standing) add(o referee.Score) {
 	s.Record.Add(o.Record)
 	s.Points += o.Points
 	s.Faults += o.Faults
+	s.Credit += o.Credit
 	if s.Version == "" {
 		s.Version = o.Version
 	}

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
@@ -35,11 +36,15 @@ type Tournament struct {
 	// one call at a time; Trace with every line.
 	Done  func(*Match, *referee.Game)
 	Void  func(m *Match, deal, rotation int, err error)
+	Busy  func(used time.Duration) // see referee.Match; at most once a minute for all matches
 	Trace func(m *Match, t referee.Traffic)
 
-	calls   sync.Mutex // one call of Done or Void at a time
+	calls   sync.Mutex // one call of Done, Void or Busy at a time
+	told    time.Time  // when Busy was called
 	mu      sync.Mutex // of what follows and of the matches' results
 	matches []*Match
+	began   bool       // a game may have been played in this run
+	files   [][]string // of the programs of the bots
 }
 
 // Match is one match of a tournament.
@@ -108,23 +113,21 @@ func (t *Tournament) DealsPlayed() (deals int) {
 	return deals
 }
 
-// Games returns how many games the tournament has, as far as is known: the rounds of
-// Swiss and knockout tournaments are foretold by their number.
-func (t *Tournament) Games() int {
-	n := 0
-	for _, m := range t.Matches() {
-		if len(m.Bots) > 1 || len(t.Bots) == 1 {
-			n += t.Deals * len(m.Bots)
-		}
+// Play plays the tournament, or the games that its directory does not have yet. An error after
+// it has begun to play is an *Early.
+func (t *Tournament) Play(ctx context.Context) error {
+	err := t.play(ctx)
+	if err != nil && t.began {
+		return &Early{err}
 	}
-	return n
+	return err
 }
 
-// Play plays the tournament, or the games that its directory does not have yet.
-func (t *Tournament) Play(ctx context.Context) error {
+func (t *Tournament) play(ctx context.Context) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
+	t.files = programFiles(t.Bots)
 	if t.Dir != nil && !t.Dir.FaultsOnly {
 		unlock, err := t.Dir.lock()
 		if err != nil {
@@ -181,20 +184,17 @@ func (t *Tournament) takeUp(m *Match) error {
 	if t.Dir == nil {
 		return nil
 	}
-	games, err := t.Dir.games(t, m)
-	if err != nil {
-		return err
-	}
+	games, unreadable := t.Dir.games(t, m)
 	for _, g := range games {
 		m.earlier = append(m.earlier, g.Played())
 		if err := t.add(m, g); err != nil {
 			return err
 		}
 	}
-	if m.ended() {
+	if unreadable == nil && m.ended() {
 		return t.Dir.drop(m, t.Variant.Players())
 	}
-	return nil
+	return unreadable
 }
 
 // ended reports whether a match's sequential test has come to its end.
@@ -213,6 +213,7 @@ func (t *Tournament) Finished(m *Match) bool {
 // playAll plays matches side by side: each has a worker, and the last ones share
 // those that are left over.
 func (t *Tournament) playAll(ctx context.Context, matches []*Match) error {
+	t.began = t.began || len(matches) > 0
 	workers := t.Workers
 	if len(workers) == 0 {
 		workers = []int{referee.AnyCore}
@@ -252,7 +253,7 @@ func (t *Tournament) playAll(ctx context.Context, matches []*Match) error {
 		})
 	}
 	wg.Wait()
-	if first == nil {
+	if first == nil && !t.allFinished(matches) {
 		first = ctx.Err()
 	}
 	return first
@@ -273,6 +274,14 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) err
 		Adjudication: t.Adjudication,
 		Done: func(g *referee.Game) error {
 			return t.done(m, g)
+		},
+		Busy: func(used time.Duration) {
+			t.calls.Lock()
+			defer t.calls.Unlock()
+			if now := time.Now(); t.Busy != nil && now.Sub(t.told) >= time.Minute {
+				t.told = now
+				t.Busy(used)
+			}
 		},
 		Void: func(deal, rotation int, err error) {
 			t.calls.Lock()
@@ -307,6 +316,9 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 	defer t.calls.Unlock()
 	if m.ended() { // on another worker, while this game was played
 		return errEnded
+	}
+	if err := t.vanished(m, g); err != nil {
+		return err
 	}
 	g.Reveal(t.seedOf(m)) // whoever keeps the replays here knows it already
 	if t.Dir != nil {

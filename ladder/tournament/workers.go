@@ -2,8 +2,10 @@ package tournament
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/text"
 )
 
 // Workers returns the core of each of n workers that play games at the same time,
@@ -38,4 +40,18 @@ func Workers(n int, affinity string) ([]int, error) {
 		}
 	}
 	return workers, nil
+}
+
+// Crowded returns what follows from playing n games at the same time where that is more than the
+// cores; "" where it is not.
+func Crowded(n int) string {
+	cores := len(referee.Cores())
+	if cores == 0 {
+		cores = runtime.NumCPU()
+	}
+	if n <= cores {
+		return ""
+	}
+	return fmt.Sprintf("--concurrency %d is more than the %s of this machine: bots wait for one another, for which they get credit, and nothing is faster; choose --concurrency %d or leave it out",
+		n, text.Count(cores, "core"), cores)
 }

@@ -153,6 +153,9 @@ func (t *table) ask() (rules.Move, error) {
 	if t.clock.Bank != 0 {
 		left = t.bank
 	}
+	if err := t.proc.Begin(time.Now(), left); err != nil {
+		return 0, err
+	}
 	t.turnLines(left)
 	sent := time.Now()
 	deadline := sent.Add(left + t.clock.Margin)
@@ -165,12 +168,27 @@ func (t *table) ask() (rules.Move, error) {
 	if t.style.step || t.style.pieces {
 		sent = time.Now()
 		deadline = sent.Add(left + t.clock.Margin)
+		if err := t.proc.Begin(sent, left); err != nil {
+			return 0, err
+		}
 	}
+	due := deadline
 	t.did(fmt.Sprintf("the turn of ply %d", t.state.Ply()), 0)
 	want := fmt.Sprintf("move of ply %d", t.state.Ply())
 	for {
 		msg, line, at, err := t.read(deadline, "the "+want)
-		if errors.Is(err, referee.ErrLate) || err == nil && at.After(deadline) {
+		var credit time.Duration
+		if answered := err == nil; errors.Is(err, referee.ErrLate) || answered && at.After(due) {
+			var ok bool
+			if credit, deadline, ok = t.proc.Late(sent, due, at, answered); ok && !answered {
+				continue
+			} else if ok {
+				err = nil
+			} else {
+				err = referee.ErrLate
+			}
+		}
+		if errors.Is(err, referee.ErrLate) {
 			return 0, t.silence(referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
 		}
 		if err != nil {
@@ -180,7 +198,10 @@ func (t *table) ask() (rules.Move, error) {
 		case protocol.Ready:
 			return 0, t.readyAgain(line)
 		case protocol.Move:
-			return t.answered(string(msg.Move), at.Sub(sent))
+			if took := at.Sub(sent); credit == 0 && took > left/2 { // which is worth a warning, or is paid by a bank
+				credit = t.proc.Lost(sent, at, true).Known
+			}
+			return t.answered(string(msg.Move), at.Sub(sent)-credit)
 		}
 	}
 }
@@ -198,7 +219,7 @@ func (t *table) turnLines(left time.Duration) {
 	t.out = append(t.out, '\n')
 }
 
-// answered takes the bot's move.
+// answered takes the bot's move, for which it took so much time of its own.
 func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
 	t.proc.Answered()
 	i := slices.Index(t.now.Legal, move)

@@ -41,23 +41,29 @@ func (k *run) launch() (*session, error) {
 	if s.proc, err = referee.Start(k.ctx, k.program.Bot); err != nil {
 		return nil, s.blame(err, "")
 	}
-	deadline := began.Add(k.Clock.Startup)
-	if err := s.send(protocol.AppendGreeting(nil), deadline); err != nil {
+	due := began.Add(k.Clock.Startup)
+	if err := s.send(protocol.AppendGreeting(nil), due); err != nil {
 		s.close()
 		return nil, err
 	}
-	if err := s.greet(began, deadline); err != nil {
+	if err := s.greet(began, due); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *session) greet(began, deadline time.Time) error {
+func (s *session) greet(began, due time.Time) error {
+	deadline := due
 	for {
 		msg, line, at, err := s.read(deadline, "\"ready\"")
 		if err != nil {
 			if errors.Is(err, referee.ErrLate) {
+				_, until, ok := s.proc.Late(began, due, at, false)
+				if ok {
+					deadline = until
+					continue
+				}
 				limit := s.run.Clock.Startup.Milliseconds()
 				return s.silence(fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
 			}

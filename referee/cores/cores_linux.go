@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -23,6 +24,18 @@ type kernel struct {
 	stat   *os.File // /proc/stat
 	thread *os.File // of the worker
 	buf    []byte
+}
+
+// Check returns an error where the kernel does not tell for whom the cores worked.
+func Check(all []int) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	w := Open(Any, all)
+	if w == nil {
+		return fmt.Errorf("this kernel does not tell for whom the cores worked: /proc/stat or schedstat is missing")
+	}
+	w.Close()
+	return nil
 }
 
 // Open returns the Watch of the calling worker, which is locked to its thread; nil where the

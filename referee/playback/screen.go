@@ -67,6 +67,14 @@ func (s *Screen) head() {
 	}
 }
 
+// took returns the time of a move, and its credit.
+func took(m *referee.ReplayMove) string {
+	if m.Credit == 0 {
+		return fmt.Sprintf("%.3f ms", m.MS)
+	}
+	return fmt.Sprintf("%.3f ms, %.3f of them credit", m.MS, m.Credit)
+}
+
 // Frame shows the position after i moves, with its faults and events.
 func (s *Screen) Frame(i int) {
 	fr := &s.Game.Frames[i]
@@ -79,7 +87,7 @@ func (s *Screen) Frame(i int) {
 	if m := fr.Move; m != nil {
 		title = s.Bold(fmt.Sprintf("%d", fr.Ply)) + " " + s.who(m) + " plays " + s.Bold(s.Move(m.Move))
 		if !m.StandIn {
-			title += s.Dim(fmt.Sprintf(" in %.3f ms", m.MS))
+			title += s.Dim(" in " + took(m))
 		}
 		p.Move = m.Move
 	}
@@ -208,7 +216,7 @@ func (s *Screen) plainFrame(fr *Frame) {
 	}
 	fmt.Fprintf(s, "%3d seat %d (%s) %s", fr.Ply, m.Seat, by, m.Move)
 	if !m.StandIn {
-		fmt.Fprintf(s, "  %.3f ms", m.MS)
+		fmt.Fprintf(s, "  %s", took(m))
 	}
 	fmt.Fprintln(s)
 	for _, info := range m.Info {

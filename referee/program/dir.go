@@ -115,10 +115,10 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	done := filepath.Join(cache, hashWords(append([]string{hash}, build...)...))
 	if _, err := os.Stat(done); err == nil {
 		now := time.Now()
-		os.Chtimes(done, now, now) // mark as used, for prune
+		os.Chtimes(done, now, now) // mark as used, for Prune
 		return done, nil
 	}
-	prune(cache)
+	Prune(cache)
 	fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
 	work, err := os.MkdirTemp(cache, "tmp-")
 	if err != nil {
@@ -147,15 +147,15 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	return done, nil
 }
 
-// keepBuilds is how long an unused build is kept.
-const keepBuilds = 30 * 24 * time.Hour
+// keepUnused is how long the cache keeps what is not used.
+const keepUnused = 30 * 24 * time.Hour
 
-// prune removes old unused builds and the remains of interrupted ones. It ignores
+// Prune removes what has not been used for long from a directory of the cache. It ignores
 // errors.
-func prune(cache string) {
+func Prune(cache string) {
 	entries, _ := os.ReadDir(cache)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepBuilds {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > keepUnused {
 			os.RemoveAll(filepath.Join(cache, e.Name()))
 		}
 	}

@@ -143,7 +143,7 @@ func TestBuildAtOnce(t *testing.T) {
 func TestOldBuildsGo(t *testing.T) {
 	dir, builds := counted(t)
 	old := resolve(t, dir)
-	long := time.Now().Add(-keepBuilds - time.Hour)
+	long := time.Now().Add(-keepUnused - time.Hour)
 	age := func() {
 		if err := os.Chtimes(old.Dir, long, long); err != nil {
 			t.Fatal(err)

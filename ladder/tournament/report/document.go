@@ -33,18 +33,22 @@ type Document struct {
 	// Starved is how many of Voids were so because other programs used the core while a bot
 	// thought; the others are failures of timba's own.
 	Starved int `json:"starved"`
+	// Early is only there where the match ended before all of its games were played.
+	Early *Early `json:"ended_early,omitempty"`
 }
 
 type documentBot struct {
-	Name   string           `json:"name"`
-	SHA256 string           `json:"sha256"`
-	Clock  *referee.Clock   `json:"clock,omitempty"` // its own, where it is not that of the match
-	Games  int              `json:"games"`
-	Wins   int              `json:"wins"`
-	Draws  int              `json:"draws"`
-	Losses int              `json:"losses"`
-	Points float64          `json:"points"`
-	Faults int              `json:"faults"`
+	Name   string         `json:"name"`
+	SHA256 string         `json:"sha256"`
+	Clock  *referee.Clock `json:"clock,omitempty"` // its own, where it is not that of the match
+	Games  int            `json:"games"`
+	Wins   int            `json:"wins"`
+	Draws  int            `json:"draws"`
+	Losses int            `json:"losses"`
+	Points float64        `json:"points"`
+	Faults int            `json:"faults"`
+	// Credit is the time, in milliseconds, in which other programs held the cores while it wanted them.
+	Credit float64          `json:"credit_ms,omitempty"`
 	Elo    *rating.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
 	Match  *float64         `json:"match_points,omitempty"` // in a Swiss or knockout tournament
 }
@@ -109,6 +113,7 @@ func (r *Run) Document() (Document, error) {
 		Faults:     []documentFault{},
 		Voids:      append([]string{}, r.Voids...),
 		Starved:    r.Starved,
+		Early:      r.Early,
 	}
 	matches := r.Matches()
 	for _, m := range matches {
@@ -120,7 +125,7 @@ func (r *Run) Document() (Document, error) {
 		doc.addRounds(r, results)
 	}
 	for _, s := range results.Standings {
-		b := documentBot{s.Name, s.Hash, r.Bots[s.Bot].Clock, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, nil, nil}
+		b := documentBot{s.Name, s.Hash, r.Bots[s.Bot].Clock, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, float64(s.Credit.Microseconds()) / 1e3, nil, nil}
 		if len(r.Bots) > 2 {
 			b.Elo = &s.Rating
 		}
@@ -136,7 +141,7 @@ func (r *Run) Document() (Document, error) {
 			}
 		}
 	}
-	if r.SPRT != nil && matches[0].Progress != nil {
+	if r.SPRT != nil && len(matches) > 0 && matches[0].Progress != nil {
 		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].Exhausted}
 	}
 	if r.Adjudication.String() != "" {

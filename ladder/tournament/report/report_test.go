@@ -182,8 +182,15 @@ func TestVoid(t *testing.T) {
 	if r.Starved != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	r.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine", Core: 1}))
+	r.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine"}))
 	if r.Starved != 1 || len(r.Voids) != 2 {
 		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
+	}
+	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
+		t.Errorf("told %q, want %q", told[1], want)
+	}
+	r.Busy(340 * time.Millisecond)
+	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want {
+		t.Errorf("told %q, want %q", told[2], want)
 	}
 }

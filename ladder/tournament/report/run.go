@@ -30,6 +30,7 @@ type Run struct {
 	Voids  []string // games that are played again: each with the reason
 	// Starved is how many of Voids others' use of the cores brought about, not a failure.
 	Starved int
+	Early   *Early // nil: all games have been played
 	began   time.Time
 }
 
@@ -39,20 +40,24 @@ type Fault struct {
 	referee.FaultAt
 }
 
-// Play plays the tournament. done is called with each finished game, void with each line of
-// Voids, one call at a time.
-func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), void func(text string)) error {
+// Play plays the tournament. done is called with each finished game, say with each line of Voids
+// and, once a minute while it lasts, that the machine is busy; one call at a time.
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), say func(text string)) error {
 	r.Done = func(m *tournament.Match, g *referee.Game) {
 		r.Played++
 		done(m, g)
 	}
 	r.Void = func(m *tournament.Match, deal, rotation int, err error) {
-		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void and played again: %v", m.Number, deal, rotation, err))
-		var s *referee.Starved
-		if errors.As(err, &s) {
+		again := "and played again"
+		if _, busy := errors.AsType[*referee.Starved](err); busy {
 			r.Starved++
+			again = "and will be played again after the others"
 		}
-		void(r.Voids[len(r.Voids)-1])
+		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err))
+		say(r.Voids[len(r.Voids)-1])
+	}
+	r.Busy = func(used time.Duration) {
+		say(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
 	}
 	r.began = time.Now()
 	err := r.Tournament.Play(ctx)

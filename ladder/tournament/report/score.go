@@ -98,13 +98,7 @@ func (r *Run) standing(s tournament.Standing) string {
 // progress returns how far the tournament is after so much time.
 func (r *Run) progress(results tournament.Results, took time.Duration) (parts []part) {
 	matches := r.Matches()
-	deals, rotations := 0, 1
-	for _, m := range matches {
-		if len(m.Bots) > 1 || len(r.Bots) == 1 {
-			deals += r.Deals
-			rotations = len(m.Bots)
-		}
-	}
+	deals, all := r.Total()
 	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
 		round := 0
 		if len(matches) > 0 {
@@ -116,7 +110,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if results.Distinct < results.Deals {
 		parts = append(parts, part{fmt.Sprintf("%d distinct", results.Distinct), 2})
 	}
-	played, all := r.Resumed()+r.Played, r.Games()
+	played := r.Resumed() + r.Played
 	parts = append(parts, part{fmt.Sprintf("%d/%d games", played, all), 6})
 	faults := 0
 	for _, s := range results.Standings {
@@ -133,6 +127,6 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if r.SPRT != nil {
 		left = "at most " + left
 	}
-	rate := float64(r.Played) / took.Seconds() / float64(rotations)
+	rate := float64(r.Played) / took.Seconds() * float64(deals) / float64(all)
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }

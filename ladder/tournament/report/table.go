@@ -35,11 +35,18 @@ func (r *Run) WriteTables(w io.Writer) error {
 	if results.Distinct < results.Deals {
 		r.writeRepeats(w, results)
 	}
-	speed := ": there were none left to play"
-	if r.Played > 0 {
+	speed := ""
+	switch {
+	case r.Played == 0 && r.Early == nil:
+		speed = ": there were none left to play"
+	case r.Played > 0:
 		speed = fmt.Sprintf(", %.1f games a second", float64(r.Played)/r.Took.Seconds())
 	}
 	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Played, "game"), r.Took.Seconds(), speed)
+	if r.Early != nil {
+		fmt.Fprintf(w, "missing: %s\n", r.missingText())
+	}
+	r.writeCredit(w, results)
 	r.writeAdjudicated(w)
 	r.writeFaults(w)
 	if r.Dir.FaultsOnly {
@@ -54,6 +61,19 @@ func (r *Run) WriteTables(w io.Writer) error {
 		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.Starved, "game"))
 	}
 	return nil
+}
+
+// writeCredit says how long other programs held the cores while bots wanted them.
+func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
+	var bots []string
+	for _, s := range results.Standings {
+		if s.Credit > 0 {
+			bots = append(bots, fmt.Sprintf("%s %.1f s", s.Name, s.Credit.Seconds()))
+		}
+	}
+	if len(bots) > 0 {
+		fmt.Fprintf(w, "credit, for time in which other programs held the cores: %s\n", strings.Join(bots, ", "))
+	}
 }
 
 // mostPairs is how many bots have a table of who did what against whom.
