@@ -79,6 +79,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	p.Sandbox = sandboxed
 	// It would hide that a bot in Python does not flush, and would fail on other machines.
 	os.Unsetenv("PYTHONUNBUFFERED")
+	noticeCredit(cmd.ErrOrStderr())
 	w := cmd.OutOrStdout()
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), report.Clock(o.Clock), f.seed)

@@ -146,6 +146,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
+	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
 	if err := f.openDir(t, f.plan(t, specs, sandboxed), old); err != nil {
 		return err

@@ -106,6 +106,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
+	noticeCredit(cmd.ErrOrStderr())
 	return f.sit(cmd, m, out)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -124,6 +125,13 @@ func sandboxBots(t *tournament.Tournament, programs []program.Program, s *refere
 func noticeCores(w io.Writer, concurrency int) {
 	if notice := tournament.Crowded(concurrency); notice != "" {
 		fmt.Fprintf(w, "notice: %s\n", notice)
+	}
+}
+
+// noticeCredit says so where late bots get no credit on this machine.
+func noticeCredit(w io.Writer) {
+	if err := cores.Check(referee.Cores()); err != nil {
+		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }
 

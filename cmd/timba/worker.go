@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -131,6 +132,9 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		return o, err
 	}
 	o.Version, o.House, o.Dir = version(), house.Registry{}, f.data
+	if err := cores.Check(referee.Cores()); err != nil {
+		o.Log.Warn("late bots get no credit", "err", err)
+	}
 	if o.Cores, err = server.Cores(f.cores, &config.Config{Workers: runtime.NumCPU()}); err != nil {
 		return o, err
 	}

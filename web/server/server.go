@@ -33,6 +33,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
@@ -204,6 +205,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		return err
 	}
 	web := api.NewServer(handler, s.Log)
+	if err := cores.Check(referee.Cores()); err != nil {
+		s.Log.Warn("late bots get no credit", "err", err)
+	}
 	s.Log.Info("serving", "data", string(s.Dir), "listen", s.listener.Addr().String(), "workers", len(s.Cores), "sandbox", s.Level.String(), "version", s.Version)
 	outliveLimits()
 	group, ctx := errgroup.WithContext(ctx)
