@@ -1,4 +1,4 @@
-.PHONY: check test lint build
+.PHONY: check test soak lint build
 
 # The quick check of a change: a minute.
 check:
@@ -7,6 +7,10 @@ check:
 # All tests, with their own set-up: what decides.
 test:
 	script/test
+
+# What needs an hour and an idle machine: `script/soak -l` lists its parts.
+soak:
+	script/soak
 
 lint:
 	script/lint

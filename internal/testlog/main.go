@@ -1,0 +1,184 @@
+// Testlog runs go test -json and prints a line for each package, the output of those that fail,
+// and at the end the slowest packages and tests and what was left out. Several runs, separated by
+// "+", go on at the same time:
+//
+//	testlog -race ./a ./b + ./c
+//
+// The environment variable TESTLOG_LEFT_OUT adds lines to what was left out.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is a line of go test -json.
+type event struct {
+	Action, Package, Test, Output, FailedBuild string
+	Elapsed                                    float64
+}
+
+// timed is what has taken a while.
+type timed struct {
+	name    string
+	seconds float64
+}
+
+// summary is what all runs have said.
+type summary struct {
+	mu              sync.Mutex
+	packages, tests []timed
+	leftOut         map[string]int // how often for each reason
+	failed          []string
+	processor       time.Duration
+}
+
+func main() {
+	begin, s, status := time.Now(), &summary{leftOut: map[string]int{}}, 0
+	var group sync.WaitGroup
+	for args := range slices.Values(runs(os.Args[1:])) {
+		group.Go(func() {
+			if !s.run(args) {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				status = 1
+			}
+		})
+	}
+	group.Wait()
+	s.print(time.Since(begin))
+	os.Exit(status)
+}
+
+// runs divides arguments at each "+".
+func runs(args []string) (all [][]string) {
+	for {
+		i := slices.Index(args, "+")
+		if i < 0 {
+			return append(all, args)
+		}
+		all, args = append(all, args[:i]), args[i+1:]
+	}
+}
+
+func (s *summary) run(args []string) (passed bool) {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return false
+	}
+	r := &reader{summary: s, said: map[string][]said{}}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			e = event{Action: "build-output", Output: lines.Text() + "\n"}
+		}
+		s.mu.Lock()
+		r.take(e)
+		s.mu.Unlock()
+	}
+	err = cmd.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.processor += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return err == nil && lines.Err() == nil
+}
+
+// said is a line of a package's output, and the test that has printed it, if any.
+type said struct{ test, text string }
+
+// reader reads the events of one run.
+type reader struct {
+	*summary
+	said map[string][]said // what is still of interest, by package
+}
+
+var place = regexp.MustCompile(`^\s*\S+\.go:\d+: `)
+
+func (r *reader) take(e event) {
+	switch e.Action {
+	case "build-output":
+		fmt.Print(e.Output)
+	case "output":
+		r.said[e.Package] = append(r.said[e.Package], said{e.Test, e.Output})
+	case "pass", "skip", "fail":
+		if e.Test == "" {
+			r.end(e)
+			return
+		}
+		if !strings.Contains(e.Test, "/") {
+			r.tests = append(r.tests, timed{e.Package + " " + e.Test, e.Elapsed})
+		}
+		if e.Action == "fail" {
+			r.failed = append(r.failed, e.Package+" "+e.Test)
+			return
+		}
+		r.said[e.Package] = slices.DeleteFunc(r.said[e.Package], func(s said) bool {
+			if s.test == e.Test && e.Action == "skip" && place.MatchString(s.text) {
+				r.leftOut[strings.TrimSpace(place.ReplaceAllString(s.text, ""))]++
+			}
+			return s.test == e.Test
+		})
+	}
+}
+
+// end prints a package: its line, or all that it has said if it has failed.
+func (r *reader) end(e event) {
+	r.packages = append(r.packages, timed{e.Package, e.Elapsed})
+	for _, line := range r.said[e.Package] {
+		if e.Action == "fail" || strings.HasPrefix(line.text, "ok  \t") {
+			fmt.Print(line.text)
+		}
+	}
+	delete(r.said, e.Package)
+	if e.Action == "fail" && e.FailedBuild != "" {
+		r.failed = append(r.failed, e.Package)
+	}
+}
+
+func (s *summary) print(wall time.Duration) {
+	for _, list := range []struct {
+		title string
+		most  int
+		all   []timed
+	}{{"slowest packages", 15, s.packages}, {"slowest tests", 30, s.tests}} {
+		slices.SortFunc(list.all, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+		fmt.Printf("\n%s, in seconds:\n", list.title)
+		for _, t := range list.all[:min(list.most, len(list.all))] {
+			if t.seconds >= 0.1 {
+				fmt.Printf("%7.1f  %s\n", t.seconds, strings.ReplaceAll(t.name, "github.com/timba-arena/timba/", ""))
+			}
+		}
+	}
+	fmt.Printf("\n%.0f s, and %.0f s of processor time for building and testing\n", wall.Seconds(), s.processor.Seconds())
+	for _, name := range s.failed {
+		fmt.Println("failed:", name)
+	}
+	var reasons []string
+	for reason, n := range s.leftOut {
+		reasons = append(reasons, fmt.Sprintf("%d tests: %s", n, reason))
+	}
+	slices.Sort(reasons)
+	reasons = append(reasons, strings.Split(os.Getenv("TESTLOG_LEFT_OUT"), "\n")...)
+	for _, reason := range reasons {
+		if reason != "" {
+			fmt.Println("LEFT OUT:", reason)
+		}
+	}
+}
