@@ -52,9 +52,12 @@ func Raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// KeepTemp restores TMPDIR at the end of the test: a server that runs in the test's process sets it.
-func KeepTemp(t testing.TB) {
-	t.Setenv("TMPDIR", os.TempDir())
+// KeepTemp restores TMPDIR at the end of the test, and whenever restore is called: a server that
+// runs in the test's process sets it.
+func KeepTemp(t testing.TB) (restore func()) {
+	dir := os.TempDir()
+	t.Setenv("TMPDIR", dir)
+	return func() { os.Setenv("TMPDIR", dir) }
 }
 
 // Files makes dir and writes files by name into it. A name may have directories
