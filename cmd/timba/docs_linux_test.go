@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // notRun are the command lines of the documentation that this test does not run, by their
@@ -281,7 +282,7 @@ func newLibrary(t *testing.T) *library {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
-	l.a.program = undetected(t)
+	l.a.program = proc.Program(t, "timba")
 	s := l.a.serve(t, "--workers", "1")
 	l.admin = s.token
 	var codes []string

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // mistake is a bot in testdata/mistakes, and what is said of it by all that report a fault:
@@ -76,7 +77,7 @@ func TestMistakes(t *testing.T) {
 	kit.Slow(t)
 	t.Parallel()
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
-	a.program = undetected(t)
+	a.program = proc.Program(t, "timba")
 	s := a.serve(t, "--workers", "1")
 	env := append(os.Environ(), "TIMBA_URL="+s.url, "TIMBA_TOKEN="+s.token, "XDG_CACHE_HOME="+t.TempDir())
 	t.Run("bots", func(t *testing.T) { // ends before the server
