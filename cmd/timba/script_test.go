@@ -46,8 +46,13 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata/script, each in its own directory.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, "testdata/script")
+}
+
+// runScripts runs the scripts of a directory.
+func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		UpdateScripts:       kit.Updating(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

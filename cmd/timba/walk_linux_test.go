@@ -317,18 +317,18 @@ func (w *walk) run(args []string, start bool) {
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				w.t.Errorf("%s panics: %v\n%s", shown(args), p, debug.Stack())
+				w.t.Errorf("%s panics: %v\n%s", commandText(args), p, debug.Stack())
 			}
 			close(ended)
 		}()
 		status = runUntil(ctx, args, strings.NewReader(""), stdout, stderr)
 	}()
-	kit.Wait(w.t, shown(args)+" ends with its context", ended)
+	kit.Wait(w.t, commandText(args)+" ends with its context", ended)
 	w.judge(args, status, stdout.String(), stderr.String())
 }
 
-// shown returns a command line as people can read it.
-func shown(args []string) string {
+// commandText returns a command line as people can read it.
+func commandText(args []string) string {
 	var words []string
 	for _, a := range args {
 		if len(a) > 60 {
@@ -346,21 +346,21 @@ func (w *walk) judge(args []string, status int, stdout, stderr string) {
 	w.seen[text] = true
 	switch {
 	case status < exitGood || status > exitNoVerdict:
-		w.t.Errorf("%s: status %d\n%s", shown(args), status, text)
+		w.t.Errorf("%s: status %d\n%s", commandText(args), status, text)
 	case status == exitError && !strings.Contains(text, "timba: "):
-		w.t.Errorf("%s: status %d without a message:\n%s", shown(args), status, text)
+		w.t.Errorf("%s: status %d without a message:\n%s", commandText(args), status, text)
 	case len(text) > 4000 || !utf8.ValidString(text):
-		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", shown(args), len(text), utf8.ValidString(text))
+		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", commandText(args), len(text), utf8.ValidString(text))
 	}
 	for what, pattern := range forbidden {
 		if what == "an escape that nobody has explained" && (strings.Contains(text, "stand for what cannot be shown") || strings.Contains(text, "$'")) {
 			continue
 		}
 		if found := pattern.FindString(text); found != "" {
-			w.t.Errorf("%s: the message has %s, %q:\n%.600s", shown(args), what, found, text)
+			w.t.Errorf("%s: the message has %s, %q:\n%.600s", commandText(args), what, found, text)
 		}
 	}
 	if found := forbidden["Go's text of a value"].FindString(stdout); found != "" {
-		w.t.Errorf("%s: the output has %q", shown(args), found)
+		w.t.Errorf("%s: the output has %q", commandText(args), found)
 	}
 }
