@@ -150,6 +150,7 @@ type library struct {
 	admin    string
 	template string
 	shared   sync.Mutex // the server, and the account on it
+	models   sync.Mutex // the directory of models, which one experiment uses
 }
 
 // TestDocumentedCommands runs every command line of the pages and of --help. Pages run at the same
@@ -443,6 +444,10 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		l.shared.Lock()
 		defer l.shared.Unlock()
 	}
+	if strings.Contains(line, "experiment thesis") {
+		l.models.Lock()
+		defer l.models.Unlock()
+	}
 	if m := makes.FindStringSubmatch(line); m != nil {
 		l.sh(t, dir, "rm -rf "+m[1]+m[2])
 	}
@@ -455,6 +460,7 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
 	case strings.HasPrefix(line, "timba login "):
 		env = []string{"XDG_CONFIG_HOME=" + filepath.Join(dir, ".config")}
+		l.sh(t, dir, "timba tokens add --scope all > token.txt") // an example revokes another
 		token, err := os.ReadFile(filepath.Join(dir, "token.txt"))
 		if err != nil {
 			t.Fatal(err)
@@ -462,6 +468,8 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		stdin = string(token)
 	case strings.HasPrefix(line, "timba submit "):
 		l.sh(t, dir, fmt.Sprintf("if test -d mybot; then echo '# %s' >> mybot/bot.py; python3 -m zipfile -c mybot.zip mybot/*; fi", d.where+line))
+	case line == "timba bots cancel mybot":
+		l.sh(t, dir, "echo '# to be cancelled' >> mybot/bot.py && timba submit mybot")
 	case line == "timba bots restore mybot":
 		line = "timba bots withdraw mybot && " + line
 	case line == "timba bots use mybot 3":

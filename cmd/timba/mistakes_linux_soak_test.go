@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -112,7 +113,7 @@ func (m mistake) report(t *testing.T, timbaPath string, env []string) (record re
 	if m.build != nil {
 		record.Build = m.built(t, bot)
 	} else {
-		record.Reason, record.Circumstances = recorded(t, bot, out)
+		record.Reason, record.Circumstances = faultIn(t, bot, out)
 	}
 	return record
 }
@@ -129,8 +130,8 @@ func (m mistake) built(t *testing.T, bot string) []string {
 	return fault.Lines(output)
 }
 
-// recorded returns the first fault of a match in a directory, and what is known about it.
-func recorded(t *testing.T, bot, out string) (reason fault.Reason, about *circumstances) {
+// faultIn returns the first fault of a match in a directory, and what is known about it.
+func faultIn(t *testing.T, bot, out string) (reason fault.Reason, about *circumstances) {
 	t.Helper()
 	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, rules.Game, error) { return readReplay(nil, path) })
 	kit.Must(t, err)
@@ -141,8 +142,10 @@ func recorded(t *testing.T, bot, out string) (reason fault.Reason, about *circum
 			r, _, err := readReplay(nil, path)
 			kit.Must(t, err)
 			reason, about = r.Faults[0].Reason, &circumstances{Circumstances: c}
-			for i, line := range c.Stderr { // which has the bot's directory in it
-				about.Stderr[i] = strings.ReplaceAll(line, bot, "/bot")
+			about.Stderr = nil
+			for _, line := range c.Stderr { // which names directories of this machine
+				line = machineDirs.ReplaceAllString(strings.ReplaceAll(line, bot, "/bot"), "/dir")
+				about.Stderr = append(about.Stderr, line)
 			}
 		}
 		return c, words
@@ -150,3 +153,6 @@ func recorded(t *testing.T, bot, out string) (reason fault.Reason, about *circum
 	kit.Must(t, e.Explain())
 	return reason, about
 }
+
+// machineDirs are the directory of a build, and that of an interpreter's modules.
+var machineDirs = regexp.MustCompile(`/[^\s"(]+/(timba/builds/[^/\s"]+|lib/python[0-9.]+)`)

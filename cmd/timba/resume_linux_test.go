@@ -101,7 +101,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
 	bot, gate := holder(t)
-	match := []string{"match", "teeko", bot, "@random", "--sandbox", "off", "--movetime", "600000", "--startup", "600000"}
+	match := []string{"match", "teeko", bot, "@random", "--concurrency", "1", "--sandbox", "off", "--movetime", "600000", "--startup", "600000"}
 	p := begin(t, append(match, "--deals", "4", "--seed", "9", "--out", dir)...)
 	until(t, "a game is kept", func() bool { return len(finished(t, dir)) > 0 })
 	kit.Must(t, p.Process.Signal(os.Interrupt))
