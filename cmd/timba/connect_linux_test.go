@@ -9,9 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/web/client"
 )
 
 // connectLadders have clocks that a busy machine keeps.
@@ -30,6 +30,16 @@ deals = 1
 clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@first"]
 `
+
+// join registers a person, and returns a client with their credentials.
+func (s *served) join(t *testing.T, name string) *client.Client {
+	t.Helper()
+	c := kit.Get[*client.Client](t)(client.New(s.url, ""))
+	joined, err := c.Register(t.Context(), name, "")
+	kit.Must(t, err)
+	c.Token = joined.Key
+	return c
+}
 
 // connected is a timba connect that runs.
 type connected struct {
@@ -55,6 +65,9 @@ func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
 		close(c.ended)
 	}()
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("timba connect says:\n%s", c.said())
+		}
 		os.Remove(file) // the bot, which has the same stderr, ends when its input does
 		c.Process.Kill()
 		<-c.ended
@@ -81,11 +94,7 @@ func (c *connected) await(t *testing.T, pattern string) {
 // exits waits for its end and requires its status.
 func (c *connected) exits(t *testing.T, status int) {
 	t.Helper()
-	select {
-	case <-c.ended:
-	case <-time.After(5 * time.Minute):
-		t.Fatalf("timba connect goes on:\n%s", c.said())
-	}
+	kit.Wait(t, "timba connect ends", c.ended)
 	if got := c.ProcessState.ExitCode(); got != status {
 		t.Errorf("%v, want status %d:\n%s", c.ProcessState, status, c.said())
 	}

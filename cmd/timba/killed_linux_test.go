@@ -13,10 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // hardBots are shell bots whose processes are hard to end. MARK stands for digits in the arguments
@@ -76,7 +74,7 @@ func newMess(t *testing.T) *mess {
 // mayhem is a referee that will be killed.
 type mayhem struct {
 	*exec.Cmd
-	said    bytes.Buffer
+	said    kit.Output
 	playing chan struct{} // closed in the middle of its play, or its build
 	family  map[string]bool
 }
@@ -115,43 +113,43 @@ func (m *mess) begin(t *testing.T, sign string, times int, args ...string) {
 	}()
 }
 
-// kill ends all referees while they play, and requires that nothing of them is left a second
-// later.
-func (m *mess) kill(t *testing.T) {
+// await waits until all referees play.
+func (m *mess) await(t *testing.T) {
 	t.Helper()
-	processes := 0
 	for _, r := range m.all {
-		select {
-		case <-r.playing:
-		case <-time.After(time.Minute):
-			t.Fatalf("%v does not play after a minute", r.Args)
-		}
+		kit.Wait(t, fmt.Sprintf("%v plays", r.Args), r.playing)
 		if strings.Contains(r.said.String(), "it has ended\n") {
 			t.Fatalf("%v has ended:\n%s", r.Args, r.said.String())
 		}
 		r.family = family(r.Process.Pid)
-		processes += len(r.family)
 	}
-	began := time.Now()
+}
+
+// kill ends all referees, and waits until nothing of them is left.
+func (m *mess) kill(t *testing.T) {
+	t.Helper()
 	for _, r := range m.all {
 		r.Process.Kill()
 	}
 	for _, r := range m.all {
 		r.Wait()
 	}
+	m.gone(t)
+}
+
+// gone waits until nothing is left of what has ended.
+func (m *mess) gone(t *testing.T) {
+	t.Helper()
 	var left []string
-	for deadline := began.Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if left = m.left(t); len(left) == 0 || time.Now().After(deadline) {
-			break
+	defer func() {
+		if len(left) > 0 {
+			t.Logf("there is left:\n%s", strings.Join(left, "\n"))
 		}
-	}
-	took := time.Since(began)
-	if len(left) > 0 {
-		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
-	} else if took > time.Second && !kit.Raced() {
-		t.Errorf("nothing is left only after %v", took)
-	}
-	t.Logf("%d referees and %d processes of theirs were gone after %v", len(m.all), processes, took)
+	}()
+	until(t, "nothing is left", func() bool {
+		left = m.left(t)
+		return len(left) == 0
+	})
 }
 
 // left returns what is left of the referees.
@@ -260,43 +258,39 @@ func family(pid int) map[string]bool {
 	return all
 }
 
-// TestKilled kills the referees of twenty matches with SIGKILL at once: with bots of all kinds,
-// sandboxed and not, stopped between their turns and not, two of them still building. A second
-// later no process, mount, cgroup or temporary directory is left.
+// A referee that is killed with SIGKILL leaves no process, mount, cgroup or temporary directory: with
+// sandboxed bots that are hard to end, without a sandbox, and during a build.
 func TestKilled(t *testing.T) {
-	kit.Slow(t)
+	t.Parallel()
 	m := newMess(t)
-	ways := [][]string{{"--sandbox", "auto"}, {"--sandbox", "off"}}
-	if sandbox.Probe().Level == sandbox.Full {
-		ways = append(ways, []string{"--sandbox", "full", "--ponder", "off"})
-	}
-	names := []string{"deaf", "parent", "runaway", "spinner", "litter"}
-	for i := range 18 {
-		a, b, way := names[i%len(names)], names[(i+i/len(names)+1)%len(names)], ways[i%len(ways)]
-		sign, times := " > move ", 3
-		if a == "spinner" || b == "spinner" {
-			sign, times = " < turn ", 1
+	for i, args := range [][]string{
+		{"deaf", "runaway", "--sandbox", "auto"}, {"parent", "litter", "--sandbox", "off"}, {"build-deaf", "@greedy", "--sandbox", "auto"},
+	} {
+		args[0] = filepath.Join(m.bots, args[0])
+		sign, times := "building ", 1
+		if i < 2 {
+			args[1] = filepath.Join(m.bots, args[1])
+			sign, times = " > move ", 3
 		}
-		args := []string{"match", "brisca", filepath.Join(m.bots, a), filepath.Join(m.bots, b), "--deals", "100000", "--movetime", "600000", "--log"}
-		m.begin(t, sign, times, append(args, way...)...)
+		m.begin(t, sign, times, append([]string{"match", "brisca", "--deals", "100000", "--movetime", "600000", "--log"}, args...)...)
 	}
-	for i := range 2 {
-		m.begin(t, "building ", 1, append([]string{"match", "brisca", filepath.Join(m.bots, "build-deaf"), "@greedy"}, ways[i]...)...)
-	}
+	m.await(t)
 	m.kill(t)
 }
 
-// TestKilledWorkers does the same with one referee during twenty concurrent games.
-func TestKilledWorkers(t *testing.T) {
-	kit.Slow(t)
-	m := newMess(t)
-	args := []string{"match", "brisca", "--deals", "100000", "--movetime", "600000", "--log", "--concurrency", "20"}
-	for name := range hardBots {
-		if name != "spinner" { // at whose games all others would wait
-			bot := filepath.Join(m.bots, name)
-			args = append(args, "--bot", "name="+name+"-1 cmd="+bot, "--bot", "name="+name+"-2 cmd="+bot)
-		}
-	}
-	m.begin(t, " > move ", 400, args...)
-	m.kill(t)
+// kill ends a server with SIGKILL, and waits until none of its processes is left.
+func (a *arena) kill(t *testing.T, s *served) {
+	t.Helper()
+	world := a.world(t, s)
+	s.Process.Kill()
+	s.awaitEnd()
+	world.gone(t)
+}
+
+// world returns what there is of a running server, to be looked for when it has ended.
+func (a *arena) world(t *testing.T, s *served) *mess {
+	t.Helper()
+	w := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}
+	w.all = []*mayhem{{Cmd: s.Cmd, family: family(s.Process.Pid)}}
+	return w
 }

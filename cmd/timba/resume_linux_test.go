@@ -3,20 +3,16 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/referee/text"
 )
 
 // process is timba as a separate process; out is what it wrote to stdout and stderr, once it has
@@ -79,116 +75,66 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// A match whose program is killed at any moment, and again after it resumes, loses no finished
-// game and counts none twice.
-func TestResumeAfterKill(t *testing.T) {
-	kit.Slow(t)
-	t.Parallel()
-	match := func(dir string) []string {
-		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}
-	}
-	whole := t.TempDir()
-	begin(t, match(whole)...).ends(t, exitGood)
-	want := contents(t, whole)
-	const games = 40
-	if n := len(finished(t, whole)); n != games {
-		t.Fatalf("%d games are kept, want %d", n, games)
-	}
-	moment := rand.New(rand.NewPCG(1, 2))
-	rounds, broken := 0, 0
-	for ; rounds < 10 || rounds < 50 && broken < 10; rounds++ { // on a busy machine many kills come too late
-		dir := t.TempDir()
-		before := 0
-		for range 2 {
-			args := match(dir)
-			if _, err := os.Stat(filepath.Join(dir, "plan.json")); err == nil {
-				args = []string{"match", "--resume", dir}
-			}
-			p := begin(t, args...)
-			least := before + moment.IntN(games-before+1)
-			until(t, "it has come so far", func() bool { return len(finished(t, dir)) >= least })
-			for began, more := time.Now(), time.Duration(moment.IntN(5_000_000)); time.Since(began) < more; {
-			}
-			p.Process.Kill()
-			p.Wait()
-			n := len(finished(t, dir))
-			if n < before {
-				t.Errorf("%d games are kept, there were %d", n, before)
-			}
-			if before = n; n > 0 && n < games {
-				broken++
-			}
-		}
-		args := match(dir)
-		if _, err := os.Stat(filepath.Join(dir, "plan.json")); err == nil {
-			args = []string{"match", "--resume", dir}
-		}
-		p := begin(t, args...)
-		p.ends(t, exitGood)
-		if text := fmt.Sprintf("\n%s in ", text.Count(games-before, "game")); !strings.Contains(p.out.String(), text) {
-			t.Errorf("%d games were kept, and it says:\n%s", before, p.out.String())
-		}
-		if diff := cmp.Diff(want, contents(t, dir)); diff != "" {
-			t.Errorf("the directory differs (-whole +resumed):\n%s", diff)
-		}
-	}
-	if broken < 10 {
-		t.Errorf("only %d of %d kills came between the first game and the last", broken, 2*rounds)
-	}
+// holder makes a bot that plays the first move of each list. While there is the file gate, it never
+// answers from its second game on.
+func holder(t *testing.T) (bot, gate string) {
+	t.Helper()
+	dir := t.TempDir()
+	gate = filepath.Join(dir, "gate")
+	kit.Files(t, dir, map[string]string{"gate": ""})
+	return writeBot(t, filepath.Join(dir, "holding"), fmt.Sprintf(`
+while read -r verb ply left move rest; do
+	case $verb in
+	timba) echo "ready holding 1" ;;
+	game) games=x$games ;;
+	turn)
+		[ "$games" != x ] && [ -e %s ] && exec sleep 1000000
+		echo "move $move" ;;
+	esac
+done
+`, gate), "run = [\"sh\", \"bot.sh\"]\n"), gate
 }
 
-// Ctrl-C ends a match between two games with status 3, the results so far and the command that
-// resumes it; that command works.
+// Ctrl-C ends a match with status 3, the results so far and the command that resumes it; that
+// command works.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
-	p := begin(t, "match", "teeko", "@random", "@greedy", "--deals", "200", "--seed", "9", "--out", dir)
+	bot, gate := holder(t)
+	match := []string{"match", "teeko", bot, "@random", "--concurrency", "1", "--sandbox", "off", "--movetime", "600000", "--startup", "600000"}
+	p := begin(t, append(match, "--deals", "4", "--seed", "9", "--out", dir)...)
 	until(t, "a game is kept", func() bool { return len(finished(t, dir)) > 0 })
-	if err := p.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, p.Process.Signal(os.Interrupt))
 	p.ends(t, exitNoVerdict)
-	n := len(finished(t, dir))
-	for _, text := range []string{
-		fmt.Sprintf("interrupted after %s\n", text.Count(n, "game")), "resume: timba match --resume " + dir + "\n", "@greedy", "replays: " + dir,
-	} {
+	if n := len(finished(t, dir)); n != 1 {
+		t.Errorf("%d games are kept, want 1", n)
+	}
+	for _, text := range []string{"interrupted after 1 game\n", "resume: timba match --resume " + dir + "\n", "@random", "replays: " + dir} {
 		if !strings.Contains(p.out.String(), text) {
 			t.Errorf("it says nothing of %q:\n%s", text, p.out.String())
 		}
 	}
+	kit.Must(t, os.Remove(gate))
 	again := begin(t, "match", "--resume", dir)
 	again.ends(t, exitGood)
-	if text := fmt.Sprintf("\n%s in ", text.Count(400-n, "game")); !strings.Contains(again.out.String(), text) {
-		t.Errorf("%d games were kept, and it says:\n%s", n, again.out.String())
+	if !strings.Contains(again.out.String(), "\n7 games in ") {
+		t.Errorf("a game was kept, and it says:\n%s", again.out.String())
 	}
 
-	p = begin(t, "match", "teeko", "@random", "@greedy", "--deals", "100000")
-	until(t, "the match goes on", func() bool { return len(children(t, p)) > 0 })
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	bot, _ = holder(t)
+	match[2] = bot
+	p = begin(t, match...)
+	until(t, "the match goes on", func() bool { return len(family(p.Process.Pid)) > 1 })
+	kit.Must(t, p.Process.Signal(syscall.SIGTERM))
 	p.ends(t, exitNoVerdict)
 	if !strings.Contains(p.out.String(), "only a match with --out DIR can be resumed\n") {
 		t.Errorf("it says\n%s", p.out.String())
 	}
 }
 
-// children returns the processes that a process has started.
-func children(t *testing.T, p *process) []string {
-	t.Helper()
-	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for _, path := range tasks {
-		data, _ := os.ReadFile(path) // a thread that has ended has none
-		all = append(all, strings.Fields(string(data))...)
-	}
-	return all
-}
-
 // A second Ctrl-C ends the program at once, even while it waits for a reader of its output.
 func TestInterruptTwice(t *testing.T) {
+	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

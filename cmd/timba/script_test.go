@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/systemd"
@@ -26,7 +27,6 @@ import (
 // TestMain makes the test binary run as timba, also as a house bot.
 func TestMain(m *testing.M) {
 	sandbox.MaybeInit(systemd.Delegate)
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else house bots sleep a second at their end
 	// A match of this process starts house bots, the benchmark in Python starts timba env.
 	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env"}, os.Args[1]) {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(proc.Clean(m), map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
@@ -46,8 +46,13 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts of testdata/script, each in its own directory.
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, "testdata/script")
+}
+
+// runScripts runs the scripts of a directory.
+func runScripts(t *testing.T, dir string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 dir,
 		UpdateScripts:       kit.Updating(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -11,35 +11,19 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/referee/refereetest"
 )
 
 // arena is the directory of a competition, on which servers start and end.
 type arena struct {
 	program string // timba
 	dir     string
-	home    string // of its user's account, and of the starters
-	place   *place // where its servers run; nil: where the test does
-}
-
-// undetected returns timba without the race detector, for tests of what many commands print. Others
-// run the same commands with it.
-func undetected(t *testing.T) (path string) {
-	t.Helper()
-	path, err := exec.LookPath("timba")
-	if kit.Raced() {
-		path, err = refereetest.Build(t.TempDir(), "../timba")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
+	home    string                // of its user's account, and of the starters
+	start   func(*exec.Cmd) error // starts its servers; nil: where the test runs
 }
 
 // quickLadders returns a configuration of many short matches between a number of house bots.
@@ -110,13 +94,18 @@ func (a *arena) launch(t testing.TB, args ...string) (s *served, stdout *bufio.S
 		t.Fatal(err)
 	}
 	start := s.Start
-	if a.place != nil {
-		start = func() error { return a.place.start(s.Cmd) }
+	if a.start != nil {
+		start = func() error { return a.start(s.Cmd) }
 	}
 	if err := start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Process.Kill() })
+	t.Cleanup(func() {
+		s.Process.Kill()
+		if t.Failed() {
+			t.Logf("the server says\n%s", s.log())
+		}
+	})
 	return s, bufio.NewScanner(out)
 }
 
@@ -175,11 +164,7 @@ func finishedIn(log string) (ids []int64) {
 // exits waits for the end of a server and requires its status.
 func (s *served) exits(t *testing.T, status int) {
 	t.Helper()
-	select {
-	case <-s.ended:
-	case <-time.After(10 * time.Minute):
-		t.Fatalf("the server does not end:\n%s", s.log())
-	}
+	kit.Wait(t, "the server ends", s.ended)
 	if got := s.ProcessState.ExitCode(); got != status {
 		t.Fatalf("%v, want status %d\n%s", s.ProcessState, status, s.log())
 	}

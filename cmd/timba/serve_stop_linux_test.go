@@ -11,25 +11,34 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
-// longLadder has matches of some seconds.
+// longLadder has matches of twenty games.
 const longLadder = `[[ladder]]
 name = "brisca"
 game = "brisca"
-deals = 300
+deals = 10
 clock = {movetime = 10000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
+`
+
+// endlessLadder has matches that do not end: one of the bots thinks for an hour.
+const endlessLadder = `[limits]
+time = 10080
+[[ladder]]
+name = "tebes"
+game = "tebes"
+deals = 1
+clock = {movetime = 36000000, startup = 60000}
+house = ["@random", "@tebes-mcts:time=1h"]
 `
 
 // playing waits until matches are being played.
@@ -39,38 +48,37 @@ func (s *served) playing(t *testing.T) {
 }
 
 // On SIGTERM, or when the terminal is closed, running matches finish if they have time; else they
-// are interrupted, and wait.
+// are interrupted, wait, and are played again by the next server.
 func TestServeStop(t *testing.T) {
 	t.Parallel()
 	// The tests may run with SIGHUP ignored, as under nohup, which servers would inherit.
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+	t.Cleanup(func() { signal.Stop(hangup) })
 	for _, test := range []struct {
-		name, grace string
-		signal      syscall.Signal
-		state       ladder.MatchState // of the matches that run
+		name, ladder, grace string
+		signal              syscall.Signal
+		state               ladder.MatchState // of the matches that run
 	}{
-		{"time to finish", "5m", syscall.SIGTERM, ladder.Finished},
-		{"no time", "0s", syscall.SIGTERM, ladder.Waiting},
-		{"no terminal", "0s", syscall.SIGHUP, ladder.Waiting},
+		{"time to finish", longLadder, "5m", syscall.SIGTERM, ladder.Finished},
+		{"no time", endlessLadder, "0s", syscall.SIGTERM, ladder.Waiting},
+		{"no terminal", endlessLadder, "0s", syscall.SIGHUP, ladder.Waiting},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := newArena(t, longLadder)
+			t.Parallel()
+			a := newArena(t, test.ladder)
 			s := a.serve(t, "--log-level", "debug", "--grace", test.grace)
 			s.playing(t)
-			if err := s.Process.Signal(test.signal); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, s.Process.Signal(test.signal))
 			s.exits(t, exitGood)
-			begun := 0
+			begun := map[int64]bool{}
 			for id, m := range a.matches(t) {
 				if len(m.Attempts) == 0 {
 					continue // chosen, but not begun when the signal came
 				}
-				begun++
+				begun[id] = true
 				if m.State != test.state {
-					t.Errorf("match %d is %s, want %s\n%s", id, m.State, test.state, s.log())
+					t.Errorf("match %d is %s, want %s", id, m.State, test.state)
 				}
 				for _, attempt := range m.Attempts {
 					if attempt.Seed == nil || test.state == ladder.Waiting && attempt.Reason != "the server stopped" {
@@ -78,10 +86,26 @@ func TestServeStop(t *testing.T) {
 					}
 				}
 			}
-			if begun == 0 {
+			if len(begun) == 0 {
 				t.Error("no match has begun")
 			}
 			a.sound(t)
+			if test.state == ladder.Finished {
+				return
+			}
+			s = a.serve(t, "--log-level", "debug", "--grace", "0s")
+			for id := range begun {
+				until(t, "the interrupted match is played again", func() bool {
+					return strings.Contains(s.log(), fmt.Sprintf(`msg="match begins" match=%d `, id))
+				})
+			}
+			kit.Must(t, s.Process.Signal(test.signal))
+			s.exits(t, exitGood)
+			for id := range begun {
+				if m := a.matches(t)[id]; m.State != ladder.Waiting || len(m.Attempts) != 2 {
+					t.Errorf("match %d is %s after a second server, with %d attempts", id, m.State, len(m.Attempts))
+				}
+			}
 		})
 	}
 }
@@ -89,7 +113,7 @@ func TestServeStop(t *testing.T) {
 // A second signal ends the server at once, and leaves nothing more behind than kill -9.
 func TestServeStopTwice(t *testing.T) {
 	t.Parallel()
-	a := newArena(t, longLadder)
+	a := newArena(t, endlessLadder)
 	s := a.serve(t, "--log-level", "debug", "--grace", "1h")
 	s.playing(t)
 	world := a.world(t, s)
@@ -233,156 +257,4 @@ func TestServeRefuses(t *testing.T) {
 			t.Errorf("the database has changed (%v)", err)
 		}
 	})
-}
-
-// TestServeFullDisk: on a full disk, or at a limit on file sizes, the server reports the failure,
-// pauses, loses nothing, and resumes when it can write again.
-func TestServeFullDisk(t *testing.T) {
-	kit.Slow(t)
-	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
-	sizes, flags := map[string]string{}, map[string][]string{}
-	if os.Geteuid() == 0 {
-		ways["full disk"], sizes["full disk"] = fillDisk, "size=24m"
-		// The results of workers are on the disk, too.
-		ways["full disk of a cluster"], sizes["full disk of a cluster"] = fillDisk, "size=48m"
-		flags["full disk of a cluster"] = []string{"--cluster", "127.0.0.1:0"}
-	}
-	for name, fill := range ways {
-		t.Run(name, func(t *testing.T) {
-			a := newArena(t, quickLadders(5))
-			if sizes[name] != "" {
-				tmpfs(t, a.dir, sizes[name])
-				if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(quickLadders(5)), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			s := a.serve(t, flags[name]...)
-			until(t, "a match is finished", func() bool { return len(finishedIn(s.log())) > 0 })
-			undo := fill(t, a, s)
-			until(t, "it is paused", func() bool {
-				status, body := s.get(t, "/healthz")
-				return status == http.StatusServiceUnavailable && strings.Contains(body, "no matches have been played since")
-			})
-			undo()
-			told := len(finishedIn(s.log()))
-			until(t, "it goes on", func() bool {
-				status, _ := s.get(t, "/healthz")
-				return status == http.StatusOK && len(finishedIn(s.log())) > told+3
-			})
-			if err := s.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
-			s.exits(t, exitGood)
-			a.sound(t)
-			all := a.matches(t)
-			for _, id := range finishedIn(s.log()) {
-				if all[id].State != ladder.Finished {
-					t.Errorf("match %d was reported as finished and is %q", id, all[id].State)
-				}
-			}
-			for id, m := range all {
-				if m.State != ladder.Finished {
-					t.Errorf("match %d is %s: %s\n%s", id, m.State, m.Reason, s.log())
-				}
-			}
-			if !strings.Contains(s.log(), "the server cannot play: paused") || !strings.Contains(s.log(), "the server can play again") {
-				t.Errorf("the log says nothing of it:\n%s", s.log())
-			}
-		})
-	}
-}
-
-// fillDisk writes until the disk is full.
-func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
-	t.Helper()
-	path := filepath.Join(a.dir, "filler")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := make([]byte, 4096)
-	for err == nil {
-		_, err = f.Write(block)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	f.Close()
-	return func() {
-		if err := os.Remove(path); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// limitFiles sets the limit on file sizes so that the server can extend no file.
-func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
-	t.Helper()
-	var was unix.Rlimit
-	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, nil, &was); err != nil {
-		t.Fatal(err)
-	}
-	small := unix.Rlimit{Cur: 4096, Max: was.Max}
-	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &small, nil); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &was, nil); err != nil {
-			t.Error(fmt.Errorf("giving the limit back: %w", err))
-		}
-	}
-}
-
-// TestServeRestore covers docs/operating.md, "Backup and restore": a backup of a running server is
-// complete, and a server on it resumes the competition, with people's bots built again from their
-// uploads. The old token works there, and the operator can make another.
-func TestServeRestore(t *testing.T) {
-	kit.Slow(t)
-	t.Parallel()
-	a := newArena(t, quickLadders(3))
-	s := a.serve(t)
-	a.timba(t, s.token, "login", s.url, "--token-file", "-")
-	dir := filepath.Join(a.home, "newcomer")
-	a.timba(t, "", "init", "python", dir)
-	a.timba(t, "", "submit", dir)
-	told := len(finishedIn(s.log()))
-	until(t, "matches go on", func() bool { return len(finishedIn(s.log())) > told+5 })
-	b := &arena{program: a.program, dir: filepath.Join(t.TempDir(), "restored"), home: a.home}
-	a.timba(t, "", "admin", "backup", "--data", a.dir, b.dir)
-	if out := a.timba(t, "", "admin", "verify", "--data", b.dir); !strings.Contains(out, "0 differences found") {
-		t.Errorf("verify says\n%s", out)
-	}
-	before := b.matches(t)
-	again := b.serve(t)
-	if again.token != "" {
-		t.Error("it makes another admin")
-	}
-	newcomer := func(m ladder.Match) bool { return m.State == ladder.Finished && slices.Contains(m.Bots, "newcomer") }
-	seen := 0
-	until(t, "the newcomer plays", func() bool {
-		ids := finishedIn(again.log())
-		if len(ids) == seen {
-			return false
-		}
-		seen = len(ids)
-		all := b.matches(t)
-		return slices.ContainsFunc(ids, func(id int64) bool { return newcomer(all[id]) })
-	})
-	b.timba(t, s.token, "login", again.url, "--token-file", "-")
-	other := b.timba(t, "", "admin", "token", "--data", b.dir, "admin")
-	b.timba(t, other, "login", again.url, "--token-file", "-")
-	if err := again.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	again.exits(t, exitGood)
-	b.sound(t)
-	for id, m := range before {
-		if m.State != ladder.Finished {
-			continue
-		}
-		if diff := cmp.Diff(m, b.matches(t)[id]); diff != "" {
-			t.Errorf("match %d is not what it was (-was +is):\n%s", id, diff)
-		}
-		break
-	}
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -35,7 +34,12 @@ func TestServeShowsToken(t *testing.T) {
 		t.Errorf("the file: %v, %v", info.Mode(), err)
 	}
 	shown := s.log()
-	time.Sleep(2 * time.Second)
+	s.url = regexp.MustCompile(`http://[^/\s]+`).FindString(all)
+	finished := regexp.MustCompile(`(?m)^timba_matches_finished_total\{.*\} [1-9]`)
+	until(t, "a match is finished", func() bool {
+		_, figures := s.get(t, "/metrics")
+		return finished.MatchString(figures)
+	})
 	if more := strings.TrimPrefix(s.log(), shown); more != "" || strings.Contains(shown, "match finished") {
 		t.Errorf("the log is not quiet:\n%s", s.log())
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -26,6 +25,9 @@ var badValues = []string{
 	"", "0", "-1", "7.5", "nonsense", "a=b", "--", "9223372036854775807", "-9223372036854775809", "100000000000000000000000",
 	strings.Repeat("9", 1_000_000), "\xff\xfe", "a\xffb", "red\x1b[31m", "line\nbreak", "\u202eright", "/dev/null/x", ".",
 }
+
+// unknownFlags are no flags of any command.
+var unknownFlags = []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)}
 
 // goodValues has a value for each word in the usage lines. A new word needs one here.
 var goodValues = map[string]string{
@@ -69,8 +71,8 @@ var needed = map[string][]string{
 // unstarted are the commands that only check their usage here, as their context has ended before
 // they begin: they would serve or measure for longer than a test has. Other tests start them.
 var unstarted = []string{
-	"timba serve", "timba worker", "timba demo", "timba doctor", "timba check",
-	"timba bench", "timba bench duplicates", "timba bench env", "timba bench fleet", "timba bench ladder", "timba bench openings", "timba bench sandbox", "timba bench remote",
+	"timba serve", "timba worker", "timba demo", "timba doctor",
+	"timba bench", "timba bench duplicates", "timba bench env", "timba bench fair", "timba bench watchers", "timba bench site", "timba bench fleet", "timba bench ladder", "timba bench openings", "timba bench sandbox", "timba bench remote",
 }
 
 // forbidden are patterns that no message has: they are words of libraries, not of timba.
@@ -95,30 +97,33 @@ var forbidden = map[string]*regexp.Regexp{
 
 // walk runs command lines in this process.
 type walk struct {
-	t     *testing.T
-	data  string // of the server
-	bare  bool   // in an empty directory, without a server
-	tmp   string
-	dir   string // the current directory
-	seen  map[string]bool
-	count int
+	t       *testing.T
+	data    string // of the server
+	restore func() // of TMPDIR
+	bare    bool   // in an empty directory, without a server
+	root    string // of the directories
+	dir     string // the current directory
+	seen    map[string]bool
+	tried   map[string]bool // the parsers that have had bad values
+	next    int             // which bad value comes next
+	count   int
 }
 
-// TestWalk runs every command with every flag and argument missing, empty, wrong and huge, in
-// an empty directory and in one with a bot, a replay and a server. None panics or goes on after
-// its context has ended, and every message is in timba's words.
+// TestWalk runs every command with missing, surplus, unknown, empty, wrong and huge flags and
+// arguments, in an empty directory and in one with a bot, a replay and a server. Each bad value
+// comes to every type of flag and every argument, and some come to every flag. No command panics or goes on
+// after its context has ended, and every message is in timba's words.
 func TestWalk(t *testing.T) {
-	t.Setenv("GORACE", "atexit_sleep_ms=0")
+	restore := kit.KeepTemp(t)
 	a := newArena(t, "[limits]\nrequests = 1000000\nanonymous = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")
-	made, tmp := t.TempDir(), os.TempDir()
-	t.Setenv("TMPDIR", tmp)
+	made := t.TempDir()
 	world(t, made)
 	commands := allCommands(newRoot())
 	checkTables(t, commands)
 	for _, bare := range []bool{true, false} {
 		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
-			w := &walk{t: t, data: a.dir, bare: bare, tmp: tmp, seen: map[string]bool{}}
+			w := &walk{t: t, restore: restore, data: a.dir, bare: bare, root: t.TempDir(), seen: map[string]bool{}, tried: map[string]bool{}}
 			if !bare {
 				t.Setenv(client.EnvURL, s.url)
 				t.Setenv(client.EnvToken, s.token)
@@ -127,7 +132,7 @@ func TestWalk(t *testing.T) {
 				if kit.Short() && i%4 != 0 {
 					continue // one command in four
 				}
-				w.enter(made)
+				w.enter(fmt.Sprint(i), made)
 				w.command(c)
 			}
 			t.Logf("%d command lines, %d messages", w.count, len(w.seen))
@@ -198,14 +203,13 @@ func checkTables(t *testing.T, commands []*cobra.Command) {
 }
 
 // enter makes a new directory, which is also the home of what runs in it.
-func (w *walk) enter(made string) {
-	os.Setenv("TMPDIR", w.tmp)
-	w.dir = w.t.TempDir()
-	if !w.bare {
-		if err := os.CopyFS(w.dir, os.DirFS(made)); err != nil {
-			w.t.Fatal(err)
-		}
+func (w *walk) enter(name, made string) {
+	w.dir = filepath.Join(w.root, name)
+	err := os.Mkdir(w.dir, 0o755)
+	if err == nil && !w.bare {
+		err = os.CopyFS(w.dir, os.DirFS(made))
 	}
+	kit.Must(w.t, err)
 	w.t.Chdir(w.dir)
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
 		w.t.Setenv(name, w.dir)
@@ -216,7 +220,8 @@ func (w *walk) enter(made string) {
 func (w *walk) command(c *cobra.Command) {
 	path := strings.Fields(c.CommandPath())[1:]
 	var good []string
-	for _, a := range arguments(c.Use) {
+	words := arguments(c.Use)
+	for _, a := range words {
 		good = append(good, goodValues[a.name])
 	}
 	var flags []string
@@ -229,81 +234,101 @@ func (w *walk) command(c *cobra.Command) {
 		}
 		return slices.Concat(path, args, flags, more)
 	}
-	w.run(c, line(good, nil))
-	w.run(c, line(nil, nil))
-	w.run(c, slices.Concat(path, good))
-	w.run(c, line(append(slices.Clone(good), "surplus", "more"), nil))
-	for i := range good {
-		w.run(c, line(slices.Delete(slices.Clone(good), i, i+1), nil))
-		for _, bad := range badValues {
+	start := !slices.Contains(unstarted, c.CommandPath())
+	w.run(line(good, nil), start)
+	w.run(line(nil, nil), false)
+	w.run(line(append(slices.Clone(good), "surplus", "more"), nil), false)
+	for i := range words {
+		w.run(line(slices.Delete(slices.Clone(good), i, i+1), nil), false)
+	}
+	if w.bare {
+		return // a bad value is the same everywhere
+	}
+	w.run(slices.Concat(path, good), false)
+	for i, a := range words {
+		for _, bad := range w.bad("argument "+a.name, badValues, len(badValues), 2) {
 			args := slices.Clone(good)
 			args[i] = bad
-			w.run(c, line(args, nil))
+			w.run(line(args, nil), start)
 		}
 	}
-	for _, unknown := range []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)} {
-		w.run(c, line(good, []string{unknown}))
+	for _, unknown := range w.bad("unknown flag", unknownFlags, len(unknownFlags), 2) {
+		w.run(line(good, []string{unknown}), false)
 	}
 	all := pflag.NewFlagSet("all", pflag.ContinueOnError)
 	all.AddFlagSet(c.LocalFlags())
 	all.AddFlagSet(c.InheritedFlags())
 	all.VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" || w.bare {
+		if f.Name == "help" {
 			return
 		}
-		w.run(c, line(good, []string{"--" + f.Name}))
-		w.run(c, append(line(good, nil), "--"+f.Name, "value", "surplus"))
-		for _, bad := range badValues {
-			w.run(c, line(good, []string{"--" + f.Name + "=" + bad}))
+		if f.NoOptDefVal == "" {
+			w.run(line(good, []string{"--" + f.Name}), false)
+		}
+		parser, first := fmt.Sprintf("%T %s", f.Value, f.Value.Type()), len(badValues)
+		if f.Value.Type() == "string" { // the command parses it, and there are many
+			parser, first = parser+" "+f.Name, 4
+		}
+		for _, bad := range w.bad(parser, badValues, first, 1) {
+			w.run(line(good, []string{"--" + f.Name + "=" + bad}), false)
 		}
 	})
 }
 
-// bounds of one run: when its context ends, and when it must have ended.
-const (
-	walkSpan  = 50 * time.Millisecond
-	walkBound = 20 * time.Second
-)
+// bad returns so many values for a parser that has had none, and so many for another, by turns.
+func (w *walk) bad(parser string, values []string, first, later int) (some []string) {
+	n := later
+	if !w.tried[parser] {
+		n = first
+	}
+	w.tried[parser] = true
+	for range n {
+		some = append(some, values[w.next%len(values)])
+		w.next++
+	}
+	return some
+}
 
-// run runs a command line and looks at what it says.
-func (w *walk) run(c *cobra.Command, args []string) {
+// output is what a command writes. With its first bytes it ends the command's context.
+type output struct {
+	kit.Output
+	end context.CancelFunc
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	defer o.end()
+	return o.Output.Write(p)
+}
+
+// run runs a command line and looks at what it says. The context has ended before the command starts
+// or, with start, ends when the command first says something.
+func (w *walk) run(args []string, start bool) {
 	w.t.Helper()
 	w.count++
-	os.Setenv("TMPDIR", w.tmp) // a server sets its own
+	defer w.restore()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
-	if slices.Contains(unstarted, c.CommandPath()) {
+	if !start {
 		cancel()
-	} else {
-		defer time.AfterFunc(walkSpan, cancel).Stop()
 	}
-	var stdout, stderr bytes.Buffer
-	ended := make(chan string, 1)
+	stdout, stderr := &output{end: cancel}, &output{end: cancel}
+	ended := make(chan struct{})
 	status := -1
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				ended <- fmt.Sprintf("panics: %v\n%s", p, debug.Stack())
-				return
+				w.t.Errorf("%s panics: %v\n%s", commandText(args), p, debug.Stack())
 			}
-			ended <- ""
+			close(ended)
 		}()
-		status = runUntil(ctx, args, strings.NewReader(""), &stdout, &stderr)
+		status = runUntil(ctx, args, strings.NewReader(""), stdout, stderr)
 	}()
-	select {
-	case wrong := <-ended:
-		if wrong != "" {
-			w.t.Errorf("%s %s", shown(args), wrong)
-			return
-		}
-	case <-time.After(walkBound):
-		w.t.Fatalf("%s goes on after its context has ended", shown(args))
-	}
+	kit.Wait(w.t, commandText(args)+" ends with its context", ended)
 	w.judge(args, status, stdout.String(), stderr.String())
 }
 
-// shown returns a command line as people can read it.
-func shown(args []string) string {
+// commandText returns a command line as people can read it.
+func commandText(args []string) string {
 	var words []string
 	for _, a := range args {
 		if len(a) > 60 {
@@ -318,26 +343,24 @@ func shown(args []string) string {
 func (w *walk) judge(args []string, status int, stdout, stderr string) {
 	w.t.Helper()
 	text := strings.NewReplacer(w.dir, "$HOME", filepath.Dir(w.data), "$DATA").Replace(stderr)
-	if !w.seen[text] {
-		w.seen[text] = true
-	}
+	w.seen[text] = true
 	switch {
 	case status < exitGood || status > exitNoVerdict:
-		w.t.Errorf("%s: status %d\n%s", shown(args), status, text)
+		w.t.Errorf("%s: status %d\n%s", commandText(args), status, text)
 	case status == exitError && !strings.Contains(text, "timba: "):
-		w.t.Errorf("%s: status %d without a message:\n%s", shown(args), status, text)
+		w.t.Errorf("%s: status %d without a message:\n%s", commandText(args), status, text)
 	case len(text) > 4000 || !utf8.ValidString(text):
-		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", shown(args), len(text), utf8.ValidString(text))
+		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", commandText(args), len(text), utf8.ValidString(text))
 	}
 	for what, pattern := range forbidden {
 		if what == "an escape that nobody has explained" && (strings.Contains(text, "stand for what cannot be shown") || strings.Contains(text, "$'")) {
 			continue
 		}
 		if found := pattern.FindString(text); found != "" {
-			w.t.Errorf("%s: the message has %s, %q:\n%.600s", shown(args), what, found, text)
+			w.t.Errorf("%s: the message has %s, %q:\n%.600s", commandText(args), what, found, text)
 		}
 	}
 	if found := forbidden["Go's text of a value"].FindString(stdout); found != "" {
-		w.t.Errorf("%s: the output has %q", shown(args), found)
+		w.t.Errorf("%s: the output has %q", commandText(args), found)
 	}
 }

@@ -52,6 +52,14 @@ func Raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
+// KeepTemp restores TMPDIR at the end of the test, and whenever restore is called: a server that
+// runs in the test's process sets it.
+func KeepTemp(t testing.TB) (restore func()) {
+	dir := os.TempDir()
+	t.Setenv("TMPDIR", dir)
+	return func() { os.Setenv("TMPDIR", dir) }
+}
+
 // Files makes dir and writes files by name into it. A name may have directories
 // in it; one that ends in "+x" is written without that, and is executable.
 func Files(t testing.TB, dir string, files map[string]string) string {
@@ -73,18 +81,33 @@ func Files(t testing.TB, dir string, files map[string]string) string {
 // machine does not fail a test: what is wanted must come in the end, or the test hangs.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	last := time.Now().Add(time.Hour)
-	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if end, ok := d.Deadline(); ok {
-			last = end.Add(-10 * time.Second) // time to say what did not come
-		}
-	}
+	last := last(t)
 	for pause := time.Millisecond; !holds(); pause = min(2*pause, 32*time.Millisecond) {
 		if time.Now().After(last) {
 			t.Fatalf("until the end of the test run not: %s", what)
 		}
 		time.Sleep(pause)
 	}
+}
+
+// Wait waits for a channel to be closed, as long as Until.
+func Wait[T any](t testing.TB, what string, done <-chan T) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(time.Until(last(t))):
+		t.Fatalf("until the end of the test run not: %s", what)
+	}
+}
+
+// last returns when a wait must end, so that there is time to say what did not come.
+func last(t testing.TB) time.Time {
+	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := d.Deadline(); ok {
+			return end.Add(-10 * time.Second)
+		}
+	}
+	return time.Now().Add(time.Hour)
 }
 
 var update = flag.Bool("update", false, "write the golden files anew")

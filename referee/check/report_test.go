@@ -199,21 +199,24 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A check that is called off leaves at once.
+// A check that is called off makes no other check, whether or not the bot answers.
 func TestCalledOff(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	o := Defaults()
-	o.Clock.Move = time.Minute
-	o.Done = func(c Check) {
-		if c.Name == Start {
-			cancel()
+	for _, bot := range []string{misbehave + " --fault silent", "@first"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o := Defaults()
+		o.Clock.Move, o.Clock.Startup = time.Hour, time.Hour // nothing else ends it
+		var made []string
+		o.Done = func(c Check) {
+			if made = append(made, c.Name); c.Name == Start {
+				cancel()
+			}
 		}
-	}
-	began := time.Now()
-	if r, err := Run(ctx, resolve(t, misbehave+" --fault silent"), o); !referee.IsCancelled(err) || r != nil {
-		t.Errorf("ends with %v, %v", r, err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("took %v", took)
+		if r, err := Run(ctx, resolve(t, bot), o); !referee.IsCancelled(err) || r != nil {
+			t.Errorf("%s: ends with %v, %v", bot, r, err)
+		}
+		if made[len(made)-1] != Start {
+			t.Errorf("%s: these checks were made: %q", bot, made)
+		}
 	}
 }

@@ -86,6 +86,9 @@ func (s *session) did(last string, did fault.Did) { s.last, s.now.Did = last, di
 
 // send writes lines. The next read reports a bot that has ended.
 func (s *session) send(lines []byte, deadline time.Time) error {
+	if err := s.run.ctx.Err(); err != nil {
+		return err // a bot that always answers never makes the referee wait, and look
+	}
 	for line := range bytes.Lines(lines) {
 		s.keep(false, bytes.TrimSuffix(line, []byte("\n")))
 	}

@@ -1,22 +1,27 @@
+//go:build soak && linux
+
 package main
 
 import (
+	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
-// serverKills is the number of kills of TestServeKilled. TIMBA_KILLS sets another number, and the
-// number of people's bots to three instead of one.
+var (
+	killsFlag = flag.Int("kills", 0, "so many kills, instead of a few, in TestServeKilled and TestFleetKilled, with the bots of three people")
+	cutsFlag  = flag.Int("cuts", 0, "so many cuts, instead of one, in TestFleetKilled, some of them of a minute")
+)
+
+// serverKills is the number of kills of TestServeKilled without the flag -kills.
 const serverKills = 8
 
 // TestServeKilled kills the server of a ladder of twenty bots, some of them people's, again and
@@ -25,14 +30,9 @@ const serverKills = 8
 // unchanged; the ratings follow from the matches, bit for bit. Interrupted matches are played
 // again.
 func TestServeKilled(t *testing.T) {
-	kit.Slow(t)
 	kills, people := serverKills, []string{"python"}
-	if text := os.Getenv("TIMBA_KILLS"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatalf("TIMBA_KILLS: %v", err)
-		}
-		kills, people = n, []string{"python", "perl", "bash"}
+	if *killsFlag > 0 {
+		kills, people = *killsFlag, []string{"python", "perl", "bash"}
 	}
 	a := newArena(t, quickLadders(20-len(people)))
 	a.submitStarters(t, people...)
@@ -51,7 +51,7 @@ func TestServeKilled(t *testing.T) {
 			until(t, "matches begin", func() bool { return strings.Contains(s.log(), "match begins") })
 		}
 		<-time.After(time.Duration(rand.Int64N(int64(time.Second))))
-		took := a.kill(t, s)
+		took := a.killed(t, s)
 		slowest = max(slowest, took)
 		a.sound(t)
 		all := a.matches(t)
@@ -131,38 +131,21 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 	s.exits(t, exitGood)
 }
 
-// kill ends a server with SIGKILL, and requires that none of its processes is left shortly after.
-// It returns how long that took.
-func (a *arena) kill(t *testing.T, s *served) (took time.Duration) {
+// killed ends a server with SIGKILL, and returns how long it took until none of its processes was
+// left, ten seconds at most.
+func (a *arena) killed(t *testing.T, s *served) (took time.Duration) {
 	t.Helper()
-	world := a.world(t, s)
 	began := time.Now()
-	s.Process.Kill()
-	s.awaitEnd()
-	return world.gone(t, began)
+	a.kill(t, s)
+	return goneIn(t, began)
 }
 
-// gone requires that nothing is left shortly after a time at which all have ended. It returns how
-// long that took.
-func (m *mess) gone(t *testing.T, began time.Time) (took time.Duration) {
+// goneIn requires that it is not long since a time at which something has been killed of which
+// nothing is left now.
+func goneIn(t *testing.T, began time.Time) (took time.Duration) {
 	t.Helper()
-	var left []string
-	for deadline := began.Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if left = m.left(t); len(left) == 0 || time.Now().After(deadline) {
-			break
-		}
-	}
-	took = time.Since(began)
-	if len(left) > 0 {
-		t.Errorf("after %v there is left:\n%s", took, strings.Join(left, "\n"))
+	if took = time.Since(began); took > 10*time.Second {
+		t.Errorf("nothing is left only after %v", took)
 	}
 	return took
-}
-
-// world returns what there is of a running server, to be looked for when it has ended.
-func (a *arena) world(t *testing.T, s *served) *mess {
-	t.Helper()
-	w := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}
-	w.all = []*mayhem{{Cmd: s.Cmd, family: family(s.Process.Pid)}}
-	return w
 }

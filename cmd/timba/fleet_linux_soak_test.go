@@ -1,3 +1,5 @@
+//go:build soak && linux
+
 package main
 
 import (
@@ -23,20 +25,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// rounds returns a number of rounds: that of an environment variable, if it is set.
-func rounds(t *testing.T, name string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
-}
-
 // chaos is a server and its workers, each in a place of its own, to which things happen.
 type chaos struct {
 	*arena
@@ -58,7 +46,7 @@ func newChaos(t *testing.T, people ...string) *chaos {
 		reported: map[int64]bool{}, finished: map[int64]ladder.Match{}, broken: map[int64]bool{},
 	}
 	c.submitStarters(t, people...)
-	c.arena.place = c.net.places[0]
+	c.arena.start = c.net.places[0].start
 	root := t.TempDir()
 	for i, p := range c.net.places[1:] {
 		name := fmt.Sprintf("lab-%d", i+1)
@@ -231,7 +219,7 @@ func (c *chaos) end(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.server.exits(t, exitGood)
-	world.gone(t, time.Now())
+	world.gone(t)
 	c.note(t)
 	c.check(t)
 	for id, m := range c.matches(t) {
@@ -321,7 +309,8 @@ func (w *worker) kill(t *testing.T) (took time.Duration) {
 	world, began := w.world(t), time.Now()
 	w.cmd.Process.Kill()
 	w.cmd.Wait()
-	return world.gone(t, began)
+	world.gone(t)
+	return goneIn(t, began)
 }
 
 // drain lets the worker finish and leave, and requires that nothing is left of it but the bots in
@@ -333,7 +322,7 @@ func (w *worker) drain(t *testing.T) {
 	if err := w.cmd.Wait(); err != nil {
 		t.Errorf("%s after --drain: %v", w.name, err)
 	}
-	world.gone(t, time.Now())
+	world.gone(t)
 	for _, path := range append(glob(t, w.dir+"/*"), glob(t, w.dir+"/*/*")...) {
 		name, err := filepath.Rel(w.dir, path)
 		if err != nil {

@@ -1,6 +1,9 @@
+//go:build soak && linux
+
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,13 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet"
 )
 
 // fleetKills and fleetCuts are the numbers of kills of the server, of kills of workers, and of cut
-// connections of TestFleetKilled. TIMBA_KILLS sets another number of kills, of which every other
-// one is of the server, and TIMBA_CUTS another number of cuts.
+// connections of TestFleetKilled. The flag -kills sets another number of kills, of which every other
+// one is of the server, and -cuts another number of cuts.
 const (
 	fleetKills = 2
 	fleetCuts  = 1
@@ -30,7 +32,7 @@ const (
 )
 
 const (
-	// longStop is for how long a worker is stopped with TIMBA_CUTS.
+	// longStop is for how long a worker is stopped with the flag -cuts.
 	longStop = time.Minute
 	// shortStop is for how long a worker is stopped that keeps its matches. A bot has no more for a
 	// move in quickLadders.
@@ -45,10 +47,9 @@ var fleetLadders = "pause = 0\nidle = 0\n" + strings.ReplaceAll(quickLadders(10)
 // each of these every match is there once or not at all, verify finds no difference, no bot has a
 // fault, and nothing is left of what was killed. What was broken off is played again.
 func TestFleetKilled(t *testing.T) {
-	kit.Slow(t)
-	kills, cuts := rounds(t, "TIMBA_KILLS", fleetKills), rounds(t, "TIMBA_CUTS", fleetCuts)
+	kills, cuts := cmp.Or(*killsFlag, fleetKills), cmp.Or(*cutsFlag, fleetCuts)
 	people := []string{"python"}
-	if os.Getenv("TIMBA_KILLS") != "" {
+	if *killsFlag > 0 {
 		people = append(people, "perl", "bash")
 	}
 	parts := max(1, (kills+partKills-1)/partKills, (cuts+partCuts-1)/partCuts)
@@ -63,7 +64,7 @@ func TestFleetKilled(t *testing.T) {
 			}
 			c.allPlay(t)
 			for n := first; n < last; n++ {
-				c.killed(t, n)
+				c.killRound(t, n)
 			}
 			for n := firstCut; n < lastCut; n++ {
 				c.cutOff(t, n)
@@ -74,8 +75,8 @@ func TestFleetKilled(t *testing.T) {
 	}
 }
 
-// killed is a round in which the server or a worker is killed, in turns.
-func (c *chaos) killed(t *testing.T, n int) {
+// killRound is a round in which the server or a worker is killed, in turns.
+func (c *chaos) killRound(t *testing.T, n int) {
 	t.Helper()
 	switch w := c.workers[n/2%len(c.workers)]; {
 	case n%2 > 0:
@@ -96,7 +97,7 @@ func (c *chaos) killed(t *testing.T, n int) {
 func (c *chaos) cutOff(t *testing.T, n int) {
 	t.Helper()
 	least := time.Duration(0) // for which the one is stopped
-	if os.Getenv("TIMBA_CUTS") != "" && n%4 == 0 {
+	if *cutsFlag > 0 && n%4 == 0 {
 		least = longStop
 	}
 	if cut := c.workers[n%len(c.workers)]; n%4 == 3 {
@@ -113,7 +114,7 @@ func (c *chaos) cutOff(t *testing.T, n int) {
 func (c *chaos) killServer(t *testing.T, also ...*worker) {
 	t.Helper()
 	pauseAtRandom(time.Second)
-	c.slowest = max(c.slowest, c.kill(t, c.server))
+	c.slowest = max(c.slowest, c.killed(t, c.server))
 	c.note(t)
 	c.check(t) // while there is no server
 	for _, w := range also {

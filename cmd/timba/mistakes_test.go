@@ -1,15 +1,13 @@
 package main
 
 import (
-	"errors"
-	"fmt"
+	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
 // mistake is a bot in testdata/mistakes, and what is said of it by all that report a fault:
@@ -23,6 +21,8 @@ type mistake struct {
 	check []string // what check and the message say
 
 	message []string // what only the message says
+
+	build []string // the command that fails to build it
 }
 
 const (
@@ -56,9 +56,9 @@ var mistakes = []mistake{
 	{name: "c-segfault", needs: "cc", all: []string{"the process was killed by signal 11 (SIGSEGV)", "build with -g -fsanitize=address,undefined"}},
 	{name: "c-assert", needs: "cc", all: []string{"the process was killed by signal 6 (SIGABRT)", "bot.c:10: main: Assertion `", sayWhy}},
 	{name: "c-sanitizer", needs: "cc", all: []string{gone, `its stderr says "SUMMARY: AddressSanitizer: heap-buffer-overflow `, "bot.c:11 in main", sayWhy}},
-	{name: "c-compile", needs: "cc", all: []string{"bot.c:4:16: error: expected"}},
+	{name: "c-compile", build: []string{"cc", "bot.c"}, needs: "cc", all: []string{"bot.c:4:16: error: expected"}},
 	{name: "cpp-throw", needs: "c++", all: []string{"(SIGABRT)", "instance of 'std::out_of_range' what(): vector::_M_range_check", sayWhy}},
-	{name: "cpp-compile", needs: "c++", all: []string{"bot.cpp:7:13: error: no match for"}},
+	{name: "cpp-compile", build: []string{"c++", "-std=c++17", "bot.cpp"}, needs: "c++", all: []string{"bot.cpp:7:13: error: no match for"}},
 	{name: "bash", needs: "bash", all: []string{gone, `its stderr says "bot.sh: line 5: best: unbound variable"`, sayWhy}},
 	{name: "perl", needs: "perl", all: []string{`its stderr says "Can't call method "best" on an undefined value at bot.pl line 7, <STDIN> line`, sayWhy}},
 	{name: "ruby", needs: "ruby", all: []string{gone, "undefined method", "(NoMethodError)", sayWhy}},
@@ -66,86 +66,73 @@ var mistakes = []mistake{
 	{name: "tcl", needs: "tclsh", all: []string{gone, `its stderr says "can't read "best": no such variable"`, sayWhy}},
 	{name: "php", needs: "php", all: []string{`its stderr says "PHP Fatal error: Uncaught Error: Call to a member function best() on null`, sayWhy}},
 	{name: "java", needs: "javac", all: []string{gone, `its stderr says "Exception in thread "main" java.lang.NullPointerException`, sayWhy}},
-	{name: "java-compile", needs: "javac", all: []string{"Bot.java:1: error: incompatible types: int cannot be converted to String"}},
+	{name: "java-compile", build: []string{"javac", "Bot.java"}, needs: "javac", all: []string{"Bot.java:1: error: incompatible types: int cannot be converted to String"}},
 	{name: "rust", needs: "rustc", all: []string{"exited with status 101", "bot.rs:9:", "index out of bounds: the len is ", sayWhy}},
-	{name: "rust-compile", needs: "rustc", all: []string{"bot.rs:1:46: error[E0425]: cannot find value `y` in this scope"}},
+	{name: "rust-compile", build: []string{"rustc", "bot.rs"}, needs: "rustc", all: []string{"bot.rs:1:46: error[E0425]: cannot find value `y` in this scope"}},
 }
 
-// TestMistakes makes all commands report the bots of testdata/mistakes.
+// recordOf is what is known of a mistake: what its build has written, or its fault, and what a match
+// knows about that.
+type recordOf struct {
+	Build         []string       `json:"build,omitempty"`
+	Reason        fault.Reason   `json:"reason"`
+	Circumstances *circumstances `json:"circumstances,omitempty"`
+}
+
+type circumstances struct {
+	fault.Circumstances
+	Hidden *int `json:",omitempty"` // hides a function, which JSON cannot have
+}
+
+// mistakesFile has the records, by name of the mistake. With -tags soak and -update, TestMistakesMade
+// writes it with the compilers and interpreters of all languages.
+const mistakesFile = "testdata/mistakes.json"
+
+// The advice on every recorded fault, of a match and of a submission, is what the table has.
+// TestMistakesMade compares what all commands say of the bots themselves.
 func TestMistakes(t *testing.T) {
-	kit.Slow(t)
-	t.Parallel()
-	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
-	a.program = undetected(t)
-	s := a.serve(t, "--workers", "1")
-	env := append(os.Environ(), "TIMBA_URL="+s.url, "TIMBA_TOKEN="+s.token, "XDG_CACHE_HOME="+t.TempDir())
-	t.Run("bots", func(t *testing.T) { // ends before the server
-		for _, m := range mistakes {
-			t.Run(m.name, func(t *testing.T) {
-				t.Parallel()
-				if _, err := exec.LookPath(m.needs); err != nil {
-					t.Skip(err)
-				}
-				m.report(t, a.program, env)
-			})
+	data, err := os.ReadFile(mistakesFile)
+	kit.Must(t, err)
+	records := map[string]recordOf{}
+	kit.Must(t, json.Unmarshal(data, &records))
+	if len(records) != len(mistakes) {
+		t.Errorf("%s has %d records of %d mistakes", mistakesFile, len(records), len(mistakes))
+	}
+	for _, m := range mistakes {
+		r, ok := records[m.name]
+		switch {
+		case !ok:
+			t.Errorf("%s has no record of %s", mistakesFile, m.name)
+			continue
+		case r.Circumstances == nil:
+			says(t, m.name, fault.BuildCause(r.Build), m.all)
+			continue
 		}
-	})
+		f, c := fault.New(r.Reason), r.Circumstances.Circumstances
+		tells := func() string { return f.TextIn(c) + "\n" + strings.Join(f.Reason.Advice(c), "\n") }
+		says(t, m.name+": a match", tells(), m.all, m.local, m.match)
+		c.Fixed = true
+		message := tells()
+		says(t, m.name+": the message", message, m.all, m.message)
+		forAuthors(t, message)
+	}
 }
 
-// report compares what each of the commands says.
-func (m mistake) report(t *testing.T, program string, env []string) {
-	bot, err := filepath.Abs(filepath.Join("testdata", "mistakes", m.name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "out")
-	timba := func(args ...string) (output string, status int) {
-		cmd := exec.Command(program, args...)
-		cmd.Args[0] = "timba" // which it tells to call
-		cmd.Env = env
-		data, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Fatal(err)
-		}
-		return string(data), cmd.ProcessState.ExitCode()
-	}
-	says := func(name, output string, lists ...[]string) {
-		t.Helper()
-		for _, list := range lists {
-			for _, want := range list {
-				if !strings.Contains(oneLine(output), want) {
-					t.Errorf("%s does not say %q:\n%s", name, want, output)
-				}
+// says requires a text to have all of some words.
+func says(t *testing.T, name, text string, lists ...[]string) {
+	t.Helper()
+	for _, list := range lists {
+		for _, want := range list {
+			if !strings.Contains(oneLine(text), want) {
+				t.Errorf("%s does not say %q:\n%s", name, want, text)
 			}
 		}
 	}
-	movetime := "10000"
-	if m.name == "partial" {
-		movetime = "2000" // the whole time passes
-	}
-	flags := []string{"--games", "brisca", "--movetime", movetime}
-	output, status := timba("match", "brisca", bot, "@first", "--deals", "1", "--movetime", movetime, "--out", out)
-	says("timba match", output, m.all)
-	if status != exitError { // else it was not built
-		says("timba match", output, m.local, m.match, []string{fmt.Sprintf("check: timba check %s --games brisca --movetime %s", bot, movetime)})
-		output, _ = timba("explain", out)
-		says("timba explain", output, m.all, m.local, m.match, []string{fmt.Sprintf("check the whole bot: timba check %s --games brisca --movetime %s", bot, movetime)})
-	}
-	if status == exitGood {
-		t.Errorf("timba match finds no fault:\n%s", output)
-	}
-	output, status = timba(append([]string{"check", bot, "--quick"}, flags...)...)
-	says("timba check", output, m.all)
-	if status == exitFault {
-		says("timba check", output, m.local, m.check)
-	}
-	output, status = timba("submit", bot, "--bot", m.name)
-	if status != exitFault {
-		t.Errorf("the submission ends with status %d:\n%s", status, output)
-	}
-	_, message, _ := strings.Cut(output, m.name+"@1 failed: ")
-	says("the message", message, m.all, m.check, m.message)
+}
+
+// forAuthors requires a message about a submission to suggest nothing that its author cannot do.
+func forAuthors(t *testing.T, message string) {
+	t.Helper()
 	for _, flag := range []string{"--memory", "--processes", "--startup", "--sandbox", "timba doctor"} {
 		if strings.Contains(message, flag) {
 			t.Errorf("the message suggests %s, which is not for its author:\n%s", flag, message)

@@ -1,3 +1,5 @@
+//go:build soak && linux
+
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 // of their own, play over a NATS server that is another, with TLS. That is killed in the middle of matches and
 // comes back, then the server is: every match is there once or not at all, and both play on.
 func TestServeNats(t *testing.T) {
-	kit.Slow(t)
 	c := fleettest.Start(t, "../../docs/operating.md", true)
 	a := newArena(t, quickLadders(3))
 	flags := []string{"--workers", "1", "--nats", c.URL, "--creds", c.Creds, "--log-level", "debug"}

@@ -1,3 +1,5 @@
+//go:build soak && linux
+
 package main
 
 import (
@@ -61,7 +63,6 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 // TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
 // matches, drains on --drain, and is cut off when it is removed. Nothing of it stays.
 func TestWorker(t *testing.T) {
-	kit.Slow(t)
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
 	creds, data := filepath.Join(t.TempDir(), "lab-1.creds"), filepath.Join(t.TempDir(), "worker")
