@@ -72,7 +72,7 @@ func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 	})
 	w.Must(err)
 	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
-	w.server = bubble.Serve(t, http.HandlerFunc(w.serve))
+	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())
 	w.end = cancel
 	go func() {

@@ -39,10 +39,9 @@ func Listen(t testing.TB) *Listener {
 	return l
 }
 
-// Serve serves HTTP until the end of the test.
-func Serve(t testing.TB, h http.Handler) *Listener {
+// Serve makes a server serve until the end of the test.
+func Serve(t testing.TB, s *http.Server) *Listener {
 	l := Listen(t)
-	s := &http.Server{Handler: h}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
