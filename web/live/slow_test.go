@@ -71,8 +71,12 @@ func TestSilence(t *testing.T) {
 		bubble.Settle()
 		ended := make(chan error, 1)
 		go func() {
-			_, err := alive.read() // which answers pings
-			ended <- err
+			for { // reading answers pings; the list is empty when the match has ended
+				if d, err := alive.read(); err != nil || len(d.Matches) == 0 {
+					ended <- err
+					return
+				}
+			}
 		}()
 		time.Sleep(l.Silence + 2*time.Second) // and its end may take one
 		if n := w.hub.Sockets(); n != 1 {

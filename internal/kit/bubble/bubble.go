@@ -15,15 +15,29 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Run runs a test in a bubble. Its cleanup functions run there, too; all goroutines have to end.
+// Run runs a test in a bubble. Its cleanup functions run there, too. All goroutines have to end
+// within a minute after them, by the clock of the bubble.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
-	synctest.Test(t, f)
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Minute) })
+		f(t)
+	})
 }
 
 // Settle waits until nothing moves but by the clock: all goroutines of the bubble but the caller
 // wait for each other or for a time.
 func Settle() { synctest.Wait() }
+
+// Until waits until a condition holds, for at most an hour of the bubble's clock.
+func Until(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within an hour: %s", what)
+		}
+	}
+}
 
 // Listener accepts connections in memory.
 type Listener struct {
