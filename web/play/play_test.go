@@ -341,3 +341,14 @@ func TestRestart(t *testing.T) {
 		}
 	})
 }
+
+// The connections of people have the limits of the configuration.
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	l := limits
+	l.Frames, l.Silence = 10, 4*time.Second
+	s := play.New(play.Options{Limits: l}).Socket()
+	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != seat.DefaultSocketLimits.Frame {
+		t.Errorf("the limits are %+v", s)
+	}
+}

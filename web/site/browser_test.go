@@ -11,18 +11,27 @@ import (
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
-// looks are the windows in which each page is looked at.
-var looks = []struct {
+// look is a window in which pages are looked at.
+type look struct {
 	name          string
 	width, height int64
 	dark          bool
-}{
-	{"desk-light", 1280, 900, false}, {"desk-dark", 1280, 900, true}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true},
+}
+
+// looks has each width and each colour scheme; with allLooks it has each width in each scheme.
+func looks() []look {
+	list := []look{{"desk-light", 1280, 900, false}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true}}
+	if allLooks {
+		list = append(list, look{"desk-dark", 1280, 900, true})
+	}
+	return list
 }
 
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
 // page is wider than its window. In dark colours it is the same page, so only they are examined.
-func examine(b *browsertest.Tab, url, name string) {
+func examine(b *browsertest.Tab, url, name string) { examineIn(b, url, name, looks()) }
+
+func examineIn(b *browsertest.Tab, url, name string, looks []look) {
 	b.T.Helper()
 	for _, l := range looks {
 		b.Look(l.width, l.height, l.dark)
@@ -30,9 +39,6 @@ func examine(b *browsertest.Tab, url, name string) {
 			b.AccessibleColours()
 		} else {
 			b.Go(url)
-			if paint := b.Paint(); paint > 0 {
-				b.T.Logf("%s: the largest content was painted after %.0f ms", l.name, paint)
-			}
 			b.Accessible()
 		}
 		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
@@ -46,6 +52,7 @@ func examine(b *browsertest.Tab, url, name string) {
 // them by clicks and keys, on one competition. TestLivePages, TestMemberPages and
 // TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	s := sitetest.NewStill(t, withMachines)
 	s.PlayEach(3)
@@ -86,7 +93,11 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			b := browsertest.Open(t, in, "about:blank")
 			b.Home = s.URL
-			examine(b, s.URL+p.path, p.name)
+			list := looks()
+			if (p.name == "api" || p.name == "protocol") && !allLooks {
+				list = list[1:] // they are long, and have no layout of their own
+			}
+			examineIn(b, s.URL+p.path, p.name, list)
 			if state, ok := strings.CutPrefix(p.name, "match-"); ok && states[state] != "" && b.Text(".figures .tag") != state {
 				t.Errorf("the match is %q, want %q", b.Text(".figures .tag"), state)
 			}
