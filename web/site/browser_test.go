@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,13 +28,23 @@ func looks() []look {
 	return list
 }
 
+// twins are pages of a template that another page shows with more on it.
+var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|own)$`)
+
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
 // page is wider than its window. In dark colours it is the same page, so only they are examined.
-func examine(b *browsertest.Tab, url, name string) { examineIn(b, url, name, looks()) }
-
-func examineIn(b *browsertest.Tab, url, name string, looks []look) {
+// Without allLooks, a twin is looked at in one window, and a long document on a phone.
+func examine(b *browsertest.Tab, url, name string) {
 	b.T.Helper()
-	for _, l := range looks {
+	list := looks()
+	switch {
+	case allLooks:
+	case twins.MatchString(name):
+		list = list[1:2]
+	case name == "api" || name == "protocol":
+		list = list[1:]
+	}
+	for _, l := range list {
 		b.Look(l.width, l.height, l.dark)
 		if l.dark {
 			b.AccessibleColours()
@@ -93,11 +104,7 @@ func TestPages(t *testing.T) {
 			t.Parallel()
 			b := browsertest.Open(t, in, "about:blank")
 			b.Home = s.URL
-			list := looks()
-			if (p.name == "api" || p.name == "protocol") && !allLooks {
-				list = list[1:] // they are long, and have no layout of their own
-			}
-			examineIn(b, s.URL+p.path, p.name, list)
+			examine(b, s.URL+p.path, p.name)
 			if state, ok := strings.CutPrefix(p.name, "match-"); ok && states[state] != "" && b.Text(".figures .tag") != state {
 				t.Errorf("the match is %q, want %q", b.Text(".figures .tag"), state)
 			}
