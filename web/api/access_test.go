@@ -200,6 +200,7 @@ func (o operation) wanted(c accessCase, who, scope string) int {
 // TestAccess: every operation of the document by nobody, the owner, another person
 // and an admin, with tokens of every scope.
 func TestAccess(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	cases := accessCases()
 	for _, o := range operations(t) {
@@ -254,6 +255,7 @@ func TestAccess(t *testing.T) {
 
 // TestTokens: the errors for tokens that do not work.
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	add := func(expires time.Time) (string, int64) {
 		key, token, err := w.store.AddToken(bg, w.person("bob"), "", ladder.ScopeRead, expires)

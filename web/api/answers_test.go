@@ -25,6 +25,7 @@ func at(format string, args ...any) call {
 func (c call) by(who string) call { c.who = who; return c }
 
 func TestLadders(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	page := get[wire.Page[wire.Ladder]](w, at("/ladders"))
 	var names []string
@@ -80,6 +81,7 @@ func pagesOf[T any](w *world, c call, limit int) (all []T) {
 
 // TestPages: however large the pages, they have all items once and in order.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	same(t, w, wire.Bot{}, at("/bots"))
 	same(t, w, wire.Bot{}, at("/bots?house=true"))
@@ -112,6 +114,7 @@ func same[T any](t *testing.T, w *world, _ T, c call) {
 }
 
 func TestBots(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	b := get[wire.Bot](w, at("/bots/adabot"))
 	if b.Owner != "ada" || b.House || b.Live != 1 || b.Latest.Version != 3 || b.Latest.State != "queued" || len(b.Standings) != 2 || b.Standings[0].Ladder != "teeko" {
@@ -132,6 +135,7 @@ func TestBots(t *testing.T) {
 
 // TestReasons: why a version failed may quote its build; only its owner sees it.
 func TestReasons(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	for who, want := range map[string]string{"": "", "bob all": "", "root read": "", "ada read": "build: exit status 1", "root all": "build: exit status 1"} {
 		v := get[wire.Version](w, at("/bots/adabot/versions/2").by(who))
@@ -150,6 +154,7 @@ func TestReasons(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	m := get[wire.Match](w, at("/matches/%d", w.rated.ID))
 	want := w.rated.Attempts[0]
@@ -192,6 +197,7 @@ func TestMatches(t *testing.T) {
 }
 
 func TestAskedMatches(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	ask := func(body string) *wire.Match {
 		m := get[wire.Match](w, call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: body})
@@ -243,6 +249,7 @@ func TestAskedMatches(t *testing.T) {
 }
 
 func TestJoining(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	made := get[wire.MadeInvite](w, call{method: "POST", path: "/api/v1/admin/invites", who: "root all", body: `{"name":"eve"}`})
 	if made.By != "root" || made.Name != "eve" || !strings.HasPrefix(made.Code, "invite_") {
@@ -285,6 +292,7 @@ func TestJoining(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	page := get[wire.Page[wire.Message]](w, at("/me/messages").by("ada read"))
 	if len(page.Items) != 1 || !strings.Contains(page.Items[0].Text, "version 2 of adabot failed") || page.Next == "" {
@@ -298,6 +306,7 @@ func TestMessages(t *testing.T) {
 
 // A game contains the reason of a forfeit.
 func TestFaultReason(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.adaFails = true
 	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
@@ -314,6 +323,7 @@ func TestFaultReason(t *testing.T) {
 
 // TestReplays: byte for byte, once, compressed, as lines and as an archive.
 func TestReplays(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	want, err := w.store.Replay(bg, w.gameID)
 	check(t, err)
@@ -378,6 +388,7 @@ func linesOf(t *testing.T, w *world, path string) (lines []wire.ReplayLine) {
 }
 
 func TestGameLogs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/logs/%d", w.gameID, w.adaSeat), who: "ada read"})
 	if rec.Body.String() != "secret thoughts\n" {

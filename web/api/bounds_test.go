@@ -17,6 +17,7 @@ import (
 // A match that may take too long by its rules is refused with the numbers and with what
 // to change, and what it says to try is taken.
 func TestAskForTooMuchTime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	w.config.Limits.Time = 3 * time.Hour // a move has a minute
 	post := func(body string) (int, string) {
@@ -50,6 +51,7 @@ func TestAskForTooMuchTime(t *testing.T) {
 
 // A match whose bots never fit into the memory is refused with the numbers.
 func TestAskForTooMuchMemory(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *Options) { o.Room = ladder.Room{Total: 799 << 20, Bot: 512 << 20} })
 	ask := func(bots string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: `{"game":"tute","deals":1,"options":{"players":"4"},"bots":[` + bots + `]}`})
@@ -69,6 +71,7 @@ func TestAskForTooMuchMemory(t *testing.T) {
 // A match is cancelled by who asked for it and by an admin, while it waits and while it
 // runs, and by nobody else; whoever asked for it is told when it was somebody else.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	cancel := func(m ladder.Match, who string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/matches/%d/cancel", m.ID), who: who})
@@ -121,6 +124,7 @@ func TestCancel(t *testing.T) {
 
 // Blocking somebody ends what they have going on, and nothing of others.
 func TestBlockEndsAll(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	root := w.person("root")
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")

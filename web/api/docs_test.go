@@ -91,6 +91,7 @@ func curl(t *testing.T, command, dir string) (status int, header http.Header, bo
 // TestDocumentation runs the examples of docs/api.md against a server: each answer
 // has the members that the page shows, with values of the same kind.
 func TestDocumentation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	server := httptest.NewServer(w.http)
 	defer server.Close()

@@ -170,6 +170,7 @@ func TestRoutesAreTheDocument(t *testing.T) {
 }
 
 func TestDocumentIsServed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	rec := w.ask(call{method: "GET", path: "/api/v1/openapi.json"})
 	if rec.Code != 200 || !bytes.Equal(rec.Body.Bytes(), Document()) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -39,109 +40,109 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// serve serves the world over real connections, as a proxy's X-Forwarded-For says
-// where each comes from.
-func (w *world) serve(routes ...route) *httptest.Server {
-	w.api.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
-	server := httptest.NewUnstartedServer(nil)
-	server.Config = NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler))
-	server.Start()
-	return server
+// serve serves the world over connections in a bubble, as a proxy's X-Forwarded-For says where
+// each comes from.
+func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
+	w.api.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	return bubble.Serve(t, NewServer(w.api.handler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
 }
 
-// upload sends an archive of a new bot of somebody's from an address; body gives it.
-func (w *world) send(url, who, from string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequest("POST", url+"/api/v1/submissions?bot="+fresh("sent"), body)
+// send sends an archive of a new bot of somebody's from an address; body gives it.
+func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequest("POST", bubble.URL+"/api/v1/submissions?bot="+fresh("sent"), body)
 	check(w.tb, err)
 	r.Header.Set("Authorization", "Bearer "+w.keys[who+" submit"])
 	r.Header.Set("Content-Type", "application/gzip")
 	r.Header.Set("X-Forwarded-For", from)
-	return http.DefaultClient.Do(r)
+	return to.Client().Do(r)
 }
 
 // TestSlowUploads: two people and their addresses hold all the uploads that they may,
 // and send next to nothing. Others' uploads are taken all the while.
 func TestSlowUploads(t *testing.T) {
-	w := newWorld(t, nil)
-	server := w.serve()
-	defer server.Close()
-	data := archive(t, "bot.py", "pass")
-	var slow []*io.PipeWriter
-	var ended sync.WaitGroup
-	for i, who := range []string{"ada", "bob"} {
-		for range uploadsOfPerson {
-			body, in := io.Pipe()
-			slow = append(slow, in)
-			ended.Go(func() {
-				if resp, err := w.send(server.URL, who, fmt.Sprintf("192.0.2.%d", i+1), body); err == nil {
-					resp.Body.Close()
-				}
-			})
-			_, err := in.Write([]byte(data[:10])) // the server reads: it holds its slot, or soon
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		server := w.serve(t)
+		data := archive(t, "bot.py", "pass")
+		var slow []*io.PipeWriter
+		var ended sync.WaitGroup
+		for i, who := range []string{"ada", "bob"} {
+			for range uploadsOfPerson {
+				body, in := io.Pipe()
+				slow = append(slow, in)
+				ended.Go(func() {
+					if resp, err := w.send(server, who, fmt.Sprintf("192.0.2.%d", i+1), body); err == nil {
+						resp.Body.Close()
+					}
+				})
+				_, err := in.Write([]byte(data[:10])) // the server reads: it holds its slot, or soon
+				check(t, err)
+			}
+		}
+		bubble.Settle()
+		if held := w.api.uploads.all; held != 2*uploadsOfPerson {
+			t.Errorf("%d uploads are held, want %d", held, 2*uploadsOfPerson)
+		}
+		good := 0
+		const all = 5
+		for range all {
+			resp, err := w.send(server, "root", "192.0.2.3", strings.NewReader(data))
 			check(t, err)
+			if resp.StatusCode == http.StatusAccepted {
+				good++
+			}
+			resp.Body.Close()
 		}
-	}
-	for held := 0; held < 2*uploadsOfPerson; {
-		w.api.uploads.mu.Lock()
-		held = w.api.uploads.all
-		w.api.uploads.mu.Unlock()
-	}
-	good := 0
-	const all = 20
-	for range all {
-		resp, err := w.send(server.URL, "root", "192.0.2.3", strings.NewReader(data))
+		if good < all {
+			t.Errorf("%d of %d uploads of another person are taken", good, all)
+		}
+		resp, err := w.send(server, "ada", "192.0.2.1", strings.NewReader(data))
 		check(t, err)
-		if resp.StatusCode == http.StatusAccepted {
-			good++
+		if resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
+			t.Errorf("one more of a person with all that they may: %s", resp.Status)
 		}
-		resp.Body.Close()
-	}
-	if good < all*8/10 {
-		t.Errorf("%d of %d uploads of another person are taken, want at least 0.8 of them", good, all)
-	}
-	resp, err := w.send(server.URL, "ada", "192.0.2.1", strings.NewReader(data))
-	check(t, err)
-	if resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
-		t.Errorf("one more of a person with all that they may: %s", resp.Status)
-	}
-	for _, in := range slow {
-		in.CloseWithError(io.ErrUnexpectedEOF)
-	}
-	ended.Wait()
+		for _, in := range slow {
+			in.CloseWithError(io.ErrUnexpectedEOF)
+		}
+		ended.Wait()
+	})
 }
 
 // TestSlowReaders: who takes an answer too slowly is ended, and gives its slot back.
-// The connection is real, the window is shortened.
 func TestSlowReaders(t *testing.T) {
-	w := newWorld(t, nil)
-	w.config.Limits.Window = 50 * time.Millisecond
-	w.config.Limits.Rate = 1 << 30
-	ended := make(chan struct{})
-	server := w.serve(route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
-		defer close(ended)
-		leave, err := w.api.openStream(r)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		for {
-			if _, err := rw.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
-				return gone(err)
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.config.Limits.Window = 10 * time.Second
+		w.config.Limits.Rate = 1 << 30
+		ended := make(chan struct{})
+		server := w.serve(t, route{"GET /endless", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+			defer close(ended)
+			leave, err := w.api.openStream(r)
+			if err != nil {
+				return err
 			}
+			defer leave()
+			for {
+				if _, err := rw.Write(bytes.Repeat([]byte("x"), 64<<10)); err != nil {
+					return gone(err)
+				}
+			}
+		}})
+		resp, err := server.Client().Get(bubble.URL + "/endless")
+		check(t, err)
+		defer resp.Body.Close()
+		began := time.Now()
+		<-ended // nothing is read
+		if took := time.Since(began); took < w.config.Limits.Window || took > w.config.Limits.Window+time.Second {
+			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
-	}})
-	defer server.Close()
-	resp, err := http.Get(server.URL + "/endless")
-	check(t, err)
-	defer resp.Body.Close()
-	select { // nothing is read
-	case <-ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("a reader that takes nothing is served for ever")
-	}
-	if w.api.streams.enter(who{address: netip.MustParseAddr("192.0.2.9")}, ""); w.api.streams.all != 1 {
-		t.Errorf("%d downloads are held", w.api.streams.all)
-	}
+		bubble.Settle()
+		if w.api.streams.enter(who{address: netip.MustParseAddr("192.0.2.9")}, ""); w.api.streams.all != 1 {
+			t.Errorf("%d downloads are held", w.api.streams.all)
+		}
+	})
 }
 
 // TestParallelRequests: limits hold however many requests come at once, and for a
@@ -180,6 +181,7 @@ func counted(codes *sync.Map) map[int]int {
 // TestParallelTokens: of 150 requests for a token at once no more get one than a
 // person may have, and the others are told what to do and not to wait.
 func TestParallelTokens(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	before, err := w.store.Tokens(bg, w.person("ada"))
 	check(t, err)
@@ -203,6 +205,7 @@ func TestParallelTokens(t *testing.T) {
 
 // TestUnknownAddressesAreLimited: what does not exist is counted as what does.
 func TestUnknownAddressesAreLimited(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *Options) { o.Config.Limits.Anonymous = 3 })
 	for i, c := range []struct {
 		method, path string
@@ -220,6 +223,7 @@ func TestUnknownAddressesAreLimited(t *testing.T) {
 // TestPermanentLimits: what waiting does not help is no rate limit; what it helps
 // says how long.
 func TestPermanentLimits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	send := func(bot string) *httptest.ResponseRecorder {
 		return w.ask(call{method: "POST", path: "/api/v1/submissions?bot=" + bot, who: "bob submit", kind: "application/gzip", body: archive(t, "bot.py", fresh("# "))})
@@ -243,6 +247,7 @@ func TestPermanentLimits(t *testing.T) {
 // TestQueue: a submission tells its place, which changes by turns of the owners, and
 // can be cancelled while it waits.
 func TestQueue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil) // adabot@3 waits
 	send := func(who string) wire.Submission {
 		t.Helper()
@@ -277,6 +282,7 @@ func TestQueue(t *testing.T) {
 // TestWithdrawal: withdrawn, restored, back to an earlier version, and the upload as
 // it came.
 func TestWithdrawal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	name := w.adasLive()
 	v := w.version(name)

@@ -37,6 +37,7 @@ func (w *world) machines() ([]ladder.Machine, error) {
 // Everybody sees the machines that are there and what they play; admins also see those that are not
 // there, and what else is known.
 func TestMachines(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	public := get[wire.Page[wire.Machine]](w, at("/machines")).Items
 	full := get[wire.Page[wire.Machine]](w, at("/admin/machines").by("root all")).Items
@@ -75,6 +76,7 @@ func TestMachines(t *testing.T) {
 
 // An attempt names its machine, also while it runs.
 func TestAttemptsNameTheirMachine(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	b := w.store.Begin(bg, []store.Start{{
 		New: &store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, w.houseVersion("@first")}}, Machine: "lab-1", Seed: referee.NewSeed(),

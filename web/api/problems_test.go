@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"os"
 	"strconv"
@@ -17,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // TestProblems: everything that goes wrong has the one shape, and says what to try.
 func TestProblems(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	for _, c := range []struct {
 		call
@@ -129,6 +129,7 @@ func TestKinds(t *testing.T) {
 // TestPanics: a panic is logged with its stack, answered without it, and the
 // server continues.
 func TestPanics(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	routes := append(w.api.routes(),
 		route{"GET /panic", "", false, func(http.ResponseWriter, *http.Request) error { panic("of secret things") }},
@@ -159,6 +160,7 @@ func TestPanics(t *testing.T) {
 
 // TestHeaders: what other sites' pages may do, and what browsers keep.
 func TestHeaders(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	rec := w.ask(call{method: "OPTIONS", path: "/api/v1/matches"})
 	if rec.Code != 204 || rec.Header().Get("Access-Control-Allow-Origin") != "*" || rec.Header().Get("Access-Control-Allow-Methods") != "GET, HEAD" {
@@ -184,6 +186,7 @@ func TestHeaders(t *testing.T) {
 
 // TestLimits: so many a minute for an address and for a token, and again later.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(o *Options) {
 		o.Config.Limits.Anonymous, o.Config.Limits.Requests, o.Registrations = 3, 5, 2
 		o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
@@ -244,6 +247,7 @@ func TestLimits(t *testing.T) {
 
 // TestSlots: concurrent long requests are limited, with an error that says so.
 func TestSlots(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	ask := func(from string, want int, words string) {
 		t.Helper()
@@ -278,6 +282,7 @@ func TestSlots(t *testing.T) {
 
 // TestEncodings: answers are compressed as the client likes, and are the same.
 func TestEncodings(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	path := "/api/v1/openapi.json"
 	want := string(Document())
@@ -292,35 +297,34 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: who sends too slowly is ended, and who sends steadily is not. The
-// connection is real, the times are shortened.
+// TestSlowBodies: who sends too slowly is ended, and who sends steadily is not.
 func TestSlowBodies(t *testing.T) {
-	w := newWorld(t, nil)
-	limits := ladder.Limits{Rate: 16 << 10, Window: 50 * time.Millisecond}
-	routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
-		body := &pacedBody{r.Body, http.NewResponseController(rw), newPace(limits)}
-		n, err := io.Copy(io.Discard, body)
-		return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
-	}})
-	server := httptest.NewUnstartedServer(nil)
-	server.Config = NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler))
-	server.Start()
-	defer server.Close()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	check(t, err)
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly a bit")
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
-	check(t, err)
-	data, _ := io.ReadAll(resp.Body)
-	if !strings.Contains(string(data), `"ended":true,"n":10`) {
-		t.Errorf("%d %s", resp.StatusCode, data)
-	}
-	steady, err := http.Post(server.URL+"/slow", "text/plain", strings.NewReader(strings.Repeat("x", 1<<20)))
-	check(t, err)
-	defer steady.Body.Close()
-	data, _ = io.ReadAll(steady.Body)
-	if !strings.Contains(string(data), `"ended":false,"n":1048576`) {
-		t.Errorf("steady: %s", data)
-	}
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		limits := ladder.Limits{Rate: 16 << 10, Window: 10 * time.Second}
+		routes := append(w.api.routes(), route{"POST /slow", "", false, func(rw http.ResponseWriter, r *http.Request) error {
+			body := &pacedBody{r.Body, http.NewResponseController(rw), newPace(limits)}
+			n, err := io.Copy(io.Discard, body)
+			return respond(rw, 200, map[string]any{"n": n, "ended": err != nil})
+		}})
+		server := bubble.Serve(t, NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
+		conn, err := server.Dial(bg, "", "")
+		check(t, err)
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly a bit")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
+		check(t, err)
+		data, _ := io.ReadAll(resp.Body)
+		if !strings.Contains(string(data), `"ended":true,"n":10`) {
+			t.Errorf("%d %s", resp.StatusCode, data)
+		}
+		steady, err := server.Client().Post(bubble.URL+"/slow", "text/plain", strings.NewReader(strings.Repeat("x", 1<<20)))
+		check(t, err)
+		defer steady.Body.Close()
+		data, _ = io.ReadAll(steady.Body)
+		if !strings.Contains(string(data), `"ended":false,"n":1048576`) {
+			t.Errorf("steady: %s", data)
+		}
+	})
 }

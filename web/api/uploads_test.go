@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
@@ -20,61 +20,61 @@ import (
 // TestUploadsTogether: uploads that are slow to unpack do not queue, and are
 // counted all the while.
 func TestUploadsTogether(t *testing.T) {
-	w := newWorld(t, nil)
-	unpacking, release := make(chan string), make(chan struct{})
-	w.api.unpack = func(file, into string, l bundle.Limits) (bundle.Tree, error) {
-		unpacking <- file
-		<-release
-		return bundle.Unpack(file, into, l)
-	}
-	var names atomic.Int32
-	send := func(who string) *httptest.ResponseRecorder {
-		manifest := fmt.Sprintf("name = \"slow%d\"\nrun = [\"./bot\"]", names.Add(1))
-		return w.ask(call{method: "POST", path: "/api/v1/submissions", who: who, kind: "application/gzip", body: archive(t, "timba.toml", manifest)})
-	}
-	const all = 2 * uploadsOfPerson
-	answers := make(chan *httptest.ResponseRecorder, all)
-	begin := func(who string) {
-		for range uploadsOfPerson {
-			go func() { answers <- send(who) }()
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		unpacking, release := make(chan string), make(chan struct{})
+		w.api.unpack = func(file, into string, l bundle.Limits) (bundle.Tree, error) {
+			unpacking <- file
+			<-release
+			return bundle.Unpack(file, into, l)
 		}
-		for n := range uploadsOfPerson {
-			select {
-			case <-unpacking:
-			case <-time.After(30 * time.Second):
-				t.Fatalf("%d of %s's uploads are unpacked, and the next one waits for them", n, who)
+		var names atomic.Int32
+		send := func(who string) *httptest.ResponseRecorder {
+			manifest := fmt.Sprintf("name = \"slow%d\"\nrun = [\"./bot\"]", names.Add(1))
+			return w.ask(call{method: "POST", path: "/api/v1/submissions", who: who, kind: "application/gzip", body: archive(t, "timba.toml", manifest)})
+		}
+		const all = 2 * uploadsOfPerson
+		answers := make(chan *httptest.ResponseRecorder, all)
+		begin := func(who string) {
+			for range uploadsOfPerson {
+				go func() { answers <- send(who) }()
+			}
+			for range uploadsOfPerson {
+				<-unpacking // though others are unpacked
 			}
 		}
-	}
-	refused := func(who, why string) {
-		t.Helper()
-		if rec := send(who); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), why) {
-			t.Errorf("one more of %s: %d %s", who, rec.Code, rec.Body)
+		refused := func(who, why string) {
+			t.Helper()
+			if rec := send(who); rec.Code != 503 || rec.Header().Get("Retry-After") == "" || !strings.Contains(rec.Body.String(), why) {
+				t.Errorf("one more of %s: %d %s", who, rec.Code, rec.Body)
+			}
 		}
-	}
-	begin("ada submit")
-	refused("ada submit", "the limit for one person is 2 uploads at the same time")
-	begin("bob submit")
-	refused("root submit", "the limit for one address is 4 uploads at the same time")
-	close(release)
-	for range all {
-		if rec := <-answers; rec.Code != 202 {
-			t.Errorf("%d %s", rec.Code, rec.Body)
+		begin("ada submit")
+		refused("ada submit", "the limit for one person is 2 uploads at the same time")
+		begin("bob submit")
+		refused("root submit", "the limit for one address is 4 uploads at the same time")
+		close(release)
+		for range all {
+			if rec := <-answers; rec.Code != 202 {
+				t.Errorf("%d %s", rec.Code, rec.Body)
+			}
 		}
-	}
-	go func() { <-unpacking }()
-	if rec := send("root submit"); rec.Code != 202 {
-		t.Errorf("when the others are through: %d %s", rec.Code, rec.Body)
-	}
-	for dir, want := range map[string]int{w.store.Dir().Bundles(): all + 1, w.store.Dir().Temp(): 0} {
-		if left, err := os.ReadDir(dir); err != nil || len(left) != want {
-			t.Errorf("%s has %d files, want %d; %v", dir, len(left), want, err)
+		go func() { <-unpacking }()
+		if rec := send("root submit"); rec.Code != 202 {
+			t.Errorf("when the others are through: %d %s", rec.Code, rec.Body)
 		}
-	}
+		for dir, want := range map[string]int{w.store.Dir().Bundles(): all + 1, w.store.Dir().Temp(): 0} {
+			if left, err := os.ReadDir(dir); err != nil || len(left) != want {
+				t.Errorf("%s has %d files, want %d; %v", dir, len(left), want, err)
+			}
+		}
+	})
 }
 
 // The files of the live version are known in any archive: they take no number.
 func TestSameFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	dir := kit.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
 	hash, err := program.HashDir(dir)

@@ -4,25 +4,23 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
 // inFlight waits until a request waits in the server.
 func (w *world) inFlight() {
-	s := w.api.waits
-	for waiting := 0; waiting == 0; runtime.Gosched() {
-		s.mu.Lock()
-		waiting = s.all
-		s.mu.Unlock()
+	w.tb.Helper()
+	bubble.Settle()
+	if w.api.waits.all == 0 {
+		w.tb.Error("no request waits")
 	}
 }
 
@@ -33,80 +31,80 @@ func (w *world) moved() {
 
 // TestWaiting: a waiting request is answered when something has changed.
 func TestWaiting(t *testing.T) {
-	w := newWorld(t, nil)
-	path := fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID)
-	first := w.ask(call{method: "GET", path: path, who: "ada read"})
-	tag := map[string]string{"If-None-Match": first.Header().Get("ETag")}
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		path := fmt.Sprintf("/api/v1/submissions/%d", w.waits.ID)
+		first := w.ask(call{method: "GET", path: path, who: "ada read"})
+		tag := map[string]string{"If-None-Match": first.Header().Get("ETag")}
 
-	rec := w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read", header: tag})
-	if rec.Code != http.StatusNotModified {
-		t.Errorf("nothing is new: %d", rec.Code)
-	}
-	rec = w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read"})
-	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":false`) {
-		t.Errorf("the time is over: %d %s", rec.Code, rec.Body)
-	}
+		rec := w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read", header: tag})
+		if rec.Code != http.StatusNotModified {
+			t.Errorf("nothing is new: %d", rec.Code)
+		}
+		rec = w.ask(call{method: "GET", path: path + "?wait=1ms", who: "ada read"})
+		if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":false`) {
+			t.Errorf("the time is over: %d %s", rec.Code, rec.Body)
+		}
 
-	answers := make(chan *httptest.ResponseRecorder)
-	begin := func(header map[string]string) {
-		go func() {
-			answers <- w.ask(call{method: "GET", path: path + "?wait=60s", who: "ada read", header: header})
-		}()
-		w.inFlight()
-	}
-	begin(tag)
-	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
-	w.moved()
-	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
-		t.Errorf("something is new: %d %s", rec.Code, rec.Body)
-	}
-	begin(nil)
-	check(t, w.store.Fail(bg, w.waits.ID, "no"))
-	w.moved()
-	if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
-		t.Errorf("it is done: %d %s", rec.Code, rec.Body)
-	}
-	if got := get[wire.Submission](w, call{path: path + "?wait=60s", who: "ada read"}); !got.Done || got.Version.Reason != "no" {
-		t.Errorf("%+v", got)
-	}
+		answers := make(chan *httptest.ResponseRecorder)
+		begin := func(header map[string]string) {
+			go func() {
+				answers <- w.ask(call{method: "GET", path: path + "?wait=60s", who: "ada read", header: header})
+			}()
+			w.inFlight()
+		}
+		begin(tag)
+		check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+		w.moved()
+		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
+			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
+		}
+		begin(nil)
+		check(t, w.store.Fail(bg, w.waits.ID, "no"))
+		w.moved()
+		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
+			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
+		}
+		if got := get[wire.Submission](w, call{path: path + "?wait=60s", who: "ada read"}); !got.Done || got.Version.Reason != "no" {
+			t.Errorf("%+v", got)
+		}
+	})
 }
 
 // TestShutdown: a server that stops does not wait for those who wait.
 func TestShutdown(t *testing.T) {
-	w := newWorld(t, nil)
-	server := NewServer(w.http, slog.New(slog.DiscardHandler))
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	answered := make(chan int, 1)
-	go func() {
-		r, err := http.NewRequest("GET", fmt.Sprintf("http://%s/api/v1/submissions/%d?wait=60s", listener.Addr(), w.waits.ID), nil)
-		if err == nil {
-			r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
-			var resp *http.Response
-			if resp, err = http.DefaultClient.Do(r); err == nil {
-				resp.Body.Close()
-				answered <- resp.StatusCode
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		server := NewServer(w.http, slog.New(slog.DiscardHandler))
+		listener := bubble.Serve(t, server)
+		answered := make(chan int, 1)
+		go func() {
+			r, err := http.NewRequest("GET", fmt.Sprintf("%s/api/v1/submissions/%d?wait=60s", bubble.URL, w.waits.ID), nil)
+			if err == nil {
+				r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
+				var resp *http.Response
+				if resp, err = listener.Client().Do(r); err == nil {
+					resp.Body.Close()
+					answered <- resp.StatusCode
+				}
 			}
+			if err != nil {
+				t.Error(err)
+				answered <- 0
+			}
+		}()
+		w.inFlight()
+		began := time.Now()
+		check(t, server.Shutdown(bg))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it waits %v", took)
 		}
-		if err != nil {
-			t.Error(err)
-			answered <- 0
+		if got := <-answered; got != 200 {
+			t.Errorf("status %d", got)
 		}
-	}()
-	w.inFlight()
-	ctx, cancel := context.WithTimeout(bg, 30*time.Second)
-	defer cancel()
-	if err := server.Shutdown(ctx); err != nil {
-		t.Errorf("it waits: %v", err)
-	}
-	if got := <-answered; got != 200 {
-		t.Errorf("status %d", got)
-	}
-	if err := <-served; err != http.ErrServerClosed {
-		t.Error(err)
-	}
+	})
 }
 
 // interrupted is a hub with something that happens just before and just after
@@ -130,51 +128,57 @@ func (i interrupted) Subscribe(n int, wanted func(events.Event) bool) (<-chan ev
 // TestNoWakeUpIsLost: what changes between the first look at a submission and the
 // wait for it is seen.
 func TestNoWakeUpIsLost(t *testing.T) {
-	for _, when := range []string{"before", "after"} {
-		w := newWorld(t, nil)
-		fail := func() {
-			check(t, w.store.Fail(bg, w.waits.ID, "no"))
-			w.moved()
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		for _, when := range []string{"before", "after"} {
+			w := newWorld(t, nil)
+			fail := func() {
+				check(t, w.store.Fail(bg, w.waits.ID, "no"))
+				w.moved()
+			}
+			hub := interrupted{Hub: w.events, before: fail}
+			if when == "after" {
+				hub.before, hub.after = nil, fail
+			}
+			w.api.Events = hub
+			began := time.Now()
+			rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
+			if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 0 {
+				t.Errorf("a change just %s the subscription: after %s: %d %s", when, time.Since(began), rec.Code, rec.Body)
+			}
 		}
-		hub := interrupted{Hub: w.events, before: fail}
-		if when == "after" {
-			hub.before, hub.after = nil, fail
-		}
-		w.api.Events = hub
-		began := time.Now()
-		rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/submissions/%d?wait=20s", w.waits.ID), who: "ada read"})
-		if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) || time.Since(began) > 15*time.Second {
-			t.Errorf("a change just %s the subscription: after %s: %d %s", when, time.Since(began), rec.Code, rec.Body)
-		}
-	}
+	})
 }
 
 // TestWaitEnds: a client that goes away and a runner that stops end the wait.
 func TestWaitEnds(t *testing.T) {
-	for _, end := range []string{"client", "runner"} {
-		w := newWorld(t, nil)
-		ctx, cancel := context.WithCancel(bg)
-		defer cancel()
-		r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/api/v1/submissions/%d?wait=60s", w.waits.ID), nil)
-		r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			w.http.ServeHTTP(httptest.NewRecorder(), r)
-		}()
-		w.inFlight()
-		if end == "client" {
-			cancel()
-		} else {
-			w.events.Close()
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		for _, end := range []string{"client", "runner"} {
+			w := newWorld(t, nil)
+			ctx, cancel := context.WithCancel(bg)
+			defer cancel()
+			r := httptest.NewRequestWithContext(ctx, "GET", fmt.Sprintf("/api/v1/submissions/%d?wait=60s", w.waits.ID), nil)
+			r.Header.Set("Authorization", "Bearer "+w.keys["ada read"])
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				w.http.ServeHTTP(httptest.NewRecorder(), r)
+			}()
+			w.inFlight()
+			if end == "client" {
+				cancel()
+			} else {
+				w.events.Close()
+			}
+			began := time.Now()
+			<-ended
+			if took := time.Since(began); took > 0 {
+				t.Errorf("the %s is gone, and the request waits for %v", end, took)
+			}
+			if w.api.waits.all != 0 {
+				t.Errorf("the %s is gone, and %d wait", end, w.api.waits.all)
+			}
 		}
-		select {
-		case <-ended:
-		case <-time.After(30 * time.Second):
-			t.Errorf("the %s is gone, and the request still waits", end)
-		}
-		if w.api.waits.all != 0 {
-			t.Errorf("the %s is gone, and %d wait", end, w.api.waits.all)
-		}
-	}
+	})
 }

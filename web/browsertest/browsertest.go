@@ -121,17 +121,16 @@ type Tab struct {
 	requests []string
 }
 
-// timeout is the time for all that a test does in a tab. The machine may be busy.
-const timeout = 12 * time.Minute
-
 // Open opens an address in a new tab of the browser that Start has returned. The address is also
 // the Home of the tab.
 func Open(t *testing.T, browser context.Context, url string) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, timeout)
-	t.Cleanup(cancel)
+	if end, ok := t.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-10*time.Second)) // time to say what did not come
+		t.Cleanup(cancel)
+	}
 	b := &Tab{T: t, Ctx: ctx, Home: url}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		t.Fatal(err)
@@ -243,26 +242,30 @@ func (b *Tab) Click(selector string) {
 	b.Run(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Wait waits until a selector finds something, also on the page to which this one is about to give way.
+// Wait waits until a selector finds something, also on the page to which this one is about to give
+// way. Only the deadline of the test run ends the wait.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
-	found, err := b.await(selector)
-	for tries := 0; err != nil && b.Ctx.Err() == nil && tries < navigations; tries++ {
-		found, err = b.await(selector) // the page that was asked is gone
+	var found bool
+	var err error
+	wait := func() bool {
+		found, err = b.await(selector)
+		return err == nil || b.Ctx.Err() != nil // else the page that was asked is gone
 	}
+	kit.Until(b.T, selector+" comes", wait)
 	if err != nil || !found {
 		b.T.Fatalf("%s did not come (%v)", selector, err)
 	}
 }
 
-// navigations is the largest number of pages that may give way to another one during a Wait.
-const navigations = 10
-
 func (b *Tab) await(selector string) (bool, error) {
 	return chromedp.Run(b.Ctx, chromedp.Evaluate[bool](fmt.Sprintf(`new Promise((resolve) => {
-		const done = (found) => { watcher.disconnect(); clearTimeout(timer); resolve(found); };
-		const look = () => { if (document.querySelector(%q)) done(true); };
-		const watcher = new MutationObserver(look), timer = setTimeout(() => done(false), 120000);
+		const look = () => {
+			if (!document.querySelector(%q)) return;
+			watcher.disconnect();
+			resolve(true);
+		};
+		const watcher = new MutationObserver(look);
 		watcher.observe(document, { subtree: true, childList: true, attributes: true });
 		look();
 	})`, selector), chromedp.EvalAwaitPromise))
@@ -290,17 +293,6 @@ func (b *Tab) Count(selector string) int {
 func (b *Tab) Text(selector string) string {
 	b.T.Helper()
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
-}
-
-// Paint returns when the largest content of the page was painted, in milliseconds since it was asked
-// for and in the browser's own measure; 0 if there is none yet.
-func (b *Tab) Paint() float64 {
-	b.T.Helper()
-	return Eval[float64](b, `new Promise((done) => {
-		const last = (list) => list.getEntries().at(-1)?.startTime ?? 0;
-		new PerformanceObserver((list) => done(last(list))).observe({ type: 'largest-contentful-paint', buffered: true });
-		setTimeout(() => done(0), 2000);
-	})`)
 }
 
 // Look sets the size of the window and whether the system prefers dark colours. Nothing moves: a

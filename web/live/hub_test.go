@@ -10,7 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
@@ -76,35 +76,36 @@ func (c *collected) last() string {
 func TestWatchers(t *testing.T) {
 	for game, options := range map[string]string{"teeko": "", "brisca": `players = "2"`, "tute": "", "tebes": `size = "4"`} {
 		t.Run(game, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, strings.NewReplacer(`"teeko"`, `"`+game+`"`, "deals = 1", "deals = 20\noptions = {"+options+"}").Replace(teeko), quick())
-			id := w.begun()
-			var all [6]collected
-			done := make(chan error, len(all))
-			var ready sync.WaitGroup
-			for i := range all {
-				ready.Add(1)
-				began := sync.OnceFunc(ready.Done)
+			toml := strings.NewReplacer(`"teeko"`, `"`+game+`"`, "deals = 1", "deals = 5\noptions = {"+options+"}").Replace(teeko)
+			inWorld(t, toml, quick(), func(t *testing.T, w *world) {
+				id := w.begun()
+				var all [6]collected
+				done := make(chan error, len(all))
+				var ready sync.WaitGroup
+				for i := range all {
+					ready.Add(1)
+					began := sync.OnceFunc(ready.Done)
+					go func() {
+						defer began()
+						done <- w.follow(id, &all[i], rand.New(rand.NewPCG(1, uint64(i))), i > 0, began)
+					}()
+				}
 				go func() {
-					defer began()
-					done <- w.follow(id, &all[i], rand.New(rand.NewPCG(1, uint64(i))), i > 0, began)
+					ready.Wait()
+					for range 6 {
+						w.moves <- struct{}{}
+					}
+					w.free()
 				}()
-			}
-			go func() {
-				ready.Wait()
-				for range 6 {
-					w.moves <- struct{}{}
+				for range all {
+					if err := <-done; err != nil {
+						t.Error(err)
+					}
 				}
-				w.free()
-			}()
-			for range all {
-				if err := <-done; err != nil {
-					t.Error(err)
+				for i := range all {
+					w.compare(id, &all[i], i == 0)
 				}
-			}
-			for i := range all {
-				w.compare(id, &all[i], i == 0)
-			}
+			})
 		})
 	}
 }
@@ -113,7 +114,7 @@ func TestWatchers(t *testing.T) {
 // began when something has come.
 func (w *world) follow(id int64, c *collected, r *rand.Rand, clumsy bool, began func()) error {
 	for c.over == "" {
-		conn, _, err := websocket.DefaultDialer.Dial(w.url, nil)
+		conn, _, err := w.server.Dialer().Dial(address, nil)
 		if err != nil {
 			return err
 		}
@@ -193,32 +194,36 @@ func options(m map[string]string) string {
 func TestSocketLimits(t *testing.T) {
 	l := quick()
 	l.Person, l.Address, l.Total = 2, 3, 5
-	w := newWorld(t, teeko, l)
-	other := w.dial("from=192.0.2.9")
-	other.say(`{"watch":"games"}`)
-	other.next()
-	for _, q := range []string{"person=1&from=10.0.0.1", "person=1&from=10.0.0.2"} {
-		w.dial(q)
-	}
-	if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 503 || !strings.Contains(text, "the limit for one person is 2 sockets") {
-		t.Errorf("a third socket of a person gets %d %q", status, text)
-	}
-	first := w.dial("from=10.0.0.1")
-	w.dial("from=10.0.0.1")
-	if status, text := w.refused("from=10.0.0.1", nil); status != 503 || !strings.Contains(text, "the limit for one address is 3 sockets") {
-		t.Errorf("a fourth socket from an address gets %d %q", status, text)
-	}
-	if status, text := w.refused("from=10.0.0.7", nil); status != 503 || !strings.Contains(text, "the limit for all is 5 sockets") {
-		t.Errorf("a sixth socket gets %d %q", status, text)
-	}
-	first.Close()
-	kit.Until(t, "a socket has ended", func() bool { return w.hub.Sockets() == 4 })
-	w.dial("from=10.0.0.7")
-	id := w.inProgress(other)
-	other.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))
-	w.moves <- struct{}{}
-	for d := other.next(); d.Ply+len(d.Frames) < 2; d = other.next() {
-	}
+	inWorld(t, teeko, l, func(t *testing.T, w *world) {
+		other := w.dial("from=192.0.2.9")
+		other.say(`{"watch":"games"}`)
+		other.next()
+		for _, q := range []string{"person=1&from=10.0.0.1", "person=1&from=10.0.0.2"} {
+			w.dial(q)
+		}
+		if status, text := w.refused("person=1&from=10.0.0.3", nil); status != 503 || !strings.Contains(text, "the limit for one person is 2 sockets") {
+			t.Errorf("a third socket of a person gets %d %q", status, text)
+		}
+		first := w.dial("from=10.0.0.1")
+		w.dial("from=10.0.0.1")
+		if status, text := w.refused("from=10.0.0.1", nil); status != 503 || !strings.Contains(text, "the limit for one address is 3 sockets") {
+			t.Errorf("a fourth socket from an address gets %d %q", status, text)
+		}
+		if status, text := w.refused("from=10.0.0.7", nil); status != 503 || !strings.Contains(text, "the limit for all is 5 sockets") {
+			t.Errorf("a sixth socket gets %d %q", status, text)
+		}
+		first.Close()
+		bubble.Settle()
+		if n := w.hub.Sockets(); n != 4 {
+			t.Errorf("there are %d sockets, want 4", n)
+		}
+		w.dial("from=10.0.0.7")
+		id := w.inProgress(other)
+		other.say(fmt.Sprintf(`{"watch":"match/%d"}`, id))
+		w.moves <- struct{}{}
+		for d := other.next(); d.Ply+len(d.Frames) < 2; d = other.next() {
+		}
+	})
 }
 
 // inProgress waits for a match on a socket that watches the list.
@@ -237,84 +242,87 @@ func (w *world) inProgress(c *client) int64 {
 func TestTopicLimits(t *testing.T) {
 	l := quick()
 	l.Topics, l.Messages = 3, 4
-	w := newWorld(t, teeko, l)
-	other := w.dial("")
-	other.say(`{"watch":"games"}`)
-	for name, say := range map[string]func(c *client){
-		"topics": func(c *client) {
-			for i := range 4 {
-				c.say(fmt.Sprintf(`{"watch":"match/%d"}`, 1000+i))
+	inWorld(t, teeko, l, func(t *testing.T, w *world) {
+		other := w.dial("")
+		other.say(`{"watch":"games"}`)
+		for name, all := range map[string]func(say func(text string)){
+			"topics": func(say func(string)) {
+				for i := range 4 {
+					say(fmt.Sprintf(`{"watch":"match/%d"}`, 1000+i))
+				}
+			},
+			"messages": func(say func(string)) {
+				for range 20 {
+					say(`{"watch":"games"}`)
+					say(`{"leave":"games"}`)
+				}
+			},
+			"large":     func(say func(string)) { say(`{"watch":"` + strings.Repeat("x", l.Message) + `"}`) },
+			"twice":     func(say func(string)) { say(`{"watch":"games"}`); say(`{"watch":"games"}`) },
+			"not there": func(say func(string)) { say(`{"leave":"games"}`) },
+		} {
+			c := w.dial("")
+			go all(func(text string) { c.WriteMessage(websocket.TextMessage, []byte(text)) }) // which fails when the socket ends
+			if code := c.code(); code != websocket.ClosePolicyViolation && (name != "large" || code != websocket.CloseMessageTooBig) {
+				t.Errorf("%s: the socket ends with %d", name, code)
 			}
-		},
-		"messages": func(c *client) {
-			for range 20 {
-				c.WriteMessage(websocket.TextMessage, []byte(`{"watch":"games"}`))
-				c.WriteMessage(websocket.TextMessage, []byte(`{"leave":"games"}`))
-			}
-		},
-		"large":     func(c *client) { c.say(`{"watch":"` + strings.Repeat("x", l.Message) + `"}`) },
-		"twice":     func(c *client) { c.say(`{"watch":"games"}`); c.say(`{"watch":"games"}`) },
-		"not there": func(c *client) { c.say(`{"leave":"games"}`) },
-	} {
-		c := w.dial("")
-		say(c)
-		if code := c.code(); code != websocket.ClosePolicyViolation && (name != "large" || code != websocket.CloseMessageTooBig) {
-			t.Errorf("%s: the socket ends with %d", name, code)
 		}
-	}
-	other.next()
-	other.say(`{"leave":"games"}`)
-	other.say(`{"watch":"match/999999"}`)
-	for {
-		if d := other.next(); d.Topic == "match/999999" {
-			if d.Over == nil || *d.Over != "" {
-				t.Errorf("a match that does not exist is %+v", d)
+		other.next()
+		other.say(`{"leave":"games"}`)
+		other.say(`{"watch":"match/999999"}`)
+		for {
+			if d := other.next(); d.Topic == "match/999999" {
+				if d.Over == nil || *d.Over != "" {
+					t.Errorf("a match that does not exist is %+v", d)
+				}
+				return
 			}
-			return
 		}
-	}
+	})
 }
 
 // A page of another site cannot watch.
 func TestForeignOrigin(t *testing.T) {
-	w := newWorld(t, teeko, quick())
-	if status, text := w.refused("", http.Header{"Origin": {"https://elsewhere.example"}}); status != http.StatusForbidden || !strings.Contains(text, "origin") {
-		t.Errorf("a foreign origin gets %d %q", status, text)
-	}
-	own := "http" + strings.TrimPrefix(w.url, "ws")
-	c, _, err := websocket.DefaultDialer.Dial(w.url, http.Header{"Origin": {own}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Close()
+	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
+		if status, text := w.refused("", http.Header{"Origin": {"https://elsewhere.example"}}); status != http.StatusForbidden || !strings.Contains(text, "origin") {
+			t.Errorf("a foreign origin gets %d %q", status, text)
+		}
+		c, _, err := w.server.Dialer().Dial(address, http.Header{"Origin": {bubble.URL}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	})
 }
 
 // The sockets of a person who is blocked end at once, and no others.
 func TestBlockedPerson(t *testing.T) {
-	w := newWorld(t, teeko, quick())
-	blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
-	w.events.Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
-	for _, c := range blocked {
-		if code := c.code(); code != websocket.ClosePolicyViolation {
-			t.Errorf("the socket ends with %d", code)
+	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
+		blocked, other := []*client{w.dial("person=7"), w.dial("person=7&from=10.0.0.1")}, w.dial("person=8")
+		w.events.Publish(events.Event{Kind: events.PersonBlocked, Person: 7})
+		for _, c := range blocked {
+			if code := c.code(); code != websocket.ClosePolicyViolation {
+				t.Errorf("the socket ends with %d", code)
+			}
 		}
-	}
-	other.say(`{"watch":"games"}`)
-	other.next()
+		other.say(`{"watch":"games"}`)
+		other.next()
+	})
 }
 
 // A server that stops says so to all, and takes no more.
 func TestGoingAway(t *testing.T) {
-	w := newWorld(t, teeko, quick())
-	c := w.dial("")
-	c.say(`{"watch":"games"}`)
-	c.next()
-	w.free()
-	w.end()
-	if code := c.code(); code != websocket.CloseGoingAway {
-		t.Errorf("the socket ends with %d", code)
-	}
-	if status, text := w.refused("", nil); status != 503 || !strings.Contains(text, "the server stops") {
-		t.Errorf("a socket gets %d %q", status, text)
-	}
+	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
+		c := w.dial("")
+		c.say(`{"watch":"games"}`)
+		c.next()
+		w.free()
+		w.end()
+		if code := c.code(); code != websocket.CloseGoingAway {
+			t.Errorf("the socket ends with %d", code)
+		}
+		if status, text := w.refused("", nil); status != 503 || !strings.Contains(text, "the server stops") {
+			t.Errorf("a socket gets %d %q", status, text)
+		}
+	})
 }

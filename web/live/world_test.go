@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
@@ -28,16 +29,13 @@ import (
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
-// patience is how long a test waits for a message. The machine may be busy.
-const patience = 60 * time.Second
-
-// world is a competition whose matches the runner plays, with house bots in this process, and
-// a Hub behind a real HTTP server.
+// world is a competition in a bubble, whose matches the runner plays, with house bots in this
+// process, and a Hub behind an HTTP server in memory.
 type world struct {
 	*laddertest.World
 	hub    *live.Hub
 	events events.Hub
-	url    string
+	server *bubble.Listener
 	moves  chan struct{} // a value lets a bot make a move; closed: all moves
 	once   sync.Once
 	end    context.CancelFunc
@@ -53,9 +51,15 @@ house = ["@random", "@first"]
 clock = {movetime = 600000, startup = 600000}
 `
 
-// newWorld starts a world. The bots make no move until they may: see world.moves.
-func newWorld(t testing.TB, toml string, limits ladder.LiveLimits) *world {
+// inWorld runs a test in a bubble with a world. The bots make no move until they may: see
+// world.moves.
+func inWorld(t *testing.T, toml string, limits ladder.LiveLimits, f func(t *testing.T, w *world)) {
 	t.Helper()
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) { f(t, newWorld(t, toml, limits)) })
+}
+
+func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 	w := &world{World: laddertest.New(t, toml, store.Options{}), moves: make(chan struct{}), ended: make(chan struct{})}
 	w.House(func(name string) string { return strings.Repeat("0", 64) })
 	w.hub = live.NewHub(live.Options{Store: w.Store, Events: &w.events, Limits: limits, Hold: 10 * time.Millisecond})
@@ -68,13 +72,7 @@ func newWorld(t testing.TB, toml string, limits ladder.LiveLimits) *world {
 	})
 	w.Must(err)
 	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(w.serve))
-	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		c.(*net.TCPConn).SetWriteBuffer(4 << 10) // so that not much is on its way
-		return ctx
-	}
-	server.Start()
-	w.url = "ws" + strings.TrimPrefix(server.URL, "http")
+	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())
 	w.end = cancel
 	go func() {
@@ -88,7 +86,6 @@ func newWorld(t testing.TB, toml string, limits ladder.LiveLimits) *world {
 		cancel()
 		w.free()
 		<-w.ended
-		server.Close()
 	})
 	return w
 }
@@ -116,7 +113,8 @@ func (w *world) resolve(_ context.Context, v ladder.Version) (referee.Bot, error
 	}}, nil
 }
 
-// gated is a writer that waits before a move.
+// gated is a writer that waits before a move. A move takes time, so that what is sent at most so
+// often is sent while a match goes on.
 type gated struct {
 	io.Writer
 	moves <-chan struct{}
@@ -125,6 +123,7 @@ type gated struct {
 func (g gated) Write(p []byte) (int, error) {
 	if bytes.Contains(p, []byte("move ")) {
 		<-g.moves
+		time.Sleep(2 * time.Millisecond)
 	}
 	return g.Writer.Write(p)
 }
@@ -145,6 +144,9 @@ type doc struct {
 	Order   []string
 }
 
+// address is that of the world's server, before a query.
+const address = "ws://timba.example/?"
+
 // client is a socket of a test.
 type client struct {
 	t testing.TB
@@ -154,7 +156,7 @@ type client struct {
 // dial connects a socket; the query says who it is of.
 func (w *world) dial(query string) *client {
 	w.T.Helper()
-	c, resp, err := websocket.DefaultDialer.Dial(w.url+"/?"+query, nil)
+	c, resp, err := w.server.Dialer().Dial(address+query, nil)
 	if err != nil {
 		text := ""
 		if resp != nil {
@@ -170,7 +172,7 @@ func (w *world) dial(query string) *client {
 // refused returns the answer to a socket that is not wanted.
 func (w *world) refused(query string, header http.Header) (status int, text string) {
 	w.T.Helper()
-	c, resp, err := websocket.DefaultDialer.Dial(w.url+"/?"+query, header)
+	c, resp, err := w.server.Dialer().Dial(address+query, header)
 	if err == nil {
 		c.Close()
 		w.T.Fatalf("a socket %q is accepted", query)
@@ -200,7 +202,7 @@ func (c *client) next() doc {
 }
 
 func (c *client) read() (d doc, err error) {
-	c.SetReadDeadline(time.Now().Add(patience))
+	c.SetReadDeadline(time.Now().Add(time.Hour))
 	_, data, err := c.ReadMessage()
 	if err == nil {
 		err = json.Unmarshal(data, &d)
@@ -216,7 +218,7 @@ func (c *client) code() int {
 		if end, ok := err.(*websocket.CloseError); ok {
 			return end.Code
 		}
-		if e, ok := err.(net.Error); ok && e.Timeout() {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
 			c.t.Fatal("the socket does not end")
 		}
 		if err != nil {

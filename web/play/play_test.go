@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -103,8 +103,10 @@ type pipe struct {
 	close   func()
 }
 
-func pipes() (a, b pipe) {
+// pipes returns the ends of a connection, which closes at the end of the test.
+func (w *world) pipes() (a, b pipe) {
 	ctx, cancel := context.WithCancel(context.Background())
+	w.t.Cleanup(cancel)
 	x, y := make(chan seat.Frame, 16), make(chan seat.Frame, 16)
 	return pipe{x, y, ctx, cancel}, pipe{y, x, ctx, cancel}
 }
@@ -131,11 +133,16 @@ func (p pipe) Close(string) { p.close() }
 
 // sit plays a person's seat as a program does; silent from that turn on.
 func sit(w *world, x *play.Table, silent int) {
-	near, far := pipes()
+	near, far := w.pipes()
 	go x.Attach(context.Background(), near)
 	end := seat.New(seat.Options{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
+	w.t.Cleanup(func() {
+		end.Close(nil)
+		fromSeat.Close()
+		fromBot.Close()
+	})
 	turns := 0
 	go protocol.Serve(toBot, fromBot, "", "", func(t *protocol.Turn) protocol.Answer {
 		if turns++; turns == silent {
@@ -145,6 +152,15 @@ func sit(w *world, x *play.Table, silent int) {
 	})
 	go end.Serve(toSeat, fromSeat)
 	go end.Attach(far)
+}
+
+// awaitTurn waits until it is a person's turn.
+func awaitTurn(t *testing.T, x *play.Table) {
+	t.Helper()
+	bubble.Settle()
+	if _, ok := x.Left(); !ok {
+		t.Error("it is not the person's turn")
+	}
 }
 
 // kept returns the replay of a game that is over.
@@ -163,157 +179,176 @@ func (w *world) kept(x *play.Table) *referee.Replay {
 func TestGames(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		change func(*ladder.PlayLimits)
 		silent int
 		resign bool
 		want   fault.Kind
 	}{
-		{"whole", nil, 0, false, ""},
-		{"slow", func(l *ladder.PlayLimits) { l.Move = 50 * time.Millisecond }, 1, false, fault.Late},
-		{"resigned", nil, 3, true, fault.Resigned},
+		{"whole", 0, false, ""},
+		{"slow", 1, false, fault.Late},
+		{"resigned", 3, true, fault.Resigned},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			l := limits
-			if c.change != nil {
-				c.change(&l)
-			}
-			w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
-			x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
-			w.must(err)
-			sit(w, x, c.silent)
-			if c.resign {
-				kit.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
-				x.Resign()
-			}
-			r := w.kept(x)
-			switch {
-			case c.want == "" && (len(r.Faults) > 0 || len(r.Moves) != 40):
-				t.Errorf("%d moves, faults %v", len(r.Moves), r.Faults)
-			case c.want != "" && (len(r.Faults) != 1 || r.Faults[0].Reason.Kind != c.want || r.Faults[0].Seat != 0):
-				t.Errorf("the faults are %v, want %s", r.Faults, c.want)
-			}
-			if r.Match.Seed == nil || *r.Match.Seed != referee.Hex(x.Seed) || r.Commitment != referee.Commitment(x.Seed) {
-				t.Errorf("the seed is %v, of the commitment %v", r.Match.Seed, r.Commitment)
-			}
-			bot, err := w.Store.Bot(t.Context(), "@greedy")
-			w.must(err)
-			record, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID)
-			w.must(err)
-			if record.Games != 1 || c.want != "" && record.Wins != 1 {
-				t.Errorf("the record against people is %+v", record)
-			}
+			bubble.Run(t, func(t *testing.T) {
+				w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+				x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+				w.must(err)
+				sit(w, x, c.silent)
+				if c.resign {
+					awaitTurn(t, x)
+					x.Resign()
+				}
+				r := w.kept(x)
+				switch {
+				case c.want == "" && (len(r.Faults) > 0 || len(r.Moves) != 40):
+					t.Errorf("%d moves, faults %v", len(r.Moves), r.Faults)
+				case c.want != "" && (len(r.Faults) != 1 || r.Faults[0].Reason.Kind != c.want || r.Faults[0].Seat != 0):
+					t.Errorf("the faults are %v, want %s", r.Faults, c.want)
+				}
+				if r.Match.Seed == nil || *r.Match.Seed != referee.Hex(x.Seed) || r.Commitment != referee.Commitment(x.Seed) {
+					t.Errorf("the seed is %v, of the commitment %v", r.Match.Seed, r.Commitment)
+				}
+				bot, err := w.Store.Bot(t.Context(), "@greedy")
+				w.must(err)
+				record, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID)
+				w.must(err)
+				if record.Games != 1 || c.want != "" && record.Wins != 1 {
+					t.Errorf("the record against people is %+v", record)
+				}
+			})
 		})
 	}
 }
 
 // Who loses the connection and stays away forfeits; who never comes has no game.
 func TestAway(t *testing.T) {
-	l := limits
-	l.Back = time.Second
-	w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
-	never, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
-	w.must(err)
-	away, err := w.Open(t.Context(), guest("b", "10.0.0.2"), brisca)
-	w.must(err)
-	near, far := pipes()
-	go away.Attach(t.Context(), near)
-	far.Send(seat.Frame{Lines: []string{"ready"}})
-	kit.Until(t, "a turn", func() bool { _, ok := away.Left(); return ok })
-	far.Close("")
-	if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
-		t.Errorf("the faults are %v", r.Faults)
-	}
-	<-never.Over()
-	if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken {
-		t.Errorf("the game that nobody came to is %q, %v", p.State, err)
-	}
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		l := limits
+		l.Move = time.Hour
+		w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
+		never, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		w.must(err)
+		away, err := w.Open(t.Context(), guest("b", "10.0.0.2"), brisca)
+		w.must(err)
+		near, far := w.pipes()
+		go away.Attach(t.Context(), near)
+		far.Send(seat.Frame{Lines: []string{"ready"}})
+		awaitTurn(t, away)
+		far.Close("")
+		if r := w.kept(away); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.ConnectionLost {
+			t.Errorf("the faults are %v", r.Faults)
+		}
+		<-never.Over()
+		if p, err := w.Store.Play(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken {
+			t.Errorf("the game that nobody came to is %q, %v", p.State, err)
+		}
+	})
 }
 
 // Every limit is exceeded while other games go on.
 func TestLimits(t *testing.T) {
-	w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
-	open := func(who play.Who, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
-	a, b, c := guest("a", "10.0.0.1"), guest("b", "10.0.0.1"), guest("c", "10.0.0.3")
-	first, err := open(a, brisca)
-	w.must(err)
-	_, err = open(b, brisca)
-	w.must(err)
-	_, err = open(b, brisca)
-	wantError(t, err, ladder.TooMany, "2 games are played from your address already")
-	far := a
-	far.Address = netip.MustParseAddr("10.0.0.2")
-	_, err = open(far, brisca)
-	w.must(err)
-	far.Address = netip.MustParseAddr("10.0.0.4")
-	_, err = open(far, brisca)
-	wantError(t, err, ladder.TooMany, "you play 2 games already")
-	_, err = open(c, brisca)
-	wantError(t, err, ladder.Unavailable, "all 3 tables are taken")
-	_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Bots: []string{"@greedy"}})
-	wantError(t, err, ladder.Invalid, "the bots of this game may need 480 MiB")
-	sit(w, first, 0)
-	if r := w.kept(first); len(r.Faults) > 0 {
-		t.Errorf("the faults are %v", r.Faults)
-	}
-	_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Bots: []string{"@greedy"}})
-	wantError(t, err, ladder.Unavailable, "no memory for the bots")
-	_, err = open(c, brisca)
-	w.must(err)
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+		open := func(who play.Who, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
+		a, b, c := guest("a", "10.0.0.1"), guest("b", "10.0.0.1"), guest("c", "10.0.0.3")
+		first, err := open(a, brisca)
+		w.must(err)
+		_, err = open(b, brisca)
+		w.must(err)
+		_, err = open(b, brisca)
+		wantError(t, err, ladder.TooMany, "2 games are played from your address already")
+		far := a
+		far.Address = netip.MustParseAddr("10.0.0.2")
+		_, err = open(far, brisca)
+		w.must(err)
+		far.Address = netip.MustParseAddr("10.0.0.4")
+		_, err = open(far, brisca)
+		wantError(t, err, ladder.TooMany, "you play 2 games already")
+		_, err = open(c, brisca)
+		wantError(t, err, ladder.Unavailable, "all 3 tables are taken")
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "6"}, Bots: []string{"@greedy"}})
+		wantError(t, err, ladder.Invalid, "the bots of this game may need 480 MiB")
+		sit(w, first, 0)
+		if r := w.kept(first); len(r.Faults) > 0 {
+			t.Errorf("the faults are %v", r.Faults)
+		}
+		_, err = open(c, play.Choice{Game: "podrida", Options: map[string]string{"players": "4"}, Bots: []string{"@greedy"}})
+		wantError(t, err, ladder.Unavailable, "no memory for the bots")
+		_, err = open(c, brisca)
+		w.must(err)
+	})
 }
 
 // Games a day are limited for a person, and for an address without an account, over a restart, too.
 func TestGamesADay(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	w := newWorld(t, dir, limits)
-	p, err := w.Store.AddPerson(t.Context(), "anna", false)
-	w.must(err)
-	for name, who := range map[string]play.Who{
-		"within a day":                   {Person: p, Address: netip.MustParseAddr("10.0.0.2")},
-		"from your address within a day": guest("a", "10.0.0.1"),
-	} {
-		for range limits.Day {
-			x, err := w.Open(t.Context(), who, brisca)
-			w.must(err)
-			near, _ := pipes()
-			x.Resign()
-			go x.Attach(t.Context(), near)
-			<-x.Over()
-		}
-		_, err := w.Open(t.Context(), who, brisca)
-		wantError(t, err, ladder.TooMany, name)
-		_, err = w.Open(t.Context(), guest("b", "10.0.0.3"), brisca) // others play
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "data")
+		w := newWorld(t, dir, limits)
+		p, err := w.Store.AddPerson(t.Context(), "anna", false)
 		w.must(err)
-		w.stop()
-		w = newWorld(t, dir, limits) // and a server that starts again remembers
-		_, err = w.Open(t.Context(), who, brisca)
-		wantError(t, err, ladder.TooMany, name)
-	}
+		for name, who := range map[string]play.Who{
+			"within a day":                   {Person: p, Address: netip.MustParseAddr("10.0.0.2")},
+			"from your address within a day": guest("a", "10.0.0.1"),
+		} {
+			for range limits.Day {
+				x, err := w.Open(t.Context(), who, brisca)
+				w.must(err)
+				near, _ := w.pipes()
+				x.Resign()
+				go x.Attach(t.Context(), near)
+				<-x.Over()
+			}
+			_, err := w.Open(t.Context(), who, brisca)
+			wantError(t, err, ladder.TooMany, name)
+			_, err = w.Open(t.Context(), guest("b", "10.0.0.3"), brisca) // others play
+			w.must(err)
+			w.stop()
+			w = newWorld(t, dir, limits) // and a server that starts again remembers
+			_, err = w.Open(t.Context(), who, brisca)
+			wantError(t, err, ladder.TooMany, name)
+		}
+	})
 }
 
 // A server that stops ends its games for nobody, and one that was killed has them ended by the next.
 func TestRestart(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "data")
-	w := newWorld(t, dir, limits)
-	x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
-	w.must(err)
-	near, far := pipes()
-	go x.Attach(t.Context(), near)
-	far.Send(seat.Frame{Lines: []string{"ready"}})
-	kit.Until(t, "a turn", func() bool { _, ok := x.Left(); return ok })
-	killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
-	w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
-	w.stop()
-	w = newWorld(t, dir, limits)
-	for _, id := range []string{x.ID, killed.ID} {
-		kit.Until(t, "the game is ended", func() bool {
-			p, err := w.Store.Play(t.Context(), id)
-			return err == nil && p.State == ladder.PlayBroken
-		})
-	}
-	bot, err := w.Store.Bot(t.Context(), "@greedy")
-	w.must(err)
-	if r, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID); err != nil || r.Games != 0 {
-		t.Errorf("the record against people is %+v, %v", r, err)
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "data")
+		w := newWorld(t, dir, limits)
+		x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		w.must(err)
+		near, far := w.pipes()
+		go x.Attach(t.Context(), near)
+		far.Send(seat.Frame{Lines: []string{"ready"}})
+		awaitTurn(t, x)
+		killed := ladder.Play{ID: "KILLED", Game: "brisca", Options: map[string]string{}, Commitment: strings.Repeat("0", 64)}
+		w.must(w.Store.AddPlay(t.Context(), killed, netip.Addr{}, 0))
+		w.stop()
+		w = newWorld(t, dir, limits)
+		for _, id := range []string{x.ID, killed.ID} {
+			if p, err := w.Store.Play(t.Context(), id); err != nil || p.State != ladder.PlayBroken {
+				t.Errorf("the game is %q, %v", p.State, err)
+			}
+		}
+		bot, err := w.Store.Bot(t.Context(), "@greedy")
+		w.must(err)
+		if r, err := w.Store.RecordAgainstPeople(t.Context(), bot.ID); err != nil || r.Games != 0 {
+			t.Errorf("the record against people is %+v, %v", r, err)
+		}
+	})
+}
+
+// The connections of people have the limits of the configuration.
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	l := limits
+	l.Frames, l.Silence = 10, 4*time.Second
+	s := play.New(play.Options{Limits: l}).Socket()
+	if s.Frames != 10 || s.Burst != 40 || s.Alive != 4*time.Second || s.Frame != seat.DefaultSocketLimits.Frame {
+		t.Errorf("the limits are %+v", s)
 	}
 }

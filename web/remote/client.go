@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	mathrand "math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -36,6 +37,8 @@ type Client struct {
 	Serve  func(lines io.Reader, answers io.Writer) error
 	Stderr io.Writer
 	Once   bool // leave after one match
+	// Dial makes connections to the server; nil: over the network, by a proxy if the environment has one.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// Tell is called with what happens, one call at a time; nil: nobody wants to know.
 	Tell func(State)
@@ -279,6 +282,9 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	address := "ws" + strings.TrimPrefix(c.URL, "http") + Path + "?" + q.Encode()
 	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 90 * time.Second}
+	if c.Dial != nil {
+		d.Proxy, d.NetDialContext = nil, c.Dial
+	}
 	ws, resp, err := d.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {c.Agent}})
 	if err == nil {
 		return ws, nil

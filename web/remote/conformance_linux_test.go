@@ -1,28 +1,20 @@
 package remote_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
-	"time"
 
-	"github.com/gorilla/websocket"
-
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/laddertest"
-	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/seat"
 	"github.com/timba-arena/timba/web/seat/seattest"
@@ -42,95 +34,93 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far := newFarWay(t, "")
+	far := newWorld(t, many)
 	seattest.Run(t, program, []seattest.Way{
-		{Name: "process", Bot: func(_ testing.TB, command []string) referee.Bot { return referee.Bot{Command: command} }},
-		{Name: "sandbox", Bot: func(_ testing.TB, command []string) referee.Bot {
-			level := sandbox.Probe().Level
-			return referee.Bot{Command: command, Dir: filepath.Dir(program), Sandbox: &referee.Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}}
+		{Name: "process", Bot: func(_ *testing.T, command []string) referee.Bot { return referee.Bot{Command: command} }},
+		{Name: "remote bot", Bot: func(t *testing.T, command []string) referee.Bot {
+			return far.bot(t, &remote.Client{Command: command})
 		}},
-		{Name: "remote bot", Bot: far.bot},
-		{Name: "person", Bot: throughSocket},
+		{Name: "person", Bot: func(t *testing.T, command []string) referee.Bot { return throughSocket(t, process(t, command)) }},
 	})
 }
 
-// farWay has a hub with clients.
-type farWay struct {
-	*remote.Hub
-	url, token string
-	bots       atomic.Int64
+// many are limits for many bots at the same time.
+const many = "person = 1000\naddress = 1000\n"
+
+// A bot that is late is so at the same moment, and in the same words.
+func TestLate(t *testing.T) {
+	seattest.RunLate(t, []func(*testing.T, seattest.Serve) referee.Bot{
+		func(_ *testing.T, serve seattest.Serve) referee.Bot { return referee.Bot{Serve: serve} },
+		func(t *testing.T, serve seattest.Serve) referee.Bot {
+			return newWorld(t, many).bot(t, &remote.Client{Serve: serve})
+		},
+		throughSocket,
+	})
 }
 
-// newFarWay returns a hub; limits are further keys of [remote].
-func newFarWay(t *testing.T, limits string) *farWay {
-	w := laddertest.New(t, "[limits]\nbots = 1000\nversions = 1000\nrequests = 100000\n[remote]\nperson = 1000\naddress = 1000\n"+limits, store.Options{})
-	hub := new(events.Hub)
-	h := remote.New(remote.Options{Store: w.Store, Limits: w.Config.Remote, Bounds: w.Config.Limits, Events: hub})
-	a := api.New(api.Options{Store: w.Store, Config: w.Config})
-	srv := httptest.NewServer(a.Pages(h.Handler(a)))
-	t.Cleanup(srv.Close)
-	t.Cleanup(h.Close)
-	p, err := w.Store.AddPerson(t.Context(), "ann", false)
-	w.Must(err)
-	token, _, err := w.Store.AddToken(t.Context(), p.ID, "", ladder.ScopeSubmit, time.Time{})
-	w.Must(err)
-	return &farWay{Hub: h, url: srv.URL, token: token}
+// bot starts a client, and returns its bot for a match.
+func (w *world) bot(t *testing.T, c *remote.Client) referee.Bot {
+	t.Helper()
+	id := w.bots.Add(1)
+	c.URL, c.Dial, c.Token, c.Bot = bubble.URL, w.server.Dial, w.token, fmt.Sprintf("far-%d", id)
+	f := start(t, c)
+	f.await(t, "online", online)
+	return w.Bot(w.version(t, c.Bot), &ladder.Match{ID: id, Game: "tebes", Bots: []string{"far", "first"}})
 }
 
-func (w *farWay) bot(t testing.TB, command []string) referee.Bot {
-	c := &remote.Client{URL: w.url, Token: w.token, Bot: fmt.Sprintf("far-%d", w.bots.Add(1)), Command: command}
-	f := start(t.(*testing.T), c)
-	s := f.await(t.(*testing.T), "online", online)
-	v, err := w.Store.Bot(t.Context(), s.Online.Bot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := w.Store.Versions(t.Context(), v.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w.Bot(all[0], &ladder.Match{ID: w.bots.Load(), Game: "tebes", Bots: []string{"far", "first"}})
-}
-
-// throughSocket is a seat with a socket of its own, as the page of a person has it.
-func throughSocket(t testing.TB, command []string) referee.Bot {
-	s := seat.New(seat.Options{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// throughSocket returns a program at a seat with a socket of its own, as the page of a person has
+// it.
+func throughSocket(t *testing.T, serve seattest.Serve) referee.Bot {
+	t.Helper()
+	s, page := seat.New(seat.Options{}), seat.New(seat.Options{})
+	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := seat.Upgrade(w, r, seat.SocketLimits{}); err == nil {
 			s.Attach(seat.Wire{Socket: c})
 		}
-	}))
-	ws, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page := seat.New(seat.Options{})
-	go page.Attach(seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})})
-	cmd := exec.Command(command[0], command[1:]...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		page.Serve(out, in)
-		in.Close()
-		io.Copy(io.Discard, out)
-		cmd.Wait()
-	}()
+	})})
+	ws, _, err := server.Dialer().Dial("ws://timba.example", nil)
+	kit.Must(t, err)
+	read, write := io.Pipe()
+	answers, move := io.Pipe()
+	var ended sync.WaitGroup
+	ended.Go(func() { page.Attach(seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})}) })
+	ended.Go(func() {
+		err := serve(read, move)
+		read.CloseWithError(io.ErrClosedPipe)
+		move.CloseWithError(err)
+	})
+	ended.Go(func() {
+		page.Serve(answers, write)
+		write.Close()
+		answers.Close()
+	})
 	t.Cleanup(func() {
-		cmd.Process.Kill()
-		<-done
+		page.Close(nil)
 		ws.Close()
-		srv.Close()
+		ended.Wait()
 	})
 	return referee.Bot{Serve: s.Serve}
+}
+
+// process returns a program that is a process.
+func process(t *testing.T, command []string) seattest.Serve {
+	return func(lines io.Reader, answers io.Writer) error {
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return err
+		}
+		cmd.Stdout = answers
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		go func() {
+			io.Copy(in, lines)
+			in.Close()
+		}()
+		if err := cmd.Wait(); err != nil {
+			return err
+		}
+		return errors.New(cmd.ProcessState.String())
+	}
 }

@@ -29,6 +29,7 @@ func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudicated,
 
 // The page says how scores ended a game, and by which rules.
 func TestReplaysPageAdjudication(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	rule := func(score float64) *referee.ScoreRule { return &referee.ScoreRule{Plies: 4, Score: score, From: 12} }
 	for name, c := range map[string]struct {

@@ -24,6 +24,7 @@ func open(t *testing.T, in context.Context, g *Game) *tab {
 	b := &tab{browsertest.Open(t, in, url)}
 	if g != nil {
 		b.Wait(`.player[data-ply]`)
+		b.Look(1280, 900, false)
 	}
 	return b
 }

@@ -77,8 +77,13 @@ func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []
 // Every legal move of the positions of random games can be chosen with the mouse, and is
 // handed on once and letter for letter.
 func TestBoardLiveChoices(t *testing.T) {
+	t.Parallel()
+	names, every, most := []string{"brisca", "tute", "podrida", "tebes", "teeko", "teeko-drop"}, 18, 6
+	if exhaustive {
+		names, every, most = append(names, "podrida-twelve"), 9, 12
+	}
 	b := live(t)
-	for _, name := range []string{"brisca", "tute", "podrida", "podrida-twelve", "tebes", "teeko", "teeko-drop"} {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			b.T = t
 			c := find(t, name)
@@ -95,12 +100,12 @@ func TestBoardLiveChoices(t *testing.T) {
 				if step.Record == nil || ply > 60 {
 					break
 				}
-				if ply++; ply%9 != 1 {
+				if ply++; ply%every != 1 {
 					continue
 				}
 				legal := b.draw(c, v.Players(), step.State, "{}")
-				if len(legal) > 12 {
-					legal = append(legal[:6], legal[len(legal)-6:]...)
+				if len(legal) > most {
+					legal = append(legal[:most/2], legal[len(legal)-most/2:]...)
 				}
 				for _, move := range legal {
 					b.draw(c, v.Players(), step.State, "{}")
@@ -115,6 +120,7 @@ func TestBoardLiveChoices(t *testing.T) {
 
 // With closed cards, and without legal moves, nothing is shown and nothing can be chosen.
 func TestBoardLiveClosed(t *testing.T) {
+	t.Parallel()
 	b := live(t)
 	c := find(t, "brisca-three")
 	r := play(t, c)
@@ -141,6 +147,7 @@ func TestBoardLiveClosed(t *testing.T) {
 
 // The keyboard alone is enough: tab and arrows reach the choices, enter takes one, escape goes back.
 func TestBoardLiveKeyboard(t *testing.T) {
+	t.Parallel()
 	b := live(t)
 	c := find(t, "tebes")
 	r := play(t, c)

@@ -141,6 +141,7 @@ func TestBoardTextsUsed(t *testing.T) {
 
 // The page speaks another language after a choice, stays where it is, and listens to keys once.
 func TestReplaysPageSpeaks(t *testing.T) {
+	t.Parallel()
 	c := find(t, "podrida-fault")
 	g := rebuilt(t, c, play(t, c))
 	b := open(t, browsertest.Start(t), g)
@@ -167,6 +168,7 @@ func TestReplaysPageSpeaks(t *testing.T) {
 
 // Keys jump to faults and to the move that lost most.
 func TestReplaysPageJumps(t *testing.T) {
+	t.Parallel()
 	c := find(t, "podrida-fault")
 	r := play(t, c)
 	for i := range r.Moves {

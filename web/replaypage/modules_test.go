@@ -24,6 +24,7 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 
 // The modules of package board by themselves, without a replay.
 func TestBoardModules(t *testing.T) {
+	t.Parallel()
 	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("modules.js", modules)
 	if err != nil {
@@ -79,6 +80,7 @@ func TestBoardModules(t *testing.T) {
 // No seat lies on another, in the middle or off the table, for any viewer, at any width, however
 // many cards the hands have.
 func TestBoardSeating(t *testing.T) {
+	t.Parallel()
 	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("modules.js", modules)
 	if err != nil {

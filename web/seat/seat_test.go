@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/seat"
@@ -117,106 +117,106 @@ func (s slow) Send(f seat.Frame) error {
 // A connection that was taken over while it sent ends, although the other end has the lines that it
 // would send next from the new one.
 func TestTakenWhileSending(t *testing.T) {
-	s := seat.New(seat.Options{})
-	r, w := io.Pipe()
-	var served sync.WaitGroup
-	served.Go(func() { s.Serve(r, io.Discard) })
-	io.WriteString(w, "one\n")
-	a, far := connect([2]int{1 << 20, 1 << 20}, true)
-	old := slow{a, make(chan struct{}), make(chan struct{})}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Attach(old) }()
-	far.Send(seat.Frame{})
-	<-old.sends
-	io.WriteString(w, "two\nthree\n")
-	a, far = connect([2]int{1 << 20, 1 << 20}, true)
-	attached := make(chan error, 1)
-	go func() { attached <- s.Attach(a) }()
-	far.Send(seat.Frame{})
-	for n := 0; n < 3; {
-		f, err := far.Receive()
-		if err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{})
+		r, w := io.Pipe()
+		var served sync.WaitGroup
+		served.Go(func() { s.Serve(r, io.Discard) })
+		io.WriteString(w, "one\n")
+		a, far := connect([2]int{1 << 20, 1 << 20}, true)
+		old := slow{a, make(chan struct{}), make(chan struct{})}
+		ended := make(chan error, 1)
+		go func() { ended <- s.Attach(old) }()
+		far.Send(seat.Frame{})
+		<-old.sends
+		io.WriteString(w, "two\nthree\n")
+		a, far = connect([2]int{1 << 20, 1 << 20}, true)
+		attached := make(chan error, 1)
+		go func() { attached <- s.Attach(a) }()
+		far.Send(seat.Frame{})
+		for n := 0; n < 3; {
+			f, err := far.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(f.Lines)
 		}
-		n += len(f.Lines)
-	}
-	far.Send(seat.Frame{Ack: 3})
-	kit.Until(t, "the lines are acknowledged", s.Heard)
-	close(old.gate)
-	if err := <-ended; !errors.Is(err, seat.ErrTaken) {
-		t.Errorf("the old connection ends with %v", err)
-	}
-	w.Close()
-	s.Close(nil)
-	served.Wait()
-	far.Close("")
-	<-attached
+		far.Send(seat.Frame{Ack: 3})
+		bubble.Settle() // the lines are acknowledged
+		close(old.gate)
+		if err := <-ended; !errors.Is(err, seat.ErrTaken) {
+			t.Errorf("the old connection ends with %v", err)
+		}
+		w.Close()
+		s.Close(nil)
+		served.Wait()
+		far.Close("")
+		<-attached
+	})
 }
 
 // No line is lost and none comes twice, wherever the connections break.
 func TestDrops(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
 		texts := [2][]string{}
 		for i := range texts {
-			for n := range rapid.IntRange(0, 30).Draw(t, "lines") {
+			for n := range rapid.IntRange(0, 30).Draw(r, "lines") {
 				texts[i] = append(texts[i], fmt.Sprintf("end %d line %d", i, n))
 			}
 		}
-		ends := [2]*seat.Seat{seat.New(seat.Options{}), seat.New(seat.Options{Replay: rapid.Bool().Draw(t, "replay")})}
-		var in [2]*io.PipeWriter
+		replay := rapid.Bool().Draw(r, "replay")
+		drops := rapid.SliceOfN(rapid.IntRange(0, 6), 0, 12).Draw(r, "drops")
 		var got [2]*lines
-		var served sync.WaitGroup
-		for i, s := range ends {
-			r, w := io.Pipe()
-			in[i], got[i] = w, expect(len(texts[1-i]))
-			served.Go(func() { s.Serve(r, got[i]) })
-			served.Go(func() {
-				for _, line := range texts[i] {
-					io.WriteString(w, line+"\n")
-				}
-			})
-		}
-		drops := rapid.SliceOfN(rapid.IntRange(0, 6), 0, 12).Draw(t, "drops")
-		for i := range len(drops) / 2 {
-			a, b := connect([2]int{drops[2*i], drops[2*i+1]}, i%2 == 0)
-			var both sync.WaitGroup
-			both.Go(func() { ends[0].Attach(a) })
-			both.Go(func() { ends[1].Attach(b) })
-			if drops[2*i] > 4 { // the next connection takes over
-				continue
-			}
-			select {
-			case <-a.broken:
-			case <-got[0].full: // nothing more to send may leave it whole
-				a.Close("")
-			case <-time.After(5 * time.Millisecond): // neither end sends so much
-				a.Close("")
-			}
-			both.Wait()
-		}
-		for i := 0; i < len(got); {
-			a, b := connect([2]int{1 << 20, 1 << 20}, true)
-			go ends[0].Attach(a)
-			go ends[1].Attach(b)
-			for ; i < len(got); i++ {
-				select {
-				case <-got[i].full:
-					continue
-				case <-a.broken: // an earlier connection has taken over late
-				}
-				break
-			}
-		}
-		for i := range in {
-			in[i].Close()
-		}
-		served.Wait()
+		bubble.Run(t, func(*testing.T) { got = carry(texts, replay, drops) })
 		for i := range got {
 			if have := strings.Split(strings.TrimSuffix(got[i].data.String(), "\n"), "\n"); len(texts[1-i]) > 0 && !slices.Equal(have, texts[1-i]) {
-				t.Fatalf("end %d got %q, want %q", i, have, texts[1-i])
+				r.Fatalf("end %d got %q, want %q", i, have, texts[1-i])
 			}
 		}
 	})
+}
+
+// carry carries lines between two ends, over connections that break after so many frames of each
+// end, and returns what has come to each of them.
+func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
+	ends := [2]*seat.Seat{seat.New(seat.Options{}), seat.New(seat.Options{Replay: replay})}
+	var in [2]*io.PipeWriter
+	var served sync.WaitGroup
+	for i, s := range ends {
+		r, w := io.Pipe()
+		in[i], got[i] = w, expect(len(texts[1-i]))
+		served.Go(func() { s.Serve(r, got[i]) })
+		served.Go(func() {
+			for _, line := range texts[i] {
+				io.WriteString(w, line+"\n")
+			}
+		})
+	}
+	for i := range len(drops) / 2 {
+		a, b := connect([2]int{drops[2*i], drops[2*i+1]}, i%2 == 0)
+		served.Go(func() { ends[0].Attach(a) })
+		served.Go(func() { ends[1].Attach(b) })
+		if drops[2*i] > 4 { // the next connection takes over
+			continue
+		}
+		bubble.Settle() // neither end sends more than it has by now
+		a.Close("")
+		bubble.Settle()
+	}
+	bubble.Settle() // no earlier connection takes over late
+	a, b := connect([2]int{1 << 20, 1 << 20}, true)
+	served.Go(func() { ends[0].Attach(a) })
+	served.Go(func() { ends[1].Attach(b) })
+	for i := range got {
+		<-got[i].full
+	}
+	for i := range in {
+		in[i].Close()
+	}
+	served.Wait()
+	return got
 }
 
 // hand is the other end of a seat, by hand.
@@ -224,6 +224,7 @@ func hand(t *testing.T, s *seat.Seat) (h *half, attached chan error) {
 	a, b := connect([2]int{1 << 20, 1 << 20}, true)
 	attached = make(chan error, 1)
 	go func() { attached <- s.Attach(a) }()
+	t.Cleanup(func() { a.Close("") })
 	return b, attached
 }
 
@@ -241,126 +242,151 @@ func await(t *testing.T, h *half, what string, ok func(seat.Frame) bool) seat.Fr
 	}
 }
 
-func serve(s *seat.Seat) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
+// serve makes a seat serve, at most until the end of the test.
+func serve(t *testing.T, s *seat.Seat) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
 	r, in := io.Pipe()
 	out, w := io.Pipe()
 	served = make(chan error, 1)
 	go func() { served <- s.Serve(r, w); w.Close() }()
+	t.Cleanup(func() {
+		in.Close()
+		out.Close()
+		s.Close(nil)
+	})
 	return in, out, served
 }
 
 // A seat that nobody comes to, or comes back to, ends with the fault of a lost connection.
 func TestLost(t *testing.T) {
-	for _, came := range []bool{false, true} {
-		s := seat.New(seat.Options{Back: 20 * time.Millisecond})
-		if came {
-			h, attached := hand(t, s)
-			h.Close("")
-			<-attached
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		for _, came := range []bool{false, true} {
+			began := time.Now()
+			s := seat.New(seat.Options{Back: time.Minute})
+			if came {
+				h, attached := hand(t, s)
+				h.Close("")
+				<-attached
+			}
+			_, _, served := serve(t, s)
+			var f *fault.Fault
+			if err := <-served; !errors.As(err, &f) || f.Reason.Kind != fault.ConnectionLost {
+				t.Errorf("came %v: the error is %v, want a fault of a lost connection", came, err)
+			}
+			if took := time.Since(began); took != time.Minute {
+				t.Errorf("came %v: it is lost after %v", came, took)
+			}
 		}
-		_, _, served := serve(s)
-		var f *fault.Fault
-		if err := <-served; !errors.As(err, &f) || f.Reason.Kind != fault.ConnectionLost {
-			t.Errorf("came %v: the error is %v, want a fault of a lost connection", came, err)
-		}
-	}
+	})
 }
 
 // A later connection takes over, and the page that begins anew gets all lines again.
 func TestTakeOver(t *testing.T) {
-	s := seat.New(seat.Options{Replay: true})
-	in, _, served := serve(s)
-	first, left := hand(t, s)
-	io.WriteString(in, "timba 1\ngame x\n")
-	first.Send(seat.Frame{})
-	all := 0
-	await(t, first, "lines", func(f seat.Frame) bool { all += len(f.Lines); return all == 2 })
-	first.Send(seat.Frame{Ack: 2})
-	second, ended := hand(t, s)
-	if err := <-left; !errors.Is(err, seat.ErrTaken) {
-		t.Fatalf("the first connection ends with %v, want %v", err, seat.ErrTaken)
-	}
-	second.Send(seat.Frame{})
-	f := await(t, second, "lines again", func(f seat.Frame) bool { return len(f.Lines) == 2 })
-	if f.Number != 0 || f.Lines[0] != "timba 1" {
-		t.Fatalf("the second connection gets %+v, want both lines", f)
-	}
-	in.Close()
-	await(t, second, "the end", func(f seat.Frame) bool { return f.End != "" })
-	second.Send(seat.Frame{Ack: 2})
-	if err := <-ended; !errors.Is(err, seat.ErrEnded) {
-		t.Fatalf("the second connection ends with %v, want %v", err, seat.ErrEnded)
-	}
-	if err := <-served; err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{Replay: true})
+		in, _, served := serve(t, s)
+		first, left := hand(t, s)
+		io.WriteString(in, "timba 1\ngame x\n")
+		first.Send(seat.Frame{})
+		all := 0
+		await(t, first, "lines", func(f seat.Frame) bool { all += len(f.Lines); return all == 2 })
+		first.Send(seat.Frame{Ack: 2})
+		second, ended := hand(t, s)
+		if err := <-left; !errors.Is(err, seat.ErrTaken) {
+			t.Fatalf("the first connection ends with %v, want %v", err, seat.ErrTaken)
+		}
+		second.Send(seat.Frame{})
+		f := await(t, second, "lines again", func(f seat.Frame) bool { return len(f.Lines) == 2 })
+		if f.Number != 0 || f.Lines[0] != "timba 1" {
+			t.Fatalf("the second connection gets %+v, want both lines", f)
+		}
+		in.Close()
+		await(t, second, "the end", func(f seat.Frame) bool { return f.End != "" })
+		second.Send(seat.Frame{Ack: 2})
+		if err := <-ended; !errors.Is(err, seat.ErrEnded) {
+			t.Fatalf("the second connection ends with %v, want %v", err, seat.ErrEnded)
+		}
+		if err := <-served; err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // Frames that no other end sends close the connection and leave the seat as it was.
 func TestBadFrames(t *testing.T) {
-	for name, f := range map[string]seat.Frame{
-		"acknowledges too much":   {Ack: 1},
-		"acknowledges a negative": {Ack: -1},
-		"skips a line":            {Number: 1, Lines: []string{"x"}},
-		"negative number":         {Number: -1, Lines: []string{"x"}},
-		"a line feed":             {Lines: []string{"x\ny"}},
-	} {
-		s := seat.New(seat.Options{})
-		in, out, _ := serve(s)
-		h, attached := hand(t, s)
-		h.Send(f)
-		if err := <-attached; err == nil || errors.Is(err, seat.ErrEnded) {
-			t.Errorf("%s: the error is %v", name, err)
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		for name, f := range map[string]seat.Frame{
+			"acknowledges too much":   {Ack: 1},
+			"acknowledges a negative": {Ack: -1},
+			"skips a line":            {Number: 1, Lines: []string{"x"}},
+			"negative number":         {Number: -1, Lines: []string{"x"}},
+			"a line feed":             {Lines: []string{"x\ny"}},
+		} {
+			s := seat.New(seat.Options{})
+			in, out, _ := serve(t, s)
+			h, attached := hand(t, s)
+			h.Send(f)
+			if err := <-attached; err == nil || errors.Is(err, seat.ErrEnded) {
+				t.Errorf("%s: the error is %v", name, err)
+			}
+			h, _ = hand(t, s)
+			h.Send(seat.Frame{Number: 0, Lines: []string{"# y"}})
+			buf := make([]byte, 10)
+			if n, err := out.Read(buf); err != nil || strings.TrimSpace(string(buf[:n])) != "# y" {
+				t.Errorf("%s: then %q comes, %v", name, buf[:n], err)
+			}
+			in.Close()
 		}
-		h, _ = hand(t, s)
-		h.Send(seat.Frame{Number: 0, Lines: []string{"# y"}})
-		buf := make([]byte, 10)
-		if n, err := out.Read(buf); err != nil || strings.TrimSpace(string(buf[:n])) != "# y" {
-			t.Errorf("%s: then %q comes, %v", name, buf[:n], err)
-		}
-		in.Close()
-	}
+	})
 }
 
 // What waits to be read is bounded, and enough for the referee to see that it is too much. What
 // waits to be sent is bounded, too.
 func TestBytesWaiting(t *testing.T) {
-	s := seat.New(seat.Options{})
-	in, out, _ := serve(s)
-	h, _ := hand(t, s)
-	line := strings.Repeat("#", 1000)
-	for i := range 200 {
-		h.Send(seat.Frame{Number: i, Lines: []string{line}})
-	}
-	await(t, h, "all acknowledged", func(f seat.Frame) bool { return f.Ack == 200 })
-	in.Close()
-	data, _ := io.ReadAll(out)
-	if len(data) > seat.MaxUnread+2000 {
-		t.Errorf("%d bytes wait", len(data))
-	}
-
-	s = seat.New(seat.Options{Kept: 10_000})
-	in, _, served := serve(s)
-	go func() {
-		for range 11 {
-			io.WriteString(in, line+"\n")
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{})
+		in, out, _ := serve(t, s)
+		h, _ := hand(t, s)
+		line := strings.Repeat("#", 1000)
+		for i := range 200 {
+			h.Send(seat.Frame{Number: i, Lines: []string{line}})
 		}
-	}()
-	var f *fault.Fault
-	if err := <-served; !errors.As(err, &f) || f.Code != protocol.Timeout {
-		t.Errorf("the error is %v, want a fault of a seat that does not read", err)
-	}
+		await(t, h, "all acknowledged", func(f seat.Frame) bool { return f.Ack == 200 })
+		in.Close()
+		data, _ := io.ReadAll(out)
+		if len(data) > seat.MaxUnread+2000 {
+			t.Errorf("%d bytes wait", len(data))
+		}
+
+		s = seat.New(seat.Options{Kept: 10_000})
+		in, _, served := serve(t, s)
+		go func() {
+			for range 11 {
+				io.WriteString(in, line+"\n")
+			}
+		}()
+		var f *fault.Fault
+		if err := <-served; !errors.As(err, &f) || f.Code != protocol.Timeout {
+			t.Errorf("the error is %v, want a fault of a seat that does not read", err)
+		}
+	})
 }
 
 // The last lines of an end that says farewell are read before the seat ends.
 func TestFarewell(t *testing.T) {
-	s := seat.New(seat.Options{})
-	_, out, served := serve(s)
-	h, _ := hand(t, s)
-	h.Send(seat.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
-	data, _ := io.ReadAll(out)
-	var f *fault.Fault
-	if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text != "the process ended: exit status ?3" {
-		t.Errorf("%q came, then %v", data, err)
-	}
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{})
+		_, out, served := serve(t, s)
+		h, _ := hand(t, s)
+		h.Send(seat.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
+		data, _ := io.ReadAll(out)
+		var f *fault.Fault
+		if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text != "the process ended: exit status ?3" {
+			t.Errorf("%q came, then %v", data, err)
+		}
+	})
 }

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -22,16 +21,15 @@ import (
 // over returns a server of a seat, and how to dial it.
 func over(t *testing.T, s *seat.Seat, l seat.SocketLimits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
 	ended = make(chan error, 100)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := seat.Upgrade(w, r, l)
 		if err == nil {
 			err = s.Attach(seat.Wire{Socket: c})
 		}
 		ended <- err
-	}))
-	t.Cleanup(srv.Close)
+	})})
 	return func(h http.Header) (*websocket.Conn, error) {
-		ws, _, err := websocket.DefaultDialer.Dial("ws"+strings.TrimPrefix(srv.URL, "http"), h)
+		ws, _, err := server.Dialer().Dial("ws://timba.example/", h)
 		return ws, err
 	}, ended
 }
@@ -39,56 +37,58 @@ func over(t *testing.T, s *seat.Seat, l seat.SocketLimits) (dial func(http.Heade
 // A bot behind a socket that breaks again and again plays the same game as in this process.
 func TestGame(t *testing.T) {
 	t.Parallel()
-	v := refereetest.Variant(t, "brisca", "")
-	bot, err := house.Find("greedy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
-	seed := referee.NewSeed()
-	play := func(serve func(io.Reader, io.Writer) error) *referee.Game {
-		var game *referee.Game
-		m := referee.Match{
-			Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
-			Bots: []referee.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
-			Done: func(g *referee.Game) error { game = g; return nil },
-		}
-		m.Clock.Startup = time.Minute
-		if err := m.Play(t.Context()); err != nil {
+	bubble.Run(t, func(t *testing.T) {
+		v := refereetest.Variant(t, "brisca", "")
+		bot, err := house.Find("greedy")
+		if err != nil {
 			t.Fatal(err)
 		}
-		return game
-	}
-	s, far := seat.New(seat.Options{}), seat.New(seat.Options{})
-	dial, _ := over(t, s, seat.SocketLimits{})
-	read, write := io.Pipe()   // referee to bot
-	answers, move := io.Pipe() // bot to referee
-	var ends sync.WaitGroup
-	ends.Go(func() { local(read, move); move.Close() })
-	ends.Go(func() { far.Serve(answers, write); write.Close() })
-	ends.Go(func() {
-		for {
-			ws, err := dial(nil)
-			if err != nil {
-				return
+		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
+		seed := referee.NewSeed()
+		play := func(serve func(io.Reader, io.Writer) error) *referee.Game {
+			var game *referee.Game
+			m := referee.Match{
+				Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
+				Bots: []referee.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
+				Done: func(g *referee.Game) error { game = g; return nil },
 			}
-			c := &fragile{Wire: seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})}, left: 9}
-			if err := far.Attach(c); errors.Is(err, seat.ErrEnded) || websocket.IsCloseError(err, seat.CloseEnded) {
-				return
+			m.Clock.Startup = time.Minute
+			if err := m.Play(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return game
+		}
+		s, far := seat.New(seat.Options{}), seat.New(seat.Options{})
+		dial, _ := over(t, s, seat.SocketLimits{})
+		read, write := io.Pipe()   // referee to bot
+		answers, move := io.Pipe() // bot to referee
+		var ends sync.WaitGroup
+		ends.Go(func() { local(read, move); move.Close() })
+		ends.Go(func() { far.Serve(answers, write); write.Close() })
+		ends.Go(func() {
+			for {
+				ws, err := dial(nil)
+				if err != nil {
+					return
+				}
+				c := &fragile{Wire: seat.Wire{Socket: seat.NewSocket(ws, seat.SocketLimits{})}, left: 9}
+				if err := far.Attach(c); errors.Is(err, seat.ErrEnded) || websocket.IsCloseError(err, seat.CloseEnded) {
+					return
+				}
+			}
+		})
+		remote := play(s.Serve)
+		ends.Wait()
+		near := play(local)
+		if len(remote.Faults) > 0 || len(remote.Moves) != len(near.Moves) {
+			t.Fatalf("faults %v, %d moves, want none and %d", remote.Faults, len(remote.Moves), len(near.Moves))
+		}
+		for i, m := range near.Moves {
+			if remote.Moves[i].Move != m.Move {
+				t.Fatalf("move %d is %s, want %s", i, remote.Moves[i].Move, m.Move)
 			}
 		}
 	})
-	remote := play(s.Serve)
-	ends.Wait()
-	near := play(local)
-	if len(remote.Faults) > 0 || len(remote.Moves) != len(near.Moves) {
-		t.Fatalf("faults %v, %d moves, want none and %d", remote.Faults, len(remote.Moves), len(near.Moves))
-	}
-	for i, m := range near.Moves {
-		if remote.Moves[i].Move != m.Move {
-			t.Fatalf("move %d is %s, want %s", i, remote.Moves[i].Move, m.Move)
-		}
-	}
 }
 
 // fragile is a connection that breaks after some frames.
@@ -108,62 +108,66 @@ func (f *fragile) Receive() (seat.Frame, error) {
 // it was.
 func TestSocketBounds(t *testing.T) {
 	t.Parallel()
-	s := seat.New(seat.Options{})
-	in, out, _ := serve(s)
-	limits := seat.SocketLimits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Alive: time.Minute, Send: time.Minute}
-	dial, ended := over(t, s, limits)
-	if _, err := dial(http.Header{"Origin": {"http://elsewhere.example"}}); err == nil {
-		t.Error("a page of another origin can connect")
-	}
-	<-ended
-	for name, break_ := range map[string]func(*websocket.Conn){
-		"large":      func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, make([]byte, 2<<10)) },
-		"binary":     func(ws *websocket.Conn) { ws.WriteMessage(websocket.BinaryMessage, []byte(`{"ack":0}`)) },
-		"malformed":  func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":`)) },
-		"wrong type": func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"lines":"x"}`)) },
-		"no frame":   func(ws *websocket.Conn) { ws.NetConn().Write([]byte("GET / HTTP/1.1\r\n\r\n")) },
-		"too fast": func(ws *websocket.Conn) {
-			for range 6 {
-				ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":0}`))
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{})
+		in, out, _ := serve(t, s)
+		limits := seat.SocketLimits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Alive: time.Minute, Send: time.Minute}
+		dial, ended := over(t, s, limits)
+		if _, err := dial(http.Header{"Origin": {"http://elsewhere.example"}}); err == nil {
+			t.Error("a page of another origin can connect")
+		}
+		<-ended
+		for name, break_ := range map[string]func(*websocket.Conn){
+			"large":      func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, make([]byte, 2<<10)) },
+			"binary":     func(ws *websocket.Conn) { ws.WriteMessage(websocket.BinaryMessage, []byte(`{"ack":0}`)) },
+			"malformed":  func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":`)) },
+			"wrong type": func(ws *websocket.Conn) { ws.WriteMessage(websocket.TextMessage, []byte(`{"lines":"x"}`)) },
+			"no frame":   func(ws *websocket.Conn) { ws.NetConn().Write([]byte("GET / HTTP/1.1\r\n\r\n")) },
+			"too fast": func(ws *websocket.Conn) {
+				for range 6 {
+					ws.WriteMessage(websocket.TextMessage, []byte(`{"ack":0}`))
+				}
+			},
+		} {
+			ws, err := dial(nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
 			}
-		},
-	} {
+			break_(ws)
+			if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
+				t.Errorf("%s: the connection ends with %v", name, err)
+			}
+			ws.Close()
+		}
 		ws, err := dial(nil)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatal(err)
 		}
-		break_(ws)
-		if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
-			t.Errorf("%s: the connection ends with %v", name, err)
+		defer ws.Close()
+		ws.WriteJSON(seat.Frame{Lines: []string{"# still here"}})
+		buf := make([]byte, 20)
+		if n, err := out.Read(buf); err != nil || string(buf[:n]) != "# still here\n" {
+			t.Errorf("then %q comes, %v", buf[:n], err)
 		}
-		ws.Close()
-	}
-	ws, err := dial(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	ws.WriteJSON(seat.Frame{Lines: []string{"# still here"}})
-	buf := make([]byte, 20)
-	if n, err := out.Read(buf); err != nil || string(buf[:n]) != "# still here\n" {
-		t.Errorf("then %q comes, %v", buf[:n], err)
-	}
-	in.Close()
+		in.Close()
+	})
 }
 
 // A connection that gives no sign of life is closed.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	s := seat.New(seat.Options{})
-	in, _, _ := serve(s)
-	defer in.Close()
-	dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 100 * time.Millisecond, Send: time.Minute})
-	ws, err := dial(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close() // nobody reads: pings are not answered
-	if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
-		t.Errorf("the connection ends with %v", err)
-	}
+	bubble.Run(t, func(t *testing.T) {
+		s := seat.New(seat.Options{})
+		in, _, _ := serve(t, s)
+		defer in.Close()
+		dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: time.Minute, Send: time.Minute})
+		ws, err := dial(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ws.Close() // nobody reads: pings are not answered
+		if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
+			t.Errorf("the connection ends with %v", err)
+		}
+	})
 }

@@ -56,6 +56,9 @@ type Options struct {
 	Version string // of this program
 	// Now is the clock of what is stored; nil: the system's.
 	Now func() time.Time
+	// KeepTemp leaves TMPDIR of this process as it is, for one with several servers. Else Open makes
+	// a directory within Dir the process's place for temporary files.
+	KeepTemp bool
 	// Beside runs beside the server, unless it is nil. Its error stops the server.
 	Beside func(context.Context) error
 }
@@ -117,7 +120,7 @@ func (s *Server) open() error {
 }
 
 // emptyTmp empties the directory for temporary files, which an earlier server may have left
-// behind, and makes it TMPDIR.
+// behind, and makes it TMPDIR unless KeepTemp is set.
 func (s *Server) emptyTmp() error {
 	tmp := s.Dir.Temp()
 	if err := os.MkdirAll(tmp, 0o700); err != nil {
@@ -131,6 +134,9 @@ func (s *Server) emptyTmp() error {
 		if err := os.RemoveAll(filepath.Join(tmp, e.Name())); err != nil {
 			return err
 		}
+	}
+	if s.KeepTemp {
+		return nil
 	}
 	return os.Setenv("TMPDIR", tmp)
 }

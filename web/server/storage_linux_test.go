@@ -72,8 +72,6 @@ type running struct {
 func newRunning(t *testing.T) *running {
 	t.Helper()
 	s := &running{t: t, newDay: make(chan time.Time)}
-	tmp := os.TempDir()
-	t.Cleanup(func() { os.Setenv("TMPDIR", tmp) }) // which a server sets
 	level, err := RequireLevel(sandbox.Reduced)
 	s.must(err)
 	c, err := config.Parse("test", []byte(quietConfig), house.Registry{})
@@ -82,7 +80,7 @@ func newRunning(t *testing.T) *running {
 	s.must(err)
 	s.Server, err = Open(t.Context(), Options{
 		Dir: datadir.Dir(filepath.Join(t.TempDir(), "data")), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeepTemp: true,
 		Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) },
 	})
 	s.must(err)

@@ -17,6 +17,7 @@ import (
 
 // The pages of bots and people are quiet and accessible, for visitors and for the owner.
 func TestBotPagesInBrowser(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	s := sitetest.NewStill(t, func(o *site.Options) {
 		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
@@ -58,6 +59,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 
 // The values of a chart are read by the pointer and by the arrow keys.
 func TestChartByKeyboard(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	s := sitetest.NewStill(t, nil)
 	lola(s)

@@ -59,6 +59,7 @@ func lola(s *sitetest.Still) {
 
 // What pages of bots show, without a browser.
 func TestBotPages(t *testing.T) {
+	t.Parallel()
 	s := sitetest.NewStill(t, func(o *site.Options) {
 		o.AgainstPeople = func(context.Context, int64) (rules.Record, error) {
 			return rules.Record{Games: 7, Wins: 4, Draws: 1, Losses: 2}, nil
@@ -122,6 +123,7 @@ func TestBotPages(t *testing.T) {
 // The owner withdraws a bot, restores it and chooses its version; nobody else does, and the page
 // says why.
 func TestBotActions(t *testing.T) {
+	t.Parallel()
 	s := sitetest.NewStill(t, nil)
 	lola(s)
 	bob := s.Ladder.Person("bob", false)
@@ -180,6 +182,7 @@ func TestBotActions(t *testing.T) {
 
 // Badges and feeds are well formed, and caches and other sites may have them.
 func TestEmbedded(t *testing.T) {
+	t.Parallel()
 	s := sitetest.NewStill(t, nil)
 	lola(s)
 	s.Live("quiet", store.Built{Language: "Go"})
@@ -233,6 +236,7 @@ func TestEmbedded(t *testing.T) {
 // Addresses for other pages are the one that is configured, whatever a request says; without one
 // they are those that the visitor has asked for.
 func TestPublicAddress(t *testing.T) {
+	t.Parallel()
 	for _, x := range []struct{ configured, host, want string }{
 		{"https://bots.example.org", "evil.example", "https://bots.example.org"},
 		{"", "arena.example:8080", "http://arena.example:8080"},
@@ -276,6 +280,7 @@ func TestPublicAddress(t *testing.T) {
 
 // What bots and people write never becomes markup, and no page grows with it.
 func TestHostileBots(t *testing.T) {
+	t.Parallel()
 	s := sitetest.NewStill(t, nil)
 	ctx := t.Context()
 	random := s.Version("@random")

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,28 +12,44 @@ import (
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
-// looks are the windows in which each page is looked at.
-var looks = []struct {
+// look is a window in which pages are looked at.
+type look struct {
 	name          string
 	width, height int64
 	dark          bool
-}{
-	{"desk-light", 1280, 900, false}, {"desk-dark", 1280, 900, true}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true},
 }
+
+// looks has each width and each colour scheme; with allLooks it has each width in each scheme.
+func looks() []look {
+	list := []look{{"desk-light", 1280, 900, false}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true}}
+	if allLooks {
+		list = append(list, look{"desk-dark", 1280, 900, true})
+	}
+	return list
+}
+
+// twins are pages of a template that another page shows with more on it.
+var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|own)$`)
 
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
 // page is wider than its window. In dark colours it is the same page, so only they are examined.
+// Without allLooks, a twin is looked at in one window, and a long document on a phone.
 func examine(b *browsertest.Tab, url, name string) {
 	b.T.Helper()
-	for _, l := range looks {
+	list := looks()
+	switch {
+	case allLooks:
+	case twins.MatchString(name):
+		list = list[1:2]
+	case name == "api" || name == "protocol":
+		list = list[1:]
+	}
+	for _, l := range list {
 		b.Look(l.width, l.height, l.dark)
 		if l.dark {
 			b.AccessibleColours()
 		} else {
 			b.Go(url)
-			if paint := b.Paint(); paint > 0 {
-				b.T.Logf("%s: the largest content was painted after %.0f ms", l.name, paint)
-			}
 			b.Accessible()
 		}
 		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
@@ -46,6 +63,7 @@ func examine(b *browsertest.Tab, url, name string) {
 // them by clicks and keys, on one competition. TestLivePages, TestMemberPages and
 // TestBotPagesInBrowser look at the others.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	s := sitetest.NewStill(t, withMachines)
 	s.PlayEach(3)

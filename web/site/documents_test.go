@@ -20,6 +20,7 @@ var (
 
 // The documents are those of the project, whole, and their links lead somewhere.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, sitetest.Calm, 0)
 	c := w.Client()
 	pages := map[string]string{}
@@ -117,6 +118,7 @@ func reference(t *testing.T, page string) {
 
 // The page on ratings has the constants of the program.
 func TestRatingConstants(t *testing.T) {
+	t.Parallel()
 	w := sitetest.NewStill(t, nil)
 	page := w.Get(w.Client(), "/ratings").Body
 	for _, want := range []string{"<dd>@random</dd>", "<dd>1000</dd>", "<dd>30</dd>", "<dd>100</dd>", `<a href="/ladders/tebes-4">`} {

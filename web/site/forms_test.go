@@ -73,6 +73,7 @@ var parameters = regexp.MustCompile(`{[^}]*}`)
 // Every address that changes something refuses what is not a form of this site in this session,
 // and, where it is for members, visitors.
 func TestFormsRefused(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, sitetest.Calm, 0)
 	member, other, visitor := w.Client(), w.Client(), w.Client()
 	w.SignIn(member, w.Token)
@@ -128,6 +129,7 @@ func TestFormsRefused(t *testing.T) {
 
 // What is for members sends visitors to the form to sign in, and what belongs to others is refused.
 func TestOthersRefused(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, sitetest.Calm, 0)
 	admin, anna, bert := w.Client(), w.Client(), w.Client()
 	w.SignIn(admin, w.Token)
@@ -222,6 +224,7 @@ func brokenBot(t *testing.T) string {
 
 // An upload is refused as the API refuses it, with its text in the form.
 func TestUploadsRefused(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, strings.Replace(sitetest.Ladders, "[limits]", "[limits]\nupload = 1", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)

@@ -152,6 +152,7 @@ func frames(b *browsertest.Tab) map[string]bool {
 
 // A page of another site shows a replay in a frame where the operator allows it, else none.
 func TestEmbed(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	for name, on := range map[string]bool{"on": true, "off": false} {
 		t.Run(name, func(t *testing.T) {

@@ -62,6 +62,7 @@ type asset struct {
 // Every page of the site, with all that it needs, is at most maxLoad. Pages are found by the links
 // on others: a route that no link leads to needs a line in unlinked.
 func TestFirstLoad(t *testing.T) {
+	t.Parallel()
 	kit.Slow(t)
 	w := sitetest.New(t, "", 2)
 	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}

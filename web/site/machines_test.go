@@ -41,6 +41,7 @@ func machinesInAllStates() []ladder.Machine {
 // The page of machines names what each plays and why one gets nothing, and shows nothing that only
 // admins see. A long list has pages.
 func TestMachinesPage(t *testing.T) {
+	t.Parallel()
 	many := 0
 	w := sitetest.NewStill(t, func(o *site.Options) {
 		o.Machines = func() ([]ladder.Machine, error) {
@@ -86,6 +87,7 @@ func TestMachinesPage(t *testing.T) {
 
 // A site whose machines nobody knows says that none is connected.
 func TestNoMachines(t *testing.T) {
+	t.Parallel()
 	w := sitetest.NewStill(t, nil)
 	if page := w.Get(w.Client(), "/machines").Body; !strings.Contains(page, "No machine is connected.") {
 		t.Errorf("without machines: %s", page)
@@ -94,6 +96,7 @@ func TestNoMachines(t *testing.T) {
 
 // The page of a match names the machine of each attempt.
 func TestMatchNamesItsMachine(t *testing.T) {
+	t.Parallel()
 	w := sitetest.NewStill(t, nil)
 	b := w.Store.Begin(t.Context(), []store.Start{{
 		New: &store.NewMatch{Ladder: "brisca", Versions: []int64{w.Version("@first"), w.Version("@greedy")}}, Machine: "lab-2", Seed: referee.NewSeed(),

@@ -2,12 +2,8 @@ package site_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +26,7 @@ games = 6
 memory = 512
 address = 5
 guests = true
-think = 10000
+think = 60000
 `
 
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
@@ -57,11 +53,7 @@ const step = `(() => {
 // playOut plays at random to the end of the game.
 func playOut(b *browsertest.Tab, moves int) {
 	b.T.Helper()
-	end := time.Now().Add(10 * time.Minute)
 	for n := 0; moves == 0 || n < moves; {
-		if time.Now().After(end) {
-			b.T.Fatalf("the game is not over: %s", b.Text("main"))
-		}
 		switch at := browsertest.Eval[string](b, step); at {
 		case "over":
 			return
@@ -90,14 +82,19 @@ func begin(b *browsertest.Tab, w *sitetest.World, game, options string) {
 	b.Wait(`#board svg`)
 }
 
-// A game of each kind is played to its end by clicks, and its replay is there.
+// Games of cards and on a board are played to their ends by clicks, and their replays are there.
 func TestPlayGames(t *testing.T) {
-	kit.Slow(t)
+	t.Parallel()
+	playGames(t, []chosen{{"brisca", ""}, {"tebes", "size%3D4"}})
+}
+
+// chosen is a game with its options, as in an address.
+type chosen struct{ game, options string }
+
+func playGames(t *testing.T, games []chosen) {
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
-	for _, c := range []struct{ game, options string }{
-		{"brisca", ""}, {"tute", ""}, {"podrida", "players%3D6+deck%3D40"}, {"tebes", "size%3D4"}, {"teeko", ""},
-	} {
+	for _, c := range games {
 		t.Run(c.game, func(t *testing.T) {
 			b := browsertest.Open(t, in, w.URL+"/play")
 			b.Home = w.URL
@@ -118,12 +115,12 @@ func TestPlayGames(t *testing.T) {
 	}
 	r, err := w.Server.Store.RecordAgainstPeople(t.Context(), botID(t, w, "@random"))
 	w.Must(err)
-	if r.Games != 5 {
-		t.Errorf("the record against people has %d games, want 5", r.Games)
+	if r.Games != len(games) {
+		t.Errorf("the record against people has %d games, want %d", r.Games, len(games))
 	}
 	b := browsertest.Open(t, in, w.URL+"/bots/@random?lang=en")
 	b.Home = w.URL
-	if n := b.Count(`.plays a[href^="/play/"]`); n != 5 {
+	if n := b.Count(`.plays a[href^="/play/"]`); n != len(games) {
 		t.Errorf("the page of the bot has %d games", n)
 	}
 	b.Look(1280, 900, false)
@@ -141,6 +138,7 @@ func botID(t *testing.T, w *sitetest.World, name string) int64 {
 // A page that is loaded again, or loses its connection, keeps the seat. Then the person resigns,
 // and plays again.
 func TestPlayReload(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	b := browsertest.Open(t, in, w.URL+"/play")
@@ -168,6 +166,7 @@ func TestPlayReload(t *testing.T) {
 // When the server starts again while a person plays, the page comes back by itself, and says that
 // the game has ended for nobody; the person plays again. All is said in the language of the page.
 func TestPlayRestart(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	b := browsertest.Open(t, in, w.URL+"/play?lang=ca")
@@ -197,6 +196,7 @@ func TestPlayRestart(t *testing.T) {
 
 // A page that is loaded again says whose turn it is, and not that it connects.
 func TestPlayTurn(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	b := browsertest.Open(t, in, w.URL+"/play")
@@ -220,6 +220,7 @@ func TestPlayTurn(t *testing.T) {
 
 // The form offers the seats that the chosen game has.
 func TestPlaySeats(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	b := browsertest.Open(t, in, w.URL+"/play")
@@ -243,6 +244,7 @@ func TestPlaySeats(t *testing.T) {
 // The levels are offered in order and by name, in each language, and the middle one is chosen unless
 // the address names a bot. A game against the level that is chosen begins.
 func TestPlayLevels(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
 	b := browsertest.Open(t, in, w.URL+"/play")
@@ -324,6 +326,7 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 // Tables are entered by nobody else, are bounded for each visitor while others play on, and end
 // when the person is blocked or the server stops.
 func TestPlayBounds(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	a := opened(w, first, briscaForm)
@@ -397,10 +400,11 @@ func TestPlayBounds(t *testing.T) {
 	}
 }
 
-// The connection of a page that sends too much, or gives no sign of life, ends; the game waits for
-// another one, and other games go on.
+// The connection of a page that sends too much ends; the game waits for another one, and other
+// games go on.
 func TestPlaySockets(t *testing.T) {
-	w := sitetest.New(t, strings.Replace(playRules, "think = 10000", "think = 10000\nframes = 10\nsilence = 4", 1), 0)
+	t.Parallel()
+	w := sitetest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {
 		table := opened(w, c, briscaForm).Header.Get("Location")
 		ws, _ := dial(w, c, table, nil)
@@ -408,36 +412,26 @@ func TestPlaySockets(t *testing.T) {
 		awaitLine(t, ws, "turn ")
 		return table, ws
 	}
-	other := w.Client()
-	table, quiet := sit(other)
+	_, other := sit(w.Client())
 	c := w.Client()
-	_, fast := sit(c)
-	for range 10_000 {
-		if fast.WriteJSON(seat.Frame{Number: 1}) != nil {
-			break
-		}
+	table, fast := sit(c)
+	for fast.WriteJSON(seat.Frame{Number: 1}) == nil {
 	}
 	var f seat.Frame
-	fast.SetReadDeadline(time.Now().Add(time.Minute))
-	for err := error(nil); err == nil; {
-		err = fast.ReadJSON(&f)
-		var timeout net.Error
-		if errors.As(err, &timeout) && timeout.Timeout() {
-			t.Fatal("a page that sends too much goes on")
-		}
+	for fast.ReadJSON(&f) == nil {
 	}
-	raw := quiet.NetConn() // whose reader answers no ping
-	raw.SetReadDeadline(time.Now().Add(time.Minute))
-	if _, err := io.Copy(io.Discard, raw); err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error("a page without a sign of life goes on")
-	}
-	again, _ := dial(w, other, table, nil)
+	again, _ := dial(w, c, table, nil)
 	again.WriteJSON(seat.Frame{})
 	awaitLine(t, again, "turn ")
+	other.WriteJSON(seat.Frame{Number: 1, Lines: []string{"# still here"}})
+	for f.Ack = 0; f.Ack < 2; {
+		w.Must(other.ReadJSON(&f))
+	}
 }
 
 // A blocked person's game ends at once, for nobody. A guest plays only where guests may.
 func TestPlayBlocked(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, strings.Replace(playRules, "guests = true", "", 1), 0)
 	guest := w.Client()
 	if a := w.Get(guest, "/play"); a.Status != http.StatusOK || strings.Contains(a.Body, `action="/play"`) {
@@ -490,6 +484,7 @@ func TestPlayBlocked(t *testing.T) {
 
 // The seed is secret until the end, and fits the commitment that was shown.
 func TestPlaySeed(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, playRules, 0)
 	c := w.Client()
 	table := opened(w, c, briscaForm).Header.Get("Location")

@@ -22,6 +22,7 @@ func bots(page string) (names []string) {
 
 // What pages answer without a browser, on one server.
 func TestSite(t *testing.T) {
+	t.Parallel()
 	w := sitetest.NewStill(t, nil)
 	w.PlayEach(2)
 	t.Run("standings", func(t *testing.T) { standings(t, w) })

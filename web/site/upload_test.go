@@ -34,6 +34,7 @@ func stalled(w *sitetest.World, c *http.Client, csrf string) net.Conn {
 
 // An upload by the form has a slot, and must keep its pace, as one by the API.
 func TestUploadsBounded(t *testing.T) {
+	t.Parallel()
 	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nwindow = 1", 1), 0)
 	c := w.Client()
 	w.SignIn(c, w.Token)

@@ -36,6 +36,7 @@ func signIn(b *browsertest.Tab, w *sitetest.World, token string) {
 // A person comes with an invite, and their bot gets on the standings: an admin makes the invite, the
 // person joins, signs in, uploads a bot and watches its stages to the end.
 func TestTheWholeWay(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, sitetest.Calm, 0)
 	b := browsertest.Open(t, in, w.URL+"/")
@@ -104,6 +105,7 @@ func TestTheWholeWay(t *testing.T) {
 
 // The form says what is too large before it is sent, and takes a file that is dropped.
 func TestUploadForm(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, strings.Replace(sitetest.Calm, "[limits]", "[limits]\nupload = 1", 1), 0)
 	b := browsertest.Open(t, in, w.URL+"/")
@@ -142,6 +144,7 @@ func TestUploadForm(t *testing.T) {
 
 // The pages of members are quiet and accessible, as all others are.
 func TestMemberPages(t *testing.T) {
+	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, sitetest.Calm, 0)
 	register(t, w, "anna")

@@ -3,11 +3,13 @@
 package seattest
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -19,13 +21,16 @@ import (
 type Way struct {
 	Name string
 	// Bot returns a bot whose lines are those of a command, for a match.
-	Bot func(t testing.TB, command []string) referee.Bot
+	Bot func(t *testing.T, command []string) referee.Bot
 }
 
+// Serve is a program in this process, as that of a referee.Bot.
+type Serve = func(lines io.Reader, answers io.Writer) error
+
 // acts are ways to misbehave that every seat tells apart. Those of pipes and of the limits of a
-// sandbox are not among them.
+// sandbox are not among them; those of lateness are those of RunLate.
 var acts = []string{
-	"exit-at-start", "banner", "move-first", "ready-twice", "silent", "late", "illegal", "illegal-syntax",
+	"exit-at-start", "banner", "move-first", "ready-twice", "illegal", "illegal-syntax",
 	"garbled-text", "debug-print", "two-moves", "empty-line", "not-ascii", "nul", "long-line", "unasked", "exit-0", "exit-3",
 }
 
@@ -39,7 +44,7 @@ func Run(t *testing.T, misbehave string, ways []Way) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			command := []string{misbehave, "--fault", f.Name, "--at=4", "--late=1m"}
+			command := []string{misbehave, "--fault", f.Name, "--at=4"}
 			want := play(t, ways[0].Bot(t, command))
 			if len(want.Faults) != 1 || want.Faults[0].Code != f.Code {
 				t.Fatalf("%s: faults %v, want %s", ways[0].Name, want.Faults, f.Code)
@@ -51,6 +56,45 @@ func Run(t *testing.T, misbehave string, ways []Way) {
 	}
 }
 
+// RunLate plays, in a bubble, the same games of a bot that answers too late, and of one that does
+// not answer, in all ways, and compares them with those of the first way.
+func RunLate(t *testing.T, ways []func(t *testing.T, serve Serve) referee.Bot) {
+	for name, thinks := range map[string]time.Duration{"late": 2 * time.Minute, "silent": 1000 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble.Run(t, func(t *testing.T) {
+				ended := make(chan struct{})
+				defer close(ended)
+				serve := func(in io.Reader, out io.Writer) error {
+					turns := 0
+					return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
+						if turns++; turns == 3 {
+							select {
+							case <-time.After(thinks):
+							case <-ended:
+							}
+						}
+						return protocol.Answer{Move: []byte(turn.Moves.Strings()[0])}
+					})
+				}
+				var want *referee.Game
+				for i, way := range ways {
+					b := way(t, serve)
+					began := time.Now()
+					got := play(t, b)
+					if i == 0 {
+						want = got
+					}
+					if len(got.Faults) != 1 || got.Faults[0].Code != protocol.Timeout || time.Since(began) < time.Minute+time.Second {
+						t.Fatalf("way %d: faults %v after %v", i, got.Faults, time.Since(began))
+					}
+					compare(t, fmt.Sprintf("way %d", i), got, want)
+				}
+			})
+		})
+	}
+}
+
 // play plays one game of the bot at seat 0 against one that plays the first legal moves.
 func play(t *testing.T, b referee.Bot) *referee.Game {
 	t.Helper()
@@ -58,7 +102,7 @@ func play(t *testing.T, b referee.Bot) *referee.Game {
 	b.Name = "tested"
 	m := referee.Match{
 		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
-		Clock: referee.Clock{Move: 3 * time.Second, Margin: time.Second, Startup: time.Minute},
+		Clock: referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
 		Bots:  []referee.Bot{b, {Name: "first", Serve: first, Untimed: true}},
 		Done:  func(g *referee.Game) error { game = g; return nil },
 	}

@@ -1,0 +1,180 @@
+package remote_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/web/remote"
+)
+
+// raw connects a bot without a client of ours, which says hello.
+func (w *world) raw(t *testing.T, name string) *websocket.Conn {
+	t.Helper()
+	ws, _, err := w.dial(w.token, name, nil)
+	w.Must(err)
+	t.Cleanup(func() { ws.Close() })
+	w.Must(ws.WriteMessage(websocket.TextMessage, []byte(`{"hello":{"sessions":[]}}`)))
+	return ws
+}
+
+// ended reads a connection to its end.
+func ended(t *testing.T, ws *websocket.Conn, what string) {
+	t.Helper()
+	ws.SetReadDeadline(time.Now().Add(time.Hour))
+	var err error
+	for err == nil {
+		_, _, err = ws.ReadMessage()
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%s: the connection goes on", what)
+	}
+}
+
+// good connects a bot that plays a session now, and another one when it is called.
+func (w *world) good(t *testing.T) (more func()) {
+	t.Helper()
+	b := w.bot(t, &remote.Client{Serve: plays("first")})
+	var s session
+	s.begin(t, b.Serve)
+	s.greet(t)
+	return func() {
+		t.Helper()
+		s.greet(t)
+		s.end(t)
+	}
+}
+
+// session is the referee's end of a bot's lines.
+type session struct {
+	in     *io.PipeWriter
+	out    *io.PipeReader
+	served chan error
+	turn   int
+}
+
+func (s *session) begin(t *testing.T, serve func(io.Reader, io.Writer) error) {
+	lines, in := io.Pipe()
+	out, answers := io.Pipe()
+	s.in, s.out, s.served = in, out, make(chan error, 1)
+	t.Cleanup(func() { in.Close() })
+	go func() {
+		err := serve(lines, answers)
+		answers.Close()
+		lines.Close()
+		s.served <- err
+	}()
+}
+
+// greet sends a greeting, or a turn, and awaits an answer.
+func (s *session) greet(t *testing.T) {
+	t.Helper()
+	text, want := "timba 1\ngame teeko\nseat 0\n", "ready"
+	if s.turn > 0 {
+		text, want = fmt.Sprintf("turn %d 1 a1\n", s.turn), "move"
+	}
+	s.turn++
+	go io.WriteString(s.in, text)
+	buf := make([]byte, 100)
+	if n, err := s.out.Read(buf); err != nil || !strings.HasPrefix(string(buf[:n]), want) {
+		t.Errorf("the bot answers %q, %v", buf[:n], err)
+	}
+}
+
+func (s *session) end(t *testing.T) {
+	t.Helper()
+	s.in.Close()
+	if err := <-s.served; err != nil {
+		t.Errorf("the session ends with %v", err)
+	}
+}
+
+// The number of remote bots is limited in all; 0 allows none.
+func TestTotal(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, "total = 2")
+		more := w.good(t)
+		w.good(t)
+		third := w.client(w.token, "third")
+		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 2 remote bots at the same time") {
+			t.Errorf("a third bot ends with %v", err)
+		}
+		more()
+		none := newWorld(t, "total = 0")
+		third = none.client(none.token, "third")
+		if err := third.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the limit is 0 remote bots") {
+			t.Errorf("where none may come a bot ends with %v", err)
+		}
+	})
+}
+
+// A session over the limit of a bot is lost at once; those within it go on.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, "")
+		b := w.bot(t, &remote.Client{Serve: plays("first")})
+		sessions := make([]session, 16)
+		for i := range sessions {
+			sessions[i].begin(t, b.Serve)
+			sessions[i].greet(t)
+		}
+		var lost *fault.Fault
+		if err := b.Serve(strings.NewReader(""), io.Discard); !errors.As(err, &lost) || lost.Reason.Kind != fault.ConnectionLost {
+			t.Errorf("the seventeenth session ends with %v", err)
+		}
+		for i := range sessions {
+			sessions[i].greet(t)
+			sessions[i].end(t)
+		}
+	})
+}
+
+// A bot that sends too many frames is ended, and no other.
+func TestFrames(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, "frames = 100")
+		more := w.good(t)
+		ws := w.raw(t, "fast")
+		go func() {
+			for ws.WriteMessage(websocket.TextMessage, []byte(`{"leave":true}`)) == nil {
+			}
+		}()
+		ended(t, ws, "too many frames")
+		more()
+	})
+}
+
+// A bot that gives no sign of life, or does not say who it is, is ended, and no other.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, "silence = 4")
+		more := w.good(t)
+		w.raw(t, "silent") // reads nothing, and so answers no ping
+		bubble.Settle()
+		silent := w.version(t, "silent").ID
+		if !w.Online(silent) {
+			t.Error("the silent bot is not there")
+		}
+		time.Sleep(w.Config.Remote.Silence + 2*time.Second)
+		if w.Online(silent) {
+			t.Error("the silent bot is still there")
+		}
+		ws, _, err := w.dial(w.token, "nameless", nil) // which answers pings, and says nothing
+		w.Must(err)
+		t.Cleanup(func() { ws.Close() })
+		ended(t, ws, "no first frame")
+		more()
+	})
+}

@@ -1,0 +1,377 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/runner"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/api"
+	"github.com/timba-arena/timba/web/remote"
+)
+
+// world has a hub behind a server in memory.
+type world struct {
+	*laddertest.World
+	*remote.Hub
+	Store  *store.Store
+	token  string // of ann, who may submit
+	server *bubble.Listener
+	events events.Hub
+	bots   atomic.Int64
+}
+
+const worldLimits = `
+[limits]
+bots = 1000
+versions = 1000
+anonymous = 100000
+requests = 100000
+[remote]
+`
+
+// newWorld returns a world in which nothing is played; limits are keys of [remote].
+func newWorld(t *testing.T, limits string) *world {
+	t.Helper()
+	w := &world{World: laddertest.New(t, worldLimits+limits, store.Options{})}
+	w.serve(t, remote.Options{})
+	return w
+}
+
+// serve serves a hub with these options, and what it needs of the world.
+func (w *world) serve(t *testing.T, o remote.Options) {
+	w.Store = w.World.Store
+	o.Store, o.Limits, o.Bounds, o.Events = w.Store, w.Config.Remote, w.Config.Limits, &w.events
+	w.Hub = remote.New(o)
+	wake := func() {
+		if o.Wake != nil {
+			o.Wake()
+		}
+		w.Recheck()
+	}
+	a := api.New(api.Options{Store: w.Store, Config: w.Config, Events: &w.events, Wake: wake})
+	w.server = bubble.Serve(t, &http.Server{Handler: a.Pages(w.Handler(a))})
+	t.Cleanup(w.Close)
+	_, w.token = w.person(t, "ann", ladder.ScopeSubmit)
+}
+
+// ladders has a ladder of short matches.
+const ladders = `
+[[ladder]]
+name = "tebes"
+game = "tebes"
+options = {size = "4"}
+deals = 2
+clock = {movetime = 10000, startup = 60000}
+house = ["@random"]
+`
+
+// newPlayed returns a world in which a runner plays.
+func newPlayed(t *testing.T, limits string) *world {
+	t.Helper()
+	w := &world{World: laddertest.New(t, worldLimits+limits+ladders, store.Options{})}
+	w.House(func(string) string { return strings.Repeat("0", 64) })
+	machines := laddertest.NewFleet(referee.AnyCore)
+	var r *runner.Runner // below
+	w.serve(t, remote.Options{
+		Wake:      func() { r.Wake() },
+		AwaitIdle: func(ctx context.Context, version int64) error { return r.AwaitIdle(ctx, version) },
+	})
+	var err error
+	r, err = runner.New(runner.Options{
+		Store: w.Store, Ladders: w.Config.Ladders, Fleet: machines, Events: &w.events,
+		Remote: w.Bot, Away: w.Away, Allowance: w.Config.Remote.Allowance, Comeback: w.Config.Remote.Comeback,
+		Resolve: func(_ context.Context, v ladder.Version) (referee.Bot, error) {
+			return referee.Bot{Name: v.Bot, Hash: v.Hash, Serve: plays(strings.TrimPrefix(v.Bot, "@"))}, nil
+		},
+	})
+	w.Must(err)
+	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() { r.Run(ctx) })
+	ended.Go(func() { w.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		ended.Wait()
+	})
+	return w
+}
+
+// serve is a program in this process.
+type serve = func(lines io.Reader, answers io.Writer) error
+
+// plays returns a house bot, whose answers take a moment.
+func plays(name string) serve {
+	return func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, thoughtful{answers}) }
+}
+
+type thoughtful struct{ io.Writer }
+
+func (w thoughtful) Write(p []byte) (int, error) {
+	time.Sleep(2 * time.Millisecond)
+	return w.Writer.Write(p)
+}
+
+// gate holds bots back before their moves.
+type gate struct {
+	mu     sync.Mutex
+	closed chan struct{} // nil: open
+	held   int           // how many moves have come while it was closed
+}
+
+func (g *gate) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = make(chan struct{})
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed != nil {
+		close(g.closed)
+		g.closed = nil
+	}
+}
+
+func (g *gate) holds() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.held > 0
+}
+
+// plays is a bot that plays at random when the gate lets it.
+func (g *gate) plays(lines io.Reader, answers io.Writer) error {
+	return plays("random")(lines, gated{answers, g})
+}
+
+type gated struct {
+	io.Writer
+	*gate
+}
+
+func (w gated) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	closed := w.closed
+	if !bytes.Contains(p, []byte("move ")) {
+		closed = nil
+	}
+	if closed != nil {
+		w.held++
+	}
+	w.mu.Unlock()
+	if closed != nil {
+		<-closed
+	}
+	return w.Writer.Write(p)
+}
+
+// person adds somebody and returns a token of theirs.
+func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Person, string) {
+	t.Helper()
+	p, err := w.Store.AddPerson(t.Context(), name, scope == ladder.ScopeAll)
+	w.Must(err)
+	token, _, err := w.Store.AddToken(t.Context(), p.ID, "", scope, time.Time{})
+	w.Must(err)
+	return p, token
+}
+
+// client returns a client of a bot that plays at random.
+func (w *world) client(token, name string) *remote.Client {
+	return &remote.Client{URL: bubble.URL, Dial: w.server.Dial, Token: token, Bot: name, Serve: plays("random")}
+}
+
+// dial connects a bot without a client of ours.
+func (w *world) dial(token, name string, header http.Header) (*websocket.Conn, *http.Response, error) {
+	header = header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	header.Set("Authorization", "Bearer "+token)
+	return w.server.Dialer().Dial("ws"+strings.TrimPrefix(bubble.URL, "http")+remote.Path+"?instance=aaaaaaaaaaaaaaaaaaaa&bot="+name, header)
+}
+
+// version returns the last version of a bot.
+func (w *world) version(t *testing.T, name string) ladder.Version {
+	t.Helper()
+	bot, err := w.Store.Bot(t.Context(), name)
+	w.Must(err)
+	versions, err := w.Store.Versions(t.Context(), bot.ID)
+	w.Must(err)
+	return versions[0]
+}
+
+// match returns a match and its games, in none of which a bot has made a mistake unless one may.
+func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.Game) {
+	t.Helper()
+	m, err := w.Store.Match(t.Context(), id)
+	w.Must(err)
+	list, err := w.Store.Games(t.Context(), id)
+	w.Must(err)
+	for _, g := range list {
+		for _, seat := range g.Seats {
+			if seat.Fault != "" && !faults {
+				t.Errorf("deal %d, rotation %d, seat %d: %s", g.Deal, g.Rotation, seat.Seat, seat.Fault)
+			}
+		}
+	}
+	return m, list
+}
+
+// verify checks all that is stored.
+func (w *world) verify(t *testing.T) {
+	t.Helper()
+	found, err := w.Store.Verify(t.Context(), nil)
+	w.Must(err)
+	for _, d := range found {
+		t.Error(d)
+	}
+}
+
+// far is a client that runs until the end of the test.
+type far struct {
+	*remote.Client
+	ended  chan error
+	states chan remote.State
+	cancel context.CancelFunc
+}
+
+func start(t *testing.T, c *remote.Client) *far {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &far{c, make(chan error, 1), make(chan remote.State, 10000), cancel}
+	c.Tell = func(s remote.State) { f.states <- s }
+	c.Stderr = io.Discard
+	done := make(chan struct{})
+	go func() {
+		f.ended <- c.Run(ctx)
+		close(done)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return f
+}
+
+// await returns the next state that is wanted.
+func (f *far) await(t *testing.T, what string, wanted func(remote.State) bool) remote.State {
+	t.Helper()
+	for {
+		select {
+		case s := <-f.states:
+			if wanted(s) {
+				return s
+			}
+		case err := <-f.ended:
+			f.ended <- err
+			t.Fatalf("the client ended while %s was awaited: %v", what, err)
+		}
+	}
+}
+
+func online(s remote.State) bool  { return s.Online != nil }
+func playing(s remote.State) bool { return s.Playing != nil }
+func over(s remote.State) bool    { return s.Result != nil }
+
+// network is one that breaks, between a client and the server.
+type network struct {
+	to    *bubble.Listener
+	limit int // bytes to the client before a connection breaks; 0: none
+
+	mu    sync.Mutex
+	conns []net.Conn
+	made  int
+	shut  bool
+	last  []byte        // after which nothing reaches the client until held is closed
+	held  chan struct{} // nil: all does
+}
+
+var errShut = errors.New("the network is down")
+
+func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.shut {
+		return nil, errShut
+	}
+	c, err := n.to.Dial(ctx, kind, address)
+	if err == nil {
+		n.made++
+		n.conns = append(n.conns, c)
+		c = &wire{Conn: c, network: n}
+	}
+	return c, err
+}
+
+// holdAfter keeps back what the server sends after the write that ends with a text, until it is
+// told to let it go.
+func (n *network) holdAfter(text string) (letGo func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last, n.held = []byte(text), make(chan struct{})
+	return sync.OnceFunc(func() { close(n.held) })
+}
+
+// cut breaks all connections, and all that come if it is for good.
+func (n *network) cut(forGood bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.shut = forGood
+	for _, c := range n.conns {
+		c.Close()
+	}
+	n.conns = nil
+}
+
+// wire is the client's end of a connection of a network.
+type wire struct {
+	net.Conn
+	*network
+	read int
+	hold bool
+}
+
+// Read implements io.Reader.
+func (w *wire) Read(p []byte) (int, error) {
+	if w.limit > 0 {
+		if w.read == w.limit {
+			w.Close()
+			return 0, errShut
+		}
+		p = p[:min(len(p), w.limit-w.read)]
+	}
+	w.mu.Lock()
+	last, held := w.last, w.held
+	w.mu.Unlock()
+	if w.hold {
+		<-held
+	}
+	n, err := w.Conn.Read(p)
+	w.read += n
+	w.hold = held != nil && bytes.HasSuffix(p[:n], last)
+	return n, err
+}
+
+// limitsOf returns the keys of [remote] for a time to come back and numbers of bots.
+func limitsOf(comeback, person, address, total int) string {
+	return fmt.Sprintf("comeback = %d\nallowance = 700\nperson = %d\naddress = %d\ntotal = %d\n", comeback, person, address, total)
+}
