@@ -328,10 +328,11 @@ func makeTemplate(tb testing.TB) string {
 	return dir
 }
 
-// TestMain lets the test binary be a program that finishes matches until it is
-// killed.
+// modes are what the test binary can be when a test starts it again.
+var modes = refereetest.Modes{}
+
 func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"crash": finishUntilKilled, "move": moveUntilKilled}, func(dir string) error {
+	refereetest.Main(m, modes, func(dir string) error {
 		templates = dir
 		// A check here is a whole competition: fewer are enough, unless more are
 		// asked for.
