@@ -15,6 +15,7 @@ import (
 
 // What a bot needs follows from its command, and from the files that it leads to.
 func TestNeedsOf(t *testing.T) {
+	t.Parallel()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{
 		"env": "#!/usr/bin/env python3\n", "direct": "#!/usr/bin/node\n", "shell": "#!/bin/sh\n", "chain": "#!./env\n", "loop": "#!./loop\n",
 	})
@@ -52,6 +53,7 @@ func TestNeedsOf(t *testing.T) {
 }
 
 func TestAble(t *testing.T) {
+	t.Parallel()
 	m := Machine{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"python3": "3.12.4", "perl": "5.36.0"}}
 	for _, test := range []struct {
 		needs   Needs
@@ -74,6 +76,7 @@ func TestAble(t *testing.T) {
 
 // A result that is too large loses what the bots said, and never its moves without saying so.
 func TestPackResult(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, func(o *HubOptions) { o.Listen = "" })
 	a.local()
 	j := job(1, 1, greedy, greedy2)

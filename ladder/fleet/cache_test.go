@@ -1,17 +1,20 @@
 package fleet
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/bundle"
@@ -40,6 +43,7 @@ func sized(t *testing.T, name string, bytes int) (tree string, get func(context.
 // Beyond the size of a cache those bots go that were not used for the longest time, but none
 // that plays.
 func TestCacheEviction(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := testCache(t, dir, 250)
 	use := func(name string) (there string, done func()) {
@@ -87,6 +91,7 @@ func TestCacheEviction(t *testing.T) {
 // What is in the cache is verified: files that have changed are fetched again, and files that
 // are not those of the hash are refused.
 func TestCacheVerifies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tree, get := sized(t, "a", 100)
 	path, done, err := testCache(t, dir, 1000).use(t.Context(), tree, get)
@@ -124,6 +129,7 @@ func TestCacheVerifies(t *testing.T) {
 
 // Files come out of an archive as they went in, links and modes included.
 func TestTree(t *testing.T) {
+	t.Parallel()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
 	if err := errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))); err != nil {
 		t.Fatal(err)
@@ -147,25 +153,44 @@ func TestTree(t *testing.T) {
 
 // More than is kept of a build is not unpacked.
 func TestTreeLimit(t *testing.T) {
-	files := map[string]string{}
-	for i := range bundle.MaxBuiltFiles + 1 {
-		files[fmt.Sprintf("f%d", i)] = ""
+	t.Parallel()
+	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"a": "12345", "b": "12345", "lib/c": ""})
+	for _, test := range []struct {
+		files int
+		bytes int64
+		fits  bool
+	}{{4, 10, true}, {3, 10, false}, {4, 9, false}} {
+		err := unpackWithin(packTree(dir), filepath.Join(t.TempDir(), "out"), test.files, test.bytes)
+		if (err == nil) != test.fits || err != nil && !strings.Contains(err.Error(), "files") {
+			t.Errorf("4 files of 10 bytes, where %d of %d are the most, give %v", test.files, test.bytes, err)
+		}
 	}
-	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), files)
-	err := unpackTree(packTree(dir), filepath.Join(t.TempDir(), "out"))
-	if err == nil || !strings.Contains(err.Error(), "files") {
-		t.Errorf("%d files give %v", len(files), err)
+	out := filepath.Join(t.TempDir(), "large")
+	if err := unpackTree(largeTree(t), out); err == nil || !strings.Contains(err.Error(), "files") {
+		t.Errorf("a file of more than is kept of a build gives %v", err)
 	}
 	if err := unpackTree(strings.NewReader("junk"), filepath.Join(t.TempDir(), "junk")); err == nil {
 		t.Error("junk is unpacked")
 	}
-	if err := unpackTree(io.LimitReader(packTree(dir), 1000), filepath.Join(t.TempDir(), "cut")); err == nil {
+	if err := unpackTree(io.LimitReader(packTree(dir), 50), filepath.Join(t.TempDir(), "cut")); err == nil {
 		t.Error("half of an archive is unpacked")
 	}
 }
 
+// largeTree returns a packed archive that says that its only file is larger than all of a build may be.
+func largeTree(t *testing.T) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	kit.Must(t, err)
+	kit.Must(t, tar.NewWriter(z).WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: bundle.MaxBuilt + 1}))
+	kit.Must(t, z.Close())
+	return &b
+}
+
 // In the object store, too, bots make room for others.
 func TestObjectStoreRoom(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	put := func(b Bot) error {
 		_, err := a.shelf.put(t.Context(), b.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), b) })

@@ -10,6 +10,7 @@ import (
 // A worker cannot let NATS do what it may not do itself, by asking for an answer on a subject that
 // is not its own.
 func TestForeignReplies(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	l, victim := a.hostile("evil"), a.hostile("victim")
 	a.joins(l, nil)

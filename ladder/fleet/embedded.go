@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,10 +24,18 @@ type embedded struct {
 	*natsserver.Server
 	keys     *Keys
 	operator nkeys.KeyPair // of this run: workers are known by the account alone
+	accounts resolver
 	mu       sync.Mutex
-	listed   os.FileInfo     // the list of workers when it was last read
-	vouched  map[string]bool // by account, whether its worker was removed then
+	listed   os.FileInfo // the list of workers when it was last read
 	streams  natsserver.JetStreamConfig
+}
+
+// resolver is what the server knows of accounts.
+type resolver struct {
+	natsserver.MemAccResolver
+	e       *embedded
+	mu      sync.Mutex
+	vouched map[string]bool // by account, whether its worker was removed then
 }
 
 // readyTime is how long the embedded server may take to start: it reads its streams.
@@ -35,7 +44,8 @@ const readyTime = time.Minute
 // startEmbedded starts a server whose streams are in a directory. listen is the address for
 // workers, "" for none.
 func startEmbedded(keys *Keys, dir, listen string, certificate *tls.Certificate, log *slog.Logger) (*embedded, error) {
-	e := &embedded{keys: keys, vouched: map[string]bool{}}
+	e := &embedded{keys: keys}
+	e.accounts.e, e.accounts.vouched = e, map[string]bool{}
 	o, err := e.options(dir, listen, certificate)
 	if err != nil {
 		return nil, err
@@ -106,13 +116,12 @@ func (e *embedded) trust(o *natsserver.Options) (err error) {
 	claims := jwt.NewOperatorClaims(public)
 	claims.SystemAccount = o.SystemAccount
 	o.TrustedOperators = []*jwt.OperatorClaims{claims}
-	resolver := new(natsserver.MemAccResolver)
-	o.AccountResolver = resolver
+	o.AccountResolver = &e.accounts
 	token, err := jwt.NewAccountClaims(o.SystemAccount).Encode(e.operator)
 	if err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}
-	if err := resolver.Store(o.SystemAccount, token); err != nil {
+	if err := e.accounts.Store(o.SystemAccount, token); err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}
 	e.listed, _ = os.Stat(e.keys.listPath())
@@ -121,24 +130,50 @@ func (e *embedded) trust(o *natsserver.Options) (err error) {
 		return err
 	}
 	for _, a := range accounts {
-		if err := e.vouch(resolver, a); err != nil {
+		if _, err := e.accounts.vouch(a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// vouch makes an account known to the server.
-func (e *embedded) vouch(resolver natsserver.AccountResolver, a *jwt.AccountClaims) error {
-	token, err := a.Encode(e.operator)
+// vouch makes an account known to the server, and reports whether the server knew it otherwise.
+func (r *resolver) vouch(a *jwt.AccountClaims) (changed bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	was, known := r.vouched[a.Subject]
+	if known && was == removed(a) {
+		return false, nil
+	}
+	token, err := a.Encode(r.e.operator)
+	if err == nil {
+		err = r.Store(a.Subject, token)
+	}
 	if err != nil {
-		return fmt.Errorf("nats: %w", err)
+		return false, fmt.Errorf("nats: %w", err)
 	}
-	if err := resolver.Store(a.Subject, token); err != nil {
-		return fmt.Errorf("nats: %w", err)
+	r.vouched[a.Subject] = removed(a)
+	return known, nil
+}
+
+// Fetch implements natsserver.AccountResolver. A worker may connect as soon as it is in the list: its
+// account is looked up there.
+func (r *resolver) Fetch(account string) (token string, err error) {
+	if token, err = r.MemAccResolver.Fetch(account); err == nil {
+		return token, nil
 	}
-	e.vouched[a.Subject] = removed(a)
-	return nil
+	list, err := r.e.keys.Workers()
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(list, func(w Credential) bool { return w.Account == account })
+	if i < 0 {
+		return "", natsserver.ErrMissingAccount
+	}
+	if _, err := r.vouch(r.e.keys.workerAccount(list[i])); err != nil {
+		return "", err
+	}
+	return r.MemAccResolver.Fetch(account)
 }
 
 // reload reads the list of workers again if it has changed. It ends the connections of the
@@ -155,13 +190,13 @@ func (e *embedded) reload() error {
 		return err
 	}
 	for _, a := range accounts[1:] {
-		if was, known := e.vouched[a.Subject]; known && was == removed(a) {
-			continue
-		}
-		if err := e.vouch(e.AccountResolver(), a); err != nil {
+		changed, err := e.accounts.vouch(a)
+		if err != nil {
 			return err
 		}
-		// An account that nobody has used yet is looked up when somebody does.
+		if !changed { // an account that is new is looked up when somebody uses it
+			continue
+		}
 		if known, err := e.LookupAccount(a.Subject); err == nil {
 			e.UpdateAccountClaims(known, a)
 		}

@@ -1,10 +1,13 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,30 +45,31 @@ func (a *arena) joins(l *Link, change func(*beat)) answer {
 	return got
 }
 
-// denied reports whether NATS refuses what do does: in its answer or, without one, to the connection.
-func denied(l *Link, do func() error) bool {
-	refused := make(chan error, 16)
-	l.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		select {
-		case refused <- err:
-		default:
-		}
-	})
+// once connects with a file of credentials, and does not try again.
+func (a *arena) once(file string) error {
+	a.t.Helper()
+	creds, err := os.ReadFile(file)
+	a.must(err)
+	_, auth, err := readCreds(file, creds)
+	a.must(err)
+	c, err := nats.Connect(a.url(), auth, nats.Secure(clientTLS(creds)), nats.Timeout(patience))
+	if err == nil {
+		c.Close()
+	}
+	return err
+}
+
+// denied reports whether NATS refuses what a connection does with a subject.
+func denied(l *Link, subject string, do func() error) bool {
 	err := do()
-	l.Flush() // the server has read it, and answered before
-	if errors.Is(err, nats.ErrPermissionViolation) {
-		return true
-	}
-	select {
-	case err := <-refused:
-		return errors.Is(err, nats.ErrPermissionViolation)
-	case <-time.After(patience):
-		return false
-	}
+	l.FlushTimeout(patience) // the server has read it, and answered before
+	err = errors.Join(err, l.LastError())
+	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), strconv.Quote(subject))
 }
 
 // What the credentials of a worker do not allow, the real server refuses.
 func TestHostileCredentials(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	victim := a.hostile("victim")
 	a.joins(victim, nil)
@@ -73,88 +77,115 @@ func TestHostileCredentials(t *testing.T) {
 	if _, err := a.shelf.put(t.Context(), bot.Hash, func(context.Context) (string, error) { return a.Built(t.Context(), bot) }); err != nil {
 		t.Fatal(err)
 	}
-	subscribe := func(subject string) func(*Link) error {
-		return func(l *Link) error {
+	l := a.hostile("evil")
+	type attack struct {
+		what, subject string
+		do            func() error
+	}
+	subscribe := func(what, subject string) attack {
+		return attack{what, subject, func() error {
 			_, err := l.SubscribeSync(subject)
 			return err
-		}
+		}}
 	}
-	publish := func(subject string) func(*Link) error {
-		return func(l *Link) error { return l.Publish(subject, []byte("{}")) }
+	publish := func(what, subject string) attack {
+		return attack{what, subject, func() error { return l.Publish(subject, []byte("{}")) }}
 	}
-	for i, test := range []struct {
-		what string
-		do   func(*Link) error
-	}{
-		{"hears everything", subscribe(">")},
-		{"hears all jobs", subscribe("jobs.*")},
-		{"hears the jobs of another", subscribe("jobs.victim")},
-		{"hears results", subscribe("results.>")},
-		{"hears the machines", subscribe("machines.*")},
-		{"hears what another is answered", subscribe("_INBOX_victim.>")},
-		{"hears all answers", subscribe("_INBOX*.>")},
-		{"hears what the server is answered", subscribe("_INBOX_server.>")},
-		{"hears who is cancelled", subscribe("cancel.victim")},
-		{"hears NATS itself", subscribe("$SYS.>")},
-		{"hears JetStream", subscribe("$JS.>")},
-		{"takes the jobs of another", publish("$JS.API.CONSUMER.MSG.NEXT.JOBS.victim")},
-		{"acknowledges the jobs of another", publish("$JS.ACK.JOBS.victim.1.1.1.1.0")},
-		{"acknowledges results", publish("$JS.ACK.RESULTS.server.1.1.1.1.0")},
-		{"asks about the jobs of another", publish("$JS.API.CONSUMER.INFO.JOBS.victim")},
-		{"makes a consumer of jobs", publish("$JS.API.CONSUMER.CREATE.JOBS.evil.jobs.victim")},
-		{"makes a durable consumer of jobs", publish("$JS.API.CONSUMER.DURABLE.CREATE.JOBS.evil")},
-		{"makes a consumer of results", publish("$JS.API.CONSUMER.CREATE.RESULTS.evil")},
-		{"makes a consumer of bots", publish("$JS.API.CONSUMER.CREATE.OBJ_bots.evil")},
-		{"deletes the consumer of another", publish("$JS.API.CONSUMER.DELETE.JOBS.victim")},
-		{"reads a job by its number", publish("$JS.API.STREAM.MSG.GET.JOBS")},
-		{"reads a job directly", publish("$JS.API.DIRECT.GET.JOBS.jobs.victim")},
-		{"reads a result", publish("$JS.API.STREAM.MSG.GET.RESULTS")},
-		{"deletes jobs", publish("$JS.API.STREAM.PURGE.JOBS")},
-		{"deletes a result", publish("$JS.API.STREAM.MSG.DELETE.RESULTS")},
-		{"deletes a stream", publish("$JS.API.STREAM.DELETE.RESULTS")},
-		{"changes a stream", publish("$JS.API.STREAM.UPDATE.RESULTS")},
-		{"makes a stream", publish("$JS.API.STREAM.CREATE.EVIL")},
-		{"lists the streams", publish("$JS.API.STREAM.NAMES")},
-		{"takes a snapshot", publish("$JS.API.STREAM.SNAPSHOT.RESULTS")},
-		{"hands out a job", publish("jobs.victim")},
-		{"hands itself a job", publish("jobs.evil")},
-		{"hands in a result of another", publish("results.victim")},
-		{"tells of another", publish("machines.victim")},
-		{"cancels the match of another", publish("cancel.victim")},
-		{"answers another", publish("_INBOX_victim.x")},
-		{"writes a bot", publish("$O.bots.C.x")},
-		{"writes what is known of a bot", publish("$O.bots.M." + bot.Hash)},
-		{"deletes bots", publish("$JS.API.STREAM.PURGE.OBJ_bots")},
-		{"deletes a part of a bot", publish("$JS.API.STREAM.MSG.DELETE.OBJ_bots")},
-		{"asks NATS for its accounts", publish("$SYS.REQ.SERVER.PING")},
-		{"changes its account", publish("$SYS.REQ.CLAIMS.UPDATE")},
+	for _, test := range []attack{
+		subscribe("hears everything", ">"),
+		subscribe("hears all jobs", "jobs.*"),
+		subscribe("hears the jobs of another", "jobs.victim"),
+		subscribe("hears results", "results.>"),
+		subscribe("hears the machines", "machines.*"),
+		subscribe("hears what another is answered", "_INBOX_victim.>"),
+		subscribe("hears all answers", "_INBOX*.>"),
+		subscribe("hears what the server is answered", "_INBOX_server.>"),
+		subscribe("hears who is cancelled", "cancel.victim"),
+		subscribe("hears NATS itself", "$SYS.>"),
+		subscribe("hears JetStream", "$JS.>"),
+		publish("takes the jobs of another", "$JS.API.CONSUMER.MSG.NEXT.JOBS.victim"),
+		publish("acknowledges the jobs of another", "$JS.ACK.JOBS.victim.1.1.1.1.0"),
+		publish("acknowledges results", "$JS.ACK.RESULTS.server.1.1.1.1.0"),
+		publish("asks about the jobs of another", "$JS.API.CONSUMER.INFO.JOBS.victim"),
+		publish("makes a consumer of jobs", "$JS.API.CONSUMER.CREATE.JOBS.evil.jobs.victim"),
+		publish("makes a durable consumer of jobs", "$JS.API.CONSUMER.DURABLE.CREATE.JOBS.evil"),
+		publish("makes a consumer of results", "$JS.API.CONSUMER.CREATE.RESULTS.evil"),
+		publish("makes a consumer of bots", "$JS.API.CONSUMER.CREATE.OBJ_bots.evil"),
+		publish("deletes the consumer of another", "$JS.API.CONSUMER.DELETE.JOBS.victim"),
+		publish("reads a job by its number", "$JS.API.STREAM.MSG.GET.JOBS"),
+		publish("reads a job directly", "$JS.API.DIRECT.GET.JOBS.jobs.victim"),
+		publish("reads a result", "$JS.API.STREAM.MSG.GET.RESULTS"),
+		publish("deletes jobs", "$JS.API.STREAM.PURGE.JOBS"),
+		publish("deletes a result", "$JS.API.STREAM.MSG.DELETE.RESULTS"),
+		publish("deletes a stream", "$JS.API.STREAM.DELETE.RESULTS"),
+		publish("changes a stream", "$JS.API.STREAM.UPDATE.RESULTS"),
+		publish("makes a stream", "$JS.API.STREAM.CREATE.EVIL"),
+		publish("lists the streams", "$JS.API.STREAM.NAMES"),
+		publish("takes a snapshot", "$JS.API.STREAM.SNAPSHOT.RESULTS"),
+		publish("hands out a job", "jobs.victim"),
+		publish("hands itself a job", "jobs.evil"),
+		publish("hands in a result of another", "results.victim"),
+		publish("tells of another", "machines.victim"),
+		publish("cancels the match of another", "cancel.victim"),
+		publish("answers another", "_INBOX_victim.x"),
+		publish("writes a bot", "$O.bots.C.x"),
+		publish("writes what is known of a bot", "$O.bots.M."+bot.Hash),
+		publish("deletes bots", "$JS.API.STREAM.PURGE.OBJ_bots"),
+		publish("deletes a part of a bot", "$JS.API.STREAM.MSG.DELETE.OBJ_bots"),
+		publish("asks NATS for its accounts", "$SYS.REQ.SERVER.PING"),
+		publish("changes its account", "$SYS.REQ.CLAIMS.UPDATE"),
 	} {
-		t.Run(test.what, func(t *testing.T) {
-			l := (&arena{Hub: a.Hub, t: t, log: a.log}).hostile(fmt.Sprintf("evil-%d", i))
-			if !denied(l, func() error { return test.do(l) }) {
-				t.Errorf("a worker %s", test.what)
-			}
-		})
+		if !denied(l, test.subject, test.do) {
+			t.Errorf("a worker %s", test.what)
+		}
 	}
-	t.Run("deletes a bot", func(t *testing.T) {
-		l := (&arena{Hub: a.Hub, t: t, log: a.log}).hostile("evil")
-		objects, err := l.js.ObjectStore(t.Context(), botsBucket)
-		a.must(err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := objects.Delete(ctx, bot.Hash); err == nil {
-			t.Error("a worker deletes a bot")
-		}
-		if _, err := a.shelf.objects.GetInfo(t.Context(), bot.Hash); err != nil {
-			t.Errorf("the bot is gone: %v", err)
-		}
-	})
+	// Through the library of NATS, which waits for an answer.
+	objects, err := l.js.ObjectStore(t.Context(), botsBucket)
+	a.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	l.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { cancel() }) // the refusal
+	if err := objects.Delete(ctx, bot.Hash); err == nil {
+		t.Error("a worker deletes a bot")
+	}
+	if _, err := a.shelf.objects.GetInfo(t.Context(), bot.Hash); err != nil {
+		t.Errorf("the bot is gone: %v", err)
+	}
+}
+
+// A worker connects as soon as it has its credentials, whenever the hub looks for new ones.
+func TestNewCredentials(t *testing.T) {
+	t.Parallel()
+	a := newArena(t, nil)
+	a.deaf()
+	a.must(a.once(a.creds("lab-1")))
+	stranger, err := OpenKeys(t.TempDir())
+	a.must(err)
+	_, err = a.keys.Add("lab-2")
+	a.must(err)
+	text, err := stranger.Add("lab-2") // of another server, but with this one's certificate
+	a.must(err)
+	text = append(bytes.ReplaceAll(text, stranger.certificatePEM(), nil), a.keys.certificatePEM()...)
+	file := filepath.Join(t.TempDir(), "stranger.creds")
+	a.must(os.WriteFile(file, text, 0o600))
+	if err := a.once(file); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a stranger connects: %v", err)
+	}
 }
 
 // submit hands in what a worker likes, on its own subject.
 func (a *arena) submit(l *Link, id string, data []byte) error {
-	_, err := l.js.Publish(a.t.Context(), resultsSubject(l.Name), data, jetstream.WithMsgID(id))
-	return err
+	msg := nats.NewMsg(resultsSubject(l.Name))
+	msg.Data = data
+	msg.Header.Set(jetstream.MsgIDHeader, id)
+	reply, err := l.RequestMsg(msg, patience)
+	if err != nil {
+		return err
+	}
+	var ack struct{ Error *jetstream.APIError }
+	if err := json.Unmarshal(reply.Data, &ack); err != nil || ack.Error == nil {
+		return err
+	}
+	return ack.Error
 }
 
 func (a *arena) counted(outcome string) float64 {
@@ -163,6 +194,7 @@ func (a *arena) counted(outcome string) float64 {
 
 // A result counts only from the machine that was given the attempt, with its seed, and once.
 func TestForged(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	victim, evil := a.hostile("victim"), a.hostile("evil")
 	a.joins(victim, nil)
@@ -217,19 +249,19 @@ func TestForged(t *testing.T) {
 
 // Results that are handed in twice have one effect, and those of an earlier attempt none.
 func TestTwice(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	l := a.hostile("lab-1")
 	a.joins(l, nil)
 	j := job(1, 1, greedy, greedy2)
-	ctx, cancel := context.WithCancel(t.Context())
-	out := a.playing(ctx, "lab-1", j)
+	out := a.playing(t.Context(), "lab-1", j)
 	kit.Until(t, "the attempt is handed out", func() bool {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		return a.attempts[attemptOf{1, 1}] != nil
 	})
-	cancel()
-	if got := <-out; !errors.Is(got.err, context.Canceled) {
+	a.silent("lab-1")
+	if got := <-out; !errors.Is(got.err, ErrLost) {
 		t.Fatal(got.err)
 	}
 	next := job(1, 2, greedy, greedy2)
@@ -264,6 +296,7 @@ func TestTwice(t *testing.T) {
 
 // A worker that floods is stopped at its own limits, and the others' room stays.
 func TestFlood(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	victim, evil := a.hostile("victim"), a.hostile("evil")
 	a.deaf()
@@ -291,16 +324,20 @@ func TestFlood(t *testing.T) {
 		t.Errorf("after %d subscriptions: %v", MaxSubscriptions+1, errorOf(err, evil))
 	}
 	// What it tells of itself.
-	heard := 0
-	for range 20 * MaxBeats {
-		if a.admit("evil") {
-			heard++
+	now := time.Now()
+	for _, want := range []int{4 * MaxBeats, MaxBeats} { // at once, and a second later
+		heard := 0
+		for range 20 * MaxBeats {
+			if a.admit("evil", now) {
+				heard++
+			}
 		}
+		if heard != want {
+			t.Errorf("%d messages of a machine are read at once, not %d", heard, want)
+		}
+		now = now.Add(time.Second)
 	}
-	if heard > 5*MaxBeats {
-		t.Errorf("%d messages of a machine are read at once", heard)
-	}
-	if !a.admit("victim") {
+	if !a.admit("victim", now) {
 		t.Error("another is not heard")
 	}
 }
@@ -311,6 +348,7 @@ func errorOf(err error, l *Link) error {
 
 // A machine has a few connections, and the others can connect.
 func TestConnections(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	file := a.creds("evil")
 	for range MaxMachineConnections {
@@ -318,19 +356,20 @@ func TestConnections(t *testing.T) {
 		a.must(err)
 		t.Cleanup(l.Close)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
-	if l, err := Dial(ctx, a.url(), file, a.HubOptions.Log); err == nil {
-		l.Close()
-		t.Errorf("%d connections with the same credentials", MaxMachineConnections+1)
+	if err := a.once(file); !errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
+		t.Errorf("%d connections with the same credentials: %v", MaxMachineConnections+1, err)
 	}
 	a.hostile("victim")
 }
 
 // A worker that is removed is cut off at once, and cannot come back.
 func TestRemoved(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
-	l := a.hostile("lab-1")
+	file := a.creds("lab-1")
+	l, err := Dial(t.Context(), a.url(), file, a.HubOptions.Log)
+	a.must(err)
+	t.Cleanup(l.Close)
 	kept := a.hostile("lab-2")
 	before := kept.Stats().Reconnects
 	a.must(a.keys.Remove("lab-1"))
@@ -338,9 +377,8 @@ func TestRemoved(t *testing.T) {
 	if err := kept.FlushTimeout(patience); err != nil || kept.Stats().Reconnects > before {
 		t.Errorf("another is cut off, too: %v", err)
 	}
-	l.ForceReconnect()
-	if err := l.FlushTimeout(3 * time.Second); err == nil {
-		t.Error("it comes back")
+	if err := a.once(file); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("it comes back: %v", err)
 	}
 	if err := a.keys.Remove("lab-1"); err == nil {
 		t.Error("it is removed twice")
@@ -357,6 +395,7 @@ func TestRemoved(t *testing.T) {
 
 // A machine that speaks another protocol is refused by name, and gets no jobs.
 func TestProtocols(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	for _, test := range []struct {
 		name     string
@@ -381,6 +420,7 @@ func TestProtocols(t *testing.T) {
 
 // Of two workers with the same credentials the newer one plays, and the other is told.
 func TestSameCredentials(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	l := a.hostile("lab-1")
 	a.joins(l, func(b *beat) { b.Session = "first" })
@@ -395,6 +435,7 @@ func TestSameCredentials(t *testing.T) {
 // What a machine says of itself is shown to people: long words and controls are not read, and neither is
 // what comes with them.
 func TestWords(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	evil := a.hostile("evil")
 	for name, change := range map[string]func(*beat){

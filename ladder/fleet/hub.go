@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -131,6 +132,9 @@ func (h *Hub) open(ctx context.Context) error {
 
 func (h *Hub) connect(ctx context.Context) (err error) {
 	if h.URL != "" {
+		if err := checkServer(h.Creds); err != nil {
+			return err
+		}
 		if h.link, err = Dial(ctx, h.URL, h.Creds, h.Log); err != nil {
 			return err
 		}
@@ -151,6 +155,20 @@ func (h *Hub) connect(ctx context.Context) (err error) {
 		h.registerWire()
 	}
 	return err
+}
+
+// checkServer returns an error if a file of credentials is that of a worker, which may not make the
+// streams. A file that cannot be read is left to Dial.
+func checkServer(file string) error {
+	creds, err := os.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	claims, _, err := readCreds(file, creds)
+	if err == nil && claims.Pub.Allow.Contains(resultsSubject(claims.Name)) {
+		return fmt.Errorf("fleet: %q has the credentials of the worker %q: give the server those of a user of its own", file, claims.Name)
+	}
+	return nil
 }
 
 // inProcess connects within the process.
@@ -302,7 +320,7 @@ func (h *Hub) watch() {
 	}
 }
 
-// listEvery is how often the hub looks whether workers were added or removed.
+// listEvery is how often the hub looks whether workers were removed.
 const listEvery = 500 * time.Millisecond
 
 // publish sends a document in core NATS.

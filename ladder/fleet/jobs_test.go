@@ -8,6 +8,7 @@ import (
 
 // Jobs that a machine leaves do not fill the memory, and not that of others.
 func TestJobsKept(t *testing.T) {
+	t.Parallel()
 	a := newArena(t, nil)
 	jobs, err := a.link.js.Stream(t.Context(), jobsStream)
 	a.must(err)

@@ -53,7 +53,7 @@ func (h *Hub) beat(msg *nats.Msg) {
 		h.Log.Debug("a machine tells what cannot be read", "machine", name, "bytes", len(msg.Data))
 		return
 	}
-	if !h.admit(name) { // what is not readable may be another's doing, and does not count
+	if !h.admit(name, time.Now()) { // what is not readable may be another's doing, and does not count
 		return
 	}
 	a, join := h.heard(b)
@@ -87,7 +87,7 @@ func (h *Hub) reply(msg *nats.Msg, a answer) {
 }
 
 // admit reports whether a machine may tell something now: more than MaxBeats is left unread.
-func (h *Hub) admit(name string) bool {
+func (h *Hub) admit(name string, now time.Time) bool {
 	if CheckName(name) != nil {
 		return false
 	}
@@ -96,10 +96,10 @@ func (h *Hub) admit(name string) bool {
 	m := h.machines[name]
 	if m == nil {
 		m = &machine{limit: rate.NewLimiter(MaxBeats, 4*MaxBeats)}
-		m.Seen = time.Now()
+		m.Seen = now
 		h.machines[name] = m
 	}
-	return m.limit.Allow()
+	return m.limit.AllowN(now, 1)
 }
 
 // heard notes what a machine tells; join is true while its jobs have no consumer.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -31,14 +32,15 @@ import (
 
 // TestMain lets the test binary be a house bot or a worker.
 func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "8") // they wait for each other's processes and beats more than they compute
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "worker": workerProcess, fleettest.Mode: fleettest.Main}, nil)
 }
 
-// ackTime is that of the tests: long enough for a busy machine, and short enough to wait for.
-const ackTime = 4 * time.Second
+// ackTime is that of the tests: nothing is lost because a machine is busy.
+const ackTime = 2 * time.Hour
 
-// patience is how long an answer of the server may take on a busy machine.
-const patience = 30 * time.Second
+// patience is for what must come: only the deadline of the test run ends the wait.
+const patience = time.Hour
 
 // arena is a server's fleet in a test.
 type arena struct {
@@ -138,7 +140,7 @@ func job(match int64, number int, bots ...Bot) Job {
 	seed := referee.Hex(referee.NewSeed())
 	return Job{
 		Match: match, Attempt: number, Game: "tebes", Options: map[string]string{"size": "4"}, Deals: 1, Seed: seed,
-		Clock: referee.Clock{Move: 20 * time.Second, Startup: time.Minute}, Bots: bots, Core: referee.AnyCore,
+		Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Bots: bots, Core: referee.AnyCore,
 	}
 }
 
@@ -147,7 +149,8 @@ type settings struct {
 	URL, Creds, Dir string
 	Cores           int
 	Cache           int64
-	Protocol        int `json:",omitempty"`
+	Protocol        int    `json:",omitempty"`
+	Gate            string `json:",omitempty"` // see gate; "": it plays at once
 }
 
 // workerProcess is a worker as a process of its own. It drains on SIGTERM.
@@ -182,6 +185,21 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 	for range max(1, s.Cores) {
 		o.Cores = append(o.Cores, referee.AnyCore)
 	}
+	if s.Gate != "" {
+		o.Play = func(ctx context.Context, m *Match) error {
+			opened := make(chan error, 1)
+			go func() {
+				f, err := os.Open(s.Gate)
+				opened <- errors.Join(err, f.Close())
+			}()
+			select {
+			case err := <-opened:
+				return errors.Join(err, m.Play(ctx))
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
 	return o
 }
 
@@ -212,19 +230,11 @@ func (a *arena) start(s settings) *process {
 	return p
 }
 
-// fetched waits until the worker has fetched a bot.
-func (p *process) fetched(t testing.TB) {
-	t.Helper()
-	kit.Until(t, "the bot is fetched", func() bool {
-		list, _ := filepath.Glob(filepath.Join(p.settings.Dir, "bots", strings.Repeat("?", 64)))
-		return len(list) > 0
-	})
-}
-
-// worker starts a worker with new credentials and waits until it is there.
-func (a *arena) worker(name string) *process {
+// worker starts a worker with new credentials and waits until it is there. With a gate it plays
+// when that is open.
+func (a *arena) worker(name string, gate ...string) *process {
 	a.t.Helper()
-	p := a.start(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir()})
+	p := a.start(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir(), Gate: strings.Join(gate, "")})
 	a.there(name)
 	return p
 }
@@ -243,6 +253,25 @@ func (a *arena) there(name string) Machine {
 		return m != nil && m.joined
 	})
 	return found
+}
+
+// silent makes the hub have heard nothing of a machine and its attempts for longer than it may leave them
+// unmentioned.
+func (a *arena) silent(name string) {
+	a.t.Helper()
+	a.mu.Lock()
+	now := time.Now()
+	past := now.Add(-a.AckTime - time.Second)
+	if m := a.machines[name]; m != nil {
+		m.Seen = past
+	}
+	for _, at := range a.attempts {
+		if at.machine == name {
+			at.mentioned = past
+		}
+	}
+	a.mu.Unlock()
+	a.expire(now)
 }
 
 // gone waits until a machine is not there any more.
@@ -324,12 +353,12 @@ func (a *arena) stream(name string) jetstream.Stream {
 	return s
 }
 
-// local starts the worker in the server's process.
-func (a *arena) local() *Worker {
+// local starts the worker in the server's process. With a gate it plays when that is open.
+func (a *arena) local(gate ...string) *Worker {
 	a.t.Helper()
 	link, err := a.Local(a.t.Context())
 	a.must(err)
-	o := settings{}.options(a.HubOptions.Log)
+	o := settings{Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
 	o.Program = func(ctx context.Context, j Job, slot int) (referee.Bot, error) {
 		b := j.Bots[slot]
 		if b.House != "" {

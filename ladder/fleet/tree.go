@@ -89,7 +89,12 @@ func packTree(dir string) io.ReadCloser {
 
 // unpackTree unpacks a compressed archive into a new directory, within the limits of what is
 // kept of a build. os.Root keeps all writes inside of it.
-func unpackTree(packed io.Reader, dir string) (err error) {
+func unpackTree(packed io.Reader, dir string) error {
+	return unpackWithin(packed, dir, bundle.MaxBuiltFiles, bundle.MaxBuilt)
+}
+
+// unpackWithin is unpackTree with other limits: files and directories, and bytes.
+func unpackWithin(packed io.Reader, dir string, mostFiles int, most int64) (err error) {
 	z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 	if err != nil {
 		return fmt.Errorf("bot: %w", err)
@@ -106,7 +111,7 @@ func unpackTree(packed io.Reader, dir string) (err error) {
 		return fmt.Errorf("bot: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	files, left := 0, int64(bundle.MaxBuilt)
+	files, left := 0, most
 	for t := tar.NewReader(z); ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -117,8 +122,8 @@ func unpackTree(packed io.Reader, dir string) (err error) {
 		}
 		files++
 		left -= h.Size
-		if files > bundle.MaxBuiltFiles || left < 0 {
-			return fmt.Errorf("bot: it has more than %d files or %s", bundle.MaxBuiltFiles, bundle.Size(bundle.MaxBuilt))
+		if files > mostFiles || left < 0 {
+			return fmt.Errorf("bot: it has more than %d files or %s", mostFiles, bundle.Size(most))
 		}
 		if err := unpackEntry(root, h, t); err != nil {
 			return fmt.Errorf("bot: unpacking %q: %w", h.Name, err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestCutLog(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ log, want string }{
 		{"", ""},
 		{"0123456789", "0123456789"},
@@ -23,6 +24,7 @@ func TestCutLog(t *testing.T) {
 
 // A game with a fault keeps its log, however much the games before it wrote.
 func TestLogShare(t *testing.T) {
+	t.Parallel()
 	s := logShare{left: keepMatchLog}
 	flood, kept := bytes.Repeat([]byte("x"), 1<<20), 0
 	for range 20 {
@@ -37,6 +39,7 @@ func TestLogShare(t *testing.T) {
 }
 
 func TestCutInfo(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", keepInfo/2)
 	r := referee.Replay{Seats: make([]referee.ReplaySeat, 2), Moves: []referee.ReplayMove{
 		{Seat: 0, Info: []string{long, long}}, {Seat: 1, Info: []string{"a", "b"}},
@@ -53,6 +56,7 @@ func TestCutInfo(t *testing.T) {
 // What an honest worker hands in stays as it is; more than that is cut, and seats that there are not
 // do no harm.
 func TestTrim(t *testing.T) {
+	t.Parallel()
 	game := func(log int) *referee.Game {
 		return &referee.Game{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), log), nil}}
 	}

@@ -6,10 +6,13 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -22,6 +25,34 @@ type World struct {
 	Config *config.Config
 }
 
+// template is a database without contents. It is migrated once in a process.
+var template = sync.OnceValues(func() (data []byte, err error) {
+	dir, err := os.MkdirTemp("", "timba-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := store.Open(dir, store.Options{Server: true, NoSync: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(datadir.Dir(dir).Database())
+})
+
+// Dir makes a data directory with a database that is up to date and has no contents.
+func Dir(t testing.TB) string {
+	t.Helper()
+	data, err := template()
+	kit.Must(t, err)
+	dir := t.TempDir()
+	kit.Must(t, os.Chmod(dir, 0o700)) // the server's alone, as an operator would have it
+	kit.Must(t, os.WriteFile(datadir.Dir(dir).Database(), data, 0o600))
+	return dir
+}
+
 // New opens a world for a server with a configuration in TOML. It is closed at
 // the end of the test.
 func New(t testing.TB, toml string, o store.Options) *World {
@@ -30,10 +61,8 @@ func New(t testing.TB, toml string, o store.Options) *World {
 	var err error
 	w.Config, err = config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
-	dir := t.TempDir()
-	w.Must(os.Chmod(dir, 0o700)) // the server's alone, as an operator would have it
-	o.Server = true
-	w.Store, err = store.Open(dir, o)
+	o.Server, o.NoSync = true, true
+	w.Store, err = store.Open(Dir(t), o)
 	w.Must(err)
 	t.Cleanup(func() {
 		if err := w.Store.Close(); err != nil {

@@ -14,6 +14,7 @@ import (
 // has failed, has the backup made again. A pipe in place of the upload that is copied
 // first holds the backup there.
 func TestBackupAgain(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna", "ben")
 	first, gone := c.queued(p[0].ID, "anna-bot"), c.queued(p[1].ID, "ben-bot")

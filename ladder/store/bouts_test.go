@@ -9,6 +9,7 @@ import (
 // The matches of teams come as they were played: who was whose partner, and the
 // first team's score over the deals.
 func TestBouts(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	const name = "brisca-4-teams"
 	sides := []int{0, 1, 0, 1}

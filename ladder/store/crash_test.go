@@ -1,94 +1,54 @@
 package store
 
 import (
-	"bufio"
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
-	"strconv"
-	"strings"
-	"sync"
+	"path/filepath"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
-// finishUntilKilled finishes matches in a directory, in groups, and says each on stdout.
-func finishUntilKilled(dir string) error {
-	tb := dying{}
-	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
-	check(tb, err)
-	c.Store = s
-	c.begin()
-	ids := c.ids("@random", "@first", "@greedy")
-	var group sync.WaitGroup
-	for range 4 { // they finish in groups
-		group.Go(func() {
-			for i := 0; ; i++ {
-				m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
-				fmt.Println(m.ID)
-			}
-		})
+// What a server leaves that is killed at the end of a call is what the calls have told, and no more. Its
+// files are copied while it has them open.
+func TestKilledAfterEachCall(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	ids := c.ids("@random", "@first")
+	finished := 0
+	left := func(what string) {
+		t.Helper()
+		dir := filepath.Join(t.TempDir(), "data")
+		check(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
+		next := openStore(t, dir)
+		wantSound(t, next.Store)
+		if n := countFinished(t, next); n != finished {
+			t.Errorf("%s: %d matches are finished, want %d", what, n, finished)
+		}
+		if n := len(next.keptOf()); n != finished {
+			t.Errorf("%s: %d of %d matches have replays", what, n, finished)
+		}
+		check(t, next.Close())
 	}
-	group.Wait()
-	return nil
-}
-
-// dying is a testing.TB that ends the program.
-type dying struct{ testing.TB }
-
-func (dying) Helper() {}
-
-func (dying) Fatal(args ...any) {
-	fmt.Fprintln(os.Stderr, args...)
-	os.Exit(3)
-}
-
-// A process killed at any moment leaves every match that it has told of, and no
-// part of any other.
-func TestKill(t *testing.T) {
-	kit.Slow(t)
-	dir := t.TempDir()
-	told := 0
-	for range 5 {
-		cmd := exec.Command(os.Args[0], "crash", dir)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.StdoutPipe()
+	for range 2 {
+		m, seed := c.begun("tebes-4", ids...)
+		left("begun")
+		_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
 		check(t, err)
-		check(t, cmd.Start())
-		lines := bufio.NewScanner(out)
-		last := int64(0)
-		for n := 1 + rand.IntN(4); n > 0 && lines.Scan(); n-- {
-			last, err = strconv.ParseInt(lines.Text(), 10, 64)
-			check(t, err)
-			told++
-		}
-		check(t, cmd.Process.Kill())
-		for lines.Scan() {
-			told++
-		}
-		cmd.Wait()
-		if last == 0 {
-			t.Fatalf("nothing was finished: %s", stderr.String())
-		}
-		c := openStore(t, dir)
-		m, err := c.Match(bg, last)
-		check(t, err)
-		if m.State != ladder.Finished {
-			t.Errorf("match %d is %s", last, m.State)
-		}
-		if n := countFinished(t, c); n < told {
-			t.Errorf("%d matches were finished, and %d are", told, n)
-		} else {
-			told = n
-		}
-		wantSound(t, c.Store)
-		check(t, c.Close())
+		finished++
+		left("finished")
 	}
+	c.unpack()
+	left("unpacked")
+	_, err := c.Repack(bg)
+	check(t, err)
+	left("packed")
+	c.clock.skip(2 * day)
+	_, err = c.Move(bg, ladder.Storage{Keep: day, Matches: 1})
+	check(t, err)
+	left("one is moved")
+	_, err = c.Move(bg, ladder.Storage{Keep: day})
+	check(t, err)
+	left("all are moved")
 }
 
 func countFinished(t *testing.T, c *competition) (n int) {

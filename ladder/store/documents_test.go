@@ -88,6 +88,7 @@ func (c *competition) count(from string) (n int) {
 // Matches that an earlier timba has kept are served and verified as they are, and after they were
 // packed; every document is the same, byte for byte.
 func TestRepack(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	if len(before) < 5 {
@@ -117,6 +118,7 @@ func TestRepack(t *testing.T) {
 
 // What is damaged stays as it is, and does not hold up the others.
 func TestRepackDamaged(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	matches := len(c.keptOf())
 	c.unpack()
@@ -131,6 +133,7 @@ func TestRepackDamaged(t *testing.T) {
 
 // Every game, with faults and logs and without, comes back byte for byte.
 func TestDocumentsOfEveryGame(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	for _, g := range games.All() {
 		v, err := rules.Resolve(g, nil)
@@ -192,6 +195,7 @@ func botsFor(v rules.Variant, faulty bool) (bots []referee.Bot) {
 }
 
 func TestParts(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var parts []part
 		for range rapid.IntRange(0, 8).Draw(t, "parts") {

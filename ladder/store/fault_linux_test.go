@@ -24,6 +24,7 @@ func smallDisk(t *testing.T, size string) string {
 // A disk that fills up: a match is refused as a whole, what was there stays, and
 // when there is room again the same match is kept.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, "8m")
 	if disk == "" {
 		return
@@ -70,6 +71,7 @@ func fillUp(t *testing.T, path string) {
 // A disk that is read-only from one moment on: writing says so, reading goes on,
 // and nothing is lost when it can be written again.
 func TestReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	disk := smallDisk(t, "32m")
 	if disk == "" {
 		return

@@ -28,6 +28,7 @@ func wantUnavailable(t *testing.T, err error, text string) {
 // A database that cannot grow refuses a match as a whole and keeps it as soon as
 // there is room.
 func TestFullDatabase(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	m, seed := c.begun("tebes-4", ids...)
@@ -61,6 +62,7 @@ func TestFullDatabase(t *testing.T) {
 
 // A directory has one server; commands beside it work, and the lock goes with it.
 func TestOneServer(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	_, err := Open(string(c.Dir()), Options{Server: true})
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is in use by another server: stop that server, or name another directory", c.Dir()))
@@ -80,6 +82,7 @@ func TestOneServer(t *testing.T) {
 
 // A database of a newer program is not touched.
 func TestNewerSchema(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	_, err := c.writer.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
 	check(t, err)
@@ -92,6 +95,7 @@ func TestNewerSchema(t *testing.T) {
 
 // A directory without a database is nobody's but a server's to fill.
 func TestNoDatabase(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, o := range []Options{{}, {ReadOnly: true}} {
 		_, err := Open(dir, o)
@@ -108,6 +112,7 @@ func TestNoDatabase(t *testing.T) {
 
 // Characters that mean something in an address do not in a directory's name.
 func TestDirNames(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"a b", "100%", "what?", "#1", "ñandú", "%41", "a&b=c"} {
 		dir := filepath.Join(t.TempDir(), name)
 		c := openStore(t, dir)
@@ -120,6 +125,7 @@ func TestDirNames(t *testing.T) {
 }
 
 func TestReadOnly(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	s, err := Open(string(c.Dir()), Options{ReadOnly: true})
 	check(t, err)
@@ -131,6 +137,7 @@ func TestReadOnly(t *testing.T) {
 
 // Others of the machine do not read the database, whatever the directory's rights.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		return // rights are the directory's there
 	}
@@ -149,6 +156,7 @@ func TestRights(t *testing.T) {
 
 // The pragmas hold on every connection.
 func TestPragmas(t *testing.T) {
+	t.Parallel()
 	c, err := Open(t.TempDir(), Options{Server: true})
 	check(t, err)
 	defer c.Close()
@@ -179,6 +187,7 @@ func TestPragmas(t *testing.T) {
 // A backup taken while matches are finished is a whole data directory: it verifies,
 // and a server goes on from it.
 func TestBackupWhileWriting(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	ids := c.ids("@random", "@first", "@greedy")
 	check(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
@@ -217,6 +226,7 @@ func TestBackupWhileWriting(t *testing.T) {
 
 // A backup that cannot be finished leaves nothing.
 func TestBackupFails(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	parent := t.TempDir()
 	empty := func() {
@@ -246,6 +256,7 @@ func TestBackupFails(t *testing.T) {
 
 // A context that ends in the middle of a transaction is told of as that.
 func TestContextEnds(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	for _, commits := range []bool{true, false} {
 		ctx, cancel := context.WithCancel(bg)

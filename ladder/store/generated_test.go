@@ -14,6 +14,7 @@ import (
 // The generated code is that of the queries and the schema as they are: their hash
 // is kept beside it. `go generate` writes both anew.
 func TestGeneratedCodeIsFresh(t *testing.T) {
+	t.Parallel()
 	h := sha256.New()
 	for _, pattern := range []string{"sqlc.yaml", "migrations/*.sql", "queries/*.sql", "queries/*.go"} {
 		files, err := filepath.Glob(pattern)

@@ -68,6 +68,7 @@ type result struct {
 // Results of any matches, good and bad ones, that are finished in groups of any size give the same
 // ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
 func TestGroupsAreTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		one := newCompetition(t)
 		many := newCompetition(t)
@@ -155,6 +156,7 @@ func (c *competition) taken() {
 
 // No group is larger than maxGroup, and all of a longer queue is written.
 func TestGroupIsBounded(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	release := c.hold()
 	var group sync.WaitGroup
@@ -186,6 +188,7 @@ func TestGroupIsBounded(t *testing.T) {
 // A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
 // has its own error.
 func TestGroupThatFails(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
@@ -212,6 +215,7 @@ func TestGroupThatFails(t *testing.T) {
 
 // An attempt that is over cannot be finished or broken off, and what it brings has no effect.
 func TestFencing(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	old := rules.Seed{1}
@@ -265,6 +269,7 @@ func TestFencing(t *testing.T) {
 
 // Of several starts each is begun or refused alone.
 func TestBeginMany(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
 	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]})
@@ -299,6 +304,7 @@ func TestBeginMany(t *testing.T) {
 
 // Whatever happens, what matchmaking is told from memory is what the database has.
 func TestStateIsTheDatabase(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
 		anna, err := c.AddPerson(bg, "anna", false)
@@ -410,6 +416,7 @@ func playerIDs(l matchmaking.Ladder) (ids []int64) {
 
 // What another program writes is noticed with the next change.
 func TestStateNoticesOthers(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	anna, err := c.AddPerson(bg, "anna", false)
 	check(t, err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,10 +106,35 @@ type competition struct {
 	clock *clock
 }
 
+// empty is a database without contents. It is migrated once in a process.
+var empty = sync.OnceValues(func() (data []byte, err error) {
+	dir, err := os.MkdirTemp("", "timba-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	s, err := Open(dir, Options{Server: true, NoSync: true})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(datadir.Dir(dir).Database())
+})
+
+// openStore opens the store in a directory, or a new one there.
 func openStore(tb testing.TB, dir string) *competition {
 	tb.Helper()
+	path := datadir.Dir(dir).Database()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		data, err := empty()
+		check(tb, err)
+		check(tb, os.MkdirAll(dir, 0o700))
+		check(tb, os.WriteFile(path, data, 0o600))
+	}
 	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true, noSync: true})
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true, NoSync: true})
 	check(tb, err)
 	c.Store = s
 	tb.Cleanup(func() { s.Close() })
@@ -301,10 +328,11 @@ func makeTemplate(tb testing.TB) string {
 	return dir
 }
 
-// TestMain lets the test binary be a program that finishes matches until it is
-// killed.
+// modes are what the test binary can be when a test starts it again.
+var modes = refereetest.Modes{}
+
 func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"crash": finishUntilKilled, "move": moveUntilKilled}, func(dir string) error {
+	refereetest.Main(m, modes, func(dir string) error {
 		templates = dir
 		// A check here is a whole competition: fewer are enough, unless more are
 		// asked for.

@@ -13,6 +13,7 @@ import (
 
 // Pages are parts of the standings as they would be if they were sorted anew after each match.
 func TestStandingsPages(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := &state{members: map[int64]*member{}}
 		elos := rapid.Float64Range(0, 3) // in whole numbers: many are equal

@@ -12,6 +12,7 @@ import (
 // What matchmaking is told: who plays, how long they waited, whom they met, with
 // the matches that are not over.
 func TestLadderState(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
 	c.finished("tebes-4", ids[0], ids[1])
@@ -46,6 +47,7 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 
 // Partners have not met as opponents.
 func TestLadderStateOfTeams(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -61,6 +63,7 @@ func TestLadderStateOfTeams(t *testing.T) {
 
 // A ladder that leaves the configuration keeps its history; its game never changes.
 func TestSyncLadders(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
@@ -99,6 +102,7 @@ func TestSyncLadders(t *testing.T) {
 // A database from before there were openings knows no such option: its matches stand,
 // one that was begun is finished without, and its ladders get openings.
 func TestOpeningsOnOldLadders(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
@@ -122,6 +126,7 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 // A house bot with another label has a new version, with another program around
 // it the same; one that is gone is retired.
 func TestSyncHouse(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	first := c.ids("@random", "@first", "@greedy")
 	check(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))

@@ -1,13 +1,9 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 )
@@ -50,6 +45,7 @@ func (c *competition) archived() (files []archive.File) {
 
 // What is moved is served as before, verified, and part of a backup.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	if done, err := c.Move(bg, ladder.Storage{}); err != nil || done.Matches > 0 {
@@ -83,6 +79,7 @@ func TestMove(t *testing.T) {
 
 // The last days, the newest of each set of versions and matches with faults stay.
 func TestMovePolicy(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
 	var pair, other []int64 // matches
@@ -124,6 +121,7 @@ func TestMovePolicy(t *testing.T) {
 
 // Above its size the archive takes no more: the rest stays in the database.
 func TestMoveSize(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	c.clock.skip(2 * day)
@@ -147,6 +145,7 @@ func TestMoveSize(t *testing.T) {
 // A damaged file is named, with what it has, and the matches in it; what is read from it is an
 // error, not another replay.
 func TestMovedDamage(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	c.clock.skip(2 * day)
 	_, err := c.Move(bg, ladder.Storage{Keep: day})
@@ -191,6 +190,7 @@ func (failing) Put(context.Context, []byte) (archive.Sum, error) {
 
 // A file that cannot be written, or a stop, moves nothing.
 func TestMoveFails(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	before := c.keptOf()
 	c.clock.skip(2 * day)
@@ -209,78 +209,5 @@ func TestMoveFails(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
-	}
-}
-
-// moveUntilKilled finishes matches in a directory, unpacks, packs and moves them, and says so on
-// stdout.
-func moveUntilKilled(dir string) error {
-	tb := dying{}
-	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
-	check(tb, err)
-	c.Store = s
-	c.begin()
-	ids := c.ids("@random", "@first", "@greedy")
-	var last int64
-	check(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
-	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
-	for i := 0; ; i++ {
-		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
-		if i%2 == 0 {
-			c.unpack()
-			_, err := c.Repack(bg)
-			check(tb, err)
-		}
-		c.clock.skip(2 * day)
-		_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: i % 2})
-		check(tb, err)
-		fmt.Println(m.ID)
-	}
-}
-
-// A process killed at any moment of packing and moving loses nothing and doubles nothing.
-func TestKillMove(t *testing.T) {
-	kit.Slow(t)
-	dir := t.TempDir()
-	for range 5 {
-		cmd := exec.Command(os.Args[0], "move", dir)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
-		lines := bufio.NewScanner(out)
-		if !lines.Scan() {
-			cmd.Wait()
-			t.Fatalf("nothing was moved: %s", stderr.String())
-		}
-		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // any moment
-		check(t, cmd.Process.Kill())
-		for lines.Scan() {
-		}
-		cmd.Wait()
-
-		c := openStore(t, dir)
-		wantSound(t, c.Store) // every game has its replay
-		finished := countFinished(t, c)
-		if n := len(c.keptOf()); n != finished {
-			t.Errorf("%d of %d matches have replays", n, finished)
-		}
-		if n := c.count("documents WHERE kind = 'replays'") + c.count("(SELECT DISTINCT match_id FROM replays JOIN games ON games.id = replays.game_id)"); n != finished {
-			t.Errorf("%d matches have %d documents of replays", finished, n)
-		}
-		named := c.count("archives")
-		if n := len(c.archived()); n < named || n > named+1 {
-			t.Errorf("there are %d files, and %d have names", n, named)
-		}
-		_, err = c.Move(bg, ladder.Storage{Keep: 1000 * day})
-		check(t, err)
-		left, err := os.ReadDir(c.Dir().Archive())
-		check(t, err)
-		if len(left) != named {
-			t.Errorf("%d files are left where %d have names", len(left), named)
-		}
-		check(t, c.Close())
 	}
 }

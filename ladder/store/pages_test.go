@@ -17,6 +17,7 @@ import (
 // The record against an opponent is that of the games, over all of a bot's versions, for two
 // sides, for teams and for four sides.
 func TestOpponents(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	ladders, err := c.Ladders(bg)
 	check(t, err)
@@ -83,6 +84,7 @@ func TestOpponents(t *testing.T) {
 
 // The points of a chart are evenly spaced over all versions, the last match among them.
 func TestRatings(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "ada", false)
 	check(t, err)
@@ -126,6 +128,7 @@ func TestRatings(t *testing.T) {
 
 // A game that a bot forfeited is found by the bot, and verify knows which matches have one.
 func TestForfeits(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "ada", false)
 	check(t, err)
@@ -195,6 +198,7 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.G
 // Lists of bots are filtered, newest first, and go on where a page ends; a search finds what begins
 // with a text before what contains it, and no text is a pattern.
 func TestNames(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	for _, name := range []string{"ada", "adam"} {
 		p, err := c.AddPerson(bg, name, false)

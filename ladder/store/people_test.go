@@ -13,6 +13,7 @@ import (
 )
 
 func TestTokens(t *testing.T) {
+	t.Parallel()
 	c := openStore(t, t.TempDir())
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -64,6 +65,7 @@ func TestTokens(t *testing.T) {
 }
 
 func TestTokensRefused(t *testing.T) {
+	t.Parallel()
 	c := openStore(t, t.TempDir())
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -119,6 +121,7 @@ func TestTokensRefused(t *testing.T) {
 
 // An invite is good for one person, however many come at the same time.
 func TestRegister(t *testing.T) {
+	t.Parallel()
 	c := openStore(t, t.TempDir())
 	code, _, err := c.AddInvite(bg, 0, "", time.Time{})
 	check(t, err)
@@ -171,6 +174,7 @@ func TestRegister(t *testing.T) {
 
 // A version's way through its stages, and what it may not do.
 func TestVersionStages(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -221,6 +225,7 @@ func TestVersionStages(t *testing.T) {
 }
 
 func TestLimitsOfAPerson(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -250,6 +255,7 @@ func TestLimitsOfAPerson(t *testing.T) {
 
 // What a blocked person's bots play ends; it goes on when they are let in again.
 func TestBlockedPeopleDoNotPlay(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -274,6 +280,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 }
 
 func TestUnratedMatches(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)

@@ -50,6 +50,7 @@ var scanned = map[string]string{
 // How every statement finds its rows: none reads a whole table, but for those
 // named, and what is shown page by page is not sorted for it.
 func TestQueryPlans(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	all := statements(t)
 	names := make([]string, 0, len(all))

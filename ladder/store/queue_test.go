@@ -35,6 +35,7 @@ func (c *competition) people(names ...string) (people []ladder.Person) {
 // Owners take turns, whoever came first and however many each sends; the versions
 // of one go in their order. The place in the queue is that order.
 func TestOwnersTakeTurns(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna", "ben", "cleo")
 	c.waits(p[0], 5)
@@ -70,6 +71,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 
 // What a blocked person has waiting is not begun.
 func TestBlockedPeopleHaveNoTurn(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	c.waits(p, 1)
@@ -83,6 +85,7 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 
 // A version that waits can be cancelled, one that is begun cannot.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	c.waits(c.people("anna")[0], 2)
 	pending, err := c.Pending(bg)
@@ -99,6 +102,7 @@ func TestCancel(t *testing.T) {
 // An upload is kept as long as a version needs it: one that failed before it was
 // built needs none. What a killed server has left is swept.
 func TestUploadsThatNobodyNeeds(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	left := func(want ...string) {

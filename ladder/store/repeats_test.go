@@ -36,6 +36,7 @@ func (c *competition) deterministic() (versions [2]int64) {
 // deal, however many they play; with the seats the other way round as well. In a game
 // with chance all deals count.
 func TestRepeatsMoveNothing(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	v := c.deterministic()
 	m, changes := c.finished("tebes-4", v[0], v[1])
@@ -85,6 +86,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 
 // What a team scores in deals that do not count is not in the fit.
 func TestBoutsOfRepeats(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	v := c.deterministic()
 	for range 2 {
@@ -102,6 +104,7 @@ func TestBoutsOfRepeats(t *testing.T) {
 // of now. testdata/schema1.db.gz has three matches of tebes-4 between the same two
 // bots, which can only repeat themselves, one more on it and one of brisca-4-teams.
 func TestOldDatabase(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	f, err := os.Open("testdata/schema1.db.gz")
 	check(t, err)

@@ -49,6 +49,7 @@ func (c *competition) rerateAll(dry bool) (out []Rerated) {
 // A release with other constants finds nothing wrong before its ratings are computed again, and
 // nothing after; going back gives the same bits as before.
 func TestRerate(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	first := c.ratings()
 	c.formula = other
@@ -101,6 +102,7 @@ func TestRerate(t *testing.T) {
 }
 
 func TestRerateBack(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	first := c.ratings()
 	c.formula = other
@@ -116,6 +118,7 @@ func TestRerateBack(t *testing.T) {
 
 // What cannot be rated again stays as it is, and so does what is stopped.
 func TestRerateErrors(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	_, err := c.Rerate(bg, "mus", false, nil)
 	wantError(t, err, ladder.NotFound, `ladder "mus" does not exist: timba standings lists them`)
@@ -137,6 +140,7 @@ func TestRerateErrors(t *testing.T) {
 
 // Nobody has the directory beside who rates it again.
 func TestExclusive(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	dir := string(c.Dir())
 	_, err := Open(dir, Options{Exclusive: true})

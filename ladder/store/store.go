@@ -48,7 +48,9 @@ type Options struct {
 	// Exclusive takes the lock of an existing directory: no server runs meanwhile.
 	Exclusive bool
 
-	noSync bool // leave it to the system when things come to the disk: for tests
+	// NoSync leaves it to the system when things come to the disk, so that a power cut may take them
+	// back: for tests.
+	NoSync bool
 }
 
 // Store is an open data directory. Its methods may be called from any goroutine.
@@ -164,7 +166,7 @@ func (s *Store) takeLock() error {
 // NORMAL would save one fsync a match and could lose the last ones.
 func writerDSN(o Options) url.Values {
 	sync := "synchronous(full)"
-	if o.noSync {
+	if o.NoSync {
 		sync = "synchronous(off)"
 	}
 	return url.Values{"_txlock": {"immediate"}, "_pragma": {

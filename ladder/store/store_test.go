@@ -19,6 +19,7 @@ import (
 
 // What is kept of a match of every shape is what was played, to the byte.
 func TestFinishKeepsAll(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -82,6 +83,7 @@ func TestFinishKeepsAll(t *testing.T) {
 
 // Games that are not those of the attempt are refused, and nothing is kept.
 func TestFinishRefuses(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	m, stale := c.begun("tebes-4", ids...)
@@ -153,6 +155,7 @@ func count(t *testing.T, c *competition, table string) (n int) {
 // between, the ratings are bit by bit those of the matches taken in their order:
 // Verify computes them so.
 func TestFinishConcurrently(t *testing.T) {
+	t.Parallel()
 	pool := map[string][]pooledMatch{}
 	for _, l := range testLadders(t) {
 		for range 4 {
@@ -219,6 +222,7 @@ func asMatch(l ladder.Ladder) ladder.Match {
 // An attempt that fails lets the match wait, the third ends it; a stop of the
 // server never does. Seeds are public only after.
 func TestAttempts(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	m, _ := c.begun("tebes-4", ids...)
@@ -257,6 +261,7 @@ func TestAttempts(t *testing.T) {
 // No public method gives the seed of an attempt that runs: it is nowhere in what
 // any of them returns.
 func TestRunningSeedsAreSecret(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	m, seed := c.begun("tebes-4", ids...)
@@ -305,6 +310,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 // A rated match that waits for a version which no longer plays is dropped, one that
 // runs still counts.
 func TestVersionsChangeWhileMatchesWait(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -334,6 +340,7 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 
 // A new version starts from its predecessor's Elo, as it is at that moment.
 func TestPredecessor(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
 	check(t, err)
@@ -371,6 +378,7 @@ func TestPredecessor(t *testing.T) {
 
 // The anchor stays where it is fixed, whatever it wins.
 func TestAnchorIsHeld(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	for range 3 {
@@ -386,6 +394,7 @@ func TestAnchorIsHeld(t *testing.T) {
 
 // A history of any length is thinned to what was asked for, its end kept.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first")
 	for range 7 {
@@ -407,6 +416,7 @@ func TestHistory(t *testing.T) {
 // Replays come in the order in which they were kept, from any cursor on, and each
 // filter leaves out just the others.
 func TestReplaysAfter(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	type seen struct {
 		game, match int64

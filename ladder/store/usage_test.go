@@ -12,6 +12,7 @@ import (
 // What Usage counts is what there is: the tables fill the file, the documents have the bytes that were
 // stored, before and after they were moved, and the games add up to the tables.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 	check(t, err)
@@ -79,6 +80,7 @@ func TestUsage(t *testing.T) {
 
 // A competition without a match has a size, too.
 func TestUsageOfNothing(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	u, err := c.Usage(bg)
 	check(t, err)

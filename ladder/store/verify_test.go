@@ -61,6 +61,7 @@ func wantSound(tb testing.TB, s *Store) {
 }
 
 func TestVerifySound(t *testing.T) {
+	t.Parallel()
 	c := busy(t)
 	var last, total int64
 	found, err := c.Verify(bg, func(done, all int64) { last, total = done, all })
@@ -75,6 +76,7 @@ func TestVerifySound(t *testing.T) {
 
 // Every kind of damage is found and named.
 func TestVerifyDamage(t *testing.T) {
+	t.Parallel()
 	for _, d := range []struct{ name, sql, where, what string }{
 		{"elo", "UPDATE entries SET elo = elo + 1e-12 * elo WHERE version_id = (SELECT version_id FROM entries WHERE matches > 0 AND held = 0 ORDER BY version_id LIMIT 1)", "ladder ", "its Elo is "},
 		{"start", "UPDATE entries SET start = 1100 WHERE predecessor IS NOT NULL", "ladder ", "it started at Elo 1100"},
@@ -137,6 +139,7 @@ func TestVerifyDamage(t *testing.T) {
 }
 
 func TestVerifyUploads(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	hashes, err := c.Bundles(bg)
 	check(t, err)
@@ -158,6 +161,7 @@ func TestVerifyUploads(t *testing.T) {
 // A page of the file overwritten: whatever SQLite keeps there, it is noticed and
 // nothing panics.
 func TestVerifyDamagedPages(t *testing.T) {
+	t.Parallel()
 	c := template(t)
 	dir := string(c.Dir())
 	check(t, c.Close())

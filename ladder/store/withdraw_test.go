@@ -38,6 +38,7 @@ func (c *competition) wantPlaying(botID int64, what string, live, active int) {
 // A bot that is withdrawn plays nothing, keeps its history, takes no version, and
 // goes on where it was when it is restored.
 func TestWithdraw(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	c.live(p.ID, "anna-bot")
@@ -86,6 +87,7 @@ func TestWithdraw(t *testing.T) {
 
 // What is on its way holds a withdrawal up; what was benched stays benched.
 func TestWithdrawRefused(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")
@@ -103,6 +105,7 @@ func TestWithdrawRefused(t *testing.T) {
 // The owner goes back to an earlier version, which goes on with its own rating; the
 // next one follows that which played last.
 func TestUse(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	v1 := c.live(p.ID, "anna-bot")
@@ -137,6 +140,7 @@ func TestUse(t *testing.T) {
 // The name of a bot that has only failed is free, and fills no quota. Its owner goes
 // on counting; somebody else begins anew and sees nothing of it.
 func TestFailedNamesAreFree(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna", "ben")
 	few := ladder.Limits{Bots: 1, Versions: 100}
@@ -180,6 +184,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 
 // The upload of the live version is said to be that, and takes no number.
 func TestSameUpload(t *testing.T) {
+	t.Parallel()
 	c := newCompetition(t)
 	p := c.people("anna")[0]
 	v := c.live(p.ID, "anna-bot")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -61,15 +61,10 @@ func quick(n int) map[string]string {
 // A build goes when no version plays that needs it, no match waits for it and it was not used for some
 // days. Its upload stays, and an old version that plays again has it made again, file by file the same.
 func TestSweepBuilds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	old, stages := w.run(w.add("bot", fileTree(t, built)))
-	if old.State != ladder.Live {
-		t.Fatalf("%+v\n%s", old, logs(stages))
-	}
-	live, stages := w.run(w.add("bot", fileTree(t, quick(1))))
-	if live.State != ladder.Live {
-		t.Fatalf("%+v\n%s", live, logs(stages))
-	}
+	old := w.built(w.add("bot", fileTree(t, built)))
+	live := w.built(w.add("bot", fileTree(t, quick(1))))
 	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,29 +128,20 @@ func TestSweepBuilds(t *testing.T) {
 // released waits until nobody holds a build any more.
 func (w *world) released(hash string) {
 	w.t.Helper()
-	for held := true; held; {
+	kit.Until(w.t, "nobody holds the build "+hash, func() bool {
 		gone, err := w.holds.unlessHeld(hash, func() error { return nil })
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if held = !gone; held {
-			if w.t.Context().Err() != nil {
-				w.t.Fatalf("the build %s is held for ever", hash)
-			}
-			runtime.Gosched()
-		}
-	}
+		kit.Must(w.t, err)
+		return gone
+	})
 }
 
 // Above its limit the oldest builds that nobody needs go, and those that are needed stay.
 func TestSweepRoom(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var hashes []string
 	for i := range 4 {
-		v, stages := w.run(w.add("bot", fileTree(t, quick(i))))
-		if v.State != ladder.Live {
-			t.Fatalf("%+v\n%s", v, logs(stages))
-		}
+		v := w.built(w.add("bot", fileTree(t, quick(i))))
 		w.aged(v.Hash, time.Duration(4-i)*time.Hour)
 		hashes = append(hashes, v.Hash)
 	}
@@ -181,14 +167,12 @@ func TestSweepRoom(t *testing.T) {
 // While versions are resolved, used and let go by many, and builds are removed as fast as that is possible,
 // nobody who has resolved a version finds a file of it missing.
 func TestSweepWhileResolved(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var versions []ladder.Version
 	trees := map[string]map[string]string{}
 	for i := range 3 { // the last one is live, and stays
-		v, stages := w.run(w.add("bot", fileTree(t, quick(i))))
-		if v.State != ladder.Live {
-			t.Fatalf("%+v\n%s", v, logs(stages))
-		}
+		v := w.built(w.add("bot", fileTree(t, quick(i))))
 		versions = append(versions, v)
 		trees[v.Hash] = tree(t, w.Dir.Bot(v.Hash))
 	}
@@ -211,10 +195,10 @@ func TestSweepWhileResolved(t *testing.T) {
 			removed.Add(int64(done.Builds))
 		}
 	})
-	const least = 30 // removals, that the test has seen many races
+	const least = 20 // removals, that the test has seen many races
 	for i := range 4 {
 		resolvers.Go(func() {
-			for n := 0; (n < 50 || removed.Load() < least) && !t.Failed(); n++ {
+			for n := 0; (n < 20 || removed.Load() < least) && !t.Failed(); n++ {
 				v := versions[(i+n)%len(versions)]
 				ctx, over := context.WithCancel(t.Context())
 				bot, err := w.Resolve(ctx, v)

@@ -17,6 +17,7 @@ import (
 
 // docs/submitting.md, "Limits": every row says what the code does.
 func TestLimitsAreDocumented(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../../docs/submitting.md")
 	if err != nil {
 		t.Fatal(err)
@@ -87,6 +88,7 @@ func number(n int) string {
 
 // docs/submitting.md, "Stages": all of them, in their order, with their states.
 func TestStagesAreDocumented(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../../docs/submitting.md")
 	if err != nil {
 		t.Fatal(err)
@@ -104,6 +106,7 @@ func TestStagesAreDocumented(t *testing.T) {
 
 // SPEC.md, "The manifest": what a competition wants of a name, and shows of a version.
 func TestNamesAreDocumented(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../../SPEC.md")
 	if err != nil {
 		t.Fatal(err)

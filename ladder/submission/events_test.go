@@ -9,6 +9,7 @@ import (
 
 // Whoever waits for a version is told of each change to it, the last one included.
 func TestEvents(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, map[string]string{"timba.toml": "build = [\"false\"]\nrun = [\"./bot\"]"}))
 	mine := func(e events.Event) bool { return e.Kind == events.SubmissionMoved && e.Version == v.ID }

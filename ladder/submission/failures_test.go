@@ -3,7 +3,6 @@ package submission
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -25,11 +24,12 @@ const tebesOnly = "games = [\"tebes\"]\nrun = [\"sh\", \"bot.sh\"]\n"
 
 // onSlow does something in a match on tebes-slow, which is where the trial ends up
 // when all checks have been passed.
-func onSlow(do string) string { return `case $line in *" 1001 "*) ` + do + ` ;; esac` }
+func onSlow(do string) string { return `case $line in *" 60001 "*) ` + do + ` ;; esac` }
 
 // What fails does so in its stage, tells its owner why, and leaves the version
 // before it on the ladders.
 func TestFailures(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	calls, port := listen(t)
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -44,11 +44,10 @@ func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		files map[string]string
-		data  []byte        // instead of files
-		most  time.Duration // for the build
-		stage string        // that fails
-		words []string      // of the reason
-		log   []string      // words of the stage's log
+		data  []byte   // instead of files
+		stage string   // that fails
+		words []string // of the reason
+		log   []string // words of the stage's log
 	}{
 		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leaves the directory"}, log: []string{"failed: archive:"}},
 		{name: "cut off", data: zipWith(t, "bot.sh")[:60], stage: Unpack, words: []string{"archive"}},
@@ -63,8 +62,6 @@ func TestFailures(t *testing.T) {
 		{name: "no compiler", files: map[string]string{"timba.toml": "build = [\"no-such-compiler\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"no-such-compiler"}},
 		{name: "broken source", files: map[string]string{"bot.c": "int main(void) {\n  return x;\n}\n"}, stage: Build,
 			words: []string{"cc", "exit status 1"}, log: []string{"bot.c:2", "error:", "x"}},
-		{name: "build without end", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 600\"]\n" + tebesOnly, "bot.sh": ""}, most: time.Second, stage: Build,
-			words: []string{"did not finish within 1.0 s"}, log: []string{"begun"}},
 		{name: "build by network", files: map[string]string{"timba.toml": fmt.Sprintf("build = [\"bash\", \"-c\", \"echo hello > /dev/tcp/127.0.0.1/%d\"]\n", port) + tebesOnly, "bot.sh": ""}, stage: Build,
 			words: []string{"bash", "exit status 1"}, log: []string{"/dev/tcp"}},
 		{name: "build of much", files: map[string]string{"timba.toml": "build = [\"truncate\", \"-s\", \"257M\", \"big\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"257 MiB", "at most 256 MiB"}},
@@ -81,17 +78,15 @@ func TestFailures(t *testing.T) {
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
 		{name: "escapes", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": "echo x > " + outside + "; printf '\\033[31mred\\r\\377' >&2; exit 1"}, stage: Check, words: []string{"start"}, log: []string{"red"}},
-		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --margin 1000 --memory 128m --quick"}},
+		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 60000 --margin 1000 --startup 60000 --memory 128m --quick"}},
 		{name: "memory", files: map[string]string{"timba.toml": "games = [\"tebes\"]\nrun = [\"python3\", \"bot.py\"]\n", "bot.py": "x = []\nwhile True: x.append(b'x' * 10_000_000)\n"}, stage: Check, words: []string{"memory"}},
 
 		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
 			words: []string{"tebes-slow, deal 0, rotation 0, seat 0, ply 0", "illegal", "xyzzy"}, log: []string{"tebes-4", "stderr", "about to cheat", "- answer with one of the words that the turn line lists after the milliseconds, as in \"move "}},
-		{name: "late in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("sleep 2"))}, stage: Trial,
-			words: []string{"tebes-slow", "timeout", "1001 ms"}, log: []string{"played once more"}},
 		{name: "crash in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo oh no >&2; exit 3"))}, stage: Trial, words: []string{"exit", "status 3"}, log: []string{"oh no", "what to change:\n- the end of its stderr should say why"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w.t, w.buildTime = t, cmp.Or(c.most, BuildTime)
+			w.t = t
 			var v ladder.Version
 			if c.data != nil {
 				v = w.addData("fighter", c.data)
@@ -135,6 +130,43 @@ func TestFailures(t *testing.T) {
 	if found, err := os.ReadDir(w.Dir.Bots()); err != nil || len(found) != 1 {
 		t.Errorf("bots that failed are kept: %v, %v", found, err)
 	}
+}
+
+// A build that does not end in its time fails, with what it has printed.
+func TestEndlessBuild(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.buildTime = 5 * time.Second
+	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 1d\"]\n" + tebesOnly, "bot.sh": ""})))
+	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason, "did not finish within 5.0 s") || !strings.Contains(last.Log, "begun") {
+		t.Errorf("it is %+v\n%s", v, logs(stages))
+	}
+	w.told(v)
+	w.clean()
+}
+
+// A bot that is late in its trial plays that match once more, since the server may be to blame.
+func TestLateInTrial(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond // @random must not be late
+	w.checkClock.Move = 5 * time.Second
+	bot := shell(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
+	v, stages := w.run(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
+	if v.State != ladder.Failed {
+		t.Fatalf("it is %+v\n%s", v, logs(stages))
+	}
+	last := stages[len(stages)-1]
+	for _, word := range []string{Trial + ": ", "tebes-slow", "timeout", "5001 ms"} {
+		if !strings.Contains(v.Reason, word) {
+			t.Errorf("%q says nothing of %q:\n%s", v.Reason, word, last.Log)
+		}
+	}
+	if strings.Count(last.Log, "played once more") != 1 {
+		t.Errorf("it has not been played twice:\n%s", last.Log)
+	}
+	w.told(v)
+	w.clean()
 }
 
 // told wants a message to the owner with the reason.

@@ -53,12 +53,10 @@ func tree(t *testing.T, dir string) map[string]string {
 // Two bots with the same files share a directory, which has the hash that the files
 // have on their author's machine, and which is made again when somebody deletes it.
 func TestSharedAndRestored(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dir := fileTree(t, built)
-	one, stages := w.run(w.add("one", dir))
-	if one.State != ladder.Live {
-		t.Fatalf("%+v\n%s", one, logs(stages))
-	}
+	one := w.built(w.add("one", dir))
 	two, stages := w.run(w.add("two", dir))
 	if two.State != ladder.Live || two.Hash != one.Hash || stages[1].Summary != "built before" {
 		t.Errorf("the second is %+v\n%s", two, logs(stages))
@@ -125,8 +123,9 @@ func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
 
 // What cannot be restored is an error that says why, and leaves nothing.
 func TestRestoreErrors(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
-	v, _ := w.run(w.add("one", fileTree(t, built)))
+	v := w.built(w.add("one", fileTree(t, built)))
 	path, err := w.Dir.Bundle(v.Bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -159,6 +158,7 @@ func TestRestoreErrors(t *testing.T) {
 }
 
 func TestResolveHouse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}); err != nil {
 		t.Fatal(err)
@@ -183,6 +183,7 @@ func TestResolveHouse(t *testing.T) {
 // A failure of our own is nobody's fault: the version stays on its way and comes
 // through when the failure is over.
 func TestOwnFailure(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, built))
 	path, err := w.Dir.Bundle(v.Bundle)
@@ -213,6 +214,7 @@ func TestOwnFailure(t *testing.T) {
 
 // A program is named by a name, or by a path in the bot's directory or the system's.
 func TestAllowed(t *testing.T) {
+	t.Parallel()
 	p := &Pipeline{Dir: "/opt/timba/data"}
 	dir := fileTree(t, map[string]string{
 		"bot+x": "\x7fELF", "sh+x": "#!/bin/sh\n", "env+x": "#!/usr/bin/env python3\n", "own+x": "#! ./bot -x\n", "spaces+x": "#!  \t/bin/sh\t-e\n", "empty": "#!\n",
@@ -240,6 +242,7 @@ func TestAllowed(t *testing.T) {
 // Where the operator lets nobody in whom they do not trust, and runs bots without the sandbox,
 // a version comes through just so.
 func TestWithoutSandbox(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.Config.Sandbox = sandbox.None
 	v, stages := w.run(w.add("one", fileTree(t, built)))

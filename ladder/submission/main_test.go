@@ -2,10 +2,8 @@ package submission
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -22,35 +19,13 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// TestMain lets the test binary be a house bot, a sandbox's first process, and a
-// server with one submission that a test can kill.
-func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House, "server": serve}, nil)
-}
+// modes are what the test binary can be when a test starts it again.
+var modes = refereetest.Modes{"bot": refereetest.House}
 
-// serve returns what a server does with a version after a start. The argument is the
-// version's number and the data directory.
-func serve(arg string) error {
-	version, dir, _ := strings.Cut(arg, " ")
-	id, err := strconv.ParseInt(version, 10, 64)
-	if err != nil {
-		return err
-	}
-	s, err := store.Open(dir, store.Options{Server: true})
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	c, err := config.Parse("test", []byte(testConfig), house.Registry{})
-	if err != nil {
-		return err
-	}
-	p := New(s, c, house.Registry{})
-	p.Check.Quick = true
-	return p.Run(context.Background(), id, referee.AnyCore)
-}
+// TestMain lets the test binary be one of modes, or a sandbox's first process.
+func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
-// config has ladders on which games are short. Bots can tell the last one by its
+// testConfig has ladders on which games are short. Bots can tell the last one by its
 // clock, by which no check is made.
 const testConfig = `
 [limits]
@@ -59,19 +34,19 @@ versions = 100
 [[ladder]]
 name = "brisca-2"
 game = "brisca"
-clock = {movetime = 1000, margin = 1000}
+clock = {movetime = 60000, startup = 60000}
 deals = 1
 [[ladder]]
 name = "tebes-4"
 game = "tebes"
 options = {size = "4"}
-clock = {movetime = 1000, margin = 1000}
+clock = {movetime = 60000, startup = 60000}
 deals = 1
 [[ladder]]
 name = "tebes-slow"
 game = "tebes"
 options = {size = "4"}
-clock = {movetime = 1001, margin = 200}
+clock = {movetime = 60001, startup = 60000}
 deals = 1
 `
 
@@ -89,8 +64,31 @@ func newWorld(t testing.TB) *world {
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
 	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
-	w.Check.Quick, w.Check.Pause = true, 10*time.Millisecond
+	w.Check.Quick, w.Check.Pause, w.Check.Patience = true, 10*time.Millisecond, time.Minute
+	w.checkClock.Move, w.checkClock.Startup = 70*time.Second, time.Minute
 	return w
+}
+
+// built takes a version as far as its build, and makes it live without a check and a trial.
+func (w *world) built(v ladder.Version) ladder.Version {
+	w.t.Helper()
+	s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, release: func() {}}
+	defer func() { s.release() }()
+	var err error
+	s.work, err = w.Dir.MkdirTemp("version-")
+	kit.Must(w.t, err)
+	defer os.RemoveAll(s.work)
+	for _, stage := range w.stages()[:2] {
+		if on, err := s.do(w.t.Context(), stage); err != nil || !on {
+			v, stages := w.version(v.ID)
+			w.t.Fatalf("%s: %v, it is %+v\n%s", stage.name, err, v, logs(stages))
+		}
+	}
+	kit.Must(w.t, s.install(s.made))
+	w.used(s.hash)
+	kit.Must(w.t, w.Store.Promote(w.t.Context(), v.ID))
+	v, _ = w.version(v.ID)
+	return v
 }
 
 // add packs a directory and adds it as a version of a bot.

@@ -3,96 +3,32 @@ package submission
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 )
 
-// slowly is a bot that takes its time in every stage after the first.
-var slowly = map[string]string{
-	"timba.toml": "build = [\"sh\", \"-c\", \"sleep 0.3; echo built > out\"]\n" + tebesOnly,
-	"bot.sh":     shell(onSlow("sleep 0.05")),
-}
-
-// A server that is killed in any stage leaves nothing that keeps the next one from
-// taking the version through.
-func TestKilledInEveryStage(t *testing.T) {
-	kit.Slow(t)
-	t.Parallel()
-	w := newWorld(t)
-	v := w.add("phoenix", fileTree(t, slowly))
-	if err := w.Store.Close(); err != nil { // the directory is for one server at a time
-		t.Fatal(err)
+// calledOff runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
+// on its way as before.
+func (w *world) calledOff(v ladder.Version, state ladder.State) {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx, v.ID, referee.AnyCore) }()
+	kit.Until(w.t, "it is "+string(state), func() bool {
+		now, _ := w.version(v.ID)
+		return now.State == state || len(ended) > 0
+	})
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		w.t.Errorf("in %s: %v", state, err)
 	}
-	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
-		server := exec.Command(os.Args[0], "server", fmt.Sprint(v.ID, " ", w.Dir))
-		server.Stderr = os.Stderr
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-		over := make(chan error, 1)
-		go func() { over <- server.Wait() }()
-		awaitState(t, string(w.Dir), v.ID, state, over)
-		server.Process.Kill()
-		<-over
+	if v, _ := w.version(v.ID); v.State != state {
+		w.t.Errorf("called off in %s it is %s", state, v.State)
 	}
-	s, err := store.Open(string(w.Dir), store.Options{Server: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	w.Store = s
-	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
-		t.Errorf("there are bots already: %v, %v", found, err)
-	}
-	pending, err := s.Pending(t.Context())
-	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
-		t.Errorf("%+v are on their way, %v", pending, err)
-	}
-	v, stages := w.run(v)
-	if v.State != ladder.Live || len(stages) != 4 {
-		t.Errorf("it is %+v\n%s", v, logs(stages))
-	}
-}
-
-// awaitState looks, from outside of the server, until a version has come so far.
-func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-chan error) {
-	t.Helper()
-	s, err := store.Open(dir, store.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	awaitStateIn(t, s, id, state, over)
-}
-
-// awaitStateIn fails when that which takes the version there is over before.
-func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, over <-chan error) {
-	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-over:
-			t.Fatalf("it was never %s: %v", state, err)
-		case <-tick.C:
-		}
-		v, err := s.Version(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if v.State == state {
-			return
-		}
-	}
+	w.clean()
 }
 
 // A context that ends releases the version: it is on its way as before, and begins
@@ -100,21 +36,17 @@ func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, ov
 func TestCalledOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	v := w.add("patience", fileTree(t, slowly))
-	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- w.Run(ctx, v.ID, referee.AnyCore) }()
-		awaitStateIn(t, w.Store, v.ID, state, ended)
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("in %s: %v", state, err)
-		}
-		if v, _ := w.version(v.ID); v.State != state {
-			t.Errorf("called off in %s it is %s", state, v.State)
-		}
-		w.clean()
-	}
+	w.calledOff(w.add("builder", fileTree(t, map[string]string{"timba.toml": "build = [\"sleep\", \"1d\"]\n" + tebesOnly, "bot.sh": ""})), ladder.Building)
+	// It hangs where it has a minute and a millisecond.
+	hangs := shell(`case $line in *" 60001 "*) exec sleep 1d ;; esac`)
+	v := w.add("patience", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": hangs}))
+	fast, slow := &w.Config.Ladders[1].Clock.Move, &w.Config.Ladders[2].Clock.Move
+	was := *fast
+	*fast = *slow // by which it is checked
+	w.calledOff(v, ladder.Checking)
+	*fast = was
+	w.calledOff(v, ladder.Trial)
+	*slow = was
 	v, stages := w.run(v)
 	if v.State != ladder.Live || len(stages) != 4 {
 		t.Errorf("it is %+v\n%s", v, logs(stages))

@@ -54,9 +54,10 @@ type Pipeline struct {
 
 	Now func() time.Time // the clock
 
-	restoring singleflight.Group
-	holds     holds
-	buildTime time.Duration // BuildTime but for tests
+	restoring  singleflight.Group
+	holds      holds
+	buildTime  time.Duration // BuildTime but for tests
+	checkClock referee.Clock // the longest that a bot is checked by
 }
 
 // New returns a pipeline over a store, with the limits, ladders and sandbox of a
@@ -69,7 +70,7 @@ func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
 	return &Pipeline{
 		Store: s, Dir: dir, Config: c, House: house, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
 		Now:       time.Now,
-		buildTime: BuildTime,
+		buildTime: BuildTime, checkClock: referee.DefaultClock,
 	}
 }
 

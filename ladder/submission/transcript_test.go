@@ -14,6 +14,7 @@ import (
 )
 
 func TestTranscript(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
 		{"one\ntwo\n", "one\ntwo\n"},
@@ -36,6 +37,7 @@ func TestTranscript(t *testing.T) {
 // Whatever is written, in whatever pieces, the log is plain text and short, has
 // the beginning and the end, and tells what is missing.
 func TestTranscriptProperty(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		log := new(transcript)
 		var all strings.Builder
@@ -65,6 +67,7 @@ func TestTranscriptProperty(t *testing.T) {
 }
 
 func TestGamesOf(t *testing.T) {
+	t.Parallel()
 	claimed, unknown := gamesOf(program.Manifest{Games: []string{"teeko", "chess", "brisca", "teeko"}})
 	if !slices.Equal(claimed, []string{"teeko", "brisca"}) || !slices.Equal(unknown, []string{"chess"}) {
 		t.Errorf("claimed are %q, unknown %q", claimed, unknown)

@@ -71,7 +71,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 // clock returns the one that bots are checked by: of the ladders that this one would be
 // on, that with the shortest time for a move.
 func (s *submission) clock() referee.Clock {
-	clock := referee.DefaultClock
+	clock := s.checkClock
 	for _, t := range s.trials() {
 		if t.clock.Move > 0 && t.clock.Move < clock.Move {
 			clock = t.clock

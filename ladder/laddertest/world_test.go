@@ -1,0 +1,19 @@
+package laddertest
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/store"
+)
+
+// Every directory has a database of its own.
+func TestDir(t *testing.T) {
+	for range 2 {
+		s, err := store.Open(Dir(t), store.Options{Server: true, NoSync: true})
+		kit.Must(t, err)
+		defer s.Close()
+		_, err = s.AddPerson(t.Context(), "anna", false) // again she is new
+		kit.Must(t, err)
+	}
+}

@@ -1,0 +1,169 @@
+//go:build soak
+
+package store
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+func init() {
+	modes["crash"], modes["move"] = finishUntilKilled, moveUntilKilled
+}
+
+// finishUntilKilled finishes matches in a directory, in groups, and says each on stdout.
+func finishUntilKilled(dir string) error {
+	tb := dying{}
+	c := &competition{tb: tb, clock: newClock()}
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
+	check(tb, err)
+	c.Store = s
+	c.begin()
+	ids := c.ids("@random", "@first", "@greedy")
+	var group sync.WaitGroup
+	for range 4 { // they finish in groups
+		group.Go(func() {
+			for i := 0; ; i++ {
+				m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+				fmt.Println(m.ID)
+			}
+		})
+	}
+	group.Wait()
+	return nil
+}
+
+// dying is a testing.TB that ends the program.
+type dying struct{ testing.TB }
+
+func (dying) Helper() {}
+
+func (dying) Fatal(args ...any) {
+	fmt.Fprintln(os.Stderr, args...)
+	os.Exit(3)
+}
+
+// A process killed at any moment leaves every match that it has told of, and no
+// part of any other.
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	told := 0
+	for range 5 {
+		cmd := exec.Command(os.Args[0], "crash", dir)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		last := int64(0)
+		for n := 1 + rand.IntN(4); n > 0 && lines.Scan(); n-- {
+			last, err = strconv.ParseInt(lines.Text(), 10, 64)
+			check(t, err)
+			told++
+		}
+		check(t, cmd.Process.Kill())
+		for lines.Scan() {
+			told++
+		}
+		cmd.Wait()
+		if last == 0 {
+			t.Fatalf("nothing was finished: %s", stderr.String())
+		}
+		c := openStore(t, dir)
+		m, err := c.Match(bg, last)
+		check(t, err)
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s", last, m.State)
+		}
+		if n := countFinished(t, c); n < told {
+			t.Errorf("%d matches were finished, and %d are", told, n)
+		} else {
+			told = n
+		}
+		wantSound(t, c.Store)
+		check(t, c.Close())
+	}
+}
+
+// moveUntilKilled finishes matches in a directory, unpacks, packs and moves them, and says so on
+// stdout.
+func moveUntilKilled(dir string) error {
+	tb := dying{}
+	c := &competition{tb: tb, clock: newClock()}
+	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
+	check(tb, err)
+	c.Store = s
+	c.begin()
+	ids := c.ids("@random", "@first", "@greedy")
+	var last int64
+	check(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
+	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
+	for i := 0; ; i++ {
+		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
+		if i%2 == 0 {
+			c.unpack()
+			_, err := c.Repack(bg)
+			check(tb, err)
+		}
+		c.clock.skip(2 * day)
+		_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: i % 2})
+		check(tb, err)
+		fmt.Println(m.ID)
+	}
+}
+
+// A process killed at any moment of packing and moving loses nothing and doubles nothing.
+func TestKillMove(t *testing.T) {
+	dir := t.TempDir()
+	for range 5 {
+		cmd := exec.Command(os.Args[0], "move", dir)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.StdoutPipe()
+		check(t, err)
+		check(t, cmd.Start())
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			cmd.Wait()
+			t.Fatalf("nothing was moved: %s", stderr.String())
+		}
+		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // any moment
+		check(t, cmd.Process.Kill())
+		for lines.Scan() {
+		}
+		cmd.Wait()
+
+		c := openStore(t, dir)
+		wantSound(t, c.Store) // every game has its replay
+		finished := countFinished(t, c)
+		if n := len(c.keptOf()); n != finished {
+			t.Errorf("%d of %d matches have replays", n, finished)
+		}
+		if n := c.count("documents WHERE kind = 'replays'") + c.count("(SELECT DISTINCT match_id FROM replays JOIN games ON games.id = replays.game_id)"); n != finished {
+			t.Errorf("%d matches have %d documents of replays", finished, n)
+		}
+		named := c.count("archives")
+		if n := len(c.archived()); n < named || n > named+1 {
+			t.Errorf("there are %d files, and %d have names", n, named)
+		}
+		_, err = c.Move(bg, ladder.Storage{Keep: 1000 * day})
+		check(t, err)
+		left, err := os.ReadDir(c.Dir().Archive())
+		check(t, err)
+		if len(left) != named {
+			t.Errorf("%d files are left where %d have names", len(left), named)
+		}
+		check(t, c.Close())
+	}
+}

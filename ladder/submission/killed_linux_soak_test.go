@@ -1,0 +1,122 @@
+//go:build soak && linux
+
+package submission
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+func init() { modes["server"] = serve }
+
+// serve returns what a server does with a version after a start. The argument is the
+// version's number and the data directory.
+func serve(arg string) error {
+	version, dir, _ := strings.Cut(arg, " ")
+	id, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(dir, store.Options{Server: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c, err := config.Parse("test", []byte(testConfig), house.Registry{})
+	if err != nil {
+		return err
+	}
+	p := New(s, c, house.Registry{})
+	p.Check.Quick = true
+	return p.Run(context.Background(), id, referee.AnyCore)
+}
+
+// slowly is a bot that takes its time in every stage after the first.
+var slowly = map[string]string{
+	"timba.toml": "build = [\"sh\", \"-c\", \"sleep 0.3; echo built > out\"]\n" + tebesOnly,
+	"bot.sh":     shell(onSlow("sleep 0.05")),
+}
+
+// A server that is killed in any stage leaves nothing that keeps the next one from
+// taking the version through.
+func TestKilledInEveryStage(t *testing.T) {
+	w := newWorld(t)
+	v := w.add("phoenix", fileTree(t, slowly))
+	if err := w.Store.Close(); err != nil { // the directory is for one server at a time
+		t.Fatal(err)
+	}
+	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
+		server := exec.Command(os.Args[0], "server", fmt.Sprint(v.ID, " ", w.Dir))
+		server.Stderr = os.Stderr
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		over := make(chan error, 1)
+		go func() { over <- server.Wait() }()
+		awaitState(t, string(w.Dir), v.ID, state, over)
+		server.Process.Kill()
+		<-over
+	}
+	s, err := store.Open(string(w.Dir), store.Options{Server: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	w.Store = s
+	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
+		t.Errorf("there are bots already: %v, %v", found, err)
+	}
+	pending, err := s.Pending(t.Context())
+	if err != nil || len(pending) != 1 || pending[0].ID != v.ID {
+		t.Errorf("%+v are on their way, %v", pending, err)
+	}
+	v, stages := w.run(v)
+	if v.State != ladder.Live || len(stages) != 4 {
+		t.Errorf("it is %+v\n%s", v, logs(stages))
+	}
+}
+
+// awaitState looks, from outside of the server, until a version has come so far.
+func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-chan error) {
+	t.Helper()
+	s, err := store.Open(dir, store.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	awaitStateIn(t, s, id, state, over)
+}
+
+// awaitStateIn fails when that which takes the version there is over before.
+func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, over <-chan error) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-over:
+			t.Fatalf("it was never %s: %v", state, err)
+		case <-tick.C:
+		}
+		v, err := s.Version(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.State == state {
+			return
+		}
+	}
+}
