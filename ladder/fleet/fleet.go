@@ -58,7 +58,7 @@ type Result struct {
 
 // Failure is why a match has no result. None is a fault of a bot: those are part of the games.
 type Failure struct {
-	Kind    string `json:"kind"`              // house, version, machine, starved, referee, cancelled
+	Kind    string `json:"kind"`              // house, version, machine, referee, cancelled
 	Version int64  `json:"version,omitempty"` // that failed
 	Text    string `json:"text"`
 }

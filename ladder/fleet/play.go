@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
@@ -24,6 +25,7 @@ type Match struct {
 	Yield func(context.Context) error // see referee.Match; nil: the match never pauses
 	Watch func(referee.Position)      // see referee.Match; nil: nobody watches
 	Void  func(deal, rotation int, err error)
+	Busy  func(used time.Duration) // see referee.Match
 
 	games          []*referee.Game
 	voids, starved int
@@ -34,7 +36,6 @@ const (
 	FailedHouse     = "house"     // a bot that is part of the program
 	FailedVersion   = "version"   // a version whose program cannot be prepared
 	FailedMachine   = "machine"   // the machine, not this match
-	FailedStarved   = "starved"   // other programs used the core again and again
 	FailedReferee   = "referee"   // the referee, again and again
 	FailedCancelled = "cancelled" // the match was ended before its time
 )
@@ -50,7 +51,6 @@ var errEarly = errors.New("a connection was lost")
 func (m *Match) Play(ctx context.Context) error {
 	err := m.play(ctx)
 	var failed *Failure
-	var starved *referee.Starved
 	switch {
 	case err == nil, errors.Is(err, errEarly):
 		return nil
@@ -66,9 +66,6 @@ func (m *Match) Play(ctx context.Context) error {
 	}
 	if failed != nil {
 		return failed
-	}
-	if errors.As(err, &starved) {
-		return &Failure{Kind: FailedStarved, Text: err.Error()}
 	}
 	return &Failure{Kind: FailedReferee, Text: err.Error()}
 }
@@ -94,6 +91,7 @@ func (m *Match) play(ctx context.Context) error {
 		Watch:    m.Watch,
 		Done:     m.done,
 		Void:     m.void,
+		Busy:     m.Busy,
 	}
 	for _, g := range m.games {
 		match.Earlier = append(match.Earlier, g.Played())

@@ -26,6 +26,8 @@ func (w *Worker) play(ctx context.Context, o order) {
 	m := &Match{Job: o.Job, Check: w.Check, Void: func(deal, rotation int, err error) {
 		w.metrics.void.Inc()
 		w.Log.Warn("a game is void", "match", o.Match, "deal", deal, "rotation", rotation, "err", err)
+	}, Busy: func(used time.Duration) {
+		w.Log.Warn("the machine is busy", "match", o.Match, "core", o.Core, "others used of a second", used)
 	}}
 	if err == nil {
 		w.metrics.playing.Inc()

@@ -90,14 +90,11 @@ func (r *Runner) interrupt(ctx context.Context, o *outcome, why error) {
 	case kind == fleet.FailedVersion, kind == fleet.FailedHouse:
 		reason, label = failure.Text, kind
 		o.again = append(o.again, matchName(m.ID), versionName(failure.Version))
-	case kind == fleet.FailedStarved:
-		reason, label = "other programs used the core again and again", "starved"
-		o.again = append(o.again, matchName(m.ID))
 	default:
 		o.again = append(o.again, matchName(m.ID), ladderName(m.Ladder))
 	}
 	r.metrics.broken.WithLabelValues(label).Inc()
-	if label == "lost" || label == "machine" || label == "starved" {
+	if label == "lost" || label == "machine" {
 		r.roster.broke(o.attempt.Machine)
 	}
 	dropped, err := r.Store.Break(context.WithoutCancel(ctx), m.ID, o.attempt.Number, reason, failed)

@@ -1,10 +1,8 @@
 package runner
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,43 +58,5 @@ func TestCoreRests(t *testing.T) {
 	end(1)
 	if next := r.backoffs.next(now); next != now.Add(time.Second) {
 		t.Errorf("after a match without void games the core rests for %v, want 1 s", next.Sub(now))
-	}
-}
-
-// A match that cannot be played because others use the core is interrupted for that reason, and
-// dropped at the third time; others of its ladder do not wait for it.
-func TestStarvedMatch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, tiny)
-	var starved atomic.Int32
-	machines := laddertest.NewFleet(referee.AnyCore)
-	r := w.run(1, func(o *Options) {
-		o.Fleet = machines
-		machines.Player = func(ctx context.Context, _ string, j fleet.Job) fleet.Result {
-			if starved.Add(1) <= 3 {
-				return fleet.Result{Match: j.Match, Attempt: j.Attempt, Failure: &fleet.Failure{Kind: fleet.FailedStarved, Text: "deal 0, rotation 0 was void 5 times"}}
-			}
-			return w.playThere(ctx, j)
-		}
-	})
-	for range 3 {
-		e := r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken })
-		if e.Text != "other programs used the core again and again" {
-			t.Errorf("the match was broken off for %q", e.Text)
-		}
-	}
-	r.finished(1)
-	r.stop()
-	if n := metric(t, r.Registerer.(*prometheus.Registry), "timba_matches_broken_total"); n != 3 {
-		t.Errorf("%v attempts are counted, want 3", n)
-	}
-	dropped := 0
-	for _, m := range w.matches() {
-		if m.State == ladder.Dropped {
-			dropped++
-		}
-	}
-	if r.backoffs[ladderName("tebes")] != nil || dropped > 1 {
-		t.Errorf("%d matches are dropped, the ladder waits: %v", dropped, r.backoffs[ladderName("tebes")])
 	}
 }

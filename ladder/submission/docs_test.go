@@ -57,7 +57,6 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"build: processes and threads":     number(sandbox.BuildLimit.Processes),
 		"build: files that it writes":      mib(sandbox.BuildLimit.Disk),
 		"files and directories, built":     number(MaxBuiltFiles),
-		"check: how late a move may be":    short(CheckMargin),
 		"trial: deals on each ladder":      number(TrialDeals),
 		"bot: memory, of all processes":    mib(c.Limits.Memory),
 		"bot: processes and threads":       number(c.Limits.Processes),

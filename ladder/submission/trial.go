@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
@@ -23,10 +21,6 @@ import (
 // TrialDeals is how many deals a bot plays against @random on each ladder, each in
 // all rotations.
 const TrialDeals = 1
-
-// CheckMargin is how late a move may be in the check, which judges what a bot does
-// on a machine that is busy with matches; the trial is by the ladders' own clocks.
-const CheckMargin = time.Second
 
 // check runs the conformance kit, as timba check does, in the sandbox and with the
 // ladders' time for a move.
@@ -77,7 +71,6 @@ func (s *submission) clock() referee.Clock {
 			clock = t.clock
 		}
 	}
-	clock.Margin = CheckMargin
 	return clock
 }
 
@@ -125,10 +118,6 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	played, list := 0, s.trials()
 	for _, t := range list {
 		n, err := s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)
-		if errors.Is(err, errLate) {
-			fmt.Fprintf(log, "that may be the server's fault: %s is played once more\n\n", t.name)
-			n, err = s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)
-		}
 		if err != nil {
 			return "", err
 		}
@@ -136,16 +125,6 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	}
 	return fmt.Sprintf("%s against %s in %s, no fault", text.Count(played, "game"), ladder.Anchor, text.Count(len(list), "match")), nil
 }
-
-// errLate marks the one fault that a busy machine can be to blame for.
-var errLate = errors.New("late")
-
-// late is a refusal for a move that came too late.
-type late struct{ refusal }
-
-func (*late) Is(target error) bool { return target == errLate }
-
-func (l *late) Unwrap() error { return &l.refusal }
 
 // play plays one match of the trial. The same files get the same deals.
 func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot, log *transcript) (played int, err error) {
@@ -207,11 +186,7 @@ func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) 
 	for _, a := range advice {
 		fmt.Fprintf(log, "- %s\n", a)
 	}
-	no := refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
-	if f.Code == protocol.Timeout {
-		return &late{no}
-	}
-	return &no
+	return &refusal{fmt.Sprintf("%s: %s: %s; to change: %s", where, f.Code, text, advice[0])}
 }
 
 // circumstances returns those of a fault of the submitted bot, for advice.
