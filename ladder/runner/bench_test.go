@@ -9,6 +9,7 @@ import (
 
 // An owner reads the end of what a bot wrote, and a terminal nothing of its own.
 func TestLastLines(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ in, want string }{
 		{"", ""},
 		{"one\ntwo\n\n", "one\ntwo"},

@@ -273,27 +273,33 @@ const maxFailures = 3
 func TestNothingHammers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	r := w.run(1, func(o *Options) {
+	now := time.Now()
+	r := w.idle(1, func(o *Options) {
+		o.Now = func() time.Time { return now }
 		o.Resolve = func(context.Context, ladder.Version) (b referee.Bot, err error) {
 			return referee.Bot{Command: []string{"/dev/null/nothing"}}, nil
 		}
 	})
+	ended := make(chan outcome, maxStarts)
 	attempts := 0
-	late := time.After(3 * time.Second)
-	for on := true; on; {
-		select {
-		case e := <-r.events:
-			if e.Kind == events.MatchBegan {
-				attempts++
+	for range 4 { // three seconds
+		for {
+			r.begin(t.Context(), t.Context(), ended)
+			if len(r.taken) == 0 {
+				break
 			}
-		case <-late:
-			on = false
+			for attempts += len(r.taken); len(r.taken) > 0; {
+				r.take(t.Context(), <-ended)
+			}
+			if attempts > 1000 {
+				t.Fatal("it never stops to begin matches")
+			}
 		}
+		now = now.Add(time.Second)
 	}
-	r.stop()
 	// Three house bots, each of which fails at once, after one second and after
 	// three.
-	if attempts > 12 {
+	if attempts == 0 || attempts > 12 {
 		t.Errorf("in three seconds matches were begun %d times", attempts)
 	}
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestFitDue(t *testing.T) {
+	t.Parallel()
 	f, start := newFitter(), time.Now()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
 	check := func(when time.Duration, want string, next time.Duration) {
@@ -50,6 +51,7 @@ func TestFitDue(t *testing.T) {
 
 // All versions of the anchor are one bot, fixed at its rating.
 func TestEstimate(t *testing.T) {
+	t.Parallel()
 	versions := []int64{4, 9, 17, 20}
 	anchors := map[int64]bool{4: true, 17: true}
 	pairs := []rating.Pair{
@@ -72,6 +74,7 @@ func TestEstimate(t *testing.T) {
 
 // Where teams play, the partners count.
 func TestEstimateTeams(t *testing.T) {
+	t.Parallel()
 	versions := []int64{4, 9, 17, 20, 21}
 	anchors := map[int64]bool{4: true, 17: true}
 	// 9 is strong and all others are even: with 9 a team scores by half of its lead.

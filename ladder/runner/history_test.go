@@ -4,6 +4,7 @@ import "testing"
 
 // docs/operating.md, "Benching".
 func TestVerdict(t *testing.T) {
+	t.Parallel()
 	good := matchFaults{games: 20}
 	once := matchFaults{games: 20, faulty: 1, faults: 1}
 	bad := matchFaults{games: 20, faulty: 20, faults: 20}
@@ -40,6 +41,7 @@ func TestVerdict(t *testing.T) {
 // The first fault of a match says whether the version started: those after it
 // may be games that it was out of, which have the same code.
 func TestMatchFaults(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		codes   []string

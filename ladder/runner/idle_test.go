@@ -92,7 +92,7 @@ func TestPeopleFirst(t *testing.T) {
 name = "teeko"
 game = "teeko"
 deals = 1
-clock = {movetime = 20000, startup = 60000}
+clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@greedy"]
 `)
 	r, err := New(Options{Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -29,7 +30,10 @@ import (
 )
 
 // TestMain lets the test binary be a house bot.
-func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
+func TestMain(m *testing.M) {
+	flag.Set("test.parallel", "8") // they wait for backoffs and bots more than they compute
+	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil)
+}
 
 // world is a competition whose bots of people are scripts for the shell.
 type world struct {
@@ -51,7 +55,7 @@ name = "tebes"
 game = "tebes"
 options = {size = "4"}
 deals = 1
-clock = {movetime = 20000, startup = 60000}
+clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@first", "@greedy"]
 `
 
@@ -153,23 +157,17 @@ func (w *world) run(cores int, change func(*Options)) *run {
 	return &run{Runner: r, events: told, stop: stop, world: w}
 }
 
-// until reads events up to one that the test waits for.
+// until reads events up to one that the test waits for. Only the deadline of the test run ends the
+// wait.
 func (r *run) until(what string, is func(events.Event) bool) events.Event {
 	r.world.t.Helper()
-	late := time.After(5 * time.Minute) // only a hang takes so long
-	for {
-		select {
-		case e, more := <-r.events:
-			if !more {
-				r.world.t.Fatalf("it stopped before %s:\n%s", what, r.world.logged())
-			}
-			if is(e) {
-				return e
-			}
-		case <-late:
-			r.world.t.Fatalf("not in five minutes: %s\n%s", what, r.world.logged())
+	for e := range r.events {
+		if is(e) {
+			return e
 		}
 	}
+	r.world.t.Fatalf("it stopped before %s:\n%s", what, r.world.logged())
+	panic("unreachable")
 }
 
 // finished waits for so many matches.

@@ -11,6 +11,7 @@ import (
 
 // docs/operating.md, "Metrics": its table has every metric, with its labels.
 func TestOperatingMetrics(t *testing.T) {
+	t.Parallel()
 	data, err := os.ReadFile("../../docs/operating.md")
 	if err != nil {
 		t.Fatal(err)

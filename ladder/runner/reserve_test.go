@@ -9,6 +9,7 @@ import (
 
 // What requested matches have saved up, owe, and may play at a time.
 func TestCredit(t *testing.T) {
+	t.Parallel()
 	c := credit{share: 0.2}
 	if c.slice(0) != minSlice {
 		t.Errorf("the first slice is %s", c.slice(0))
@@ -30,6 +31,7 @@ func TestCredit(t *testing.T) {
 // Whatever jobs come and in whatever order they end: no more memory is handed out than
 // there is, what waits is next, something can always go on, and all are done in the end.
 func TestReserve(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		type task struct {
 			number int

@@ -172,6 +172,7 @@ func TestStarvedMachineIsTold(t *testing.T) {
 
 // The matches of the last hour are counted by the minute.
 func TestHour(t *testing.T) {
+	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	var h hour
 	for range 3 {

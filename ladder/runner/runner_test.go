@@ -106,7 +106,7 @@ func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) 
 func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
-	slow := w.bot("slow", script("test $verb = turn && sleep 5"))
+	slow := w.bot("slow", script("test $verb = turn && exec sleep 1d"))
 	r := w.run(1, func(o *Options) { o.Grace = 0 })
 	e := r.until("the slow one plays", func(e events.Event) bool {
 		if e.Kind != events.MatchBegan {

@@ -220,6 +220,7 @@ func TestSubmissionsByTurns(t *testing.T) {
 // Of three cores one is for submissions and one for matches; on the third they take
 // turns, so that two submissions run at once and matches keep a half.
 func TestSubmissionsOnOddCores(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, tiny)
 	for _, name := range []string{"amy", "ben", "cleo"} {
 		w.submits(name, 1)

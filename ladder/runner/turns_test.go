@@ -37,6 +37,7 @@ func take(t *turns, waiting []*ladder.Match, spare bool) (order []int64) {
 }
 
 func TestTurns(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		asked []int64
@@ -71,6 +72,7 @@ func TestTurns(t *testing.T) {
 // Ladders that cost the same in the end have had the same, whatever one match of
 // each takes; a pause makes no debts.
 func TestCosts(t *testing.T) {
+	t.Parallel()
 	c, now := newCosts(), time.Now()
 	took := map[string]time.Duration{"slow": 10 * time.Second, "quick": time.Second}
 	played := map[string]time.Duration{}
@@ -94,6 +96,7 @@ func TestCosts(t *testing.T) {
 }
 
 func TestBackoffs(t *testing.T) {
+	t.Parallel()
 	b, now := backoffs{}, time.Now()
 	if b.active("a", now) || !b.next(now).IsZero() {
 		t.Error("something is left alone before it failed")
