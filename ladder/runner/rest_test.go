@@ -9,10 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/laddertest"
-	"github.com/timba-arena/timba/referee"
 )
 
 // A core on which others made games void rests, for longer each time, up to a minute; it is named in
