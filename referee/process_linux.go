@@ -273,6 +273,9 @@ func (p *process) drain() {
 	}
 }
 
+// dying is how long a bot may take to exit after it has closed a pipe, while it works or wants a core.
+const dying = 5 * time.Second
+
 // gone returns the fault of a bot that has closed a pipe: how it ended, or the kind how if it
 // still runs. The bot may be about to exit, so gone waits a moment.
 func (p *process) gone(how fault.Kind) error {
@@ -280,7 +283,11 @@ func (p *process) gone(how fault.Kind) error {
 	if p.sandbox != nil {
 		moment = time.Second // a sandbox ends after all its processes
 	}
+	last := time.Now().Add(dying)
 	p.awaitExit(time.Now().Add(moment))
+	for !p.exited && p.Ready() && time.Now().Before(last) { // on a busy machine it takes longer
+		p.awaitExit(time.Now().Add(moment))
+	}
 	if !p.exited {
 		return fault.New(fault.Reason{Kind: how})
 	}

@@ -78,7 +78,7 @@ func TestFailures(t *testing.T) {
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
 		{name: "escapes", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": "echo x > " + outside + "; printf '\\033[31mred\\r\\377' >&2; exit 1"}, stage: Check, words: []string{"start"}, log: []string{"red"}},
-		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 60000 --margin 1000 --startup 60000 --memory 128m --quick"}},
+		{name: "illegal in check", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": strings.Replace(shell(""), "move $4", "move xyzzy", 1)}, stage: Check, words: []string{"xyzzy"}, log: []string{"timba check DIR --movetime 60000 --startup 60000 --memory 128m --quick"}},
 		{name: "memory", files: map[string]string{"timba.toml": "games = [\"tebes\"]\nrun = [\"python3\", \"bot.py\"]\n", "bot.py": "x = []\nwhile True: x.append(b'x' * 10_000_000)\n"}, stage: Check, words: []string{"memory"}},
 
 		{name: "illegal in trial", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": shell(onSlow("echo about to cheat >&2; line='1 2 3 xyzzy'"))}, stage: Trial,
