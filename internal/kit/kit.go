@@ -52,6 +52,13 @@ func Raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
+// Lacks skips a test on a machine that does not have what it needs: a program, a right. script/test
+// tells which tests have been left out and why.
+func Lacks(t testing.TB, what string) {
+	t.Helper()
+	t.Skip("this machine lacks " + what)
+}
+
 // Files makes dir and writes files by name into it. A name may have directories
 // in it; one that ends in "+x" is written without that, and is executable.
 func Files(t testing.TB, dir string, files map[string]string) string {
