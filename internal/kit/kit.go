@@ -25,16 +25,6 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Get returns a function that returns its first argument, and fails the test if its second is not
-// nil: kit.Get[T](t)(f()).
-func Get[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		Must(t, err)
-		return v
-	}
-}
-
 // Slow skips a test in `make check`.
 func Slow(t testing.TB) {
 	t.Helper()
@@ -58,6 +48,13 @@ func KeepTemp(t testing.TB) (restore func()) {
 	dir := os.TempDir()
 	t.Setenv("TMPDIR", dir)
 	return func() { os.Setenv("TMPDIR", dir) }
+}
+
+// Lacks skips a test on a machine that does not have what it needs: a program, a right. script/test
+// tells which tests have been left out and why.
+func Lacks(t testing.TB, what string) {
+	t.Helper()
+	t.Skip("this machine lacks " + what)
 }
 
 // Files makes dir and writes files by name into it. A name may have directories

@@ -4,9 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rollout"
@@ -41,39 +39,6 @@ func (netAgent[S, P]) Begin(learn.Mode, *rules.Rand) {}
 func (a netAgent[S, P]) Choose(s *S, w *learn.Watch, legal []rules.Move) rules.Move {
 	move, _ := rollout.Choose[S, P](a.Player, s, w, legal)
 	return move
-}
-
-// @net has more than half of the points in games against each agent of the thesis. docs/training.md
-// has the measurement with thousands of deals.
-func TestNetBeatsTheThesis(t *testing.T) {
-	deals := uint64(150)
-	if kit.Short() {
-		deals = 50
-	}
-	for _, m := range netModes {
-		v := m.Variant(m.Rules()[0])
-		g, err := games.Find(v.Game().Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		tb := resolve(t, g, v.Settings().String())
-		for _, rival := range []string{"sl", "rl", "ga"} {
-			won := 0.0
-			for deal := range deals {
-				for seat := range 2 {
-					seats := []string{rival, rival}
-					seats[seat] = "net"
-					result, _ := tb.play(t, deal, seats)
-					won += score(result, seat)
-				}
-			}
-			if share := won / float64(2*deals); share <= 0.5 {
-				t.Errorf("%v: @net has won %.3f against @%s", m, share, rival)
-			} else {
-				t.Logf("%v: %.3f against @%s", m, share, rival)
-			}
-		}
-	}
 }
 
 // Each mode has a small model.

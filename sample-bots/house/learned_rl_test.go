@@ -3,7 +3,6 @@ package house
 import (
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -11,14 +10,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learn"
 )
 
-// The built-in models know nearly every state that they meet, and beat random players.
-func TestRL(t *testing.T) {
-	rounds := uint64(60)
-	if kit.Short() {
-		rounds = 20
-	}
+// The built-in models beat random players.
+func TestRL(t *testing.T) { rlBeatsRandom(t, 10) }
+
+func rlBeatsRandom(t *testing.T, rounds uint64) {
 	for _, mode := range rlModes(t) {
 		t.Run(mode.String(), func(t *testing.T) {
+			t.Parallel()
 			v := mode.Variant(mode.Rules()[0])
 			g, err := games.Find(v.Game().Name())
 			if err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
@@ -19,12 +18,17 @@ import (
 // a win after any answer in nine of ten. With the heuristic of the study it finds fewer: a move
 // whose H is below the value of the others is never tried.
 func TestMCTSFindsWins(t *testing.T) {
+	t.Parallel()
+	mctsFindsWins(t, 1)
+}
+
+func mctsFindsWins(t *testing.T, most int) {
 	r := rules.NewRand(11)
 	for _, c := range []struct {
 		depth, positions, floor, guided int
 		iterations                      uint64
 	}{{1, 20, 20, 14, 2000}, {3, 30, 27, 18, 40_000}} {
-		if c.depth > 1 && kit.Short() {
+		if c.depth > most {
 			continue
 		}
 		for _, k := range []float64{0, 50} {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -186,24 +185,6 @@ func TestPodridaChampionAllocations(t *testing.T) {
 	}
 }
 
-// With few nodes the champion wins more points than each of the bots of the study and @greedy, on
-// fixed seeds; docs/house-bots.md has the measurement with many.
-func TestPodridaChampionIsBetter(t *testing.T) {
-	kit.Slow(t)
-	tb := resolve(t, podrida.Game{}, "")
-	for _, other := range []string{"podrida-rules", "podrida-mcts", "greedy"} {
-		t.Run(other, func(t *testing.T) {
-			t.Parallel()
-			tb := &table{variant: tb.variant}
-			if d := tb.margin(t, "champion:nodes=300,memory=1", other, 16); d <= 0 {
-				t.Errorf("the champion wins %.1f points more than @%s", d, other)
-			} else {
-				t.Logf("the champion wins %.1f points more than @%s", d, other)
-			}
-		})
-	}
-}
-
 // margin returns by how many points a bot is better than the average of the others, over some games
 // from each seat in turn.
 func (tb *table) margin(t testing.TB, bot, other string, deals int) float64 {
@@ -225,6 +206,3 @@ func (tb *table) margin(t testing.TB, bot, other string, deals int) float64 {
 	}
 	return sum / float64(deals)
 }
-
-// A decision of the champion with a thousand iterations, on average over ten games.
-func BenchmarkPodridaChampion(b *testing.B) { benchmarkPodrida(b, "champion:nodes=1000") }

@@ -352,25 +352,3 @@ func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
 	}
 	return turns
 }
-
-// A decision of @podrida-mcts with the study's settings, on average over ten games.
-func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
-
-func benchmarkPodrida(b *testing.B, spec string) {
-	turns := podridaTurns(b)
-	p, err := Find(spec)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	decisions, used := 0, cpuTime()
-	for b.Loop() {
-		for _, t := range turns {
-			p.Answer(t)
-			decisions++
-		}
-	}
-	used = cpuTime() - used
-	b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(decisions), "ms/decision")
-	b.ReportMetric(used.Seconds()*1e3/float64(decisions), "cpu-ms/decision")
-}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/tebes"
 	"github.com/timba-arena/timba/referee/rules/teeko"
@@ -79,10 +78,11 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 // Alpha-beta finds the value of plain minimax, and a move that has it, on random positions of
 // either board: without a table, with one, and with one so small that it overflows.
 func TestAlphaBetaIsMinimaxInTebes(t *testing.T) {
-	positions := 3000
-	if kit.Short() {
-		positions = 100
-	}
+	t.Parallel()
+	alphaBetaIsMinimax(t, 100)
+}
+
+func alphaBetaIsMinimax(t *testing.T, positions int) {
 	r := rules.NewRand(1)
 	searchers := []*alphabeta.Searcher[tebesPosition, *tebesPosition]{
 		alphabeta.New[tebesPosition](alphabeta.Options{}),

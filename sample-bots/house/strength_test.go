@@ -105,7 +105,7 @@ func score(r rules.Result, seat int) float64 {
 }
 
 // deals is how many deals a pairing is measured over.
-const deals = 200
+const deals = 60
 
 // A greedy bot must clearly beat random ones, whatever the options: the same
 // seeds are played each time, so that the figure is the same on every machine.
@@ -174,13 +174,15 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 				seats[i] = counted(b)
 			}
 			distinct := map[string]bool{}
-			for deal := range uint64(5) {
+			for deal := range uint64(2) {
 				_, once := tb.play(t, deal, seats)
-				_, again := tb.play(t, deal, seats)
-				if once != again {
-					t.Errorf("%s, %s, deal %d: %s\nand then %s", g.Name(), b.Name, deal, once, again)
-				}
 				distinct[once] = true
+				if deal > 0 {
+					continue
+				}
+				if _, again := tb.play(t, deal, seats); once != again {
+					t.Errorf("%s, %s: %s\nand then %s", g.Name(), b.Name, once, again)
+				}
 			}
 			if b.Name != "first" && len(distinct) < 2 {
 				t.Errorf("%s, %s: every deal is played alike", g.Name(), b.Name)
@@ -192,7 +194,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 // counted returns the spec of a bot that does not look at the clock.
 func counted(b Bot) string {
 	if slices.ContainsFunc(b.Options, func(o Option) bool { return o.Name == nodesOption.Name }) {
-		return b.Name + ":nodes=200,memory=1"
+		return b.Name + ":nodes=100,memory=1"
 	}
 	return b.Name
 }

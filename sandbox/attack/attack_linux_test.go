@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -63,26 +61,26 @@ type result struct {
 	Allow  string // why a bite is allowed at this level
 	Text   string
 	Errors []string // what the harness found wrong
-	Took   time.Duration
 }
 
-// TestAttacks makes every attack without a sandbox, where it must bite, and at
-// every level of this machine, where it must not; as root and as an ordinary
-// user where the test runs as root.
+// TestAttacks makes every attack without a sandbox, where it must bite, and at the best level of
+// this machine, where it must not.
 func TestAttacks(t *testing.T) {
 	kit.Slow(t)
+	attackAs(t, false, os.Getuid())
+}
+
+// attackAs makes the attacks as several users at once. Where it is thorough, it makes them at all
+// levels, and after each of them the sandbox must work as before.
+func attackAs(t *testing.T, thorough bool, users ...int) {
 	base := buildPrograms(t)
-	users := []int{os.Getuid()}
-	if os.Getuid() == 0 {
-		users = append(users, freeUser(t))
-	}
 	var all []result
 	var mu sync.Mutex
 	t.Run("users", func(t *testing.T) {
 		for _, uid := range users {
 			t.Run(userName(uid), func(t *testing.T) {
 				t.Parallel()
-				got := runWorker(t, base, uid)
+				got := runWorker(t, base, uid, thorough)
 				mu.Lock()
 				defer mu.Unlock()
 				all = append(all, got...)
@@ -107,7 +105,7 @@ func check(t *testing.T, all []result, users int) {
 			bites[r.User]++
 		}
 		if fault := r.fault(); fault != "" {
-			t.Errorf("FAILED %s of %s, %s, after %v: %.300s", r.Attack, r.User, r.Level, r.Took.Round(time.Millisecond), fault)
+			t.Errorf("FAILED %s of %s, %s: %.300s", r.Attack, r.User, r.Level, fault)
 		}
 	}
 	if len(bites) < users {
@@ -125,7 +123,7 @@ func (r result) fault() string {
 	faults := r.Errors
 	switch {
 	case r.Level == "none" && !r.Bite && r.Idle == "":
-		faults = append(faults, fmt.Sprintf("it got nothing in %d tries: %s", freeTries, r.Text))
+		faults = append(faults, "it got nothing: "+r.Text)
 	case r.Level != "none" && r.Bite && r.Allow == "":
 		faults = append(faults, "it got through: "+r.Text)
 	}
@@ -153,17 +151,6 @@ func buildPrograms(t *testing.T) string {
 	return base
 }
 
-// freeUser returns a number that is no user's.
-func freeUser(t *testing.T) int {
-	for uid := 61234; uid < 65000; uid++ {
-		if _, err := user.LookupId(strconv.Itoa(uid)); err != nil {
-			return uid
-		}
-	}
-	t.Fatal("all user numbers are taken")
-	return 0
-}
-
 func userName(uid int) string {
 	if uid == 0 {
 		return "root"
@@ -172,12 +159,12 @@ func userName(uid int) string {
 }
 
 // runWorker makes all attacks as a user, in a session with a terminal.
-func runWorker(t *testing.T, base string, uid int) (got []result) {
+func runWorker(t *testing.T, base string, uid int, thorough bool) (got []result) {
 	home := filepath.Join(base, userName(uid))
 	if err := os.Mkdir(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(base+"/worker", "worker", base, home, *only)
+	c := exec.Command(base+"/worker", "worker", base, home, *only, strconv.FormatBool(thorough))
 	c.Dir = home
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
 	if os.Getuid() == 0 { // mounts that others make meanwhile are not the attacks'
@@ -189,7 +176,7 @@ func runWorker(t *testing.T, base string, uid int) (got []result) {
 		}
 		c.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 	}
-	c.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home+"/tmp")
+	c.Env = append(os.Environ(), "HOME="+home, "TMPDIR="+home+"/tmp", fmt.Sprintf("%s=marker-%d-%d", marker, os.Getpid(), uid))
 	master, slave := terminal(t)
 	defer master.Close()
 	c.ExtraFiles = []*os.File{slave}

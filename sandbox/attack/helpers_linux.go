@@ -19,17 +19,18 @@ var helpers map[string]func(*target, []string)
 
 func init() {
 	helpers = map[string]func(*target, []string){
-		"list":     func(*target, []string) { list() },
-		"echo":     echo,
-		"victim":   victim,
-		"middle":   middle,
-		"linger":   linger,
-		"regicide": regicide,
-		"say":      say,
-		"crash":    crash,
-		"euid":     func(*target, []string) { fmt.Println(os.Geteuid()) },
-		"mounting": mounting,
-		"nothing":  func(*target, []string) {},
+		"list":        func(*target, []string) { list() },
+		"echo":        echo,
+		"victim":      victim,
+		"middle":      middle,
+		"linger":      linger,
+		"stop-parent": stopParent,
+		"regicide":    regicide,
+		"say":         say,
+		"crash":       crash,
+		"euid":        func(*target, []string) { fmt.Println(os.Geteuid()) },
+		"mounting":    mounting,
+		"nothing":     func(*target, []string) {},
 	}
 }
 
@@ -93,10 +94,18 @@ func say(*target, []string) {
 	os.Stdin.Read(b[:])
 }
 
+// stopParent stops its parent, and says so in its name.
+func stopParent(*target, []string) {
+	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
+		held(err)
+	}
+	fmt.Println("READY", os.Getppid())
+}
+
 // linger lives for a while, whatever happens.
 func linger(*target, []string) {
 	deafen()
-	time.Sleep(10 * time.Second)
+	time.Sleep(bound)
 }
 
 // mounting mounts a tmpfs over the directory that it is in.

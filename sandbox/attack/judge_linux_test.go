@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -20,13 +22,6 @@ type outcome struct {
 func failed(err error) outcome {
 	return outcome{text: err.Error(), errors: []string{err.Error()}}
 }
-
-// How long things may take on a busy machine.
-const (
-	patience = 25 * time.Second // for an attack to end: less than it may live
-	soon     = 5 * time.Second  // for a sandbox to end once it is killed
-	grace    = 150 * time.Millisecond
-)
 
 type starter func(target) (*run, error)
 
@@ -56,33 +51,16 @@ func judgeBy(a *attack, start starter, w *worker, free bool) outcome {
 // judgeWord believes what the attack says.
 func judgeWord(a *attack, r *run, free bool) outcome {
 	word := ""
-	lines, ended, late := r.lines, r.ended, time.After(patience)
-	for lines != nil || ended != nil {
-		select {
-		case line, ok := <-lines:
-			switch {
-			case !ok:
-				lines = nil
-			case strings.HasPrefix(line, "DIAL "):
-				if c, err := net.DialTimeout("tcp", line[len("DIAL "):], time.Second); err == nil {
-					c.Close()
-				}
-			case strings.HasPrefix(line, "BITE ") || strings.HasPrefix(line, "HELD "):
-				word = line
+	r.listen(func(line string) bool {
+		if address, ok := strings.CutPrefix(line, "DIAL "); ok {
+			if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
+				c.Close()
 			}
-		case <-ended:
-			ended = nil
-			if word == "" && lines != nil {
-				// What it said last may still be in the pipe; a process that keeps
-				// it open is no reason to wait for long.
-				late = time.After(soon)
-			} else {
-				lines = nil
-			}
-		case <-late:
-			lines, ended = nil, nil
+		} else if strings.HasPrefix(line, "BITE ") || strings.HasPrefix(line, "HELD ") {
+			word = line
 		}
-	}
+		return false
+	})
 	e := r.finish()
 	if rest, ok := strings.CutPrefix(word, "BITE "); ok {
 		return outcome{bite: true, text: rest}
@@ -127,61 +105,31 @@ func (a *attack) ended(word string, e ending, free bool) outcome {
 }
 
 // waitReady waits for an attack to get ready; word is what it said instead.
-func waitReady(r *run) (pid int, word string, err error) {
-	late := time.After(patience)
-	for {
-		select {
-		case line, ok := <-r.lines:
-			switch {
-			case !ok:
-				return 0, "", nil
-			case strings.HasPrefix(line, "READY "):
-				return pidOf(line), "", nil
-			case strings.HasPrefix(line, "HELD "):
-				return 0, line, nil
-			}
-		case <-late:
-			return 0, "", errTooLate
+func waitReady(r *run) (pid int, word string) {
+	r.listen(func(line string) bool {
+		if strings.HasPrefix(line, "READY ") {
+			pid = pidOf(line)
+		} else if strings.HasPrefix(line, "HELD ") {
+			word = line
 		}
-	}
-}
-
-func within(c <-chan struct{}, d time.Duration) bool {
-	if d == 0 {
-		select {
-		case <-c:
-			return true
-		default:
-			return false
-		}
-	}
-	select {
-	case <-c:
-		return true
-	case <-time.After(d):
-		return false
-	}
+		return pid != 0 || word != ""
+	})
+	return pid, word
 }
 
 // judgeSurvivor looks for processes after the end.
 func judgeSurvivor(a *attack, r *run, w *worker, free bool) outcome {
-	pid, word, err := waitReady(r)
-	if err != nil {
-		return failed(err)
-	}
+	pid, word := waitReady(r)
 	if pid == 0 {
-		within(r.ended, patience)
+		r.end()
 		return a.ended(word, r.finish(), free)
 	}
 	if a.Setup.Judge == byRunaway {
 		r.kill()
 	}
-	if !within(r.ended, patience) {
-		return outcome{bite: true, text: "it does not end"}
-	}
+	r.end()
 	if free {
-		// Those that come and go are not seen at every look.
-		for end := time.Now().Add(soon); time.Now().Before(end); {
+		for range 10_000 { // those that come and go are not seen at every look
 			if len(w.strays(true)) > 0 {
 				return outcome{bite: true, text: "processes live on"}
 			}
@@ -204,29 +152,22 @@ func judgeSurvivor(a *attack, r *run, w *worker, free bool) outcome {
 // judgeEnd sees whether it can be ended: without a sandbox, as a referee would
 // do it that is kind.
 func judgeEnd(a *attack, r *run, free bool) outcome {
-	pid, word, err := waitReady(r)
-	if err != nil {
-		return failed(err)
-	}
+	pid, word := waitReady(r)
 	if pid == 0 {
-		within(r.ended, patience)
+		r.end()
 		return a.ended(word, r.finish(), free)
 	}
-	time.Sleep(20 * time.Millisecond)
 	r.term()
-	if free {
-		return outcome{bite: !within(r.ended, grace), text: "it does not end"}
+	if free { // a signal that is ignored is gone, and so never ends it
+		return outcome{bite: ignores(pid, unix.SIGTERM) && !r.over(), text: "it ignores SIGTERM"}
 	}
 	return killed(r)
 }
 
 // killed judges a sandbox that was killed.
 func killed(r *run) outcome {
-	begin := time.Now()
-	if !within(r.ended, soon) {
-		return outcome{bite: true, text: "it does not end"}
-	}
-	o := outcome{text: fmt.Sprintf("ended in %d ms", time.Since(begin).Milliseconds())}
+	r.end() // or it exits by itself when its time is over, which is no end that is wanted
+	o := outcome{text: "ended"}
 	s := r.finish().status
 	if s.Reason == sandbox.Exited && s.Code == exitHeld { // refused before it was killed
 		return o
@@ -239,13 +180,20 @@ func killed(r *run) outcome {
 
 // judgeFlood reads on as a careless referee would; one with a sandbox stops.
 func judgeFlood(_ *attack, r *run, free bool) outcome {
+	much := int64(1 << 20)
 	if free {
-		const much = 16 << 20
-		got := readUpTo([]*os.File{r.out, r.err}, much, patience)
-		return outcome{bite: got >= much, text: fmt.Sprint(got, " bytes")}
+		much = 16 << 20
 	}
-	if got := readUpTo([]*os.File{r.out, r.err}, 1<<20, patience); got < 1<<20 {
-		return outcome{text: "no flood", errors: []string{fmt.Sprint("only ", got, " bytes came")}}
+	got := func() int64 { return max(r.counts[0], r.counts[1]) }
+	floods := r.wait(func() bool {
+		r.lines, r.rest = nil, nil
+		return got() >= much
+	})
+	if free {
+		return outcome{bite: floods, text: fmt.Sprint(got(), " bytes")}
+	}
+	if !floods {
+		return outcome{text: "no flood", errors: []string{fmt.Sprint("only ", got(), " bytes came")}}
 	}
 	r.term()
 	return killed(r)
@@ -259,12 +207,9 @@ func judgeTwo(a *attack, start starter, t target, free bool) outcome {
 		return failed(err)
 	}
 	defer one.finish()
-	pid, word, err := waitReady(one)
-	if err != nil {
-		return failed(err)
-	}
+	pid, word := waitReady(one)
 	if pid == 0 {
-		within(one.ended, patience)
+		one.end()
 		return a.ended(word, one.finish(), free)
 	}
 	if a.Setup.Leave {
@@ -279,17 +224,20 @@ func judgeTwo(a *attack, start starter, t target, free bool) outcome {
 	defer two.finish()
 	o := judgeWord(a, two, free)
 	if a.Setup.Judge == byOther {
-		wait := grace
-		if free {
-			wait = soon // it has been killed, and only has to be noticed
-		}
-		o.bite = within(one.ended, wait)
-	}
-	if a.Setup.Leave || free {
+		// It has had the other's signal before it reads this, and ends by itself only then.
+		one.stdin.Write([]byte{0})
+		one.end()
+		e := one.finish()
+		o.bite = !e.exited && (free || e.status.Reason != sandbox.Exited || e.status.Code != exitBite)
 		return o
 	}
-	if within(one.ended, 0) {
+	if !a.Setup.Leave && !free && one.over() {
 		o.bite, o.text = true, o.text+"; the first bot has ended: "+one.finish().status.String()
 	}
 	return o
+}
+
+// ignores reports whether a process ignores or handles a signal.
+func ignores(pid int, sig syscall.Signal) bool {
+	return (signals(pid, "SigIgn")|signals(pid, "SigCgt"))>>(sig-1)&1 != 0
 }

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,7 +50,7 @@ func (p *plant) strays(all bool) (pids []int) {
 		}
 	}
 	for _, pid := range found {
-		if !seen[pid] && !isGuardian(pid) {
+		if !seen[pid] && !isGuardian(pid) && !dying(pid) {
 			seen[pid] = true
 			pids = append(pids, pid)
 		}
@@ -68,23 +67,46 @@ func isGuardian(pid int) bool {
 	return err == nil && theirErr == nil && ownErr == nil && theirs == own && string(command) == "timba-sandbox-guardian\x00"
 }
 
-// endStrays waits for strays to end, and kills them if it may take any time. It
-// tells how many there were.
-func (p *plant) endStrays(all bool, patience time.Duration) int {
-	found := p.strays(all)
-	if patience == 0 && len(found) > 0 {
-		// Those that are dying already are no strays.
-		time.Sleep(20 * time.Millisecond)
-		found = p.strays(all)
+// dying reports whether a process is on its way out: it exits, or has been sent SIGKILL.
+func dying(pid int) bool {
+	stat, err := os.ReadFile(proc(pid, "stat"))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest)
+	if err != nil || len(fields) < 7 || fields[0] == "Z" || fields[0] == "X" {
+		return true
 	}
-	n := len(found)
-	for end := time.Now().Add(patience); len(found) > 0 && time.Now().Before(end); found = p.strays(all) {
-		for _, pid := range found {
+	const exiting = 4 // PF_EXITING
+	flags, _ := strconv.Atoi(fields[6])
+	if flags&exiting != 0 {
+		return true
+	}
+	for _, set := range []string{"SigPnd", "ShdPnd"} {
+		if signals(pid, set)>>(unix.SIGKILL-1)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// signals returns a set of signals of a process.
+func signals(pid int, set string) (bits uint64) {
+	data, _ := os.ReadFile(proc(pid, "status"))
+	_, rest, _ := strings.Cut(string(data), "\n"+set+":\t")
+	fmt.Sscanf(rest, "%x", &bits)
+	return bits
+}
+
+// endStrays kills strays until there are none, and tells how many there were.
+func (p *plant) endStrays(all bool) int {
+	found := p.strays(all)
+	until("strays end", func() bool {
+		left := p.strays(all)
+		for _, pid := range left {
 			unix.Kill(pid, unix.SIGKILL)
 		}
-		time.Sleep(time.Millisecond)
-	}
-	return n
+		return len(left) == 0
+	})
+	return len(found)
 }
 
 // state is what an attack must not change.

@@ -22,7 +22,7 @@ const (
 )
 
 // bound is how long any process of an attack may live.
-const bound = 30 * time.Second
+const bound = 10 * time.Minute
 
 // attack is a row of the table.
 type attack struct {

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // What another test mounts and removes is no attack's doing; what is mounted, or
 // unmounted and left, is.
 func TestMountChanges(t *testing.T) {
 	if os.Getuid() != 0 {
-		t.Skip("mounts need root")
+		kit.Lacks(t, "root, who may mount")
 	}
 	dir := t.TempDir()
 	theirs, ours, fresh := filepath.Join(dir, "theirs"), filepath.Join(dir, "ours"), filepath.Join(dir, "fresh")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -45,12 +46,11 @@ type door struct {
 
 func newPlant(base, home string) (*plant, error) {
 	p := &plant{home: home, target: target{
-		Base: home, Marker: fmt.Sprintf("marker-%d-%d", os.Getpid(), time.Now().UnixNano()),
+		Base: home, Marker: os.Getenv(marker),
 		Secret: home + "/secret.txt", Database: home + "/timba.db", Home: home + "/home",
 		Other: home + "/bots/b", Fifo: home + "/fifo", Unix: home + "/socket",
 		Abstract: fmt.Sprint("timba-attack-", os.Getpid()), Key: 0x71b0000 + os.Getpid(),
 	}}
-	os.Setenv("TIMBA_MARKER", p.Marker)
 	steps := []func() error{
 		func() error { return p.files(base) }, p.restore, p.listeners, p.handle, p.passwd, p.groups, p.startVictim, p.leak, softLimits,
 	}
@@ -195,6 +195,9 @@ func (p *plant) listeners() error {
 	return nil
 }
 
+// marker is the environment variable with what secrets contain.
+const marker = "TIMBA_MARKER"
+
 const settled = "settled?"
 
 // settle waits until the listeners have counted all that was sent to them so far:
@@ -202,20 +205,15 @@ const settled = "settled?"
 // late is then still counted where it belongs.
 func (p *plant) settle() error {
 	for _, d := range p.doors {
-		c, err := net.DialTimeout(d.network, d.address, patience)
+		c, err := net.Dial(d.network, d.address)
 		if err != nil {
 			return err
 		}
 		p.own++
-		c.SetDeadline(time.Now().Add(patience))
 		if d.heard == nil {
 			_, err = io.Copy(io.Discard, c)
 		} else if _, err = io.WriteString(c, settled); err == nil {
-			select {
-			case <-d.heard:
-			case <-time.After(patience):
-				err = errTooLate
-			}
+			<-d.heard
 		}
 		c.Close()
 		if err != nil {
@@ -317,22 +315,29 @@ func (p *plant) endVictim() {
 // answer, too: one that has been sent a signal may not have died of it yet.
 func (p *plant) victimWell() bool {
 	data, err := os.ReadFile(proc(p.target.Victim, "status"))
-	status := string(data)
-	if err != nil || !strings.Contains(status, "\nTracerPid:\t0\n") {
+	if err != nil || !strings.Contains(string(data), "\nTracerPid:\t0\n") || stopped(p.target.Victim) {
 		return false
-	}
-	for _, state := range []string{"T", "t", "Z", "X"} {
-		if strings.Contains(status, "\nState:\t"+state) {
-			return false
-		}
 	}
 	var b [1]byte
 	if _, err := p.ask.Write(b[:]); err != nil {
 		return false
 	}
-	p.answer.SetReadDeadline(time.Now().Add(20 * time.Second))
-	_, err = p.answer.Read(b[:])
-	return err == nil
+	// One that is being stopped does not answer.
+	answer := []unix.PollFd{{Fd: int32(p.answer.Fd()), Events: unix.POLLIN}}
+	for n := 0; n == 0; n, err = poll(answer, 100) {
+		if signals(p.target.Victim, "ShdPnd")>>(unix.SIGSTOP-1)&1 != 0 || stopped(p.target.Victim) {
+			return false
+		}
+	}
+	n, err := p.answer.Read(b[:])
+	return n == 1 && err == nil
+}
+
+// stopped reports whether a process is stopped or has ended.
+func stopped(pid int) bool {
+	data, _ := os.ReadFile(proc(pid, "status"))
+	_, state, _ := strings.Cut(string(data), "\nState:\t")
+	return state == "" || strings.Contains("TtZX", state[:1])
 }
 
 // close takes everything away, and tells what cannot be.
@@ -345,17 +350,10 @@ func (p *plant) close() (left []string) {
 		unix.Close(fd)
 	}
 	if p.Group != "" {
-		err := os.Remove(p.Group)
-		for range 100 { // who was in it may still be dying
-			if err == nil {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-			err = os.Remove(p.Group)
-		}
-		if err != nil {
-			left = append(left, err.Error())
-		}
+		until(p.Group+" is empty", func() bool { // who was in it may still be dying
+			err := os.Remove(p.Group)
+			return err == nil || errors.Is(err, fs.ErrNotExist)
+		})
 	}
 	return append(left, p.leftovers()...)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -31,12 +29,16 @@ const unprivileged = 65534
 // run is an attack that runs, held or not.
 type run struct {
 	stdin  *os.File
-	out    *os.File      // for those who count bytes
-	err    *os.File      // the same
-	lines  chan string   // of its output, for all others
-	ended  chan struct{} // its first process has ended
-	term   func()        // asks it to end, the best way there is
-	kill   func()        // ends its process group, without a sandbox
+	files  [2]*os.File // its output and its errors
+	fds    [2]int      // of the files, or -1 at the end of one
+	pidfd  int         // of its first process
+	whole  bool        // it ends with the last process that has its output
+	rest   []byte      // of its output: a part of a line
+	lines  []string    // of its output, which nobody has heard
+	stderr []byte      // how that began
+	counts [2]int64    // bytes of its output and its errors
+	term   func()      // asks it to end, the best way there is
+	kill   func()      // ends its process group, without a sandbox
 	finish func() ending
 }
 
@@ -45,6 +47,7 @@ type ending struct {
 	status sandbox.Status // of a sandbox
 	stderr string         // how that began
 	ours   bool           // the harness killed it
+	exited bool           // without a sandbox: it was not ended by a signal
 }
 
 // pipesOf are the ends of the attack and of the harness.
@@ -59,47 +62,103 @@ func newPipes() (p pipesOf, err error) {
 	return p, nil
 }
 
-// attend reads what the attack says.
-func (r *run) attend(a setup, p pipesOf) (stderr func() string) {
-	r.stdin, r.out, r.err = p.in[1], p.out[0], p.err[0]
+// newRun takes the harness's ends of the pipes, and closes those of the attack.
+func newRun(p pipesOf, pidfd int) (*run, error) {
+	r := &run{stdin: p.in[1], files: [2]*os.File{p.out[0], p.err[0]}, pidfd: pidfd}
+	for i, f := range r.files {
+		r.fds[i] = int(f.Fd()) // which makes it blocking
+		if err := unix.SetNonblock(r.fds[i], true); err != nil {
+			return nil, err
+		}
+	}
 	p.in[0].Close()
 	p.out[1].Close()
 	p.err[1].Close()
-	if a.Judge == byFlood {
-		return func() string { return "" }
-	}
-	r.lines = make(chan string, 16)
-	go func() {
-		defer close(r.lines)
-		for s := bufio.NewScanner(r.out); s.Scan(); {
-			r.lines <- s.Text()
-		}
-	}()
-	var mu sync.Mutex
-	var begin []byte
-	go func() {
-		b := make([]byte, 4096)
-		for {
-			n, err := r.err.Read(b)
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			begin = append(begin, b[:min(n, 4096-len(begin))]...)
-			mu.Unlock()
-		}
-	}()
-	return func() string {
-		mu.Lock()
-		defer mu.Unlock()
-		return string(begin)
-	}
+	return r, nil
 }
 
 func (r *run) release() {
 	r.stdin.Close()
-	r.out.Close()
-	r.err.Close()
+	r.files[0].Close()
+	r.files[1].Close()
+}
+
+// listen reads what the attack says until heard accepts a line. It returns false when the first
+// process has ended and its pipes are empty.
+func (r *run) listen(heard func(line string) bool) bool {
+	return r.wait(func() bool {
+		for len(r.lines) > 0 {
+			line := r.lines[0]
+			r.lines = r.lines[1:]
+			if heard(line) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// end waits for the end of the first process.
+func (r *run) end() { r.wait(func() bool { return false }) }
+
+// over reports whether the first process has ended.
+func (r *run) over() bool {
+	n, _ := poll([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, 0)
+	return n > 0
+}
+
+// wait reads until enough is true, or the first process has ended and its pipes are empty.
+func (r *run) wait(enough func() bool) bool {
+	for {
+		if enough() {
+			return true
+		}
+		fds := []unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}, {Fd: int32(r.fds[0]), Events: unix.POLLIN}, {Fd: int32(r.fds[1]), Events: unix.POLLIN}}
+		if r.whole {
+			fds[0].Fd = -1
+		}
+		if _, err := poll(fds, -1); err != nil {
+			fail("worker: poll: %v", err)
+		}
+		ended := fds[0].Revents != 0
+		if read := r.read(); !read && (ended || r.whole && r.fds[0] < 0) {
+			return enough()
+		}
+	}
+}
+
+// poll is unix.Poll, whatever interrupts it.
+func poll(fds []unix.PollFd, wait int) (n int, err error) {
+	for err = unix.EINTR; err == unix.EINTR; {
+		n, err = unix.Poll(fds, wait)
+	}
+	return n, err
+}
+
+// read takes what is in the pipes, and reports whether there was anything.
+func (r *run) read() (any bool) {
+	var b [1 << 16]byte
+	for i, fd := range r.fds {
+		n, err := unix.Read(fd, b[:])
+		switch {
+		case fd < 0 || err != nil: // the pipe is empty
+		case n == 0:
+			r.fds[i] = -1
+		case i == 0:
+			r.rest = append(r.rest, b[:n]...)
+			for end := bytes.IndexByte(r.rest, '\n'); end >= 0; end = bytes.IndexByte(r.rest, '\n') {
+				r.lines = append(r.lines, string(r.rest[:end]))
+				r.rest = r.rest[end+1:]
+			}
+		default:
+			r.stderr = append(r.stderr, b[:min(n, 4096-len(r.stderr))]...)
+		}
+		if n > 0 {
+			any = true
+			r.counts[i] += int64(n)
+		}
+	}
+	return any
 }
 
 // startFree starts an attack that nothing holds.
@@ -134,19 +193,23 @@ func (w *worker) startFree(a *attack, t target) (*run, error) {
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
-	r := &run{ended: make(chan struct{})}
-	stderr := r.attend(a.Setup, p)
-	go func() {
-		c.Wait()
-		close(r.ended)
-	}()
+	pidfd, err := unix.PidfdOpen(c.Process.Pid, 0)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(p, pidfd)
+	if err != nil {
+		return nil, err
+	}
+	r.whole = a.Setup.Parent // which it may end
 	r.term = func() { unix.Kill(c.Process.Pid, unix.SIGTERM) }
 	r.kill = func() { unix.Kill(-c.Process.Pid, unix.SIGKILL) }
 	r.finish = sync.OnceValue(func() ending {
 		r.kill()
-		<-r.ended
+		c.Wait()
+		unix.Close(pidfd)
 		r.release()
-		return ending{stderr: stderr()}
+		return ending{stderr: string(r.stderr), exited: c.ProcessState.Exited()}
 	})
 	return r, nil
 }
@@ -196,59 +259,27 @@ func (w *worker) launchHeld(command []string, s setup, level sandbox.Level) (*ru
 	if err != nil {
 		return nil, err
 	}
-	r := &run{ended: make(chan struct{})}
-	stderr := r.attend(s, p)
-	go func() {
-		defer close(r.ended)
-		for {
-			n, err := unix.Poll([]unix.PollFd{{Fd: int32(process.PidFD()), Events: unix.POLLIN}}, -1)
-			if n > 0 || err != nil && err != unix.EINTR {
-				return
-			}
-		}
-	}()
+	r, err := newRun(p, process.PidFD())
+	if err != nil {
+		return nil, err
+	}
 	r.term = process.Kill
 	r.kill = process.Kill
 	r.finish = sync.OnceValue(func() ending {
-		// Who waits for the end must not find the descriptor gone.
-		e := ending{ours: !within(r.ended, 0)}
+		e := ending{ours: !r.over()}
 		if e.ours {
 			process.Kill()
-			<-r.ended
 		}
 		e.status = process.Wait()
+		r.read()
 		r.release()
-		e.stderr = stderr()
+		e.stderr = string(r.stderr)
 		return e
 	})
 	return r, nil
-}
-
-// readUpTo reads at most n bytes, for a while.
-func readUpTo(files []*os.File, n int64, patience time.Duration) int64 {
-	counts := make(chan int64, len(files))
-	for _, f := range files {
-		f.SetReadDeadline(time.Now().Add(patience))
-		go func() {
-			got, _ := io.CopyN(io.Discard, f, n)
-			counts <- got
-		}()
-	}
-	most := int64(0)
-	for range files {
-		most = max(most, <-counts)
-		if most >= n {
-			for _, f := range files {
-				f.SetReadDeadline(time.Now())
-			}
-		}
-	}
-	return most
 }
 
 func pidOf(ready string) int {
 	pid, _ := strconv.Atoi(ready[len("READY "):])
 	return pid
 }
-
-var errTooLate = fmt.Errorf("it does not get ready")

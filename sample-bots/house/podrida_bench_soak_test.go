@@ -1,0 +1,30 @@
+//go:build soak
+
+package house
+
+import "testing"
+
+// A decision of @podrida-mcts with the study's settings, on average over ten games.
+func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
+
+func benchmarkPodrida(b *testing.B, spec string) {
+	turns := podridaTurns(b)
+	p, err := Find(spec)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	decisions, used := 0, cpuTime()
+	for b.Loop() {
+		for _, t := range turns {
+			p.Answer(t)
+			decisions++
+		}
+	}
+	used = cpuTime() - used
+	b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(decisions), "ms/decision")
+	b.ReportMetric(used.Seconds()*1e3/float64(decisions), "cpu-ms/decision")
+}
+
+// A decision of the champion with a thousand iterations, on average over ten games.
+func BenchmarkPodridaChampion(b *testing.B) { benchmarkPodrida(b, "champion:nodes=1000") }

@@ -1,0 +1,132 @@
+//go:build soak
+
+package house
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/rules/podrida"
+)
+
+// levelDeals is 0 where the levels are only shown to be in order.
+var levelDeals = flag.Int("levels", 0, "deals that TestLevelsInOrder plays for each pair of levels; 500 to measure them")
+
+// topNodes are those of the champion where it is measured, about a tenth of a second a move.
+var topNodes = map[string]int{"brisca": 20_000, "tute": 20_000, "podrida": 5_000, "tebes": 200_000, "teeko": 200_000}
+
+// topPart is the part of the deals that are played with the champion.
+const topPart = 5
+
+// levelSpec returns the spec of a level that needs no clock.
+func levelSpec(game string, l Level) string {
+	if l.Number < topLevel {
+		return l.Spec
+	}
+	return fmt.Sprintf("%s:nodes=%d", l.Spec, topNodes[game])
+}
+
+// levelTrials are the deals by which the order shows; the same are played each time.
+var levelTrials = map[string]int{"brisca": 200, "tute": 200, "podrida": 15, "tebes": 30, "teeko": 30}
+
+// Each level is better than the one below it. With -levels 500 the differences in Elo are printed that
+// docs/house-bots.md has.
+func TestLevelsInOrder(t *testing.T) {
+	for _, g := range games.All() {
+		for i, weak := range Levels()[:topLevel-1] {
+			strong := Levels()[i+1]
+			t.Run(fmt.Sprintf("%s-%d", g.Name(), strong.Number), func(t *testing.T) {
+				deals := max(*levelDeals, levelTrials[g.Name()])
+				if strong.Number == topLevel {
+					if deals = *levelDeals / topPart; deals == 0 {
+						return
+					}
+				}
+				t.Parallel()
+				score := levelDuel(t, g, levelSpec(g.Name(), weak), levelSpec(g.Name(), strong), deals)
+				t.Logf("%s: level %d is %+.0f Elo (%+.0f to %+.0f) above level %d, %d deals", g.Name(), strong.Number,
+					rating.Elo(score.Value), rating.Elo(score.Low), rating.Elo(score.High), weak.Number, deals)
+				if score.Value <= 0.5 || *levelDeals > 0 && score.Low <= 0.5 {
+					t.Errorf("level %d scores %.3f (%.3f to %.3f) against level %d", strong.Number, score.Value, score.Low, score.High, weak.Number)
+				}
+			})
+		}
+	}
+}
+
+// With few nodes the champion wins more points than each of the bots of the study and @greedy, on
+// fixed seeds; docs/house-bots.md has the measurement with many.
+func TestPodridaChampionIsBetter(t *testing.T) {
+	tb := resolve(t, podrida.Game{}, "")
+	for _, other := range []string{"podrida-rules", "podrida-mcts", "greedy"} {
+		t.Run(other, func(t *testing.T) {
+			t.Parallel()
+			tb := &table{variant: tb.variant}
+			if d := tb.margin(t, "champion:nodes=300,memory=1", other, 16); d <= 0 {
+				t.Errorf("the champion wins %.1f points more than @%s", d, other)
+			} else {
+				t.Logf("the champion wins %.1f points more than @%s", d, other)
+			}
+		})
+	}
+}
+
+// @net has more than half of the points in games against each agent of the thesis. docs/training.md
+// has the measurement with thousands of deals.
+func TestNetBeatsTheThesis(t *testing.T) {
+	const deals = uint64(150)
+	for _, m := range netModes {
+		v := m.Variant(m.Rules()[0])
+		g, err := games.Find(v.Game().Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tb := resolve(t, g, v.Settings().String())
+		for _, rival := range []string{"sl", "rl", "ga"} {
+			won := 0.0
+			for deal := range deals {
+				for seat := range 2 {
+					seats := []string{rival, rival}
+					seats[seat] = "net"
+					result, _ := tb.play(t, deal, seats)
+					won += score(result, seat)
+				}
+			}
+			if share := won / float64(2*deals); share <= 0.5 {
+				t.Errorf("%v: @net has won %.3f against @%s", m, share, rival)
+			} else {
+				t.Logf("%v: %.3f against @%s", m, share, rival)
+			}
+		}
+	}
+}
+
+// The champion is clearly better than simple bots even with few iterations, for any number of
+// seats. The same seeds are played each time.
+func TestCardChampionScoresEverywhere(t *testing.T) {
+	for _, c := range []championCase{
+		{"brisca", "", "brisca-basic", 40, 0.6},
+		{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", "random", 20, 0.75},
+		{"brisca", "players=3", "random", 30, 0.6},
+		{"brisca", "players=4", "random", 30, 0.6},
+		{"brisca", "players=4 teams=yes exchange=yes", "random", 30, 0.7},
+		{"tute", "", "random", 20, 0.6},
+		{"tute", "exchange=yes last10=yes blackhand=yes hunt3=yes followonly=yes", "random", 20, 0.6},
+		{"tute", "players=3", "random", 30, 0.6},
+		{"tute", "players=4 teams=yes exchange=yes", "random", 30, 0.55},
+	} {
+		c.run(t)
+	}
+}
+
+// The built-in models of @rl beat random players.
+func TestRLBeatsRandom(t *testing.T) { rlBeatsRandom(t, 60) }
+
+func TestAlphaBetaIsMinimaxInManyPositions(t *testing.T) { alphaBetaIsMinimax(t, 3000) }
+
+func TestManyEndgamesAreExact(t *testing.T) { endgamesAreExact(t, 2000) }
+
+func TestMCTSFindsDeepWins(t *testing.T) { mctsFindsWins(t, 3) }
