@@ -48,9 +48,7 @@ func TestMistakesMade(t *testing.T) {
 		for _, m := range mistakes {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				if _, err := exec.LookPath(m.needs); err != nil {
-					t.Skip(err)
-				}
+				kit.Needs(t, m.needs)
 				r := m.report(t, a.program, env)
 				mu.Lock()
 				defer mu.Unlock()
