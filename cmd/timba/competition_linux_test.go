@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,9 +42,7 @@ func TestCompetition(t *testing.T) {
 		testscript.Run(t, scripts(testscript.Params{Dir: "testdata/competition"}))
 	})
 	t.Run("ten minutes", func(t *testing.T) {
-		if _, err := exec.LookPath("python3"); err != nil {
-			t.Skip(err)
-		}
+		kit.Needs(t, "python3")
 		testscript.Run(t, scripts(testscript.Params{Files: []string{tenMinutes(t)}}))
 	})
 	if t.Failed() {

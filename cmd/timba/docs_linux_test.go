@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // notRun are the command lines of the documentation that this test does not run, by their
@@ -159,12 +158,16 @@ func TestDocumentedCommands(t *testing.T) {
 	kit.Slow(t)
 	t.Parallel()
 	lines := linesToRun(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Fatal(err)
-	}
+	kit.Needs(t, "python3")
 	l := newLibrary(t)
-	pages := map[string][]documented{}
+	pages, ran := map[string][]documented{}, map[string]bool{}
 	for _, d := range lines {
+		if line := rewrite(d.line, nil); long.MatchString(line) {
+			if ran[line] {
+				continue
+			}
+			ran[line] = true
+		}
 		pages[d.where] = append(pages[d.where], d)
 	}
 	t.Run("pages", func(t *testing.T) { // they end before the server
@@ -179,6 +182,9 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	})
 }
+
+// long matches lines that take long and do the same on every page; they are run once.
+var long = regexp.MustCompile(`^timba (experiment|check mybot$|doctor)`)
 
 // TestDocumentedUsage requires every command line of the pages and of --help to be one of timba: its
 // commands exist, with these flags and so many arguments.
@@ -347,7 +353,7 @@ func newLibrary(t *testing.T) *library {
 		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
-	l.a.program = proc.Program(t, "timba")
+	l.a.program = undetected(t)
 	s := l.a.serve(t, "--workers", "1")
 	l.admin = s.token
 	var codes []string
@@ -479,8 +485,8 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 	case strings.HasPrefix(line, "timba env --listen "):
 		line = "timeout -s INT 2 " + line + "; s=$?; test $s = 124"
 	case strings.HasPrefix(line, "timba serve "):
-		line = strings.ReplaceAll(line, "$DATA", "served")
-		line = "timeout -s INT 5 " + regexp.MustCompile(` --listen \S+`).ReplaceAllString(line, "") + " --listen 127.0.0.1:0; s=$?; test $s = 124"
+		l.serves(t, dir, regexp.MustCompile(` --listen \S+`).ReplaceAllString(strings.ReplaceAll(line, "$DATA", "served"), "")+" --listen 127.0.0.1:0")
+		return
 	}
 	if strings.HasPrefix(line, "timba match ") && !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
 		line = strings.Replace(line, "timba match ", "timba match --movetime 10000 ", 1) // as above
@@ -490,8 +496,43 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		want.text = d.shows
 	}
 	out, status := l.shell(t, dir, line, stdin, env...)
+	if strings.Contains(line, "--watch=false") { // other lines need the bot
+		until(t, "the version is through", func() bool {
+			list, _ := l.shell(t, dir, "timba bots mybot --json", "")
+			return !regexp.MustCompile(`"state": ?"(queued|building|checking|trial)"`).MatchString(list)
+		})
+	}
 	if status != want.status || !strings.Contains(out, want.text) {
 		t.Errorf("%s: %s\n(run as %s): status %d, want %d and %q\n%s", d.where, d.line, line, status, want.status, want.text, out)
+	}
+}
+
+// serves runs a command line that starts a server, and ends it with Ctrl-C when it serves.
+func (l *library) serves(t *testing.T, dir, line string) {
+	t.Helper()
+	cmd := exec.Command(l.a.program, timbaWords(line)[0]...)
+	cmd.Dir, cmd.Env = dir, l.env
+	var said kit.Output
+	cmd.Stdout, cmd.Stderr = &said, &said
+	kit.Must(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill() })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait()
+	}()
+	until(t, line+" serves", func() bool {
+		select {
+		case <-ended:
+			t.Fatalf("%s: %v\n%s", line, cmd.ProcessState, said.String())
+		default:
+		}
+		return strings.Contains(said.String(), " on http://")
+	})
+	kit.Must(t, cmd.Process.Signal(os.Interrupt))
+	kit.Wait(t, line+" ends", ended)
+	if !cmd.ProcessState.Success() {
+		t.Errorf("%s: %v\n%s", line, cmd.ProcessState, said.String())
 	}
 }
 

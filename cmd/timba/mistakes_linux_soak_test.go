@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
@@ -32,7 +31,7 @@ import (
 func TestMistakesMade(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
-	a.program = proc.Program(t, "timba")
+	a.program = undetected(t)
 	s := a.serve(t, "--workers", "1")
 	env := append(os.Environ(), "TIMBA_URL="+s.url, "TIMBA_TOKEN="+s.token, "XDG_CACHE_HOME="+t.TempDir())
 	records := map[string]recordOf{}
@@ -48,9 +47,7 @@ func TestMistakesMade(t *testing.T) {
 		for _, m := range mistakes {
 			t.Run(m.name, func(t *testing.T) {
 				t.Parallel()
-				if _, err := exec.LookPath(m.needs); err != nil {
-					t.Skip(err)
-				}
+				kit.Needs(t, m.needs)
 				r := m.report(t, a.program, env)
 				mu.Lock()
 				defer mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -24,6 +25,17 @@ type arena struct {
 	dir     string
 	home    string                // of its user's account, and of the starters
 	start   func(*exec.Cmd) error // starts its servers; nil: where the test runs
+}
+
+// undetected returns timba without the race detector, for tests that start it often.
+func undetected(t *testing.T) (path string) {
+	t.Helper()
+	if kit.Raced() {
+		return proc.Program(t, "timba")
+	}
+	path, err := exec.LookPath("timba")
+	kit.Must(t, err)
+	return path
 }
 
 // quickLadders returns a configuration of many short matches between a number of house bots.

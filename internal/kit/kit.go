@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -30,6 +31,15 @@ func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out by make check")
+	}
+}
+
+// Needs skips a test on a machine where a program is not installed. script/test installs all that
+// tests need.
+func Needs(t testing.TB, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skip(err)
 	}
 }
 

@@ -132,7 +132,7 @@ func provide(name string) (string, error) {
 	}
 	path := filepath.Join(built, name)
 	cmd := exec.Command("go", "build", "-race=false", "-o", path, packages[name])
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "TMPDIR="+built) // static, as make build does
+	cmd.Env = append(os.Environ(), "TMPDIR="+built)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, out)
 	}
