@@ -313,8 +313,12 @@ func TestSlowBodies(t *testing.T) {
 		check(t, err)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly a bit")
+		began := time.Now()
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
 		check(t, err)
+		if took := time.Since(began); took < limits.Window || took > limits.Window+time.Second {
+			t.Errorf("who sends too slowly is ended after %v", took)
+		}
 		data, _ := io.ReadAll(resp.Body)
 		if !strings.Contains(string(data), `"ended":true,"n":10`) {
 			t.Errorf("%d %s", resp.StatusCode, data)

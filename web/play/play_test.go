@@ -198,7 +198,11 @@ func TestGames(t *testing.T) {
 					awaitTurn(t, x)
 					x.Resign()
 				}
+				began := time.Now()
 				r := w.kept(x)
+				if took := time.Since(began); c.want == fault.Late && took != limits.Move {
+					t.Errorf("the person is late after %v, with %v a move", took, limits.Move)
+				}
 				switch {
 				case c.want == "" && (len(r.Faults) > 0 || len(r.Moves) != 40):
 					t.Errorf("%d moves, faults %v", len(r.Moves), r.Faults)

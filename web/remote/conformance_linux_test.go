@@ -22,6 +22,7 @@ import (
 
 // Whatever carries a bot's lines, its games, its faults and its clock are the same.
 func TestConformance(t *testing.T) {
+	kit.Slow(t)
 	dir, err := os.MkdirTemp("", "timba-seats-")
 	if err != nil {
 		t.Fatal(err)

@@ -156,6 +156,7 @@ func TestLost(t *testing.T) {
 		g.close()
 		bubble.Until(t, "a match is held", g.holds)
 		p.cut(true)
+		cut := time.Now()
 		running, err := w.Store.Running(t.Context())
 		w.Must(err)
 		if len(running) != 1 {
@@ -167,6 +168,9 @@ func TestLost(t *testing.T) {
 			w.Must(err)
 			return m.State == ladder.Finished
 		})
+		if took := time.Since(cut); took < time.Second || took > 2*time.Second {
+			t.Errorf("with a second to come back the match ends after %v", took)
+		}
 		m, list := w.match(t, match, true)
 		if !strings.Contains(m.Reason, "far lost the connection") || len(list) == 0 || len(list) >= 4 || m.Distinct < 1 || m.Distinct > 2 {
 			t.Errorf("match %+v has %d games", m, len(list))

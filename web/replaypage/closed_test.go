@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -38,9 +37,9 @@ func TestClosedFramesHideCards(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			games := uint64(20)
-			if kit.Short() {
-				games = 2
+			games := uint64(5)
+			if exhaustive {
+				games = 50
 			}
 			for seed := range games {
 				closedGame(t, v, rules.NewRand(seed))

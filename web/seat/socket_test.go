@@ -160,14 +160,19 @@ func TestSilence(t *testing.T) {
 		s := seat.New(seat.Options{})
 		in, _, _ := serve(t, s)
 		defer in.Close()
-		dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: time.Minute, Send: time.Minute})
+		dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 30 * time.Second, Send: time.Minute})
 		ws, err := dial(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer ws.Close() // nobody reads: pings are not answered
+		defer ws.Close()
+		go io.Copy(io.Discard, ws.NetConn()) // pings are not answered
+		began := time.Now()
 		if err := <-ended; err == nil || errors.Is(err, seat.ErrEnded) {
 			t.Errorf("the connection ends with %v", err)
+		}
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("the connection ends after %v", took)
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -63,7 +62,6 @@ type asset struct {
 // on others: a route that no link leads to needs a line in unlinked.
 func TestFirstLoad(t *testing.T) {
 	t.Parallel()
-	kit.Slow(t)
 	w := sitetest.New(t, "", 2)
 	x := crawler{World: w, c: w.Client(), mux: http.NewServeMux(), visited: map[string]int{}, assets: map[string]asset{}}
 	w.SignIn(x.c, w.Token)

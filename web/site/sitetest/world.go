@@ -92,9 +92,11 @@ type World struct {
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
-// ladder has so many finished matches. The server plays on until the end of the test.
+// ladder has so many finished matches. The server plays on until the end of the test, which make
+// check leaves out.
 func New(t testing.TB, toml string, matches int) *World {
 	t.Helper()
+	kit.Slow(t)
 	if toml == "" {
 		toml = Ladders
 	}
