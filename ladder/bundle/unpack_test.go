@@ -138,12 +138,11 @@ func TestNamesProperty(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "A", "..", ".", "", "nul", "é", "e\u0301", "x ", "c:", `\`, ".git"}), rapid.StringMatching(`[a-c.]{1,3}`), rapid.String())
-		names := rapid.SliceOfNDistinct(rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") }), 1, 5, rapid.ID[string]).Draw(t, "names")
+		path := rapid.Map(rapid.SliceOfN(part, 1, 4), func(p []string) string { return strings.Join(p, "/") })
+		kept := func(name string) bool { return !strings.ContainsRune(name, 0) && strings.Trim(name, "/") != "" } // in a tar archive
+		names := rapid.SliceOfNDistinct(path.Filter(kept), 1, 5, rapid.ID[string]).Draw(t, "names")
 		var entries []ent
 		for _, name := range names {
-			if strings.ContainsRune(name, 0) || strings.Trim(name, "/") == "" {
-				t.Skip("no tar archive has it")
-			}
 			entries = append(entries, ent{name: strings.TrimSuffix(name, "/"), body: name})
 		}
 		n++

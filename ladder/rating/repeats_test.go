@@ -90,12 +90,20 @@ func (g simGame) repeated(r *rand.Rand, skill float64, deals int) (distinct, all
 // tests, a LOS of over 95 % is wrong in one of twenty, and so are sequential tests;
 // figures that counted the repeated deals would claim more than there is.
 func TestRepeatsCoverage(t *testing.T) {
+	repeatsCoverage(t, coverage{"cards", cards, 100}, coverage{"board", board, 0})
+}
+
+// coverage is a game between bots of so many Elo points more.
+type coverage struct {
+	name string
+	game simGame
+	elo  float64
+}
+
+func repeatsCoverage(t *testing.T, list ...coverage) {
+	t.Helper()
 	const tests = 4000
-	for _, c := range []struct {
-		name string
-		game simGame
-		elo  float64
-	}{{"cards", cards, 0}, {"cards", cards, 100}, {"board", board, 0}, {"board", board, 100}} {
+	for _, c := range list {
 		r, skill := simRand(7), c.game.skill(c.elo)
 		held, naive, superior := 0, 0, 0
 		for range tests {

@@ -142,31 +142,31 @@ func TestOverTime(t *testing.T) {
 
 const large = 300 << 20
 
-// Six seats of large bots fit into the memory one rotation at a time: never more
+// Twelve seats of large bots fit into the memory one rotation at a time: never more
 // processes run than fit, and the matches finish beside the rated ones.
-func TestLargeBots(t *testing.T) {
+func TestTwelveSeats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
 	// Each process leaves its number when it starts, and counts those that run.
 	count := fmt.Sprintf("mkdir %[1]s/$$; n=0; for d in %[1]s/*; do test -d /proc/${d##*/} && n=$((n+1)); done; echo $n >> %[1]s.most\n", dir)
 	var ids []int64
-	for i := range 6 {
+	for i := range 12 {
 		ids = append(ids, w.bot(fmt.Sprintf("large%d", i), count+script("")).ID)
 	}
-	room := ladder.Room{Total: 6*large + large/2, Bot: large}
+	room := ladder.Room{Total: 12*large + large/2, Bot: large}
 	var asked []int64
 	other := w.Person("bob", false)
 	for _, by := range []int64{w.person.ID, other.ID} {
 		m, err := w.store.AddMatch(t.Context(), store.NewMatch{
-			Versions: ids, Game: "podrida", Options: map[string]string{"players": "6", "deck": "40"}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
+			Versions: ids, Game: "podrida", Options: map[string]string{"players": "12", "deck": "40"}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
 		})
 		w.Must(err)
 		asked = append(asked, m.ID)
 	}
 	r := w.run(2, func(o *Options) { o.Room, o.Share, o.Time, o.Sandbox = room, 0.5, time.Hour, nil })
 	finished := 0
-	r.until("both matches of six", func(e events.Event) bool {
+	r.until("both matches of twelve", func(e events.Event) bool {
 		if e.Kind == events.MatchBroken {
 			t.Errorf("match %d is broken off: %s", e.Match, e.Text)
 		}
@@ -180,8 +180,8 @@ func TestLargeBots(t *testing.T) {
 		t.Errorf("%d bytes are reserved at the end", used)
 	}
 	most := mostProcesses(t, dir+".most")
-	if most != 6 {
-		t.Errorf("%d of the bots ran at once, want the 6 that fit", most)
+	if most != 12 {
+		t.Errorf("%d of the bots ran at once, want the 12 that fit", most)
 	}
 }
 

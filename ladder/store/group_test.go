@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -47,15 +47,11 @@ func (c *competition) lined(n int) {
 
 // await returns when the changes that wait are so.
 func (c *competition) await(so func(*group) bool) {
-	for {
+	kit.Until(c.tb, "the changes wait", func() bool {
 		c.group.mu.Lock()
-		done := so(&c.group)
-		c.group.mu.Unlock()
-		if done {
-			return
-		}
-		runtime.Gosched()
-	}
+		defer c.group.mu.Unlock()
+		return so(&c.group)
+	})
 }
 
 // result is a match that was played, and what is to be kept of it.
