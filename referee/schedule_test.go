@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -173,7 +172,6 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 					if !slices.Equal(g.out, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
 						wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.out)
 					}
-					runtime.Gosched()
 					s.done(g, p.finish(m, g.deal, g.rotation))
 					games.Add(1)
 				}

@@ -26,6 +26,16 @@ func Must(t testing.TB, err error) {
 	}
 }
 
+// Get returns a function that returns its first argument, and fails the test if its second is not
+// nil: kit.Get[T](t)(f()).
+func Get[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		Must(t, err)
+		return v
+	}
+}
+
 // Slow skips a test in `make check`.
 func Slow(t testing.TB) {
 	t.Helper()
