@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -238,7 +237,7 @@ func TestRewards(t *testing.T) {
 }
 
 // The number of workers changes nothing, nor does what else is in the batch.
-func TestWorkers(t *testing.T) {
+func TestWorkersRaced(t *testing.T) {
 	for _, text := range []string{
 		"game=brisca games=1600", "game=tute seat0=@greedy games=20", "game=tebes size=4 seat1=@random games=20", "game=podrida seat1=@greedy seat2=@first games=20",
 	} {
@@ -321,9 +320,6 @@ func TestIllegal(t *testing.T) {
 
 // A step allocates nothing but what the end of a game needs.
 func TestAllocations(t *testing.T) {
-	if kit.Raced() {
-		t.Skip("the race detector allocates")
-	}
 	b := newTestBatch(t, "game=brisca games=100 arrays=legal,mask,observation", 1)
 	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
 		t.Fatal(err)

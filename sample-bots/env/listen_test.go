@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"io"
+	"log"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -110,39 +112,54 @@ func TestConnections(t *testing.T) {
 
 // A connection that is silent is closed, and told why; so is one that stops within a frame.
 func TestIdle(t *testing.T) {
-	path, stop := start(t, Server{Connections: 2, Idle: 50 * time.Millisecond})
 	for _, send := range []string{"", frame(frameMake, makeBrisca)[:10]} {
-		conn := dial(t, path, send)
-		if a := answer(t, conn); a != (answered{frameError, "env: a connection was silent for 50ms: it is closed"}) {
-			t.Error(a)
-		}
-		if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
-			t.Error(err)
-		}
-	}
-	if log := stop(); strings.Count(log, "silent for 50ms") != 2 {
-		t.Error(log)
+		idle(t, func(conn net.Conn) {
+			if _, err := io.WriteString(conn, send); err != nil {
+				t.Error(err)
+			}
+			if a := answer(t, conn); a != (answered{frameError, "env: a connection was silent for 1m0s: it is closed"}) {
+				t.Error(a)
+			}
+			if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+				t.Error(err)
+			}
+		})
 	}
 }
 
 // A client that does not read its answers is closed as well.
 func TestUnread(t *testing.T) {
-	path, stop := start(t, Server{Connections: 1, Idle: 50 * time.Millisecond})
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, frame(frameMake, "version=1 game=podrida games=20000")+frame(frameReset, reset(1, 0))); err != nil {
-		t.Fatal(err)
-	}
-	kit.Until(t, "the connection is closed", func() bool {
-		_, err := io.WriteString(conn, frame(frameReset, reset(1, 0)))
-		return err != nil
+	idle(t, func(conn net.Conn) {
+		if _, err := io.WriteString(conn, frame(frameMake, makeBrisca)); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := io.WriteString(conn, frame(frameReset, reset(1, 0))); err == nil {
+			t.Error("the connection is open")
+		}
 	})
-	if log := stop(); !strings.Contains(log, "silent for 50ms") {
-		t.Error(log)
-	}
+}
+
+// idle lets a client talk in a bubble to a server that closes connections after a minute, and wants
+// a line of it about that in the log.
+func idle(t *testing.T, client func(conn net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		theirs, ours := net.Pipe()
+		var out bytes.Buffer
+		s := Server{Idle: time.Minute, Workers: 1}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.serve(t.Context(), theirs, log.New(&out, "", 0))
+		}()
+		client(ours)
+		<-ended
+		ours.Close()
+		if !strings.Contains(out.String(), "silent for 1m0s") {
+			t.Error(out.String())
+		}
+	})
 }
 
 // A socket that a dead server has left is replaced, one in use is not, nor is a file.

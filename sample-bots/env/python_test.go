@@ -1,12 +1,10 @@
 package env
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +25,7 @@ func newClient(t *testing.T) *client {
 	kit.Slow(t)
 	python, numpy, err := FindPython(t.Context())
 	if err != nil {
-		t.Skip(err)
+		kit.Lacks(t, "Python: "+err.Error())
 	}
 	c := &client{dir: t.TempDir(), python: python, numpy: numpy}
 	if _, err := WriteClient(c.dir); err != nil {
@@ -45,9 +43,7 @@ func newClient(t *testing.T) *client {
 // run runs a program of the directory and returns what it has printed.
 func (c *client) run(t *testing.T, env string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, c.python, append([]string{"-B"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), c.python, append([]string{"-B"}, args...)...)
 	cmd.Dir, cmd.Env = c.dir, append(c.env, env)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -89,23 +85,6 @@ func TestPython(t *testing.T) {
 	}
 	if seen[0] != seen[len(seen)-1] {
 		t.Errorf("without numpy\n%swith\n%s", seen[0], seen[len(seen)-1])
-	}
-}
-
-// The example learns.
-func TestExample(t *testing.T) {
-	c := newClient(t)
-	lines := strings.Split(strings.TrimSpace(c.run(t, "", exampleFile, "--games", "1600", "--tests", "600")), "\n")
-	score := func(line string) float64 {
-		fields := strings.Fields(line)
-		x, err := strconv.ParseFloat(strings.TrimSuffix(fields[1], "%"), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return x
-	}
-	if first, last := score(lines[1]), score(lines[len(lines)-1]); len(lines) != 7 || first > 65 || last < first+15 {
-		t.Errorf("the agent has not learned:\n%s", strings.Join(lines, "\n"))
 	}
 }
 

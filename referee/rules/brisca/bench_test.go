@@ -108,7 +108,8 @@ func BenchmarkPlayout(b *testing.B) {
 			s.Playout(r)
 		}
 		floor += middle.Sub(start)
-		own += time.Since(middle)
+		end := time.Now()
+		own += end.Sub(middle)
 		games += batch
 	}
 	b.ReportMetric(float64(own.Nanoseconds())/float64(games), "ns/playout")

@@ -9,7 +9,9 @@ import (
 
 // However the hidden cards may lie, in the other hands and in the stock, comes as
 // often as any other way.
-func TestBriscaFromViewReach(t *testing.T) {
+func TestBriscaFromViewReach(t *testing.T) { briscaFromViewReach(t, 4) }
+
+func briscaFromViewReach(t *testing.T, seeds int) {
 	for _, c := range []struct {
 		about  string
 		rules  Rules
@@ -21,7 +23,7 @@ func TestBriscaFromViewReach(t *testing.T) {
 		{"known cards stay", Rules{Players: 2, Exchange: true}, 30},
 		{"no black hand", Rules{Players: 3, BlackHand: true}, 30},
 	} {
-		for seed := range uint64(20) {
+		for seed := range uint64(seeds) {
 			r := rules.NewRand(seed)
 			stream := rules.FastStream(r)
 			v := Variant{c.rules}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
@@ -80,11 +79,9 @@ func shuffled(v Variant, r *rules.Rand) []baraja.Card {
 }
 
 // Every option, thousands of games, and what is rare must have been met.
-func TestBriscaAgainstNaive(t *testing.T) {
-	games := 80
-	if kit.Short() {
-		games = 10
-	}
+func TestBriscaAgainstNaive(t *testing.T) { briscaAgainstNaive(t, 12) }
+
+func briscaAgainstNaive(t *testing.T, games int) {
 	met := map[string]int{}
 	r := rules.NewRand(1)
 	for _, v := range everyVariant() {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"pgregory.net/rapid"
 )
@@ -391,11 +390,9 @@ func everyRules() (list []Rules) {
 }
 
 // Games in every combination of options, move by move.
-func TestPodridaAgainstNaive(t *testing.T) {
-	games := 50
-	if kit.Short() {
-		games = 4
-	}
+func TestPodridaAgainstNaive(t *testing.T) { podridaAgainstNaive(t, 4) }
+
+func podridaAgainstNaive(t *testing.T, games int) {
 	for _, r := range everyRules() {
 		t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
 			t.Parallel()

@@ -102,12 +102,14 @@ func TestPodridaRedealIsPossible(t *testing.T) {
 // Every deal that the play so far allows must come out, all about as often, and
 // wherever the cards really are. Rounds that use up the pack, near their end, have
 // few enough to count.
-func TestPodridaRedealIsEven(t *testing.T) {
+func TestPodridaRedealIsEven(t *testing.T) { redealIsEven(t, 3) }
+
+func redealIsEven(t *testing.T, positions int) {
 	t.Run("redeal", func(t *testing.T) {
-		countDeals(t, func(s *State, r *rules.Rand) { s.Redeal(0, r) })
+		countDeals(t, positions, func(s *State, r *rules.Rand) { s.Redeal(0, r) })
 	})
 	t.Run("from view", func(t *testing.T) {
-		countDeals(t, func(s *State, r *rules.Rand) {
+		countDeals(t, positions, func(s *State, r *rules.Rand) {
 			made, err := Variant{s.rules}.FromView(rules.Observe(s, 0), r)
 			if err != nil {
 				t.Fatal(err)
@@ -116,7 +118,7 @@ func TestPodridaRedealIsEven(t *testing.T) {
 		})
 	})
 	t.Run("constructed", func(t *testing.T) {
-		countDeals(t, func(s *State, r *rules.Rand) {
+		countDeals(t, positions, func(s *State, r *rules.Rand) {
 			h := s.hidden(0, Failures)
 			h.Construct(r)
 			h.Give(s.hands[:])
@@ -124,9 +126,9 @@ func TestPodridaRedealIsEven(t *testing.T) {
 	})
 }
 
-func countDeals(t *testing.T, redeal func(*State, *rules.Rand)) {
+func countDeals(t *testing.T, positions int, redeal func(*State, *rules.Rand)) {
 	counted := 0 // positions; the generator's seeds soon give enough of them
-	for n := uint64(0); counted < 12; n++ {
+	for n := uint64(0); counted < positions; n++ {
 		rand := rules.NewRand(n)
 		stream := rules.FastStream(rand)
 		var s State

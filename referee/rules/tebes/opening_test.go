@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -106,11 +105,9 @@ func (n *naive) canEscape() bool {
 }
 
 // Openings of all lengths on all boards, then the games from there.
-func TestTebesOpenings(t *testing.T) {
-	seeds := 12
-	if kit.Short() {
-		seeds = 2
-	}
+func TestTebesOpenings(t *testing.T) { tebesOpenings(t, 2) }
+
+func tebesOpenings(t *testing.T, seeds int) {
 	var seen tallies
 	redraws, none := 0, 0
 	for variant := range 16 {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
@@ -293,11 +292,9 @@ func wordRules(limit uint16) []Rules {
 }
 
 // Games in every combination of options, move by move.
-func TestTeekoAgainstNaive(t *testing.T) {
-	games := 80
-	if kit.Short() {
-		games = 20
-	}
+func TestTeekoAgainstNaive(t *testing.T) { teekoAgainstNaive(t, 10) }
+
+func teekoAgainstNaive(t *testing.T, games int) {
 	for _, limit := range []uint16{defaultLimit, 0, 1, 7, 8, 30, maxLimit} {
 		for _, r := range wordRules(limit) {
 			t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
@@ -321,11 +318,9 @@ func TestTeekoAgainstNaive(t *testing.T) {
 }
 
 // Openings of all lengths, then the games from there.
-func TestTeekoOpenings(t *testing.T) {
-	seeds := 60
-	if kit.Short() {
-		seeds = 15
-	}
+func TestTeekoOpenings(t *testing.T) { teekoOpenings(t, 5) }
+
+func teekoOpenings(t *testing.T, seeds int) {
 	redraws := 0
 	for _, r := range append(wordRules(defaultLimit), wordRules(1)...) {
 		for plies := 1; plies <= rules.MaxOpening; plies++ {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
@@ -253,11 +252,9 @@ func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) 
 }
 
 // Every option, thousands of games, and what is rare must have been met.
-func TestTuteAgainstNaive(t *testing.T) {
-	games := 60
-	if kit.Short() {
-		games = 10
-	}
+func TestTuteAgainstNaive(t *testing.T) { tuteAgainstNaive(t, 12) }
+
+func tuteAgainstNaive(t *testing.T, games int) {
 	met := map[string]int{}
 	r := rules.NewRand(1)
 	for _, v := range everyVariant() {

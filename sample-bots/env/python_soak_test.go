@@ -1,0 +1,26 @@
+//go:build soak
+
+package env
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The example learns.
+func TestExample(t *testing.T) {
+	c := newClient(t)
+	lines := strings.Split(strings.TrimSpace(c.run(t, "", exampleFile, "--games", "1600", "--tests", "600")), "\n")
+	score := func(line string) float64 {
+		fields := strings.Fields(line)
+		x, err := strconv.ParseFloat(strings.TrimSuffix(fields[1], "%"), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	if first, last := score(lines[1]), score(lines[len(lines)-1]); len(lines) != 7 || first > 65 || last < first+15 {
+		t.Errorf("the agent has not learned:\n%s", strings.Join(lines, "\n"))
+	}
+}
