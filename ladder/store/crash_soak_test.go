@@ -18,6 +18,7 @@ import (
 )
 
 func init() {
+	checks = "100"
 	modes["crash"], modes["move"] = finishUntilKilled, moveUntilKilled
 }
 

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -328,14 +329,16 @@ func makeTemplate(tb testing.TB) string {
 	return dir
 }
 
+// checks is how often a property is checked. A check here is a whole competition: fewer than usual are
+// enough, unless more are asked for.
+var checks = map[bool]string{false: "12", true: "4"}[kit.Raced()] // with the race detector SQLite is ten times slower
+
 // modes are what the test binary can be when a test starts it again.
 var modes = refereetest.Modes{}
 
 func TestMain(m *testing.M) {
 	refereetest.Main(m, modes, func(dir string) error {
 		templates = dir
-		// A check here is a whole competition: fewer are enough, unless more are
-		// asked for.
-		return flag.Set("rapid.checks", "12")
+		return flag.Set("rapid.checks", checks)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/store"
@@ -69,6 +70,10 @@ func TestKilledInEveryStage(t *testing.T) {
 		awaitState(t, string(w.Dir), v.ID, state, over)
 		server.Process.Kill()
 		<-over
+		kit.Until(t, "the directory is free", func() bool { // of what the server was about to start
+			s, err := store.Open(string(w.Dir), store.Options{Exclusive: true})
+			return err == nil && s.Close() == nil
+		})
 	}
 	s, err := store.Open(string(w.Dir), store.Options{Server: true})
 	if err != nil {
