@@ -9,6 +9,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func TestCount(t *testing.T) {
@@ -85,7 +87,7 @@ func TestQuote(t *testing.T) {
 		t.Errorf("a plain word is quoted as %s", got)
 	}
 	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("there is no sh")
+		kit.Lacks(t, "sh")
 	}
 	for _, word := range []string{"", " ", "my bot", "it's", `a\b`, `"a"`, "$HOME", "*", "~", "a;b", "a|b", "#a", "a=b", "!x", "{a,b}"} {
 		out, err := exec.Command("sh", "-c", "printf %s "+Quote(word)).Output()
@@ -94,7 +96,7 @@ func TestQuote(t *testing.T) {
 		}
 	}
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("there is no bash")
+		kit.Lacks(t, "bash")
 	}
 	for _, word := range []string{"a\xffb", "red\x1b[31m", "line\nbreak", "it's\ta \"tab\"\\", "\u202eright"} {
 		cmd := exec.Command("bash", "-c", "printf %s "+Quote(word))
