@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // drawBouts returns matches of ten deals between teams drawn at random.
@@ -56,6 +58,7 @@ func TestBoutsOfOne(t *testing.T) {
 // Ratings of members of teams are on the bots' own scale, and their intervals
 // hold the truth as often as they say.
 func TestBoutsCoverage(t *testing.T) {
+	kit.Slow(t)
 	const bots, runs = 16, 60
 	for _, c := range []struct{ members, bouts int }{{2, 100}, {2, 400}, {3, 400}} {
 		covered, ratio := 0, 0.0

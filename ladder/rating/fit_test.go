@@ -253,7 +253,7 @@ func TestCountMerges(t *testing.T) {
 }
 
 // The same seed gives the same intervals however many processors share the work.
-func TestBootstrapDeterministic(t *testing.T) {
+func TestBootstrapRaced(t *testing.T) {
 	r := simRand(1)
 	deals := cards.tournament(r, []float64{-50, 0, 50}, 20)
 	run := func(procs int, seed uint64) []Estimate {

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // Each row found by itself gives the intervals that the whole inverse gives, in groups with and
@@ -41,6 +43,7 @@ func TestRowsAlone(t *testing.T) {
 
 // More bots than are inverted as a whole have intervals, too.
 func TestManyBots(t *testing.T) {
+	kit.Slow(t)
 	r := rand.New(rand.NewPCG(1, 1))
 	const bots = maxWhole + 1
 	var pairs []Pair

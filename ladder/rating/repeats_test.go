@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // printOf returns a fingerprint that no other number has.
@@ -90,6 +92,7 @@ func (g simGame) repeated(r *rand.Rand, skill float64, deals int) (distinct, all
 // tests, a LOS of over 95 % is wrong in one of twenty, and so are sequential tests;
 // figures that counted the repeated deals would claim more than there is.
 func TestRepeatsCoverage(t *testing.T) {
+	kit.Slow(t)
 	repeatsCoverage(t, coverage{"cards", cards, 100}, coverage{"board", board, 0})
 }
 
@@ -138,6 +141,7 @@ func repeatsCoverage(t *testing.T, list ...coverage) {
 
 // The same for the ratings of a tournament and a sequential test.
 func TestRepeatsCoverageOfRatings(t *testing.T) {
+	kit.Slow(t)
 	const tests = 1000
 	r, elos := simRand(5), []float64{-100, 0, 100}
 	held := 0

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // tallyOfCounts has the deals in each class of k/2g, lowest first.
@@ -311,6 +313,7 @@ func errorRate(t *testing.T, s SPRT, g simGame, elo float64, tests int) (rate, d
 // Over 1,000 simulated tests under each hypothesis the share of errors stays
 // within the nominal rate, up to 2.33 standard errors of a share of 1,000.
 func TestSPRTErrorRates(t *testing.T) {
+	kit.Slow(t)
 	const tests = 1000
 	for _, c := range []struct {
 		name string

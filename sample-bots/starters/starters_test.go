@@ -26,16 +26,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// TestMain makes the test binary run as a house bot in real processes, and keeps
-// builds away from the user's cache, but for Go's.
-func TestMain(m *testing.M) {
-	refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, func(dir string) error {
-		if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
-			os.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
-		}
-		return os.Setenv("XDG_CACHE_HOME", dir)
-	})
-}
+// TestMain makes the test binary run as a house bot in real processes.
+func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refereetest.House}, nil) }
 
 // source is the main file of each starter.
 var source = map[string]string{
@@ -292,8 +284,8 @@ func conforms(t testing.TB, p program.Program) {
 	}
 }
 
-// all plays a starter at every setting, against @random and against itself.
-func all(t testing.TB, l Language) (replays []string) {
+// all plays a starter against @random and against itself, at one setting of each game or every one.
+func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
 	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
@@ -307,8 +299,8 @@ func all(t testing.TB, l Language) (replays []string) {
 	conforms(t, programs[0])
 	for i, s := range settings {
 		other := i == 0 || settings[i-1].game != s.game
-		if kit.Short() && !other {
-			continue // one setting of each game
+		if !every && !other {
+			continue
 		}
 		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot))
 		if other { // itself once at each game
@@ -320,24 +312,31 @@ func all(t testing.TB, l Language) (replays []string) {
 
 // Every starter plays every game without a fault, and with the same seeds and
 // opponents they all make the same moves and think the same.
-func TestStartersPlayAlike(t *testing.T) {
+func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
+
+func playAlike(t *testing.T, every bool) {
+	// Builds stay away from the user's cache, but for Go's.
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		t.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	i := slices.IndexFunc(Languages, func(l Language) bool { return l.Missing() == nil })
 	if i < 0 {
-		t.Skip("NO STARTER IS TESTED: none of their languages is installed: try script/interpreters")
+		kit.Lacks(t, "all languages of starters")
 	}
 	model := Languages[i]
-	first := sync.OnceValue(func() []string { return all(t, model) })
+	first := sync.OnceValue(func() []string { return all(t, model, every) })
 	for _, l := range Languages {
 		t.Run(l.Name, func(t *testing.T) {
 			t.Parallel()
 			if missing := l.Missing(); missing != nil {
-				t.Skipf("NO BOT IN %s IS TESTED: %s is not installed: try script/interpreters", strings.ToUpper(l.Title), strings.Join(missing, ", "))
+				kit.Lacks(t, strings.Join(missing, " and ")+" for bots in "+l.Title)
 			}
 			want := first()
 			if l.Name == model.Name {
 				return
 			}
-			if diff := cmp.Diff(want, all(t, l)); diff != "" {
+			if diff := cmp.Diff(want, all(t, l, every)); diff != "" {
 				t.Errorf("the games differ (-%s +%s):\n%s", model.Name, l.Name, diff)
 			}
 		})

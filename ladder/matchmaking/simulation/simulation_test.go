@@ -91,7 +91,7 @@ func TestNewcomers(t *testing.T) {
 }
 
 // The same seed gives the same figures, whichever processor takes a run.
-func TestDeterministic(t *testing.T) {
+func TestDeterministicRaced(t *testing.T) {
 	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
 	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
 		first, err := Converge(context.Background(), c, method(t, name))

@@ -63,7 +63,7 @@ func read(t *testing.T, dir, name string) string {
 
 // TestDeterministic checks that a search comes to the same files whatever the number of workers,
 // with every kind of fitness, and to others with another seed.
-func TestDeterministic(t *testing.T) {
+func TestWorkersRaced(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
 		"brisca2":      func(c *Config) { c.Double = true },
 		"brisca3":      func(c *Config) { c.Rival = RandomRival },

@@ -154,7 +154,7 @@ func train(t *testing.T, n *Net, steps, batch int, sample func(*Sample)) (mean f
 }
 
 // The number of workers does not change a bit of the net.
-func TestWorkers(t *testing.T) {
+func TestWorkersRaced(t *testing.T) {
 	var first *Net
 	for _, workers := range []int{1, 2, 5} {
 		n := newNet(t, Softmax, 30, 20, 10)

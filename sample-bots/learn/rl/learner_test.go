@@ -145,7 +145,7 @@ func TestDefectsCostStrength(t *testing.T) {
 	}
 }
 
-func TestWorkersDoNotMatter(t *testing.T) {
+func TestWorkersRaced(t *testing.T) {
 	for _, variant := range []string{OneState, ManyStates} {
 		c := Default("brisca2")
 		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4

@@ -1,0 +1,38 @@
+//go:build soak && linux
+
+package experiment
+
+import "testing"
+
+// With the weights and the learner that the study's figures show, experiments 1 and 4 agree; with the
+// rule as it is written they do not.
+func TestTeekoStudy(t *testing.T) {
+	for name, rows := range map[string]map[string]Verdict{
+		"teeko-1": {"as written": Differs, "published weights": Agrees},
+		"teeko-4": {"as written": Differs, "replaced": Agrees},
+	} {
+		e, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := options(1)
+		o.Scale = 0.2
+		r, err := e.Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := 0
+		for _, f := range r.Tables[0].Figures {
+			want, ok := rows[f.Row]
+			if !ok || f.Column != "won" {
+				continue
+			}
+			if seen++; f.Verdict != want {
+				t.Errorf("%s, %s: %+v %s, want %s", name, f.Row, f.Ours, f.Verdict, want)
+			}
+		}
+		if seen != len(rows) {
+			t.Errorf("%s: %d of %d rows", name, seen, len(rows))
+		}
+	}
+}

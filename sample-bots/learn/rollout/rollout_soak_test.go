@@ -1,0 +1,46 @@
+//go:build soak
+
+package rollout
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+)
+
+// A net of a moment's training wins more than random players, and its model plays as it does.
+func TestLearns(t *testing.T) {
+	for _, mode := range []string{"brisca2", "follow2"} {
+		c := small(mode)
+		c.Hidden, c.Generations, c.Games, c.Rate = []int{32}, 6, 200, 0.005
+		dir := filepath.Join(t.TempDir(), "run")
+		f := open(t, dir, c, false)
+		r, err := Train(t.Context(), c, nil, f, 2, nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %+v", mode, r)
+		if r.Random.Share() < 0.6 || r.Positions == 0 {
+			t.Errorf("%s: %+v", mode, r)
+		}
+		h, b, file, err := model.Open(filepath.Join(dir, run.ModelFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		p, err := Read(h, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := newTraining(c, nil, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again.games = []games{newGames(&c, p.Mode, p.net), newGames(&c, p.Mode, p.net)}
+		if tally := again.test(finalTest); tally != r.Random {
+			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+//go:build soak
+
+package sl
+
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn"
+)
+
+// A net that has learned from some thousand random games beats random play clearly.
+func TestBeatsRandom(t *testing.T) {
+	set := data(t, "brisca2", 300)
+	c := config(set)
+	c.Rate, c.Epochs = 0.003, 3
+	tr := training(t, set, c, 2)
+	if _, err := train(t, t.Context(), tr, t.TempDir(), false); err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000
+	won := duel(tr.Agent(), set.Mode, n)
+	if won < n*58/100 {
+		t.Errorf("%d of %d games won against random play", won, n)
+	}
+}
+
+// duel returns how many games of two an agent wins against random play.
+func duel(a *Agent, m learn.Mode, n int) (won int) {
+	r := rules.NewRand(3)
+	src := rules.FastStream(r)
+	for i := range n {
+		var w learn.Watch
+		p := &learn.Brisca{}
+		p.Begin(m, m.Rules()[i/2%16], &src)
+		for p.Turn() >= 0 {
+			legal := p.Legal(nil)
+			move := legal[r.Below(len(legal))]
+			if p.Turn() == i%2 {
+				move, _ = Choose[learn.Brisca](a, p, &w, legal, false)
+			}
+			learn.Step[learn.Brisca](p, &w, move)
+		}
+		if learn.Standing(p.Board(), false, i%2) > 0 {
+			won++
+		}
+	}
+	return won
+}
