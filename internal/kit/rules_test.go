@@ -25,10 +25,14 @@ var forbidden = map[string][]string{
 	"os":      {"Setenv"},
 }
 
-// methods are what tests may not call of whatever value.
-var methods = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline", "Skip", "Skipf", "SkipNow"}
+// methods are what tests may not call of whatever value, and skips of a test or benchmark.
+var (
+	methods = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
+	skips   = []string{"Skip", "Skipf", "SkipNow"}
+)
 
-// bubbles are functions within whose arguments time is that of a bubble.
+// bubbles are functions within whose arguments time is that of a bubble, as it is within those of
+// functions of the same file that call them.
 var bubbles = []string{"synctest.Test", "bubble.Run"}
 
 // offences returns what a file names against the rules, by its position.
@@ -45,10 +49,22 @@ func offences(files *token.FileSet, file *ast.File) (all []string) {
 	add := func(n ast.Node, what string) {
 		all = append(all, fmt.Sprintf("%s: %s", files.Position(n.Pos()), what))
 	}
+	local := map[string]bool{} // functions of the file that call one of the bubbles
+	for _, d := range file.Decls {
+		ast.Inspect(d, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				of, name := selected(s)
+				if f, ok := d.(*ast.FuncDecl); ok && slices.Contains(bubbles, of+"."+name) {
+					local[f.Name.Name] = true
+				}
+			}
+			return true
+		})
+	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
 			of, name := selected(call.Fun)
-			if slices.Contains(bubbles, of+"."+name) {
+			if id, ok := call.Fun.(*ast.Ident); ok && local[id.Name] || slices.Contains(bubbles, of+"."+name) {
 				return false
 			}
 			if name == "Setenv" && len(call.Args) > 0 {
@@ -56,7 +72,7 @@ func offences(files *token.FileSet, file *ast.File) (all []string) {
 					add(n, "Setenv(TMPDIR)")
 				}
 			}
-			if slices.Contains(methods, name) {
+			if slices.Contains(methods, name) || slices.Contains(skips, name) && slices.Contains([]string{"t", "b", "f", "tb"}, of) {
 				add(n, name)
 			}
 		}
@@ -152,10 +168,12 @@ func TestOffences(t *testing.T) {
 		{`clock.Sleep(1)`, "clock.Sleep"},
 		{`synctest.Test(t, func(t *testing.T) { time.Sleep(1) })`, ""},
 		{`bubble.Run(t, func(t *testing.T) { time.Sleep(1) })`, ""},
+		{`held(t, func() { time.Sleep(1) })`, ""},
 		{`group.Run(t, func(t *testing.T) { time.Sleep(1) })`, "time.Sleep"},
 	} {
 		files := token.NewFileSet()
-		code := "package p\nimport (\"os\"; \"time\"; clock \"time\"; \"testing\")\nfunc f() {\n" + c.code + "\n}\n"
+		code := "package p\nimport (\"os\"; \"time\"; clock \"time\"; \"testing\")\n" +
+			"func held(t *testing.T, f func()) { synctest.Test(t, func(*testing.T) { f() }) }\nfunc f() {\n" + c.code + "\n}\n"
 		file := Get[*ast.File](t)(parser.ParseFile(files, "", code, 0))
 		var got []string
 		for _, o := range offences(files, file) {
