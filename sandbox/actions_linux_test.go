@@ -18,10 +18,10 @@ func init() {
 		"hello":      func([]string) { fmt.Println("hello") },
 		"exit":       func([]string) { unix.Exit(7) },
 		"echo":       func([]string) { io.Copy(os.Stdout, os.Stdin) },
-		"sleep":      func([]string) { fmt.Println("asleep"); time.Sleep(time.Hour) },
+		"sleep":      func([]string) { fmt.Println("asleep"); hang() },
 		"fault":      fault,
 		"eat":        func([]string) { eat() },
-		"eat-child":  func([]string) { again("eat").Run(); fmt.Println("the child is gone"); time.Sleep(time.Hour) },
+		"eat-child":  func([]string) { again("eat").Run(); fmt.Println("the child is gone"); hang() },
 		"eat-many":   eatMany,
 		"spin":       func([]string) { spin() },
 		"spin-two":   func([]string) { again("spin").Start(); spin() },
@@ -40,7 +40,20 @@ func init() {
 		"open-pairs": openPairs,
 		"count":      count,
 		"signals":    signalInit,
-		"close":      func([]string) { os.Stdout.Close(); time.Sleep(time.Hour) },
+		"close":      func([]string) { os.Stdout.Close(); hang() },
+	}
+}
+
+// hang stays until it is ended.
+func hang() {
+	for {
+		unix.Pause()
+	}
+}
+
+// pause lets other programs go on.
+func pause(d time.Duration) {
+	for rest := unix.NsecToTimespec(d.Nanoseconds()); unix.Nanosleep(&rest, &rest) != nil; {
 	}
 }
 
@@ -80,7 +93,7 @@ func eatMany([]string) {
 			fmt.Println(err)
 		}
 	}
-	time.Sleep(time.Hour)
+	hang()
 }
 
 func init() {
@@ -89,7 +102,7 @@ func init() {
 		for i := range b {
 			b[i] = byte(i)
 		}
-		time.Sleep(time.Hour)
+		hang()
 		runtime.KeepAlive(b)
 	}
 }
@@ -204,7 +217,7 @@ func build(args []string) {
 func count([]string) {
 	for i := 0; ; i++ {
 		fmt.Println(i)
-		time.Sleep(time.Millisecond)
+		pause(time.Millisecond)
 	}
 }
 
@@ -231,7 +244,7 @@ func mapMany([]string) {
 			fmt.Println(err)
 		}
 	}
-	time.Sleep(time.Hour)
+	hang()
 }
 
 func mapSome([]string) {
@@ -243,7 +256,7 @@ func mapSome([]string) {
 	if err != nil {
 		fmt.Println(err)
 	}
-	time.Sleep(time.Hour)
+	hang()
 }
 
 // openPairs opens what it may of sockets and pipes and tries to have their buffers
@@ -267,6 +280,6 @@ func openPairs([]string) {
 		}
 		open = ends[1] + 1
 	}
-	time.Sleep(4 * pollEvery) // it is looked at, and is let live
+	pause(4 * pollEvery) // it is looked at, and is let live
 	fmt.Println(raised, "raised")
 }

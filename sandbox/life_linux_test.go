@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 func init() {
@@ -39,7 +38,7 @@ func init() {
 			}
 		}
 		fmt.Println("ready")
-		time.Sleep(time.Hour)
+		hang()
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build soak && linux
+
 package sandbox
 
 import (
