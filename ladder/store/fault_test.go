@@ -113,13 +113,17 @@ func TestNoDatabase(t *testing.T) {
 // Characters that mean something in an address do not in a directory's name.
 func TestDirNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"a b", "100%", "what?", "#1", "ñandú", "%41", "a&b=c"} {
-		dir := filepath.Join(t.TempDir(), name)
-		c := openStore(t, dir)
-		c.begin()
-		check(t, c.Close())
+	for _, name := range []string{"a b&c=d", "100%", "what?", "ñ#1", "%41"} {
+		parent := t.TempDir()
+		dir := filepath.Join(parent, name)
+		s, err := Open(dir, Options{Server: true, NoSync: true}) // which makes it
+		check(t, err)
+		check(t, s.Close())
 		if _, err := os.Stat(datadir.Dir(dir).Database()); err != nil {
 			t.Errorf("%q: %v", name, err)
+		}
+		if all, err := os.ReadDir(parent); err != nil || len(all) != 1 {
+			t.Errorf("%q: beside it there are %v, %v", name, all, err)
 		}
 	}
 }
@@ -143,6 +147,9 @@ func TestRights(t *testing.T) {
 	}
 	dir := t.TempDir()
 	check(t, os.Chmod(dir, 0o755))
+	s, err := Open(dir, Options{Server: true, NoSync: true}) // which makes them
+	check(t, err)
+	check(t, s.Close())
 	c := openStore(t, dir)
 	c.begin()
 	for _, name := range []string{"timba.db", "timba.db-wal", "timba.db-shm"} {
