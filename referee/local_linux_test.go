@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -57,15 +58,17 @@ func TestLocalBotsFaults(t *testing.T) {
 			return err
 		}, protocol.Timeout, "no move within 20 ms"},
 	} {
-		m := &Match{Variant: variant(t, "teeko", ""), Bots: []Bot{inside("culprit", c.serve), houseBot("first")}, Seed: rules.Seed{6},
-			Clock: Clock{Move: 20 * time.Second, Startup: time.Minute}}
-		if c.code == protocol.Timeout {
-			m.Clock.Move = 20 * time.Millisecond
-		}
-		g := oneGame(t, m)
-		if len(g.Faults) != 1 || g.Faults[0].Seat != 0 || g.Faults[0].Code != c.code || !strings.Contains(g.Faults[0].Text, c.text) {
-			t.Errorf("%s: faults %v, want %s: %s", name, g.Faults, c.code, c.text)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			m := &Match{Variant: variant(t, "teeko", ""), Bots: []Bot{inside("culprit", c.serve), houseBot("first")}, Seed: rules.Seed{6},
+				Clock: Clock{Move: 20 * time.Second, Startup: time.Minute}}
+			if c.code == protocol.Timeout {
+				m.Clock.Move = 20 * time.Millisecond
+			}
+			g := oneGame(t, m)
+			if len(g.Faults) != 1 || g.Faults[0].Seat != 0 || g.Faults[0].Code != c.code || !strings.Contains(g.Faults[0].Text, c.text) {
+				t.Errorf("%s: faults %v, want %s: %s", name, g.Faults, c.code, c.text)
+			}
+		})
 	}
 }
 
@@ -89,11 +92,13 @@ func atTurn(in io.Reader, out io.Writer, text string) error {
 
 // An untimed bot may think for longer than the clock says, and the match can be
 // called off while it does.
-func TestLocalBotsUntimed(t *testing.T) {
+func TestLocalBotsUntimed(t *testing.T) { synctest.Test(t, untimedBot) }
+
+func untimedBot(t *testing.T) {
 	slow := func(in io.Reader, out io.Writer) error {
 		return protocol.Serve(in, out, "slow", "", func(turn *protocol.Turn) protocol.Answer {
 			if turn.Ply < 2 {
-				<-time.After(5 * time.Millisecond)
+				time.Sleep(5 * time.Millisecond)
 			}
 			return protocol.Answer{Move: turn.Moves.At(0)}
 		})
@@ -102,7 +107,7 @@ func TestLocalBotsUntimed(t *testing.T) {
 		Clock: Clock{Move: time.Millisecond, Startup: time.Minute, Margin: 0}}
 	m.Bots[0].Untimed = true
 	m.Bots[1].Untimed = true
-	if g := oneGame(t, m); len(g.Faults) > 0 || g.Moves[0].MS < 5 {
+	if g := oneGame(t, m); len(g.Faults) > 0 || g.Moves[0].MS != 5 {
 		t.Errorf("faults %v, the first move took %v ms", g.Faults, g.Moves[0].MS)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -143,27 +143,6 @@ func TestSandboxedPlays(t *testing.T) {
 	}
 }
 
-// slowWaker is a bot that takes long to be woken.
-type slowWaker struct{ *talker }
-
-func (c slowWaker) Begin(time.Time, time.Duration) error {
-	time.Sleep(20 * time.Millisecond)
-	return nil
-}
-
-// TestSandboxedWakes: the time for a move begins when its bot is awake.
-func TestSandboxedWakes(t *testing.T) {
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-		return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
-	}
-	for ply, move := range oneGame(t, m).Moves {
-		if move.MS >= 20 {
-			t.Fatalf("the move of ply %d took %v ms", ply, move.MS)
-		}
-	}
-}
-
 // TestSandboxedThinks: a bot that thinks all the time has thought after its opponent's
 // long turn, unless it is stopped meanwhile.
 func TestSandboxedThinks(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -73,53 +74,47 @@ func TestOwnClocks(t *testing.T) {
 func TestOwnClocksAreKept(t *testing.T) {
 	short := Clock{Move: 500 * time.Millisecond, Margin: 300 * time.Millisecond, Startup: time.Minute}
 	for _, slow := range []string{"bot0", "bot1"} {
-		ctx, cancel := context.WithCancel(t.Context())
-		m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
-		m.Bots[0].Clock = &short
-		m.start = func(_ context.Context, b Bot, scratch, tag string) (conn, error) {
-			if b.Name != slow {
-				return starter{}.start(ctx, b, scratch, tag)
-			}
-			var told []int
-			p := thinker(ctx, func(turn int) time.Duration {
-				switch {
-				case turn != 1:
-					return 0
-				case slow == "bot0": // not for ever once its time is up
-					<-ctx.Done()
-					return 0
+		synctest.Test(t, func(t *testing.T) {
+			m := &Match{Variant: variant(t, "teeko", "limit=12"), Bots: named(2), Seed: rules.Seed{1}, Clock: patient}
+			m.Bots[0].Clock = &short
+			m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+				if b.Name != slow {
+					return starter{}.start(ctx, b, scratch, tag)
 				}
-				return 900 * time.Millisecond // longer than the other's time
-			}, &told)
-			p.scratch = scratch
-			return p, nil
-		}
-		g := oneGame(t, m)
-		cancel()
-		valid(t, &g.Replay)
-		if slow == "bot1" {
-			if slices.ContainsFunc(g.Faults, func(f Fault) bool { return g.Seats[f.Seat].Name == slow }) {
-				t.Errorf("%s has time and is late: %v", slow, g.Faults)
+				return thinker(scratch, func(turn int) time.Duration {
+					if turn == 1 {
+						return 900 * time.Millisecond // longer than the time of one
+					}
+					return 0
+				}, new([]int)), nil
 			}
-			continue
-		}
-		want := "no move within 500 ms and the margin of 300 ms"
-		if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || !strings.HasPrefix(g.Faults[0].Text, want) {
-			t.Errorf("%s: %v, want %s", slow, g.Faults, want)
-		}
-		if c, err := g.Circumstances(m.Variant.Game(), g.Faults[0], nil); err != nil || c.Movetime != 500 {
-			t.Errorf("advice is for %d ms, %v", c.Movetime, err)
-		}
-		r := g.Replay
-		for i := range r.Moves {
-			if r.Moves[i].Seat == 0 {
-				r.Moves[i].MS = 801
-				break
+			g := oneGame(t, m)
+			valid(t, &g.Replay)
+			if slow == "bot1" {
+				if slices.ContainsFunc(g.Faults, func(f Fault) bool { return g.Seats[f.Seat].Name == slow }) {
+					t.Errorf("%s has time and is late: %v", slow, g.Faults)
+				}
+				return
 			}
-		}
-		if got := r.Verify(m.Variant.Game()); len(got) != 1 || !strings.Contains(got[0].Error(), "it took 801 ms where seat 0 had 800ms with the margin") {
-			t.Errorf("a move that is too slow for its own clock: %v", got)
-		}
+			want := "no move within 500 ms and the margin of 300 ms"
+			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || !strings.HasPrefix(g.Faults[0].Text, want) {
+				t.Errorf("%s: %v, want %s", slow, g.Faults, want)
+			}
+			if c, err := g.Circumstances(m.Variant.Game(), g.Faults[0], nil); err != nil || c.Movetime != 500 {
+				t.Errorf("advice is for %d ms, %v", c.Movetime, err)
+			}
+			r := g.Replay
+			for i := range r.Moves {
+				if r.Moves[i].Seat == 0 {
+					r.Moves[i].MS = 801
+					break
+				}
+			}
+			if got := r.Verify(m.Variant.Game()); len(got) != 1 || !strings.Contains(got[0].Error(), "it took 801 ms where seat 0 had 800ms with the margin") {
+				t.Errorf("a move that is too slow for its own clock: %v", got)
+			}
+
+		})
 	}
 }
 

@@ -1,38 +1,31 @@
 package referee
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// thinker returns a bot on pipes that takes its time for each of its turns, counted
-// from 0, and keeps the milliseconds that it is told.
-func thinker(ctx context.Context, think func(turn int) time.Duration, told *[]int) *process {
-	return piped(ctx, func(in io.Reader, out, _ io.Writer) {
-		turn := 0
-		lines := bufio.NewScanner(in)
-		for lines.Scan() {
-			l, err := protocol.ParseReferee(lines.Bytes())
-			switch {
-			case err != nil || l.Verb == protocol.RefBye:
-				return
-			case l.Verb == protocol.RefTimba:
-				io.WriteString(out, "ready\n")
-			case l.Verb == protocol.RefTurn:
-				*told = append(*told, l.MS)
-				time.Sleep(think(turn))
-				turn++
-				io.WriteString(out, "move "+string(l.Moves.At(0))+"\n")
-			}
-		}
-	})
+// thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
+// keeps the milliseconds that it is told.
+func thinker(scratch string, think func(turn int) time.Duration, told *[]int) conn {
+	turn := -1
+	return &slowed{
+		talker: talker{scratch: scratch, answer: func(l protocol.RefLine) string {
+			*told = append(*told, l.MS)
+			return firstMove(l)
+		}},
+		think: func(int) time.Duration {
+			turn++
+			return think(turn)
+		},
+		share: func() float64 { return 0 },
+	}
 }
 
 // Clocks: what a turn line tells, and when time is up.
@@ -60,43 +53,32 @@ func TestClocksOfTurns(t *testing.T) {
 		}, 1, "no move within the rest of its bank and the margin of 0 ms: think for less"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			left := nothingLeft(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			var told []int
-			sleep := func(turn int) time.Duration { // not for ever once its time is up
-				d := c.think(turn)
-				if d >= time.Minute {
-					<-ctx.Done()
+			synctest.Test(t, func(t *testing.T) {
+				var told []int
+				c.clock.Startup = time.Minute
+				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
+				m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+					if b.Name == "bot1" {
+						return starter{}.start(ctx, b, scratch, tag)
+					}
+					return thinker(scratch, c.think, &told), nil
 				}
-				return d % time.Minute
-			}
-			c.clock.Startup = time.Minute
-			m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-			m.start = func(_ context.Context, b Bot, scratch, tag string) (conn, error) {
-				if b.Name == "bot1" {
-					return starter{}.start(ctx, b, scratch, tag)
+				g := oneGame(t, m)
+				valid(t, &g.Replay)
+				checkTold(t, c.clock, g, told)
+				if c.late < 0 {
+					if len(g.Faults) > 0 {
+						t.Errorf("faults: %v", g.Faults)
+					}
+					return
 				}
-				p := thinker(ctx, sleep, &told)
-				p.scratch = scratch
-				return p, nil
-			}
-			g := oneGame(t, m)
-			cancel()
-			left()
-			valid(t, &g.Replay)
-			checkTold(t, c.clock, g, told)
-			if c.late < 0 {
-				if len(g.Faults) > 0 {
-					t.Errorf("faults: %v", g.Faults)
+				if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || g.Faults[0].Seat != 0 || !strings.HasPrefix(g.Faults[0].Text, c.reason) {
+					t.Fatalf("faults: %v, want a timeout: %s", g.Faults, c.reason)
 				}
-				return
-			}
-			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || g.Faults[0].Seat != 0 || !strings.HasPrefix(g.Faults[0].Text, c.reason) {
-				t.Fatalf("faults: %v, want a timeout: %s", g.Faults, c.reason)
-			}
-			if len(told) != c.late+1 {
-				t.Errorf("the time was up at turn %d, want %d", len(told)-1, c.late)
-			}
+				if len(told) != c.late+1 {
+					t.Errorf("the time was up at turn %d, want %d", len(told)-1, c.late)
+				}
+			})
 		})
 	}
 }
