@@ -22,7 +22,7 @@ var notRun = map[string]string{
 	"curl ":                   "web/api: TestDocumentation runs them",
 	"timba connect ":          "web/remote plays with real remote bots",
 	"go test ":                "they are tests",
-	"TIMBA_KILLS=":            "it is a test",
+	"script/soak ":            "they are tests",
 	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
 	"timba admin rerate ":     "a server runs on the directory; testdata/script/demo.txt runs it",
 	"timba demo":              "testdata/script/demo.txt runs the demo",

@@ -129,12 +129,16 @@ func (r *reader) take(e event) {
 			r.failed = append(r.failed, e.Package+" "+e.Test)
 			return
 		}
+		reason := ""
 		r.said[e.Package] = slices.DeleteFunc(r.said[e.Package], func(s said) bool {
-			if s.test == e.Test && e.Action == "skip" && place.MatchString(s.text) {
-				r.leftOut[strings.TrimSpace(place.ReplaceAllString(s.text, ""))]++
+			if s.test == e.Test && reason == "" && place.MatchString(s.text) {
+				reason = strings.TrimSpace(place.ReplaceAllString(s.text, ""))
 			}
 			return s.test == e.Test
 		})
+		if e.Action == "skip" {
+			r.leftOut[reason]++
+		}
 	}
 }
 
@@ -172,7 +176,7 @@ func (s *summary) print(wall time.Duration) {
 	}
 	var reasons []string
 	for reason, n := range s.leftOut {
-		reasons = append(reasons, fmt.Sprintf("%d tests: %s", n, reason))
+		reasons = append(reasons, fmt.Sprintf("%s (%d)", reason, n))
 	}
 	slices.Sort(reasons)
 	reasons = append(reasons, strings.Split(os.Getenv("TESTLOG_LEFT_OUT"), "\n")...)

@@ -324,7 +324,7 @@ func (p *plant) victimWell() bool {
 	}
 	// One that is being stopped does not answer.
 	answer := []unix.PollFd{{Fd: int32(p.answer.Fd()), Events: unix.POLLIN}}
-	for n := 0; n == 0; n, _ = poll(answer, 100) {
+	for n := 0; n == 0 && err == nil; n, err = poll(answer, 100) {
 		if signals(p.target.Victim, "ShdPnd")>>(unix.SIGSTOP-1)&1 != 0 || stopped(p.target.Victim) {
 			return false
 		}
