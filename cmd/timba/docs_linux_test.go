@@ -32,7 +32,6 @@ var notRun = map[string]string{
 	"go build ":               "the test binary is timba",
 	"gdb ":                    "a debugger waits for a person",
 	"(gdb) ":                  "a debugger waits for a person",
-	"jq ":                     "it reads what go test has written",
 	"timba worker ":           "TestWorker runs a worker of a server",
 	"timba serve --data /var/lib/timba --nats ":             "ladder/fleet TestGuests and TestServeNats run a NATS cluster",
 	"timba admin worker add lab-2 --creds ":                 "TestServeNats makes such credentials",
