@@ -21,7 +21,8 @@ type schedule struct {
 	changed *sync.Cond
 	first   int          // of the rotations that are played together
 	last    int          // behind them
-	coming  [][]int      // by rotation, the deals to assign, in order
+	coming  []int        // by rotation, the next deal to assign
+	earlier [][]int      // by rotation, the deals that were played before a resume, in order
 	open    []*scheduled // assigned and not finished
 	faulted [][]place    // by bot, where it had each fault
 
@@ -63,22 +64,18 @@ const busyEvery = time.Minute
 func newSchedule(m *Match) *schedule {
 	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots)), told: time.Now()}
 	s.changed = sync.NewCond(&s.mu)
-	played := map[place]bool{}
+	s.coming, s.earlier = make([]int, m.Rotations()), make([][]int, m.Rotations())
 	for _, p := range m.Earlier {
-		at := place{p.Deal, p.Rotation}
-		played[at] = true
+		s.earlier[p.Rotation] = append(s.earlier[p.Rotation], p.Deal)
 		for _, bot := range p.Faulted {
-			s.faulted[bot] = append(s.faulted[bot], at)
+			s.faulted[bot] = append(s.faulted[bot], place{p.Deal, p.Rotation})
 		}
 	}
 	for rotation := range m.Rotations() {
-		var coming []int
-		for deal := range m.Deals {
-			if (m.Only == nil || slices.Contains(m.Only, rotation)) && !played[place{deal, rotation}] {
-				coming = append(coming, deal)
-			}
+		slices.Sort(s.earlier[rotation])
+		if m.Only != nil && !slices.Contains(m.Only, rotation) {
+			s.coming[rotation] = m.Deals
 		}
-		s.coming = append(s.coming, coming)
 	}
 	return s
 }
@@ -124,7 +121,7 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 		if deal < s.match.Deals && (again == nil || deal < again.deal+mostAhead || again.at.After(time.Now())) {
 			if out, ok := s.out(deal); ok {
 				g := &scheduled{place: place{deal, rotation}, out: out}
-				s.coming[rotation] = s.coming[rotation][1:]
+				s.coming[rotation] = deal + 1
 				s.open = append(s.open, g)
 				return g, nil
 			}
@@ -144,18 +141,21 @@ func (s *schedule) next(ctx context.Context, rotations []int) (*scheduled, error
 
 // deal returns the next deal of a rotation to assign, behind the last one if there is none.
 func (s *schedule) deal(rotation int) int {
-	if len(s.coming[rotation]) == 0 {
-		return s.match.Deals
+	deal := s.coming[rotation]
+	for _, played := slices.BinarySearch(s.earlier[rotation], deal); played; _, played = slices.BinarySearch(s.earlier[rotation], deal) {
+		deal++
 	}
-	return s.coming[rotation][0]
+	s.coming[rotation] = deal
+	return min(deal, s.match.Deals)
 }
 
 // out returns which bots are disqualified from a deal; ok is false while unfinished games
 // can change that.
 func (s *schedule) out(deal int) (out []bool, ok bool) {
 	unfinished := 0
-	for _, coming := range s.coming[s.first:s.last] {
-		unfinished += sort.SearchInts(coming, deal)
+	for rotation := s.first; rotation < s.last; rotation++ {
+		next := s.coming[rotation]
+		unfinished += max(0, deal-next-(below(s.earlier[rotation], deal)-below(s.earlier[rotation], next)))
 	}
 	for _, g := range s.open {
 		if g.deal < deal {
@@ -177,6 +177,9 @@ func (s *schedule) out(deal int) (out []bool, ok bool) {
 	}
 	return out, true
 }
+
+// below returns how many numbers of a sorted list are less than another.
+func below(list []int, n int) int { return sort.SearchInts(list, n) }
 
 // seatsOf returns the maximum number of seats of a bot in a game.
 func (s *schedule) seatsOf(bot int) int {

@@ -106,7 +106,7 @@ func TestTogetherFaults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.coming[0] = nil
+	s.coming[0] = m.Deals
 	s.begin(1, 2)
 	out, ok := s.out(0)
 	if !ok || !slices.Equal(out, []bool{false, true}) {

@@ -77,7 +77,7 @@ var shortTimes = []string{"no-ready", "slow-ready", "silent", "late", "slow-drip
 func TestLimitsAndFaults(t *testing.T) {
 	var list []checkup
 	for _, f := range faults.All {
-		late := "500ms"
+		late := "1500ms"
 		if f.Name == "slow-ready" {
 			late = "-9s" // it is ready after a second
 		}
