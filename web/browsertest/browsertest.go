@@ -239,7 +239,16 @@ func (b *Tab) Press(keys ...string) {
 // Click clicks on what a selector finds first.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
-	b.Run(chromedp.Click(chromedp.CSS(selector)))
+	for {
+		_, err := chromedp.Run(b.Ctx, chromedp.Click(chromedp.CSS(selector)))
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), "Could not find node with given id") {
+			b.T.Fatalf("clicking on %s: %v", selector, err)
+		}
+		// The page has replaced it before it was clicked: the new one is clicked.
+	}
 }
 
 // Wait waits until a selector finds something, also on the page to which this one is about to give
