@@ -6,6 +6,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -149,6 +150,9 @@ func TestWorkersRaced(t *testing.T) {
 	for _, variant := range []string{OneState, ManyStates} {
 		c := Default("brisca2")
 		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
+		if kit.Raced() {
+			c.Episodes, c.Batch = 200, 100
+		}
 		if err := c.Check(); err != nil {
 			t.Fatal(err)
 		}
