@@ -113,7 +113,7 @@ func TestNoDatabase(t *testing.T) {
 // Characters that mean something in an address do not in a directory's name.
 func TestDirNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"a b&c=d", "100%", "what?", "ñ#1", "%41"} {
+	for _, name := range []string{"a b&c=d ñ#1", "what? 100% %41"} {
 		parent := t.TempDir()
 		dir := filepath.Join(parent, name)
 		s, err := Open(dir, Options{Server: true, NoSync: true}) // which makes it
