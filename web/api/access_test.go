@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,8 +44,8 @@ func archive(tb testing.TB, files ...string) string {
 
 // fresh gives names that were not there.
 var fresh = func() func(string) string {
-	n := 0
-	return func(prefix string) string { n++; return prefix + strconv.Itoa(n) }
+	var n atomic.Int64
+	return func(prefix string) string { return prefix + strconv.FormatInt(n.Add(1), 10) }
 }()
 
 func accessCases() map[string]accessCase {
