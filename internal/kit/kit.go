@@ -49,7 +49,7 @@ func Slow(t testing.TB) {
 func Needs(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
-		t.Skip(err)
+		Lacks(t, program)
 	}
 }
 
