@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,7 +36,7 @@ func (p *program) run(command []string, stderr io.Writer) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		err = fmt.Errorf("could not be started: %w", err)
+		err = fmt.Errorf("could not be started: %s", strings.TrimPrefix(err.Error(), "fork/exec "))
 		fmt.Fprintf(stderr, "%s %v\n", command[0], err)
 		p.seat.Close(err)
 		p.seat.Serve(noLines{}, io.Discard)
