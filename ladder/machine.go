@@ -8,7 +8,7 @@ type MachineState string
 // The states of machines.
 const (
 	MachineReady    MachineState = "ready"
-	MachineResting  MachineState = "resting"  // for a while, after it failed or its cores were used by others
+	MachineResting  MachineState = "resting"  // for a while, after it failed
 	MachineDraining MachineState = "draining" // it finishes what it plays, and leaves
 	MachineRefused  MachineState = "refused"
 	MachineAway     MachineState = "away" // it has credentials, and is not connected
@@ -25,7 +25,7 @@ type Machine struct {
 	Name   string
 	Local  bool // it is the server's own
 	State  MachineState
-	Reason string    // why it gets no matches, or fewer; "" for no reason. It is public
+	Reason string    // why it gets no matches; "" for no reason. It is public
 	Until  time.Time // end of its rest
 
 	// What follows is what the machine says of itself; empty while it is away.
@@ -40,7 +40,6 @@ type Machine struct {
 	Seen    time.Time // when it last told of itself; zero for never
 	Added   time.Time // when it was given credentials; zero for the server's own
 	Playing []MachineMatch
-	Resting int // cores that are left to others for a while
 
 	Finished int64 // matches
 	LastHour int   // of them, those of the last hour

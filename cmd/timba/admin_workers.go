@@ -74,15 +74,11 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 		if o == nil {
 			o = &wire.MachineOperator{}
 		}
-		cores := fmt.Sprint(m.Cores)
-		if m.Resting > 0 {
-			cores += fmt.Sprintf(" (%d rest)", m.Resting)
-		}
 		system := orDash(m.Arch)
 		if o.OS != "" {
 			system = o.OS + "/" + m.Arch
 		}
-		t.AppendRow(table.Row{m.Name, m.State, cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, orDash(m.Version), system, orDash(m.Sandbox), since(m.Seen)})
+		t.AppendRow(table.Row{m.Name, m.State, m.Cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, orDash(m.Version), system, orDash(m.Sandbox), since(m.Seen)})
 	}
 	t.Render()
 	showPlaying(w, list)

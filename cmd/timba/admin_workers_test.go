@@ -16,7 +16,7 @@ func TestShowWorkers(t *testing.T) {
 	then := time.Date(2024, 5, 6, 12, 0, 0, 0, time.Local)
 	var out strings.Builder
 	showWorkers(&out, []wire.Machine{
-		{Name: "local", Local: true, State: string(ladder.MachineReady), Version: "1.2", Arch: "amd64", Sandbox: "full", Cores: 4, Resting: 1, Seen: then, Finished: 70, LastHour: 5},
+		{Name: "local", Local: true, State: string(ladder.MachineReady), Version: "1.2", Arch: "amd64", Sandbox: "full", Cores: 4, Seen: then, Finished: 70, LastHour: 5},
 		{
 			Name: "lab-1", State: string(ladder.MachineReady), Version: "1.2", Arch: "arm64", Sandbox: "reduced", Cores: 1, Seen: then,
 			Playing: []wire.MachineMatch{
@@ -27,7 +27,7 @@ func TestShowWorkers(t *testing.T) {
 		},
 		{Name: "lab-2", State: string(ladder.MachineRefused), Reason: `timba 9.9 on "lab-2" has protocol 99, and the server has 1`, Version: "9.9", Seen: then},
 		{Name: "lab-3", State: string(ladder.MachineAway)},
-		{Name: "lab-4", State: string(ladder.MachineResting), Reason: "3 games were starved", Until: then, Cores: 2, Seen: then},
+		{Name: "lab-4", State: string(ladder.MachineResting), Reason: "it could not play a match", Until: then, Cores: 2, Seen: then},
 	})
 	kit.Golden(t, "workers.txt", out.String())
 }

@@ -177,7 +177,7 @@ func (r *Runner) pauseJob(ctx context.Context, j *job) {
 	}
 	r.count(j)
 	j.paused = true
-	j.machine.giveBack(j.core, false)
+	j.machine.giveBack(j.core)
 }
 
 // makeRoom ends the processes of a match that has paused, where its memory is in the way

@@ -273,30 +273,6 @@ func TestUnplayable(t *testing.T) {
 	}
 }
 
-// A machine whose cores others use again and again rests as a whole, and is named; the others play on.
-func TestMachineRests(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, tiny)
-	f := w.machines(0, "w1")
-	r := w.idle(0, func(o *Options) { o.Fleet = f })
-	m := r.machines[1]
-	for i := range 2*restless + 1 {
-		if r.rests(m) {
-			t.Fatalf("it rests after %d matches", i)
-		}
-		j := &job{match: &ladder.Match{ID: 1}, machine: m, core: m.take(referee.AnyCore, true)}
-		r.release(outcome{job: j, starved: 1})
-		r.backoffs.worked(m.coreName(referee.AnyCore))
-		r.endRests()
-	}
-	if !r.rests(m) || !strings.Contains(w.logged(), `a machine rests: other programs use its cores again and again while bots think" machine=w1`) {
-		t.Errorf("it does not rest, or is not named:\n%s", w.logged())
-	}
-	if jobs := r.choosesFor(t.Context(), m, nil); len(jobs) != 0 {
-		t.Errorf("a machine that rests gets %d matches", len(jobs))
-	}
-}
-
 // Many free cores get their matches in one transaction, each version as seldom as if they were begun
 // one by one, and no match twice.
 func TestBeginTogether(t *testing.T) {

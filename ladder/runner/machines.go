@@ -12,12 +12,10 @@ import (
 // machine is one that matches are played on. It belongs to the goroutine of Run.
 type machine struct {
 	fleet.Machine
-	free    []int // cores
-	used    []int // cores that jobs have
-	resting []int // cores that are left to others, until their backoff ends
-	memory  reserve[*job]
-	starved int    // matches that others' use of its cores spoiled, less those that went well
-	class   string // what it can play; see classOf
+	free   []int // cores
+	used   []int // cores that jobs have
+	memory reserve[*job]
+	class  string // what it can play; see classOf
 }
 
 // sync takes in what machines there are. Of one that has left, the jobs come to an end by
@@ -72,18 +70,10 @@ func (r *Runner) update(m *machine, there fleet.Machine) {
 	m.Machine, m.class = there, classOf(there)
 	m.memory.total = r.roomOf(m).Total
 	left := slices.Clone(there.Cores)
-	without := func(cores []int) (kept []int) {
-		for _, c := range cores {
-			if i := slices.Index(left, c); i >= 0 {
-				left, kept = slices.Delete(left, i, i+1), append(kept, c)
-			}
+	for _, c := range m.used { // jobs have them, or had: they come back by themselves
+		if i := slices.Index(left, c); i >= 0 {
+			left = slices.Delete(left, i, i+1)
 		}
-		return kept
-	}
-	without(m.used) // jobs have them, or had: they come back by themselves
-	resting := len(m.resting)
-	if m.resting = without(m.resting); len(m.resting) != resting {
-		r.roster.restingCores(m.Name, len(m.resting))
 	}
 	m.free = left
 	for _, p := range there.Playing {
@@ -112,8 +102,8 @@ func (m *machine) take(want int, any bool) (core int) {
 	return core
 }
 
-// giveBack takes a core back from a job. It is free, or rests.
-func (m *machine) giveBack(core int, rests bool) {
+// giveBack takes a core back from a job. It is free, if the machine still has it.
+func (m *machine) giveBack(core int) {
 	if i := slices.Index(m.used, core); i >= 0 {
 		m.used = slices.Delete(m.used, i, i+1)
 	}
@@ -125,11 +115,7 @@ func (m *machine) giveBack(core int, rests bool) {
 		}
 		return n
 	}
-	switch {
-	case count(m.free)+count(m.used)+count(m.resting) >= count(m.Cores): // the machine has it no more
-	case rests:
-		m.resting = append(m.resting, core)
-	default:
+	if count(m.free)+count(m.used) < count(m.Cores) {
 		m.free = append(m.free, core)
 	}
 }

@@ -11,7 +11,6 @@ type metrics struct {
 	games       *prometheus.CounterVec // by ladder
 	void        prometheus.Counter
 	starved     prometheus.Counter
-	resting     prometheus.Gauge
 	machines    *prometheus.GaugeVec // by state
 	unplayable  prometheus.Gauge
 	faults      *prometheus.CounterVec // by code
@@ -55,7 +54,6 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		games:       counters("timba_games_total", "Games of finished matches.", "ladder"),
 		void:        counter("timba_games_void_total", "Games played again after a failure of the referee, or because others used the core."),
 		starved:     counter("timba_games_starved_total", "Games played again because others used the core."),
-		resting:     gauge("timba_cores_resting", "Cores that are left to others for a while."),
 		machines:    prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "timba_machines", Help: "Machines that are there, by whether they get matches."}, []string{"state"}),
 		unplayable:  gauge("timba_versions_unplayable", "Live versions that no machine can play."),
 		faults:      counters("timba_faults_total", "Faults of bots in finished matches.", "code"),
@@ -70,7 +68,7 @@ func newMetrics(to prometheus.Registerer) *metrics {
 		fits:        seconds("timba_fit_seconds", "How long the maximum-likelihood fit of a ladder took.", prometheus.ExponentialBuckets(0.001, 4, 8)),
 	}
 	if to != nil {
-		to.MustRegister(m.finished, m.broken, m.games, m.void, m.starved, m.resting, m.machines, m.unplayable, m.faults, m.took, m.playing, m.waiting,
+		to.MustRegister(m.finished, m.broken, m.games, m.void, m.starved, m.machines, m.unplayable, m.faults, m.took, m.playing, m.waiting,
 			m.workers, m.paused, m.benched, m.stages, m.submissions, m.fits)
 	}
 	return m

@@ -63,7 +63,7 @@ func (r *Runner) giveBack(j *job) {
 	if j.asNew == nil {
 		delete(r.taken, j.match.ID)
 	}
-	j.machine.giveBack(j.core, false)
+	j.machine.giveBack(j.core)
 	j.machine.memory.release(j.held)
 	r.costs.ended(j.ladder(), j.charged, 0)
 }
@@ -90,7 +90,6 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 	o.took = time.Since(began)
 	if err == nil {
 		r.countVoid(p.machine, d.Result)
-		o.starved = d.Starved
 		err = r.keep(ctx, p, d.Result, o.took)
 	}
 	if errors.Is(err, fleet.ErrDetach) {

@@ -23,9 +23,7 @@ type roster struct {
 type record struct {
 	playing  map[fleet.Playing]ladder.MachineMatch // by match and attempt alone
 	seen     time.Time                             // before it left
-	resting  int                                   // cores
-	until    time.Time                             // end of the rest of all of it
-	why      string                                // it rests
+	until    time.Time                             // end of its rest
 	hour     hour
 	finished int64
 	void     int64
@@ -33,12 +31,8 @@ type record struct {
 	broken   int64
 }
 
-// Why a machine rests. Everybody may read it.
-const (
-	restsStarved = "other programs use its cores again and again while bots think"
-	restsFailed  = "it could not play a match"
-	coresStarved = "other programs use some of its cores while bots think"
-)
+// restsFailed is why a machine rests. Everybody may read it.
+const restsFailed = "it could not play a match"
 
 func newRoster() roster {
 	records, err := lru.New[string, *record](fleet.MaxConnections)
@@ -100,9 +94,9 @@ func (r *roster) broke(machine string) {
 	r.of(machine, func(x *record) { x.broken++ })
 }
 
-// rests notes that all of a machine rests.
-func (r *roster) rests(machine, why string, until time.Time) {
-	r.of(machine, func(x *record) { x.why, x.until = why, until })
+// rests notes that a machine rests, because it could not play a match.
+func (r *roster) rests(machine string, until time.Time) {
+	r.of(machine, func(x *record) { x.until = until })
 }
 
 // worked notes that a machine does not rest.
@@ -110,14 +104,9 @@ func (r *roster) worked(machine string) {
 	r.of(machine, func(x *record) { x.until = time.Time{} })
 }
 
-// restingCores notes how many cores of a machine rest.
-func (r *roster) restingCores(machine string, n int) {
-	r.of(machine, func(x *record) { x.resting = n })
-}
-
 // left notes that a machine is not there any more.
 func (r *roster) left(machine string, seen time.Time) {
-	r.of(machine, func(x *record) { x.seen, x.resting = seen, 0 })
+	r.of(machine, func(x *record) { x.seen = seen })
 }
 
 // Machines returns the machines that are there, and those of added that are not, by name and the
@@ -173,12 +162,8 @@ func (r *roster) fill(m *ladder.Machine, now time.Time) {
 	}
 	m.Playing = slices.SortedFunc(maps.Values(x.playing), func(a, b ladder.MachineMatch) int { return int(a.Match - b.Match) })
 	m.Finished, m.LastHour, m.Void, m.Starved, m.Broken = x.finished, x.hour.sum(now), x.void, x.starved, x.broken
-	m.Resting = x.resting
-	switch {
-	case now.Before(x.until):
-		m.State, m.Reason, m.Until = ladder.MachineResting, x.why, x.until
-	case x.resting > 0:
-		m.Reason = coresStarved
+	if now.Before(x.until) {
+		m.State, m.Reason, m.Until = ladder.MachineResting, restsFailed, x.until
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
-	"github.com/timba-arena/timba/ladder/laddertest"
-	"github.com/timba-arena/timba/referee"
 )
 
 // machineNamed returns a machine of a list.
@@ -132,42 +130,6 @@ func metricOf(t *testing.T, from *prometheus.Registry, name, label string) float
 	}
 	t.Fatalf("there is no metric %s with %s", name, label)
 	return 0
-}
-
-// A machine with starved cores says so; after many such matches all of it rests, until one goes
-// well.
-func TestStarvedMachineIsTold(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, tiny)
-	now := time.Unix(1000, 0)
-	f := laddertest.NewFleet(1)
-	f.Add(fleet.Machine{Name: "w1", Cores: []int{4, 7}})
-	r := w.idle(1, func(o *Options) { o.Now, o.Fleet = func() time.Time { return now }, f })
-	r.sync()
-	m := r.machines[slices.IndexFunc(r.machines, func(m *machine) bool { return m.Name == "w1" })]
-	end := func(starved int) ladder.Machine {
-		j := &job{match: &ladder.Match{ID: 12}, machine: m, core: m.take(referee.AnyCore, true)}
-		r.release(outcome{job: j, starved: starved, fine: []string{matchName(12)}})
-		r.endRests()
-		return machineNamed(t, r.Machines(nil), "w1")
-	}
-	got := end(1)
-	if got.State != ladder.MachineReady || got.Resting != 1 || got.Reason != coresStarved {
-		t.Errorf("with one core that rests it is %+v", got)
-	}
-	for range restless * 2 {
-		now = now.Add(maxBackoff)
-		r.endRests()
-		got = end(1)
-	}
-	if got.State != ladder.MachineResting || got.Reason != restsStarved || !got.Until.After(now) {
-		t.Errorf("after many spoiled matches it is %+v", got)
-	}
-	now = now.Add(maxBackoff)
-	r.endRests()
-	if got = machineNamed(t, r.Machines(nil), "w1"); got.State != ladder.MachineReady || got.Resting != 0 || got.Reason != "" {
-		t.Errorf("after its rest it is %+v", got)
-	}
 }
 
 // The matches of the last hour are counted by the minute.

@@ -294,7 +294,9 @@ func (r *Runner) begin(ctx, playing context.Context, ended chan<- outcome) {
 		}
 		r.resume(ctx)
 	}
-	r.endRests()
+	if r.restingMachines > 0 {
+		r.countMachines()
+	}
 	var jobs []*job
 	for more := true; more && ctx.Err() == nil; jobs = jobs[:0] {
 		more = false
@@ -428,7 +430,6 @@ type outcome struct {
 	paused  bool          // it has not ended, and wants to go on later
 	evicted bool          // it has not ended, and its processes have
 	took    time.Duration // 0 when it was not begun
-	starved int           // games that others' use of the core made void
 	again   []string      // what failed and gets a backoff
 	fine    []string      // what worked
 }
@@ -471,7 +472,7 @@ func (r *Runner) ended(o outcome) {
 	for _, name := range o.again {
 		until := r.backoffs.failed(name, now)
 		if name == machineName(o.attempt.Machine) {
-			r.roster.rests(o.attempt.Machine, restsFailed, until)
+			r.roster.rests(o.attempt.Machine, until)
 		}
 	}
 	if len(o.again) > 0 {

@@ -12,7 +12,7 @@ import (
 func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	doc := wire.Machine{
 		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason, Until: m.Until,
-		Version: m.Version, Arch: m.Arch, Sandbox: m.Sandbox, Cores: m.Cores, Resting: m.Resting, Seen: m.Seen,
+		Version: m.Version, Arch: m.Arch, Sandbox: m.Sandbox, Cores: m.Cores, Seen: m.Seen,
 		Playing: []wire.MachineMatch{}, Finished: m.Finished, LastHour: m.LastHour, Void: m.Void, Starved: m.Starved,
 	}
 	for _, p := range m.Playing {

@@ -186,7 +186,6 @@ type Machine struct {
 	Arch     string           `json:"arch,omitempty"`
 	Sandbox  string           `json:"sandbox,omitempty"`
 	Cores    int              `json:"cores"`
-	Resting  int              `json:"cores_resting,omitempty"`
 	Seen     time.Time        `json:"seen,omitzero"`
 	Playing  []MachineMatch   `json:"playing"`
 	Finished int64            `json:"finished"`

@@ -1,0 +1,80 @@
+//go:build soak && linux
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/ladder"
+)
+
+var busyFlag = flag.Duration("busy", 20*time.Minute, "how long TestServeBusy plays beside other programs")
+
+// busyLoops is how many programs that never rest TestServeBusy starts.
+const busyLoops = 20
+
+// TestServeBusy plays a ladder of twenty bots, most of which need half of their clock, three of them
+// people's, beside twenty programs that never rest. No match is broken off or dropped, and no bot is
+// late.
+func TestServeBusy(t *testing.T) {
+	people := []string{"python", "perl", "bash"}
+	bots := []string{"@random", "@first", "@greedy", "@tebes-minimax:depth=1", "@tebes-minimax:depth=2", "@tebes-mcts:time=25ms"}
+	for k := 10; len(bots)+len(people) < 20; k += 10 {
+		bots = append(bots, fmt.Sprintf("@tebes-mcts-h:time=25ms,k=%d", k))
+	}
+	for i, name := range bots {
+		bots[i] = strconv.Quote(name)
+	}
+	a := newArena(t, fmt.Sprintf("[limits]\ntime = 10080\n[[ladder]]\nname = \"tebes\"\ngame = \"tebes\"\n"+
+		"options = {size = \"4\"}\ndeals = 2\nclock = {movetime = 50}\nhouse = [%s]\n", strings.Join(bots, ", ")))
+	a.submitStarters(t, people...)
+	for range busyLoops {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cmd.Process.Kill()
+			cmd.Wait()
+		})
+	}
+	s := a.serve(t, "--grace", "10m", "--workers", "2")
+	<-time.After(*busyFlag)
+	_, figures := s.get(t, "/metrics")
+	var told []string
+	for line := range strings.Lines(figures) {
+		switch name, _, _ := strings.Cut(strings.TrimSpace(line), "{"); {
+		case strings.HasPrefix(name, "timba_matches_broken_total"), strings.HasPrefix(line, `timba_faults_total{code="timeout"}`):
+			if !strings.HasSuffix(strings.TrimSpace(line), " 0") {
+				t.Error(strings.TrimSpace(line))
+			}
+		case strings.HasPrefix(name, "timba_matches_finished_total"), strings.HasPrefix(name, "timba_games"), strings.HasPrefix(name, "timba_faults_total"):
+			told = append(told, strings.TrimSpace(line))
+		}
+	}
+	if err := s.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	s.exits(t, exitGood)
+	a.sound(t)
+	finished, most := 0, time.Duration(0)
+	for id, m := range a.matches(t) {
+		if m.State != ladder.Finished {
+			t.Errorf("match %d is %s: %s", id, m.State, m.Reason)
+			continue
+		}
+		finished++
+		most = max(most, m.Finished.Sub(m.Began))
+	}
+	if finished == 0 {
+		t.Error("no match is finished")
+	}
+	t.Logf("%v beside %d programs: %d matches finished, the longest in %v\n%s", *busyFlag, busyLoops, finished, most, strings.Join(told, "\n"))
+}
