@@ -67,7 +67,7 @@ func contents(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, dir)] = times.ReplaceAllString(string(data), `"$1":0`)
+		files[strings.TrimPrefix(path, dir)] = timeless(data)
 		return err
 	})
 	if err != nil {

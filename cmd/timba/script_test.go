@@ -92,8 +92,16 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// times matches what may differ when a match is played again.
-var times = regexp.MustCompile(`"(ms|seconds)": ?[0-9.e+-]+`)
+var (
+	times   = regexp.MustCompile(`"(ms|seconds)": ?[0-9.e+-]+`)
+	credits = regexp.MustCompile(`,\s*"credit(_ms)?": ?[0-9.e+-]+`)
+)
+
+// timeless returns a document without what may differ when a match is played again: times, and
+// the credit that bots had because the machine was busy.
+func timeless(document []byte) string {
+	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
+}
 
 // same DIR DIR requires two directories of games to be the same except for times.
 func same(ts *testscript.TestScript, neg bool, args []string) {
@@ -113,7 +121,7 @@ func tree(ts *testscript.TestScript, dir string) map[string]string {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, root)] = times.ReplaceAllString(string(data), `"$1":0`)
+		files[strings.TrimPrefix(path, root)] = timeless(data)
 		return err
 	}))
 	return files

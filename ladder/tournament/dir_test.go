@@ -20,7 +20,7 @@ import (
 )
 
 // times are what may differ in a replay that is played again.
-var times = regexp.MustCompile(`"ms":[0-9.e-]+`)
+var times = regexp.MustCompile(`"ms":[0-9.e-]+(,"credit":[0-9.e-]+)?`)
 
 // files returns a directory's files by path, without times.
 func files(t testing.TB, root string) map[string]string {
