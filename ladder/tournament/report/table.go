@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -67,7 +68,7 @@ func (r *Run) WriteTables(w io.Writer) error {
 func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	var bots []string
 	for _, s := range results.Standings {
-		if s.Credit > 0 {
+		if s.Credit >= 50*time.Millisecond { // else it is 0.0 s
 			bots = append(bots, fmt.Sprintf("%s %.1f s", s.Name, s.Credit.Seconds()))
 		}
 	}
