@@ -357,14 +357,19 @@ func (p *process) Usage() sandbox.Usage {
 // awaitExit waits for the process to end, and reads its remaining output.
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
-	for !p.exited {
-		left := time.Until(deadline)
+	for now := time.Now(); !p.exited; {
+		left := min(deadline.Sub(now), p.turn.read(now))
 		if left <= 0 {
 			return
 		}
 		if p.await(left) != nil {
 			return
 		}
+		woken := time.Now()
+		if !p.filled {
+			p.turn.slept(now, woken, left)
+		}
+		now = woken
 		if n, err := unix.Read(p.stdout, sink[:]); n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
 			p.closeOut()
 		}

@@ -251,13 +251,21 @@ func (k *run) bye() (note string, warnings []string, err error) {
 			return "", nil, err
 		}
 		s.did("the line \"bye\"", 0)
-		if err := s.send(protocol.AppendBye(nil), time.Now().Add(byeGrace)); err != nil {
+		began := time.Now()
+		due := began.Add(byeGrace)
+		if err := s.proc.Begin(began, byeGrace); err != nil {
 			return "", nil, err
 		}
-		began := time.Now()
-		end, ok := s.proc.Wait(began.Add(byeGrace))
-		if !ok {
-			return "", nil, s.stays(when)
+		if err := s.send(protocol.AppendBye(nil), due); err != nil {
+			return "", nil, err
+		}
+		end, ok := s.proc.Wait(due)
+		for !ok {
+			_, until, inTime := s.proc.Late(began, due, time.Now(), false)
+			if !inTime {
+				return "", nil, s.stays(when)
+			}
+			end, ok = s.proc.Wait(until)
 		}
 		slowest = max(slowest, time.Since(began), 1)
 		if !end.Clean() {
