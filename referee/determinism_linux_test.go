@@ -31,6 +31,9 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 			v, bots = v4, append(bots, random, greedy)
 		}
 		for name, bad := range failing {
+			if bad != nil && v.Players() == 2 && g.Name() != "tebes" {
+				continue // a failing bot is the same in games of two
+			}
 			t.Run(g.Name()+"/"+name, func(t *testing.T) {
 				left := nothingLeft(t)
 				commands := append([][]string(nil), bots...)
@@ -39,7 +42,7 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 				}
 				var first []string
 				faults := 0
-				for _, workers := range []int{1, 2, 4} {
+				for _, workers := range []int{1, 3} {
 					m := &Match{Variant: v, Bots: real(commands...), Deals: 3, Seed: rules.Seed{31: 77}, Clock: patient}
 					for range workers {
 						m.Workers = append(m.Workers, AnyCore)

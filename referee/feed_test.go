@@ -217,38 +217,38 @@ var feedGames = []struct{ game, options string }{
 // Replays: from a replay alone the lines that each bot was sent are rebuilt, byte
 // by byte, whatever bots do and whatever the clock is.
 func TestReplaysTraffic(t *testing.T) {
+	var variants []rules.Variant
 	for _, c := range feedGames {
-		t.Run(c.game+" "+c.options, func(t *testing.T) {
-			v := variant(t, c.game, c.options)
-			rapid.Check(t, func(t *rapid.T) {
-				m := &Match{Variant: v, Bots: named(rapid.IntRange(1, v.Players()).Draw(t, "bots")), Deals: 2, Seed: rules.Seed{byte(rapid.IntRange(0, 255).Draw(t, "seed"))}}
-				m.Clock = rapid.SampledFrom([]Clock{
-					patient,
-					{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
-					{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
-				}).Draw(t, "clock")
-				m.start = func(_ context.Context, _ Bot, scratch, _ string) (conn, error) {
-					if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
-						return nil, notStarted(Bot{Command: []string{"bot"}}, "no such file")
-					}
-					c := drawMoody(t)
-					c.scratch = scratch
-					return c, nil
-				}
-				tp := tapeOf(m)
-				done := keep(m)
-				if err := m.Play(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-				for _, g := range done.games {
-					for _, err := range g.Verify(v.Game()) {
-						t.Error(err)
-					}
-					tp.check(t, g, v)
-				}
-			})
-		})
+		variants = append(variants, variant(t, c.game, c.options))
 	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := variants[rapid.IntRange(0, len(variants)-1).Draw(t, "game")]
+		m := &Match{Variant: v, Bots: named(rapid.IntRange(1, v.Players()).Draw(t, "bots")), Deals: 2, Seed: rules.Seed{byte(rapid.IntRange(0, 255).Draw(t, "seed"))}}
+		m.Clock = rapid.SampledFrom([]Clock{
+			patient,
+			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
+			{Bank: 20 * time.Millisecond, Inc: 3 * time.Millisecond, Margin: time.Minute, Startup: time.Second},
+		}).Draw(t, "clock")
+		m.start = func(_ context.Context, _ Bot, scratch, _ string) (conn, error) {
+			if rapid.IntRange(0, 15).Draw(t, "starts") == 0 {
+				return nil, notStarted(Bot{Command: []string{"bot"}}, "no such file")
+			}
+			c := drawMoody(t)
+			c.scratch = scratch
+			return c, nil
+		}
+		tp := tapeOf(m)
+		done := keep(m)
+		if err := m.Play(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range done.games {
+			for _, err := range g.Verify(v.Game()) {
+				t.Error(err)
+			}
+			tp.check(t, g, v)
+		}
+	})
 }
 
 // The codes whose turn was surely sent, and the second move for which none was,

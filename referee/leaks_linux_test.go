@@ -21,7 +21,6 @@ import (
 // waits for all of it to be gone.
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
-	t.Setenv("TMPDIR", t.TempDir())
 	sandbox.Mark()                          // the guardian runs from now on,
 	sandbox.Probe()                         // and what is found out about the machine is
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on

@@ -162,7 +162,7 @@ func TestSandboxedThinks(t *testing.T) {
 				if asked++; asked == 2 { // the thinker has had a turn in between
 					from := thinker.Usage().CPU
 					if h.sandbox != nil && h.sandbox.Freeze {
-						time.Sleep(200 * time.Millisecond)
+						exec.Command("sleep", "0.2").Run()
 						if used := thinker.Usage().CPU - from; used > 20*time.Millisecond {
 							t.Errorf("%s: it has thought for %v while it was stopped", h.name, used)
 						}

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,10 +13,7 @@ import (
 // withHouse resolves house bots as well, and says nothing.
 var withHouse = Resolver{Builtins: house.Registry{}}
 
-// TestMain keeps builds away from the user's cache.
-func TestMain(m *testing.M) {
-	refereetest.Main(m, nil, func(dir string) error { return os.Setenv("XDG_CACHE_HOME", dir) })
-}
+func TestMain(m *testing.M) { refereetest.Main(m, nil, nil) }
 
 // newDir makes a directory with a name and files; names that end in "+x" can be run.
 func newDir(t testing.TB, name string, files map[string]string) string {

@@ -1,9 +1,10 @@
 // Package refereetest is what tests of the referee and of what builds on it
-// share: test binaries that are bots in processes of their own, programs built for
-// tests,.
+// share: test binaries that are bots in processes of their own, and programs built for
+// tests.
 package refereetest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,8 +24,9 @@ type Modes map[string]func(arg string) error
 func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
 // Main is the TestMain of a package whose tests start their own binary again: as
-// the init of a sandbox, or in one of some modes. prepare, unless nil, gets a
-// directory for all tests of the package, which every user can read.
+// the init of a sandbox, or in one of some modes. The tests of the package have a
+// temporary directory and a cache of their own, which every user can read and which
+// prepare gets, unless it is nil.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
@@ -39,15 +41,15 @@ func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error)
 }
 
 func run(m interface{ Run() int }, prepare func(dir string) error) int {
-	if prepare == nil {
-		return m.Run()
-	}
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err == nil {
 		defer os.RemoveAll(dir)
 		err = os.Chmod(dir, 0o755)
 	}
 	if err == nil {
+		err = errors.Join(os.Setenv("TMPDIR", dir), os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")))
+	}
+	if err == nil && prepare != nil {
 		err = prepare(dir)
 	}
 	if err != nil {
