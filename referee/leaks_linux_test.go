@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -75,32 +74,13 @@ func botProcesses(t testing.TB) (found []string) {
 // misbehave returns the command of the bot with every way to fail.
 func misbehave(t testing.TB, args ...string) []string {
 	t.Helper()
-	return built(t, buildMisbehave, args)
+	return append([]string{proc.Program(t, "misbehave")}, args...)
 }
 
 // testBot returns the command of the tests' own bot.
 func testBot(t testing.TB, args ...string) []string {
 	t.Helper()
-	return built(t, buildTestBot, args)
-}
-
-var (
-	buildMisbehave = build("../sample-bots/misbehave")
-	buildTestBot   = build("./internal/script/bot")
-)
-
-func built(t testing.TB, build func() (string, error), args []string) []string {
-	t.Helper()
-	path, err := build()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append([]string{path}, args...)
-}
-
-// build builds a package once.
-func build(pkg string) func() (string, error) {
-	return sync.OnceValues(func() (string, error) { return refereetest.Build(builds, pkg) })
+	return append([]string{proc.Program(t, "bot")}, args...)
 }
 
 // real returns bots with processes.

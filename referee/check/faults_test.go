@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
@@ -81,7 +82,7 @@ func TestLimitsAndFaults(t *testing.T) {
 		if f.Name == "slow-ready" {
 			late = "-9s" // it is ready after a second
 		}
-		list = append(list, checkup{f.Name, fmt.Sprintf("%s --fault %s --late %s", misbehave, f.Name, late), func(o *Options) {
+		list = append(list, checkup{f.Name, fmt.Sprintf("%s --fault %s --late %s", proc.Program(t, "misbehave"), f.Name, late), func(o *Options) {
 			o.Games = oneGame(t, "brisca")
 			if !slices.Contains(shortTimes, f.Name) {
 				return

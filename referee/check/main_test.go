@@ -6,15 +6,9 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 )
 
-// misbehave is the program of sample-bots/misbehave.
-var misbehave string
-
 // TestMain lets the test binary be a bot in real processes: one of the house's, or
 // a beginner's.
 func TestMain(m *testing.M) {
 	modes := refereetest.Modes{"bot": refereetest.House, "beginner": runBeginner, "hiker": runHiker}
-	refereetest.Main(m, modes, func(dir string) (err error) {
-		misbehave, err = refereetest.Build(dir, "../../sample-bots/misbehave")
-		return err
-	})
+	refereetest.Main(m, modes, nil)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
@@ -42,7 +43,7 @@ func TestReports(t *testing.T) {
 // The document of --json has its keys also where there is nothing to say, and is
 // read back as it was written.
 func TestReportJSON(t *testing.T) {
-	r := checked(t, []checkup{{"bad", misbehave + " --fault not-ascii", nil}})["bad"]
+	r := checked(t, []checkup{{"bad", proc.Program(t, "misbehave") + " --fault not-ascii", nil}})["bad"]
 	data, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +176,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := checked(t, []checkup{
-		{"bad", misbehave + " --fault not-ascii --game 2", func(o *Options) { o.Games = oneGame(t, "brisca") }},
+		{"bad", proc.Program(t, "misbehave") + " --fault not-ascii --game 2", func(o *Options) { o.Games = oneGame(t, "brisca") }},
 	})["bad"]
 	words := []string{Manifest, string(OK), string(Warning), string(Failed), string(Skipped)}
 	for _, c := range r.Checks {
@@ -197,7 +198,7 @@ func TestDocument(t *testing.T) {
 
 // A check that is called off makes no other check, whether or not the bot answers.
 func TestCalledOff(t *testing.T) {
-	for _, bot := range []string{misbehave + " --fault silent", "@first"} {
+	for _, bot := range []string{proc.Program(t, "misbehave") + " --fault silent", "@first"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		o := Defaults()

@@ -1,16 +1,15 @@
 // Package refereetest is what tests of the referee and of what builds on it
-// share: test binaries that are bots in processes of their own, and programs built for
-// tests.
+// share: test binaries that are bots in processes of their own.
 package refereetest
 
 import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/systemd"
@@ -47,7 +46,7 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		err = os.Chmod(dir, 0o755)
 	}
 	if err == nil {
-		err = errors.Join(os.Setenv("TMPDIR", dir), os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")))
+		err = separate(dir)
 	}
 	if err == nil && prepare != nil {
 		err = prepare(dir)
@@ -56,18 +55,16 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return m.Run()
+	return proc.Clean(m).Run()
 }
 
-// Build builds the program of a package, named relative to the test's directory,
-// into dir and returns its path. It has no race detector, which makes programs
-// slow to start.
-func Build(dir, pkg string) (string, error) {
-	path := filepath.Join(dir, filepath.Base(pkg))
-	cmd := exec.Command("go", "build", "-o", path, pkg)
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w: %s", pkg, err, out)
+// separate keeps what tests leave behind apart: temporary files, and builds of bots. The cache of the
+// go command stays.
+func separate(dir string) error {
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
+		if err := os.Setenv("GOCACHE", filepath.Join(cache, "go-build")); err != nil {
+			return err
+		}
 	}
-	return path, nil
+	return errors.Join(os.Setenv("TMPDIR", dir), os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")))
 }

@@ -5,16 +5,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"sync"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/seat"
 	"github.com/timba-arena/timba/web/seat/seattest"
@@ -23,18 +22,7 @@ import (
 // Whatever carries a bot's lines, its games, its faults and its clock are the same.
 func TestConformance(t *testing.T) {
 	kit.Slow(t)
-	dir, err := os.MkdirTemp("", "timba-seats-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	program, err := refereetest.Build(dir, "../../sample-bots/misbehave")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := proc.Program(t, "misbehave")
 	far := newWorld(t, many)
 	seattest.Run(t, program, []seattest.Way{
 		{Name: "process", Bot: func(_ *testing.T, command []string) referee.Bot { return referee.Bot{Command: command} }},

@@ -18,6 +18,7 @@ const module = "github.com/timba-arena/timba/"
 var packages = map[string]string{
 	"timba":     module + "cmd/timba",
 	"misbehave": module + "sample-bots/misbehave",
+	"bot":       module + "referee/internal/script/bot",
 }
 
 // EnvBin names a directory with the programs, as script/test builds them once for all packages.
@@ -121,7 +122,7 @@ func provide(name string) (string, error) {
 		return "", fmt.Errorf("proc.Program(%q): the package's TestMain does not call proc.Clean", name)
 	}
 	if built == "" {
-		dir, err := os.MkdirTemp("", "timba-programs-")
+		dir, err := os.MkdirTemp("", "programs-")
 		if err != nil {
 			return "", err
 		}
@@ -132,7 +133,7 @@ func provide(name string) (string, error) {
 	}
 	path := filepath.Join(built, name)
 	cmd := exec.Command("go", "build", "-race=false", "-o", path, packages[name])
-	cmd.Env = append(os.Environ(), "TMPDIR="+built)
+	cmd.Env = append(os.Environ(), "TMPDIR="+built, "CGO_ENABLED=0") // as script/test builds it
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, out)
 	}

@@ -1,0 +1,10 @@
+package remote_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit/proc"
+)
+
+func TestMain(m *testing.M) { os.Exit(proc.Clean(m).Run()) }
