@@ -15,8 +15,7 @@ import (
 // TestCompetition runs the scripts of testdata/competition: the commands of participants, against
 // a real server that plays meanwhile. URL is its address, DATA its directory, ADMIN its admin's
 // token. Each script is a person with a separate configuration directory.
-func TestCompetition(t *testing.T) {
-	t.Parallel()
+func TestCompetition(t *testing.T) { // not parallel: its server plays until the last script is done
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1")
 	// Scripts run in parallel, in subtests that end before the server.

@@ -153,9 +153,8 @@ type library struct {
 
 // TestDocumentedCommands runs every command line of the pages and of --help. Pages run at the same
 // time, but for the lines that the server sees.
-func TestDocumentedCommands(t *testing.T) {
+func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays until the last page is done
 	kit.Slow(t)
-	t.Parallel()
 	lines := linesToRun(t)
 	kit.Needs(t, "python3")
 	l := newLibrary(t)
