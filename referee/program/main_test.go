@@ -13,7 +13,7 @@ import (
 // withHouse resolves house bots as well, and says nothing.
 var withHouse = Resolver{Builtins: house.Registry{}}
 
-func TestMain(m *testing.M) { refereetest.Main(m, nil, nil) }
+func TestMain(m *testing.M) { refereetest.Main(m, nil, refereetest.OwnCache) }
 
 // newDir makes a directory with a name and files; names that end in "+x" can be run.
 func newDir(t testing.TB, name string, files map[string]string) string {

@@ -3,7 +3,6 @@
 package refereetest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,8 +23,8 @@ func House(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
 // Main is the TestMain of a package whose tests start their own binary again: as
 // the init of a sandbox, or in one of some modes. The tests of the package have a
-// temporary directory and a cache of their own, which every user can read and which
-// prepare gets, unless it is nil.
+// temporary directory of their own, which every user can read and which prepare gets,
+// unless it is nil.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	sandbox.MaybeInit(systemd.Delegate)
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
@@ -46,7 +45,7 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 		err = os.Chmod(dir, 0o755)
 	}
 	if err == nil {
-		err = separate(dir)
+		err = os.Setenv("TMPDIR", dir)
 	}
 	if err == nil && prepare != nil {
 		err = prepare(dir)
@@ -58,13 +57,5 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	return proc.Clean(m).Run()
 }
 
-// separate keeps what tests leave behind apart: temporary files, and builds of bots. The cache of the
-// go command stays.
-func separate(dir string) error {
-	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
-		if err := os.Setenv("GOCACHE", filepath.Join(cache, "go-build")); err != nil {
-			return err
-		}
-	}
-	return errors.Join(os.Setenv("TMPDIR", dir), os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")))
-}
+// OwnCache keeps builds of bots away from the user's cache: it is for prepare.
+func OwnCache(dir string) error { return os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) }
