@@ -1,20 +1,17 @@
 package ladder
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // Package ladder depends on the rules of the games, and on nothing that reads
 // configuration, starts programs or plays.
 func TestDependencies(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	const own = "github.com/timba-arena/timba/"
-	for _, path := range strings.Fields(string(out)) {
+	for _, path := range proc.Dependencies(t) {
 		name, ours := strings.CutPrefix(path, own)
 		switch {
 		case ours && (name == "ladder" || strings.HasPrefix(name+"/", "protocol/") || name == "referee/clock" || strings.HasPrefix(name+"/", "referee/rules/")):

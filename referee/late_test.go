@@ -334,3 +334,11 @@ func TestSandboxedWakes(t *testing.T) {
 		}
 	})
 }
+
+// Clocks: the error of a void game names the bot, and how long it had no core.
+func TestClocksStarvedText(t *testing.T) {
+	s := &Starved{Bot: "mine", Turn: 1500 * time.Millisecond, Lost: 420 * time.Millisecond}
+	if want := `the machine is too busy: "mine" had no core for 420 of the 1500 ms of a turn`; s.Error() != want {
+		t.Errorf("%s, want %s", s, want)
+	}
+}

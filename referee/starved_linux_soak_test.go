@@ -270,3 +270,28 @@ func TestClocksOwnLateness(t *testing.T) {
 		}
 	}
 }
+
+// Clocks: the referee itself is stopped while a bot answers. Nobody has a fault.
+func TestClocksRefereeStopped(t *testing.T) {
+	m := labours(t, nil, "sleep=500", "")
+	stopped := false
+	m.Trace = func(p Traffic) {
+		if stopped || !strings.Contains(string(p.Lines), "turn ") {
+			return
+		}
+		stopped = true
+		me := os.Getpid()
+		waker := exec.Command("sh", "-c", fmt.Sprintf("kill -STOP %d; sleep 3; kill -CONT %d", me, me)) // longer than the clock
+		if err := waker.Start(); err != nil {
+			t.Error(err)
+		}
+		t.Cleanup(func() { waker.Wait() })
+	}
+	r := keep(m)
+	if err := m.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !stopped || len(r.voids) > 0 || len(r.games) != 1 || len(r.games[0].Faults) > 0 {
+		t.Errorf("stopped %t, voids %q, %d games, faults %v", stopped, r.voids, len(r.games), r.games[0].Faults)
+	}
+}

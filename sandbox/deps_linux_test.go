@@ -1,20 +1,16 @@
 package sandbox
 
 import (
-	"os/exec"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit/proc"
 )
 
 // Go initializes what a package imports before it, and the first process of a sandbox begins in an
 // init function: packages that take long, or wait for many others, are not for it.
 func TestDependencies(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	deps := strings.Fields(string(out))
+	deps := proc.Dependencies(t)
 	if !slices.Contains(deps, "os") {
 		t.Fatalf("the dependencies are %q", deps)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -50,12 +51,12 @@ type connected struct {
 
 func (c *connected) said() string { return c.text.String() }
 
-// connectBot starts timba connect with a bot that waits while there is a file.
-func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
+// connectBot starts timba connect with a bot that waits until the end of a pipe.
+func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *connected {
 	t.Helper()
 	c := &connected{ended: make(chan struct{})}
 	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
-		"sh", "-c", `while [ -e "$0" ]; do sleep 0.05; done; exec timba bot first`, file)
+		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), &c.text, &c.text
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func connectBot(t *testing.T, s *served, token, bot, file string) *connected {
 		if t.Failed() {
 			t.Logf("timba connect says:\n%s", c.said())
 		}
-		os.Remove(file) // the bot, which has the same stderr, ends when its input does
+		release(pipe) // the bot, which has the same stderr, ends when its input does
 		c.Process.Kill()
 		<-c.ended
 	})
@@ -100,14 +101,18 @@ func (c *connected) exits(t *testing.T, status int) {
 	}
 }
 
-// held returns a file for which the bot of connectBot waits.
-func held(t *testing.T) string {
+// held returns a pipe for whose end the bot of connectBot waits.
+func held(t *testing.T) *os.File {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "wait")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	path := filepath.Join(t.TempDir(), "wait")
+	kit.Must(t, syscall.Mkfifo(path, 0o600))
+	return kit.Get[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
+}
+
+// release ends a pipe, also for a bot that has not opened it yet.
+func release(pipe *os.File) {
+	os.Remove(pipe.Name())
+	pipe.Close()
 }
 
 // timba connect plays a rated match; the first Ctrl-C lets it end the match, the second leaves
@@ -118,15 +123,13 @@ func TestConnect(t *testing.T) {
 	s := a.serve(t, "--workers", "1", "--grace", "0s")
 	token := s.join(t, "mel").Token
 
-	file := held(t)
-	c := connectBot(t, s, token, "far", file)
+	pipe := held(t)
+	c := connectBot(t, s, token, "far", pipe)
 	c.await(t, `online as far@1: margin 250 ms more for the wire, 30 s to come back after a break`)
 	c.await(t, `playing match \d+, teeko: `)
 	c.Process.Signal(os.Interrupt)
 	c.await(t, `leaving after what is played now; Ctrl-C again leaves at once, and loses it`)
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	release(pipe)
 	c.exits(t, exitGood)
 	c.await(t, `match \d+ over: score [01]\.\d+, Elo 1000 to \d+`)
 	if n := strings.Count(c.said(), "playing match"); n != 1 {

@@ -112,8 +112,8 @@ var rewritten = []struct {
 	{regexp.MustCompile(`(match .*)--deals \d+`), "$1--deals 3"},
 	{regexp.MustCompile(`(match .*)--deals 3 --sprt`), "$1--deals 30 --sprt"},
 	{regexp.MustCompile(`(--resume \S+ --deals) 3`), "$1 12"},
-	{regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), "$1 10000"}, // the machine is busy with other tests
-	{regexp.MustCompile(` movetime=50\b`), " movetime=10000"},
+	{regexp.MustCompile(`((?:check|match) .*--movetime) 100\b`), "$1 60000"}, // the machine is busy with other tests
+	{regexp.MustCompile(` movetime=50\b`), " movetime=60000"},
 	{regexp.MustCompile(`(train data .*)--each \d+`), "$1--each 2"},
 	{regexp.MustCompile(`(train rl .*)`), "$1 --episodes 500"},
 	{regexp.MustCompile(`(train sl .*)`), "$1 --games 320 --epochs 1"},
@@ -348,7 +348,7 @@ func newLibrary(t *testing.T) *library {
 	var config strings.Builder
 	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
 	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
-		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
+		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
 	l.a.program = undetected(t)

@@ -60,13 +60,14 @@ type mess struct {
 
 func newMess(t *testing.T) *mess {
 	t.Helper()
+	kit.Slow(t)
 	m := &mess{mark: fmt.Sprint(1_000_000 + rand.IntN(9_000_000)), temp: t.TempDir(), cache: t.TempDir(), mounts: mountsOf(t)}
 	m.bots = filepath.Join(t.TempDir(), m.mark)
 	for name, script := range hardBots {
 		script = strings.ReplaceAll(script+hardLoop, "MARK", m.mark)
 		writeBot(t, filepath.Join(m.bots, name), script, fmt.Sprintf("run = [\"sh\", \"bot.sh\", %q]\n", m.mark))
 		writeBot(t, filepath.Join(m.bots, "build-"+name), script,
-			fmt.Sprintf("build = [\"sh\", \"-c\", \"sleep 9%s; :\"]\nrun = [\"sh\", \"bot.sh\"]\n", m.mark))
+			fmt.Sprintf("build = [\"sh\", \"-c\", \"sleep 90%s; :\"]\nrun = [\"sh\", \"bot.sh\"]\n", m.mark))
 	}
 	return m
 }

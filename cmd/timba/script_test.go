@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 
 // runScripts runs the scripts of a directory.
 func runScripts(t *testing.T, dir string) {
+	kit.Slow(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
 		UpdateScripts:       kit.Updating(),

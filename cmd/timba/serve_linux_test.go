@@ -55,13 +55,14 @@ func quickLadders(house int) string {
 		"name = \"teams\"\ngame = \"brisca\"\noptions = {players = \"4\", teams = \"yes\"}",
 	} {
 		// The clock is long: the machine is busy with other tests, and a late bot has a fault.
-		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
+		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
 	}
 	return b.String()
 }
 
 func newArena(t testing.TB, config string) *arena {
 	t.Helper()
+	kit.Slow(t)
 	a := &arena{program: "timba", dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
 	if err := os.Mkdir(a.dir, 0o700); err != nil {
 		t.Fatal(err)

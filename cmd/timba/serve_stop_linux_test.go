@@ -22,11 +22,13 @@ import (
 )
 
 // longLadder has matches of twenty games.
-const longLadder = `[[ladder]]
+const longLadder = `[limits]
+time = 10080
+[[ladder]]
 name = "brisca"
 game = "brisca"
 deals = 10
-clock = {movetime = 10000, startup = 60000}
+clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
 `
 

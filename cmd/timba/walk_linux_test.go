@@ -111,11 +111,12 @@ type walk struct {
 
 // TestWalk runs every command with missing, surplus, unknown, empty, wrong and huge flags and
 // arguments, in an empty directory and in one with a bot, a replay and a server. Each bad value
-// comes to every type of flag and every argument, and some come to every flag. No command panics or goes on
-// after its context has ended, and every message is in timba's words.
+// comes to every type of flag and every argument, and some come to every flag; in soak all come to
+// every flag. No command panics or goes on after its context has ended, and every message is in timba's
+// words.
 func TestWalk(t *testing.T) {
 	restore := kit.KeepTemp(t)
-	a := newArena(t, "[limits]\nrequests = 1000000\nanonymous = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
+	a := newArena(t, "[limits]\ntime = 10080\nrequests = 1000000\nanonymous = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")
 	made := t.TempDir()
 	world(t, made)
@@ -275,11 +276,15 @@ func (w *walk) command(c *cobra.Command) {
 	})
 }
 
-// bad returns so many values for a parser that has had none, and so many for another, by turns.
+// bad returns so many values for a parser that has had none, and so many for another, by turns; in
+// soak it returns all.
 func (w *walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if !w.tried[parser] {
 		n = first
+	}
+	if kit.Soak {
+		n = len(values)
 	}
 	w.tried[parser] = true
 	for range n {

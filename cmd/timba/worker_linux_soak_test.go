@@ -61,7 +61,8 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 }
 
 // TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
-// matches, drains on --drain, and is cut off when it is removed. Nothing of it stays.
+// matches, is in the table of timba admin workers, drains on --drain, and is cut off when it is removed.
+// Nothing of it stays.
 func TestWorker(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
@@ -76,6 +77,19 @@ func TestWorker(t *testing.T) {
 		kit.Until(t, "the worker has played", func() bool { return playedBy(a.matches(t), "lab-1") >= before+more })
 	}
 	plays(3)
+	t.Setenv("TIMBA_URL", s.url)
+	t.Setenv("TIMBA_TOKEN", s.token)
+	for _, from := range [][]string{nil, {"--data", a.dir}} { // by the server and by its directory
+		table := a.timba(t, "", append([]string{"admin", "workers"}, from...)...)
+		for _, row := range []string{`(?m)^lab-1 +ready +1 `, `(?m)^local +ready +1 `} {
+			if !regexp.MustCompile(row).MatchString(table) {
+				t.Errorf("%v: the table does not match %q:\n%s", from, row, table)
+			}
+		}
+		if regexp.MustCompile(`[0-9a-f]{64}|127\.0\.0\.1`).MatchString(table) {
+			t.Errorf("%v: the table has a seed or an address:\n%s", from, table)
+		}
+	}
 	a.timba(t, "", "worker", "--drain", "--data", data)
 	if err := w.Wait(); err != nil {
 		t.Errorf("after --drain: %v", err)
@@ -97,5 +111,8 @@ func TestWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.exits(t, exitGood)
+	if text := a.timba(t, "", "admin", "workers", "--data", a.dir); !strings.Contains(text, "no server runs with this data directory") {
+		t.Errorf("without a server timba admin workers says %q", text)
+	}
 	a.sound(t)
 }

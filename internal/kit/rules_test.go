@@ -3,72 +3,191 @@ package kit
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// forbidden are what tests may not name, by package: a test waits for an event, and judges lateness
-// from what was recorded or in a bubble, whose clock is its own; it leaves out what it does by this
-// package.
-var forbidden = map[string][]string{
-	"time":    {"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Since", "Tick"},
-	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
-	"runtime": {"Gosched"},
-	"testing": {"Short"},
-	"os":      {"Setenv"},
+// The packages of this module that the rules name.
+const (
+	module = "github.com/timba-arena/timba/"
+	kit    = module + "internal/kit"
+	bubble = kit + "/bubble"
+)
+
+// timed are the names of what depends on time. Where a test runs in a bubble, time is that of the
+// bubble, and they are allowed.
+var timed = []string{
+	"time.Sleep", "time.After", "time.AfterFunc", "time.NewTimer", "time.NewTicker", "time.Since", "time.Until", "time.Tick",
+	"context.WithTimeout", "context.WithTimeoutCause", "context.WithDeadline", "context.WithDeadlineCause", "net.DialTimeout",
 }
 
-// methods are what tests may not call of whatever value.
-var methods = []string{"Skip", "Skipf", "SkipNow"}
+// forbidden are names that tests may not have anywhere: a test waits for an event, and leaves out
+// what it does by this package.
+var forbidden = []string{"runtime.Gosched", "testing.Short", "os.Setenv"}
 
-// bubbles are the packages whose tests run in a bubble: in a file that imports one of them, time is
-// that of the bubble.
-var bubbles = []string{"testing/synctest", "github.com/timba-arena/timba/internal/kit/bubble"}
+// skips are the methods that leave out a test, of whatever value.
+var skips = []string{"Skip", "Skipf", "SkipNow"}
 
 // deadlines are methods that depend on time.
 var deadlines = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
 
-// offences returns what a file names against the rules, by its position.
-func offences(files *token.FileSet, file *ast.File) (all []string) {
-	names := map[string]string{} // of the packages that are imported
-	bubble := false
-	for _, i := range file.Imports {
-		path, _ := strconv.Unquote(i.Path.Value)
-		name := path
-		if i.Name != nil {
-			name = i.Name.Name
+// allowed are the declarations that do what the rules forbid, and why.
+var allowed = map[string]string{
+	"internal/kit/kit.go Until":                          "is the wait of all tests, which only their deadline ends",
+	"internal/kit/kit.go Wait":                           "likewise",
+	"internal/kit/kit.go Slow":                           "is the way to leave out a test",
+	"internal/kit/kit.go Short":                          "likewise",
+	"internal/kit/kit.go Lacks":                          "likewise",
+	"internal/kit/kit.go KeepTemp":                       "restores what a server in the test's process sets",
+	"internal/kit/rules_test.go TestOffences":            "has an example of each",
+	"internal/kit/bubble/bubble.go Run":                  "has the time of a bubble",
+	"internal/kit/bubble/bubble.go Until":                "likewise",
+	"internal/kit/proc/proc.go Program":                  "leaves out tests as kit.Slow, and imports nothing of this module",
+	"internal/kit/proc/proc.go depend":                   "is the way to the go command",
+	"internal/kit/proc/proc.go provide":                  "likewise",
+	"internal/kit/proc/proc.go Dependencies":             "likewise",
+	"internal/kit/proc/proc_test.go TestProgramIsInput":  "likewise",
+	"referee/refereetest/main.go Main":                   "tells the race detector in all processes of a package not to sleep",
+	"referee/refereetest/main.go run":                    "gives all tests of a package their temporary directory",
+	"referee/refereetest/main.go OwnCache":               "gives all tests of a package their cache",
+	"referee/clock_test.go TestClocksCheck":              "plays nothing",
+	"referee/ownclock_test.go TestOwnClocksCheck":        "plays nothing",
+	"referee/program/spec_test.go TestOwn":               "plays nothing",
+	"ladder/submission/failures_test.go TestLateInTrial": "has a bot that never answers; the time of busy cores is not its opponent's",
+	"sandbox/sandbox_linux_test.go TestFreeze":           "looks for silence, which comes at the latest when all is frozen",
+	"sandbox/attack/run_linux_test.go poll":              "looks at something else between two waits",
+	"sandbox/attack/judge_linux_test.go judgeWord":       "dials where an attack says, and perhaps nobody answers",
+	"sandbox/attack/attack_linux_test.go buildPrograms":  "builds itself, without the race detector",
+}
+
+// known are declarations that break a rule and are to be changed.
+var known = map[string]bool{
+	"ladder/runner/bounds_linux_test.go shuffler":                            true,
+	"referee/late_test.go .Line":                                             true,
+	"referee/life_linux_test.go TestLimitsAndFaultsByeOfProcess":             true,
+	"referee/life_linux_test.go TestLimitsAndFaultsDeaf":                     true,
+	"referee/mutation_linux_test.go TestLimitsAndFaultsMutationsOfProcesses": true,
+	"referee/sandbox_linux_test.go TestSandboxedThinks":                      true,
+	"referee/check/beginners_test.go slow":                                   true,
+	"referee/check/beginners_test.go TestBeginners":                          true,
+	"referee/check/faults_test.go TestLimitsAndFaults":                       true,
+	"referee/check/report_test.go TestClocksSlowBot":                         true,
+	"referee/check/report_test.go TestClocksNeverHangs":                      true,
+	"referee/check/restrictions_test.go hike":                                true,
+	"web/browsertest/browsertest.go Start":                                   true,
+	"web/browsertest/browsertest.go Open":                                    true,
+	"web/remote/bounds_test.go ended":                                        true,
+	"web/seat/seattest/seattest.go RunLate":                                  true,
+}
+
+// sleeping is a command that sleeps, in a text for the shell or as arguments.
+var sleeping = regexp.MustCompile(`\bsleep (\d+(?:\.\d+)?)([smhd]?)\b`)
+
+// movetime is the time for a move of a ladder.
+var movetime = regexp.MustCompile(`\bclock ?= ?\{.*\bmovetime ?= ?(\d+)`)
+
+// checker finds what breaks the rules in the files of one package.
+type checker struct {
+	*source.Package
+	inBubble map[*source.Decl]bool
+	bots     bool // tests of the package start bots in processes
+}
+
+func newChecker(p *source.Package) *checker {
+	c := &checker{Package: p, inBubble: bubbles(p)}
+	for _, f := range p.Files {
+		for _, d := range f.Decls {
+			c.bots = c.bots || f.Test && (d.Mentions[module+"referee/refereetest.Main"] || d.Mentions[kit+"/proc.Clean"])
 		}
-		names[name] = path
-		bubble = bubble || slices.Contains(bubbles, path)
 	}
-	if bubble {
-		maps.DeleteFunc(names, func(_, path string) bool { return path == "time" || path == "context" })
-	}
-	add := func(n ast.Node, what string) {
-		all = append(all, fmt.Sprintf("%s: %s", files.Position(n.Pos()), what))
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			_, name := selected(call.Fun)
-			if name == "Setenv" && len(call.Args) > 0 {
-				if lit, ok := call.Args[0].(*ast.BasicLit); ok && lit.Value == `"TMPDIR"` {
-					add(n, "Setenv(TMPDIR)")
+	return c
+}
+
+// bubbles returns the declarations whose code runs in a bubble: the functions that start one,
+// themselves or by another of the package, what only these mention, and the methods of such types.
+func bubbles(p *source.Package) map[*source.Decl]bool {
+	in := p.Reaching("testing/synctest.Test", bubble+".Run")
+	for more := len(in) > 0; more; {
+		more = false
+		users, outside := map[string]bool{}, map[string]bool{}
+		for _, f := range p.Files {
+			for _, d := range f.Decls {
+				for name := range d.Mentions {
+					other := name != d.Name && name != d.Receiver
+					users[name] = users[name] || other
+					outside[name] = outside[name] || other && !in[d]
 				}
 			}
-			if slices.Contains(methods, name) || !bubble && slices.Contains(deadlines, name) {
-				add(n, name)
+		}
+		for _, f := range p.Files {
+			for _, d := range f.Decls {
+				only := func(name string) bool { return users[name] && !outside[name] }
+				if !in[d] && (only(d.Name) || d.Receiver != "" && only(d.Receiver)) {
+					in[d], more = true, true
+				}
 			}
 		}
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if of, name := selected(s); slices.Contains(forbidden[names[of]], name) {
-				add(n, of+"."+name)
+	}
+	return in
+}
+
+// offences returns what a declaration does against the rules.
+func (c *checker) offences(d *source.Decl) (all []string) {
+	f, real := d.File, !c.inBubble[d]
+	add := func(n ast.Node, format string, args ...any) {
+		all = append(all, fmt.Sprintf("%s:%d: %s", f.Path, f.Line(n), fmt.Sprintf(format, args...)))
+	}
+	nows := readings(d)
+	ast.Inspect(d.Node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			name := f.Qualified(n)
+			if slices.Contains(forbidden, name) || real && slices.Contains(timed, name) {
+				add(n, "%s", name)
+			}
+			if name == kit+".Soak" && !f.Test {
+				add(n, "kit.Soak outside a test: script/soak does not see it")
+			}
+		case *ast.CallExpr:
+			c.call(d, n, nows, add)
+		case *ast.CompositeLit:
+			_, name := selected(n.Type)
+			for _, e := range n.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok && name == "Clock" && real && c.bots {
+					if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "Move" && short(f, kv.Value) {
+						add(kv, "a clock below a minute")
+					}
+				}
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				of, name := selected(left)
+				if s, ok := left.(*ast.SelectorExpr); ok && of == "" {
+					_, of = selected(s.X)
+				}
+				if name == "Move" && strings.EqualFold(of, "clock") && real && c.bots && i < len(n.Rhs) && short(f, n.Rhs[i]) {
+					add(n, "a clock below a minute")
+				}
+			}
+		case *ast.BasicLit:
+			if n.Kind != token.STRING {
+				return true
+			}
+			text, _ := strconv.Unquote(n.Value)
+			if sleeps(text) {
+				add(n, "a sleep in a command")
+			}
+			for _, m := range movetime.FindAllStringSubmatch(text, -1) {
+				if ms, _ := strconv.Atoi(m[1]); c.bots && real && ms < 60_000 {
+					add(n, "movetime = %d", ms)
+				}
 			}
 		}
 		return true
@@ -76,57 +195,197 @@ func offences(files *token.FileSet, file *ast.File) (all []string) {
 	return all
 }
 
+// call looks at a call of a function or a method.
+func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, add func(ast.Node, string, ...any)) {
+	f, real := d.File, !c.inBubble[d]
+	_, name := selected(n.Fun)
+	var literals []string
+	for _, a := range n.Args {
+		if lit, ok := a.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value)
+			literals = append(literals, text)
+		}
+	}
+	switch q := f.Qualified(n.Fun); {
+	case q == "os/exec.Command" || q == "os/exec.CommandContext":
+		if len(literals) > 0 && literals[0] == "go" {
+			add(n, "a go command")
+		}
+		if len(literals) > 1 && sleeps(strings.Join(literals, " ")) {
+			add(n, "a sleep in a command")
+		}
+	case q == "golang.org/x/sys/unix.Poll" && len(n.Args) == 2:
+		if text := fmt.Sprint(value(f, n.Args[1])); text != "-1" && text != "0" {
+			add(n, "unix.Poll with a time")
+		}
+	case name == "Setenv" && len(literals) > 0 && literals[0] == "TMPDIR":
+		add(n, "Setenv(TMPDIR)")
+	case slices.Contains(skips, name) || real && slices.Contains(deadlines, name):
+		add(n, "%s", name)
+	case name == "Sub" && real && len(n.Args) == 1 && now(f, nows, n.Fun.(*ast.SelectorExpr).X) && now(f, nows, n.Args[0]) &&
+		!strings.HasPrefix(d.Name, "Benchmark"):
+		add(n, "a duration by the clock")
+	}
+}
+
+// readings returns the variables of a declaration that are set to the time of the clock.
+func readings(d *source.Decl) map[string]bool {
+	names := map[string]bool{}
+	ast.Inspect(d.Node, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == len(a.Rhs) {
+			for i := range a.Lhs {
+				if id, ok := a.Lhs[i].(*ast.Ident); ok && now(d.File, nil, a.Rhs[i]) {
+					names[id.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// now reports whether an expression is the time of the clock, or a variable that has been set to it.
+func now(f *source.File, names map[string]bool, e ast.Expr) bool {
+	if id, ok := e.(*ast.Ident); ok {
+		return names[id.Name]
+	}
+	call, ok := e.(*ast.CallExpr)
+	return ok && f.Qualified(call.Fun) == "time.Now"
+}
+
+// sleeps reports whether a command sleeps for less than half a minute: one that never answers sleeps
+// for longer, and nobody waits for it.
+func sleeps(text string) bool {
+	return slices.ContainsFunc(sleeping.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		n, _ := strconv.ParseFloat(m[1], 64)
+		return n*map[string]float64{"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[m[2]] < 30
+	})
+}
+
+// units are the constants of package time in nanoseconds.
+var units = map[string]float64{"Nanosecond": 1, "Microsecond": 1e3, "Millisecond": 1e6, "Second": 1e9, "Minute": 60e9, "Hour": 3600e9}
+
+// value returns the value of a constant expression, or nil.
+func value(f *source.File, e ast.Expr) any {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if x, err := strconv.ParseFloat(strings.ReplaceAll(e.Value, "_", ""), 64); err == nil {
+			return x
+		}
+	case *ast.SelectorExpr:
+		if unit, ok := strings.CutPrefix(f.Qualified(e), "time."); ok && units[unit] > 0 {
+			return units[unit]
+		}
+	case *ast.UnaryExpr:
+		if x, ok := value(f, e.X).(float64); ok && e.Op == token.SUB {
+			return -x
+		}
+	case *ast.BinaryExpr:
+		x, ok1 := value(f, e.X).(float64)
+		y, ok2 := value(f, e.Y).(float64)
+		switch {
+		case !ok1 || !ok2:
+		case e.Op == token.MUL:
+			return x * y
+		case e.Op == token.ADD:
+			return x + y
+		}
+	}
+	return nil
+}
+
+// short reports whether an expression is a constant below a minute; no time at all is none.
+func short(f *source.File, e ast.Expr) bool {
+	x, ok := value(f, e).(float64)
+	return ok && x > 0 && x < units["Minute"]
+}
+
 // selected returns the parts of a selector: "time" and "Sleep" of time.Sleep. The first is empty
-// unless it is a single name.
+// unless it is a single name; of a name alone, it is empty.
 func selected(e ast.Expr) (of, name string) {
-	s, ok := e.(*ast.SelectorExpr)
-	if !ok {
-		return "", ""
+	switch e := e.(type) {
+	case *ast.Ident:
+		return "", e.Name
+	case *ast.SelectorExpr:
+		if id, ok := e.X.(*ast.Ident); ok {
+			of = id.Name
+		}
+		return of, e.Sel.Name
 	}
-	if id, ok := s.X.(*ast.Ident); ok {
-		of = id.Name
-	}
-	return of, s.Sel.Name
+	return "", ""
 }
 
-// soak reports whether a file belongs to the long tests alone, by its constraint.
-func soak(file *ast.File) bool {
-	for _, group := range file.Comments {
-		for _, c := range group.List {
-			if c.Pos() < file.Package && strings.HasPrefix(c.Text, "//go:build soak") {
-				return true
+// helpers returns the directories of packages that only tests and other such packages import.
+func helpers(all []*source.Package) map[string]bool {
+	programs, users := map[string]bool{}, map[string]map[string]bool{} // the packages that import one, by its directory
+	for _, p := range all {
+		for _, f := range p.Files {
+			programs[p.Dir] = programs[p.Dir] || f.Name.Name == "main"
+			for _, imported := range f.Imports {
+				if dir, ok := strings.CutPrefix(imported, module); ok {
+					if users[dir] == nil {
+						users[dir] = map[string]bool{}
+					}
+					users[dir][map[bool]string{false: p.Dir}[f.Test]] = true // "" is a test
+				}
 			}
 		}
 	}
-	return false
+	found := map[string]bool{}
+	for more := true; more; {
+		more = false
+		for dir, by := range users {
+			if !found[dir] && !programs[dir] && !slices.ContainsFunc(slices.Collect(maps.Keys(by)), func(u string) bool { return u != "" && !found[u] }) {
+				found[dir], more = true, true
+			}
+		}
+	}
+	return found
 }
 
-// TestRules: no file of tests breaks the rules.
+// TestRules: no test, and no package for tests, breaks the rules.
 func TestRules(t *testing.T) {
-	Must(t, filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		name := filepath.ToSlash(strings.TrimPrefix(path, "../../"))
-		if err == nil && d.IsDir() && (name == "internal/kit" || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
-			return fs.SkipDir
-		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		tagged := strings.HasSuffix(path, "_soak_test.go")
-		if soak(file) != tagged {
-			t.Errorf("%s: the tag soak and a name that ends in _soak_test.go go together", name)
-		}
-		for _, o := range offences(files, file) {
-			if !tagged {
-				t.Error(o)
+	all := Get[[]*source.Package](t)(source.Load("../.."))
+	helpers, used := helpers(all), map[string]bool{}
+	if !helpers["internal/kit/proc"] {
+		t.Errorf("the packages for tests are %v", helpers)
+	}
+	for _, p := range all {
+		c := newChecker(p)
+		for _, f := range p.Files {
+			soak := strings.HasSuffix(f.Path, "_soak_test.go")
+			if f.Soak != soak && p.Dir != "internal/kit" {
+				t.Errorf("%s: the tag soak and a name that ends in _soak_test.go go together", f.Path)
+			}
+			if f.Quick && p.Dir != "internal/kit" {
+				t.Errorf("%s: a test that does more with the tag soak asks kit.Soak, so that script/soak sees it", f.Path)
+			}
+			if soak || !f.Test && !helpers[p.Dir] {
+				continue
+			}
+			for _, d := range f.Decls {
+				name := f.Path + " " + d.Name
+				offences := c.offences(d)
+				if len(offences) > 0 && (allowed[name] != "" || known[name]) {
+					used[name] = true
+					continue
+				}
+				for _, o := range offences {
+					t.Errorf("%s (%s)", o, d.Name)
+				}
 			}
 		}
-		return nil
-	}))
+	}
+	for _, name := range slices.Sorted(maps.Keys(allowed)) {
+		if !used[name] {
+			t.Errorf("allowed: %s breaks no rule", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		if !used[name] {
+			t.Errorf("known: %s breaks no rule", name)
+		}
+	}
 }
 
 // TestOffences: what breaks the rules, and what does not.
@@ -141,20 +400,39 @@ func TestOffences(t *testing.T) {
 		{`t.Setenv("HOME", "x")`, ""},
 		{`os.Setenv("HOME", "x")`, "os.Setenv"},
 		{`later.Sleep(1)`, ""},
-		{`clock.Sleep(1)`, "clock.Sleep"},
+		{`clock.Sleep(1)`, "time.Sleep"},
 		{`group.Run(t, func(t *testing.T) { time.Sleep(1) })`, "time.Sleep"},
 		{`synctest.Test(t, func(t *testing.T) { time.Sleep(1); t.Skip() })`, "Skip"},
+		{`called(); synctest.Test(t, f)`, ""},
+		{`called()`, "time.Sleep"},
+		{`exec.Command("go", "build")`, "a go command"},
+		{`exec.CommandContext(ctx, "go", "build")`, "a go command"},
+		{`exec.Command("sleep", "2")`, "a sleep in a command"},
+		{`exec.Command("sleep", "1d")`, ""},
+		{`bot("read x; sleep 0.5; echo")`, "a sleep in a command"},
+		{`bot("exec sleep 1d")`, ""},
+		{`net.DialTimeout("tcp", "", 1)`, "net.DialTimeout"},
+		{`unix.Poll(fds, 100)`, "unix.Poll with a time"},
+		{`unix.Poll(fds, -1)`, ""},
+		{`x := referee.Clock{Move: 300 * time.Millisecond}`, "a clock below a minute"},
+		{`x := Clock{Move: time.Second}`, "a clock below a minute"},
+		{`x := Clock{Move: time.Minute}`, ""},
+		{`m.Clock.Move = time.Second`, "a clock below a minute"},
+		{`x := "clock = {movetime = 1000}"`, "movetime = 1000"},
+		{`began := time.Now(); f(); if time.Now().Sub(began) > 5 { t.Error() }`, "a duration by the clock"},
+		{`began := now(); if later.Sub(began) > 5 { t.Error() }`, ""},
 	} {
-		files := token.NewFileSet()
-		imports := `"os"; "time"; clock "time"; "testing"`
-		if strings.Contains(c.code, "synctest.") {
-			imports += `; "testing/synctest"`
+		code := "package p\nimport (\"os\"; \"os/exec\"; \"net\"; \"time\"; clock \"time\"; \"testing\"; \"testing/synctest\"; \"golang.org/x/sys/unix\"; \"" + kit + "/proc\")\n" +
+			"func TestMain(m *testing.M) { proc.Clean(m) }\nfunc f() {\n" + c.code + "\n}\n"
+		if strings.HasPrefix(c.code, "called") {
+			code += "func called() { time.Sleep(1) }\n"
 		}
-		code := "package p\nimport (" + imports + ")\nfunc f() {\n" + c.code + "\n}\n"
-		file := Get[*ast.File](t)(parser.ParseFile(files, "", code, 0))
+		p := &source.Package{Files: []*source.File{Get[*source.File](t)(source.Parse("p_test.go", code))}}
 		var got []string
-		for _, o := range offences(files, file) {
-			got = append(got, o[strings.LastIndex(o, " ")+1:])
+		for _, d := range p.Files[0].Decls {
+			for _, o := range newChecker(p).offences(d) {
+				got = append(got, strings.SplitN(o, ": ", 2)[1])
+			}
 		}
 		if strings.Join(got, ",") != c.want {
 			t.Errorf("%s: %q, want %q", c.code, got, c.want)

@@ -3,7 +3,6 @@ package outcome
 import (
 	"encoding/binary"
 	"math"
-	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -339,11 +339,7 @@ func TestEnter(t *testing.T) {
 
 // What computes ratings reads no database and starts nothing.
 func TestDependencies(t *testing.T) {
-	list, err := exec.Command("go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range strings.Fields(string(list)) {
+	for _, path := range proc.Dependencies(t) {
 		if strings.Contains(path, "sql") || path == "os/exec" || path == "github.com/timba-arena/timba/referee" {
 			t.Errorf("it depends on %s", path)
 		}

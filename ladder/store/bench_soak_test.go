@@ -137,8 +137,8 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 // The filler makes what Finish makes: nothing differs.
 func TestCrowdIsSound(t *testing.T) {
 	c := newCrowd(t, 20, 1)
-	c.fill(20)
-	for range 3 {
+	c.fill(60)
+	for range 5 {
 		c.finishOne(c.rand)
 	}
 	found, err := c.Verify(bg, nil)

@@ -18,7 +18,6 @@ import (
 )
 
 func init() {
-	checks = "100"
 	modes["crash"], modes["move"] = finishUntilKilled, moveUntilKilled
 }
 

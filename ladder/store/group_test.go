@@ -73,7 +73,11 @@ func TestGroupsAreTheSame(t *testing.T) {
 		ids := one.ids("@random", "@first", "@greedy")
 		var list []result
 		bad := map[int]bool{}
-		for i := range rapid.IntRange(1, 6).Draw(rt, "matches") {
+		most := 6
+		if kit.Soak {
+			most = 12
+		}
+		for i := range rapid.IntRange(1, most).Draw(rt, "matches") {
 			at := rapid.IntRange(0, 2).Draw(rt, "pair")
 			seed := rules.Seed{byte(i), 1}
 			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}

@@ -339,6 +339,9 @@ var modes = refereetest.Modes{}
 func TestMain(m *testing.M) {
 	refereetest.Main(m, modes, func(dir string) error {
 		templates = dir
+		if kit.Soak {
+			checks = "100"
+		}
 		return flag.Set("rapid.checks", checks)
 	})
 }

@@ -195,10 +195,13 @@ func TestSweepWhileResolved(t *testing.T) {
 			removed.Add(int64(done.Builds))
 		}
 	})
-	const least = 20 // removals, that the test has seen many races
+	rounds, least := 20, int64(20) // removals, that the test has seen many races
+	if kit.Soak {
+		rounds, least = 50, 30
+	}
 	for i := range 4 {
 		resolvers.Go(func() {
-			for n := 0; (n < 20 || removed.Load() < least) && !t.Failed(); n++ {
+			for n := 0; (n < rounds || removed.Load() < least) && !t.Failed(); n++ {
 				v := versions[(i+n)%len(versions)]
 				ctx, over := context.WithCancel(t.Context())
 				bot, err := w.Resolve(ctx, v)

@@ -145,7 +145,7 @@ func TestEndlessBuild(t *testing.T) {
 	w.clean()
 }
 
-// A bot that is late in its trial plays that match once more, since the server may be to blame.
+// A bot that is late in its trial alone is told of the ladder and its clock.
 func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
@@ -15,7 +16,11 @@ import (
 func TestStartersGoLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, name := range []string{"python", "c"} {
+	names := []string{"python", "c"}
+	if kit.Soak {
+		names = append(names, "bash", "cpp")
+	}
+	for _, name := range names {
 		l, err := starters.Find(name)
 		if err != nil {
 			t.Fatal(err)

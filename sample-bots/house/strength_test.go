@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -104,8 +105,11 @@ func score(r rules.Result, seat int) float64 {
 	return 0.5 + 0.5*float64(worse-better)/float64(len(r.Ranks)-1)
 }
 
-// deals is how many deals a pairing is measured over.
-const deals = 60
+// pairing is how many deals a pairing is measured over.
+var pairing = map[bool]int{false: 60, true: 200}[kit.Soak]
+
+// nodesCounted is how many positions the search of a bot looks at.
+var nodesCounted = map[bool]int{false: 100, true: 200}[kit.Soak]
 
 // A greedy bot must clearly beat random ones, whatever the options: the same
 // seeds are played each time, so that the figure is the same on every machine.
@@ -125,8 +129,8 @@ func TestGreedyBeatsRandom(t *testing.T) {
 				if g.Name() == "tute" && tb.variant.Players() == 4 {
 					floor = 0.55 // ten tricks, of which the rules leave little to choose
 				}
-				if got := tb.measure(t, "greedy", "random", deals); got <= floor {
-					t.Errorf("greedy scores %.3f against random over %d deals, want more than %v", got, deals, floor)
+				if got := tb.measure(t, "greedy", "random", pairing); got <= floor {
+					t.Errorf("greedy scores %.3f against random over %d deals, want more than %v", got, pairing, floor)
 				} else {
 					t.Logf("greedy scores %.3f against random", got)
 				}
@@ -174,10 +178,14 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 				seats[i] = counted(b)
 			}
 			distinct := map[string]bool{}
-			for deal := range uint64(2) {
+			n := uint64(2)
+			if kit.Soak {
+				n = 5
+			}
+			for deal := range n {
 				_, once := tb.play(t, deal, seats)
 				distinct[once] = true
-				if deal > 0 {
+				if deal > 0 && !kit.Soak {
 					continue
 				}
 				if _, again := tb.play(t, deal, seats); once != again {
@@ -194,7 +202,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 // counted returns the spec of a bot that does not look at the clock.
 func counted(b Bot) string {
 	if slices.ContainsFunc(b.Options, func(o Option) bool { return o.Name == nodesOption.Name }) {
-		return b.Name + ":nodes=100,memory=1"
+		return fmt.Sprintf("%s:nodes=%d,memory=1", b.Name, nodesCounted)
 	}
 	return b.Name
 }
@@ -202,9 +210,9 @@ func counted(b Bot) string {
 // With all its moves random, greedy is as good as random; with some, in between.
 func TestGreedyNoise(t *testing.T) {
 	tb := resolve(t, teeko.Game{}, "")
-	full := tb.measure(t, "greedy:noise=100", "random", deals)
-	half := tb.measure(t, "greedy:noise=50", "random", deals)
-	none := tb.measure(t, "greedy", "random", deals)
+	full := tb.measure(t, "greedy:noise=100", "random", pairing)
+	half := tb.measure(t, "greedy:noise=50", "random", pairing)
+	none := tb.measure(t, "greedy", "random", pairing)
 	if full < 0.4 || full > 0.6 || half <= full || none <= half {
 		t.Errorf("noise 100 scores %.3f, 50 %.3f, 0 %.3f against random", full, half, none)
 	}

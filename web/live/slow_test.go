@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/live"
@@ -207,6 +208,9 @@ func text(payload string) string {
 // waits; and who watches beside them sees all.
 func TestMalformedFrames(t *testing.T) {
 	frames := 40 * len(malformed)
+	if kit.Soak {
+		frames = 10_000
+	}
 	l := quick()
 	l.Address, l.Total = 100, 100
 	inWorld(t, teeko, l, func(t *testing.T, w *world) {

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/browsertest"
 )
@@ -26,7 +27,7 @@ func TestReplaysPage(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
 	names := []string{"brisca", "tute", "podrida-fault", "tebes-fault", "teeko", "toy"}
-	if exhaustive {
+	if kit.Soak {
 		names = append(names, "tute-four", "podrida-twelve", "tebes")
 	}
 	for _, name := range names {
@@ -372,7 +373,7 @@ func TestReplaysPageFits(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
 	names := []string{"brisca-three", "podrida-twelve", "teeko-drop"}
-	if exhaustive {
+	if kit.Soak {
 		names = append(names, "tute-four", "podrida", "tebes", "toy")
 	}
 	for _, c := range samples {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -38,7 +39,7 @@ func TestClosedFramesHideCards(t *testing.T) {
 				t.Fatal(err)
 			}
 			games := uint64(5)
-			if exhaustive {
+			if kit.Soak {
 				games = 50
 			}
 			for seed := range games {

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
@@ -79,7 +80,7 @@ func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []
 func TestBoardLiveChoices(t *testing.T) {
 	t.Parallel()
 	names, every, most := []string{"brisca", "tute", "podrida", "tebes", "teeko", "teeko-drop"}, 18, 6
-	if exhaustive {
+	if kit.Soak {
 		names, every, most = append(names, "podrida-twelve"), 9, 12
 	}
 	b := live(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/referee/rules/tute"
@@ -90,7 +91,7 @@ func TestReplaysPageTables(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
 	for _, c := range tables {
-		if !exhaustive && !slices.Contains([]string{"podrida-3", "podrida-12", "tute-4"}, c.name) {
+		if !kit.Soak && !slices.Contains([]string{"podrida-3", "podrida-12", "tute-4"}, c.name) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -108,7 +109,7 @@ func TestReplaysPageTables(t *testing.T) {
 				fitted(b, size[0])
 				for i, ply := range []int{0, end / 2, min(lastRound(g)+seats, end), end} {
 					views := []int{-1, seats / 2}
-					if !exhaustive {
+					if !kit.Soak {
 						views = views[i%2 : i%2+1]
 					}
 					for _, seat := range views {
@@ -189,7 +190,7 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
 	byCorners, want := 0, 1
-	if exhaustive {
+	if kit.Soak {
 		want = 2
 	}
 	for match := uint64(1); byCorners < want; match++ {

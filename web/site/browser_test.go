@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/browsertest"
@@ -19,10 +20,10 @@ type look struct {
 	dark          bool
 }
 
-// looks has each width and each colour scheme; with allLooks it has each width in each scheme.
+// looks has each width and each colour scheme; with kit.Soak it has each width in each scheme.
 func looks() []look {
 	list := []look{{"desk-light", 1280, 900, false}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true}}
-	if allLooks {
+	if kit.Soak {
 		list = append(list, look{"desk-dark", 1280, 900, true})
 	}
 	return list
@@ -33,12 +34,12 @@ var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|ow
 
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
 // page is wider than its window. In dark colours it is the same page, so only they are examined.
-// Without allLooks, a twin is looked at in one window, and a long document on a phone.
+// Without kit.Soak, a twin is looked at in one window, and a long document on a phone.
 func examine(b *browsertest.Tab, url, name string) {
 	b.T.Helper()
 	list := looks()
 	switch {
-	case allLooks:
+	case kit.Soak:
 	case twins.MatchString(name):
 		list = list[1:2]
 	case name == "api" || name == "protocol":

@@ -27,9 +27,13 @@ const EnvBin = "TIMBA_BIN"
 
 // Program returns the path of a program without the race detector, which every user can run. It
 // is in the directory $TIMBA_BIN; without that, it is built once in this process, and Clean
-// removes it. A change to the program's sources makes the test run anew.
+// removes it. A change to the program's sources makes the test run anew. Make check leaves out a test
+// that needs a program.
 func Program(t testing.TB, name string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by make check")
+	}
 	if packages[name] == "" {
 		t.Fatalf("proc.Program: there is no program %q", name)
 	}
@@ -83,6 +87,16 @@ func (c cleaning) Run() int {
 		}
 	}()
 	return c.tests.Run()
+}
+
+// Dependencies returns the packages that the package of a test depends on.
+func Dependencies(t testing.TB) []string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(out))
 }
 
 // depend looks at the sources of a package of this module and of those that it imports. The go

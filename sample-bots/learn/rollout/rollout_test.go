@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -58,17 +59,22 @@ func train(t *testing.T, c Config, workers int) string {
 
 // The model does not depend on the number of workers, and differs with the seed.
 func TestDeterministic(t *testing.T) {
-	const mode = "tute-teams"
-	c := small(mode)
-	one, three := train(t, c, 1), train(t, c, 3)
-	for _, name := range []string{run.ModelFile, run.MetricsFile} {
-		if !bytes.Equal(read(t, one, name), read(t, three, name)) {
-			t.Errorf("%s: %s depends on the workers", mode, name)
-		}
+	modes := []string{"tute-teams"}
+	if kit.Soak {
+		modes = append(modes, "brisca2", "follow3")
 	}
-	c.Seed++
-	if bytes.Equal(read(t, one, run.ModelFile), read(t, train(t, c, 2), run.ModelFile)) {
-		t.Errorf("%s: the seed does not matter", mode)
+	for _, mode := range modes {
+		c := small(mode)
+		one, three := train(t, c, 1), train(t, c, 3)
+		for _, name := range []string{run.ModelFile, run.MetricsFile} {
+			if !bytes.Equal(read(t, one, name), read(t, three, name)) {
+				t.Errorf("%s: %s depends on the workers", mode, name)
+			}
+		}
+		c.Seed++
+		if bytes.Equal(read(t, one, run.ModelFile), read(t, train(t, c, 2), run.ModelFile)) {
+			t.Errorf("%s: the seed does not matter", mode)
+		}
 	}
 }
 

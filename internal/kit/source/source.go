@@ -1,0 +1,225 @@
+// Package source reads the Go files of a module, for the rules of its tests and for script/soak.
+package source
+
+import (
+	"go/ast"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Package has the Go files of one directory, for every system, with its external tests.
+type Package struct {
+	Dir   string // below the root, with slashes
+	Files []*File
+}
+
+// File is a Go file.
+type File struct {
+	*ast.File
+	Path    string            // below the root, with slashes
+	Test    bool              // its name ends in _test.go
+	Soak    bool              // it is built with the tag soak alone
+	Quick   bool              // it is built without the tag soak alone
+	Imports map[string]string // the paths of what it imports, by name
+	Decls   []*Decl
+	set     *token.FileSet
+}
+
+// Decl is a declaration at the top level: a function, a method, or one line of others.
+type Decl struct {
+	Name     string // of a method with a dot before it
+	Receiver string // the type of a method
+	File     *File
+	Node     ast.Node
+	Mentions map[string]bool // the names in it; those of packages as "time.Sleep", by path, what follows other dots as ".Name"
+}
+
+// Line returns the number of the line of a node.
+func (f *File) Line(n ast.Node) int { return f.set.Position(n.Pos()).Line }
+
+// Load reads all packages below a directory.
+func Load(root string) (all []*Package, err error) {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return fs.SkipDir
+		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		text, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		f := &File{Path: filepath.ToSlash(text), Test: strings.HasSuffix(path, "_test.go"), set: token.NewFileSet()}
+		if f.File, err = parser.ParseFile(f.set, path, nil, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+			return err
+		}
+		f.read()
+		dir := filepath.ToSlash(filepath.Dir(text))
+		if len(all) == 0 || all[len(all)-1].Dir != dir {
+			all = append(all, &Package{Dir: dir})
+		}
+		p := all[len(all)-1]
+		p.Files = append(p.Files, f)
+		return nil
+	})
+	return join(all), err
+}
+
+// join puts packages together that a walk has come to before and after their subdirectories.
+func join(all []*Package) (joined []*Package) {
+	by := map[string]*Package{}
+	for _, p := range all {
+		if first := by[p.Dir]; first != nil {
+			first.Files = append(first.Files, p.Files...)
+			continue
+		}
+		by[p.Dir] = p
+		joined = append(joined, p)
+	}
+	return joined
+}
+
+// Parse reads one file from a text.
+func Parse(path, text string) (*File, error) {
+	f := &File{Path: path, Test: true, set: token.NewFileSet()}
+	var err error
+	if f.File, err = parser.ParseFile(f.set, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
+		return nil, err
+	}
+	f.read()
+	return f, nil
+}
+
+// read finds what a file imports and declares, and its constraint.
+func (f *File) read() {
+	f.Imports = map[string]string{}
+	for _, i := range f.File.Imports {
+		path, _ := strconv.Unquote(i.Path.Value)
+		name := path[strings.LastIndex(path, "/")+1:]
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		f.Imports[name] = path
+	}
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			x, err := constraint.Parse(c.Text)
+			if err != nil || c.Pos() > f.Package {
+				continue
+			}
+			built := func(soak bool) bool {
+				with := func(others bool) bool {
+					return x.Eval(func(tag string) bool { return tag == "soak" && soak || tag != "soak" && others })
+				}
+				return with(true) || with(false)
+			}
+			f.Soak, f.Quick = built(true) && !built(false), built(false) && !built(true)
+		}
+	}
+	for _, d := range f.File.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			if fn.Recv == nil {
+				f.declare(fn.Name.Name, "", fn)
+				continue
+			}
+			receiver := ""
+			ast.Inspect(fn.Recv.List[0].Type, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok && receiver == "" {
+					receiver = id.Name
+				}
+				return true
+			})
+			f.declare("."+fn.Name.Name, receiver, fn)
+			continue
+		}
+		for _, s := range d.(*ast.GenDecl).Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				f.declare(s.Name.Name, "", s)
+			case *ast.ValueSpec:
+				for _, n := range s.Names {
+					f.declare(n.Name, "", s)
+				}
+			}
+		}
+	}
+}
+
+func (f *File) declare(name, receiver string, n ast.Node) {
+	d := &Decl{Name: name, Receiver: receiver, File: f, Node: n, Mentions: map[string]bool{}}
+	var see func(n ast.Node) bool
+	see = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if q := f.Qualified(n); q != "" {
+				d.Mentions[q] = true
+				return false
+			}
+			d.Mentions["."+n.Sel.Name] = true
+			ast.Inspect(n.X, see)
+			return false
+		case *ast.Ident:
+			d.Mentions[n.Name] = true
+		}
+		return true
+	}
+	ast.Inspect(n, see)
+	f.Decls = append(f.Decls, d)
+}
+
+// Qualified returns the path of a package and a name in it that an expression consists of, such as
+// "os/exec.Command"; "" if it is another expression.
+func (f *File) Qualified(e ast.Expr) string {
+	s, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return ""
+	}
+	id, ok := s.X.(*ast.Ident)
+	if !ok || f.Imports[id.Name] == "" {
+		return ""
+	}
+	return f.Imports[id.Name] + "." + s.Sel.Name
+}
+
+// Reaching returns the declarations in tests that mention one of some names, or one that does.
+func (p *Package) Reaching(names ...string) map[*Decl]bool {
+	reach, want := map[*Decl]bool{}, map[string]bool{}
+	for _, n := range names {
+		want[n] = true
+	}
+	for more := true; more; {
+		more = false
+		for d := range p.tests() {
+			if reach[d] {
+				continue
+			}
+			for n := range d.Mentions {
+				if want[n] && n != d.Name {
+					reach[d], want[d.Name], more = true, true, true
+					break
+				}
+			}
+		}
+	}
+	return reach
+}
+
+// tests goes through the declarations of files of tests.
+func (p *Package) tests() iter.Seq[*Decl] {
+	return func(yield func(*Decl) bool) {
+		for _, f := range p.Files {
+			for _, d := range f.Decls {
+				if f.Test && !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}

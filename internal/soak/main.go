@@ -1,0 +1,78 @@
+// Soak prints the parts of `make soak`, for script/soak: a line for each file with tests that need
+// the tag soak, with the part's name, the package, and patterns of its tests and benchmarks. These
+// are the tests and benchmarks of files that are built with the tag alone, and those that ask
+// kit.Soak, themselves or in what they call: so none can be forgotten.
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/internal/kit/source"
+)
+
+// Mark is the name that makes a test do more.
+const Mark = "github.com/timba-arena/timba/internal/kit.Soak"
+
+func main() {
+	packages, err := source.Load(".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	for _, p := range packages {
+		for _, part := range parts(p) {
+			fmt.Println(part)
+		}
+	}
+}
+
+// part is the tests and benchmarks of one file.
+type part struct {
+	name, dir         string
+	tests, benchmarks []string
+}
+
+func (p part) String() string {
+	pattern := func(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
+	return strings.Join([]string{p.name, "./" + p.dir, pattern(p.tests), pattern(p.benchmarks)}, "\t")
+}
+
+// parts returns the parts of a package, by the names of their files. Where what is done before all
+// tests differs, those that no other part has are a part with the name of the directory.
+func parts(p *source.Package) []part {
+	more, every := p.Reaching(Mark), false
+	for d := range more {
+		every = every || d.Name == "TestMain" || d.Name == "init" || d.Name == "_"
+	}
+	by := map[string]*part{}
+	for _, f := range p.Files {
+		for _, d := range f.Decls {
+			name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(f.Path, "_test.go"), "_soak"), "_linux")
+			test := f.Test && strings.HasPrefix(d.Name, "Test") && d.Name != "TestMain"
+			benchmark := f.Soak && strings.HasPrefix(d.Name, "Benchmark")
+			switch {
+			case !test && !benchmark || !f.Soak && !more[d] && !every:
+				continue
+			case !f.Soak && every:
+				name = p.Dir
+			}
+			if by[name] == nil {
+				by[name] = &part{name: name, dir: p.Dir}
+			}
+			if test {
+				by[name].tests = append(by[name].tests, d.Name)
+			} else {
+				by[name].benchmarks = append(by[name].benchmarks, d.Name)
+			}
+		}
+	}
+	var all []part
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		all = append(all, *by[name])
+	}
+	return all
+}

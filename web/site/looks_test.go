@@ -1,6 +1,0 @@
-//go:build !soak
-
-package site_test
-
-// allLooks makes examine look at each page in each window.
-const allLooks = false
