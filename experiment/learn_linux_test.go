@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // learning returns options to train next to nothing into a directory.
@@ -31,6 +33,7 @@ func figures(t *testing.T, r *Report) string {
 
 // Models of every method are trained both ways and play. A model that is there is not trained again.
 func TestModels(t *testing.T) {
+	kit.Slow(t)
 	e := parsed(t, learned)
 	dir := t.TempDir()
 	first, err := e.Run(t.Context(), learning(dir, 1))
@@ -68,6 +71,7 @@ func TestModels(t *testing.T) {
 
 // Neither the directory nor the number of workers changes a figure.
 func TestModelsAreDeterministic(t *testing.T) {
+	kit.Slow(t)
 	e := parsed(t, nets)
 	want := ""
 	for workers := 1; workers <= 3; workers += 2 {
@@ -85,6 +89,7 @@ func TestModelsAreDeterministic(t *testing.T) {
 
 // An experiment that is interrupted while a model learns goes on from there, to the same figures.
 func TestModelsResume(t *testing.T) {
+	kit.Slow(t)
 	e := parsed(t, nets)
 	dir := t.TempDir()
 	o := learning(dir, 1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -40,6 +41,7 @@ func options(workers int) Options {
 
 // The seed decides the figures, whatever the number of workers.
 func TestRunRaced(t *testing.T) {
+	kit.Slow(t)
 	e := parse(t, tiny)
 	var first *Report
 	for _, workers := range []int{1, 3} {
@@ -80,6 +82,7 @@ func asJSON(t *testing.T, v any) string {
 
 // An interrupted experiment reports the games that have ended.
 func TestInterrupted(t *testing.T) {
+	kit.Slow(t)
 	e := parse(t, tiny)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := options(1)
@@ -101,6 +104,7 @@ func TestInterrupted(t *testing.T) {
 
 // Depths, endings, nodes and times of Tebes are measured through the referee.
 func TestTebes(t *testing.T) {
+	kit.Slow(t)
 	e := parse(t, `
 title = "Depths"
 study = "nobody"
@@ -188,6 +192,7 @@ func TestRunRefuses(t *testing.T) {
 
 // A training's figures are those of the learner; a curve shows how it learned.
 func TestTrainings(t *testing.T) {
+	kit.Slow(t)
 	e, err := Find("teeko-5")
 	if err != nil {
 		t.Fatal(err)
@@ -210,6 +215,7 @@ func TestTrainings(t *testing.T) {
 
 // Partners win together; a match has options of its own; bots that are permuted sit in every order.
 func TestTeams(t *testing.T) {
+	kit.Slow(t)
 	e := parse(t, `
 title = "Teams"
 study = "nobody"

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -269,6 +270,7 @@ func TestSandboxedShows(t *testing.T) {
 // without rights find it.
 func self(t testing.TB) string {
 	t.Helper()
+	kit.Slow(t)
 	path, err := copySelf()
 	if err != nil {
 		t.Fatal(err)
@@ -301,6 +303,7 @@ type held struct {
 // allow of memory is too little for the race detector.
 func holds(t testing.TB, bare bool) (list []held) {
 	t.Helper()
+	kit.Slow(t)
 	for level := sandbox.Probe().Level; level > sandbox.None; level-- {
 		if level < sandbox.Full && raced() {
 			break

@@ -18,9 +18,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// here returns the levels that this machine has, the best first; in make check that alone.
+// here returns the levels that this machine has, the best first.
 func here(t *testing.T) (levels []Level) {
 	t.Helper()
+	kit.Slow(t)
 	for l := Probe().Level; l > None; l-- {
 		if l == Weak && os.Getuid() == 0 {
 			continue // its own user has no way into root's directories, where the test binary may be
@@ -29,9 +30,6 @@ func here(t *testing.T) (levels []Level) {
 			continue
 		}
 		levels = append(levels, l)
-		if kit.Short() {
-			break
-		}
 	}
 	if len(levels) == 0 {
 		for _, l := range Probe().Layers {
@@ -52,6 +50,7 @@ var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes:
 // play runs a sandbox to its end and gives what it has written.
 func play(t *testing.T, s Spec) (Status, string) {
 	t.Helper()
+	kit.Slow(t)
 	p, out := launch(t, s)
 	text, err := io.ReadAll(out)
 	if err != nil {
@@ -62,6 +61,7 @@ func play(t *testing.T, s Spec) (Status, string) {
 
 func launch(t *testing.T, s Spec) (*Process, *os.File) {
 	t.Helper()
+	kit.Slow(t)
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -41,6 +41,7 @@ const (
 // sit starts a command in a terminal of so many columns and 24 rows.
 func sit(t *testing.T, columns int, args ...string) *seated {
 	t.Helper()
+	kit.Slow(t)
 	keys, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,8 @@ func Get[T any](t testing.TB) func(v T, err error) T {
 	}
 }
 
-// Slow skips a test in `make check`.
+// Slow skips a test in `make check`: one that starts processes, a server or a browser, or that takes
+// long.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -52,9 +53,6 @@ func Needs(t testing.TB, program string) {
 		Lacks(t, program)
 	}
 }
-
-// Short reports whether tests do less, for `make check`.
-func Short() bool { return testing.Short() }
 
 // Raced reports whether the race detector is in this test binary.
 func Raced() bool {

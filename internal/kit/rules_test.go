@@ -43,7 +43,6 @@ var allowed = map[string]string{
 	"internal/kit/kit.go Until":                          "is the wait of all tests, which only their deadline ends",
 	"internal/kit/kit.go Wait":                           "likewise",
 	"internal/kit/kit.go Slow":                           "is the way to leave out a test",
-	"internal/kit/kit.go Short":                          "likewise",
 	"internal/kit/kit.go Lacks":                          "likewise",
 	"internal/kit/kit.go KeepTemp":                       "restores what a server in the test's process sets",
 	"internal/kit/rules_test.go TestOffences":            "has an example of each",

@@ -54,6 +54,7 @@ type arena struct {
 // newArena opens a hub, for workers on a free port.
 func newArena(t testing.TB, change func(*HubOptions)) *arena {
 	t.Helper()
+	kit.Slow(t)
 	a := &arena{t: t, dir: t.TempDir(), bots: t.TempDir(), log: new(kit.Output)}
 	t.Cleanup(func() {
 		if t.Failed() {

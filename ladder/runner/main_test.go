@@ -61,6 +61,7 @@ house = ["@random", "@first", "@greedy"]
 
 func newWorld(t testing.TB, text string) *world {
 	t.Helper()
+	kit.Slow(t)
 	shared := laddertest.New(t, text, store.Options{})
 	w := &world{World: shared, t: t, store: shared.Store, config: shared.Config, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
 	w.House(func(name string) string {

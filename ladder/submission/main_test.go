@@ -59,6 +59,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	kit.Slow(t)
 	if sandbox.Probe().Level < sandbox.Reduced {
 		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", sandbox.Probe().Level)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -47,6 +48,7 @@ func named(n int) (bots []referee.Bot) {
 // processes returns bots that the test binary is.
 func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 	t.Helper()
+	kit.Slow(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -37,6 +38,7 @@ type checkup struct {
 // several are made at the same time.
 func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
+	kit.Slow(t)
 	reports := map[string]*Report{}
 	var mu sync.Mutex
 	var group errgroup.Group

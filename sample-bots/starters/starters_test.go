@@ -299,7 +299,7 @@ func all(t testing.TB, l Language, every bool) (replays []string) {
 	conforms(t, programs[0])
 	for i, s := range settings {
 		other := i == 0 || settings[i-1].game != s.game
-		if !every && !other || kit.Short() && i > 0 {
+		if !every && !other {
 			continue
 		}
 		replays = append(replays, game(t, s, programs[0].Bot, programs[1].Bot))
@@ -315,6 +315,7 @@ func all(t testing.TB, l Language, every bool) (replays []string) {
 func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
 
 func playAlike(t *testing.T, every bool) {
+	kit.Slow(t)
 	// Builds stay away from the user's cache, but for Go's.
 	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
 		t.Setenv("GOCACHE", filepath.Join(cache, "go-build"))

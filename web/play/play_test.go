@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -42,6 +43,7 @@ type world struct {
 
 func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 	t.Helper()
+	kit.Slow(t)
 	w := &world{t: t}
 	s, err := store.Open(dir, store.Options{Server: true})
 	w.must(err)

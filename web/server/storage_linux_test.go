@@ -71,6 +71,7 @@ type running struct {
 // newRunning opens a server; begin lets it serve.
 func newRunning(t *testing.T) *running {
 	t.Helper()
+	kit.Slow(t)
 	s := &running{t: t, newDay: make(chan time.Time)}
 	level, err := RequireLevel(sandbox.Reduced)
 	s.must(err)
