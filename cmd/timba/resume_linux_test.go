@@ -26,6 +26,7 @@ type process struct {
 // begin starts timba.
 func begin(t *testing.T, args ...string) *process {
 	t.Helper()
+	kit.Slow(t)
 	p := &process{Cmd: exec.Command("timba", args...)}
 	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
 	p.Stdout, p.Stderr = &p.out, &p.out
@@ -137,6 +138,7 @@ func TestInterrupt(t *testing.T) {
 
 // A second Ctrl-C ends the program at once, even while it waits for a reader of its output.
 func TestInterruptTwice(t *testing.T) {
+	kit.Slow(t)
 	t.Parallel()
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
@@ -57,6 +58,7 @@ func results(t testing.TB, tour *Tournament) Results {
 // resumable returns small tournaments of real processes, among them bots that are
 // out after three faults.
 func resumable(t testing.TB) map[string]func() *Tournament {
+	kit.Slow(t)
 	sprt, err := rating.ParseSPRT("elo0=0,elo1=200,alpha=0.2,beta=0.2")
 	if err != nil {
 		t.Fatal(err)

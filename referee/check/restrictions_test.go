@@ -72,6 +72,7 @@ func hike(way string) error {
 // TestSandbox: what a bot does that works with all rights and not in the sandbox
 // is told by name, at every level with namespaces.
 func TestSandbox(t *testing.T) {
+	kit.Slow(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 // A build that is called off ends at once, held or not, and leaves nothing.
 func TestBuildCalledOff(t *testing.T) {
+	kit.Slow(t)
 	levels := []sandbox.Level{sandbox.None}
 	if best := sandbox.Probe().Level; best >= sandbox.Reduced {
 		levels = append(levels, best)
