@@ -41,7 +41,7 @@ func Get[T any](t testing.TB) func(v T, err error) T {
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out by make check")
+		t.Skip("left out by make check: tests that start processes, servers or browsers, or take long")
 	}
 }
 

@@ -32,7 +32,7 @@ const EnvBin = "TIMBA_BIN"
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("left out by make check")
+		t.Skip("left out by make check: tests that start processes, servers or browsers, or take long")
 	}
 	if packages[name] == "" {
 		t.Fatalf("proc.Program: there is no program %q", name)
