@@ -61,7 +61,7 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 }
 
 // TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
-// matches, drains on --drain, and is cut off when it is removed. Nothing of it stays.
+// matches, leaves on SIGTERM, and is cut off when it is removed. Nothing of it stays.
 func TestWorker(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
@@ -76,9 +76,9 @@ func TestWorker(t *testing.T) {
 		kit.Until(t, "the worker has played", func() bool { return playedBy(a.matches(t), "lab-1") >= before+more })
 	}
 	plays(3)
-	a.timba(t, "", "worker", "--drain", "--data", data)
+	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
 	if err := w.Wait(); err != nil {
-		t.Errorf("after --drain: %v", err)
+		t.Errorf("after SIGTERM: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(data, "*", "*"))
 	if err != nil || len(left) > 0 {

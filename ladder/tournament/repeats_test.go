@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -70,9 +69,7 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 				tour.Workers = append(tour.Workers, referee.AnyCore)
 			}
 			tour.Dir = &Dir{Path: t.TempDir()}
-			if err := tour.Dir.Begin(tour.Plan(program.Specs([]string{"a", "b"}))); err != nil {
-				t.Fatal(err)
-			}
+			begin(t, tour)
 			again := Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: Single, Deals: 500, SPRT: tour.SPRT, Clock: patient, Dir: tour.Dir}
 			for i, tour := range []*Tournament{tour, &again} {
 				play(t, tour)

@@ -74,6 +74,9 @@ func (t *Tournament) Check() error {
 	if len(t.Bots) == 0 {
 		return errors.New("tournament: there are no bots: name at least one")
 	}
+	if t.Deals < 1 {
+		return fmt.Errorf("tournament: deals cannot be %d: try 1 or more", t.Deals)
+	}
 	if t.SPRT != nil {
 		if err := t.SPRT.Check(); err != nil {
 			return err
