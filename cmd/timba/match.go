@@ -234,20 +234,16 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 
 // write writes the result to stdout, and returns it as the directory keeps it.
 func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
-	doc, err := r.Document()
-	if err != nil {
-		return nil, err
-	}
 	var data, out bytes.Buffer
-	if err := writeJSON(&data, doc); err != nil {
+	if err := writeJSON(&data, r.Document()); err != nil {
 		return nil, err
 	}
 	if f.json {
 		out = data
-	} else if err := r.WriteTables(&out); err != nil {
-		return nil, err
+	} else {
+		r.WriteTables(&out)
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return data.Bytes(), err
 }
 

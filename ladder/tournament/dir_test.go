@@ -49,10 +49,7 @@ func files(t testing.TB, root string) map[string]string {
 // results returns a tournament's figures.
 func results(t testing.TB, tour *Tournament) Results {
 	t.Helper()
-	r, err := tour.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := tour.Results()
 	return r
 }
 
