@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -41,20 +39,23 @@ func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	return c, nil
 }
 
-// since returns the age of a time, such as "5 min ago", or its date when it is older than two days.
+// since returns how long ago a time was, such as "5 min ago", or how far away it is, such as
+// "in 5 min"; its date when that is two days or more.
 func since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	switch d := time.Since(t); {
-	case d < 0:
-		return "in " + (-d).Round(time.Second).String()
+	form, d := "%d %s ago", time.Since(t)
+	if d < 0 {
+		form, d = "in %d %s", -d
+	}
+	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+		return fmt.Sprintf(form, int(d.Seconds()), "s")
 	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+		return fmt.Sprintf(form, int(d.Minutes()), "min")
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
+		return fmt.Sprintf(form, int(d.Hours()), "h")
 	}
 	return t.Local().Format("2006-01-02")
 }
@@ -74,13 +75,7 @@ func botRef(ref string) (bot string, version int, err error) {
 
 // readSecret returns the first line of a file, or of stdin for "-".
 func readSecret(cmd *cobra.Command, path string) (string, error) {
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(io.LimitReader(cmd.InOrStdin(), 4096))
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readInput(cmd, path, 4096)
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}

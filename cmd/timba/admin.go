@@ -114,6 +114,11 @@ func (f *adminFlags) newInvites() *cobra.Command {
 					if err := o.RevokeInvite(cmd.Context(), revoke); err != nil {
 						return err
 					}
+					if f.json {
+						return writeJSON(cmd.OutOrStdout(), struct {
+							Revoked int64 `json:"revoked"`
+						}{revoke})
+					}
 					_, err := fmt.Fprintf(cmd.OutOrStdout(), "revoked invite %d\n", revoke)
 					return err
 				}

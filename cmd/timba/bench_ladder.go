@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func newBenchLadder() *cobra.Command {
 				}
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+				return writeJSON(cmd.OutOrStdout(), r)
 			}
 			return nil
 		},
@@ -55,6 +54,6 @@ func newBenchLadder() *cobra.Command {
 	f.IntVar(&c.Runs, "runs", 10, "ladders played by each method")
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of the simulation")
 	f.StringVar(&plotFile, "plot", "", "write the curves to this file, .svg, .png or .pdf")
-	f.BoolVar(&asJSON, "json", false, "print one JSON document instead of tables")
+	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -21,7 +21,9 @@ func newBot() *cobra.Command {
 		Example: "  timba bot greedy",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return house.Run(strings.TrimPrefix(args[0], "@"), cmd.InOrStdin(), cmd.OutOrStdout())
+			return untilInterrupt(cmd, func() error {
+				return house.Run(strings.TrimPrefix(args[0], "@"), cmd.InOrStdin(), cmd.OutOrStdout())
+			})
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string

@@ -48,9 +48,6 @@ func newDemo() *cobra.Command {
 }
 
 func (f *demoFlags) run(cmd *cobra.Command) (err error) {
-	if f.matches < 0 {
-		return fmt.Errorf("matches cannot be %d: try 1 or more, or leave it out to play until Ctrl-C", f.matches)
-	}
 	remove, err := f.dir()
 	if err != nil {
 		return err

@@ -34,17 +34,17 @@ func newReplayExport() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if format == "html" && len(args) > 1 {
+				return fmt.Errorf("export: a page shows one game, not %d: export the files one at a time, or use --format csv", len(args))
+			}
+			if format == "html" && out == "" {
+				out = pageName(args[0])
+			}
+			if err := keepInput(out, args); err != nil {
+				return err
+			}
 			switch format {
 			case "html":
-				if len(args) > 1 {
-					return fmt.Errorf("export: a page shows one game, not %d: export the files one at a time, or use --format csv", len(args))
-				}
-				if out == "" {
-					out = pageName(args[0])
-				}
-				if out == args[0] && out != "-" {
-					return fmt.Errorf("export: the page of %q would overwrite it: name another file with --out", out)
-				}
 				return writeOut(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
 			case "csv":
 				return writeOut(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewCSV(w), args) })
@@ -65,6 +65,20 @@ func pageName(path string) string {
 		return "-"
 	}
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
+}
+
+// keepInput returns an error if the file that is written would replace one that is read.
+func keepInput(out string, in []string) error {
+	to, err := os.Stat(out)
+	if err != nil || out == "-" {
+		return nil
+	}
+	for _, path := range in {
+		if from, err := os.Stat(path); err == nil && path != "-" && os.SameFile(from, to) {
+			return fmt.Errorf("out: %q would replace the replay %q: name another file with --out", out, path)
+		}
+	}
+	return nil
 }
 
 func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
@@ -115,15 +129,9 @@ func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err
 		}
 		return w.Flush()
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("export: %q is a directory: name a file with --out", path)
-	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("export: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	f, err := outTemp(path)
 	if err != nil {
-		return fmt.Errorf("export: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -145,8 +153,23 @@ func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("export: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
+		return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", draw.Clean(path))
 	return nil
+}
+
+// outTemp makes a temporary file beside a file that will be written.
+func outTemp(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("out: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".timba-*")
+	if err != nil {
+		return nil, fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
+	}
+	return f, nil
 }

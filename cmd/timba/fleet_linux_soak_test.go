@@ -318,9 +318,9 @@ func (w *worker) kill(t *testing.T) (took time.Duration) {
 func (w *worker) drain(t *testing.T) {
 	t.Helper()
 	world := w.world(t)
-	w.arena.timba(t, "", "worker", "--drain", "--data", w.dir)
+	w.signal(t, syscall.SIGTERM)
 	if err := w.cmd.Wait(); err != nil {
-		t.Errorf("%s after --drain: %v", w.name, err)
+		t.Errorf("%s after SIGTERM: %v", w.name, err)
 	}
 	world.gone(t)
 	for _, path := range append(glob(t, w.dir+"/*"), glob(t, w.dir+"/*/*")...) {

@@ -102,17 +102,29 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
 		return readSecret(cmd, "-")
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "token of %s: ", c.URL)
-	data, err := term.ReadPassword(int(in.Fd()))
-	fmt.Fprintln(cmd.ErrOrStderr())
+	token, err := askSecret(cmd, in, fmt.Sprintf("token of %s: ", c.URL))
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
-	token := strings.TrimSpace(string(data))
 	if token == "" {
 		return "", errors.New("token: the input is empty: to join with an invite, add --invite CODE --name NAME")
 	}
 	return token, nil
+}
+
+// askSecret asks for a line that a terminal does not show.
+func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) {
+	fmt.Fprint(cmd.ErrOrStderr(), prompt)
+	defer fmt.Fprintln(cmd.ErrOrStderr())
+	got := make(chan []byte, 1)
+	if err := untilInterrupt(cmd, func() error {
+		line, err := term.ReadPassword(int(tty.Fd()))
+		got <- line
+		return err
+	}); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(<-got)), nil
 }
 
 func newLogout() *cobra.Command {

@@ -7,8 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,10 +32,9 @@ type matchFlags struct {
 	sandbox             sandboxFlags
 	format              string
 	rounds              int
-	bots                botFlags
 	score               scoreFlags
 	sprt                string
-	adjudicate          adjudicateFlags
+	draw, resign        string
 	out, resume         string
 	json, log           bool
 }
@@ -51,19 +48,19 @@ func newMatch() *cobra.Command {
 			"the luck of the deal cancels. More bots than seats, or --format, make a tournament.\n\n" +
 			"A BOT is a house bot (@random, @first, @greedy), a directory with a timba.toml or a\n" +
 			"recognised main file (bot.py, bot.c, ...), or a command in quotes. If there are fewer\n" +
-			"bots than seats, they take the seats in turn. --bot takes a bot with its own name, arguments,\n" +
-			"clock (movetime, bank, inc), memory and processes.\n\n" +
+			"bots than seats, they take the seats in turn. A bot with its own name, arguments, clock,\n" +
+			"memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
 			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
 			"to stdout.\n\n" +
 			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
-			"crash, with the flags of the start; a match that ends early prints that command. With more\n" +
-			"--deals it extends the match.\n\n" +
+			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
+			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
 			"Exit status: 0 good, 1 a bot had a fault or lost its --sprt, 2 wrong usage or an error\n" +
 			"of timba, 3 interrupted, or a --sprt without a verdict.",
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
-			"  timba match teeko --bot 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
+			"  timba match teeko 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
@@ -81,12 +78,12 @@ func newMatch() *cobra.Command {
 	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
-	f.bots.add(cmd)
 	f.score.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
 	countFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
-	f.adjudicate.add(cmd)
+	flags.StringVar(&f.draw, "draw", "", "end a game as drawn when the scores of all bots agree, as `plies=8,score=10,from=40`")
+	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
 	flags.StringVar(&f.out, "out", "", "save the replays and logs in this `DIR`")
 	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
@@ -109,37 +106,38 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.score.parse(); err != nil {
 		return err
 	}
-	game, specs, err := f.bots.with(args)
-	if err != nil {
-		return err
-	}
-	var old *tournament.Plan
+	var plan tournament.Plan
+	var err error
 	if f.resume != "" {
-		if f.out != "" && f.out != f.resume {
-			return fmt.Errorf("--out is %q and --resume is %q: give only --resume", f.out, f.resume)
-		}
-		plan, err := (&tournament.Dir{Path: f.resume}).ReadPlan()
-		if err != nil {
-			return err
-		}
-		if game, specs, err = f.fillIn(cmd, plan, game, specs); err != nil {
-			return err
-		}
-		old = &plan
+		plan, err = f.oldPlan(cmd, args)
+	} else {
+		plan, err = f.newPlan(args)
 	}
-	if game == "" || len(specs) == 0 {
-		return fmt.Errorf("match: name a game and its bots, as in: timba match brisca @greedy @random")
-	}
-	sandboxed, err := f.sandbox.choose(cmd, botsOf(specs))
 	if err != nil {
 		return err
 	}
+	specs := plan.Specs()
+	bots := make([]string, len(specs))
+	for i, s := range specs {
+		bots[i] = s.Bot
+	}
+	sandboxed, err := f.sandbox.choose(cmd, bots)
+	if err != nil {
+		return err
+	}
+	if was, is := plan.Sandbox.Level, f.sandbox.Level; f.resume != "" && was != is {
+		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
+	}
+	plan.Sandbox = f.sandbox.Sandbox
 	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
 	if err != nil {
 		return err
 	}
-	t, err := f.tournament(game, programs)
+	t, err := plan.Tournament(programs)
 	if err != nil {
+		return err
+	}
+	if t.Workers, err = tournament.Workers(f.concurrency, f.affinity); err != nil {
 		return err
 	}
 	if err := sandboxBots(t, programs, sandboxed); err != nil {
@@ -148,7 +146,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeCredit(cmd.ErrOrStderr())
 	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
-	if err := f.openDir(t, f.plan(t, specs, sandboxed), old); err != nil {
+	if err := f.openDir(cmd, t, plan); err != nil {
 		return err
 	}
 	return f.play(cmd, t)
@@ -161,50 +159,6 @@ func (f *matchFlags) clock() referee.Clock {
 		c.Move = referee.DefaultClock.Move
 	}
 	return c
-}
-
-// tournament returns everything that a match or a tournament needs.
-func (f *matchFlags) tournament(game string, programs []program.Program) (*tournament.Tournament, error) {
-	v, format, err := f.resolve(game, len(programs))
-	if err == nil {
-		v, err = withOpening(v, f.set)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t := &tournament.Tournament{Variant: v, Format: format, Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
-	if f.rounds != 0 && format != tournament.Swiss {
-		return nil, fmt.Errorf("match: --rounds goes with --format swiss")
-	}
-	for _, p := range programs {
-		if !p.Plays(game) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, game, strings.Join(p.Games, ", "))
-		}
-		p.Clock = p.Own.Clock(t.Clock)
-		t.Bots = append(t.Bots, p.Bot)
-	}
-	if f.seed == "" {
-		t.Seed = referee.NewSeed()
-	} else if t.Seed, err = referee.ParseSeed(f.seed); err != nil {
-		return nil, err
-	}
-	if f.sprt != "" {
-		test, err := rating.ParseSPRT(f.sprt)
-		if err != nil {
-			return nil, err
-		}
-		t.SPRT = &test
-	}
-	if t.Adjudication, err = f.adjudicate.rules(); err != nil {
-		return nil, err
-	}
-	if t.Workers, err = tournament.Workers(f.concurrency, f.affinity); err != nil {
-		return nil, err
-	}
-	if err := t.Clock.Check(); err != nil {
-		return nil, err
-	}
-	return t, t.Check()
 }
 
 // resolve returns the game's variant and the format. Without --format, bots that fit at one
@@ -225,16 +179,15 @@ func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.F
 }
 
 // openDir sets the directory of the tournament: the one that the user named, else one in
-// the user's cache for games with faults. old is the plan of the tournament that goes on,
-// nil for a new one.
-func (f *matchFlags) openDir(t *tournament.Tournament, plan tournament.Plan, old *tournament.Plan) error {
+// the user's cache for games with faults.
+func (f *matchFlags) openDir(cmd *cobra.Command, t *tournament.Tournament, plan tournament.Plan) error {
 	switch {
-	case old != nil:
+	case f.resume != "":
 		t.Dir = &tournament.Dir{Path: f.resume}
-		if err := old.Differs(plan); err != nil || reflect.DeepEqual(*old, plan) {
-			return err
+		if cmd.Flags().Changed("deals") {
+			return t.Dir.Replace(plan)
 		}
-		return t.Dir.Replace(plan)
+		return nil
 	case f.out != "":
 		t.Dir = &tournament.Dir{Path: f.out}
 	default:
@@ -281,20 +234,16 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 
 // write writes the result to stdout, and returns it as the directory keeps it.
 func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
-	doc, err := r.Document()
-	if err != nil {
-		return nil, err
-	}
 	var data, out bytes.Buffer
-	if err := writeJSON(&data, doc); err != nil {
+	if err := writeJSON(&data, r.Document()); err != nil {
 		return nil, err
 	}
 	if f.json {
 		out = data
-	} else if err := r.WriteTables(&out); err != nil {
-		return nil, err
+	} else {
+		r.WriteTables(&out)
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return data.Bytes(), err
 }
 

@@ -47,9 +47,6 @@ func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) e
 	return status
 }
 
-// shownFlags are the flags that change how a match is played and shown but none of its results.
-var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
-
 // resumeLine returns the command that resumes the match of a directory, with the flags that were
 // given and are not in its plan; "" where nothing can be resumed.
 func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {

@@ -1,86 +1,87 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// plan returns what a directory keeps of a match: all flags that its results depend on.
-func (f *matchFlags) plan(t *tournament.Tournament, specs []program.Spec, sandboxed *referee.Sandbox) tournament.Plan {
-	p := t.Plan(specs)
-	p.Sandbox = f.sandbox.plan(botsOf(specs), sandboxed)
-	return p
-}
-
-// fillIn returns the game and the bots, and sets the flags, that the command line leaves out,
-// from the plan of the match that it resumes.
-func (f *matchFlags) fillIn(cmd *cobra.Command, p tournament.Plan, game string, specs []program.Spec) (string, []program.Spec, error) {
-	if game == "" {
-		game = p.Game
+// newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
+// that the user gave them.
+func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
+	if len(args) < 2 {
+		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	if len(specs) == 0 {
-		for _, b := range p.Bots {
-			specs = append(specs, b.Spec())
+	p = tournament.Plan{
+		Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock().Milliseconds(), SPRT: f.sprt, Draw: f.draw, Resign: f.resign,
+	}
+	for _, arg := range args[1:] {
+		s, err := program.ParseSpec(arg)
+		if err != nil {
+			return p, err
 		}
-	}
-	if err := f.checkOlder(cmd, p, botsOf(specs)); err != nil {
-		return "", nil, err
-	}
-	given := map[string]bool{} // flags of the command line
-	for _, flag := range p.Flags() {
-		given[flag.Name] = cmd.Flags().Changed(flag.Name)
-	}
-	for _, word := range f.set {
-		name, _, _ := strings.Cut(word, "=")
-		given["set "+name] = true
-	}
-	other := map[string][]string{"movetime": {"bank", "inc"}, "bank": {"movetime"}, "inc": {"movetime"}} // clocks that exclude each other
-	for _, flag := range p.Flags() {
-		switch {
-		case flag.Name == "set" && (game != p.Game || given["set "+flag.Option]):
-		case flag.Name != "set" && given[flag.Name]:
-		case flag.Name == "rounds" && given["format"] && f.format != string(p.Format):
-		case slices.ContainsFunc(other[flag.Name], func(name string) bool { return given[name] }):
-		default:
-			to := cmd.Flags().Lookup(flag.Name)
-			if to.DefValue == flag.Text() {
-				continue // also where a user may not write the default
-			}
-			if err := to.Value.Set(flag.Text()); err != nil {
-				return "", nil, fmt.Errorf("resume: plan.json: %s: %w", flag, err)
+		if info, err := os.Stat(s.Bot); err == nil && info.IsDir() {
+			if path, err := filepath.Abs(s.Bot); err == nil {
+				s.Bot = path
 			}
 		}
+		p.Bots = append(p.Bots, tournament.PlanBot{Bot: s.Bot, Name: s.Name, Own: s.Own})
 	}
-	return game, specs, nil
+	v, format, err := f.resolve(p.Game, len(p.Bots))
+	if err == nil {
+		v, err = withOpening(v, f.set)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Format, p.Options = format, v.Settings().Map()
+	if f.rounds != 0 && format != tournament.Swiss {
+		return p, errors.New("match: --rounds goes with --format swiss")
+	}
+	p.Seed = referee.Hex(referee.NewSeed())
+	if f.seed != "" {
+		seed, err := referee.ParseSeed(f.seed)
+		if err != nil {
+			return p, err
+		}
+		p.Seed = referee.Hex(seed)
+	}
+	return p, nil
 }
 
-// sandboxNames are the flags that the plans of earlier versions lack.
-var sandboxNames = []string{"sandbox", "memory", "processes", "ponder"}
+// shownFlags are the flags that change how a match is played and shown but none of its results.
+var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// checkOlder returns an error if the plan lacks flags that the games depend on and the command
-// line does not have them. House bots are not sandboxed, so they depend on none.
-func (f *matchFlags) checkOlder(cmd *cobra.Command, p tournament.Plan, bots []string) error {
-	if p.Sandbox != nil || !strangers(bots) {
-		return nil
+// oldPlan returns the plan of the match that goes on, with more deals if the user wants them.
+func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (p tournament.Plan, err error) {
+	if len(args) > 0 {
+		return p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
 	}
-	var missing, defaults []string
-	for _, name := range sandboxNames {
-		if flag := cmd.Flags().Lookup(name); !flag.Changed {
-			missing = append(missing, "--"+name)
-			defaults = append(defaults, "--"+name+" "+flag.DefValue)
+	var fixed []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "resume" && flag.Name != "deals" && !slices.Contains(shownFlags, flag.Name) {
+			fixed = append(fixed, "--"+flag.Name)
 		}
+	})
+	if fixed != nil {
+		return p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
 	}
-	if missing == nil {
-		return nil
+	if p, err = (&tournament.Dir{Path: f.resume}).ReadPlan(); err != nil {
+		return p, err
 	}
-	return fmt.Errorf("resume: %s is of an earlier version and does not say %s: give them as at the start; the defaults were %s",
-		filepath.Join(f.resume, "plan.json"), strings.Join(missing, ", "), strings.Join(defaults, " "))
+	f.sandbox.Sandbox = p.Sandbox
+	if cmd.Flags().Changed("deals") {
+		err = p.Extend(f.deals)
+	}
+	return p, err
 }

@@ -108,18 +108,13 @@ func (b *scoreboard) due() bool {
 	return !time.Now().Before(b.next)
 }
 
-// score writes the score. Figures that cannot be computed now are an error of the final tables,
-// too, which tell it.
+// score writes the score.
 func (b *scoreboard) score() {
 	if b.live != nil {
-		if lines, err := b.run.Score(b.live.Columns()); err == nil {
-			b.live.Draw(lines)
-		}
+		b.live.Draw(b.run.Score(b.live.Columns()))
 		return
 	}
-	if line, err := b.run.ScoreLine(); err == nil {
-		fmt.Fprintln(b.w, line)
-	}
+	fmt.Fprintln(b.w, b.run.ScoreLine())
 }
 
 // say writes a line above the score.

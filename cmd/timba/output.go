@@ -43,6 +43,52 @@ func jsonFlag(cmd *cobra.Command, to *bool) {
 	cmd.Flags().BoolVar(to, "json", false, "write the result as JSON")
 }
 
+// untilInterrupt calls do, which does not look at the command's context, and returns its error, or
+// that of the context if that ends first; do then goes on beside the rest of the program. The
+// terminal at stdin is as before when it returns.
+func untilInterrupt(cmd *cobra.Command, do func() error) error {
+	ctx := cmd.Context()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if tty, ok := cmd.InOrStdin().(*os.File); ok {
+		if before, err := term.GetState(int(tty.Fd())); err == nil {
+			defer term.Restore(int(tty.Fd()), before)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- do() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// readInput returns the first bytes of a file, or of stdin for "-", unless the command is
+// interrupted.
+func readInput(cmd *cobra.Command, path string, most int64) (data []byte, err error) {
+	in := cmd.InOrStdin()
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	got := make(chan []byte, 1)
+	if err := untilInterrupt(cmd, func() error {
+		data, err := io.ReadAll(io.LimitReader(in, most))
+		got <- data
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return <-got, nil
+}
+
 // orDash returns the text, or a dash if it is empty.
 func orDash(text string) string {
 	if text == "" {

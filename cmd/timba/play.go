@@ -82,7 +82,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.seat < 0 || f.seat >= v.Players() {
+	if f.seat >= v.Players() {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players()-1)
 	}
 	if len(bots) > v.Players()-1 {
@@ -175,7 +175,12 @@ func (f *playFlags) path(v rules.Variant) (string, error) {
 		if _, err := os.Stat(f.out); err == nil {
 			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
 		}
-		return f.out, nil
+		temp, err := outTemp(f.out) // it can be written
+		if err != nil {
+			return "", err
+		}
+		temp.Close()
+		return f.out, os.Remove(temp.Name())
 	}
 	cache, err := program.CacheDir("played")
 	if err != nil {

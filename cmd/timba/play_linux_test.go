@@ -265,3 +265,20 @@ func TestPlayFaults(t *testing.T) {
 		t.Errorf("the person who leaves is not let go:\n%s", text)
 	}
 }
+
+// However commands end that wait for keys or for a secret, the terminal is as before.
+func TestTerminalInterrupted(t *testing.T) {
+	t.Parallel()
+	login := sit(t, 80, "login", "http://127.0.0.1:1")
+	kit.Until(t, "what is typed is not shown", func() bool { return login.state().Lflag&unix.ECHO == 0 })
+	login.press("timba_\x03")
+	if text := login.end(exitNoVerdict); text != "token of http://127.0.0.1:1:\n" {
+		t.Errorf("the screen has\n%s", text)
+	}
+	game := filepath.Join(t.TempDir(), "out")
+	begin(t, "match", "teeko", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, exitGood)
+	show := sit(t, 80, "replay", "show", "--step", filepath.Join(game, "games", "0000-00000-0.json"))
+	show.until("^0 of 12: ")
+	kit.Must(t, show.Process.Signal(syscall.SIGTERM))
+	show.end(exitNoVerdict)
+}

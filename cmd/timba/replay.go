@@ -2,8 +2,7 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"math"
 
 	"github.com/spf13/cobra"
 
@@ -24,15 +23,10 @@ func newReplay() *cobra.Command {
 	return cmd
 }
 
-// readReplay returns the replay in a file and its game; "-" is stdin.
+// readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
+// is interrupted, so that those that read many files end.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, error) {
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(cmd.InOrStdin())
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}

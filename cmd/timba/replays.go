@@ -70,7 +70,7 @@ func (f *replaysFlags) check(cmd *cobra.Command) error {
 		return errors.New("replays: --match, --game and --after exclude each other: choose one")
 	case f.ladder != "" && (f.match != 0 || f.game != 0):
 		return errors.New("replays: --ladder excludes --match and --game: choose one")
-	case f.json && f.out == "":
+	case f.json && (f.out == "" || f.out == "-"):
 		return errors.New("replays: --json needs --out: without it the replays go to stdout")
 	}
 	return nil
@@ -146,9 +146,6 @@ func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
 	}
 	if err := writeOut(cmd, path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
-	}
-	if path != "" && !f.json {
-		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", path)
 	}
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), struct {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -175,5 +176,39 @@ func TestInterruptTwice(t *testing.T) {
 	})
 	if status := p.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %v", p.ProcessState)
+	}
+}
+
+// hung is an input that ends a context when it is read, and gives nothing while the test lasts.
+type hung struct {
+	ctx  context.Context // of the test
+	read func()
+}
+
+func (h hung) Read([]byte) (int, error) {
+	h.read()
+	<-h.ctx.Done()
+	return 0, h.ctx.Err()
+}
+
+// The first Ctrl-C ends commands that wait for their input, and commands that read many files.
+func TestInterruptReading(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	begin(t, "match", "teeko", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
+	for _, line := range []string{
+		"replay verify -", "replay show -", "replay export -", "replay feed - --seat 0", "explain -",
+		"login http://127.0.0.1:1 --token-file -", "bot first",
+		"replay verify " + dir, "replay show " + dir, "replay export --format csv " + dir, "explain " + dir,
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		if strings.HasSuffix(line, dir) {
+			interrupt()
+		}
+		var out, errs bytes.Buffer
+		if status := runUntil(ctx, strings.Fields(line), hung{t.Context(), interrupt}, &out, &errs); status != exitNoVerdict || errs.Len() > 0 {
+			t.Errorf("timba %s: status %d\n%s", line, status, &errs)
+		}
 	}
 }

@@ -16,47 +16,44 @@ import (
 )
 
 // sandboxFlags are the flags on sandboxes, as users write them.
-type sandboxFlags struct {
-	mode      string
-	memory    string
-	processes int
-	ponder    string
-}
+type sandboxFlags struct{ tournament.Sandbox }
 
 func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|on|off`, or the required level: weak|reduced|full")
-	flags.StringVar(&f.memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
-	countFlag(cmd, &f.processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
-	flags.StringVar(&f.ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
+	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|on|off`, or the required level: weak|reduced|full")
+	flags.StringVar(&f.Memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
+	countFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
+	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
-// choose returns how the bots of a command are sandboxed, nil for not at all, and prints a
-// notice where needed. House bots are part of this program and need no sandbox.
+// choose returns how the bots of a command are sandboxed, nil for not at all, prints a notice
+// where needed, and sets the level. House bots are part of this program and need no sandbox.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandbox, error) {
-	s := &referee.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.ponder == "off"}
+	s := &referee.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	var err error
-	if s.Limit.Memory, err = sandbox.ParseSize(f.memory); err != nil {
+	if s.Limit.Memory, err = sandbox.ParseSize(f.Memory); err != nil {
 		return nil, err
 	}
-	s.Limit.Processes = f.processes
+	f.Memory = sandbox.SizeText(s.Limit.Memory)
+	s.Limit.Processes = f.Processes
 	if err := s.Limit.Check(); err != nil {
 		return nil, err
 	}
-	if f.ponder != "on" && f.ponder != "off" {
-		return nil, fmt.Errorf("ponder cannot be %q: try on or off", f.ponder)
+	if f.Ponder != "on" && f.Ponder != "off" {
+		return nil, fmt.Errorf("ponder cannot be %q: try on or off", f.Ponder)
 	}
-	if s.Freeze && strings.EqualFold(f.mode, sandbox.Auto) {
-		f.mode = sandbox.Full.String()
+	if s.Freeze && strings.EqualFold(f.Mode, sandbox.Auto) {
+		f.Mode = sandbox.Full.String()
 	}
-	if err := sandbox.CheckMode(f.mode); err != nil {
+	if err := sandbox.CheckMode(f.Mode); err != nil {
 		return nil, err
 	}
-	if !strangers(bots) {
+	f.Mode = strings.ToLower(f.Mode)
+	if !slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") }) {
 		return nil, nil
 	}
 	var notice string
-	if s.Level, notice, err = sandbox.Choose(f.mode); err != nil {
+	if s.Level, notice, err = sandbox.Choose(f.Mode); err != nil {
 		if s.Freeze {
 			err = fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn: %w", err)
 		}
@@ -68,37 +65,17 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandb
 	if s.Freeze && s.Level < sandbox.Full {
 		return nil, fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn, which needs level FULL, and this machine has %s", s.Level)
 	}
+	f.Level = s.Level.String()
 	if s.Level == sandbox.None {
 		return nil, nil
 	}
 	return s, nil
 }
 
-// strangers reports whether bots are not all part of this program.
-func strangers(bots []string) bool {
-	return slices.ContainsFunc(bots, func(b string) bool { return !strings.HasPrefix(b, "@") })
-}
-
-// plan returns the flags for the plan of a match between bots whose sandbox is s.
-func (f *sandboxFlags) plan(bots []string, s *referee.Sandbox) *tournament.PlanSandbox {
-	memory := f.memory
-	if n, err := sandbox.ParseSize(memory); err == nil {
-		memory = sandbox.SizeText(n)
-	}
-	p := &tournament.PlanSandbox{Mode: strings.ToLower(f.mode), Memory: memory, Processes: f.processes, Ponder: f.ponder}
-	switch {
-	case s != nil:
-		p.Level = s.Level.String()
-	case strangers(bots):
-		p.Level = sandbox.None.String()
-	}
-	return p
-}
-
 // buildLevel returns the level at which builds run. Below REDUCED builds cannot run in the
 // sandbox: with --sandbox auto they then run without one.
 func (f *sandboxFlags) buildLevel(s *referee.Sandbox) sandbox.Level {
-	if s == nil || s.Level < sandbox.Reduced && f.mode == sandbox.Auto {
+	if s == nil || s.Level < sandbox.Reduced && f.Mode == sandbox.Auto {
 		return sandbox.None
 	}
 	return s.Level

@@ -81,7 +81,7 @@ func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 }
 
 func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) error {
-	if f.seat < -1 || f.seat >= len(r.Seats) {
+	if f.seat >= len(r.Seats) {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, len(r.Seats)-1)
 	}
 	if f.seat >= 0 && f.all {
@@ -98,7 +98,7 @@ func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) er
 	s := playback.Screen{Writer: w, Style: draw.For(w), Game: game, Seat: f.seat, All: f.all, Plain: f.plain}
 	switch {
 	case f.step:
-		return s.Steps(cmd.InOrStdin(), max(0, f.ply))
+		return untilInterrupt(cmd, func() error { return s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
 	case f.ply >= 0:
 		s.Frame(f.ply)
 	default:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/gofrs/flock"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -34,7 +35,6 @@ type workerFlags struct {
 	cores               int
 	memory, cache       string
 	metrics             string
-	drain               bool
 	logLevel, logFormat string
 }
 
@@ -46,13 +46,12 @@ func newWorker() *cobra.Command {
 		Long: "Plays matches for a server that was started with --cluster or --nats: fetches the bots, plays in\n" +
 			"the same sandbox as the server, and hands in games and logs. timba admin worker add makes the\n" +
 			"credentials. The worker connects again by itself, and tells the server what it can play.\n\n" +
-			"On Ctrl-C, SIGTERM or timba worker --drain it finishes the matches that it plays and leaves; a second\n" +
-			"signal ends it at once, and the server has its matches played elsewhere.\n\n" +
+			"On Ctrl-C or SIGTERM it finishes the matches that it plays and leaves; a second signal ends it at\n" +
+			"once, and the server has its matches played elsewhere.\n\n" +
 			"Exit status: 0 it has left, 2 wrong usage, or the server wants no such worker.",
-		Example: "  timba worker --nats nats://arena.example.org:4222 --creds lab-1.creds\n" +
-			"  timba worker --drain --data /var/lib/timba-worker",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
+		Example: "  timba worker --nats nats://arena.example.org:4222 --creds lab-1.creds",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.nats, "nats", "", "the `URL` of the server's NATS, such as nats://arena.example.org:4222")
@@ -62,7 +61,6 @@ func newWorker() *cobra.Command {
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
 	flags.StringVar(&f.cache, "cache", "", fmt.Sprintf("how much of the disk bots may take, as `SIZE` (default: %s)", sandbox.SizeText(fleet.DefaultCache)))
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
-	flags.BoolVar(&f.drain, "drain", false, "let the worker that uses the directory finish its matches and leave, and wait for it")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
 	return cmd
@@ -76,9 +74,6 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 	}
 	if f.data, err = filepath.Abs(f.data); err != nil {
 		return fmt.Errorf("data: %w", err)
-	}
-	if f.drain {
-		return drainWorker(cmd.Context(), f.data)
 	}
 	o, err := f.options(cmd)
 	if err != nil {
@@ -153,6 +148,22 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		return server.CheckMachine(ctx, &referee.Sandbox{Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
+}
+
+// lockWorker keeps a directory for one worker.
+func lockWorker(data string) (unlock func(), err error) {
+	if err := os.MkdirAll(data, 0o755); err != nil {
+		return nil, fmt.Errorf("data: %q cannot be made: name a directory that you own with --data DIR", data)
+	}
+	l := flock.New(filepath.Join(data, "lock"))
+	free, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("data: %q cannot be locked: name a directory that you own with --data DIR", data)
+	}
+	if !free {
+		return nil, fmt.Errorf("data: another worker uses %s: name another directory with --data DIR", data)
+	}
+	return func() { l.Close() }, nil
 }
 
 // ownTemp makes a directory of the worker TMPDIR, and empties it: an earlier worker may have been

@@ -61,8 +61,8 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 }
 
 // TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
-// matches, is in the table of timba admin workers, drains on --drain, and is cut off when it is removed.
-// Nothing of it stays.
+// matches, is in the table of timba admin workers, leaves on SIGTERM, and is cut off when it is
+// removed. Nothing of it stays.
 func TestWorker(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
@@ -90,9 +90,9 @@ func TestWorker(t *testing.T) {
 			t.Errorf("%v: the table has a seed or an address:\n%s", from, table)
 		}
 	}
-	a.timba(t, "", "worker", "--drain", "--data", data)
+	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
 	if err := w.Wait(); err != nil {
-		t.Errorf("after --drain: %v", err)
+		t.Errorf("after SIGTERM: %v", err)
 	}
 	left, err := filepath.Glob(filepath.Join(data, "*", "*"))
 	if err != nil || len(left) > 0 {

@@ -1,10 +1,6 @@
 package elo
 
-import (
-	"fmt"
-
-	"github.com/timba-arena/timba/ladder/rating"
-)
+import "github.com/timba-arena/timba/ladder/rating"
 
 // Counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (rating.FitPairs): a pair for every two
@@ -26,10 +22,7 @@ func Counts(deals []rating.Deal, sides []int) ([]rating.Pair, error) {
 	if _, err := sumSlots(sides, deals); err != nil {
 		return nil, err
 	}
-	pairs, err := rating.Count(len(sides), deals)
-	if err != nil {
-		return nil, fmt.Errorf("elo: %w", err)
-	}
+	pairs := rating.Count(len(sides), deals)
 	for i := range pairs {
 		p := &pairs[i]
 		weight := 2 / float64(len(size)) / (size[sides[p.A]] * size[sides[p.B]])

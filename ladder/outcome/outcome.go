@@ -6,6 +6,7 @@ package outcome
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
@@ -99,9 +100,7 @@ func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rati
 		for i, s := range g.Seats {
 			seats[i] = rating.Seat{Bot: s.Slot, Side: v.Side(i), Rank: s.Rank, Points: s.Points}
 		}
-		if err := sheets[g.Deal].Add(seats); err != nil {
-			return nil, err
-		}
+		sheets[g.Deal].Add(seats)
 	}
 	out := make([]rating.Deal, deals)
 	for i := range sheets {
@@ -178,6 +177,9 @@ func check(g ladder.Game, deals, players, slots int) error {
 	for i, s := range g.Seats {
 		if s.Seat != i || s.Slot < 0 || s.Slot >= slots {
 			return fmt.Errorf("outcome: deal %d, rotation %d: seat %d of slot %d is where seat %d of one of the %d slots is due", g.Deal, g.Rotation, s.Seat, s.Slot, i, slots)
+		}
+		if math.IsNaN(s.Points) || math.IsInf(s.Points, 0) {
+			return fmt.Errorf("outcome: deal %d, rotation %d: seat %d has %v points, not a finite number", g.Deal, g.Rotation, i, s.Points)
 		}
 	}
 	return nil

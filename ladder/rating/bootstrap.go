@@ -1,84 +1,66 @@
 package rating
 
 import (
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
 )
 
-// Resampling has the options of Bootstrap; the zero value is the default.
-type Resampling struct {
-	Samples int    // 0 stands for 1,000
-	Seed    uint64 // the same seed gives the same intervals on any machine
-}
+// samples is how many resamples Bootstrap fits.
+const samples = 1000
 
-const (
-	defaultSamples = 1000
-	maxSamples     = 1_000_000
-)
-
-// Bootstrap returns the ratings of FitDeals with 95 % intervals from refitting with
+// Bootstrap returns the ratings of FitPairs with 95 % intervals from refitting with
 // the deals weighted at random: the Bayesian bootstrap (Rubin 1981), which for
 // a likelihood is the weighted likelihood bootstrap (Newton and Raftery 1994).
 // Each deal, with all its duels, has a weight from the exponential
 // distribution, and so have the virtual half wins and half losses of each bot:
 // without that, the interval of a bot that won everything would be a point. Weights
-// are never 0, so no resample loses the deals that connect two bots.
-func Bootstrap(bots int, deals []Deal, o Options, r Resampling) ([]Estimate, error) {
-	if r.Samples == 0 {
-		r.Samples = defaultSamples
-	}
-	if r.Samples < 0 || r.Samples > maxSamples {
-		return nil, fmt.Errorf("rating: bootstrap samples cannot be %d: try 1 to %d", r.Samples, maxSamples)
-	}
-	fit, err := FitDeals(bots, deals, o)
-	if err != nil {
-		return nil, err
-	}
-	samples := resample(fit, newDraws(fit, deals), r)
+// are never 0, so no resample loses the deals that connect two bots. The same deals have the same
+// intervals on any machine.
+func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
+
+func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
+	fit := FitPairs(bots, Count(bots, deals), nil)
+	fits := resample(fit, newDraws(fit, deals), samples, seed)
 	out := make([]Estimate, bots)
-	elos := make([]float64, r.Samples)
-	for i := range out {
+	elos := make([]float64, samples)
+	for i, elo := range fit.Elo {
+		out[i] = Estimate{Value: elo, Low: math.Inf(-1), High: math.Inf(1)}
 		if !fit.bounded(i) {
-			out[i] = fit.unbounded(i)
 			continue
 		}
-		for s := range samples {
-			elos[s] = samples[s][i]
+		for s := range fits {
+			elos[s] = fits[s][i]
 		}
 		slices.Sort(elos)
-		out[i] = Estimate{
-			Value: fit.Elo[i],
-			Low:   quantile(elos, (1-Confidence)/2),
-			High:  quantile(elos, (1+Confidence)/2),
-		}
+		out[i].Low, out[i].High = quantile(elos, (1-Confidence)/2), quantile(elos, (1+Confidence)/2)
 	}
-	return out, nil
+	return out
 }
 
 // resample fits every sample, on all processors; each sample has its own generator,
 // so the result does not depend on which processor takes it.
-func resample(fit *Fit, d *draws, r Resampling) [][]float64 {
-	samples := make([][]float64, r.Samples)
-	workers := min(runtime.GOMAXPROCS(0), r.Samples)
+func resample(fit *Fit, d *draws, samples int, seed uint64) [][]float64 {
+	fits := make([][]float64, samples)
+	workers := min(runtime.GOMAXPROCS(0), samples)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
-			m := newModel(len(fit.nats), fit.pairs)
+			m := fit.model()
 			nats := make([]float64, len(fit.nats))
-			for s := w; s < r.Samples; s += workers {
-				d.weigh(m, fit, rand.New(rand.NewPCG(r.Seed, uint64(s))))
+			for s := w; s < samples; s += workers {
+				d.weigh(m, fit, rand.New(rand.NewPCG(seed, uint64(s))))
 				copy(nats, fit.nats)
 				m.maximise(nats)
 				fit.centre(nats)
-				samples[s] = fit.options.scale(nats)
+				fits[s] = fit.scale(nats)
 			}
 		})
 	}
 	group.Wait()
-	return samples
+	return fits
 }
 
 // draws has the duels of every deal, by the index of their pair in the fit.

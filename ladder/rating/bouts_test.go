@@ -40,17 +40,10 @@ func TestBoutsOfOne(t *testing.T) {
 	for _, b := range bouts {
 		pairs = append(pairs, Pair{A: b.A[0], B: b.B[0], Deals: b.Deals, Score: b.Score})
 	}
-	for _, o := range []Options{{}, {Prior: 5}, {Anchor: &Anchor{Bot: 3, Elo: 1000}}} {
-		fit, err := FitPairs(12, pairs, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := FitBouts(12, bouts, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, e := range got {
-			near(t, "rating", e.Value, fit.Elo[i], 0.05)
+	for _, anchor := range []*Anchor{nil, {Bot: 3, Elo: 1000}} {
+		want, got := FitPairs(12, pairs, anchor), FitBouts(12, bouts, anchor)
+		for i, elo := range got.Elo {
+			near(t, "rating", elo, want.Elo[i], 0.05)
 		}
 	}
 }
@@ -65,7 +58,7 @@ func TestBoutsCoverage(t *testing.T) {
 		for run := range runs {
 			r := simRand(uint64(100*c.bouts + run))
 			elos := drawElos(r, bots)
-			got, err := FitBouts(bots, drawBouts(r, elos, c.members, c.bouts), Options{})
+			got, err := FitBouts(bots, drawBouts(r, elos, c.members, c.bouts), nil).Intervals()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +88,7 @@ func TestBoutsCoverage(t *testing.T) {
 // played is anywhere.
 func TestBoutsUnbounded(t *testing.T) {
 	bouts := []Bout{{A: []int{0, 1}, B: []int{2, 3}, Deals: 10, Score: 8}, {A: []int{2, 3}, B: []int{0, 1}, Deals: 10, Score: 4}}
-	got, err := FitBouts(5, bouts, Options{Anchor: &Anchor{Bot: 0, Elo: 1000}})
+	got, err := FitBouts(5, bouts, &Anchor{Bot: 0, Elo: 1000}).Intervals()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,22 +101,15 @@ func TestBoutsUnbounded(t *testing.T) {
 			t.Errorf("bot %d is at %v", i+1, e)
 		}
 	}
-	if got, err := FitBouts(0, nil, Options{}); err != nil || len(got) != 0 {
-		t.Errorf("no bots: %v, %v", got, err)
-	}
 }
 
-func TestBoutsRefuse(t *testing.T) {
-	for want, b := range map[string]Bout{
-		"rating: bout 0: a team has no members":                                             {A: []int{1}, Deals: 1},
-		"rating: bout 0: bot 4 is not one of the 4 bots: they are numbered from 0":          {A: []int{4}, B: []int{1}},
-		"rating: bout 0: bot 1 has two seats":                                               {A: []int{1, 2}, B: []int{3, 1}},
-		"rating: bout 0: deals cannot be -1: try 0 or more":                                 {A: []int{1}, B: []int{2}, Deals: -1},
-		"rating: bout 0: score cannot be 3 in 2 deals: give the sum, from 0 to the deals":   {A: []int{1}, B: []int{2}, Deals: 2, Score: 3},
-		"rating: bout 0: score cannot be NaN in 2 deals: give the sum, from 0 to the deals": {A: []int{1}, B: []int{2}, Deals: 2, Score: math.NaN()},
-	} {
-		if _, err := FitBouts(4, []Bout{b}, Options{}); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+// Two numbers of a bouts' members may be one bot, such as two versions of the anchor. It counts as
+// often as it plays, and not at all where it is on both sides.
+func TestBoutsOfOneTwice(t *testing.T) {
+	bouts := []Bout{{A: []int{0, 0}, B: []int{1, 2}, Deals: 10, Score: 8}, {A: []int{0, 1}, B: []int{0, 2}, Deals: 10, Score: 6}}
+	fit := FitBouts(3, bouts, &Anchor{})
+	near(t, "the lead of the anchor", -(fit.Elo[1]+fit.Elo[2])/2, Elo(8.5/11), 60)
+	if list, err := fit.Intervals(); err != nil || math.IsInf(list[1].High, 1) || fit.Elo[1] <= fit.Elo[2] {
+		t.Errorf("%v, %v", list, err)
 	}
 }

@@ -45,26 +45,16 @@ func BenchmarkFit1000(b *testing.B) {
 		_, deals := ladderDeals(1, 1000, 500_000, c.reach)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitDeals(1000, deals, Options{}); err != nil {
-					b.Fatal(err)
-				}
+				fitDeals(1000, deals)
 			}
 		})
-		pairs, err := Count(1000, deals)
-		if err != nil {
-			b.Fatal(err)
-		}
+		pairs := Count(1000, deals)
 		b.Run(c.name+"/counted", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := FitPairs(1000, pairs, Options{}); err != nil {
-					b.Fatal(err)
-				}
+				FitPairs(1000, pairs, nil)
 			}
 		})
-		fit, err := FitPairs(1000, pairs, Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		fit := FitPairs(1000, pairs, nil)
 		b.Run(c.name+"/intervals", func(b *testing.B) {
 			for b.Loop() {
 				if _, err := fit.Intervals(); err != nil {
@@ -88,9 +78,7 @@ func BenchmarkBootstrap10(b *testing.B) {
 	for name, deals := range map[string][]Deal{"two": two, "ten": ten} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Bootstrap(10, deals, Options{}, Resampling{Seed: 1}); err != nil {
-					b.Fatal(err)
-				}
+				bootstrap(10, deals, samples, 1)
 			}
 		})
 	}

@@ -7,20 +7,34 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
+const (
+	// maxWhole is how many bots have their curvature inverted as a whole, which takes 32 bytes for
+	// every two of them.
+	maxWhole = 1500
+	// ridge is the precision, in log-odds, of the prior of a member of teams about the mean: a
+	// deviation of 17,000 Elo. It decides only what no bout does, such as which of two permanent
+	// partners is better.
+	ridge = 1e-4
+	// boundless is half the width of an interval, in Elo, that only the ridge bounds.
+	boundless = 5000
+)
+
 // Intervals returns the ratings with their 95 % intervals from the counts alone,
 // by the sandwich estimator: the inverse Hessian on both sides of the observed
-// variance of the deals' scores about their expectation, which duplicate deals
-// make much smaller than that of coin flips. The virtual deals count as random too.
-// It assumes that duels of the same deal are independent; Bootstrap, which needs the
-// deals, does not.
+// variance of the scores about their expectation. The virtual deals count as random too.
 //
-// Time grows with bots³ and bots×pairs: about a second for 1,000 bots. Of more than maxWhole bots
-// each has its row of the inverse found by itself: time grows with bots×pairs, memory with their sum.
+// The unit of pairs is the deal, since duplicate deals vary much less than coin flips. It assumes that
+// duels of the same deal are independent; Bootstrap, which needs the deals, does not. The unit of
+// teams is the bout, since its deals have the members in common.
+//
+// Time grows with bots³ and bots×pairs: about a second for 1,000 bots. Of more than maxWhole bots in
+// pairs each has its row of the inverse found by itself: time grows with bots×pairs, memory with their
+// sum.
 func (f *Fit) Intervals() ([]Estimate, error) {
 	if len(f.nats) == 0 {
 		return nil, nil
 	}
-	if len(f.nats) > maxWhole {
+	if len(f.nats) > maxWhole && f.bouts == nil {
 		return f.intervals(f.rowsAlone()), nil
 	}
 	inverse, err := f.inverseHessian()
@@ -29,32 +43,48 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	}
 	return f.intervals(func(i int, c []float64) {
 		copy(c, inverse.RawRowView(i))
-		if a := f.options.Anchor; a != nil {
-			for j, x := range inverse.RawRowView(a.Bot) {
+		if f.anchor != nil {
+			for j, x := range inverse.RawRowView(f.anchor.Bot) {
 				c[j] -= x
 			}
 		}
 	}), nil
 }
 
-// maxWhole is how many bots have their curvature inverted as a whole, which takes 32 bytes for every
-// two of them.
-const maxWhole = 1500
+// intervals is Intervals, given what finds the row of the inverse of a bot, less that of the anchor if
+// there is one.
+func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
+	variance := f.pairVariance()
+	if f.bouts != nil {
+		variance = f.boutVariance()
+	}
+	out := make([]Estimate, len(f.nats))
+	c := make([]float64, len(f.nats))
+	for i, elo := range f.Elo {
+		h := math.Inf(1)
+		if f.bounded(i) {
+			row(i, c) // of the inverse for ratings relative to the group's mean
+			h = z95 * eloPerNat * math.Sqrt(variance(c))
+		}
+		if h > boundless {
+			h = math.Inf(1)
+		}
+		out[i] = Estimate{Value: elo, Low: elo - h, High: elo + h}
+	}
+	return out
+}
 
 // rowsAlone returns what finds the row of the inverse of a bot, less that of the anchor if there is
 // one, by conjugate gradients.
 func (f *Fit) rowsAlone() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
-	size := make([]float64, len(f.Group))
-	for _, g := range f.Group {
-		size[g]++
-	}
+	size := f.sizes()
 	return func(i int, c []float64) {
 		clear(m.gradient)
 		group := f.Group[i]
-		if a := f.options.Anchor; a != nil {
-			m.gradient[a.Bot]--
+		if f.anchor != nil {
+			m.gradient[f.anchor.Bot]--
 		} else {
 			for j, g := range f.Group {
 				if g == group {
@@ -78,64 +108,45 @@ func (f *Fit) rowsAlone() func(i int, c []float64) {
 	}
 }
 
-// intervals is Intervals, given what finds the row of the inverse of a bot, less that of the anchor if
-// there is one.
-func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
-	n := len(f.nats)
-	spread, virtual := f.spread()
-	out := make([]Estimate, n)
-	c := make([]float64, n)
-	for i := range n {
-		if !f.bounded(i) {
-			out[i] = f.unbounded(i)
-			continue
-		}
-		row(i, c) // of the inverse for ratings relative to the group's mean
-		variance := 0.0
-		for j, v := range virtual {
-			variance += v * c[j] * c[j]
-		}
-		for k := range f.pairs {
-			d := c[f.pairs[k].A] - c[f.pairs[k].B]
-			variance += spread[k] * d * d
-		}
-		h := z95 * eloPerNat * math.Sqrt(variance)
-		out[i] = Estimate{Value: f.Elo[i], Low: f.Elo[i] - h, High: f.Elo[i] + h}
-	}
-	return out
-}
-
 // bounded reports whether the deals bound a bot's rating: it has met another bot, and
 // the anchor, if any, is in its group.
 func (f *Fit) bounded(bot int) bool {
-	if a := f.options.Anchor; a != nil {
+	if a := f.anchor; a != nil {
 		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
 	}
 	return f.Deals[bot] > 0
 }
 
-func (f *Fit) unbounded(bot int) Estimate {
-	return Estimate{Value: f.Elo[bot], Low: math.Inf(-1), High: math.Inf(1)}
-}
-
 // inverseHessian returns the pseudo-inverse of minus the Hessian: the Laplacian of
 // each group is made regular by adding the projection on its constant vector, which
-// is subtracted from the inverse again.
+// is subtracted from the inverse again. What bouts of teams leave open the ridge bounds.
 func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	n := len(f.nats)
 	m := f.model()
 	m.expand(f.nats)
 	h := mat.NewSymDense(n, nil)
 	for i, d := range m.diagonal {
+		if f.bouts != nil {
+			d = ridge
+		}
 		h.SetSym(i, i, d)
 	}
 	for k, p := range f.pairs {
 		h.SetSym(p.A, p.B, -m.weight[k])
 	}
+	for k, b := range f.bouts {
+		b.each(func(i int, p float64) {
+			b.each(func(j int, q float64) {
+				if i <= j {
+					h.SetSym(i, j, h.At(i, j)+m.weight[k]*p*q)
+				}
+			})
+		})
+	}
 	f.addConstant(h, 1)
 	var chol mat.Cholesky
 	if !chol.Factorize(h) {
-		return nil, errors.New("rating: the fit's curvature is not positive definite: give a larger prior")
+		return nil, errors.New("rating: the fit's curvature is not positive definite")
 	}
 	inverse := mat.NewSymDense(n, nil)
 	if err := chol.InverseTo(inverse); err != nil {
@@ -150,10 +161,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 
 // addConstant adds times the projection on each group's constant vector.
 func (f *Fit) addConstant(h *mat.SymDense, times float64) {
-	size := make([]float64, len(f.Group))
-	for _, g := range f.Group {
-		size[g]++
-	}
+	size := f.sizes()
 	for i, g := range f.Group {
 		for j := i; j < len(f.Group); j++ {
 			if f.Group[j] == g {
@@ -163,17 +171,17 @@ func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	}
 }
 
-// spread returns the variance of each pair's summed score about its expectation and
-// of each bot's virtual half wins and half losses. A fit reduces the variance by one
-// deal for every free rating; the usual factor corrects for that.
-func (f *Fit) spread() (pairs, virtual []float64) {
+// pairVariance returns what computes the variance of a contrast in the ratings, from that of each
+// pair's summed score about its expectation and of each bot's virtual half wins and half losses. A
+// fit reduces the variance by one deal for every free rating; the usual factor corrects for that.
+func (f *Fit) pairVariance() func(c []float64) float64 {
 	bots := float64(len(f.nats))
-	deals := f.options.prior() * bots
+	deals := prior * bots
 	for _, p := range f.pairs {
 		deals += p.Deals
 	}
 	inflate := deals / max(deals-bots+1, deals/2)
-	pairs = make([]float64, len(f.pairs))
+	pairs := make([]float64, len(f.pairs))
 	won, lost := make([]float64, len(f.nats)), make([]float64, len(f.nats))
 	for k, p := range f.pairs {
 		g := logistic(f.nats[p.A] - f.nats[p.B])
@@ -183,9 +191,34 @@ func (f *Fit) spread() (pairs, virtual []float64) {
 		won[p.B] += f.virtual[k] / 2 * g
 		lost[p.B] += f.virtual[k] / 2 * (1 - g)
 	}
-	virtual = won
-	for i := range virtual {
-		virtual[i] = won[i]*won[i] + lost[i]*lost[i]
+	return func(c []float64) (sum float64) {
+		for i, x := range c {
+			sum += (won[i]*won[i] + lost[i]*lost[i]) * x * x
+		}
+		for k := range f.pairs {
+			d := c[f.pairs[k].A] - c[f.pairs[k].B]
+			sum += pairs[k] * d * d
+		}
+		return sum
 	}
-	return pairs, virtual
+}
+
+// boutVariance is pairVariance of teams: from the square of each bout's score less its expectation,
+// inflated by one bout for every free rating, its virtual deals, and the ridge.
+func (f *Fit) boutVariance() func(c []float64) float64 {
+	n := float64(len(f.bouts))
+	inflate := n / max(n-float64(len(f.nats))+1, n/2)
+	bouts := make([]float64, len(f.bouts))
+	for k, b := range f.bouts {
+		rest := b.Score - b.Deals*logistic(b.lead(f.nats))
+		bouts[k] = inflate*rest*rest + f.virtual[k]*f.virtual[k]/4
+	}
+	return func(c []float64) float64 {
+		sum := ridge * dot(c, c)
+		for k, b := range f.bouts {
+			d := b.lead(c)
+			sum += bouts[k] * d * d
+		}
+		return sum
+	}
 }

@@ -23,11 +23,8 @@ func TestRowsAlone(t *testing.T) {
 		pairs = append(pairs, Pair{A: a, B: b, Deals: 10, Score: score, Squares: score * score / 10})
 	}
 	pairs = append(pairs, Pair{A: 55, B: 56, Deals: 4, Score: 3, Squares: 3}) // a group of its own
-	for _, o := range []Options{{}, {Anchor: &Anchor{Bot: 3, Elo: 1000}}} {
-		f, err := FitPairs(bots, pairs, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, anchor := range []*Anchor{nil, {Bot: 3, Elo: 1000}} {
+		f := FitPairs(bots, pairs, anchor)
 		want, err := f.Intervals()
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +32,7 @@ func TestRowsAlone(t *testing.T) {
 		for i, got := range f.intervals(f.rowsAlone()) {
 			same := func(a, b float64) bool { return a == b || math.Abs(a-b) < 0.01 }
 			if w := want[i]; !same(got.Low, w.Low) || !same(got.High, w.High) || got.Value != w.Value {
-				t.Errorf("bot %d with the options %+v: %+v, want %+v", i, o, got, w)
+				t.Errorf("bot %d with the anchor %+v: %+v, want %+v", i, anchor, got, w)
 			}
 		}
 	}
@@ -55,10 +52,7 @@ func TestManyBots(t *testing.T) {
 			}
 		}
 	}
-	f, err := FitPairs(bots, pairs, Options{Anchor: &Anchor{Bot: 0, Elo: 1000}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := FitPairs(bots, pairs, &Anchor{Bot: 0, Elo: 1000})
 	list, err := f.Intervals()
 	if err != nil {
 		t.Fatal(err)

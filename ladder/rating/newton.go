@@ -6,12 +6,14 @@ import "math"
 //
 //	sum over pairs of  won*log g(d) + lost*log g(-d)      d = r[A]-r[B]
 //
-// with g the logistic function. Where won and lost are above 0 it is strictly
-// concave but for a constant added to a whole group of connected bots. Minus
-// its Hessian is the Laplacian of the graph of pairs, each with the weight
-// (won+lost)*g(d)*g(-d).
+// with g the logistic function; d of a bout is the lead of its teams. Where won and lost are above
+// 0 it is strictly concave but for what no d depends on: a constant added to a whole group of
+// connected bots, or the difference of bots that always are partners. Minus its Hessian is the sum
+// over pairs of the weight (won+lost)*g(d)*g(-d) times the square of d's gradient: the Laplacian of
+// their graph.
 type model struct {
 	ends      [][2]int32 // by pair
+	bouts     []Bout     // instead of pairs
 	won, lost []float64  // by pair, of its A, with the virtual deals
 	weight    []float64
 
@@ -22,8 +24,9 @@ type model struct {
 	image, z  []float64
 }
 
-func newModel(bots int, pairs []Pair) *model {
-	size, block := bots, make([]float64, 8*bots+3*len(pairs))
+func newModel(bots int, pairs []Pair, bouts []Bout) *model {
+	all := max(len(pairs), len(bouts))
+	size, block := bots, make([]float64, 8*bots+3*all)
 	cut := func() []float64 {
 		part := block[:size:size]
 		block = block[size:]
@@ -32,9 +35,9 @@ func newModel(bots int, pairs []Pair) *model {
 	m := &model{
 		gradient: cut(), diagonal: cut(), step: cut(), try: cut(),
 		res: cut(), dir: cut(), image: cut(), z: cut(),
-		ends: make([][2]int32, len(pairs)),
+		ends: make([][2]int32, len(pairs)), bouts: bouts,
 	}
-	size = len(pairs)
+	size = all
 	m.won, m.lost, m.weight = cut(), cut(), cut()
 	for k, p := range pairs {
 		m.ends[k] = [2]int32{int32(p.A), int32(p.B)}
@@ -95,18 +98,30 @@ func (m *model) expand(r []float64) float64 {
 	clear(m.diagonal)
 	value := 0.0
 	for k, e := range m.ends {
-		won, lost := m.won[k], m.lost[k]
-		g, v := curve(r[e[0]]-r[e[1]], won, lost)
+		pull, v := m.pull(k, r[e[0]]-r[e[1]])
 		value += v
-		pull := won*(1-g) - lost*g
 		m.gradient[e[0]] += pull
 		m.gradient[e[1]] -= pull
-		w := (won + lost) * g * (1 - g)
-		m.weight[k] = w
-		m.diagonal[e[0]] += w
-		m.diagonal[e[1]] += w
+		m.diagonal[e[0]] += m.weight[k]
+		m.diagonal[e[1]] += m.weight[k]
+	}
+	for k, b := range m.bouts {
+		pull, v := m.pull(k, b.lead(r))
+		value += v
+		b.each(func(i int, part float64) {
+			m.gradient[i] += part * pull
+			m.diagonal[i] += part * part * m.weight[k]
+		})
 	}
 	return value
+}
+
+// pull returns the derivative by d of the value of a pair or bout, and the value, and sets the weight.
+func (m *model) pull(k int, d float64) (pull, value float64) {
+	won, lost := m.won[k], m.lost[k]
+	g, value := curve(d, won, lost)
+	m.weight[k] = (won + lost) * g * (1 - g)
+	return won*(1-g) - lost*g, value
 }
 
 // curve returns the logistic function at d, and the log-likelihood of won and lost
@@ -121,8 +136,8 @@ func curve(d, won, lost float64) (g, value float64) {
 }
 
 // solve sets step to the Newton step by conjugate gradients, preconditioned by
-// the diagonal; a bot without deals stays. The gradient sums to 0 over each
-// group, so the system has solutions though it is singular. What may be left of the square of the
+// the diagonal; a bot without deals stays. The gradient is a sum of gradients of d, so the system
+// has solutions though it is singular. What may be left of the square of the
 // gradient is the share most, and tightens with the gradient: the first steps are cheap, and the last converge
 // faster than linearly.
 func (m *model) solve(most float64) {
@@ -171,6 +186,10 @@ func (m *model) multiply() {
 		flow := m.weight[k] * (m.dir[e[0]] - m.dir[e[1]])
 		m.image[e[0]] += flow
 		m.image[e[1]] -= flow
+	}
+	for k, b := range m.bouts {
+		flow := m.weight[k] * b.lead(m.dir)
+		b.each(func(i int, part float64) { m.image[i] += part * flow })
 	}
 }
 

@@ -9,7 +9,6 @@ package rating
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -39,30 +38,6 @@ type Deal []Duel
 // Reverse returns the same duel from the other bot's view.
 func (d Duel) Reverse() Duel {
 	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
-}
-
-func (d Duel) check() error {
-	switch {
-	case d.Games < 1:
-		return fmt.Errorf("rating: the duel has %d games: a finished deal has at least 1", d.Games)
-	case !(d.Score >= 0 && d.Score <= 1):
-		return fmt.Errorf("rating: score %v is not from 0 to 1: give the mean score over the deal's games", d.Score)
-	case math.IsNaN(d.Points) || math.IsInf(d.Points, 0):
-		return fmt.Errorf("rating: points %v are not a finite number", d.Points)
-	}
-	return nil
-}
-
-func checkBots(a, b, bots int) error {
-	for _, bot := range [...]int{a, b} {
-		if bot < 0 || bot >= bots {
-			return fmt.Errorf("rating: bot %d is not one of the %d bots: they are numbered from 0", bot, bots)
-		}
-	}
-	if a == b {
-		return fmt.Errorf("rating: bot %d is paired with itself: leave such pairs out", a)
-	}
-	return nil
 }
 
 // Estimate is a figure with its 95 % interval. An end of the interval that the data

@@ -112,10 +112,7 @@ func repeatsCoverage(t *testing.T, list ...coverage) {
 		for range tests {
 			distinct, all := c.game.repeated(r, skill, 300)
 			for to, duels := range map[*int][]Duel{&held: distinct, &naive: all} {
-				tally, err := TallyOf(duels)
-				if err != nil {
-					t.Fatal(err)
-				}
+				tally := tallyOf(duels)
 				s := tally.Summary()
 				if s.Elo.within(c.elo) {
 					*to++
@@ -156,10 +153,7 @@ func TestRepeatsCoverageOfRatings(t *testing.T) {
 				}
 			}
 		}
-		fit, err := FitDeals(len(elos), deals, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := fitDeals(len(elos), deals)
 		intervals, err := fit.Intervals()
 		if err != nil {
 			t.Fatal(err)
@@ -175,13 +169,8 @@ func TestRepeatsCoverageOfRatings(t *testing.T) {
 		distinct, _ := board.repeated(r, board.skill(0), 1200)
 		tally, p := new(Tally), Progress{Verdict: Continue}
 		for _, d := range distinct {
-			if err := tally.Add(d); err != nil {
-				t.Fatal(err)
-			}
-			var err error
-			if p, err = s.Test(tally); err != nil {
-				t.Fatal(err)
-			}
+			tally.Add(d)
+			p = s.Test(tally)
 			if p.Verdict != Continue {
 				break
 			}

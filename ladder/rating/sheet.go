@@ -2,8 +2,6 @@ package rating
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 )
 
@@ -25,15 +23,9 @@ type Sheet struct {
 // by the ranks of their best seats, among those that are opponents; their points are
 // those of their whole sides, the mean over these seats. Seats of the same bot are
 // never compared.
-func (s *Sheet) Add(seats []Seat) error {
+func (s *Sheet) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
-	for i, seat := range seats {
-		if seat.Bot < 0 {
-			return fmt.Errorf("rating: seat %d has bot %d: bots are numbered from 0", i, seat.Bot)
-		}
-		if math.IsNaN(seat.Points) || math.IsInf(seat.Points, 0) {
-			return fmt.Errorf("rating: seat %d has %v points, not a finite number", i, seat.Points)
-		}
+	for _, seat := range seats {
 		side[seat.Side] += seat.Points
 	}
 	game, best := make(map[[2]int]Duel), make(map[[2]int][2]int)
@@ -57,7 +49,6 @@ func (s *Sheet) Add(seats []Seat) error {
 		ranks := best[key]
 		add(s.sums, Duel{A: d.A, B: d.B, Games: 1, Score: rankScore(ranks[0], ranks[1]), Points: d.Points / float64(d.Games)})
 	}
-	return nil
 }
 
 // Deal returns the deal so far: its duels with A < B, in the order of the bots.

@@ -126,10 +126,7 @@ func (s SPRT) Bounds() (lower, upper float64) {
 // after every deal, in the order of the deals, not in the order in which they
 // finish, and stop at the first verdict: a test that continues after its verdict
 // has other error rates.
-func (s SPRT) Test(t *Tally) (Progress, error) {
-	if err := s.Check(); err != nil {
-		return Progress{}, err
-	}
+func (s SPRT) Test(t *Tally) Progress {
 	lower, upper := s.Bounds()
 	p := Progress{LLR: s.llr(t), Lower: lower, Upper: upper, Verdict: Continue}
 	switch {
@@ -138,7 +135,7 @@ func (s SPRT) Test(t *Tally) (Progress, error) {
 	case p.LLR >= upper:
 		p.Verdict = AcceptH1
 	}
-	return p, nil
+	return p
 }
 
 // llr returns the generalized log-likelihood ratio: the deals' classes are a

@@ -3,16 +3,10 @@ package rating
 // Table returns the results of every bot against every other: cell [i][j] has bot i's
 // figures against bot j, [j][i] the same from the other side, and the diagonal is
 // empty. The figures of a pair are from the deals in which the two met.
-func Table(bots int, deals []Deal) ([][]Summary, error) {
-	if err := checkCount(bots); err != nil {
-		return nil, err
-	}
+func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {
 		for _, d := range deal {
-			if err := checkBots(d.A, d.B, bots); err != nil {
-				return nil, err
-			}
 			if d.A > d.B {
 				d = d.Reverse()
 			}
@@ -20,9 +14,7 @@ func Table(bots int, deals []Deal) ([][]Summary, error) {
 			if tallies[key] == nil {
 				tallies[key] = new(Tally)
 			}
-			if err := tallies[key].Add(d); err != nil {
-				return nil, err
-			}
+			tallies[key].Add(d)
 		}
 	}
 	empty := new(Tally).Summary()
@@ -37,7 +29,7 @@ func Table(bots int, deals []Deal) ([][]Summary, error) {
 		s := tally.Summary()
 		table[key[0]][key[1]], table[key[1]][key[0]] = s, s.Reverse()
 	}
-	return table, nil
+	return table
 }
 
 // Reverse returns the summary from the other bot's view.

@@ -28,10 +28,7 @@ type Tally struct {
 }
 
 // Add adds one deal; the duel's A is the tally's first bot.
-func (t *Tally) Add(d Duel) error {
-	if err := d.check(); err != nil {
-		return err
-	}
+func (t *Tally) Add(d Duel) {
 	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c Class, s float64) int {
 		if c.Score < s {
 			return -1
@@ -45,18 +42,6 @@ func (t *Tally) Add(d Duel) error {
 	t.games += d.Games
 	t.score.add(d.Score)
 	t.points.add(d.Points)
-	return nil
-}
-
-// TallyOf returns the tally of the duels, all with the same A.
-func TallyOf(duels []Duel) (*Tally, error) {
-	t := new(Tally)
-	for _, d := range duels {
-		if err := t.Add(d); err != nil {
-			return nil, err
-		}
-	}
-	return t, nil
 }
 
 // Deals returns the number of deals.

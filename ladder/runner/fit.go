@@ -228,11 +228,11 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, er
 		number[i] = bots
 		bots++
 	}
-	var o rating.Options
+	var fixed *rating.Anchor
 	if anchor >= 0 {
-		o.Anchor = &rating.Anchor{Bot: anchor, Elo: elo.AnchorElo}
+		fixed = &rating.Anchor{Bot: anchor, Elo: elo.AnchorElo}
 	}
-	fitted, err := r.fit(bots, number, o)
+	fitted, err := r.fit(bots, number, fixed).Intervals()
 	if err != nil {
 		return nil, err
 	}
@@ -243,9 +243,9 @@ func (r results) estimate(anchors map[int64]bool) (map[int64]rating.Estimate, er
 	return estimates, nil
 }
 
-func (r results) fit(bots int, number []int, o rating.Options) ([]rating.Estimate, error) {
+func (r results) fit(bots int, number []int, anchor *rating.Anchor) *rating.Fit {
 	if len(r.bouts) > 0 {
-		return rating.FitBouts(bots, renumbered(r.bouts, number), o)
+		return rating.FitBouts(bots, renumbered(r.bouts, number), anchor)
 	}
 	var met []rating.Pair
 	for _, p := range r.pairs {
@@ -254,11 +254,7 @@ func (r results) fit(bots int, number []int, o rating.Options) ([]rating.Estimat
 			met = append(met, p)
 		}
 	}
-	fit, err := rating.FitPairs(bots, met, o)
-	if err != nil {
-		return nil, err
-	}
-	return fit.Intervals()
+	return rating.FitPairs(bots, met, anchor)
 }
 
 func renumbered(bouts []rating.Bout, number []int) []rating.Bout {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -48,10 +49,7 @@ func files(t testing.TB, root string) map[string]string {
 // results returns a tournament's figures.
 func results(t testing.TB, tour *Tournament) Results {
 	t.Helper()
-	r, err := tour.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := tour.Results()
 	return r
 }
 
@@ -226,13 +224,6 @@ func TestDirErrors(t *testing.T) {
 		t.Error(err, diff)
 	}
 	path := filepath.Join(dir.Path, "plan.json")
-	older := `{"game": "teeko", "options": {"start": "drop"}}` // from before there were openings
-	if err := os.WriteFile(path, []byte(older), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := dir.ReadPlan(); err != nil || got.Options["opening"] != "0" {
-		t.Error(err, got.Options)
-	}
 	for _, text := range []string{"", "{", `{"game": 1}`, `{"unknown": 1}`, `{"seed": "77"}`} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -254,71 +245,84 @@ func somePlan() Plan {
 	return Plan{
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
 		Seed: referee.Hex{1}, Clock: referee.ClockMS{Movetime: 1000, Margin: 50, Startup: 10_000}, SPRT: "elo0=0,elo1=10",
-		Sandbox: &PlanSandbox{"auto", "FULL", "512m", 64, "on"},
+		Sandbox: Sandbox{"auto", "FULL", "512m", 64, "on"},
 		Bots:    []PlanBot{{"@random", "@random", "11", program.Own{}}, {"/a/bot", "bot", "22", program.Own{Args: []string{"-c", "a b"}, Bank: 9000, Inc: 5, Memory: "300m"}}},
 	}
 }
 
-// Every difference between two plans is told by its name, with both values.
-func TestPlanDiffers(t *testing.T) {
-	if err := somePlan().Differs(somePlan()); err != nil {
-		t.Errorf("the same plan: %v", err)
-	}
-	for _, c := range []struct {
-		change func(*Plan)
-		want   string
-	}{
-		{func(p *Plan) { p.Game = "tute" }, `game was "brisca" and is now "tute"`},
-		{func(p *Plan) { p.Options = map[string]string{"players": "3"} }, `--set players was "2" and is now "3"`},
-		{func(p *Plan) { p.Options = map[string]string{"players": "2", "teams": "yes"} }, `--set teams was not set and is now "yes"`},
-		{func(p *Plan) { p.Options = nil }, `--set players was "2" and is now not set`},
-		{func(p *Plan) { p.Format = Swiss }, `--format was "round-robin" and is now "swiss"`},
-		{func(p *Plan) { p.Rounds = 5 }, "--rounds was 3 and is now 5"},
-		{func(p *Plan) { p.Deals = 3 }, "--deals was 4 and is now 3: a tournament can be extended, not shortened"},
-		{func(p *Plan) { p.Seed[0] = 2 }, `--seed was "01`},
-		{func(p *Plan) { p.Clock.Margin = 60 }, "--margin was 50 and is now 60"},
-		{func(p *Plan) { p.Clock.Movetime, p.Clock.Bank = 0, 5 }, "--movetime was 1000 and is now 0, --bank was 0 and is now 5: "},
-		{func(p *Plan) { p.Sandbox.Mode = "off" }, `--sandbox was "auto" and is now "off"`},
-		{func(p *Plan) { p.Sandbox.Memory = "1g" }, `--memory was "512m" and is now "1g"`},
-		{func(p *Plan) { p.Sandbox.Processes = 9 }, "--processes was 64 and is now 9"},
-		{func(p *Plan) { p.Sandbox.Ponder = "off" }, `--ponder was "on" and is now "off"`},
-		{func(p *Plan) { p.Sandbox.Level = "WEAK" }, "the sandbox had level FULL and has now WEAK"},
-		{func(p *Plan) { p.SPRT = "" }, `--sprt was "elo0=0,elo1=10" and is now ""`},
-		{func(p *Plan) { p.Bots = p.Bots[:1] }, "there were 2 bots and are now 1"},
-		{func(p *Plan) { p.Bots[1].Name = "other" }, `the name of bot 1 was "bot" and is now "other"`},
-		{func(p *Plan) { p.Bots[0].Movetime = 50 }, `bot 0, "@random": movetime was not set and is now "50": give the same as at the start`},
-		{func(p *Plan) { p.Bots[1].Bank, p.Bots[1].Inc = 0, 0 }, `bot 1, "bot": bank was "9000" and is now not set, inc was "5" and is now not set: `},
-		{func(p *Plan) { p.Bots[1].Memory, p.Bots[1].Processes = "301m", 7 }, `memory was "300m" and is now "301m", processes was not set and is now "7": `},
-		{func(p *Plan) { p.Bots[1].Args = []string{"-c", "a", "b"} }, `args was "-c 'a b'" and is now "-c a b": `},
-		{func(p *Plan) { p.Bots = append(p.Bots, PlanBot{}) }, "there were 2 bots and are now 3"},
-		{func(p *Plan) { p.Bots[1].Bot = "@first" }, `bot 1 was "/a/bot" and is now "@first"`},
-		{func(p *Plan) { p.Bots[1].SHA256 = "33" }, `bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`},
-	} {
+// A plan is made into the tournament that it says, with the names and hashes of its bots. What
+// cannot be played is refused, and so is a bot that is another program than it was.
+func TestPlanTournament(t *testing.T) {
+	begun := func() Plan {
 		p := somePlan()
-		c.change(&p)
-		if err := somePlan().Differs(p); err == nil || !strings.HasPrefix(err.Error(), "resume: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v, want %q", err, c.want)
+		p.Format, p.Rounds, p.Draw = Single, 0, "plies=8,score=10,from=40"
+		return p
+	}
+	programs := func(p Plan) (all []program.Program) {
+		for i, b := range p.Bots {
+			all = append(all, program.Program{Bot: referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Own: b.Own})
+		}
+		return all
+	}
+	p := begun()
+	p.Bots[0].SHA256 = ""
+	all := programs(p)
+	all[0].Hash = "44"
+	tour, err := p.Tournament(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Bots[0].Name != "bot0" || p.Bots[0].SHA256 != "44" || p.Bots[1].Name != "bot1" || p.Bots[1].SHA256 != "22" {
+		t.Errorf("it notes %+v", p.Bots)
+	}
+	own := referee.Clock{Bank: 9 * time.Second, Inc: 5 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
+	want := Tournament{
+		Format: Single, Deals: 4, Seed: rules.Seed{1}, Clock: referee.Clock{Move: time.Second, Margin: own.Margin, Startup: own.Startup},
+		Bots:         []referee.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}},
+		SPRT:         kit.Get[*rating.SPRT](t)(sprtOf("elo0=0,elo1=10")),
+		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
+	}
+	if diff := cmp.Diff(&want, tour, cmpopts.IgnoreFields(Tournament{}, "Variant"), cmpopts.IgnoreUnexported(Tournament{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for want, change := range map[string]func(*Plan, []program.Program){
+		`resume: bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`: func(_ *Plan, all []program.Program) { all[1].Hash = "33" },
+		"bot bot0 does not play brisca: its manifest claims tute, teeko":                         func(_ *Plan, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
+		`game "chess" does not exist`:   func(p *Plan, _ []program.Program) { p.Game = "chess" },
+		"players":                       func(p *Plan, _ []program.Program) { p.Options["players"] = "9" },
+		"tournament: deals cannot be 0": func(p *Plan, _ []program.Program) { p.Deals = 0 },
+		"sprt: ":                        func(p *Plan, _ []program.Program) { p.SPRT = "elo0" },
+		"--draw":                        func(p *Plan, _ []program.Program) { p.Draw = "plies" },
+		"--resign":                      func(p *Plan, _ []program.Program) { p.Resign = "plies" },
+		`tournament: format "ladder" does not exist`: func(p *Plan, _ []program.Program) { p.Format = "ladder" },
+	} {
+		p := begun()
+		all := programs(p)
+		change(&p, all)
+		if _, err := p.Tournament(all); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
 
-// A plan is resumed with more deals where they change nothing that was played, and without
-// what an earlier version did not keep.
-func TestPlanResumes(t *testing.T) {
-	for name, change := range map[string]func(old, now *Plan){
-		"deals": func(old, now *Plan) { now.Deals = 5000 },
-		"older": func(old, now *Plan) { old.Sandbox = nil },
-	} {
-		old, now := somePlan(), somePlan()
-		change(&old, &now)
-		if err := old.Differs(now); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+func sprtOf(text string) (*rating.SPRT, error) {
+	s, err := rating.ParseSPRT(text)
+	return &s, err
+}
+
+// A plan can have more deals, where they change nothing that was played.
+func TestPlanExtend(t *testing.T) {
+	p := somePlan()
+	if err := p.Extend(5000); err != nil || p.Deals != 5000 {
+		t.Errorf("%d deals: %v", p.Deals, err)
+	}
+	if err := p.Extend(4); err == nil || !strings.Contains(err.Error(), "--deals was 5000 and is now 4: a tournament can be extended, not shortened") || p.Deals != 5000 {
+		t.Errorf("%d deals: %v", p.Deals, err)
 	}
 	for _, f := range []Format{Swiss, Knockout} {
-		old, now := somePlan(), somePlan()
-		old.Format, now.Format, now.Deals = f, f, 5
-		if err := old.Differs(now); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--deals was 4 and is now 5: a %s cannot be extended", f)) {
+		p := somePlan()
+		p.Format = f
+		if err := p.Extend(5); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--deals was 4 and is now 5: a %s cannot be extended", f)) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

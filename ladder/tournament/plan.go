@@ -2,12 +2,13 @@ package tournament
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
+	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
 // Plan is all that the games of a tournament follow from.
@@ -20,14 +21,14 @@ type Plan struct {
 	Seed    referee.Hex       `json:"seed"`
 	Clock   referee.ClockMS   `json:"clock"`
 	SPRT    string            `json:"sprt,omitempty"`
-	Draw    string            `json:"draw,omitempty"`    // rules of adjudication
-	Resign  string            `json:"resign,omitempty"`  // likewise
-	Sandbox *PlanSandbox      `json:"sandbox,omitempty"` // nil in plans of earlier versions
+	Draw    string            `json:"draw,omitempty"`   // rules of adjudication
+	Resign  string            `json:"resign,omitempty"` // likewise
+	Sandbox Sandbox           `json:"sandbox"`
 	Bots    []PlanBot         `json:"bots"`
 }
 
-// PlanSandbox is how the bots are sandboxed, in the words of the flags.
-type PlanSandbox struct {
+// Sandbox is how the bots of a plan are sandboxed, in the words of the flags.
+type Sandbox struct {
 	Mode      string `json:"mode"`
 	Level     string `json:"level,omitempty"` // that the mode gave; "" if all are house bots
 	Memory    string `json:"memory"`
@@ -43,126 +44,16 @@ type PlanBot struct {
 	program.Own
 }
 
-// Spec returns the bot with the name that it had at the start.
-func (b PlanBot) Spec() program.Spec { return program.Spec{Bot: b.Bot, Name: b.Name, Own: b.Own} }
-
-// Plan returns what the tournament follows from. bots are its bots as the user
-// wrote them, in the order of t.Bots.
-func (t *Tournament) Plan(bots []program.Spec) Plan {
-	p := Plan{
-		Game:    t.Variant.Game().Name(),
-		Options: t.Variant.Settings().Map(),
-		Format:  t.Format,
-		Rounds:  t.Rounds,
-		Deals:   t.Deals,
-		Seed:    referee.Hex(t.Seed),
-		Clock:   t.Clock.Milliseconds(),
+// Specs returns the bots, those of a tournament that has begun with the names that they had.
+func (p *Plan) Specs() (specs []program.Spec) {
+	for _, b := range p.Bots {
+		specs = append(specs, program.Spec{Bot: b.Bot, Name: b.Name, Own: b.Own})
 	}
-	if t.SPRT != nil {
-		p.SPRT = t.SPRT.String()
-	}
-	if r := t.Adjudication.Draw; r != nil {
-		p.Draw = r.String()
-	}
-	if r := t.Adjudication.Resign; r != nil {
-		p.Resign = r.String()
-	}
-	for i, b := range t.Bots {
-		p.Bots = append(p.Bots, PlanBot{Bot: bots[i].Bot, Name: b.Name, SHA256: b.Hash, Own: bots[i].Own})
-	}
-	return p
+	return specs
 }
 
-// Flag is a flag of timba match that a plan keeps.
-type Flag struct {
-	Name   string // without dashes
-	Option string // of the game, for --set; else ""
-	Value  any    // a string or a whole number
-}
-
-// String returns the flag without its value.
-func (f Flag) String() string { return strings.TrimSpace("--" + f.Name + " " + f.Option) }
-
-// Text returns the value as a user writes it.
-func (f Flag) Text() string {
-	if f.Option != "" {
-		return fmt.Sprintf("%s=%v", f.Option, f.Value)
-	}
-	return fmt.Sprint(f.Value)
-}
-
-// Flags returns the flags that a plan keeps, except those that an older plan lacks.
-func (p Plan) Flags() []Flag {
-	var flags []Flag
-	add := func(name string, value any) { flags = append(flags, Flag{Name: name, Value: value}) }
-	for _, name := range slices.Sorted(maps.Keys(p.Options)) {
-		flags = append(flags, Flag{Name: "set", Option: name, Value: p.Options[name]})
-	}
-	add("format", string(p.Format))
-	add("rounds", p.Rounds)
-	add("deals", p.Deals)
-	add("seed", p.Seed.String())
-	add("movetime", p.Clock.Movetime)
-	add("bank", p.Clock.Bank)
-	add("inc", p.Clock.Clock().Inc.Milliseconds())
-	add("margin", p.Clock.Margin)
-	add("startup", p.Clock.Startup)
-	add("sprt", p.SPRT)
-	add("draw", p.Draw)
-	add("resign", p.Resign)
-	if s := p.Sandbox; s != nil {
-		add("sandbox", s.Mode)
-		add("memory", s.Memory)
-		add("processes", s.Processes)
-		add("ponder", s.Ponder)
-	}
-	return flags
-}
-
-// Differs returns an error that names what is not the same in the plan that a tournament
-// is resumed with. More deals are no difference where the format can be extended.
-func (p Plan) Differs(q Plan) error {
-	if p.Game != q.Game {
-		return fmt.Errorf("resume: game was %q and is now %q: give the same as at the start, or nothing but --resume", p.Game, q.Game)
-	}
-	if differences := p.differences(q); differences != nil {
-		return fmt.Errorf("resume: %s: give the same as at the start, or nothing but --resume", strings.Join(differences, ", "))
-	}
-	if err := p.extended(q.Deals); err != nil {
-		return err
-	}
-	if err := p.otherBots(q); err != nil {
-		return err
-	}
-	if a, b := p.Sandbox, q.Sandbox; a != nil && b != nil && a.Level != b.Level {
-		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", a.Level, b.Level)
-	}
-	return nil
-}
-
-// differences returns the flags that differ, with both values.
-func (p Plan) differences(q Plan) (all []string) {
-	was, is := p.Flags(), q.Flags()
-	for _, f := range was {
-		i := slices.IndexFunc(is, func(g Flag) bool { return f.String() == g.String() })
-		switch {
-		case f.Name == "deals": // see extended
-		case i < 0:
-			all = append(all, fmt.Sprintf("%s was %#v and is now not set", f, f.Value))
-		case f.Value != is[i].Value:
-			all = append(all, fmt.Sprintf("%s was %#v and is now %#v", f, f.Value, is[i].Value))
-		}
-	}
-	for _, f := range is {
-		if _, ok := p.Options[f.Option]; f.Option != "" && !ok {
-			all = append(all, fmt.Sprintf("%s was not set and is now %#v", f, f.Value))
-		}
-	}
-	return all
-}
-
-// extended returns an error unless the tournament can go on with this number of deals.
-func (p Plan) extended(deals int) error {
+// Extend sets the number of deals of a tournament that has begun.
+func (p *Plan) Extend(deals int) error {
 	switch {
 	case deals < p.Deals:
 		return fmt.Errorf("resume: --deals was %d and is now %d: a tournament can be extended, not shortened", p.Deals, deals)
@@ -170,28 +61,57 @@ func (p Plan) extended(deals int) error {
 		return fmt.Errorf("resume: --deals was %d and is now %d: a %s cannot be extended, because its results decide who meets whom; start a new one",
 			p.Deals, deals, p.Format)
 	}
+	p.Deals = deals
 	return nil
 }
 
-// otherBots returns an error that names the first bot that is not the same.
-func (p Plan) otherBots(q Plan) error {
-	for i := range max(len(p.Bots), len(q.Bots)) {
-		if i >= len(p.Bots) || i >= len(q.Bots) {
-			return fmt.Errorf("resume: there were %d bots and are now %d", len(p.Bots), len(q.Bots))
-		}
-		if p.Bots[i].Bot != q.Bots[i].Bot {
-			return fmt.Errorf("resume: bot %d was %q and is now %q", i, p.Bots[i].Bot, q.Bots[i].Bot)
-		}
-		if differences := p.Bots[i].Differs(q.Bots[i].Own); differences != nil {
-			return fmt.Errorf("resume: bot %d, %q: %s: give the same as at the start, or nothing but --resume", i, p.Bots[i].Name, strings.Join(differences, ", "))
-		}
-		if p.Bots[i].Name != q.Bots[i].Name {
-			return fmt.Errorf("resume: the name of bot %d was %q and is now %q: give the same as at the start, or nothing but --resume", i, p.Bots[i].Name, q.Bots[i].Name)
-		}
-		if p.Bots[i].SHA256 != q.Bots[i].SHA256 {
-			return fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
-				i, p.Bots[i].Bot, p.Bots[i].SHA256, q.Bots[i].SHA256)
-		}
+// Tournament returns the tournament between the programs of the plan's bots. It notes their names and
+// hashes in the plan, and the rules in their usual form. A bot that has a hash must be the same program.
+func (p *Plan) Tournament(programs []program.Program) (*Tournament, error) {
+	g, err := games.Find(p.Game)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	v, err := rules.Resolve(g, p.Options)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tournament{Variant: v, Format: p.Format, Rounds: p.Rounds, Deals: p.Deals, Seed: rules.Seed(p.Seed), Clock: p.Clock.Clock()}
+	if err := t.Clock.Check(); err != nil {
+		return nil, err
+	}
+	for i, b := range programs {
+		if !b.Plays(p.Game) {
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", b.Name, p.Game, strings.Join(b.Games, ", "))
+		}
+		if was := p.Bots[i]; was.SHA256 != "" && was.SHA256 != b.Hash {
+			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
+				i, was.Bot, was.SHA256, b.Hash)
+		}
+		p.Bots[i].Name, p.Bots[i].SHA256 = b.Name, b.Hash
+		b.Clock = b.Own.Clock(t.Clock)
+		t.Bots = append(t.Bots, b.Bot)
+	}
+	if p.SPRT != "" {
+		test, err := rating.ParseSPRT(p.SPRT)
+		if err != nil {
+			return nil, err
+		}
+		t.SPRT, p.SPRT = &test, test.String()
+	}
+	for _, of := range []struct {
+		flag string
+		text *string
+		rule **referee.ScoreRule
+	}{{"--draw", &p.Draw, &t.Adjudication.Draw}, {"--resign", &p.Resign, &t.Adjudication.Resign}} {
+		if *of.text == "" {
+			continue
+		}
+		rule, err := referee.ParseScoreRule(of.flag, *of.text)
+		if err != nil {
+			return nil, err
+		}
+		*of.rule, *of.text = &rule, rule.String()
+	}
+	return t, t.Check()
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
@@ -44,10 +43,7 @@ func TestDeterministicBots(t *testing.T) {
 			t.Parallel()
 			tour := &Tournament{Variant: variant(t, c.game, c.options), Bots: deterministic(), Format: Single, Deals: c.deals, Clock: patient}
 			play(t, tour)
-			results, err := tour.Results()
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := tour.Results()
 			s := results.Pairs[0][1]
 			if results.Deals != c.deals || results.Distinct != c.distinct || s.Deals != c.distinct || tour.matches[0].Tally.Games != 2*c.deals {
 				t.Errorf("%d deals, %d distinct, %d in the figures, want %d and %d", results.Deals, results.Distinct, s.Deals, c.deals, c.distinct)
@@ -70,9 +66,7 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 				tour.Workers = append(tour.Workers, referee.AnyCore)
 			}
 			tour.Dir = &Dir{Path: t.TempDir()}
-			if err := tour.Dir.Begin(tour.Plan(program.Specs([]string{"a", "b"}))); err != nil {
-				t.Fatal(err)
-			}
+			begin(t, tour)
 			again := Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: Single, Deals: 500, SPRT: tour.SPRT, Clock: patient, Dir: tour.Dir}
 			for i, tour := range []*Tournament{tour, &again} {
 				play(t, tour)
@@ -92,10 +86,7 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 func TestRepeatsAcrossRounds(t *testing.T) {
 	tour := &Tournament{Variant: variant(t, "tebes", "size=4 board=standard"), Bots: deterministic(), Format: Swiss, Rounds: 3, Deals: 2, Clock: patient}
 	play(t, tour)
-	results, err := tour.Results()
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := tour.Results()
 	// A later round may swap the seats of rotation 0, which is the same deal.
 	if results.Deals != 6 || results.Distinct != 1 || results.Standings[0].Match+results.Standings[1].Match != 3 {
 		t.Errorf("%d deals, %d distinct, %+v", results.Deals, results.Distinct, results.Standings)

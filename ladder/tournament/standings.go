@@ -29,7 +29,7 @@ type Results struct {
 
 // Results adds up what has been played. Ratings are there when there are more
 // than two bots.
-func (t *Tournament) Results() (Results, error) {
+func (t *Tournament) Results() Results {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := Results{Standings: make([]Standing, len(t.Bots))}
@@ -58,22 +58,15 @@ func (t *Tournament) Results() (Results, error) {
 		}
 	}
 	r.Distinct = repeats.Distinct
-	var err error
-	if r.Pairs, err = rating.Table(len(t.Bots), deals); err != nil {
-		return r, err
-	}
+	r.Pairs = rating.Table(len(t.Bots), deals)
 	if len(t.Bots) > 2 && len(deals) > 0 {
-		estimates, err := rating.Bootstrap(len(t.Bots), deals, rating.Options{}, rating.Resampling{})
-		if err != nil {
-			return r, err
-		}
-		for i, e := range estimates {
+		for i, e := range rating.Bootstrap(len(t.Bots), deals) {
 			r.Standings[i].Rating = e
 		}
 	}
 	t.Format.sort(r.Standings)
 	r.Champion = t.Format.champion(t, r.Standings)
-	return r, nil
+	return r
 }
 
 func (s *Standing) add(o referee.Score) {

@@ -74,6 +74,9 @@ func (t *Tournament) Check() error {
 	if len(t.Bots) == 0 {
 		return errors.New("tournament: there are no bots: name at least one")
 	}
+	if t.Deals < 1 {
+		return fmt.Errorf("tournament: deals cannot be %d: try 1 or more", t.Deals)
+	}
 	if t.SPRT != nil {
 		if err := t.SPRT.Check(); err != nil {
 			return err
@@ -187,9 +190,7 @@ func (t *Tournament) takeUp(m *Match) error {
 	games, unreadable := t.Dir.games(t, m)
 	for _, g := range games {
 		m.earlier = append(m.earlier, g.Played())
-		if err := t.add(m, g); err != nil {
-			return err
-		}
+		t.add(m, g)
 	}
 	if unreadable == nil && m.ended() {
 		return t.Dir.drop(m, t.Variant.Players())
@@ -326,9 +327,7 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 			return err
 		}
 	}
-	if err := t.add(m, g); err != nil {
-		return err
-	}
+	t.add(m, g)
 	if t.Done != nil {
 		t.Done(m, g)
 	}
@@ -346,7 +345,7 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 // add takes a game into the match's results. With a sequential test a game counts
 // when the test has come to its deal, so that the results do not depend on how
 // far other workers were when it ended.
-func (t *Tournament) add(m *Match, g *referee.Game) error {
+func (t *Tournament) add(m *Match, g *referee.Game) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	deal := g.Match.Deal
@@ -361,23 +360,21 @@ func (t *Tournament) add(m *Match, g *referee.Game) error {
 		seats = append(seats, rating.Seat{Bot: m.Bots[bot], Side: t.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
 		bots = append(bots, m.Bots[bot])
 	}
-	if err := m.sheets[deal].Add(seats); err != nil {
-		return err
-	}
+	m.sheets[deal].Add(seats)
 	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(t.Variant, bots)); len(m.prints[deal]) == len(m.Bots) {
 		m.whole++
 	}
-	return t.test(m)
+	t.test(m)
 }
 
 // test asks the sequential test after each deal, in the order of the deals.
-func (t *Tournament) test(m *Match) error {
+func (t *Tournament) test(m *Match) {
 	if t.SPRT == nil {
-		return nil
+		return
 	}
 	for m.counted < t.Deals && len(m.prints[m.counted]) == len(m.Bots) {
 		if m.ended() {
-			return nil
+			return
 		}
 		for _, g := range m.held[m.counted] {
 			m.Tally.Add(g)
@@ -392,17 +389,11 @@ func (t *Tournament) test(m *Match) error {
 			continue
 		}
 		for _, duel := range m.sheets[deal].Deal() {
-			if err := m.test.Add(duel); err != nil {
-				return err
-			}
+			m.test.Add(duel)
 		}
-		p, err := t.SPRT.Test(&m.test)
-		if err != nil {
-			return err
-		}
+		p := t.SPRT.Test(&m.test)
 		m.Progress = &p
 	}
-	return nil
 }
 
 // finishedDeals yields the match's finished deals, all rotations of each, with the

@@ -13,9 +13,6 @@ import (
 // cores, "off" does not, "auto" does while there are enough.
 func Workers(n int, affinity string) ([]int, error) {
 	cores := referee.Cores()
-	if n < 0 {
-		return nil, fmt.Errorf("concurrency cannot be %d: try 1 or more, or leave it out to use the cores", n)
-	}
 	if n == 0 {
 		n = max(1, len(cores))
 	}

@@ -19,7 +19,6 @@ func TestWorkers(t *testing.T) {
 		{0, "off", slices.Repeat([]int{referee.AnyCore}, max(1, len(cores))), ""},
 		{3, "off", slices.Repeat([]int{referee.AnyCore}, 3), ""},
 		{len(cores) + 1, "auto", slices.Repeat([]int{referee.AnyCore}, len(cores)+1), ""},
-		{-1, "auto", nil, "concurrency cannot be -1"},
 		{0, "maybe", nil, `affinity cannot be "maybe": try auto, on or off`},
 	} {
 		got, err := Workers(c.n, c.affinity)

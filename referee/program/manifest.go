@@ -187,7 +187,7 @@ func (m *Manifest) setMatch(table string, value any) error {
 	return nil
 }
 
-// ownValue returns the value of a key as a user writes it for --bot.
+// ownValue returns the value of a key as a user writes it for a bot of a match.
 func ownValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:

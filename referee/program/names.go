@@ -87,7 +87,7 @@ func (n *namer) tellApart(group []int) error {
 				cmd = strconv.Quote(cmd)
 			}
 			name := n.programs[first].Name
-			return fmt.Errorf("two bots have the name %q: name them, as in --bot %s", name, text.Quote(fmt.Sprintf("name=%s-1 cmd=%s", name, cmd)))
+			return fmt.Errorf("two bots have the name %q: name them, as in %s", name, text.Quote(fmt.Sprintf("name=%s-1 cmd=%s", name, cmd)))
 		}
 		for _, i := range copies {
 			name := names[k]

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -16,14 +15,7 @@ func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	t.Helper()
 	var specs []Spec
 	for _, line := range lines {
-		s := Spec{Bot: line}
-		if strings.HasPrefix(line, "name=") {
-			var err error
-			if s, err = ParseSpec(line); err != nil {
-				t.Fatal(err)
-			}
-		}
-		specs = append(specs, s)
+		specs = append(specs, kit.Get[Spec](t)(ParseSpec(line)))
 	}
 	programs, err := withHouse.resolveAll(t.Context(), specs, !ask)
 	var names []string
@@ -74,9 +66,9 @@ func TestNames(t *testing.T) {
 		bots []string
 		want string
 	}{
-		{[]string{"v1", "v1"}, `two bots have the name "mine": name them, as in --bot 'name=mine-1 cmd=v1'`},
-		{[]string{"v2", "v1", "./v1"}, `two bots have the name "mine": name them, as in --bot 'name=mine-1 cmd=v1'`},
-		{[]string{"sh -s", "sh -x"}, `two bots have the name "sh": name them, as in --bot 'name=sh-1 cmd="sh -s"'`},
+		{[]string{"v1", "v1"}, `two bots have the name "mine": name them, as in 'name=mine-1 cmd=v1'`},
+		{[]string{"v2", "v1", "./v1"}, `two bots have the name "mine": name them, as in 'name=mine-1 cmd=v1'`},
+		{[]string{"sh -s", "sh -x"}, `two bots have the name "sh": name them, as in 'name=sh-1 cmd="sh -s"'`},
 		{[]string{"name=x cmd=v1", "name=x cmd=v2"}, `two bots have the name "x": give each its own`},
 	} {
 		got, err := namesOf(t, true, c.bots...)

@@ -2,9 +2,7 @@ package program
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -108,39 +106,4 @@ func (o Own) Limit(l sandbox.Limit) sandbox.Limit {
 		l.Processes = o.Processes
 	}
 	return l
-}
-
-// Differs returns the keys whose values are not the same in p, with both values: "movetime was
-// 50 and is now not set".
-func (o Own) Differs(p Own) (all []string) {
-	was, is := o.pairs(), p.pairs()
-	for i := range was {
-		if was[i] != is[i] {
-			key, old, _ := strings.Cut(was[i], "=")
-			_, now, _ := strings.Cut(is[i], "=")
-			all = append(all, fmt.Sprintf("%s was %s and is now %s", key, orUnset(old), orUnset(now)))
-		}
-	}
-	return all
-}
-
-func orUnset(value string) string {
-	if value == "" {
-		return "not set"
-	}
-	return strconv.Quote(value)
-}
-
-// pairs returns "key=value" for each key, with nothing for a value that is not set.
-func (o Own) pairs() []string {
-	text := func(key string, n int64) string {
-		if n == 0 {
-			return key + "="
-		}
-		return key + "=" + strconv.FormatInt(n, 10)
-	}
-	return []string{
-		"args=" + strings.Join(slices.Collect(quoted(o.Args)), " "),
-		text("movetime", o.Movetime), text("bank", o.Bank), text("inc", o.Inc), "memory=" + o.Memory, text("processes", int64(o.Processes)),
-	}
 }

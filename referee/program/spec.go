@@ -3,12 +3,9 @@ package program
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/timba-arena/timba/referee/text"
 )
 
 // Spec is what a user writes for a bot of a match: which bot, and what it has of its own.
@@ -33,17 +30,21 @@ var specKeys = slices.Concat([]string{"name", "cmd", "args"}, ownKeys)
 // MaxName is the longest name of a bot that a user gives it for a match, in bytes.
 const MaxName = 64
 
-// ParseSpec reads a bot in the form name=new cmd="./bot -c 2" movetime=50: pairs of key and value
-// with quotes as in a shell. SPEC.md, "Bots of a local match", has the keys.
-func ParseSpec(line string) (Spec, error) {
-	s, err := parseSpec(line)
+// ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
+// or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
+// where the first word has one of the keys. SPEC.md, "Bots of a local match", has the keys.
+func ParseSpec(bot string) (Spec, error) {
+	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
+		return Spec{Bot: bot}, nil
+	}
+	s, err := parsePairs(bot)
 	if err != nil {
-		return s, fmt.Errorf("--bot %q: %w", line, err)
+		return s, fmt.Errorf("bot %q: %w", bot, err)
 	}
 	return s, nil
 }
 
-func parseSpec(line string) (s Spec, err error) {
+func parsePairs(line string) (s Spec, err error) {
 	if !utf8.ValidString(line) {
 		return s, errors.New("it is not UTF-8: write it in UTF-8")
 	}
@@ -99,15 +100,4 @@ func checkName(name string) error {
 		return fmt.Errorf("name cannot be %q: give 1 to %d printable ASCII characters without spaces", name, MaxName)
 	}
 	return nil
-}
-
-// quoted yields words in the syntax of a shell.
-func quoted(words []string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, w := range words {
-			if !yield(text.Quote(w)) {
-				return
-			}
-		}
-	}
 }

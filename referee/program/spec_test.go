@@ -26,6 +26,11 @@ func TestParseSpec(t *testing.T) {
 		`cmd=b bank=60000 inc=0`:                     {Bot: "b", Own: Own{Bank: 60000}},
 		`cmd=b bank=60000 inc=10`:                    {Bot: "b", Own: Own{Bank: 60000, Inc: 10}},
 		`cmd=b args=`:                                {Bot: "b", Own: Own{Args: []string{}}},
+		`@greedy:noise=20`:                           {Bot: "@greedy:noise=20"},
+		`./bot name=x`:                               {Bot: "./bot name=x"},
+		`nme=x cmd=b`:                                {Bot: "nme=x cmd=b"},
+		`name`:                                       {Bot: "name"},
+		``:                                           {},
 	} {
 		got, err := ParseSpec(line)
 		if err != nil {
@@ -40,14 +45,12 @@ func TestParseSpec(t *testing.T) {
 func TestParseSpecErrors(t *testing.T) {
 	const clock = "give a whole number of milliseconds, 1 to 86400000"
 	for _, c := range []struct{ line, want string }{
-		{``, "cmd is missing: name a house bot, a directory or a command, as in cmd=./mybot"},
-		{`name=x`, "cmd is missing"},
+		{`name=x`, "cmd is missing: name a house bot, a directory or a command, as in cmd=./mybot"},
 		{`cmd=`, "cmd is empty"},
-		{`./bot`, `"./bot" is not key=value: quote values with spaces, as in cmd="./bot -c 2"`},
-		{`cmd=./bot -c 2`, `"-c" is not key=value`},
-		{`nme=x cmd=b`, `unknown key "nme": try name, cmd, args, movetime, bank, inc, memory or processes`},
-		{`=x cmd=b`, `unknown key ""`},
-		{`CMD=b`, `unknown key "CMD"`},
+		{`cmd=./bot -c 2`, `"-c" is not key=value: quote values with spaces, as in cmd="./bot -c 2"`},
+		{`cmd=b nme=x`, `unknown key "nme": try name, cmd, args, movetime, bank, inc, memory or processes`},
+		{`cmd=b =x`, `unknown key ""`},
+		{`cmd=b CMD=b`, `unknown key "CMD"`},
 		{`cmd=a cmd=b`, "cmd is set twice: choose one"},
 		{`cmd="./bot`, "has a quote without its end: check the quotes"},
 		{`cmd=a; cmd=b`, `no shell reads this, so ';' has no effect: quote it`},
@@ -75,7 +78,7 @@ func TestParseSpecErrors(t *testing.T) {
 		{"cmd=b name=\xff", "it is not UTF-8"},
 	} {
 		_, err := ParseSpec(c.line)
-		refused(t, err, "--bot ", c.want)
+		refused(t, err, `bot "`, c.want)
 		inOwnWords(t, err)
 	}
 }
@@ -84,13 +87,13 @@ func TestParseSpecErrors(t *testing.T) {
 func TestParseSpecAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := strings.Join(rapid.SliceOf(rapid.OneOf(rapid.SampledFrom([]string{"cmd=", "name=", "args=", "movetime=", "memory=", "'", `"`, " ", `\`, "9"}), rapid.String())).Draw(t, "line"), "")
-		if _, err := ParseSpec(line); err != nil && (!utf8.ValidString(err.Error()) || !strings.HasPrefix(err.Error(), "--bot ")) {
+		if _, err := ParseSpec(line); err != nil && (!utf8.ValidString(err.Error()) || !strings.HasPrefix(err.Error(), `bot "`)) {
 			t.Fatalf("%q", err)
 		}
 	})
 }
 
-// What --bot says comes before the manifest, and that before the match. A clock is one thing.
+// What the user says comes before the manifest, and that before the match. A clock is one thing.
 func TestOwn(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "run = [\"sh\"]\n[match]\nbank = 9000\nInc = 5\nmemory = \"300m\"\nprocesses = 7\n"})
 	match := referee.Clock{Move: time.Second, Margin: 3 * time.Millisecond, Startup: time.Minute}
@@ -145,7 +148,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Bots of a local match": every key of --bot and of [match].
+// SPEC.md, "Bots of a local match": every key of a bot and of [match].
 func TestSpecKeysAreDocumented(t *testing.T) {
 	spec, err := os.ReadFile("../../SPEC.md")
 	if err != nil {

@@ -114,11 +114,7 @@ func (c Config) watch(ctx context.Context, w *world, m Method) (looks, fits []lo
 		}
 		looks = append(looks, lookAt(w.truth, w.elo))
 		if m.fit {
-			elos, err := w.fit()
-			if err != nil {
-				return nil, nil, err
-			}
-			fits = append(fits, lookAt(w.truth, elos))
+			fits = append(fits, lookAt(w.truth, w.fit()))
 		}
 	}
 	return looks, fits, nil

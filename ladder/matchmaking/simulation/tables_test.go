@@ -73,9 +73,7 @@ func (t *table) race(slots []int64) rating.Deal {
 				}
 			}
 		}
-		if err := sheet.Add(seats); err != nil {
-			panic(err)
-		}
+		sheet.Add(seats)
 	}
 	return sheet.Deal()
 }
@@ -127,17 +125,10 @@ func (t *table) count(test *testing.T, slots []int64, deals []rating.Deal, score
 }
 
 func (t *table) fit(test *testing.T) []rating.Estimate {
-	o := rating.Options{Anchor: &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}}
+	anchor := &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}
+	fit := rating.FitPairs(len(t.truth), t.pairs, anchor)
 	if t.teams() {
-		out, err := rating.FitBouts(len(t.truth), t.bouts, o)
-		if err != nil {
-			test.Fatal(err)
-		}
-		return out
-	}
-	fit, err := rating.FitPairs(len(t.truth), t.pairs, o)
-	if err != nil {
-		test.Fatal(err)
+		fit = rating.FitBouts(len(t.truth), t.bouts, anchor)
 	}
 	out, err := fit.Intervals()
 	if err != nil {

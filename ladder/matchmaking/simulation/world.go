@@ -174,7 +174,7 @@ func (w *world) step(p pairing, rate rater) (a, b int) {
 }
 
 // fit returns the maximum-likelihood ratings of the matches so far.
-func (w *world) fit() ([]float64, error) {
+func (w *world) fit() []float64 {
 	var pairs []rating.Pair
 	for a := range w.met {
 		for b := a + 1; b < len(w.met); b++ {
@@ -183,9 +183,5 @@ func (w *world) fit() ([]float64, error) {
 			}
 		}
 	}
-	fit, err := rating.FitPairs(len(w.met), pairs, rating.Options{Anchor: &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}})
-	if err != nil {
-		return nil, err
-	}
-	return fit.Elo, nil
+	return rating.FitPairs(len(w.met), pairs, &rating.Anchor{Bot: 0, Elo: elo.AnchorElo}).Elo
 }

@@ -72,9 +72,7 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 			seats = append(seats, rating.Seat{Bot: bot, Side: m.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
 		}
 		var sheet rating.Sheet
-		if err := sheet.Add(seats); err != nil {
-			return err
-		}
+		sheet.Add(seats)
 		duel := sheet.Deal()[0]
 		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
 		points[g.Match.Deal][g.Match.Rotation] = duel.Points

@@ -93,11 +93,8 @@ type documentFault struct {
 }
 
 // Document returns the result so far.
-func (r *Run) Document() (Document, error) {
-	results, err := r.Results()
-	if err != nil {
-		return Document{}, err
-	}
+func (r *Run) Document() Document {
+	results := r.Results()
 	doc := Document{
 		Game:       r.Variant.Game().Name(),
 		Options:    r.Variant.Settings().Map(),
@@ -151,7 +148,7 @@ func (r *Run) Document() (Document, error) {
 	for _, f := range r.Faults {
 		doc.Faults = append(doc.Faults, documentFault{f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, f.Text, r.Dir.Replay(f.Match, f.Deal, f.Rotation)})
 	}
-	return doc, nil
+	return doc
 }
 
 func (d *Document) addRounds(r *Run, results tournament.Results) {

@@ -22,24 +22,20 @@ type part struct {
 // line on strength, unless no deal has finished, and one on progress. Each has at most so many
 // columns; the least important figures are left out where there is no room. It may be called
 // only before Play, after it, and in its callbacks.
-func (r *Run) Score(columns int) ([]string, error) {
-	results, err := r.Results()
-	if err != nil {
-		return nil, err
-	}
+func (r *Run) Score(columns int) []string {
+	results := r.Results()
 	var lines []string
 	for _, parts := range [][]part{r.strength(results), r.progress(results, time.Since(r.began))} {
 		if line := fitParts(parts, columns); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	return lines, nil
+	return lines
 }
 
 // ScoreLine returns the running score in one line with all figures.
-func (r *Run) ScoreLine() (string, error) {
-	lines, err := r.Score(math.MaxInt)
-	return strings.Join(lines, ", "), err
+func (r *Run) ScoreLine() string {
+	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
 // fitParts joins the parts that fit into so many columns, those of low rank first.

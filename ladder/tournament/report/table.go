@@ -19,11 +19,8 @@ import (
 )
 
 // WriteTables writes the results as tables.
-func (r *Run) WriteTables(w io.Writer) error {
-	results, err := r.Results()
-	if err != nil {
-		return err
-	}
+func (r *Run) WriteTables(w io.Writer) {
+	results := r.Results()
 	r.writeStandings(w, results)
 	if r.Format == tournament.Swiss || r.Format == tournament.Knockout {
 		r.writeRounds(w, results)
@@ -61,7 +58,6 @@ func (r *Run) WriteTables(w io.Writer) error {
 	if r.Starved > 0 {
 		fmt.Fprintf(w, "%s void because other programs used the cores while a bot thought, and played again\n", text.Count(r.Starved, "game"))
 	}
-	return nil
 }
 
 // writeCredit says how long other programs held the cores while bots wanted them.
