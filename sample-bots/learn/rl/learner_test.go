@@ -3,11 +3,18 @@ package rl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 // stones is a game with a known solution: two seats take one to three stones in turn, and
@@ -221,6 +228,38 @@ func TestResume(t *testing.T) {
 		if err := New(c, Cards(c)).Load(bytes.NewReader(data[:n])); err == nil {
 			t.Errorf("%d bytes of %d are loaded", n, len(data))
 		}
+	}
+}
+
+// A run that is interrupted between two lines of its metrics has the same files in the end.
+func TestResumeRun(t *testing.T) {
+	c := Default("brisca2")
+	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 2000, 10, 4, 0.5 // a line each 40 episodes
+	files := func(stop int) string {
+		dir := filepath.Join(t.TempDir(), "run")
+		for resume := false; ; resume = true {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := run.Do(ctx, dir, c, resume, func(f *run.Folder) error {
+				_, err := Train(ctx, c, f, 2, func(done, _ int) {
+					if done == stop && !resume {
+						cancel()
+					}
+				})
+				return err
+			})
+			cancel()
+			if err == nil {
+				break
+			}
+			if resume || !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))) +
+			string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile))))
+	}
+	if diff := cmp.Diff(strings.Split(files(-1), "\n"), strings.Split(files(70), "\n")); diff != "" {
+		t.Errorf("-whole +resumed\n%.1000s", diff)
 	}
 }
 
