@@ -72,7 +72,7 @@ func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
 	if err != nil {
 		return err
 	}
-	c.Data, c.Games = set.Header, set.Games
+	c.Use(set)
 	rows, err := sl.NewRows(ctx, set, &c, 2)
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ const (
 
 var methods = []string{methodData, methodSL, methodRL, methodGA}
 
+// versions are those of the trainers.
+var versions = map[string]int{methodData: dataset.Version, methodSL: sl.Version, methodRL: rl.Version, methodGA: ga.Version}
+
 // The study's sizes, where timba train has no default of its own in a package.
 const (
 	studyEach   = 8000

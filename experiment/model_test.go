@@ -8,11 +8,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
 )
+
+// A model of an older trainer is not taken for that of a newer one.
+func TestNameHasTheVersion(t *testing.T) {
+	e := parsed(t, learned)
+	for i := range e.Models {
+		p := kit.Get[*plan](t)(e.plan(&e.Models[i], mended, 1, 1))
+		before := p.name()
+		versions[p.method]++
+		after := p.name()
+		versions[p.method]--
+		if before == after || p.name() != before {
+			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method, before, after)
+		}
+	}
+}
 
 // learned is an experiment with models of every method, which play both ways.
 const learned = `

@@ -10,6 +10,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 )
 
+// Version rises when the same configuration comes to another model.
+const Version = 1
+
 // Config is the parameters of a search, as config.json of its run has them.
 type Config struct {
 	Mode        string   `json:"mode"`

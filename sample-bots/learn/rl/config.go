@@ -43,6 +43,9 @@ var Defects = []learn.Defect{
 	{Name: Index, Help: "the place among the legal cards is applied to the hand"},
 }
 
+// Version rises when the same configuration comes to another model.
+const Version = 1
+
 // Config is how to learn.
 type Config struct {
 	Mode string `json:"mode"`

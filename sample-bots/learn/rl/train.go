@@ -30,7 +30,7 @@ type Report struct {
 type training struct {
 	*Learner
 	folder *run.Folder
-	game   Game // of evaluations
+	game   Game   // of evaluations
 	counts Counts // since the last line of metrics
 	full   bool   // the log says that the tables are full
 }
