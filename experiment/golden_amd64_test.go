@@ -35,9 +35,11 @@ var golden = []struct {
 }{
 	{"sl ph", goldenSL("brisca2", nil), trainGoldenSL},
 	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs}), trainGoldenSL},
-	{"rl ms", goldenRL("brisca2", rl.Keys{Variant: rl.ManyStates}), trainGoldenRL},
-	{"rl os as published", goldenRL("tute2", rl.Keys{Variant: rl.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
-	{"rl kinds", goldenRL("follow4", rl.Keys{Variant: rl.Abstract, Abstraction: rl.Kinds}), trainGoldenRL},
+	{"rl ms", goldenRL("brisca2", rl.Ignored, rl.Keys{Variant: rl.ManyStates}), trainGoldenRL},
+	{"rl os as published", goldenRL("tute2", rl.Ignored, rl.Keys{Variant: rl.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
+	{"rl kinds", goldenRL("follow4", rl.Ignored, rl.Keys{Variant: rl.Abstract, Abstraction: rl.Kinds}), trainGoldenRL},
+	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, rl.Keys{Variant: rl.ManyStates}), trainGoldenRL},
+	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, rl.Keys{Variant: rl.Abstract, Abstraction: rl.Kinds}), trainGoldenRL},
 	{"ga xn", goldenGA(ga.Default("brisca3")), trainGoldenGA},
 	{"ga rl", goldenGA(ga.DefaultAgents("tute2")), trainGoldenGA},
 	{"net", rollout.Config{
@@ -85,9 +87,9 @@ func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
 	return err
 }
 
-func goldenRL(mode string, k rl.Keys, defects ...string) rl.Config {
+func goldenRL(mode, untried string, k rl.Keys, defects ...string) rl.Config {
 	c := rl.Default(mode)
-	c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = k, 600, 8, 200, defects
+	c.Untried, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
 	return c
 }
 

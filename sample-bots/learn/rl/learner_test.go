@@ -94,7 +94,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 		"every visit":  func(*Config) {},
 		"first visit":  func(c *Config) { c.FirstVisit = true },
 		"won":          func(c *Config) { c.Reward = Won },
-		"several":      func(c *Config) { c.Agents = 3 },
+		"several":      func(c *Config) { c.Agents, c.Episodes = 3, 60_000 },
 		"least step":   func(c *Config) { c.Step = 0.01 },
 		"later counts": func(c *Config) { c.Gamma = 0.9 },
 	} {
@@ -273,7 +273,7 @@ func TestVotes(t *testing.T) {
 		g := stones{left: left, votes: true}
 		var s Sight
 		g.Look(&s)
-		best, known := l.states[0].Best(s.Key, AllActions)
+		best, known := l.states[0].Best(s.Key, s.Legal)
 		if !known {
 			t.Fatalf("%d stones are not known", left)
 		}

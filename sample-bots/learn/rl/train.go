@@ -147,10 +147,10 @@ func (t *training) finish() (r Report, err error) {
 
 // WriteModel writes the body of the model of the first agent, and returns how many states it has.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
-	if states, err = WritePolicy(w, l.states[0], l.config.Visits); err != nil || l.votes == nil {
+	if states, err = WritePolicy(w, l.states[0], l.config.Visits, nil); err != nil || l.votes == nil {
 		return states, err
 	}
-	_, err = WritePolicy(w, l.votes[0], 1)
+	_, err = WritePolicy(w, l.votes[0], 1, nil)
 	return states, err
 }
 
