@@ -59,7 +59,7 @@ func newTrainGA() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&c.Variant, "variant", c.Variant, "what individuals are: "+ga.Nets+" for nets, "+ga.Agents+" for agents that learn by Monte Carlo")
 	flags.StringVar(&layers, "layers", "50-25", "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs")
-	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
+	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
 	flags.StringVar(&c.Rival, "rival", "", "a house `BOT` that all play against, or random (default: each other)")
 	flags.BoolVar(&c.Elite, "elite", c.Elite, "the best stay in the next generation")
 	flags.BoolVar(&c.Double, "double", false, "the best are chosen from twice as many that play a second time")

@@ -421,6 +421,7 @@ func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`variant "x" does not exist: try xn or rl`:                                        func(c *Config) { c.Variant = "x" },
 		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
+		`untried "" does not exist: try zero, ignored`:                                    func(c *Config) { c.Untried = "" },
 		`epsilon cannot be "2": try 0 to 1`:                                               func(c *Config) { c.Epsilon = 2 },
 		`memory cannot be "0": try 1 to 262144, for 28 tables`:                            func(c *Config) { c.Memory = 0 },
 		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },

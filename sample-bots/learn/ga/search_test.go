@@ -375,7 +375,7 @@ func TestConfigErrors(t *testing.T) {
 		`layers "": a net needs a hidden layer: try 50-25`:               func(c *Config) { c.Layers = nil },
 		`net: layers "112-0-41": a layer has 1 to 4096 units`:            func(c *Config) { c.Layers = []int{0} },
 		`population cannot be "1000": its nets have`:                     func(c *Config) { c.Population, c.Layers = 1000, []int{4096, 4096} },
-		`rules "012" do not exist in mode brisca2: try all, or 4 digits`: func(c *Config) { c.Rules = "012" },
+		`rules "012" do not exist in mode brisca2: try all, none, or 4 digits`: func(c *Config) { c.Rules = "012" },
 		`positions cannot be "100001": try 0 to 100000`:                  func(c *Config) { c.Positions = 100_001 },
 		`playouts cannot be "0": try 1 to 10000`:                         func(c *Config) { c.Playouts = 0 },
 		`value "x" does not exist: try game or trick`:                    func(c *Config) { c.Value = "x" },
