@@ -106,10 +106,11 @@ func countStates(words []uint64) (n int) {
 }
 
 // policyWords appends the words of a shard of a table: of the states that were visited so often.
-// Of states whose keys are the same when they are cut, it takes the first.
-func policyWords(dst []uint64, t *Table, n, visits, width int, drawn map[Key]uint8) []uint64 {
+// Of states whose keys are the same when they are cut, it takes the first. It returns the scratch
+// for the next shard.
+func policyWords(dst, scratch []uint64, t *Table, n, visits, width int, drawn map[Key]uint8) (words, rests []uint64) {
 	s := &t.shards[n]
-	var rests []uint64
+	rests = scratch[:0]
 	for _, word := range s.words {
 		if word != 0 {
 			rests = append(rests, word>>(64-restBits))
@@ -135,7 +136,7 @@ func policyWords(dst []uint64, t *Table, n, visits, width int, drawn map[Key]uin
 			dst = append(dst, high|tried|uint64(b.action))
 		}
 	}
-	return dst
+	return dst, rests
 }
 
 // visits returns how often a state was visited.
@@ -162,9 +163,9 @@ func WritePolicy(w io.Writer, t *Table, visits int, drawn map[Key]uint8) (states
 	if _, err := w.Write([]byte{byte(width)}); err != nil {
 		return 0, err
 	}
-	var words []uint64
+	var words, scratch []uint64
 	for n := range Shards {
-		words = policyWords(words[:0], t, n, visits, width, drawn)
+		words, scratch = policyWords(words[:0], scratch, t, n, visits, width, drawn)
 		states += countStates(words)
 		if err := writeWords(w, words, width); err != nil {
 			return states, err
