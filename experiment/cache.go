@@ -64,7 +64,7 @@ func (c *cache) close() error { return c.lock.Unlock() }
 // name returns the name of a training: of its mode and method, and a hash of all that decides its
 // result.
 func (p *plan) name() string {
-	text, err := json.Marshal([]any{house.Version, p.method, p.config, p.workers})
+	text, err := json.Marshal([]any{house.Version, p.method, versions[p.method], p.config, p.workers})
 	if err != nil {
 		panic(err) // the configurations are numbers and words
 	}

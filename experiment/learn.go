@@ -110,6 +110,9 @@ func (l *Learned) train(ctx context.Context, o *Options, c *cache, p *plan) erro
 		if data, err = dataset.Load(path, 0); err != nil {
 			return err
 		}
+		config := p.config.(sl.Config)
+		config.Use(data)
+		p.config = config
 	}
 	dir, took, err := c.train(ctx, o, p, title, data)
 	if err != nil {

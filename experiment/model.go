@@ -31,8 +31,10 @@ type Model struct {
 	Encoding string
 	Epochs   int
 
+	Rules       string // of rl and ga: the optional rules of the games that they learn from
 	Abstraction string
 	Episodes    int
+	Untried     string
 
 	Generations int
 	Population  int
@@ -48,6 +50,9 @@ const (
 )
 
 var methods = []string{methodData, methodSL, methodRL, methodGA}
+
+// versions are those of the trainers.
+var versions = map[string]int{methodData: dataset.Version, methodSL: sl.Version, methodRL: rl.Version, methodGA: ga.Version}
 
 // The study's sizes, where timba train has no default of its own in a package.
 const (
@@ -100,6 +105,8 @@ func (m *Model) keys() []key {
 		{"layers", m.Layers != "", []string{methodSL, methodGA}},
 		{"encoding", m.Encoding != "", []string{methodSL}},
 		{"epochs", m.Epochs != 0, []string{methodSL}},
+		{"rules", m.Rules != "", []string{methodRL, methodGA}},
+		{"untried", m.Untried != "", []string{methodRL}},
 		{"abstraction", m.Abstraction != "", []string{methodRL}},
 		{"episodes", m.Episodes != 0, []string{methodRL}},
 		{"generations", m.Generations != 0, []string{methodGA}},
@@ -249,6 +256,7 @@ func (p *plan) monteCarlo(m *Model, scale float64, seed uint64) error {
 	c := rl.Default(p.mode.String())
 	c.Variant, c.Abstraction = set(m.Variant, rl.ManyStates), m.Abstraction
 	c.Episodes = p.scaled(set(m.Episodes, c.Episodes), scale, "episodes")
+	c.Rules, c.Untried = set(m.Rules, c.Rules), set(m.Untried, c.Untried)
 	c.Seed, c.Defects = seed, p.defects
 	p.config = c
 	return c.Check()
@@ -257,7 +265,7 @@ func (p *plan) monteCarlo(m *Model, scale float64, seed uint64) error {
 func (p *plan) genetic(m *Model, scale float64, seed uint64) error {
 	c := ga.Default(p.mode.String())
 	c.Generations = p.scaled(set(m.Generations, c.Generations), scale, "generations")
-	c.Population, c.Games = set(m.Population, c.Population), set(m.Games, c.Games)
+	c.Population, c.Games, c.Rules = set(m.Population, c.Population), set(m.Games, c.Games), set(m.Rules, c.Rules)
 	c.Seed, c.Defects = seed, p.defects
 	var err error
 	if c.Layers, err = sl.ParseHidden(set(m.Layers, studyLayers), p.mode, features.Genetic); err != nil {

@@ -8,11 +8,52 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
 )
+
+// A model of an older trainer is not taken for that of a newer one.
+func TestNameHasTheVersion(t *testing.T) {
+	e := parsed(t, learned)
+	for i := range e.Models {
+		p := kit.Get[*plan](t)(e.plan(&e.Models[i], mended, 1, 1))
+		before := p.name()
+		versions[p.method]++
+		after := p.name()
+		versions[p.method]--
+		if before == after || p.name() != before {
+			t.Errorf("%s: version 1 has the name %s, version 2 %s", p.method, before, after)
+		}
+	}
+}
+
+// Monte Carlo learning and the genetic search learn from games without optional rules, as in the study.
+func TestStudyRules(t *testing.T) {
+	n := 0
+	for _, e := range kit.Get[[]*Experiment](t)(List()) {
+		for i := range e.Models {
+			m, got := &e.Models[i], learn.NoRules
+			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).config.(type) {
+			case rl.Config:
+				got = c.Rules
+				n++
+			case ga.Config:
+				got = c.Rules
+				n++
+			}
+			if got != learn.NoRules {
+				t.Errorf("%s: model %q learns with the rules %q", e.Name, m.Name, got)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no model learns so")
+	}
+}
 
 // learned is an experiment with models of every method, which play both ways.
 const learned = `
@@ -116,6 +157,10 @@ func TestParseRefusesModels(t *testing.T) {
 	for _, c := range []struct{ text, from, to, want string }{
 		{learned, `method = "rl"`, `method = "xl"`, `model "RL": method "xl" does not exist: try data, sl, rl, ga`},
 		{learned, `method = "rl"`, `method = "data"`, `a data set plays no match`},
+		{learned, `method = "sl"`, "method = \"sl\"\nrules = \"none\"", `rules is not for method sl: it is for rl, ga`},
+		{learned, `method = "ga"`, "method = \"ga\"\nrules = \"some\"", `rules "some" do not exist in mode brisca2: try all, none, or 4 digits`},
+		{learned, `method = "ga"`, "method = \"ga\"\nuntried = \"zero\"", `untried is not for method ga: it is for rl`},
+		{learned, `method = "rl"`, "method = \"rl\"\nuntried = \"one\"", `untried "one" does not exist: try zero, ignored`},
 		{learned, `mode = "brisca2"`, `mode = "chess2"`, `model "SL": mode "chess2" does not exist`},
 		{learned, `mode = "brisca2"`, `mode = "brisca3"`, `match "SL - RL": model "SL" is for brisca3, not for brisca`},
 		{learned, `layers = "8"`, `layers = "wide"`, `layers cannot be "wide"`},

@@ -96,8 +96,8 @@ func benchRemote(cmd *cobra.Command, bots int) error {
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(cmd.Context())
+	defer cancel(nil)
 	s, err := server.Open(ctx, server.Options{
 		Dir: datadir.Dir(data), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Grace: time.Second,
 		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, bots/2)), Log: slog.New(slog.DiscardHandler), Version: version(),
@@ -106,31 +106,30 @@ func benchRemote(cmd *cobra.Command, bots int) error {
 		return err
 	}
 	defer s.Close()
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx) }()
 	b := &remoteBench{playing: map[string]bool{}, played: map[string]int{}, arrived: make(chan struct{}), done: make(chan struct{})}
 	began := time.Now()
-	var clients sync.WaitGroup
+	var all sync.WaitGroup
+	all.Go(func() { cancel(s.Serve(ctx)) })
 	for i := range bots {
-		clients.Go(func() { b.play(ctx, s, fmt.Sprintf("far-%d", i), bots) })
+		all.Go(func() { cancel(b.play(ctx, s, fmt.Sprintf("far-%d", i), bots)) })
 	}
 	connected, err := b.wait(ctx, began)
 	if err == nil {
 		err = b.report(cmd.OutOrStdout(), s.Store, bots, connected, time.Since(began))
 	}
-	cancel()
-	clients.Wait()
-	<-served
+	cancel(nil)
+	all.Wait()
 	return err
 }
 
-// wait returns how long it took until all were connected, when all have played.
+// wait returns how long it took until all were connected, when all have played. A bot or a server
+// that ends before has cancelled the context.
 func (b *remoteBench) wait(ctx context.Context, began time.Time) (connected time.Duration, err error) {
 	for _, c := range []chan struct{}{b.arrived, b.done} {
 		select {
 		case <-c:
 		case <-ctx.Done():
-			return 0, ctx.Err()
+			return 0, context.Cause(ctx)
 		}
 		if connected == 0 {
 			connected = time.Since(began)
@@ -139,18 +138,21 @@ func (b *remoteBench) wait(ctx context.Context, began time.Time) (connected time
 	return connected, nil
 }
 
-// play is one bot: it plays listed moves in turn.
-func (b *remoteBench) play(ctx context.Context, s *server.Server, name string, bots int) {
+// play is one bot: it plays listed moves in turn until the context ends.
+func (b *remoteBench) play(ctx context.Context, s *server.Server, name string, bots int) error {
 	first, err := house.Find("first")
 	if err != nil {
-		return
+		return err
 	}
 	c := &remote.Client{
 		URL: s.URL(), Token: s.Token, Bot: name, Stderr: io.Discard,
 		Serve: func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", first.Answer) },
 		Tell:  func(state remote.State) { b.tell(name, state, bots) },
 	}
-	c.Run(ctx)
+	if err := c.Run(ctx); err != nil {
+		return fmt.Errorf("bot %s: %w: try fewer --bots, or allow more open files", name, err)
+	}
+	return nil
 }
 
 func (b *remoteBench) tell(name string, s remote.State, bots int) {

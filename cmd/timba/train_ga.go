@@ -59,7 +59,7 @@ func newTrainGA() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&c.Variant, "variant", c.Variant, "what individuals are: "+ga.Nets+" for nets, "+ga.Agents+" for agents that learn by Monte Carlo")
 	flags.StringVar(&layers, "layers", "50-25", "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs")
-	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
+	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
 	flags.StringVar(&c.Rival, "rival", "", "a house `BOT` that all play against, or random (default: each other)")
 	flags.BoolVar(&c.Elite, "elite", c.Elite, "the best stay in the next generation")
 	flags.BoolVar(&c.Double, "double", false, "the best are chosen from twice as many that play a second time")
@@ -69,6 +69,7 @@ func newTrainGA() *cobra.Command {
 	decimalFlag(cmd, &c.Crossover, "crossover", 0, 0, 1, "how likely crossover is with --policy custom")
 	decimalFlag(cmd, &c.Mutation, "mutation", 0, 0, 1, "how likely mutation is with --policy custom")
 	flags.StringVar(&c.Keys, "keys", agents.Keys, "of variant rl: what a state is, as of timba train rl: one of "+strings.Join(ga.KeyNames(), ", "))
+	flags.StringVar(&c.Untried, "untried", agents.Untried, "of variant rl: "+untriedHelp)
 	decimalFlag(cmd, &c.Epsilon, "epsilon", agents.Epsilon, 0, 1, "of variant rl: how often an action is random")
 	numberFlag(cmd, &c.Memory, "memory", agents.Memory, rl.MinMiB, rl.MaxMiB, "of variant rl: MiB that all tables together may take")
 	numberFlag(cmd, &c.Population, "population", c.Population, 2, ga.MaxPopulation, fmt.Sprintf("nets of a generation; %d agents by default", agents.Population))
@@ -85,7 +86,7 @@ func newTrainGA() *cobra.Command {
 // The flags that only one of the variants has.
 var (
 	netFlags   = []string{"layers", "positions", "playouts", "value"}
-	agentFlags = []string{"keys", "epsilon", "memory"}
+	agentFlags = []string{"keys", "epsilon", "memory", "untried"}
 )
 
 // ofVariant gives the parameters that were not named the defaults of the variant, and returns an
@@ -101,7 +102,7 @@ func ofVariant(cmd *cobra.Command, c *ga.Config) error {
 		}
 	}
 	if c.Variant != ga.Agents {
-		c.Keys, c.Epsilon, c.Memory = "", 0, 0
+		c.Keys, c.Epsilon, c.Untried, c.Memory = "", 0, "", 0
 		return nil
 	}
 	d := ga.DefaultAgents(c.Mode)

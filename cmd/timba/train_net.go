@@ -57,7 +57,7 @@ func newTrainNet() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&layers, "layers", net.SizesText(c.Hidden), "the units of the hidden `LAYERS`")
 	flags.StringVar(&from, "from", "", "begin with the weights of the model of this `FILE`, instead of random ones")
-	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
+	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
 	numberFlag(cmd, &c.Generations, "generations", c.Generations, 1, rollout.MaxGenerations, "how often the net plays and learns from its games")
 	numberFlag(cmd, &c.Games, "games", c.Games, 1, rollout.MaxGames, "games of a generation")
 	numberFlag(cmd, &c.Every, "every", c.Every, 1, rollout.MaxEvery, "one decision in so many is learned from")

@@ -38,7 +38,8 @@ func newTrainRL() *cobra.Command {
 	flags.StringVar(&c.Abstraction, "abstraction", rl.Kinds, "of variant as: one of "+strings.Join(rl.Abstractions(), ", "))
 	flags.BoolVar(&c.Alike, "alike", false, "states are equal that differ only in the names of suits that are not trumps")
 	flags.StringVar(&c.Reward, "reward", c.Reward, "what comes between two turns: one of "+strings.Join(rl.Rewards(), ", "))
-	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations in turn, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
+	flags.StringVar(&c.Untried, "untried", c.Untried, untriedHelp)
+	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations in turn, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
 	flags.BoolVar(&c.FirstVisit, "first-visit", false, "learn only from the first of equal decisions in a game")
 	numberFlag(cmd, &c.Episodes, "episodes", c.Episodes, 1, rl.MaxEpisodes, "games to play")
 	numberFlag(cmd, &c.Agents, "agents", c.Agents, 1, rl.MaxAgents, "agents that learn: 1 plays against itself, the seats go round among several")
@@ -51,6 +52,9 @@ func newTrainRL() *cobra.Command {
 	decimalFlag(cmd, &c.Step, "step", c.Step, 0, 1, "the least weight of a new return in a mean; 0 weighs all returns alike")
 	return cmd
 }
+
+const untriedHelp = "what an action counts that was never tried in a known state: " + rl.Zero +
+	", so that it is taken where all means are negative, or " + rl.Ignored + ", so that it is taken only at random"
 
 func runTrainRL(cmd *cobra.Command, f *trainFlags, c rl.Config) error {
 	mode, defects, err := f.parse()

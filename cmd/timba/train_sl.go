@@ -48,7 +48,8 @@ func newTrainSL() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.Mode, c.Seed, c.Defects, c.Data, c.Games = m.String(), f.seed, defects, set.Header, set.Games
+			c.Mode, c.Seed, c.Defects = m.String(), f.seed, defects
+			c.Use(set)
 			if err := c.Check(); err != nil {
 				return err
 			}

@@ -110,23 +110,29 @@ func (m Mode) Rules() (list []baraja.TableRules) {
 	return list
 }
 
-// AllRules names every combination of the optional rules.
-const AllRules = "all"
+// AllRules names every combination of the optional rules, NoRules the one without any.
+const (
+	AllRules = "all"
+	NoRules  = "none"
+)
 
-// Combinations returns the combinations of optional rules that a text names: AllRules, or one in
-// the digits of RuleBits.
+// Combinations returns the combinations of optional rules that a text names: AllRules, NoRules, or
+// one in the digits of RuleBits.
 func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 	all := m.Rules()
-	if text == AllRules {
+	switch text {
+	case AllRules:
 		return all, nil
+	case NoRules:
+		return all[:1], nil
 	}
 	for i := range all {
 		if fmt.Sprintf("%0*b", m.RuleCount(), RuleBits(all[i])) == text {
 			return all[i : i+1], nil
 		}
 	}
-	return nil, fmt.Errorf("rules %q do not exist in mode %s: try %s, or %d digits 0 or 1 for exchange, last10, blackhand, hunt3",
-		text, m, AllRules, m.RuleCount())
+	return nil, fmt.Errorf("rules %q do not exist in mode %s: try %s, %s, or %d digits 0 or 1 for exchange, last10, blackhand, hunt3",
+		text, m, AllRules, NoRules, m.RuleCount())
 }
 
 // RuleCount returns the number of optional rules: 4 with two players, 3 otherwise.

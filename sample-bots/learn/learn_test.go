@@ -213,3 +213,18 @@ func TestDerive(t *testing.T) {
 		t.Errorf("%d seeds", len(seen))
 	}
 }
+
+// A text names all combinations of the optional rules, none of them, or one.
+func TestCombinations(t *testing.T) {
+	for _, m := range Modes() {
+		one := strings.Repeat("0", m.RuleCount()-1) + "1"
+		for text, want := range map[string][]baraja.TableRules{
+			AllRules: m.Rules(), NoRules: m.Rules()[:1], strings.Repeat("0", m.RuleCount()): m.Rules()[:1], one: m.Rules()[1:2], "2": nil, one + "1": nil, "": nil,
+		} {
+			got, err := m.Combinations(text)
+			if !slices.Equal(got, want) || (err != nil) != (want == nil) {
+				t.Errorf("%s, %q: %v, %v", m, text, got, err)
+			}
+		}
+	}
+}

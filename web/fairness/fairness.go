@@ -237,10 +237,12 @@ func (b Bench) serve(ctx context.Context, dir string) (*server, error) {
 	}
 	go io.Copy(io.Discard, out)
 	figures, err := s.figures(ctx)
-	if err == nil {
-		s.workers = int(figures["timba_workers"])
+	if err != nil {
+		s.stop()
+		return nil, err
 	}
-	return s, err
+	s.workers = int(figures["timba_workers"])
+	return s, nil
 }
 
 // join opens an account.

@@ -160,6 +160,9 @@ func (s *server) figures(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the server's metrics: %s", resp.Status)
+	}
 	figures := map[string]float64{}
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {

@@ -177,8 +177,8 @@ func (b *bench) connect(hub *live.Hub, url string) (int64, error) {
 		}
 		b.conns = append(b.conns, c)
 	}
-	for hub.Sockets() < b.Watchers {
-		runtime.Gosched()
+	if lost := b.Watchers - hub.Sockets(); lost > 0 { // it has them before it answers
+		return 0, fmt.Errorf("%d of %d sockets have been lost: try fewer --watchers", lost, b.Watchers)
 	}
 	return (inUse() - before) / int64(b.Watchers), nil
 }

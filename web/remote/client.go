@@ -282,8 +282,18 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	}
 	address := "ws" + strings.TrimPrefix(c.URL, "http") + Path + "?" + q.Encode()
 	d := websocket.Dialer{Proxy: http.ProxyFromEnvironment, HandshakeTimeout: 90 * time.Second}
+	dial := new(net.Dialer).DialContext
 	if c.Dial != nil {
-		d.Proxy, d.NetDialContext = nil, c.Dial
+		d.Proxy, dial = nil, c.Dial
+	}
+	stop := func() bool { return true }
+	defer func() { stop() }()
+	d.NetDialContext = func(dialing context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(dialing, network, address)
+		if err == nil { // the handshake does not heed an end of the context
+			stop = context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+		}
+		return conn, err
 	}
 	ws, resp, err := d.DialContext(ctx, address, http.Header{"Authorization": {"Bearer " + c.Token}, "User-Agent": {c.Agent}})
 	if err == nil {

@@ -2,8 +2,10 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/fault"
@@ -312,4 +315,19 @@ func TestHostile(t *testing.T) {
 		}
 		good.await(t, "a result", over)
 	})
+}
+
+// A client that is told to stop does not wait for a server that does not answer.
+func TestStopWhileDialing(t *testing.T) {
+	l := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- (&remote.Client{URL: "http://" + l.Addr().String(), Bot: "far"}).Run(ctx) }()
+	conn := kit.Get[net.Conn](t)(l.Accept())
+	defer conn.Close()
+	kit.Get[int](t)(conn.Read(make([]byte, 1))) // it has asked
+	cancel()
+	kit.Wait(t, "the client", ended)
 }

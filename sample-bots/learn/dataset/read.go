@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,6 +137,10 @@ func (s *Set) Game(i int, g *Game) {
 
 // Len returns the number of moves of a game.
 func (s *Set) Len(i int) int { return int(s.bytes[int(s.start[i])*align+1]) }
+
+// Sum returns the SHA-256 of the games, by which a training knows them again: the header does not
+// say what bots have played, and bots change.
+func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
 // Memory returns the bytes that the set takes.
 func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.start)) }

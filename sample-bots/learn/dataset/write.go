@@ -37,6 +37,9 @@ type Plan struct {
 	Done    func(games, all int) // after some games, one call at a time; nil for none
 }
 
+// Version rises when the same configuration comes to other random games.
+const Version = 1
+
 // Config is what decides the games, as config.json of a run has it.
 type Config struct {
 	Train string   `json:"train"` // always "data"

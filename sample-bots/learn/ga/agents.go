@@ -1,9 +1,12 @@
 package ga
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -41,7 +44,9 @@ func (c *Config) tableMemory() int64 {
 }
 
 func (a *agents[S, P]) newDictionary() *dictionary {
-	return &dictionary{table: rl.NewTable(a.tableMemory())}
+	t := rl.NewTable(a.tableMemory())
+	t.Zero = a.Untried == rl.Zero
+	return &dictionary{table: t}
 }
 
 // birth returns an agent that knows nothing.
@@ -60,28 +65,31 @@ func (a *agents[S, P]) player() player[S, *dictionary] {
 
 // taught returns the agent with what it has learned, sorted for its children.
 func (a *agents[S, P]) taught(d *dictionary, lessons []rl.Update) *dictionary {
-	t := d.table.Clone()
+	grown := &dictionary{table: d.table.Clone(), drawn: maps.Clone(d.drawn)}
 	for _, u := range lessons {
-		t.Learn(u.Key, u.Action, u.Value, 0)
+		grown.table.Learn(u.Key, u.Action, u.Value, 0)
+		delete(grown.drawn, u.Key)
 	}
-	return &dictionary{t, sorted(t)}
+	grown.pairs = grown.sorted()
+	return grown
 }
 
-// forgetting is the only mutation of dictionaries: as in the study, random entries are reset.
-const forgetting = "reset"
+// resetting is the only mutation of dictionaries: as in the study, the actions of random states are
+// drawn anew from the legal ones.
+const resetting = "reset"
 
 func (a *agents[S, P]) children(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
 	x, y = a.newDictionary(), a.newDictionary()
-	born := &offspring{tables: [...]*rl.Table{x.table, y.table}}
+	born := &offspring{children: [...]*dictionary{x, y}}
 	var c *dictionaryCrossover
 	if unit(r) < o.crossover {
 		c = &a.crossovers[r.Below(len(a.crossovers))]
 		counts[c.name]++
 	}
-	for i := range born.forget {
+	for i := range born.reset {
 		if unit(r) < o.mutation {
-			born.forget[i] = mutatedShare * unit(r)
-			counts[forgetting]++
+			born.reset[i] = mutatedShare * unit(r)
+			counts[resetting]++
 		}
 	}
 	seed := r.Uint64()
@@ -137,10 +145,10 @@ func disagreement(t, other *rl.Table) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
 		t.Shard(n, func(p rl.Pair) bool {
-			if best, _ := t.Best(p.Key, rl.AllActions); best != p.Action {
+			if best, _ := t.BestTried(p.Key); best != p.Action {
 				return true // once for each state
 			}
-			if best, known := other.Best(p.Key, rl.AllActions); known {
+			if best, known := other.BestTried(p.Key); known {
 				both++
 				if best != p.Action {
 					differ++
@@ -169,16 +177,45 @@ func (a *agents[S, P]) memory(members []*dictionary, growth float64) (bytes, dis
 	return int64(each * float64(tables(a.Population, a.Best))), int64(each * float64(a.Population))
 }
 
-func (a *agents[S, P]) save(w io.Writer, d *dictionary) error { return d.table.Save(w) }
+// save writes the table, and then what was drawn: the number of states, and the key and the place of
+// each.
+func (a *agents[S, P]) save(w io.Writer, d *dictionary) error {
+	if err := d.table.Save(w); err != nil {
+		return err
+	}
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(d.drawn)))
+	for _, k := range slices.Sorted(maps.Keys(d.drawn)) {
+		b = append(binary.LittleEndian.AppendUint64(b, uint64(k)), d.drawn[k])
+	}
+	_, err := w.Write(b)
+	return err
+}
 
 func (a *agents[S, P]) load(r io.Reader) (*dictionary, error) {
 	d := a.newDictionary()
-	return d, d.table.Load(r)
+	if err := d.table.Load(r); err != nil {
+		return nil, err
+	}
+	var n uint32
+	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
+		return nil, err
+	}
+	for range n {
+		var drawn struct {
+			Key   uint64
+			Place uint8
+		}
+		if err := binary.Read(r, binary.LittleEndian, &drawn); err != nil {
+			return nil, err
+		}
+		d.set(rl.Pair{Key: rl.Key(drawn.Key), Action: drawing, Count: uint16(drawn.Place)})
+	}
+	return d, nil
 }
 
 func (a *agents[S, P]) describe(d *dictionary, members []*dictionary, h *model.Header, r *Report) {
 	h.Encoding = a.Keys
-	r.Pairs, r.States = d.table.Len(), countStates(sorted(d.table))
+	r.Pairs, r.States = d.table.Len(), countStates(d.sorted())
 	for _, m := range members {
 		r.Turned += m.table.Turned()
 	}
@@ -186,7 +223,7 @@ func (a *agents[S, P]) describe(d *dictionary, members []*dictionary, h *model.H
 
 // body writes the best action of each state.
 func (a *agents[S, P]) body(w io.Writer, d *dictionary) error {
-	_, err := rl.WritePolicy(w, d.table, 1)
+	_, err := rl.WritePolicy(w, d.table, 1, d.drawn)
 	return err
 }
 
@@ -206,7 +243,7 @@ type explorer[S any, P learn.Position[S]] struct {
 }
 
 func (e *explorer[S, P]) use(d *dictionary, learns bool) {
-	e.agent.States, e.learns, e.updates = d.table, learns, nil
+	e.agent.States, e.learns, e.updates = d, learns, nil
 }
 
 // Begin starts a game.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/model"
@@ -17,31 +18,33 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
-// known is a dictionary written down: by state, the mean and the count by action. State n has the
-// key n.
+// known is a dictionary written down: by state, the mean and the count by action; for the action
+// drawing 0 and the place that was drawn. State n has the key n.
 type known map[int]map[uint8][2]float32
 
-func (k known) table() *rl.Table {
-	t := rl.NewTable(1 << 20)
+func (k known) dictionary() *dictionary {
+	d := &dictionary{table: rl.NewTable(1 << 20)}
 	for state, actions := range k {
 		for action, v := range actions {
-			t.Set(rl.Pair{Key: rl.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
+			d.set(rl.Pair{Key: rl.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
 		}
 	}
-	return t
+	return d
 }
 
-func knownOf(t *rl.Table) known {
+func knownOf(d *dictionary) known {
 	k := known{}
-	t.All(func(p rl.Pair) bool {
+	for _, p := range d.sorted() {
 		if k[int(p.Key)] == nil {
 			k[int(p.Key)] = map[uint8][2]float32{}
 		}
 		k[int(p.Key)][p.Action] = [2]float32{p.Mean, float32(p.Count)}
-		return true
-	})
+	}
 	return k
 }
+
+// empty returns two children that know nothing.
+func empty() [2]*dictionary { return [...]*dictionary{known{}.dictionary(), known{}.dictionary()} }
 
 func (k known) equal(other known) bool {
 	return maps.EqualFunc(k, other, func(a, b map[uint8][2]float32) bool { return maps.Equal(a, b) })
@@ -65,9 +68,9 @@ var (
 
 // crossed returns the children of two dictionaries.
 func crossed(a, b known, m mix) (x, y known) {
-	born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: rules.NewRand(1)}
-	born.cross(sorted(a.table()), sorted(b.table()), m)
-	return knownOf(born.tables[0]), knownOf(born.tables[1])
+	born := offspring{children: empty(), rand: rules.NewRand(1)}
+	born.cross(a.dictionary().sorted(), b.dictionary().sorted(), m)
+	return knownOf(born.children[0]), knownOf(born.children[1])
 }
 
 // TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
@@ -167,23 +170,87 @@ func TestDictionariesAreMerged(t *testing.T) {
 	}
 }
 
-// TestForget checks the mutation: about as many states as it says are forgotten, wholly, and the
-// others stay; the other child is not changed.
-func TestForget(t *testing.T) {
+// TestReset checks the mutation: in about as many states as it says an action is drawn, which all
+// places are for; what is known of them stays, and so do the other states and the other child.
+func TestReset(t *testing.T) {
 	a, b := someDictionary(1, 9000), someDictionary(2, 9000)
-	born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: rules.NewRand(1), forget: [...]float64{0.05, 0}}
-	born.copy(sorted(a.table()), sorted(b.table()))
-	x, y := knownOf(born.tables[0]), knownOf(born.tables[1])
-	if lost := float64(len(a)-len(x)) / float64(len(a)); lost < 0.03 || lost > 0.07 {
-		t.Errorf("%.3f of the states are forgotten, not 0.05", lost)
+	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{0.05, 0}}
+	born.copy(a.dictionary().sorted(), b.dictionary().sorted())
+	x, y := born.children[0], born.children[1]
+	if drawn := float64(len(x.drawn)) / float64(len(a)); drawn < 0.03 || drawn > 0.07 {
+		t.Errorf("in %.3f of the states an action is drawn, not in 0.05", drawn)
 	}
-	for key, actions := range x {
-		if !maps.Equal(actions, a[key]) {
-			t.Errorf("state %d is %v, not %v", key, actions, a[key])
+	taken := map[uint8]int{}
+	for key, place := range x.drawn {
+		action, known := x.Best(key, 0b1111)
+		if taken[action]++; !known || action != place/32 {
+			t.Errorf("state %d, place %d: action %d, known %t", key, place, action, known)
 		}
 	}
-	if !y.equal(b) {
-		t.Error("the child that does not mutate is not its parent")
+	if len(taken) != 4 {
+		t.Errorf("the actions drawn are %v", taken)
+	}
+	same := knownOf(&dictionary{table: x.table})
+	if !same.equal(a) || !knownOf(y).equal(b) {
+		t.Error("what the children know is not what their parents do")
+	}
+}
+
+// TestDrawn checks what becomes of a drawn action: children inherit it with the state, a checkpoint
+// and the model have it, another mutation draws anew, and it is gone when something is learned of
+// its state.
+func TestDrawn(t *testing.T) {
+	const s20, s30, s40 = 20 << 30, 30 << 30, 40 << 30 // keys that differ in the bits that a policy has
+	a := known{s20: {0: {5, 3}, drawing: {0, 96}}, s30: {1: {2, 2}, drawing: {0, 32}}}
+	b := known{s30: {1: {4, 2}}, s40: {3: {1, 1}, drawing: {0, 64}}}
+	for _, test := range []struct {
+		name string
+		mix  mix
+		x, y known
+	}{
+		{"an exchange", segments([]rl.Key{25 << 30}, []bool{false, true}),
+			known{s20: a[s20], s30: b[s30], s40: b[s40]}, known{s20: a[s20], s30: a[s30], s40: b[s40]}},
+		{"means", blend(func() (x, y float32) { return 0.5, 0.5 }),
+			known{s20: a[s20], s30: {1: {3, 2}, drawing: {0, 32}}, s40: b[s40]}, known{s20: a[s20], s30: {1: {3, 2}}, s40: b[s40]}},
+	} {
+		if x, y := crossed(a, b, test.mix); !x.equal(test.x) || !y.equal(test.y) {
+			t.Errorf("%s: children\n%v and\n%v, want\n%v and\n%v", test.name, x, y, test.x, test.y)
+		}
+	}
+
+	c := DefaultAgents("brisca2")
+	species := newAgents[learn.Brisca](&c, learn.Mode{Players: 2}).(*agents[learn.Brisca, *learn.Brisca])
+	d := a.dictionary()
+	var file bytes.Buffer
+	kit.Must(t, species.save(&file, d))
+	loaded := kit.Get[*dictionary](t)(species.load(bytes.NewReader(file.Bytes())))
+	if !knownOf(loaded).equal(a) {
+		t.Errorf("%v is loaded, not %v", knownOf(loaded), a)
+	}
+	for n := range file.Len() {
+		if _, err := species.load(bytes.NewReader(file.Bytes()[:n])); err == nil {
+			t.Fatalf("%d bytes of %d are loaded", n, file.Len())
+		}
+	}
+	var body bytes.Buffer
+	kit.Must(t, species.body(&body, d))
+	policy := kit.Get[*rl.Policy](t)(rl.ReadPolicy(&body))
+	for state, want := range map[rl.Key]uint8{s20: 3, s30: 1, s40: 0} {
+		got, known := d.Best(state, 0b1111)
+		played, inModel := policy.Best(state, 0b1111)
+		if state < s40 && (got != want || !known) || got != played || known != inModel {
+			t.Errorf("state %d: action %d, known %t, of the model %d, %t, want %d", state, got, known, played, inModel, want)
+		}
+	}
+
+	grown := species.taught(d, []rl.Update{{Key: s20, Action: 0, Value: 9}})
+	if want := (known{s20: {0: {6, 4}}, s30: a[s30]}); !knownOf(grown).equal(want) || !knownOf(d).equal(a) {
+		t.Errorf("after a lesson %v, want %v; before it %v", knownOf(grown), want, knownOf(d))
+	}
+	born := offspring{children: empty(), rand: rules.NewRand(1), reset: [...]float64{1, 1}}
+	born.copy(grown.pairs, grown.pairs)
+	if n := len(born.children[0].drawn); n != 2 || knownOf(born.children[0])[s30][1] != a[s30][1] {
+		t.Errorf("another mutation comes to %v", knownOf(born.children[0]))
 	}
 }
 
@@ -266,12 +333,12 @@ func TestParentsLearn(t *testing.T) {
 		}
 		states := map[rl.Key]bool{}
 		for k, i := range o.elite {
-			want := before[i].table.Clone()
+			want := &dictionary{table: before[i].table.Clone()}
 			for _, u := range o.lessons[i] {
-				want.Learn(u.Key, u.Action, u.Value, 0)
+				want.table.Learn(u.Key, u.Action, u.Value, 0)
 				states[u.Key] = true
 			}
-			if len(o.lessons[i]) < 20*c.Games || !knownOf(want).equal(knownOf(s.members[k].table)) {
+			if len(o.lessons[i]) < 20*c.Games || !knownOf(want).equal(knownOf(s.members[k])) {
 				t.Errorf("agent %d, with %d lessons, has not learned them", i, len(o.lessons[i]))
 			}
 		}
@@ -354,6 +421,7 @@ func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`variant "x" does not exist: try xn or rl`:                                        func(c *Config) { c.Variant = "x" },
 		`keys "x" do not exist: try kinds, hand, os`:                                      func(c *Config) { c.Keys = "x" },
+		`untried "" does not exist: try zero, ignored`:                                    func(c *Config) { c.Untried = "" },
 		`epsilon cannot be "2": try 0 to 1`:                                               func(c *Config) { c.Epsilon = 2 },
 		`memory cannot be "0": try 1 to 262144, for 28 tables`:                            func(c *Config) { c.Memory = 0 },
 		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Best, c.Memory = 1000, 100, 62 },

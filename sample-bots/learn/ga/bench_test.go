@@ -6,7 +6,6 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/rl"
 )
 
 // BenchmarkGame measures a game of Brisca between two nets of the study's layers.
@@ -42,10 +41,10 @@ func BenchmarkAgents(b *testing.B) {
 
 // BenchmarkDictionaries crosses two dictionaries of 10,000 states, of which they share a third.
 func BenchmarkDictionaries(b *testing.B) {
-	p, q := sorted(someDictionary(1, 30_000).table()), sorted(someDictionary(2, 30_000).table())
+	p, q := someDictionary(1, 30_000).dictionary().sorted(), someDictionary(2, 30_000).dictionary().sorted()
 	r := rules.NewRand(1)
 	for b.Loop() {
-		born := offspring{tables: [...]*rl.Table{rl.NewTable(1 << 20), rl.NewTable(1 << 20)}, rand: r}
+		born := offspring{children: empty(), rand: r}
 		born.cross(p, q, dictionaryCrossovers[2].begin(len(p), 0.5, r))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(p)+len(q)), "ns/pair")

@@ -10,6 +10,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 )
 
+// Version rises when the same configuration comes to another model.
+const Version = 1
+
 // Config is the parameters of a search, as config.json of its run has them.
 type Config struct {
 	Mode        string   `json:"mode"`
@@ -18,6 +21,7 @@ type Config struct {
 	Layers      []int    `json:"layers,omitempty"`  // of nets: units of the hidden layers
 	Keys        string   `json:"keys,omitempty"`    // of agents: what a state is
 	Epsilon     float64  `json:"epsilon,omitempty"` // of agents: how often an action is random
+	Untried     string   `json:"untried,omitempty"` // of agents: what an action counts that was never tried in a state
 	Memory      int      `json:"memory,omitempty"`  // of agents: of all tables together, in MiB
 	Population  int      `json:"population"`
 	Best        int      `json:"best"`                // individuals that have children
@@ -85,8 +89,8 @@ func Default(mode string) Config {
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.Value = Agents, nil, 0, ""
-	c.Keys, c.Epsilon, c.Memory = rl.Kinds, 0.05, rl.Default(mode).Memory
-	c.Population, c.Best, c.Mutations = 200, 20, []string{forgetting}
+	c.Keys, c.Epsilon, c.Untried, c.Memory = rl.Kinds, 0.05, rl.Zero, rl.Default(mode).Memory
+	c.Population, c.Best, c.Mutations = 200, 20, []string{resetting}
 	return c
 }
 
@@ -195,6 +199,9 @@ func (c *Config) checkAgents() error {
 	if _, err := ParseKeys(c.Keys); err != nil {
 		return err
 	}
+	if err := rl.CheckUntried(c.Untried); err != nil {
+		return err
+	}
 	if !(c.Epsilon >= 0 && c.Epsilon <= 1) {
 		return fmt.Errorf("epsilon cannot be \"%v\": try 0 to 1", c.Epsilon)
 	}
@@ -211,7 +218,7 @@ func (c *Config) checkAgents() error {
 	if _, err := named("crossover", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name }); err != nil {
 		return err
 	}
-	_, err := named("mutation", c.Mutations, []string{forgetting}, func(name string) string { return name })
+	_, err := named("mutation", c.Mutations, []string{resetting}, func(name string) string { return name })
 	return err
 }
 

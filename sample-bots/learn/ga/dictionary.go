@@ -11,20 +11,59 @@ import (
 // dictionary is an individual of GA-RL: the mean returns of its actions by state.
 type dictionary struct {
 	table *rl.Table
-	pairs []rl.Pair // of the table, by key and action, if it is a parent
+	// drawn has the states whose action a mutation has drawn, as rl.Place has it, until the agent
+	// learns something of them. What it knew of them it knows.
+	drawn map[rl.Key]uint8
+	pairs []rl.Pair // of both, by key and action, if it is a parent
 }
 
-// sorted returns all of a table, by key and action.
-func sorted(t *rl.Table) []rl.Pair {
-	pairs := make([]rl.Pair, 0, t.Len())
-	t.All(func(p rl.Pair) bool {
+// Best is that of the table but for the actions that were drawn.
+func (d *dictionary) Best(k rl.Key, legal uint64) (action uint8, known bool) {
+	if place, ok := d.drawn[k]; ok {
+		return rl.Place(legal, place), true
+	}
+	return d.table.Best(k, legal)
+}
+
+// drawing is the action of a pair whose count is the place that was drawn for its state. It is above
+// all actions.
+const drawing = rl.MaxActions - 1
+
+// set stores a pair.
+func (d *dictionary) set(p rl.Pair) {
+	if p.Action != drawing {
+		d.table.Set(p)
+		return
+	}
+	if d.drawn == nil {
+		d.drawn = map[rl.Key]uint8{}
+	}
+	d.drawn[p.Key] = uint8(p.Count)
+}
+
+// sorted returns all of a dictionary, by key and action.
+func (d *dictionary) sorted() []rl.Pair {
+	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawn))
+	d.table.All(func(p rl.Pair) bool {
 		pairs = append(pairs, p)
 		return true
 	})
+	for k, place := range d.drawn {
+		pairs = append(pairs, rl.Pair{Key: k, Action: drawing, Count: uint16(place)})
+	}
 	slices.SortFunc(pairs, func(a, b rl.Pair) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Action, b.Action))
 	})
 	return pairs
+}
+
+// cutDrawn cuts off what was drawn for a state.
+func cutDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
+	n := len(state)
+	if n > 0 && state[n-1].Action == drawing {
+		n--
+	}
+	return state[:n], state[n:]
 }
 
 // firstState cuts off the pairs of the first state.
@@ -141,11 +180,13 @@ func segments(cuts []rl.Key, swapped []bool) mix {
 }
 
 // blend gives each child a mean between those of its parents for every action that both know, and
-// the others as they are. Weights returns the part of the second parent in each child.
+// the others as they are; what was drawn for the state stays with one child each. Weights returns the part of the second parent in each child.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
 		x, y = x[:0], y[:0]
+		a, drawnA := cutDrawn(a)
+		b, drawnB := cutDrawn(b)
 		for len(a)+len(b) > 0 {
 			switch {
 			case len(b) == 0 || len(a) > 0 && a[0].Action < b[0].Action:
@@ -158,7 +199,7 @@ func blend(weights func() (x, y float32)) mix {
 				a, b = a[1:], b[1:]
 			}
 		}
-		return x, y
+		return append(x, drawnA...), append(y, drawnB...)
 	}
 }
 
@@ -171,13 +212,13 @@ func blended(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the tables of two children, a shard at a time.
+// offspring fills the dictionaries of two children, a shard at a time.
 type offspring struct {
-	tables [2]*rl.Table
-	forget [2]float64 // the mutation: how likely a state is forgotten
-	rand   *rules.Rand
-	shard  int
-	parts  [2][]rl.Pair // of the shard
+	children [2]*dictionary
+	reset    [2]float64 // the mutation: how likely the action of a state is drawn anew
+	rand     *rules.Rand
+	shard    int
+	parts    [2][]rl.Pair // of the shard
 }
 
 // cross gives the children what two parents know.
@@ -211,18 +252,22 @@ func (o *offspring) add(x, y []rl.Pair) {
 			o.flush()
 			o.shard = n
 		}
-		if o.forget[child] == 0 || unit(o.rand) >= o.forget[child] {
-			o.parts[child] = append(o.parts[child], pairs...)
+		if o.reset[child] > 0 && unit(o.rand) < o.reset[child] {
+			pairs, _ = cutDrawn(pairs)
+			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(rl.Places))}
+			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
+			continue
 		}
+		o.parts[child] = append(o.parts[child], pairs...)
 	}
 }
 
 // flush writes what has been added to the shard.
 func (o *offspring) flush() {
 	for child, pairs := range o.parts {
-		o.tables[child].Reserve(o.shard, len(pairs))
+		o.children[child].table.Reserve(o.shard, len(pairs))
 		for _, p := range pairs {
-			o.tables[child].Set(p)
+			o.children[child].set(p)
 		}
 		o.parts[child] = pairs[:0]
 	}

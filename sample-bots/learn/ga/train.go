@@ -125,7 +125,7 @@ func (s *search[S, P, I]) train(ctx context.Context, f *run.Folder, done func(do
 		}
 		o, err := s.step(ctx)
 		if err != nil {
-			return r, errors.Join(err, f.Checkpoint(s.save))
+			return r, f.Interrupted(err, s.save)
 		}
 		if err := f.Metrics(s.generation, o.metrics()...); err != nil {
 			return r, err
@@ -184,12 +184,12 @@ func (s *search[S, P, I]) plots(f *run.Folder) error {
 func (s *search[S, P, I]) finish(ctx context.Context, f *run.Folder) (r Report, err error) {
 	best, err := s.final(ctx)
 	if err != nil {
-		return r, errors.Join(err, f.Checkpoint(s.save))
+		return r, f.Interrupted(err, s.save)
 	}
 	r.Operators = s.counts
 	r.Random, err = s.test(ctx, s.members[best], finalTest, stream(s.Seed, forTest, s.Generations))
 	if err != nil {
-		return r, errors.Join(err, f.Checkpoint(s.save))
+		return r, f.Interrupted(err, s.save)
 	}
 	f.Log("the model wins %.1f %% of %d games against random moves, with %.1f points a game",
 		100*r.Random.Share(), r.Random.Games, r.Random.Mean())

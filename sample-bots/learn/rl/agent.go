@@ -55,8 +55,13 @@ func (a *Agent) Explore(s *Sight, epsilon float64, r *rules.Rand) (uint8, Choice
 
 // randomAction returns one of the legal actions.
 func randomAction(legal uint64, r *rules.Rand) uint8 {
-	for n := r.Below(bits.OnesCount64(legal)); n > 0; n-- {
-		legal &= legal - 1
+	return nth(legal, r.Below(bits.OnesCount64(legal)))
+}
+
+// nth returns an action of a set by its place, from 0.
+func nth(set uint64, n int) uint8 {
+	for ; n > 0; n-- {
+		set &= set - 1
 	}
-	return uint8(bits.TrailingZeros64(legal))
+	return uint8(bits.TrailingZeros64(set))
 }

@@ -22,6 +22,25 @@ const (
 // Rewards returns the names of the rewards.
 func Rewards() []string { return []string{Points, Heuristic, Won} }
 
+// What an action counts that was never tried in a state that is known.
+const (
+	// Zero is the study's rule: as a mean of 0, so that it is taken where all means are negative.
+	Zero = "zero"
+	// Ignored does not count it: it is taken only at random.
+	Ignored = "ignored"
+)
+
+// Untried returns the names of these rules.
+func Untried() []string { return []string{Zero, Ignored} }
+
+// CheckUntried returns an error for what is not one of these rules.
+func CheckUntried(name string) error {
+	if !slices.Contains(Untried(), name) {
+		return fmt.Errorf("untried %q does not exist: try %s", name, strings.Join(Untried(), ", "))
+	}
+	return nil
+}
+
 // Defects of the study's program. Each is a switch, and off by default.
 const (
 	// Late records the return of a decision before the reward of its own trick.
@@ -43,6 +62,9 @@ var Defects = []learn.Defect{
 	{Name: Index, Help: "the place among the legal cards is applied to the hand"},
 }
 
+// Version rises when the same configuration comes to another model.
+const Version = 1
+
 // Config is how to learn.
 type Config struct {
 	Mode string `json:"mode"`
@@ -54,11 +76,12 @@ type Config struct {
 	Gamma      float64  `json:"gamma"`      // what a reward is worth a decision earlier
 	FirstVisit bool     `json:"firstVisit"` // learn only from the first of equal decisions in a game
 	Reward     string   `json:"reward"`
-	Step       float64  `json:"step"`   // the least step of a mean, 0 for 1/n throughout
-	Memory     int      `json:"memory"` // of the tables, in MiB
-	Batch      int      `json:"batch"`  // episodes that are played between two updates of the tables
-	Visits     int      `json:"visits"` // the model has the states that were visited so often
-	Rules      string   `json:"rules"`  // AllRules, or one combination in the digits of learn.RuleBits
+	Untried    string   `json:"untried"` // what an action counts that was never tried in a state
+	Step       float64  `json:"step"`    // the least step of a mean, 0 for 1/n throughout
+	Memory     int      `json:"memory"`  // of the tables, in MiB
+	Batch      int      `json:"batch"`   // episodes that are played between two updates of the tables
+	Visits     int      `json:"visits"`  // the model has the states that were visited so often
+	Rules      string   `json:"rules"`   // AllRules, or one combination in the digits of learn.RuleBits
 	Seed       uint64   `json:"seed"`
 	Defects    []string `json:"defects,omitempty"` // of the study, that are kept
 }
@@ -79,7 +102,7 @@ const (
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: Keys{Variant: ManyStates}, Agents: 1, Episodes: 3_000_000,
-		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Memory: 1536, Batch: 4096, Visits: 1, Rules: AllRules, Seed: 1,
+		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Untried: Zero, Memory: 1536, Batch: 4096, Visits: 1, Rules: AllRules, Seed: 1,
 	}
 }
 
@@ -97,6 +120,9 @@ func (c *Config) Check() error {
 	}
 	if !slices.Contains(Rewards(), c.Reward) {
 		return fmt.Errorf("reward %q does not exist: try %s", c.Reward, strings.Join(Rewards(), ", "))
+	}
+	if err := CheckUntried(c.Untried); err != nil {
+		return err
 	}
 	if c.kinds() && c.has(Index) {
 		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, Kinds, Hand)

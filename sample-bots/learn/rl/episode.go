@@ -39,6 +39,7 @@ const MaxSeats = rules.MaxSeats
 // decision is what a seat did on a turn.
 type decision struct {
 	key, abs  Key
+	legal     uint64
 	heuristic float32
 	score     int16 // of the seat, before
 	trick     uint16
@@ -49,7 +50,8 @@ type decision struct {
 // Update is a return to learn: what an action in a state has brought.
 type Update struct {
 	Key    Key
-	Abs    Key // of the variant ManyStates
+	Abs    Key    // of the variant ManyStates
+	Legal  uint64 // the actions, where they count
 	Value  float32
 	Action uint8
 }

@@ -65,6 +65,7 @@ func New(c Config, games func() Game) *Learner {
 			l.votes = append(l.votes, votes)
 		}
 		table := NewTable(states)
+		table.Zero = c.Untried == Zero
 		a.States = table
 		l.states = append(l.states, table)
 		l.agents = append(l.agents, a)
@@ -139,7 +140,10 @@ func (l *Learner) apply(pieces []piece, agent, shard int) {
 				states.Learn(u.Key, u.Action, u.Value, least)
 				continue
 			}
-			before, known := states.Best(u.Key, AllActions)
+			if !states.Zero {
+				u.Legal = AllActions // those that were tried are legal
+			}
+			before, known := states.Best(u.Key, u.Legal)
 			states.Learn(u.Key, u.Action, u.Value, least)
 			l.vote(agent, u, before, known)
 		}
@@ -151,7 +155,7 @@ const AllActions = 1<<MaxActions - 1
 
 // vote moves the vote of a state to the action that is now its best.
 func (l *Learner) vote(agent int, u Update, before uint8, known bool) {
-	after, ok := l.states[agent].Best(u.Key, AllActions)
+	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
 		return
 	}
@@ -222,7 +226,7 @@ func (p *player) play(out *piece, first, n int) {
 		p.episode(episode, r, &out.counts)
 		p.learner.returns.each(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
-			*list = append(*list, Update{d.key, d.abs, value, d.action})
+			*list = append(*list, Update{d.key, d.abs, d.legal, value, d.action})
 		})
 	}
 }
@@ -240,7 +244,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
 		g.Look(&p.sight)
 		d := decision{
-			key: p.sight.Key, abs: p.sight.Abs, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
+			key: p.sight.Key, abs: p.sight.Abs, legal: p.sight.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}
 		var choice Choice
 		d.action, choice = l.agents[l.agentOf(seat, episode)].Explore(&p.sight, epsilon, r)

@@ -3,11 +3,18 @@ package rl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 // stones is a game with a known solution: two seats take one to three stones in turn, and
@@ -87,7 +94,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 		"every visit":  func(*Config) {},
 		"first visit":  func(c *Config) { c.FirstVisit = true },
 		"won":          func(c *Config) { c.Reward = Won },
-		"several":      func(c *Config) { c.Agents = 3 },
+		"several":      func(c *Config) { c.Agents, c.Episodes = 3, 60_000 },
 		"least step":   func(c *Config) { c.Step = 0.01 },
 		"later counts": func(c *Config) { c.Gamma = 0.9 },
 	} {
@@ -224,6 +231,38 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// A run that is interrupted between two lines of its metrics has the same files in the end.
+func TestResumeRun(t *testing.T) {
+	c := Default("brisca2")
+	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 2000, 10, 4, 0.5 // a line each 40 episodes
+	files := func(stop int) string {
+		dir := filepath.Join(t.TempDir(), "run")
+		for resume := false; ; resume = true {
+			ctx, cancel := context.WithCancel(t.Context())
+			err := run.Do(ctx, dir, c, resume, func(f *run.Folder) error {
+				_, err := Train(ctx, c, f, 2, func(done, _ int) {
+					if done == stop && !resume {
+						cancel()
+					}
+				})
+				return err
+			})
+			cancel()
+			if err == nil {
+				break
+			}
+			if resume || !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))) +
+			string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile))))
+	}
+	if diff := cmp.Diff(strings.Split(files(-1), "\n"), strings.Split(files(70), "\n")); diff != "" {
+		t.Errorf("-whole +resumed\n%.1000s", diff)
+	}
+}
+
 // The votes are the best actions of the states, counted.
 func TestVotes(t *testing.T) {
 	c := stonesConfig(5_000)
@@ -234,7 +273,7 @@ func TestVotes(t *testing.T) {
 		g := stones{left: left, votes: true}
 		var s Sight
 		g.Look(&s)
-		best, known := l.states[0].Best(s.Key, AllActions)
+		best, known := l.states[0].Best(s.Key, s.Legal)
 		if !known {
 			t.Fatalf("%d stones are not known", left)
 		}

@@ -1,10 +1,12 @@
 package rl
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -13,12 +15,30 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learn/model"
 )
 
-// Policy has the best action of each state: what a table knows less its numbers. Its words are
-// the high bits of the rest of a key and the action, in rising order, by shard.
+// Policy has what an agent does in each state: what a table knows less its numbers. Its words are
+// the high bits of the rest of a key and a choice, in the order of the keys, by shard.
 type Policy struct {
 	shards [Shards][]uint64
 	width  int
 }
+
+// A choice is the low byte of a word. Most are an action, the best of the state. Of a state in which
+// an action that was never tried counts as 0 and all means are negative, the policy has all that
+// were tried, the best first, each marked as tried. A choice that is marked as drawn is the place
+// of an action among the legal ones, in 128ths: see Place.
+const (
+	choiceBits = 8
+	tried      = 1 << actionBits
+	drew       = 1 << 7
+)
+
+// Place returns the legal action at a place of 128, which is drawn before the legal ones are known.
+func Place(legal uint64, place uint8) uint8 {
+	return nth(legal, int(place)*bits.OnesCount64(legal)/Places)
+}
+
+// Places are the places that Place knows.
+const Places = 128
 
 // A policy keeps so many bytes of the rest of its keys that of the states that it does not know, it
 // takes at most one in 1024 for another.
@@ -43,47 +63,80 @@ func cut(rest uint64, width int) uint64 { return rest >> (restBits - 8*width) }
 // Best returns the action of a state if it is legal.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	words, rest := p.shards[k.Shard()], cut(k.rest(), p.width)
-	i, _ := slices.BinarySearch(words, rest<<actionBits)
-	if i == len(words) || words[i]>>actionBits != rest {
+	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })
+	if i == len(words) || words[i]>>choiceBits != rest {
 		return 0, false
 	}
 	action = uint8(words[i] & (MaxActions - 1))
-	return action, legal>>action&1 != 0
+	switch {
+	case words[i]&drew != 0:
+		return Place(legal, uint8(words[i]%Places)), true
+	case words[i]&tried == 0:
+		return action, legal>>action&1 != 0
+	}
+	untried := legal
+	for ; i < len(words) && words[i]>>choiceBits == rest; i++ {
+		a := uint8(words[i] & (MaxActions - 1))
+		if untried &^= 1 << a; !known && legal>>a&1 != 0 {
+			action, known = a, true
+		}
+	}
+	if known && untried != 0 {
+		action = draw(untried, k)
+	}
+	return action, known
 }
 
 // Len returns how many states the policy has.
 func (p *Policy) Len() (n int) {
 	for _, words := range p.shards {
-		n += len(words)
+		n += countStates(words)
+	}
+	return n
+}
+
+// countStates returns how many keys words have.
+func countStates(words []uint64) (n int) {
+	for i, word := range words {
+		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {
+			n++
+		}
 	}
 	return n
 }
 
 // policyWords appends the words of a shard of a table: of the states that were visited so often.
-// Of states whose keys are the same when they are cut, it takes the first.
-func policyWords(dst []uint64, t *Table, n, visits, width int) []uint64 {
+// Of states whose keys are the same when they are cut, it takes the first. It returns the scratch
+// for the next shard.
+func policyWords(dst, scratch []uint64, t *Table, n, visits, width int, drawn map[Key]uint8) (words, rests []uint64) {
 	s := &t.shards[n]
-	first := len(dst)
+	rests = scratch[:0]
 	for _, word := range s.words {
 		if word != 0 {
-			dst = append(dst, word>>(64-restBits))
+			rests = append(rests, word>>(64-restBits))
 		}
 	}
-	rests := dst[first:]
 	slices.Sort(rests)
-	rests = slices.Compact(rests)
-	kept := dst[:first]
-	for _, rest := range rests {
-		k := Key(n)<<restBits | Key(rest)
-		action, known := t.Best(k, AllActions)
-		if !known || t.visits(k) < visits {
+	for _, rest := range slices.Compact(rests) {
+		k, high := Key(n)<<restBits|Key(rest), cut(rest, width)<<choiceBits
+		b := t.best(k, AllActions)
+		if m := len(dst); !b.known || m > 0 && dst[m-1]>>choiceBits == high>>choiceBits || t.visits(k) < visits {
 			continue
 		}
-		if m := len(kept); m == first || kept[m-1]>>actionBits != cut(rest, width) {
-			kept = append(kept, cut(rest, width)<<actionBits|uint64(action))
+		if place, ok := drawn[k]; ok {
+			dst = append(dst, high|drew|uint64(place))
+			continue
+		}
+		if !t.Zero || b.mean >= 0 {
+			dst = append(dst, high|uint64(b.action))
+			continue
+		}
+		for left := b.tried; left != 0; left &^= 1 << b.action {
+			b = t.best(k, left)
+			dst = append(dst, high|tried|uint64(b.action))
 		}
 	}
-	return kept
+	return dst, rests
 }
 
 // visits returns how often a state was visited.
@@ -101,18 +154,19 @@ func (t *Table) visits(k Key) (n int) {
 }
 
 // WritePolicy writes the policy of a table, of the states that were visited so often: a byte with
-// the number of bytes of a key; then for each shard a uint32, the number n of its states, n times
-// the highest byte of the keys, and so on to the lowest, and n actions. Sorted and by columns it is
-// compressed well. It returns how many states it wrote.
-func WritePolicy(w io.Writer, t *Table, visits int) (states int, err error) {
+// the number of bytes of a key; then for each shard a uint32, the number n of its words, n times
+// the highest byte of the keys, and so on to the lowest, and n choices. Sorted and by columns it is
+// compressed well. Drawn has the states whose action is drawn, with its place. It returns how many
+// states it wrote.
+func WritePolicy(w io.Writer, t *Table, visits int, drawn map[Key]uint8) (states int, err error) {
 	width := widthOf(t.Len())
 	if _, err := w.Write([]byte{byte(width)}); err != nil {
 		return 0, err
 	}
-	var words []uint64
+	var words, scratch []uint64
 	for n := range Shards {
-		words = policyWords(words[:0], t, n, visits, width)
-		states += len(words)
+		words, scratch = policyWords(words[:0], scratch, t, n, visits, width, drawn)
+		states += countStates(words)
 		if err := writeWords(w, words, width); err != nil {
 			return states, err
 		}
@@ -124,11 +178,11 @@ func writeWords(w io.Writer, words []uint64, width int) error {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(words)))
 	for column := width - 1; column >= 0; column-- {
 		for _, word := range words {
-			b = append(b, byte(word>>actionBits>>(8*column)))
+			b = append(b, byte(word>>choiceBits>>(8*column)))
 		}
 	}
 	for _, word := range words {
-		b = append(b, byte(word&(MaxActions-1)))
+		b = append(b, byte(word))
 	}
 	_, err := w.Write(b)
 	return err
@@ -166,15 +220,17 @@ func readWords(b []byte, width int) []uint64 {
 		for column := range width {
 			words[i] = words[i]<<8 | uint64(b[column*n+i])
 		}
-		words[i] = words[i]<<actionBits | uint64(b[width*n+i]&(MaxActions-1))
+		words[i] = words[i]<<choiceBits | uint64(b[width*n+i])
 	}
 	return words
 }
 
-// increasing reports whether each word has a higher key than the one before it.
+// increasing reports whether each word has a higher key than the one before it, or both are of a
+// state with all that was tried.
 func increasing(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
-		if words[i]>>actionBits <= words[i-1]>>actionBits {
+		a, b := words[i-1], words[i]
+		if a>>choiceBits > b>>choiceBits || a>>choiceBits == b>>choiceBits && (a&b&tried == 0 || (a|b)&drew != 0) {
 			return false
 		}
 	}

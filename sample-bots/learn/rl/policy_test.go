@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/model"
@@ -20,7 +21,7 @@ func TestPolicy(t *testing.T) {
 	}
 	for _, visits := range []int{1, 10} {
 		var b bytes.Buffer
-		n, err := WritePolicy(&b, table, visits)
+		n, err := WritePolicy(&b, table, visits, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +50,55 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// A policy chooses as its table does among any actions that have those that were tried, where what
+// was not tried counts as 0, and makes the drawn choices of the states that have one.
+func TestPolicyUntried(t *testing.T) {
+	table, r := NewTable(testMemory), rules.NewRand(3)
+	table.Zero = true
+	for range 6000 {
+		table.Learn(spread(uint64(r.Below(1500))), uint8(r.Below(8)), float32(r.Below(100)-60), 0)
+	}
+	drawn := map[Key]uint8{spread(5): 0, spread(6): 64, spread(7): 127}
+	for _, visits := range []int{1, 4} {
+		var b bytes.Buffer
+		n := kit.Get[int](t)(WritePolicy(&b, table, visits, drawn))
+		p := kit.Get[*Policy](t)(ReadPolicy(&b))
+		if p.Len() != n {
+			t.Errorf("%d states, not %d", p.Len(), n)
+		}
+		known, negative := 0, 0
+		for i := range uint64(1600) {
+			k := spread(i)
+			if table.visits(k) < visits {
+				if _, ok := p.Best(k, AllActions); ok {
+					t.Errorf("state %d was visited too seldom", i)
+				}
+				continue
+			}
+			known++
+			if place, ok := drawn[k]; ok {
+				if got, ok := p.Best(k, 0b1111_0000); !ok || got != 4+place/32 {
+					t.Errorf("state %d: action %d for place %d, known %t", i, got, place, ok)
+				}
+				continue
+			}
+			found := table.best(k, AllActions)
+			if found.mean < 0 {
+				negative++
+			}
+			for _, legal := range []uint64{found.tried, found.tried | uint64(r.Below(256)), AllActions} {
+				want, _ := table.Best(k, legal)
+				if got, ok := p.Best(k, legal); !ok || got != want {
+					t.Fatalf("state %d, legal %b: %d %t, not %d", i, legal, got, ok, want)
+				}
+			}
+		}
+		if known != n || negative < 100 {
+			t.Errorf("%d of %d states, %d with negative means", known, n, negative)
+		}
+	}
+}
+
 // A policy has as many bytes of its keys as its states need, and takes hardly any state that it
 // does not know for another.
 func TestPolicyKeys(t *testing.T) {
@@ -63,7 +113,7 @@ func TestPolicyKeys(t *testing.T) {
 		table.Learn(spread(n), uint8(n%7), 1, 0)
 	}
 	var b bytes.Buffer
-	if n, err := WritePolicy(&b, table, 1); err != nil || n < states*99/100 {
+	if n, err := WritePolicy(&b, table, 1, nil); err != nil || n < states*99/100 {
 		t.Fatalf("%d of %d states, %v", n, states, err)
 	}
 	p, err := ReadPolicy(&b)
@@ -150,7 +200,7 @@ func FuzzReadPolicy(f *testing.F) {
 		table.Learn(spread(n), uint8(n%9), 1, 0)
 	}
 	var b bytes.Buffer
-	if _, err := WritePolicy(&b, table, 1); err != nil {
+	if _, err := WritePolicy(&b, table, 1, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())

@@ -63,6 +63,9 @@ type Pair struct {
 // probing: 12 bytes a pair, the pairs of a state side by side. It grows to a limit of memory; then
 // pairs that it does not know are turned away, and the others go on learning.
 type Table struct {
+	// Zero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
+	Zero bool
+
 	shards [Shards]shard
 	limit  int // slots of a shard at most
 }
@@ -121,26 +124,50 @@ func (t *Table) Turned() (n uint64) {
 
 // Best returns the action of highest mean among the legal ones that were tried in a state, and
 // false if none was. Legal is a bit for each action. Equal means are decided by the count, then
-// by the lower action, so that the order in which pairs came does not matter.
+// by the lower action, so that the order in which pairs came does not matter. With Zero, a legal
+// action that was never tried is better than a negative mean: the key decides which one.
 func (t *Table) Best(k Key, legal uint64) (action uint8, known bool) {
+	b := t.best(k, legal)
+	if t.Zero && b.known && b.mean < 0 && legal&^b.tried != 0 {
+		return draw(legal&^b.tried, k), true
+	}
+	return b.action, b.known
+}
+
+// BestTried returns the action of highest mean among those that were tried in a state.
+func (t *Table) BestTried(k Key) (action uint8, known bool) {
+	b := t.best(k, AllActions)
+	return b.action, b.known
+}
+
+// draw returns one of some actions, which the key of a state decides as if by chance.
+func draw(set uint64, k Key) uint8 { return nth(set, int(k.rest()%uint64(bits.OnesCount64(set)))) }
+
+// best is what a table knows of some legal actions in a state.
+type best struct {
+	action uint8 // of highest mean among the legal ones that were tried
+	known  bool  // there is one
+	mean   float32
+	count  uint64
+	tried  uint64 // all that were tried, a bit each
+}
+
+func (t *Table) best(k Key, legal uint64) (b best) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
-		return 0, false
+		return b
 	}
 	rest := k.rest()
-	bestMean, bestCount := float32(math.Inf(-1)), uint64(0)
 	for i := s.home(rest); ; {
 		word := s.words[i]
 		if word == 0 {
-			return action, known
+			return b
 		}
-		if a := uint8(word >> countBits & (MaxActions - 1)); word>>(64-restBits) == rest && legal>>a&1 != 0 {
-			mean, count := s.means[i], word&maxCount
-			if count == 0 {
-				// A vote that was taken back.
-			} else if mean > bestMean || mean == bestMean && (count > bestCount || count == bestCount && a < action) {
-				action, known = a, true
-				bestMean, bestCount = mean, count
+		if count := word & maxCount; word>>(64-restBits) == rest && count > 0 { // else a vote that was taken back
+			a, mean := uint8(word>>countBits&(MaxActions-1)), s.means[i]
+			b.tried |= 1 << a
+			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
+				b.action, b.known, b.mean, b.count = a, true, mean, count
 			}
 		}
 		if i++; i == len(s.words) {
@@ -249,7 +276,7 @@ func (t *Table) Merge(other *Table) {
 
 // Clone returns a copy that is independent.
 func (t *Table) Clone() *Table {
-	c := &Table{shards: t.shards, limit: t.limit}
+	c := &Table{Zero: t.Zero, shards: t.shards, limit: t.limit}
 	for n := range c.shards {
 		s := &c.shards[n]
 		s.words, s.means = slices.Clone(s.words), slices.Clone(s.means)

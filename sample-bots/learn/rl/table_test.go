@@ -104,6 +104,48 @@ func TestTableTies(t *testing.T) {
 	}
 }
 
+// With Zero an action that was never tried is better than a negative mean, and no better than 0; it
+// is always the same one of a state, and any of them in one state or another.
+func TestTableUntried(t *testing.T) {
+	table := NewTable(testMemory)
+	table.Zero = true
+	taken := map[uint8]bool{}
+	for n := range uint64(200) {
+		k := spread(n)
+		table.Learn(k, 1, -1, 0)
+		table.Learn(k, 4, -2, 0)
+		action, known := table.Best(k, 0b11110)
+		again, _ := table.Best(k, 0b11110)
+		if taken[action] = true; !known || action != again || action != 2 && action != 3 {
+			t.Fatalf("%d, then %d, known %t", action, again, known)
+		}
+		if action, _ := table.Best(k, 0b10010); action != 1 {
+			t.Errorf("%d, where all were tried", action)
+		}
+		if _, known := table.Best(k, 0b1100); known {
+			t.Error("known, where none was tried")
+		}
+		if action, known := table.BestTried(k); action != 1 || !known {
+			t.Errorf("%d of the tried ones, known %t", action, known)
+		}
+		table.Learn(k, 4, 2, 0) // a mean of 0
+		if action, _ := table.Best(k, 0b11110); action != 4 {
+			t.Errorf("%d, not the one with a mean of 0", action)
+		}
+		if action, _ := table.Clone().Best(k, 0b1110); action != 2 && action != 3 {
+			t.Errorf("a clone takes %d", action)
+		}
+		table.Zero = false
+		if action, _ := table.Best(k, 0b1110); action != 1 {
+			t.Errorf("without Zero: %d", action)
+		}
+		table.Zero = true
+	}
+	if len(taken) != 2 {
+		t.Errorf("only %v are taken", taken)
+	}
+}
+
 func TestTableStep(t *testing.T) {
 	table, k := NewTable(testMemory), spread(1)
 	for _, value := range []float32{8, 0, 0, 0} { // steps 1, 1/2, 1/2, 1/2

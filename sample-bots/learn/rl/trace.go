@@ -27,7 +27,7 @@ func (t *Trace) Add(s *Sight, action uint8, score int) {
 func (t *Trace) End(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.returns.each(t.decisions, t.final[:], func(d *decision, value float32) {
-		updates = append(updates, Update{d.key, d.abs, value, d.action})
+		updates = append(updates, Update{Key: d.key, Abs: d.abs, Value: value, Action: d.action})
 	})
 	return updates
 }

@@ -30,9 +30,9 @@ type Report struct {
 type training struct {
 	*Learner
 	folder *run.Folder
-	game   Game // of evaluations
-	counts Counts
-	full   bool // the log says that the tables are full
+	game   Game   // of evaluations
+	counts Counts // since the last line of metrics
+	full   bool   // the log says that the tables are full
 }
 
 // Train learns in the directory of a run, from its checkpoint on if there is one, and writes the
@@ -40,23 +40,20 @@ type training struct {
 // of the context.
 func Train(ctx context.Context, c Config, f *run.Folder, workers int, done func(done, all int)) (Report, error) {
 	t := training{Learner: New(c, Cards(c)), folder: f, game: Cards(c)()}
-	if _, err := f.Load(t.Load); err != nil {
+	if _, err := f.Load(t.load); err != nil {
 		return Report{}, err
 	}
 	saved := time.Now()
 	for !t.Done() {
 		done(t.Episodes, c.Episodes)
 		if err := t.Batch(ctx, workers); err != nil {
-			if saveErr := f.Checkpoint(t.Save); saveErr != nil {
-				return Report{}, saveErr
-			}
-			return Report{}, err
+			return Report{}, f.Interrupted(err, t.save)
 		}
 		if err := t.report(); err != nil {
 			return Report{}, err
 		}
 		if time.Since(saved) > checkpointGap {
-			if err := f.Checkpoint(t.Save); err != nil {
+			if err := f.Checkpoint(t.save); err != nil {
 				return Report{}, err
 			}
 			saved = time.Now()
@@ -64,6 +61,25 @@ func Train(ctx context.Context, c Config, f *run.Folder, workers int, done func(
 	}
 	done(t.Episodes, c.Episodes)
 	return t.finish()
+}
+
+// save writes a checkpoint: a line of JSON, then what the learner needs.
+func (t *training) save(w io.Writer) error {
+	if err := run.WriteState(w, t.counts); err != nil {
+		return err
+	}
+	return t.Save(w)
+}
+
+// load reads what save wrote.
+func (t *training) load(r io.Reader) error {
+	b, err := run.ReadState(r, &t.counts)
+	if err != nil {
+		return err
+	}
+	err = t.Load(b)
+	t.full = t.Turned() > 0
+	return err
 }
 
 // report adds a line of metrics now and then: when an episode that is a multiple has been played.
@@ -131,10 +147,10 @@ func (t *training) finish() (r Report, err error) {
 
 // WriteModel writes the body of the model of the first agent, and returns how many states it has.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
-	if states, err = WritePolicy(w, l.states[0], l.config.Visits); err != nil || l.votes == nil {
+	if states, err = WritePolicy(w, l.states[0], l.config.Visits, nil); err != nil || l.votes == nil {
 		return states, err
 	}
-	_, err = WritePolicy(w, l.votes[0], 1)
+	_, err = WritePolicy(w, l.votes[0], 1, nil)
 	return states, err
 }
 

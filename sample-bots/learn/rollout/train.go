@@ -117,7 +117,7 @@ func Train(ctx context.Context, c Config, from *net.Net, f *run.Folder, workers 
 	for t.at.Generation < c.Generations {
 		done(t.at.Generation, c.Generations)
 		if err := t.generation(ctx); err != nil {
-			return r, errors.Join(err, f.Checkpoint(t.save))
+			return r, f.Interrupted(err, t.save)
 		}
 		if err := t.report(f, &r); err != nil {
 			return r, err

@@ -36,6 +36,15 @@ func (f *Folder) Checkpoint(write func(io.Writer) error) error {
 	})
 }
 
+// Interrupted writes a checkpoint after the context has ended, and returns the context's error. A
+// checkpoint that cannot be written is the error instead: the training does not go on from here.
+func (f *Folder) Interrupted(ended error, write func(io.Writer) error) error {
+	if err := f.Checkpoint(write); err != nil {
+		return fmt.Errorf("the checkpoint cannot be written: %w", err)
+	}
+	return ended
+}
+
 // Load reads the last checkpoint, if there is one, and takes the metrics back to its time.
 func (f *Folder) Load(read func(io.Reader) error) (found bool, err error) {
 	file, err := os.Open(f.path(CheckpointFile))

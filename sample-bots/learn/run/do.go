@@ -25,7 +25,8 @@ type Times struct {
 func (f *Folder) Prepared(d time.Duration) { f.prepared += d }
 
 // Do trains in the directory of a run, which is opened as by Open, and notes its beginning, its end
-// and its time there. The error of a training that the context has ended is that of the context.
+// and its time there. A training that the context has ended returns the context's error; any other
+// error, as that of a checkpoint, is one of the run.
 func Do(ctx context.Context, dir string, config any, resume bool, train func(*Folder) error) error {
 	folder, err := Open(dir, config, resume)
 	if err != nil {
@@ -39,7 +40,7 @@ func Do(ctx context.Context, dir string, config any, resume bool, train func(*Fo
 	switch {
 	case err == nil:
 		folder.Log("done in %s", Duration(took))
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		folder.Log("interrupted")
 		err = ctx.Err()
 	default:

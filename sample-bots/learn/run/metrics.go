@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -27,23 +28,15 @@ type table struct {
 	names []string
 }
 
+// openTable opens the file, at the end of what it has; cut makes it ready for more.
 func openTable(path string) (*table, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	t := &table{file: file}
-	if t.size, err = file.Seek(0, 2); err != nil {
-		return nil, err
-	}
-	if t.size > 0 {
-		rows, err := readTable(path)
-		if err != nil {
-			return nil, err
-		}
-		t.names = rows[0]
-	}
-	return t, nil
+	t.size, err = file.Seek(0, io.SeekEnd)
+	return t, err
 }
 
 func readTable(path string) ([][]string, error) {
@@ -62,7 +55,7 @@ func readTable(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// cut removes all behind some bytes.
+// cut removes all behind some bytes, which end with a line, and reads the names.
 func (t *table) cut(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
@@ -70,10 +63,15 @@ func (t *table) cut(size int64) error {
 	if err := t.file.Truncate(size); err != nil {
 		return err
 	}
-	if t.size = size; size == 0 {
-		t.names = nil
+	t.size, t.names = size, nil
+	if size > 0 {
+		rows, err := readTable(t.file.Name())
+		if err != nil {
+			return err
+		}
+		t.names = rows[0]
 	}
-	_, err := t.file.Seek(size, 0)
+	_, err := t.file.Seek(size, io.SeekStart)
 	return err
 }
 

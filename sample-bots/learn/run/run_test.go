@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,6 +87,81 @@ func TestResume(t *testing.T) {
 		t.Errorf("other columns: %v", err)
 	}
 	f.Close()
+}
+
+// A line of the metrics that a full disk or a power cut has left half written does not matter: with
+// a checkpoint it lies behind it, without one the run begins again.
+func TestResumeAfterHalfLine(t *testing.T) {
+	for name, test := range map[string]struct {
+		saved bool
+		half  string
+	}{
+		"half a line": {true, "12,0."}, "half a line of names": {false, "st"}, "a line too long": {true, "1,2,3,4\n\"5"},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		f := open(t, dir, config{}, false)
+		if test.saved {
+			metrics(t, f, 1, 2)
+			save(t, f, 2)
+		}
+		want := read(t, f, MetricsFile)
+		if _, err := f.metrics.file.WriteString(test.half); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		f, err := Open(dir, config{}, true)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if found, err := f.Load(func(r io.Reader) error { _, err := io.ReadAll(r); return err }); found != test.saved || err != nil {
+			t.Errorf("%s: found %t, %v", name, found, err)
+		}
+		if got := read(t, f, MetricsFile); got != want {
+			t.Errorf("%s: metrics %q, not %q", name, got, want)
+		}
+		metrics(t, f, 3, 3)
+		f.Close()
+	}
+}
+
+// An end of the context ends a training with its error, unless what the training has to do then
+// fails: that is told.
+func TestDoInterrupted(t *testing.T) {
+	full := errors.New("disk full")
+	for _, test := range []struct{ end, want error }{
+		{context.Canceled, context.Canceled},
+		{fmt.Errorf("game 3: %w", context.Canceled), context.Canceled},
+		{full, full},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		dir := filepath.Join(t.TempDir(), "run")
+		err := Do(ctx, dir, config{}, false, func(*Folder) error {
+			cancel()
+			return test.end
+		})
+		if !errors.Is(err, test.want) || errors.Is(err, context.Canceled) != errors.Is(test.want, context.Canceled) {
+			t.Errorf("%v ends with %v, not %v", test.end, err, test.want)
+		}
+		log, err := os.ReadFile(filepath.Join(dir, LogFile))
+		if err != nil || strings.Contains(string(log), "disk full") != (test.want == full) {
+			t.Errorf("%v: log %q, %v", test.end, log, err)
+		}
+	}
+}
+
+// A checkpoint that cannot be written when the context ends is the error of the training.
+func TestInterrupted(t *testing.T) {
+	f := open(t, t.TempDir(), config{}, false)
+	defer f.Close()
+	good := func(w io.Writer) error { _, err := fmt.Fprint(w, 1); return err }
+	bad := func(io.Writer) error { return errors.New("disk full") }
+	if err := f.Interrupted(context.Canceled, good); err != context.Canceled {
+		t.Error(err)
+	}
+	if err := f.Interrupted(context.Canceled, bad); errors.Is(err, context.Canceled) || !strings.Contains(fmt.Sprint(err), "disk full") {
+		t.Error(err)
+	}
 }
 
 // A run that was interrupted before its first checkpoint begins again.

@@ -49,6 +49,9 @@ const (
 	MaxEpochs = 1000
 )
 
+// Version rises when the same configuration comes to another net.
+const Version = 1
+
 // Config is what decides the net, as config.json of a run has it.
 type Config struct {
 	Train    string         `json:"train"` // always "sl"
@@ -62,7 +65,13 @@ type Config struct {
 	Seed     uint64         `json:"seed"`
 	Defects  []string       `json:"defects,omitempty"`
 	Data     dataset.Header `json:"data"`
-	Games    int            `json:"games"` // of the data set that are used
+	Games    int            `json:"games"`      // of the data set that are used
+	Sum      string         `json:"dataSHA256"` // of these games
+}
+
+// Use makes the training one on the games of a data set that have been loaded.
+func (c *Config) Use(set *dataset.Set) {
+	c.Data, c.Games, c.Sum = set.Header, set.Games, set.Sum()
 }
 
 // Check returns why a net cannot be trained so.

@@ -25,18 +25,29 @@ import (
 // data makes a data set of random games.
 func data(t testing.TB, mode string, each int) *dataset.Set {
 	t.Helper()
+	p := plan(t, mode, each)
+	return made(t, p, p.Random())
+}
+
+func plan(t testing.TB, mode string, each int) *dataset.Plan {
+	t.Helper()
 	m, err := learn.ParseMode(mode)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
+	return &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
+}
+
+// made makes the data set of a plan.
+func made(t testing.TB, p *dataset.Plan, games dataset.Piece) *dataset.Set {
+	t.Helper()
 	dir := t.TempDir()
 	f, err := run.Open(dir, p.Config(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if err := p.Make(t.Context(), f, p.Random()); err != nil {
+	if err := p.Make(t.Context(), f, games); err != nil {
 		t.Fatal(err)
 	}
 	set, err := dataset.Load(filepath.Join(dir, dataset.File), 0)
@@ -47,10 +58,12 @@ func data(t testing.TB, mode string, each int) *dataset.Set {
 }
 
 func config(set *dataset.Set) Config {
-	return Config{
+	c := Config{
 		Train: "sl", Mode: set.Mode.String(), Variant: PH, Encoding: features.Scaled, Hidden: []int{20, 10}, Batch: 32, Epochs: 2, Rate: 0.001,
-		Seed: 1, Data: set.Header, Games: set.Games,
+		Seed: 1,
 	}
+	c.Use(set)
+	return c
 }
 
 func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
@@ -87,6 +100,33 @@ func modelFile(t testing.TB, dir string) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// A training does not go on with other games, even those of the same plan, as a bot makes them that
+// has changed; it goes on with the same games wherever they lie.
+func TestResumeWithOtherGames(t *testing.T) {
+	p, other := plan(t, "brisca3", 5), plan(t, "brisca3", 5)
+	other.Seed = 2
+	c, again, changed := config(made(t, p, p.Random())), config(made(t, p, p.Random())), config(made(t, p, other.Random()))
+	dir := t.TempDir()
+	f, err := run.Open(dir, c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if f, err = run.Open(dir, again, true); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if changed.Data.Seed != c.Data.Seed {
+		t.Fatal("the header says that the games are others")
+	}
+	if f, err = run.Open(dir, changed, true); err == nil {
+		f.Close()
+		t.Error("a training goes on with other games")
+	} else if !strings.Contains(err.Error(), "was begun with dataSHA256") {
+		t.Error(err)
+	}
 }
 
 // Every variant and encoding learns more than the commonest class, and its model plays legal moves

@@ -92,10 +92,7 @@ func (t *Training) Run(ctx context.Context, f *run.Folder) (*Result, error) {
 	}
 	for t.at.Epoch < t.Config.Epochs {
 		if err := t.epoch(ctx); err != nil {
-			if saveErr := f.Checkpoint(t.save); saveErr != nil {
-				return nil, saveErr
-			}
-			return nil, err
+			return nil, f.Interrupted(err, t.save)
 		}
 		m := t.measure(t.validate)
 		err := f.Metrics(t.at.Epoch, run.Value{Name: "loss", X: t.at.Loss / float64(len(t.train))}, run.Value{Name: "validation_loss", X: m.Loss},

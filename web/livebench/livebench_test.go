@@ -1,0 +1,32 @@
+package livebench
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/web/live"
+)
+
+// A socket that the hub has lost ends the measurement with an error.
+func TestLostSocket(t *testing.T) {
+	hub := live.NewHub(live.Options{Store: noStore{}, Events: new(events.Hub), Limits: config.Default(house.Registry{}).Live})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := new(websocket.Upgrader).Upgrade(w, r, nil) // the hub does not know it
+		if err == nil {
+			c.Close()
+		}
+	}))
+	defer server.Close()
+	b := &bench{Config: Config{Watchers: 2}}
+	_, err := b.connect(hub, "ws"+strings.TrimPrefix(server.URL, "http"))
+	if err == nil || !strings.Contains(err.Error(), "2 of 2 sockets have been lost") {
+		t.Error(err)
+	}
+}
