@@ -1,8 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,15 +19,15 @@ var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "f
 
 // wellKnown are programs that starters may start: if they are outside the system's
 // directories, the sandbox shows their installations, too.
-var wellKnown = []string{
+var wellKnown = [...]string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// installed caches the result of interpreters for a PATH and a home.
+// installed has the result of findInterpreters for each PATH and home.
 var installed struct {
 	sync.Mutex
-	by map[string]program
+	by map[string]func() program
 }
 
 // interpreters returns the paths to show for the well-known interpreters, and their
@@ -36,26 +36,37 @@ func interpreters() program {
 	home, _ := os.UserHomeDir()
 	key := os.Getenv("PATH") + "\x00" + home
 	installed.Lock()
-	defer installed.Unlock()
-	if p, ok := installed.by[key]; ok {
-		return p
+	find := installed.by[key]
+	if find == nil {
+		if installed.by == nil {
+			installed.by = map[string]func() program{}
+		}
+		find = sync.OnceValue(findInterpreters)
+		installed.by[key] = find
 	}
-	var all program
-	for _, name := range wellKnown {
+	installed.Unlock()
+	return find() // not under the lock: a version manager may take long
+}
+
+func findInterpreters() (all program) {
+	var found [len(wellKnown)]program
+	var asked sync.WaitGroup
+	for i, name := range wellKnown {
 		path, err := locate(name, "")
 		if err != nil || within(path, shownDirs...) && standsThere(path) {
 			continue
 		}
-		var p program
-		if p.find(path, "", 1) == nil {
-			all.show = append(all.show, p.show...)
-			all.bins = append(all.bins, p.bins...)
-		}
+		asked.Go(func() {
+			if found[i].find(path, "", 1) != nil {
+				found[i] = program{}
+			}
+		})
 	}
-	if installed.by == nil {
-		installed.by = map[string]program{}
+	asked.Wait()
+	for _, p := range found {
+		all.show = append(all.show, p.show...)
+		all.bins = append(all.bins, p.bins...)
 	}
-	installed.by[key] = all
 	return all
 }
 
@@ -78,16 +89,35 @@ var questions = map[string][]string{
 	"php":    {"-r", "echo PHP_BINARY;"},
 }
 
+// askTime is how long an interpreter or a version manager may take to answer a question.
+var askTime = 5 * time.Second
+
+// ask runs a program and returns what it prints on stdout and on stderr, also after an error.
+func ask(path string, args ...string) (out, errs string, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	var stdout, stderr strings.Builder
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.WaitDelay = askTime / 5 // for processes that it has started
+	err = cmd.Run()
+	switch words := strings.Join(append([]string{path}, args...), " "); {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: no answer in %v: try it by hand", words, askTime)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", words, err)
+	}
+	return stdout.String(), stderr.String(), err
+}
+
 // tellsItself asks an interpreter that a script starts for its path; "" if that fails.
 func tellsItself(path string) string {
-	ask := questions[strings.TrimRight(filepath.Base(path), "0123456789.")]
-	if ask == nil {
+	question := questions[strings.TrimRight(filepath.Base(path), "0123456789.")]
+	if question == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, path, ask...).Output()
-	real := string(bytes.TrimSpace(out))
+	out, _, err := ask(path, question...)
+	real := strings.TrimSpace(out)
 	if err != nil || !filepath.IsAbs(real) || !isFile(real) || interpreter.IsScript(real) {
 		return ""
 	}
@@ -99,4 +129,4 @@ func tellsItself(path string) string {
 func Starter(name string) bool { return slices.Contains(starters, name) }
 
 // Interpreter reports whether a program is one of the well-known interpreters.
-func Interpreter(name string) bool { return slices.Contains(wellKnown, name) }
+func Interpreter(name string) bool { return slices.Contains(wellKnown[:], name) }

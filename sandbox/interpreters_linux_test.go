@@ -7,6 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // realPython returns a Python of this machine that needs files of its own.
@@ -219,5 +224,31 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 				t.Fatalf("the error is %v", err)
 			}
 		})
+	}
+}
+
+// TestManagerHangs: a version manager that does not answer is an error of its programs, and
+// others are found without it.
+func TestManagerHangs(t *testing.T) {
+	limit := askTime
+	t.Cleanup(func() { askTime = limit })
+	askTime = 10 * time.Millisecond
+	home, dir := world(t)
+	never := home + "/never"
+	kit.Must(t, unix.Mkfifo(never, 0o600))
+	t.Cleanup(func() { // ends what reads it
+		f, err := os.OpenFile(never, os.O_RDWR, 0)
+		kit.Must(t, err)
+		f.Close()
+	})
+	hangs := "#!/bin/sh\ncat " + never + "\nexit 1\n"
+	write(t, home+"/tools/shims/ruby", hangs, 0o755)
+	write(t, home+"/bin/tools", hangs, 0o755)
+	t.Setenv("PATH", home+"/tools/shims:"+home+"/bin:/usr/bin:/bin")
+	if _, err := findProgram("ruby", dir); err == nil || !strings.Contains(err.Error(), "tools which ruby: no answer in 10ms") {
+		t.Errorf("the error is %v", err)
+	}
+	if p := interpreters(); within(home+"/tools/shims/ruby", p.show...) {
+		t.Errorf("it shows %q", p.show)
 	}
 }

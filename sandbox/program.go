@@ -226,11 +226,11 @@ func readVersions(path string) []string {
 
 // askManager asks a version manager for a program.
 func askManager(manager string, args ...string) (string, error) {
-	out, err := exec.Command(manager, args...).Output()
+	out, _, err := ask(manager, args...)
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", manager, strings.Join(args, " "), err)
+		return "", err
 	}
-	path := strings.TrimSpace(string(out))
+	path := strings.TrimSpace(out)
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%s %s: %q is not a path", manager, strings.Join(args, " "), path)
 	}

@@ -1,16 +1,10 @@
 package sandbox
 
 import (
-	"context"
 	"maps"
-	"os/exec"
 	"strings"
 	"sync"
-	"time"
 )
-
-// versionTime is how long an interpreter may take to tell its version.
-const versionTime = 5 * time.Second
 
 // versionArgs are the arguments with which an interpreter tells its version, where they are not
 // --version.
@@ -50,10 +44,8 @@ func tellsVersion(name, path string) string {
 	if len(args) == 0 {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), versionTime)
-	defer cancel()
-	out, _ := exec.CommandContext(ctx, path, args...).CombinedOutput() // what it prints counts, whatever its status
-	return firstVersion(string(out))
+	out, errs, _ := ask(path, args...) // what it prints counts, whatever its status
+	return firstVersion(out + errs)
 }
 
 // firstVersion returns the first numbers of a text with points between them; "" if there are none.
