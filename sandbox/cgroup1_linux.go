@@ -77,7 +77,7 @@ func (c *groupV1) file(controller, name string) string {
 
 func (c *groupV1) limit(l Limit) error {
 	for i, name := range memoryV1 {
-		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory+initMemory, 10))
+		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory, 10))
 		if err != nil && !(i > 0 && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
@@ -136,6 +136,8 @@ func (c *groupV1) kill() {
 func (c *groupV1) outOfMemory() bool {
 	return event(c.file("memory", "memory.oom_control"), "oom_kill") > 0
 }
+
+func (c *groupV1) endsAll() bool { return false }
 
 func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "max") > 0 }
 

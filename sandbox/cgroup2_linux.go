@@ -35,6 +35,9 @@ type groupV2 struct {
 	cold *os.File // the file that controls the freezer
 }
 
+// initMemory is what init needs besides the program, in bytes.
+const initMemory = 8 << 20
+
 func (g groupsV2) create(l Limit) (group, error) {
 	c := &groupV2{dir: filepath.Join(g.base, groupName())}
 	if err := c.make(l); err != nil {
@@ -77,6 +80,7 @@ func (c *groupV2) enter() []*os.File { return nil }
 func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
 func (c *groupV2) thaw() *os.File    { return nil } // SIGKILL ends frozen processes, too
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
+func (c *groupV2) endsAll() bool     { return true } // by memory.oom.group
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
 func (c *groupV2) refused() bool     { return event(c.file("bot/pids.events"), "max") > 0 }
 func (c *groupV2) freeze(on bool) error {

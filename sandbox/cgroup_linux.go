@@ -15,9 +15,8 @@ import (
 
 // group counts and limits all processes of one sandbox together.
 type group interface {
-	// cloneInto returns a descriptor of the cgroup that init is started in, or -1. In that
-	// case the thread that starts the program enters the cgroups itself, and init
-	// enters the first, that of memory, too.
+	// cloneInto returns a descriptor of the cgroup that init is started in, so that its memory
+	// counts, too; or -1, and the thread that starts the program enters the cgroups itself.
 	cloneInto() int
 	enter() []*os.File
 	// leave returns what init writes after it has started the program, to be neither
@@ -30,6 +29,7 @@ type group interface {
 	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
 	// whether it refused to start one at the limit of processes.
 	outOfMemory() bool
+	endsAll() bool // whether the kernel then ends all processes of the sandbox
 	refused() bool
 	usage() Usage
 	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
@@ -47,9 +47,6 @@ type note struct {
 type groups interface {
 	create(Limit) (group, error)
 }
-
-// initMemory is what init needs besides the program, in bytes.
-const initMemory = 8 << 20
 
 // groupPrefix begins the names of all cgroup directories.
 const groupPrefix = "timba-"

@@ -64,6 +64,7 @@ type report struct {
 	Wait   uint32 // wait status
 	CPU    int64  // nanoseconds
 	Peak   int64  // bytes
+	Own    int64  // bytes of init
 	Step   string
 	Errno  int
 	Text   string
@@ -122,9 +123,6 @@ func initMain() {
 	ignoreSignals(r.config.Level)
 	go r.watchLifeline()
 	oom := raiseOOM()
-	if err := enterGroups(min(1, r.config.Enter)); err != nil { // memory is counted by a process's first thread
-		finish(failure(err))
-	}
 	type result struct {
 		pid int
 		err error
@@ -172,10 +170,10 @@ func ignoreSignals(level Level) {
 	}
 }
 
-// enterGroups moves this thread, and everything that it starts, into the first n cgroups
-// of the configuration.
-func enterGroups(n int) error {
-	for fd := firstExtra; fd < firstExtra+n; fd++ {
+// enterGroups moves this thread, and everything that it starts, into the cgroups of the
+// configuration. The memory of init itself is that of its first thread, which stays outside.
+func (c *config) enterGroups() error {
+	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
 		if _, err := unix.Write(fd, []byte("0")); err != nil {
 			return step("cgroup", err)
 		}
@@ -266,8 +264,13 @@ func (r *reaper) end(rep report) {
 		if total, ok := r.clock.read(); ok {
 			rep.CPU = int64(total)
 		}
-		rep.Peak = max(atomic.LoadInt64(&r.peak), ru.Maxrss<<10)
+		rep.Peak = atomic.LoadInt64(&r.peak)
+		var own unix.Rusage // until it executes the program a child has the memory of init
+		if unix.Getrusage(unix.RUSAGE_SELF, &own) == nil && ru.Maxrss > own.Maxrss {
+			rep.Peak = max(rep.Peak, ru.Maxrss<<10)
+		}
 	}
+	rep.Own = ownMemory("self")
 	finish(rep)
 }
 
@@ -335,7 +338,7 @@ func finish(rep report) {
 
 // run restricts this thread and starts the program from it.
 func (c *config) run() (pid int, err error) {
-	if err := enterGroups(c.Enter); err != nil {
+	if err := c.enterGroups(); err != nil {
 		return 0, err
 	}
 	unix.Umask(0)

@@ -15,11 +15,37 @@ func (p *Process) Usage() Usage {
 	case p.gone:
 		return p.status.Usage
 	case p.group != nil:
-		return p.group.usage()
+		p.noteOwn()
+		return p.spent()
 	case p.init == nil:
 		return Usage{}
 	}
 	return usageBelow(p.init.Pid)
+}
+
+// spent returns what the program has used, without what init has in a cgroup that counts both.
+func (p *Process) spent() Usage {
+	u := p.group.usage()
+	if p.group.cloneInto() >= 0 {
+		u.Memory = min(max(0, u.Memory-p.own), p.limit.Memory)
+	}
+	return u
+}
+
+// noteOwn notes how much memory init has while it runs.
+func (p *Process) noteOwn() {
+	if p.init != nil {
+		p.own = max(p.own, ownMemory(strconv.Itoa(p.init.Pid)))
+	}
+}
+
+// ownMemory returns the memory of a process that it does not share with files, in bytes.
+func ownMemory(pid string) int64 {
+	status, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return 0
+	}
+	return kilobytes(status, "\nRssAnon:") << 10
 }
 
 // usageBelow returns what the descendants of a process use.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,8 @@ type Process struct {
 	frozen atomic.Bool
 	mu     sync.Mutex // kill and what it uses
 	gone   bool
-	aside  bool // init is known to have left the cgroup that is frozen
+	own    int64 // bytes of init
+	aside  bool  // init is known to have left the cgroup that is frozen
 	once   sync.Once
 	status Status
 }
@@ -70,7 +72,7 @@ func startAs(s Spec, level Level, name string) (*Process, error) {
 		p.Wait()
 		return nil, err
 	}
-	if p.group != nil {
+	if p.watched() {
 		watch.add(p)
 	}
 	return p, nil
@@ -294,6 +296,7 @@ func (p *Process) kill() {
 		return
 	}
 	if p.group != nil {
+		p.noteOwn()
 		p.group.kill()
 	}
 	if p.init != nil {
@@ -329,8 +332,11 @@ func (p *Process) freeze(on bool) error {
 		}
 		p.aside = true
 	}
+	if err := p.group.freeze(on); err != nil {
+		return step("freeze", err)
+	}
 	p.frozen.Store(on)
-	return step("freeze", p.group.freeze(on))
+	return nil
 }
 
 // awaitAside waits until init has left the cgroup that is frozen, or has ended.
@@ -362,13 +368,17 @@ func (p *Process) wait() {
 		p.init.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
-	p.status = p.judge(p.lastReport())
+	r := p.lastReport()
+	p.status = p.judge(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
 	if p.group != nil {
 		peak := p.status.Usage.Memory // of the largest process
-		p.status.Usage = p.group.usage()
+		if r != nil {
+			p.own = max(p.own, r.Own)
+		}
+		p.status.Usage = p.spent()
 		if p.status.Usage.Memory == 0 { // version 2 of cgroups before Linux 5.19
 			p.status.Usage.Memory = peak
 		}
@@ -466,8 +476,13 @@ func (e *remoteError) Error() string { return e.text }
 // Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// watcher checks at intervals what cgroups count but do not limit: CPU time and, in
-// version 1, whether the memory limit has ended one process of several.
+// watched reports whether a limit of the sandbox is not the kernel's: that of CPU time and, in
+// version 1 of cgroups, that of memory for all processes together.
+func (p *Process) watched() bool {
+	return p.group != nil && (p.limit.CPU > 0 || !p.group.endsAll())
+}
+
+// watcher checks at intervals the limits of sandboxes that the kernel does not enforce.
 type watcher struct {
 	mu      sync.Mutex
 	running map[*Process]struct{}
@@ -486,7 +501,7 @@ func (w *watcher) add(p *Process) {
 	}
 }
 
-// remove stops watching a process, and waits for a check in progress.
+// remove stops watching a process. A check in progress finds no files any more.
 func (w *watcher) remove(p *Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -495,23 +510,33 @@ func (w *watcher) remove(p *Process) {
 
 // run checks until it has nothing to watch.
 func (w *watcher) run() {
-	for w.look() {
+	for {
+		list := w.list()
+		if len(list) == 0 {
+			return
+		}
+		for _, p := range list {
+			p.check()
+		}
 		time.Sleep(pollEvery)
 	}
 }
 
-func (w *watcher) look() (more bool) {
+// list returns the processes to check.
+func (w *watcher) list() []*Process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for p := range w.running {
-		switch {
-		case p.frozen.Load():
-		case p.group.outOfMemory():
-			p.end(MemoryLimit)
-		case p.limit.CPU > 0 && p.group.usage().CPU > p.limit.CPU:
-			p.end(CPULimit)
-		}
-	}
 	w.awake = len(w.running) > 0
-	return w.awake
+	return slices.Collect(maps.Keys(w.running))
+}
+
+// check ends a process that has reached a limit.
+func (p *Process) check() {
+	switch {
+	case p.frozen.Load():
+	case !p.group.endsAll() && p.group.outOfMemory():
+		p.end(MemoryLimit)
+	case p.limit.CPU > 0 && p.group.cpu() > p.limit.CPU:
+		p.end(CPULimit)
+	}
 }

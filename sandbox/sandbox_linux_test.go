@@ -185,6 +185,16 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestUsageOfInit: the memory of init is not that of the program.
+func TestUsageOfInit(t *testing.T) {
+	for _, level := range here(t) {
+		s, _ := play(t, Spec{Command: []string{"/bin/true"}, Most: level})
+		if s.Reason != Exited || s.Usage.Memory > 1<<20 {
+			t.Errorf("%s: /bin/true %s and has used %d KiB of memory", level, s, s.Usage.Memory>>10)
+		}
+	}
+}
+
 func TestNotStarted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("neither a program nor a script"), 0o755); err != nil {
