@@ -286,7 +286,7 @@ func BenchmarkTurn(b *testing.B) {
 	for level := Probe().Level; level > Weak; level-- {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w, Most: level})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Most: level})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -298,7 +298,7 @@ func BenchmarkTurn(b *testing.B) {
 	if Probe().Level == Full {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,19 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
 // systemPaths are shown in every sandbox if they exist: programs, libraries and their
 // configuration. Links stay links.
-var systemPaths = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64",
+var systemPaths = append(slices.Clone(plan.Programs),
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/ssl/openssl.cnf", // without it Node exits
 	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
-}
+)
 
 // systemPatterns are further paths, as patterns.
 var systemPatterns = []string{"/etc/java*", "/etc/python*"}

@@ -138,7 +138,7 @@ func tryLevel(level Level) error {
 		return err
 	}
 	defer r.Close()
-	p, err := startAs(Spec{Command: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level, probeName)
+	p, err := start(Spec{Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level)
 	w.Close()
 	if err != nil {
 		return err

@@ -9,12 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
 // Process is a running sandbox.
@@ -52,19 +55,13 @@ func Start(s Spec) (*Process, error) {
 	return start(s, level)
 }
 
-func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "") }
-
-// startAs starts a program under another name.
-func startAs(s Spec, level Level, name string) (*Process, error) {
+func start(s Spec, level Level) (*Process, error) {
 	if !called.Load() {
 		return nil, step("start", errNoInit)
 	}
 	c, err := s.prepare(level)
 	if err != nil {
 		return nil, step("program", err)
-	}
-	if name != "" {
-		c.Argv = append([]string{name}, c.Argv[1:]...)
 	}
 	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: c.Limit}
 	if err := p.start(s, c); err != nil {
@@ -84,10 +81,10 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Command) == 0 {
-		return nil, errors.New("the command is empty")
+	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
+		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
+	c := &config{Level: level, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
@@ -97,16 +94,7 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if s.Build && (c.Own == nil || level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
-	found, err := findProgram(s.Command[0], s.Dir)
-	if err != nil {
-		return nil, err
-	}
-	c.Path = found.path
-	var more program
-	if found.any {
-		more = interpreters()
-	}
-	if err := c.showAll(slices.Concat(found.show, more.show, s.ReadOnly)); err != nil {
+	if err := c.showAll(s.Show); err != nil {
 		return nil, err
 	}
 	if level > Weak {
@@ -115,7 +103,7 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if c.Dir == "" {
 		c.Dir = cmp.Or(c.Home, "/")
 	}
-	c.Env = environment(limit, c.Home, append(found.bins, more.bins...), s.Env)
+	c.Env = environment(limit, c.Home, s.Env)
 	return c, nil
 }
 
@@ -128,7 +116,7 @@ func (c *config) home() string {
 		show = append(show, *c.Own)
 	}
 	for _, b := range show {
-		if within(b.Target, "/tmp") {
+		if plan.Within(b.Target, "/tmp") {
 			return "/scratch"
 		}
 	}
@@ -153,7 +141,7 @@ func ownDir(dir string) (*bind, error) {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	for _, path := range []string{source, target} {
-		if path == "/" || within("/proc", path) || within(path, "/proc", "/dev", "/sys") {
+		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
 			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
@@ -176,14 +164,41 @@ func (c *config) showAll(paths []string) error {
 	slices.SortStableFunc(c.Show, func(a, b bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
 	c.Show = slices.DeleteFunc(c.Show, func(b bind) bool {
-		covered := c.Level > Weak && within(b.Target, append(seen, shownDirs...)...)
+		covered := c.Level > Weak && plan.Within(b.Target, append(seen, plan.Programs...)...)
 		seen = append(seen, b.Target)
 		return covered
 	})
-	if f := c.Own; f != nil && !c.Build && within(f.Target, append(seen, shownDirs...)...) {
+	if f := c.Own; f != nil && !c.Build && plan.Within(f.Target, append(seen, plan.Programs...)...) {
 		c.Own = nil
 	}
 	return nil
+}
+
+// environment returns the environment of a program, with the sizes that runtimes would
+// otherwise take from the machine.
+func environment(l Limit, home string, more []string) []string {
+	const mb = 1 << 20
+	env := []string{
+		"PATH=" + plan.Path,
+		"HOME=" + cmp.Or(home, "/"),
+		"LANG=C.UTF-8",
+		"USER=bot",
+		// Half for the heap: the rest of a JVM is as large. It would write its counters to
+		// a file.
+		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
+		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
+		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
+		"MALLOC_ARENA_MAX=2",
+	}
+	if home != "" {
+		env = append(env, "TMPDIR="+home)
+	}
+	for _, e := range more {
+		name, _, _ := strings.Cut(e, "=")
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		env = append(env, e)
+	}
+	return env
 }
 
 func (p *Process) start(s Spec, c *config) error {

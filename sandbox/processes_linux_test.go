@@ -30,7 +30,7 @@ func TestProcessLimit(t *testing.T) {
 		for _, most := range []int{24, DefaultLimit.Processes} {
 			t.Run(fmt.Sprintf("%s/%d", level, most), func(t *testing.T) {
 				spec := self(level)
-				spec.Command, spec.Limit.Processes = []string{"sh", "-c", countProcesses}, most
+				spec.Path, spec.Args, spec.Limit.Processes = "/bin/sh", []string{"sh", "-c", countProcesses}, most
 				status, out := play(t, spec)
 				var got int
 				for _, word := range strings.Fields(out) {

@@ -86,10 +86,10 @@ func runTrial(name string, level Level) (string, Status, error) {
 		return "", Status{}, err
 	}
 	defer r.Close()
-	p, err := startAs(Spec{
-		Command: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
+	p, err := start(Spec{
+		Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
 		Env: []string{levelName + "=" + level.String(), trialName + "=" + name, fmt.Sprintf("TIMBA_SANDBOX_OUTSIDE=%d", os.Getpid()), "TIMBA_SANDBOX_HOME=" + os.Getenv("HOME")},
-	}, level, probeName)
+	}, level)
 	w.Close()
 	if err != nil {
 		return "", Status{}, err

@@ -1,8 +1,9 @@
-package sandbox
+package interpreter
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/sandbox/interpreter"
+	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
 // starters are programs that start others by name, as do their scripts.
@@ -24,36 +25,36 @@ var wellKnown = [...]string{
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// installed has the result of findInterpreters for each PATH and home.
-var installed struct {
+// cache has the result of findInstalled for each PATH and home.
+var cache struct {
 	sync.Mutex
 	by map[string]func() program
 }
 
-// interpreters returns the paths to show for the well-known interpreters, and their
+// installed returns the paths to show for the well-known interpreters, and their
 // directories. It leaves out missing and broken ones.
-func interpreters() program {
+func installed() program {
 	home, _ := os.UserHomeDir()
 	key := os.Getenv("PATH") + "\x00" + home
-	installed.Lock()
-	find := installed.by[key]
+	cache.Lock()
+	find := cache.by[key]
 	if find == nil {
-		if installed.by == nil {
-			installed.by = map[string]func() program{}
+		if cache.by == nil {
+			cache.by = map[string]func() program{}
 		}
-		find = sync.OnceValue(findInterpreters)
-		installed.by[key] = find
+		find = sync.OnceValue(findInstalled)
+		cache.by[key] = find
 	}
-	installed.Unlock()
+	cache.Unlock()
 	return find() // not under the lock: a version manager may take long
 }
 
-func findInterpreters() (all program) {
+func findInstalled() (all program) {
 	var found [len(wellKnown)]program
 	var asked sync.WaitGroup
 	for i, name := range wellKnown {
 		path, err := locate(name, "")
-		if err != nil || within(path, shownDirs...) && standsThere(path) {
+		if err != nil || plan.Within(path, plan.Programs...) && standsThere(path) {
 			continue
 		}
 		asked.Go(func() {
@@ -74,7 +75,7 @@ func findInterpreters() (all program) {
 // leads out of them.
 func standsThere(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && within(real, shownDirs...)
+	return err == nil && plan.Within(real, plan.Programs...)
 }
 
 // questions are arguments with which an interpreter prints its path.
@@ -118,7 +119,7 @@ func tellsItself(path string) string {
 	}
 	out, _, err := ask(path, question...)
 	real := strings.TrimSpace(out)
-	if err != nil || !filepath.IsAbs(real) || !isFile(real) || interpreter.IsScript(real) {
+	if err != nil || !filepath.IsAbs(real) || !isFile(real) || IsScript(real) {
 		return ""
 	}
 	return real
@@ -128,5 +129,57 @@ func tellsItself(path string) string {
 // has those.
 func Starter(name string) bool { return slices.Contains(starters, name) }
 
-// Interpreter reports whether a program is one of the well-known interpreters.
-func Interpreter(name string) bool { return slices.Contains(wellKnown[:], name) }
+// WellKnown reports whether a program is one of the interpreters that Versions looks for.
+func WellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
+
+// versionArgs are the arguments with which an interpreter tells its version, where they are not
+// --version.
+var versionArgs = map[string][]string{
+	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
+}
+
+// Versions returns the well-known interpreters of this machine with their versions, "" where one
+// does not tell. It asks them once.
+func Versions() map[string]string { return maps.Clone(askVersions()) }
+
+var askVersions = sync.OnceValue(func() map[string]string {
+	var mu sync.Mutex
+	var asked sync.WaitGroup
+	found := map[string]string{}
+	for _, name := range wellKnown {
+		path, err := locate(name, "")
+		if err != nil {
+			continue
+		}
+		asked.Go(func() {
+			version := tellsVersion(name, path)
+			mu.Lock()
+			defer mu.Unlock()
+			found[name] = version
+		})
+	}
+	asked.Wait()
+	return found
+})
+
+func tellsVersion(name, path string) string {
+	args, special := versionArgs[name]
+	if !special {
+		args = []string{"--version"}
+	}
+	if len(args) == 0 {
+		return ""
+	}
+	out, errs, _ := ask(path, args...) // what it prints counts, whatever its status
+	return firstVersion(out + errs)
+}
+
+// firstVersion returns the first numbers of a text with points between them; "" if there are none.
+func firstVersion(text string) string {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
+		if word = strings.Trim(word, "."); strings.Contains(word, ".") {
+			return word
+		}
+	}
+	return ""
+}
