@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // A guardian is a separate process that cleans up after this program if it is ended by
@@ -197,13 +199,9 @@ func clearAway(kind byte, what string) (done bool) {
 
 // killMarked ends the processes that have a variable and reports whether there were any.
 func killMarked(mark string) (found bool) {
-	want := []byte("\x00" + mark + "\x00")
-	for _, pid := range processes("/proc") {
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err == nil && pid != os.Getpid() && bytes.Contains(append([]byte{0}, env...), want) {
-			found = true
-			unix.Kill(pid, unix.SIGKILL)
-		}
+	for _, pid := range proc.Marked(mark) {
+		found = true
+		unix.Kill(pid, unix.SIGKILL)
 	}
 	return found
 }

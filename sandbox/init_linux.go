@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // The names under which this program is started again.
@@ -280,7 +282,7 @@ func (r *reaper) killAll() {
 		if r.config.Level > Weak {
 			unix.Kill(-1, unix.SIGKILL) // the whole pid namespace
 		} else {
-			for _, pid := range descendants() {
+			for _, pid := range proc.Below(os.Getpid())[1:] {
 				unix.Kill(pid, unix.SIGKILL)
 			}
 		}
