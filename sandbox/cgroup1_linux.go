@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // groupsV1 makes cgroups of version 1, for root: each controller has its own tree.
@@ -82,7 +84,7 @@ func (c *groupV1) limit(l Limit) error {
 			return err
 		}
 	}
-	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+starter)); err != nil {
+	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.Starter)); err != nil {
 		return err
 	}
 	c.room = strconv.Itoa(l.Processes)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // groupsV2 makes cgroups of version 2 below a directory without processes, so that its
@@ -60,7 +62,7 @@ func (c *groupV2) make(l Limit) error {
 		{"memory.max", strconv.FormatInt(l.Memory+initMemory, 10)},
 		{"memory.swap.max", "0"},
 		{"memory.oom.group", "1"},
-		{"bot/pids.max", strconv.Itoa(l.Processes + initThreads)},
+		{"bot/pids.max", strconv.Itoa(l.Processes + initproc.InitThreads)},
 	} {
 		err := writeFile(c.file(f.name), f.value)
 		if err != nil && !(f.name == "memory.swap.max" && errors.Is(err, fs.ErrNotExist)) { // a kernel without swap

@@ -155,7 +155,7 @@ func guardianMain() {
 	// Only the end of the program ends it; see ignoreSignals for why not signal.Ignore.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
-	in := bufio.NewReader(os.NewFile(lifeline, "wards"))
+	in := bufio.NewReader(os.NewFile(3, "wards"))
 	for {
 		message, err := in.ReadString(0)
 		if err != nil {

@@ -37,17 +37,8 @@ func (p *Process) spent() Usage {
 // noteOwn notes how much memory init has while it runs.
 func (p *Process) noteOwn() {
 	if p.init != nil {
-		p.own = max(p.own, ownMemory(strconv.Itoa(p.init.Pid)))
+		p.own = max(p.own, proc.Anonymous(strconv.Itoa(p.init.Pid)))
 	}
-}
-
-// ownMemory returns the memory of a process that it does not share with files, in bytes.
-func ownMemory(pid string) int64 {
-	status, err := os.ReadFile("/proc/" + pid + "/status")
-	if err != nil {
-		return 0
-	}
-	return proc.Kilobytes(status, "\nRssAnon:") << 10
 }
 
 // usageBelow returns what the descendants of a process use.

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -17,8 +17,26 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
+
+// called reports whether this program has called MaybeInit; otherwise it cannot serve as
+// an init when it is started again.
+var called atomic.Bool
+
+var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
+
+// MaybeInit must be called first in main and in TestMain: it allows starting this program
+// again as a sandbox's init. It does not return in a process that was started to test a
+// sandbox. The sandbox asks for a cgroup by d if it has none.
+func MaybeInit(d Delegate) {
+	delegate = d
+	called.Store(true)
+	if len(os.Args) > 0 && os.Args[0] == probeName {
+		probeMain()
+	}
+}
 
 // Process is a running sandbox.
 type Process struct {
@@ -63,7 +81,7 @@ func start(s Spec, level Level) (*Process, error) {
 	if err != nil {
 		return nil, step("program", err)
 	}
-	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: c.Limit}
+	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
@@ -76,7 +94,7 @@ func start(s Spec, level Level) (*Process, error) {
 }
 
 // prepare makes the configuration of an init, except its user.
-func (s Spec) prepare(level Level) (*config, error) {
+func (s Spec) prepare(level Level) (*initproc.Config, error) {
 	limit, err := s.Limit.check()
 	if err != nil {
 		return nil, err
@@ -84,7 +102,7 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &config{Level: level, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
+	c := &initproc.Config{Spaces: level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
@@ -94,11 +112,14 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if s.Build && (c.Own == nil || level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
-	if err := c.showAll(s.Show); err != nil {
+	if err := showAll(c, s.Show); err != nil {
 		return nil, err
 	}
+	c.ABI, err = landlockABI()
 	if level > Weak {
-		c.Home = c.home()
+		c.Home = home(c)
+	} else if err != nil {
+		return nil, err
 	}
 	if c.Dir == "" {
 		c.Dir = cmp.Or(c.Home, "/")
@@ -110,7 +131,7 @@ func (s Spec) prepare(level Level) (*config, error) {
 // home returns the writable directory: /tmp, unless something is shown below it. Rules of
 // Landlock apply to all mounts below a directory, so the program could write to a named
 // pipe in its own directory.
-func (c *config) home() string {
+func home(c *initproc.Config) string {
 	show := c.Show
 	if c.Own != nil {
 		show = append(show, *c.Own)
@@ -124,7 +145,7 @@ func (c *config) home() string {
 }
 
 // ownDir returns a program's directory by its own path and by its path without links.
-func ownDir(dir string) (*bind, error) {
+func ownDir(dir string) (*initproc.Bind, error) {
 	target, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -145,11 +166,11 @@ func ownDir(dir string) (*bind, error) {
 			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
-	return &bind{source, target}, nil
+	return &initproc.Bind{Source: source, Target: target}, nil
 }
 
 // showAll returns the paths to bind: outer ones first, and none that is visible already.
-func (c *config) showAll(paths []string) error {
+func showAll(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		target, err := filepath.Abs(path)
 		if err != nil {
@@ -159,12 +180,12 @@ func (c *config) showAll(paths []string) error {
 		if err != nil {
 			return err
 		}
-		c.Show = append(c.Show, bind{source, target})
+		c.Show = append(c.Show, initproc.Bind{Source: source, Target: target})
 	}
-	slices.SortStableFunc(c.Show, func(a, b bind) int { return len(a.Target) - len(b.Target) })
+	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
-	c.Show = slices.DeleteFunc(c.Show, func(b bind) bool {
-		covered := c.Level > Weak && plan.Within(b.Target, append(seen, plan.Programs...)...)
+	c.Show = slices.DeleteFunc(c.Show, func(b initproc.Bind) bool {
+		covered := c.Spaces && plan.Within(b.Target, append(seen, plan.Programs...)...)
 		seen = append(seen, b.Target)
 		return covered
 	})
@@ -201,7 +222,42 @@ func environment(l Limit, home string, more []string) []string {
 	return env
 }
 
-func (p *Process) start(s Spec, c *config) error {
+// systemPaths are shown in every sandbox if they exist: programs, libraries and their
+// configuration. Links stay links.
+var systemPaths = append(slices.Clone(plan.Programs),
+	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/ssl/openssl.cnf", // without it Node exits
+	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
+)
+
+// systemPatterns are further paths, as patterns.
+var systemPatterns = []string{"/etc/java*", "/etc/python*"}
+
+// system returns the paths of the system that a sandbox shows.
+func system() []string {
+	paths := slices.Clone(systemPaths)
+	for _, pattern := range systemPatterns {
+		found, _ := filepath.Glob(pattern) // the patterns are well-formed
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// weigh returns the weights on this machine.
+func weigh(l Limit) initproc.Weights {
+	buffer := number("/proc/sys/net/core/wmem_default")
+	if buffer == 0 {
+		buffer = 212992
+	}
+	return initproc.Weights{
+		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
+		Pipe:   16 * int64(os.Getpagesize()),
+		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
+		Other:  512,
+	}
+}
+
+func (p *Process) start(s Spec, c *initproc.Config) error {
 	root := os.Geteuid() == 0
 	var err error
 	if root {
@@ -234,7 +290,7 @@ func (p *Process) start(s Spec, c *config) error {
 		if err != nil {
 			return step("cgroup", err)
 		}
-		if p.group, err = all.create(c.Limit); err != nil {
+		if p.group, err = all.create(p.limit); err != nil {
 			return step("cgroup", err)
 		}
 		enter, leave, thaw := p.group.enter(), p.group.leave(), p.group.thaw()
@@ -252,7 +308,7 @@ func (p *Process) start(s Spec, c *config) error {
 			attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
 		}
 	}
-	if c.Level > Weak {
+	if c.Spaces {
 		attr.Sys.Cloneflags = namespaces
 		if !root {
 			attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
@@ -260,10 +316,10 @@ func (p *Process) start(s Spec, c *config) error {
 			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 		}
 	}
-	if p.init, err = os.StartProcess("/proc/self/exe", []string{initName}, attr); err != nil {
+	if p.init, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
 		return step("namespaces", err)
 	}
-	return step("lifeline", p.tell(c))
+	return p.tell(c)
 }
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -272,8 +328,11 @@ const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | un
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 
 // tell sends an init its configuration.
-func (p *Process) tell(c *config) error {
-	data, err := json.Marshal(c)
+func (p *Process) tell(c *initproc.Config) error {
+	if err := p.filter(c); err != nil {
+		return step("seccomp", err)
+	}
+	data, err := c.Encode(), error(nil)
 	for err == nil && len(data) > 0 {
 		var n int
 		// Without SIGPIPE if init has ended.
@@ -285,7 +344,7 @@ func (p *Process) tell(c *config) error {
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 		return nil // Wait reports why
 	}
-	return err
+	return step("lifeline", err)
 }
 
 // PidFD returns a descriptor that becomes readable when the sandbox has ended; valid
@@ -413,7 +472,7 @@ func (p *Process) wait() {
 }
 
 // lastReport returns init's report; nil if init was ended before it sent one.
-func (p *Process) lastReport() *report {
+func (p *Process) lastReport() *initproc.Report {
 	var data []byte
 	var buf [4096]byte
 	for p.line >= 0 {
@@ -426,8 +485,8 @@ func (p *Process) lastReport() *report {
 		}
 		data = append(data, buf[:n]...)
 	}
-	var r report
-	if json.Unmarshal(data, &r) != nil {
+	var r initproc.Report
+	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.Aside})) != nil {
 		return nil
 	}
 	return &r
@@ -435,22 +494,26 @@ func (p *Process) lastReport() *report {
 
 // judge sets the reason of an end: the effect of a limit looks like a signal or an error
 // of the program.
-func (p *Process) judge(r *report) (s Status) {
+func (p *Process) judge(r *initproc.Report) (s Status) {
 	switch {
 	case r == nil:
 		s.Reason = Killed
-	case r.Reason == Exited:
+	case r.End == initproc.Exited:
 		if ws := syscall.WaitStatus(r.Wait); ws.Signaled() {
 			s.Reason, s.Signal = Signalled, ws.Signal()
 		} else {
 			s.Code = ws.ExitStatus()
 		}
-	case r.Reason == NotStarted:
-		s.Reason, s.Step, s.Err = NotStarted, r.Step, r.err()
-	case r.Reason == ProcessLimit: // init counted too many, and killed them
+	case r.End == initproc.NotStarted:
+		s.Reason, s.Step, s.Err = NotStarted, r.Step, reported(r)
+	case r.End == initproc.ProcessLimit: // init counted too many, and killed them
 		s.Reason, s.Signal = ProcessLimit, unix.SIGKILL
+	case r.End == initproc.MemoryLimit:
+		s.Reason = MemoryLimit
+	case r.End == initproc.CPULimit:
+		s.Reason = CPULimit
 	default:
-		s.Reason = r.Reason
+		s.Reason = Killed
 	}
 	if r != nil {
 		s.Usage = Usage{Memory: r.Peak, CPU: time.Duration(r.CPU)}
@@ -473,7 +536,7 @@ func (p *Process) judge(r *report) (s Status) {
 	return s
 }
 
-func (r *report) err() error {
+func reported(r *initproc.Report) error {
 	if r.Errno == 0 {
 		return errors.New(r.Text)
 	}
@@ -533,7 +596,7 @@ func (w *watcher) run() {
 		for _, p := range list {
 			p.check()
 		}
-		time.Sleep(pollEvery)
+		time.Sleep(initproc.PollEvery)
 	}
 }
 

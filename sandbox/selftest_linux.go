@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // trialName is the variable with the attack that a program in a sandbox makes.
@@ -139,7 +141,7 @@ func takeMemory(Level) (string, error) {
 		}
 		all = append(all, b)
 	}
-	time.Sleep(2 * pollEvery)
+	time.Sleep(2 * initproc.PollEvery)
 	return "", fmt.Errorf("it allocated %d MiB, but %d are allowed", len(all), trialLimit.Memory>>20)
 }
 

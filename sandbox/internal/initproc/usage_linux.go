@@ -1,12 +1,11 @@
-package sandbox
+package initproc
 
 import (
 	"os"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/proc"
 )
@@ -15,12 +14,12 @@ import (
 // processes, including what the kernel may use for them; their CPU time, including
 // ended ones; and the number of their threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
 		cpu = time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 	}
 	pids := func() []int { return proc.Below(os.Getpid())[1:] }
-	if r.config.Level > Weak {
+	if r.config.Spaces {
 		pids = others
 	}
 	r.looks++
@@ -75,8 +74,8 @@ func userThreads() int {
 	uid := uint32(os.Getuid())
 	for _, pid := range proc.Numbers("/proc") {
 		dir := "/proc/" + strconv.Itoa(pid)
-		var st unix.Stat_t
-		if unix.Stat(dir, &st) == nil && st.Uid == uid {
+		var st syscall.Stat_t
+		if syscall.Stat(dir, &st) == nil && st.Uid == uid {
 			if f := proc.Stat(dir); len(f) > 17 {
 				threads, _ := strconv.Atoi(string(f[17]))
 				n += threads

@@ -1,9 +1,13 @@
-package sandbox
+// Package initproc is the first process of a sandbox: it restricts itself, starts the program, waits
+// for its end and reports it. It is this program, started again under the name Name.
+//
+// Go initializes packages in the order of their paths as soon as all that they import are, and the
+// process begins in the init function of this one. What it imports must therefore need little: not
+// fmt, strings or x/sys/unix, for which dozens of other packages are initialized first.
+package initproc
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
@@ -12,77 +16,21 @@ import (
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// The names under which this program is started again.
-const (
-	initName  = "timba-sandbox-init"
-	probeName = "timba-sandbox-probe"
-)
+// Name is the name under which this program is started again.
+const Name = "timba-sandbox-init"
 
-// The descriptors that an init inherits.
+// The descriptors that the process inherits.
 const (
 	lifeline   = 3 // a socket: config in, report out; when it closes, all ends
 	firstExtra = 4
 )
 
-// aside is what init writes when it can no longer be frozen. It is white space before the
-// report that follows.
-const aside = '\n'
-
-// bind is a path to show.
-type bind struct{ Source, Target string }
-
-// config is the configuration of an init.
-type config struct {
-	Level   Level
-	UID     int // to change to; -1: keep, as the root of a user namespace or as the caller
-	Path    string
-	Argv    []string
-	Env     []string
-	Dir     string
-	Build   bool
-	Show    []bind
-	Own     *bind // the program's directory
-	Limit   Limit
-	Home    string  // the writable directory; "" without namespaces
-	Group   bool    // a cgroup counts memory
-	Weights weights // of open files, if no cgroup counts memory
-	// Extra descriptors, in this order:
-	Enter int      // lists of threads of cgroups
-	Leave []string // what to write to the next ones when the program has started
-	Thaw  bool     // the last one thaws the program
-
-	into   int      // the directory outside that a build is copied back to
-	copied []string // the paths below it that the build had at its beginning
-}
-
-// report is what an init sends at its end.
-type report struct {
-	Reason Reason
-	Wait   uint32 // wait status
-	CPU    int64  // nanoseconds
-	Peak   int64  // bytes
-	Own    int64  // bytes of init
-	Step   string
-	Errno  int
-	Text   string
-}
-
-// called reports whether this program has called MaybeInit; otherwise it cannot serve as
-// an init when it is started again.
-var called atomic.Bool
-
-var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
-
-// An init does not wait for main: initializing the other packages of a large program takes as long
-// as setting up the sandbox. Go initializes those before this package that this package imports,
-// and others while it waits for them, so what it imports is to need little itself: not net, for one.
 func init() {
-	if len(os.Args) > 0 && os.Args[0] == initName {
+	if len(os.Args) > 0 && os.Args[0] == Name {
 		// Another thread gives up its rights, because it can end,
 		// which the first thread of a process cannot.
 		runtime.LockOSThread()
@@ -90,20 +38,9 @@ func init() {
 	}
 }
 
-// MaybeInit must be called first in main and in TestMain: it allows starting this program
-// again as a sandbox's init. It does not return in a process that was started to test a
-// sandbox. The sandbox asks for a cgroup by d if it has none.
-func MaybeInit(d Delegate) {
-	delegate = d
-	called.Store(true)
-	if len(os.Args) > 0 && os.Args[0] == probeName {
-		probeMain()
-	}
-}
-
 // reaper is a running init.
 type reaper struct {
-	config config
+	config Config
 	main   int // the program's own process
 	ended  atomic.Bool
 	peak   int64
@@ -115,14 +52,14 @@ type reaper struct {
 
 func initMain() {
 	// The program must not inherit other descriptors.
-	if err := unix.CloseRange(lifeline, ^uint(0), unix.CLOSE_RANGE_CLOEXEC); err != nil {
-		finish(report{Reason: NotStarted, Step: "descriptors", Text: err.Error()})
+	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
+		finish(Report{End: NotStarted, Step: "descriptors", Text: err.Error()})
 	}
 	r := reaper{clock: -1, mappings: map[int]int64{}}
-	if err := json.NewDecoder(os.NewFile(lifeline, "lifeline")).Decode(&r.config); err != nil {
-		unix.Exit(2) // the referee is gone
+	if err := r.config.read(os.NewFile(lifeline, "lifeline")); err != nil {
+		syscall.Exit(2) // the referee is gone
 	}
-	ignoreSignals(r.config.Level)
+	ignoreSignals(r.config.Spaces)
 	go r.watchLifeline()
 	oom := raiseOOM()
 	type result struct {
@@ -156,8 +93,8 @@ func initMain() {
 
 // ignoreSignals protects init from the program's signals, without ignoring any: the
 // program would inherit that.
-func ignoreSignals(level Level) {
-	if level == Weak {
+func ignoreSignals(spaces bool) {
+	if !spaces {
 		// A caught signal does not end init. Nobody reads the channel.
 		signal.Notify(make(chan os.Signal, 1))
 		return
@@ -165,18 +102,18 @@ func ignoreSignals(level Level) {
 	// The kernel drops signals that the first process of a namespace does not catch, and
 	// the Go runtime catches all of them to end. (Notify takes 5 ms for all.)
 	for sig := uintptr(1); sig < 65; sig++ {
-		var none [4]uint64                                         // SIG_DFL, no flags
-		if sig != uintptr(unix.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
-			unix.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
+		var none [4]uint64                                            // SIG_DFL, no flags
+		if sig != uintptr(syscall.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
+			syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
 		}
 	}
 }
 
 // enterGroups moves this thread, and everything that it starts, into the cgroups of the
 // configuration. The memory of init itself is that of its first thread, which stays outside.
-func (c *config) enterGroups() error {
+func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
-		if _, err := unix.Write(fd, []byte("0")); err != nil {
+		if _, err := syscall.Write(fd, []byte("0")); err != nil {
 			return step("cgroup", err)
 		}
 	}
@@ -188,34 +125,34 @@ func (c *config) enterGroups() error {
 // their end.
 func (r *reaper) stepAside() {
 	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
-		unix.Close(fd)
+		syscall.Close(fd)
 	}
 	for i, text := range r.config.Leave {
 		fd := firstExtra + r.config.Enter + i
-		unix.Write(fd, []byte(text))
-		unix.Close(fd)
+		syscall.Write(fd, []byte(text))
+		syscall.Close(fd)
 	}
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	for fd := range 3 {
 		if err == nil {
-			unix.Dup3(null, fd, 0)
+			syscall.Dup3(null, fd, 0)
 		} else {
-			unix.Close(fd)
+			syscall.Close(fd)
 		}
 	}
 	if r.config.Leave != nil {
-		unix.Write(lifeline, []byte{aside})
+		syscall.Write(lifeline, []byte{Aside})
 	}
 	// The program must neither inspect nor stop init.
-	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
 }
 
 // watchLifeline ends everything when the referee has ended or requests it.
 func (r *reaper) watchLifeline() {
 	var buf [1]byte
 	for {
-		n, err := unix.Read(lifeline, buf[:])
-		if errors.Is(err, unix.EINTR) {
+		n, err := syscall.Read(lifeline, buf[:])
+		if errors.Is(err, syscall.EINTR) {
 			continue
 		}
 		if n <= 0 {
@@ -223,71 +160,71 @@ func (r *reaper) watchLifeline() {
 		}
 	}
 	r.thaw()
-	r.end(report{Reason: Killed})
+	r.end(Report{End: Killed})
 }
 
 // thaw ends a freeze, so that the program can end: in a v1 freezer not even SIGKILL arrives.
 func (r *reaper) thaw() {
 	if r.config.Thaw {
-		unix.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
+		syscall.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
 	}
 }
 
 // reap waits for the program, and for all processes whose parents have ended.
 func (r *reaper) reap() {
 	for {
-		var ws unix.WaitStatus
-		pid, err := unix.Wait4(-1, &ws, 0, nil)
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
 		switch {
-		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, syscall.EINTR):
 		case err != nil:
-			r.end(report{Reason: NotStarted, Step: "wait", Text: err.Error()})
+			r.end(Report{End: NotStarted, Step: "wait", Text: err.Error()})
 		case pid == r.main:
-			r.end(report{Reason: Exited, Wait: uint32(ws)})
+			r.end(Report{End: Exited, Wait: uint32(ws)})
 		}
 	}
 }
 
 // end ends the remaining processes, copies a build back and sends the report. A second
 // caller waits for the end of this process.
-func (r *reaper) end(rep report) {
+func (r *reaper) end(rep Report) {
 	if r.ended.Swap(true) {
 		select {}
 	}
 	r.killAll()
-	if r.config.Build && rep.Reason == Exited && rep.Wait == 0 {
+	if r.config.Build && rep.End == Exited && rep.Wait == 0 {
 		if err := r.config.keepBuild(); err != nil {
 			rep = failure(step("keep the build", err))
 		}
 	}
-	var ru unix.Rusage
-	if unix.Getrusage(unix.RUSAGE_CHILDREN, &ru) == nil {
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
 		rep.CPU = ru.Utime.Nano() + ru.Stime.Nano()
 		if total, ok := r.clock.read(); ok {
 			rep.CPU = int64(total)
 		}
 		rep.Peak = atomic.LoadInt64(&r.peak)
-		var own unix.Rusage // until it executes the program a child has the memory of init
-		if unix.Getrusage(unix.RUSAGE_SELF, &own) == nil && ru.Maxrss > own.Maxrss {
+		var own syscall.Rusage // until it executes the program a child has the memory of init
+		if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && ru.Maxrss > own.Maxrss {
 			rep.Peak = max(rep.Peak, ru.Maxrss<<10)
 		}
 	}
-	rep.Own = ownMemory("self")
+	rep.Own = proc.Anonymous("self")
 	finish(rep)
 }
 
 // killAll ends all processes of the sandbox but this one.
 func (r *reaper) killAll() {
 	for range 10000 {
-		if r.config.Level > Weak {
-			unix.Kill(-1, unix.SIGKILL) // the whole pid namespace
+		if r.config.Spaces {
+			syscall.Kill(-1, syscall.SIGKILL) // the whole pid namespace
 		} else {
 			for _, pid := range proc.Below(os.Getpid())[1:] {
-				unix.Kill(pid, unix.SIGKILL)
+				syscall.Kill(pid, syscall.SIGKILL)
 			}
 		}
-		_, err := unix.Wait4(-1, nil, 0, nil)
-		if errors.Is(err, unix.ECHILD) {
+		_, err := syscall.Wait4(-1, nil, 0, nil)
+		if errors.Is(err, syscall.ECHILD) {
 			return
 		}
 	}
@@ -302,26 +239,26 @@ func (r *reaper) poll() {
 			atomic.StoreInt64(&r.peak, memory)
 		}
 		switch {
-		case r.config.Level == Weak && threads > limit.Processes:
-			r.end(report{Reason: ProcessLimit})
+		case !r.config.Spaces && threads > limit.Processes:
+			r.end(Report{End: ProcessLimit})
 		case memory > limit.Memory:
-			r.end(report{Reason: MemoryLimit})
+			r.end(Report{End: MemoryLimit})
 		case limit.CPU > 0 && cpu > limit.CPU:
-			r.end(report{Reason: CPULimit})
+			r.end(Report{End: CPULimit})
 		}
-		time.Sleep(pollEvery)
+		time.Sleep(PollEvery)
 	}
 }
 
-// pollEvery is how often poll checks the limits.
-const pollEvery = 50 * time.Millisecond
+// PollEvery is how often limits are checked that the kernel does not enforce.
+const PollEvery = 50 * time.Millisecond
 
 // failure returns the report of an error before the program ran.
-func failure(err error) report {
-	rep := report{Reason: NotStarted, Step: "start", Text: err.Error()}
-	var s *StepError
+func failure(err error) Report {
+	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
+	var s *stepError
 	if errors.As(err, &s) {
-		rep.Step, rep.Text = s.Step, s.Err.Error()
+		rep.Step, rep.Text = s.step, s.err.Error()
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
@@ -331,30 +268,28 @@ func failure(err error) report {
 }
 
 // finish sends the report and ends this process.
-func finish(rep report) {
-	if data, err := json.Marshal(rep); err == nil {
-		unix.Write(lifeline, data)
-	}
-	unix.Exit(0) // immediately, with the whole pid namespace
+func finish(rep Report) {
+	syscall.Write(lifeline, rep.Encode())
+	syscall.Exit(0) // immediately, with the whole pid namespace
 }
 
 // run restricts this thread and starts the program from it.
-func (c *config) run() (pid int, err error) {
+func (c *Config) run() (pid int, err error) {
 	if err := c.enterGroups(); err != nil {
 		return 0, err
 	}
-	unix.Umask(0)
-	if c.Level > Weak {
+	syscall.Umask(0)
+	if c.Spaces {
 		if err := c.buildRoot(); err != nil {
 			return 0, err
 		}
-		if err := unix.Sethostname([]byte("timba")); err != nil {
+		if err := syscall.Sethostname([]byte("timba")); err != nil {
 			return 0, step("hostname", err)
 		}
-	} else if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+	} else if err := sys.Prctl(sys.PR_SET_CHILD_SUBREAPER, 1); err != nil {
 		return 0, step("subreaper", err)
 	}
-	unix.Umask(0o022)
+	syscall.Umask(0o022)
 	if err := c.setLimits(); err != nil {
 		return 0, step("limits", err)
 	}
@@ -362,19 +297,19 @@ func (c *config) run() (pid int, err error) {
 	if err != nil {
 		return 0, step("landlock", err)
 	}
-	if err := dropRights(c.UID, c.Level > Weak); err != nil {
+	if err := dropRights(c.UID, c.Spaces); err != nil {
 		return 0, step("rights", err)
 	}
 	if err := rules.enforce(); err != nil {
 		return 0, step("landlock", err)
 	}
-	if err := filterCalls(c.filter(rules.abi)); err != nil {
+	if err := c.filterCalls(); err != nil {
 		return 0, step("seccomp", err)
 	}
 	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
 	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
 	if err != nil {
-		return 0, step("exec", fmt.Errorf("%s: %w", c.Path, err))
+		return 0, step("exec", wrap(c.Path, err))
 	}
 	return pid, nil
 }
@@ -403,4 +338,22 @@ func (o oomScore) lower() {
 		o.file.WriteString("0")
 	}
 	o.file.Close()
+}
+
+// filterCalls applies the filter of system calls to this thread and everything that it starts.
+func (c *Config) filterCalls() error {
+	filter := make([]syscall.SockFilter, len(c.Filter))
+	for i, f := range c.Filter {
+		filter[i] = syscall.SockFilter{Code: uint16(f >> 48), Jt: uint8(f >> 40), Jf: uint8(f >> 32), K: uint32(f)}
+		if filter[i].K == Thread && filter[i].Code&7 == syscall.BPF_JMP {
+			filter[i].K = uint32(syscall.Gettid())
+		}
+	}
+	prog := syscall.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	const mode = 2 // SECCOMP_MODE_FILTER
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_SECCOMP, mode, uintptr(unsafe.Pointer(&prog)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
