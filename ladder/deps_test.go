@@ -11,7 +11,7 @@ import (
 // configuration, starts programs or plays.
 func TestDependencies(t *testing.T) {
 	const own = "github.com/timba-arena/timba/"
-	for _, path := range proc.Dependencies(t) {
+	for _, path := range proc.Dependencies(t, ".") {
 		name, ours := strings.CutPrefix(path, own)
 		switch {
 		case ours && (name == "ladder" || strings.HasPrefix(name+"/", "protocol/") || name == "referee/clock" || strings.HasPrefix(name+"/", "referee/rules/")):

@@ -55,9 +55,13 @@ func notStarted(b Bot, why string) *Fault {
 	return fault.New(fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))})
 }
 
-// makeScratch makes a directory for the temporary files of a bot. dropScratch removes it,
-// or the guardian if this program is killed: it is registered before it is made.
-func makeScratch() (string, error) {
+// makeScratch makes a directory for the temporary files of a bot, "" for one that has its own or no
+// process. dropScratch removes it, or the guardian if this program is killed: it is registered
+// before it is made.
+func (b Bot) makeScratch() (string, error) {
+	if b.Sandbox != nil || b.Serve != nil {
+		return "", nil
+	}
 	dir := filepath.Join(os.TempDir(), "timba-"+rand.Text())
 	sandbox.Guard(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -68,6 +72,9 @@ func makeScratch() (string, error) {
 }
 
 func dropScratch(dir string) {
+	if dir == "" {
+		return
+	}
 	os.RemoveAll(dir) // errors leave the rest in the system's temporary directory
 	sandbox.Unguard(dir)
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -20,7 +21,7 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 		return End{}, false
 	}
 	if p.sandbox == nil { // a sandbox ends all its processes
-		end.Behind = len(tagged(p.tag))
+		end.Behind = len(proc.Marked(tagName + "=" + p.tag))
 	}
 	var f *Fault
 	if errors.As(p.gone(fault.OutputClosed), &f) {

@@ -202,6 +202,24 @@ func TestDuplicateDealsScratch(t *testing.T) {
 	}
 }
 
+// Only a bot that finds a directory for temporary files by TMPDIR gets one.
+func TestScratchOfBareBotsOnly(t *testing.T) {
+	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Deals: 1, Clock: patient}
+	m.Bots[0].Sandbox = &Sandbox{}
+	m.Bots[1].Serve = func(io.Reader, io.Writer) error { return nil }
+	has := map[string]bool{}
+	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		has[b.Name] = scratch != ""
+		return &talker{answer: firstMove, scratch: scratch}, nil
+	}
+	if err := m.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]bool{"bot0": false, "bot1": false, "bot2": true}, has); diff != "" {
+		t.Errorf("the bots with a directory: (-want +got)\n%s", diff)
+	}
+}
+
 // Own trouble when a process is started is not a fault of its bot.
 func TestLimitsAndFaultsOwnTrouble(t *testing.T) {
 	for err, own := range map[error]bool{

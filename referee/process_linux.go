@@ -1,19 +1,18 @@
 package referee
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -433,34 +432,13 @@ func (p *process) kill() {
 func sweep(tag string) {
 	for range 50 {
 		found := false
-		for _, pid := range tagged(tag) {
+		for _, pid := range proc.Marked(tagName + "=" + tag) {
 			found = unix.Kill(pid, unix.SIGKILL) == nil || found
 		}
 		if !found {
 			return
 		}
 	}
-}
-
-// tagged lists the running processes with a bot's tag in their environment.
-func tagged(tag string) (pids []int) {
-	want := []byte(tagName + "=" + tag + "\x00")
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		// It is empty for a process that has ended but was not waited for.
-		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
-		if err == nil && bytes.Contains(env, want) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 // startError returns a *Fault if the bot caused the error, else the referee's own error.

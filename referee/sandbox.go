@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // Sandbox is how a bot is sandboxed.
@@ -29,7 +30,7 @@ func (h *Sandbox) Best() sandbox.Level {
 
 // spec returns the sandbox's Spec for a bot.
 func (b Bot) spec() (sandbox.Spec, error) {
-	s := sandbox.Spec{Command: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level, Most: b.Sandbox.Most}
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level, Most: b.Sandbox.Most}
 	if b.Sandbox.Freeze {
 		s.Level = sandbox.Full
 	}
@@ -40,14 +41,14 @@ func (b Bot) spec() (sandbox.Spec, error) {
 	if err != nil {
 		return s, fmt.Errorf("referee: finding the working directory: %w", err)
 	}
-	shared := sandbox.Shared(here)
+	shared := interpreter.Shared(here)
 	if !shared {
 		s.Dir = here
 	}
 	// A shared directory, for example the user's home, is not shown. Of it, and of what is
 	// outside the directory, only the files that the command names are shown, at absolute paths.
-	s.Command = append([]string{}, b.Command...)
-	for i, word := range s.Command {
+	s.Args = append([]string{}, b.Command...)
+	for i, word := range s.Args {
 		info, err := os.Stat(word)
 		if err != nil || i == 0 && filepath.IsAbs(word) {
 			continue
@@ -59,14 +60,14 @@ func (b Bot) spec() (sandbox.Spec, error) {
 		if inside, err := filepath.Rel(here, path); !shared && (err == nil && filepath.IsLocal(inside) || info.IsDir()) {
 			continue
 		}
-		if info.IsDir() && sandbox.Shared(path) {
+		if info.IsDir() && interpreter.Shared(path) {
 			return s, fmt.Errorf("referee: a sandboxed bot cannot see %s: put the bot in a separate directory", path)
 		}
-		s.Command[i] = path
-		if dir := filepath.Dir(path); !info.IsDir() && !sandbox.Shared(dir) {
+		s.Args[i] = path
+		if dir := filepath.Dir(path); !info.IsDir() && !interpreter.Shared(dir) {
 			path = dir // a program may load files beside it
 		}
-		s.ReadOnly = append(s.ReadOnly, path)
+		s.Show = append(s.Show, path)
 	}
 	return s, nil
 }

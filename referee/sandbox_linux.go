@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // startSandboxed runs a bot in a sandbox.
@@ -18,6 +19,11 @@ func (p *process) startSandboxed(b Bot, theirs [3]*os.File) error {
 	if err != nil {
 		return err
 	}
+	found, err := interpreter.Find(spec.Args[0], spec.Dir)
+	if err != nil {
+		return startError(b, err)
+	}
+	spec.Path, spec.Show, spec.Env = found.Path, append(found.Show, spec.Show...), found.Env
 	spec.Stdin, spec.Stdout, spec.Stderr = theirs[0], theirs[1], theirs[2]
 	held, err := sandbox.Start(spec)
 	if err != nil {

@@ -233,7 +233,7 @@ func TestSandboxedShows(t *testing.T) {
 	}
 	t.Chdir(home)
 	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.spec()
-	if err != nil || s.Dir != "" || fmt.Sprint(s.Command) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.ReadOnly) != fmt.Sprint([]string{home + "/bot"}) {
+	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.Show) != fmt.Sprint([]string{home + "/bot"}) {
 		t.Errorf("at home: %+v: %v", s, err)
 	}
 	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).spec(); err == nil {
@@ -258,11 +258,11 @@ func TestSandboxedShows(t *testing.T) {
 		}
 	}
 	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.spec()
-	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Command, want) || s.Dir != dir {
+	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Args, want) || s.Dir != dir {
 		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
 	}
-	if want := []string{other, home + "/bot"}; !slices.Equal(s.ReadOnly, want) {
-		t.Errorf("files elsewhere: %q are shown, want %q", s.ReadOnly, want)
+	if want := []string{other, home + "/bot"}; !slices.Equal(s.Show, want) {
+		t.Errorf("files elsewhere: %q are shown, want %q", s.Show, want)
 	}
 }
 

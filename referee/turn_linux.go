@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // turnTime tells how much of a turn of a process, or of its start, was lost to others. The kernel's
@@ -122,34 +122,34 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 }
 
 // Time returns what the bot has had of the processors.
-func (p *process) Time() (sandbox.Time, bool) {
+func (p *process) Time() (t cores.Time, ok bool) {
 	switch {
 	case p.sandbox != nil:
-		return p.sandbox.Time()
+		return cores.OfSandbox(p.sandbox)
 	case p.pid == 0:
-		return sandbox.Time{}, false
+		return t, false
 	}
-	return sandbox.TimeOf(p.pid)
+	return cores.OfProcess(p.pid)
 }
 
 // Ready reports whether a thread of the bot runs or is ready to run.
 func (p *process) Ready() bool {
 	if p.sandbox != nil {
-		return p.sandbox.Ready()
+		return cores.SandboxReady(p.sandbox)
 	}
-	return p.pid != 0 && sandbox.Ready(p.pid)
+	return p.pid != 0 && cores.Ready(p.pid)
 }
 
 // hidden returns what processes may have used that a bot without a sandbox has started and that
 // are no longer its descendants: all of the turn where it ignores the end of some.
 func (p *process) hidden(turn time.Duration) (sum time.Duration) {
-	if sandbox.Forgets(p.pid) {
+	if cores.Forgets(p.pid) {
 		return turn
 	}
-	ours := sandbox.Below(p.pid)
-	for _, pid := range tagged(p.tag) {
+	ours := proc.Below(p.pid)
+	for _, pid := range proc.Marked(tagName + "=" + p.tag) {
 		if !slices.Contains(ours, pid) {
-			t, _ := sandbox.TimeOf(pid)
+			t, _ := cores.OfProcess(pid)
 			sum += t.CPU
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 func init() {
@@ -280,6 +282,6 @@ func openPairs([]string) {
 		}
 		open = ends[1] + 1
 	}
-	pause(4 * pollEvery) // it is looked at, and is let live
+	pause(4 * initproc.PollEvery) // it is looked at, and is let live
 	fmt.Println(raised, "raised")
 }

@@ -70,7 +70,7 @@ func firstLine(b *testing.B, way string, spec Spec) time.Duration {
 		b.Fatal(err)
 	}
 	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
-		b.Fatalf("%s, %v: %v", way, spec.Command, err)
+		b.Fatalf("%s, %v: %v", way, spec.Args, err)
 	}
 	d := time.Since(begin)
 	end()
@@ -87,18 +87,11 @@ func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
 		p, err := Start(spec)
 		return func() { p.Wait() }, err
 	}
-	path, err := locate(spec.Command[0], spec.Dir)
-	if err != nil {
-		return nil, err
-	}
-	if path, err = behindShim(path, spec.Dir); err != nil { // as it is held, without a version manager
-		return nil, err
-	}
-	cmd := exec.Command(path, spec.Command[1:]...)
+	cmd := exec.Command(spec.Path, spec.Args[1:]...)
 	// Alike in what takes time, or gives it: a session has its own share of a busy
 	// machine, and certificates that the environment names are read by node.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Dir, cmd.Stdout, cmd.Env = spec.Dir, out, environment(DefaultLimit, "/tmp", nil, nil)
+	cmd.Dir, cmd.Stdout, cmd.Env = spec.Dir, out, environment(DefaultLimit, "/tmp", nil)
 	return func() { cmd.Wait() }, cmd.Start()
 }
 
@@ -118,10 +111,11 @@ func BenchmarkStart(b *testing.B) {
 			if _, err := exec.LookPath(g.command[0]); err != nil {
 				b.Skipf("there is no %s here", g.command[0])
 			}
-			spec := Spec{Command: g.command}
+			dir, run := "", g.command
 			if g.source != "" {
-				spec = buildGreeting(b, g.command, g.source)
+				dir, run = buildGreeting(b, g.command, g.source)
 			}
+			spec := command(b, None, dir, run...)
 			m := medians{}
 			for b.Loop() {
 				for _, way := range ways() {
@@ -133,8 +127,8 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-func buildGreeting(b *testing.B, command []string, source string) Spec {
-	dir := b.TempDir()
+func buildGreeting(b *testing.B, command []string, source string) (dir string, run []string) {
+	dir = b.TempDir()
 	name := filepath.Base(command[len(command)-1])
 	if name == "Bot" {
 		name = "Bot.java"
@@ -142,7 +136,8 @@ func buildGreeting(b *testing.B, command []string, source string) Spec {
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o644); err != nil {
 		b.Fatal(err)
 	}
-	build, run := command, []string{"./bot"}
+	build := command
+	run = []string{"./bot"}
 	if name == "Bot.java" {
 		build, run = []string{"javac", name}, command
 	}
@@ -151,7 +146,7 @@ func buildGreeting(b *testing.B, command []string, source string) Spec {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("%v: %v: %s", build, err, out)
 	}
-	return Spec{Command: run, Dir: dir}
+	return dir, run
 }
 
 // BenchmarkEnd is the time from a program's start to its end with all that was
@@ -161,7 +156,7 @@ func BenchmarkEnd(b *testing.B) {
 	for b.Loop() {
 		for _, way := range ways() {
 			begin := time.Now()
-			end, err := startAny(way, Spec{Command: []string{"/bin/true"}}, nil)
+			end, err := startAny(way, command(b, None, "", "/bin/true"), nil)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -178,13 +173,13 @@ func BenchmarkTwelve(b *testing.B) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		b.Skip("there is no python3 here")
 	}
-	m := medians{}
+	m, python := medians{}, command(b, None, "", "python3", "-c", "print(1)")
 	for b.Loop() {
 		for _, way := range ways() {
 			begin := time.Now()
 			var all sync.WaitGroup
 			for range 12 {
-				all.Go(func() { firstLine(b, way, Spec{Command: []string{"python3", "-c", "print(1)"}}) })
+				all.Go(func() { firstLine(b, way, python) })
 			}
 			all.Wait()
 			m.add(way, time.Since(begin))

@@ -19,7 +19,9 @@ func TestBuildRemoves(t *testing.T) {
 		for _, name := range []string{"bot.c", "notes", "src/a.c", "src/deep/b.c", "kept/c"} {
 			write(t, filepath.Join(dir, name), "x", 0o644)
 		}
-		s, out := play(t, Spec{Command: []string{"sh", "-c", "rm -r src notes kept/c; mkdir made; echo > made/bot; rm bot.c; echo > bot.c"}, Dir: dir, Build: true, Most: level})
+		spec := command(t, level, dir, "sh", "-c", "rm -r src notes kept/c; mkdir made; echo > made/bot; rm bot.c; echo > bot.c")
+		spec.Build = true
+		s, out := play(t, spec)
 		if s.Reason != Exited || s.Code != 0 {
 			t.Fatalf("at %s it %s (%v) and says %q", level, s, s.Err, out)
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // groupsV1 makes cgroups of version 1, for root: each controller has its own tree.
@@ -77,12 +79,12 @@ func (c *groupV1) file(controller, name string) string {
 
 func (c *groupV1) limit(l Limit) error {
 	for i, name := range memoryV1 {
-		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory+initMemory, 10))
+		err := writeFile(c.file("memory", name), strconv.FormatInt(l.Memory, 10))
 		if err != nil && !(i > 0 && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}
-	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+starter)); err != nil {
+	if err := writeFile(c.file("pids", "pids.max"), strconv.Itoa(l.Processes+initproc.Starter)); err != nil {
 		return err
 	}
 	c.room = strconv.Itoa(l.Processes)
@@ -136,6 +138,8 @@ func (c *groupV1) kill() {
 func (c *groupV1) outOfMemory() bool {
 	return event(c.file("memory", "memory.oom_control"), "oom_kill") > 0
 }
+
+func (c *groupV1) endsAll() bool { return false }
 
 func (c *groupV1) refused() bool { return event(c.file("pids", "pids.events"), "max") > 0 }
 

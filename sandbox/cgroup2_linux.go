@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // groupsV2 makes cgroups of version 2 below a directory without processes, so that its
@@ -35,6 +37,9 @@ type groupV2 struct {
 	cold *os.File // the file that controls the freezer
 }
 
+// initMemory is what init needs besides the program, in bytes.
+const initMemory = 8 << 20
+
 func (g groupsV2) create(l Limit) (group, error) {
 	c := &groupV2{dir: filepath.Join(g.base, groupName())}
 	if err := c.make(l); err != nil {
@@ -57,7 +62,7 @@ func (c *groupV2) make(l Limit) error {
 		{"memory.max", strconv.FormatInt(l.Memory+initMemory, 10)},
 		{"memory.swap.max", "0"},
 		{"memory.oom.group", "1"},
-		{"bot/pids.max", strconv.Itoa(l.Processes + initThreads)},
+		{"bot/pids.max", strconv.Itoa(l.Processes + initproc.InitThreads)},
 	} {
 		err := writeFile(c.file(f.name), f.value)
 		if err != nil && !(f.name == "memory.swap.max" && errors.Is(err, fs.ErrNotExist)) { // a kernel without swap
@@ -77,6 +82,7 @@ func (c *groupV2) enter() []*os.File { return nil }
 func (c *groupV2) leave() []note     { return []note{{c.out, "0"}, {c.most, c.room}} }
 func (c *groupV2) thaw() *os.File    { return nil } // SIGKILL ends frozen processes, too
 func (c *groupV2) kill()             { writeFile(c.file("cgroup.kill"), "1") }
+func (c *groupV2) endsAll() bool     { return true } // by memory.oom.group
 func (c *groupV2) outOfMemory() bool { return event(c.file("memory.events"), "oom_kill") > 0 }
 func (c *groupV2) refused() bool     { return event(c.file("bot/pids.events"), "max") > 0 }
 func (c *groupV2) freeze(on bool) error {

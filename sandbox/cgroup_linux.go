@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -11,13 +12,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // group counts and limits all processes of one sandbox together.
 type group interface {
-	// cloneInto returns a descriptor of the cgroup that init is started in, or -1. In that
-	// case the thread that starts the program enters the cgroups itself, and init
-	// enters the first, that of memory, too.
+	// cloneInto returns a descriptor of the cgroup that init is started in, so that its memory
+	// counts, too; or -1, and the thread that starts the program enters the cgroups itself.
 	cloneInto() int
 	enter() []*os.File
 	// leave returns what init writes after it has started the program, to be neither
@@ -30,6 +32,7 @@ type group interface {
 	// outOfMemory reports whether the kernel ended a process at the memory limit, refused
 	// whether it refused to start one at the limit of processes.
 	outOfMemory() bool
+	endsAll() bool // whether the kernel then ends all processes of the sandbox
 	refused() bool
 	usage() Usage
 	cpu() time.Duration // of all processes, also ended ones; 0 if unknown
@@ -48,9 +51,6 @@ type groups interface {
 	create(Limit) (group, error)
 }
 
-// initMemory is what init needs besides the program, in bytes.
-const initMemory = 8 << 20
-
 // groupPrefix begins the names of all cgroup directories.
 const groupPrefix = "timba-"
 
@@ -65,7 +65,7 @@ func groupName() string {
 // startOf returns when a process was started, in ticks since boot; "" if it does not
 // exist.
 func startOf(pid int) string {
-	f := statFields("/proc/" + strconv.Itoa(pid))
+	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
 		return ""
 	}
@@ -184,6 +184,33 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	}
 	v1, unified = parseGroups(string(own), string(mounts))
 	return v1, unified, nil
+}
+
+// Quotas returns the files cpu.stat of the cgroups of this program, from its own upwards, that
+// limit how much of the processors it may use.
+func Quotas() (files []string) {
+	v1, unified, err := ownGroups()
+	if err != nil {
+		return nil
+	}
+	for _, h := range []struct{ dir, file, none string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
+		for dir := h.dir; len(dir) > 1; dir = filepath.Dir(dir) {
+			limit, err := os.ReadFile(filepath.Join(dir, h.file))
+			if err == nil && !bytes.HasPrefix(limit, []byte(h.none)) {
+				files = append(files, filepath.Join(dir, "cpu.stat"))
+			}
+		}
+	}
+	return files
+}
+
+// Held returns for how long a cgroup held its processes back because of its quota; file is
+// its cpu.stat.
+func Held(file string) time.Duration {
+	if us := event(file, "throttled_usec"); us > 0 {
+		return time.Duration(us) * time.Microsecond
+	}
+	return time.Duration(event(file, "throttled_time")) // in version 1
 }
 
 // parseGroups returns the directories of this process's own cgroups: by controller for

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // A guardian is a separate process that cleans up after this program if it is ended by
@@ -37,7 +39,7 @@ const (
 // ward is the program's connection to its guardian.
 type ward struct {
 	mu    sync.Mutex
-	pipe  int // -1 while no guardian runs
+	pipe  *os.File // nil while no guardian runs
 	pid   int
 	known map[string]bool // messages
 }
@@ -48,7 +50,7 @@ func init() {
 	}
 }
 
-var guardian = ward{pipe: -1, known: map[string]bool{}}
+var guardian = ward{known: map[string]bool{}}
 
 // Guard makes the guardian remove a temporary directory if this program ends before
 // Unguard.
@@ -80,14 +82,7 @@ func (w *ward) add(message string) {
 		return
 	}
 	w.known[message] = true
-	if w.tell(message) {
-		return
-	}
-	if w.start() == nil { // send everything to the new guardian
-		for m := range w.known {
-			w.tell(m)
-		}
-	}
+	w.send(message)
 }
 
 func (w *ward) drop(message string) {
@@ -95,47 +90,64 @@ func (w *ward) drop(message string) {
 	defer w.mu.Unlock()
 	if w.known[message] {
 		delete(w.known, message)
-		w.tell(string(guardDrop) + message)
+		w.send(string(guardDrop) + message)
 	}
 }
 
-// tell sends a message, and gives up a guardian that does not read it.
-func (w *ward) tell(message string) bool {
-	if w.pipe < 0 {
-		return false
+// guardTime is how long a guardian may leave its pipe full before another one is started.
+var guardTime = 10 * time.Second
+
+// send sends a message, or starts a guardian that knows everything. It replaces one that has
+// ended or does not read.
+func (w *ward) send(message string) {
+	if w.pipe != nil && w.tell(message) == nil {
+		return
 	}
-	_, err := unix.Write(w.pipe, append([]byte(message), 0))
-	return !errors.Is(err, unix.EPIPE)
+	if w.start() != nil {
+		return
+	}
+	for m := range w.known {
+		if w.tell(m) != nil {
+			return // the next message finds the pipe broken or full again
+		}
+	}
+}
+
+func (w *ward) tell(message string) error {
+	if err := w.pipe.SetWriteDeadline(time.Now().Add(guardTime)); err != nil {
+		return err
+	}
+	_, err := w.pipe.Write(append([]byte(message), 0))
+	return err
 }
 
 func (w *ward) start() error {
-	if w.pipe >= 0 {
-		unix.Close(w.pipe)
-		unix.Wait4(w.pid, nil, unix.WNOHANG, nil)
+	if w.pipe != nil {
+		unix.Kill(w.pid, unix.SIGKILL) // before it takes the end of the pipe for that of this program
+		unix.Wait4(w.pid, nil, 0, nil)
+		w.pipe.Close()
+		w.pipe = nil
 	}
-	w.pipe = -1
-	var fds [2]int
-	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
 		return err
 	}
-	theirs := os.NewFile(uintptr(fds[0]), "wards")
 	defer theirs.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		unix.Close(fds[1])
+		ours.Close()
 		return err
 	}
 	defer null.Close()
 	attr := &os.ProcAttr{Dir: "/", Files: []*os.File{null, null, null, theirs}, Env: initEnv, Sys: &syscall.SysProcAttr{Setsid: true}}
 	p, err := os.StartProcess("/proc/self/exe", []string{guardianName}, attr)
 	if err != nil {
-		unix.Close(fds[1])
+		ours.Close()
 		return err
 	}
-	w.pid = p.Pid
+	w.pid, w.pipe = p.Pid, ours
 	p.Release()
-	w.pipe = fds[1]
-	return unix.SetNonblock(w.pipe, true)
+	return nil
 }
 
 // guardianMain reads messages until the program has ended, and cleans up after it.
@@ -143,7 +155,7 @@ func guardianMain() {
 	// Only the end of the program ends it; see ignoreSignals for why not signal.Ignore.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
-	in := bufio.NewReader(os.NewFile(lifeline, "wards"))
+	in := bufio.NewReader(os.NewFile(3, "wards"))
 	for {
 		message, err := in.ReadString(0)
 		if err != nil {
@@ -187,13 +199,9 @@ func clearAway(kind byte, what string) (done bool) {
 
 // killMarked ends the processes that have a variable and reports whether there were any.
 func killMarked(mark string) (found bool) {
-	want := []byte("\x00" + mark + "\x00")
-	for _, pid := range processes("/proc") {
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err == nil && pid != os.Getpid() && bytes.Contains(append([]byte{0}, env...), want) {
-			found = true
-			unix.Kill(pid, unix.SIGKILL)
-		}
+	for _, pid := range proc.Marked(mark) {
+		found = true
+		unix.Kill(pid, unix.SIGKILL)
 	}
 	return found
 }

@@ -7,19 +7,18 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // realPython returns a Python of this machine that needs files of its own.
 func realPython(t *testing.T) string {
 	t.Helper()
-	path, err := locate("python3", "")
-	if err == nil {
-		path, err = behindShim(path, "")
-	}
+	found, err := interpreter.Find("python3", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
+	return found.Path
 }
 
 func write(t *testing.T, path, text string, mode os.FileMode) string {
@@ -159,12 +158,12 @@ print(42 if other == sys.executable else (other, sys.executable))`
 			write(t, dir+"/bot.py", bot, 0o644)
 			c.make(home, dir)
 			for _, level := range here(t) {
-				s, out := play(t, Spec{Command: c.command, Dir: dir, Most: level})
+				s, out := play(t, command(t, level, dir, c.command...))
 				if s.Reason != Exited || s.Code != 0 || out != "42\n" {
 					t.Errorf("at %s it %s (%v) and says %q", level, s, s.Err, out)
 				}
 				secrets := fmt.Sprintf("cat %s/.ssh/secret %s/.local/share/secret; ls %s/.ssh", home, home, home)
-				if _, out := play(t, Spec{Command: []string{"sh", "-c", secrets}, Dir: dir, Most: level}); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
+				if _, out := play(t, command(t, level, dir, "sh", "-c", secrets)); strings.Contains(strings.ReplaceAll(out, "/secret", ""), "secret") {
 					t.Errorf("at %s secrets are seen: %s", level, out)
 				}
 			}
@@ -214,7 +213,7 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 			home, dir := world(t)
 			t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
 			c.make(home, dir)
-			_, err := findProgram("./bot", dir)
+			_, err := interpreter.Find("./bot", dir)
 			if err == nil || !strings.Contains(err.Error(), "leads to") {
 				t.Fatalf("the error is %v", err)
 			}

@@ -1,12 +1,18 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func init() {
@@ -76,6 +82,103 @@ func TestRefereeKilled(t *testing.T) {
 			})
 		}
 	}
+}
+
+func init() {
+	// A program whose guardian stops reading, and is never heard of again.
+	actions["guarded"] = func(args []string) {
+		guardTime = time.Millisecond
+		Guard(args[0] + "-first")
+		first := guardian.pid
+		unix.Kill(first, unix.SIGSTOP)
+		for i := range 2000 { // more than a pipe has room for
+			Guard(fmt.Sprintf("%s-%060d", args[0], i))
+			Unguard(fmt.Sprintf("%s-%060d", args[0], i))
+		}
+		Guard(args[0])
+		if guardian.pid == first {
+			unix.Kill(first, unix.SIGCONT)
+		}
+		fmt.Println("ready")
+		hang()
+	}
+}
+
+// TestGuardianStops: a guardian that does not read is replaced by one that knows everything.
+func TestGuardianStops(t *testing.T) {
+	dir := mkdir(t, filepath.Join(t.TempDir(), "left"))
+	cmd := exec.Command(exe(), "do", "guarded", dir)
+	out, err := cmd.StdoutPipe()
+	kit.Must(t, err)
+	kit.Must(t, cmd.Start())
+	line := make([]byte, 6)
+	if _, err := io.ReadFull(out, line); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	kit.Until(t, "the directory of a program that was killed is gone", func() bool {
+		_, err := os.Stat(dir)
+		return errors.Is(err, os.ErrNotExist)
+	})
+}
+
+// TestFreezeFails: a freeze that failed is tried again, and so is its end.
+func TestFreezeFails(t *testing.T) {
+	state := kit.Get[*os.File](t)(os.Create(filepath.Join(t.TempDir(), "state")))
+	defer state.Close()
+	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // not to be written to
+	defer broken.Close()
+	p := &Process{level: Full, aside: true}
+	for _, c := range []struct {
+		do   func() error
+		want string
+	}{{p.Freeze, "1"}, {p.Thaw, "0"}} {
+		p.group = &groupV2{cold: broken}
+		if err := c.do(); err == nil {
+			t.Error("no error")
+		}
+		p.group = &groupV2{cold: state}
+		kit.Must(t, c.do())
+		if got := kit.Get[[]byte](t)(os.ReadFile(state.Name())); string(got) != c.want {
+			t.Errorf("the file has %q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestWatch: only limits are watched that the kernel does not enforce, and nothing waits for a
+// check in progress.
+func TestWatch(t *testing.T) {
+	limited := Limit{CPU: time.Second}
+	for _, c := range []struct {
+		p    *Process
+		want bool
+	}{
+		{&Process{}, false},
+		{&Process{limit: limited}, false}, // init does
+		{&Process{group: &groupV2{}}, false},
+		{&Process{group: &groupV2{}, limit: limited}, true},
+		{&Process{group: &groupV1{}}, true},
+	} {
+		if got := c.p.watched(); got != c.want {
+			t.Errorf("%+v is watched: %t", c.p, got)
+		}
+	}
+
+	dir := t.TempDir()
+	events := filepath.Join(dir, "memory.oom_control")
+	kit.Must(t, unix.Mkfifo(events, 0o600))
+	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}}
+	w := watcher{running: map[*Process]struct{}{}}
+	w.add(p)
+	held := kit.Get[*os.File](t)(os.OpenFile(events, os.O_WRONLY, 0)) // a check reads it from now on
+	w.remove(p)
+	held.Close()
+	kit.Until(t, "the watcher has ended", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return !w.awake
+	})
 }
 
 func checkSwept(t *testing.T) {
@@ -183,7 +286,7 @@ func BenchmarkTurn(b *testing.B) {
 	for level := Probe().Level; level > Weak; level-- {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w, Most: level})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Most: level})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -195,7 +298,7 @@ func BenchmarkTurn(b *testing.B) {
 	if Probe().Level == Full {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Command: []string{"/bin/cat"}, Stdin: r, Stdout: w})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w})
 			if err != nil {
 				b.Fatal(err)
 			}

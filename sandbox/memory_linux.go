@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // MachineMemory returns the bytes of memory that this process and all that it starts
@@ -11,7 +13,7 @@ import (
 // cannot be found out.
 func MachineMemory() int64 {
 	info, _ := os.ReadFile("/proc/meminfo")
-	memory := kilobytes(info, "MemTotal:") << 10
+	memory := proc.Kilobytes(info, "MemTotal:") << 10
 	v1, unified, err := ownGroups()
 	if err != nil {
 		return memory

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
-	"bytes"
 	"os"
 	"strconv"
+	"time"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // Usage returns what the sandbox has used so far; after Wait, that of its Status. Without
@@ -15,16 +17,33 @@ func (p *Process) Usage() Usage {
 	case p.gone:
 		return p.status.Usage
 	case p.group != nil:
-		return p.group.usage()
+		p.noteOwn()
+		return p.spent()
 	case p.init == nil:
 		return Usage{}
 	}
 	return usageBelow(p.init.Pid)
 }
 
+// spent returns what the program has used, without what init has in a cgroup that counts both.
+func (p *Process) spent() Usage {
+	u := p.group.usage()
+	if p.group.cloneInto() >= 0 {
+		u.Memory = min(max(0, u.Memory-p.own), p.limit.Memory)
+	}
+	return u
+}
+
+// noteOwn notes how much memory init has while it runs.
+func (p *Process) noteOwn() {
+	if p.init != nil {
+		p.own = max(p.own, proc.Anonymous(strconv.Itoa(p.init.Pid)))
+	}
+}
+
 // usageBelow returns what the descendants of a process use.
 func usageBelow(pid int) (u Usage) {
-	for _, child := range childrenOf(pid) {
+	for _, child := range proc.Children(pid) {
 		u.add(UsageOf(child))
 	}
 	return u
@@ -35,9 +54,9 @@ func usageBelow(pid int) (u Usage) {
 // memory, in which shared memory counts several times.
 func UsageOf(pid int) Usage {
 	dir := "/proc/" + strconv.Itoa(pid)
-	u := Usage{CPU: cpuOf(dir), Processes: 1}
+	u := Usage{CPU: proc.CPU(dir), Processes: 1}
 	if status, err := os.ReadFile(dir + "/status"); err == nil {
-		u.Memory = kilobytes(status, "\nVmHWM:") << 10
+		u.Memory = proc.Kilobytes(status, "\nVmHWM:") << 10
 	}
 	u.add(usageBelow(pid))
 	return u
@@ -50,19 +69,30 @@ func (u *Usage) add(o Usage) {
 	u.Processes += o.Processes
 }
 
-// childrenOf returns the children of all threads of a process.
-func childrenOf(pid int) (pids []int) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-	for _, tid := range processes(dir) {
-		list, err := os.ReadFile(dir + strconv.Itoa(tid) + "/children")
-		if err != nil {
-			continue
-		}
-		for _, f := range bytes.Fields(list) {
-			if pid, err := strconv.Atoi(string(f)); err == nil {
-				pids = append(pids, pid)
-			}
-		}
+// Pid returns the number of the first process, 0 if it has ended.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.init == nil {
+		return 0
 	}
-	return pids
+	return p.init.Pid
+}
+
+// Threads returns the file that lists the threads of all processes; "" without a cgroup.
+func (p *Process) Threads() string {
+	if p.group == nil {
+		return ""
+	}
+	return p.group.threads()
+}
+
+// CPU returns the CPU time of all processes, also ended ones; without a cgroup only after Wait.
+func (p *Process) CPU() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone || p.group == nil {
+		return p.status.Usage.CPU
+	}
+	return p.group.cpu()
 }

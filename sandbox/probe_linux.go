@@ -82,6 +82,15 @@ func seccompError() error {
 	return nil
 }
 
+// landlockABI returns the version of Landlock, or an error if the kernel has none.
+func landlockABI() (int, error) {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(abi), nil
+}
+
 func landlockLayer() Layer {
 	_, err := landlockABI()
 	return layer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it only mount namespaces protect files")
@@ -138,7 +147,7 @@ func tryLevel(level Level) error {
 		return err
 	}
 	defer r.Close()
-	p, err := startAs(Spec{Command: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level, probeName)
+	p, err := start(Spec{Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level)
 	w.Close()
 	if err != nil {
 		return err
@@ -152,6 +161,9 @@ func tryLevel(level Level) error {
 	}
 	return nil
 }
+
+// probeName is the name under which this program is started to test a sandbox.
+const probeName = "timba-sandbox-probe"
 
 // levelName is the variable with the level that a probe runs at.
 const levelName = "TIMBA_SANDBOX_LEVEL"

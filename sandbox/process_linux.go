@@ -1,20 +1,42 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
+	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
+
+// called reports whether this program has called MaybeInit; otherwise it cannot serve as
+// an init when it is started again.
+var called atomic.Bool
+
+var errNoInit = errors.New("this program does not call sandbox.MaybeInit first in main")
+
+// MaybeInit must be called first in main and in TestMain: it allows starting this program
+// again as a sandbox's init. It does not return in a process that was started to test a
+// sandbox. The sandbox asks for a cgroup by d if it has none.
+func MaybeInit(d Delegate) {
+	delegate = d
+	called.Store(true)
+	if len(os.Args) > 0 && os.Args[0] == probeName {
+		probeMain()
+	}
+}
 
 // Process is a running sandbox.
 type Process struct {
@@ -30,7 +52,8 @@ type Process struct {
 	frozen atomic.Bool
 	mu     sync.Mutex // kill and what it uses
 	gone   bool
-	aside  bool // init is known to have left the cgroup that is frozen
+	own    int64 // bytes of init
+	aside  bool  // init is known to have left the cgroup that is frozen
 	once   sync.Once
 	status Status
 }
@@ -50,10 +73,7 @@ func Start(s Spec) (*Process, error) {
 	return start(s, level)
 }
 
-func start(s Spec, level Level) (*Process, error) { return startAs(s, level, "") }
-
-// startAs starts a program under another name.
-func startAs(s Spec, level Level, name string) (*Process, error) {
+func start(s Spec, level Level) (*Process, error) {
 	if !called.Load() {
 		return nil, step("start", errNoInit)
 	}
@@ -61,31 +81,28 @@ func startAs(s Spec, level Level, name string) (*Process, error) {
 	if err != nil {
 		return nil, step("program", err)
 	}
-	if name != "" {
-		c.Argv = append([]string{name}, c.Argv[1:]...)
-	}
-	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: c.Limit}
+	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
 		return nil, err
 	}
-	if p.group != nil {
+	if p.watched() {
 		watch.add(p)
 	}
 	return p, nil
 }
 
 // prepare makes the configuration of an init, except its user.
-func (s Spec) prepare(level Level) (*config, error) {
+func (s Spec) prepare(level Level) (*initproc.Config, error) {
 	limit, err := s.Limit.check()
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Command) == 0 {
-		return nil, errors.New("the command is empty")
+	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
+		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &config{Level: level, UID: -1, Argv: s.Command, Build: s.Build, Limit: limit, Group: level == Full, Weights: weigh(limit)}
+	c := &initproc.Config{Spaces: level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
@@ -95,38 +112,32 @@ func (s Spec) prepare(level Level) (*config, error) {
 	if s.Build && (c.Own == nil || level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
-	found, err := findProgram(s.Command[0], s.Dir)
-	if err != nil {
+	if err := showAll(c, s.Show); err != nil {
 		return nil, err
 	}
-	c.Path = found.path
-	var more program
-	if found.any {
-		more = interpreters()
-	}
-	if err := c.showAll(slices.Concat(found.show, more.show, s.ReadOnly)); err != nil {
-		return nil, err
-	}
+	c.ABI, err = landlockABI()
 	if level > Weak {
-		c.Home = c.home()
+		c.Home = home(c)
+	} else if err != nil {
+		return nil, err
 	}
 	if c.Dir == "" {
 		c.Dir = cmp.Or(c.Home, "/")
 	}
-	c.Env = environment(limit, c.Home, append(found.bins, more.bins...), s.Env)
+	c.Env = environment(limit, c.Home, s.Env)
 	return c, nil
 }
 
 // home returns the writable directory: /tmp, unless something is shown below it. Rules of
 // Landlock apply to all mounts below a directory, so the program could write to a named
 // pipe in its own directory.
-func (c *config) home() string {
+func home(c *initproc.Config) string {
 	show := c.Show
 	if c.Own != nil {
 		show = append(show, *c.Own)
 	}
 	for _, b := range show {
-		if within(b.Target, "/tmp") {
+		if plan.Within(b.Target, "/tmp") {
 			return "/scratch"
 		}
 	}
@@ -134,7 +145,7 @@ func (c *config) home() string {
 }
 
 // ownDir returns a program's directory by its own path and by its path without links.
-func ownDir(dir string) (*bind, error) {
+func ownDir(dir string) (*initproc.Bind, error) {
 	target, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -151,15 +162,15 @@ func ownDir(dir string) (*bind, error) {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
 	for _, path := range []string{source, target} {
-		if path == "/" || within("/proc", path) || within(path, "/proc", "/dev", "/sys") {
+		if path == "/" || plan.Within("/proc", path) || plan.Within(path, "/proc", "/dev", "/sys") {
 			return nil, fmt.Errorf("%s cannot be a program's directory: put the program in a separate directory", path)
 		}
 	}
-	return &bind{source, target}, nil
+	return &initproc.Bind{Source: source, Target: target}, nil
 }
 
 // showAll returns the paths to bind: outer ones first, and none that is visible already.
-func (c *config) showAll(paths []string) error {
+func showAll(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		target, err := filepath.Abs(path)
 		if err != nil {
@@ -169,22 +180,84 @@ func (c *config) showAll(paths []string) error {
 		if err != nil {
 			return err
 		}
-		c.Show = append(c.Show, bind{source, target})
+		c.Show = append(c.Show, initproc.Bind{Source: source, Target: target})
 	}
-	slices.SortStableFunc(c.Show, func(a, b bind) int { return len(a.Target) - len(b.Target) })
+	slices.SortStableFunc(c.Show, func(a, b initproc.Bind) int { return len(a.Target) - len(b.Target) })
 	var seen []string
-	c.Show = slices.DeleteFunc(c.Show, func(b bind) bool {
-		covered := c.Level > Weak && within(b.Target, append(seen, shownDirs...)...)
+	c.Show = slices.DeleteFunc(c.Show, func(b initproc.Bind) bool {
+		covered := c.Spaces && plan.Within(b.Target, append(seen, plan.Programs...)...)
 		seen = append(seen, b.Target)
 		return covered
 	})
-	if f := c.Own; f != nil && !c.Build && within(f.Target, append(seen, shownDirs...)...) {
+	if f := c.Own; f != nil && !c.Build && plan.Within(f.Target, append(seen, plan.Programs...)...) {
 		c.Own = nil
 	}
 	return nil
 }
 
-func (p *Process) start(s Spec, c *config) error {
+// environment returns the environment of a program, with the sizes that runtimes would
+// otherwise take from the machine.
+func environment(l Limit, home string, more []string) []string {
+	const mb = 1 << 20
+	env := []string{
+		"PATH=" + plan.Path,
+		"HOME=" + cmp.Or(home, "/"),
+		"LANG=C.UTF-8",
+		"USER=bot",
+		// Half for the heap: the rest of a JVM is as large. It would write its counters to
+		// a file.
+		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
+		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
+		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
+		"MALLOC_ARENA_MAX=2",
+	}
+	if home != "" {
+		env = append(env, "TMPDIR="+home)
+	}
+	for _, e := range more {
+		name, _, _ := strings.Cut(e, "=")
+		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		env = append(env, e)
+	}
+	return env
+}
+
+// systemPaths are shown in every sandbox if they exist: programs, libraries and their
+// configuration. Links stay links.
+var systemPaths = append(slices.Clone(plan.Programs),
+	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/ssl/openssl.cnf", // without it Node exits
+	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
+)
+
+// systemPatterns are further paths, as patterns.
+var systemPatterns = []string{"/etc/java*", "/etc/python*"}
+
+// system returns the paths of the system that a sandbox shows.
+func system() []string {
+	paths := slices.Clone(systemPaths)
+	for _, pattern := range systemPatterns {
+		found, _ := filepath.Glob(pattern) // the patterns are well-formed
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// weigh returns the weights on this machine.
+func weigh(l Limit) initproc.Weights {
+	buffer := number("/proc/sys/net/core/wmem_default")
+	if buffer == 0 {
+		buffer = 212992
+	}
+	return initproc.Weights{
+		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
+		Pipe:   16 * int64(os.Getpagesize()),
+		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
+		Other:  512,
+	}
+}
+
+func (p *Process) start(s Spec, c *initproc.Config) error {
 	root := os.Geteuid() == 0
 	var err error
 	if root {
@@ -217,7 +290,7 @@ func (p *Process) start(s Spec, c *config) error {
 		if err != nil {
 			return step("cgroup", err)
 		}
-		if p.group, err = all.create(c.Limit); err != nil {
+		if p.group, err = all.create(p.limit); err != nil {
 			return step("cgroup", err)
 		}
 		enter, leave, thaw := p.group.enter(), p.group.leave(), p.group.thaw()
@@ -235,7 +308,7 @@ func (p *Process) start(s Spec, c *config) error {
 			attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
 		}
 	}
-	if c.Level > Weak {
+	if c.Spaces {
 		attr.Sys.Cloneflags = namespaces
 		if !root {
 			attr.Sys.Cloneflags |= unix.CLONE_NEWUSER
@@ -243,10 +316,10 @@ func (p *Process) start(s Spec, c *config) error {
 			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 		}
 	}
-	if p.init, err = os.StartProcess("/proc/self/exe", []string{initName}, attr); err != nil {
+	if p.init, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
 		return step("namespaces", err)
 	}
-	return step("lifeline", p.tell(c))
+	return p.tell(c)
 }
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -255,8 +328,11 @@ const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | un
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=none"}
 
 // tell sends an init its configuration.
-func (p *Process) tell(c *config) error {
-	data, err := json.Marshal(c)
+func (p *Process) tell(c *initproc.Config) error {
+	if err := p.filter(c); err != nil {
+		return step("seccomp", err)
+	}
+	data, err := c.Encode(), error(nil)
 	for err == nil && len(data) > 0 {
 		var n int
 		// Without SIGPIPE if init has ended.
@@ -268,7 +344,7 @@ func (p *Process) tell(c *config) error {
 	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
 		return nil // Wait reports why
 	}
-	return err
+	return step("lifeline", err)
 }
 
 // PidFD returns a descriptor that becomes readable when the sandbox has ended; valid
@@ -294,6 +370,7 @@ func (p *Process) kill() {
 		return
 	}
 	if p.group != nil {
+		p.noteOwn()
 		p.group.kill()
 	}
 	if p.init != nil {
@@ -329,8 +406,11 @@ func (p *Process) freeze(on bool) error {
 		}
 		p.aside = true
 	}
+	if err := p.group.freeze(on); err != nil {
+		return step("freeze", err)
+	}
 	p.frozen.Store(on)
-	return step("freeze", p.group.freeze(on))
+	return nil
 }
 
 // awaitAside waits until init has left the cgroup that is frozen, or has ended.
@@ -362,13 +442,17 @@ func (p *Process) wait() {
 		p.init.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
-	p.status = p.judge(p.lastReport())
+	r := p.lastReport()
+	p.status = p.judge(r)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.gone = true
 	if p.group != nil {
 		peak := p.status.Usage.Memory // of the largest process
-		p.status.Usage = p.group.usage()
+		if r != nil {
+			p.own = max(p.own, r.Own)
+		}
+		p.status.Usage = p.spent()
 		if p.status.Usage.Memory == 0 { // version 2 of cgroups before Linux 5.19
 			p.status.Usage.Memory = peak
 		}
@@ -388,7 +472,7 @@ func (p *Process) wait() {
 }
 
 // lastReport returns init's report; nil if init was ended before it sent one.
-func (p *Process) lastReport() *report {
+func (p *Process) lastReport() *initproc.Report {
 	var data []byte
 	var buf [4096]byte
 	for p.line >= 0 {
@@ -401,8 +485,8 @@ func (p *Process) lastReport() *report {
 		}
 		data = append(data, buf[:n]...)
 	}
-	var r report
-	if json.Unmarshal(data, &r) != nil {
+	var r initproc.Report
+	if r.Decode(bytes.TrimPrefix(data, []byte{initproc.Aside})) != nil {
 		return nil
 	}
 	return &r
@@ -410,22 +494,26 @@ func (p *Process) lastReport() *report {
 
 // judge sets the reason of an end: the effect of a limit looks like a signal or an error
 // of the program.
-func (p *Process) judge(r *report) (s Status) {
+func (p *Process) judge(r *initproc.Report) (s Status) {
 	switch {
 	case r == nil:
 		s.Reason = Killed
-	case r.Reason == Exited:
+	case r.End == initproc.Exited:
 		if ws := syscall.WaitStatus(r.Wait); ws.Signaled() {
 			s.Reason, s.Signal = Signalled, ws.Signal()
 		} else {
 			s.Code = ws.ExitStatus()
 		}
-	case r.Reason == NotStarted:
-		s.Reason, s.Step, s.Err = NotStarted, r.Step, r.err()
-	case r.Reason == ProcessLimit: // init counted too many, and killed them
+	case r.End == initproc.NotStarted:
+		s.Reason, s.Step, s.Err = NotStarted, r.Step, reported(r)
+	case r.End == initproc.ProcessLimit: // init counted too many, and killed them
 		s.Reason, s.Signal = ProcessLimit, unix.SIGKILL
+	case r.End == initproc.MemoryLimit:
+		s.Reason = MemoryLimit
+	case r.End == initproc.CPULimit:
+		s.Reason = CPULimit
 	default:
-		s.Reason = r.Reason
+		s.Reason = Killed
 	}
 	if r != nil {
 		s.Usage = Usage{Memory: r.Peak, CPU: time.Duration(r.CPU)}
@@ -448,7 +536,7 @@ func (p *Process) judge(r *report) (s Status) {
 	return s
 }
 
-func (r *report) err() error {
+func reported(r *initproc.Report) error {
 	if r.Errno == 0 {
 		return errors.New(r.Text)
 	}
@@ -466,8 +554,13 @@ func (e *remoteError) Error() string { return e.text }
 // Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// watcher checks at intervals what cgroups count but do not limit: CPU time and, in
-// version 1, whether the memory limit has ended one process of several.
+// watched reports whether a limit of the sandbox is not the kernel's: that of CPU time and, in
+// version 1 of cgroups, that of memory for all processes together.
+func (p *Process) watched() bool {
+	return p.group != nil && (p.limit.CPU > 0 || !p.group.endsAll())
+}
+
+// watcher checks at intervals the limits of sandboxes that the kernel does not enforce.
 type watcher struct {
 	mu      sync.Mutex
 	running map[*Process]struct{}
@@ -486,7 +579,7 @@ func (w *watcher) add(p *Process) {
 	}
 }
 
-// remove stops watching a process, and waits for a check in progress.
+// remove stops watching a process. A check in progress finds no files any more.
 func (w *watcher) remove(p *Process) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -495,23 +588,33 @@ func (w *watcher) remove(p *Process) {
 
 // run checks until it has nothing to watch.
 func (w *watcher) run() {
-	for w.look() {
-		time.Sleep(pollEvery)
+	for {
+		list := w.list()
+		if len(list) == 0 {
+			return
+		}
+		for _, p := range list {
+			p.check()
+		}
+		time.Sleep(initproc.PollEvery)
 	}
 }
 
-func (w *watcher) look() (more bool) {
+// list returns the processes to check.
+func (w *watcher) list() []*Process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for p := range w.running {
-		switch {
-		case p.frozen.Load():
-		case p.group.outOfMemory():
-			p.end(MemoryLimit)
-		case p.limit.CPU > 0 && p.group.usage().CPU > p.limit.CPU:
-			p.end(CPULimit)
-		}
-	}
 	w.awake = len(w.running) > 0
-	return w.awake
+	return slices.Collect(maps.Keys(w.running))
+}
+
+// check ends a process that has reached a limit.
+func (p *Process) check() {
+	switch {
+	case p.frozen.Load():
+	case !p.group.endsAll() && p.group.outOfMemory():
+		p.end(MemoryLimit)
+	case p.limit.CPU > 0 && p.group.cpu() > p.limit.CPU:
+		p.end(CPULimit)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // countProcesses starts processes of one thread until it is refused one, which ends it, and
@@ -13,24 +15,24 @@ import (
 const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
 
 // TestProcessLimit: a program gets as many processes as its limit says and not many more:
-// one where it has a user of its own, else initThreads, or at WEAK, which counts them only
+// one where it has a user of its own, else initproc.InitThreads, or at WEAK, which counts them only
 // now and then, three times the limit. docs/sandbox.md has these numbers. A cgroup of
 // version 1 tells it also of a program that reaches its limit before init has stepped aside.
 func TestProcessLimit(t *testing.T) {
 	more := func(level Level, most int) int {
 		switch {
 		case os.Geteuid() == 0:
-			return starter
+			return initproc.Starter
 		case level == Weak:
 			return 3 * most
 		}
-		return initThreads
+		return initproc.InitThreads
 	}
 	for _, level := range here(t) {
 		for _, most := range []int{24, DefaultLimit.Processes} {
 			t.Run(fmt.Sprintf("%s/%d", level, most), func(t *testing.T) {
 				spec := self(level)
-				spec.Command, spec.Limit.Processes = []string{"sh", "-c", countProcesses}, most
+				spec.Path, spec.Args, spec.Limit.Processes = "/bin/sh", []string{"sh", "-c", countProcesses}, most
 				status, out := play(t, spec)
 				var got int
 				for _, word := range strings.Fields(out) {

@@ -212,13 +212,14 @@ func (s Status) String() string {
 
 // Spec is a program to run and what it may see and use.
 type Spec struct {
-	Command []string // the first word is searched in PATH, or is relative to Dir if it has a slash
+	Path string   // of the file to start, absolute: interpreter.Find finds it
+	Args []string // the command; its first word is the name that the program is started under
 	// Dir is the program's working directory: read-only, at its own path. With Build the
 	// program works on a copy of it, whose files replace those of Dir if the program
 	// exits with status 0. "" for none.
-	Dir      string
-	Build    bool
-	ReadOnly []string // further paths to show, read-only
+	Dir   string
+	Build bool
+	Show  []string // further paths to show, read-only
 	// Env is added to the sandbox's own small environment; the caller's is not
 	// inherited.
 	Env                   []string

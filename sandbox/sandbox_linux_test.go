@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/sandbox/internal/plan"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // here returns the levels that this machine has, the best first.
@@ -42,7 +45,17 @@ func here(t *testing.T) (levels []Level) {
 
 // self returns a Spec of an action of the test binary.
 func self(level Level, args ...string) Spec {
-	return Spec{Command: append([]string{exe(), "do"}, args...), Most: level, Level: level, Limit: smallLimit}
+	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), Show: []string{exe()}, Most: level, Level: level, Limit: smallLimit}
+}
+
+// command returns the Spec of a command, as those make it who start bots.
+func command(t testing.TB, level Level, dir string, words ...string) Spec {
+	t.Helper()
+	found, err := interpreter.Find(words[0], dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Spec{Path: found.Path, Args: words, Show: found.Show, Env: found.Env, Dir: dir, Most: level}
 }
 
 var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
@@ -185,13 +198,23 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// TestUsageOfInit: the memory of init is not that of the program.
+func TestUsageOfInit(t *testing.T) {
+	for _, level := range here(t) {
+		s, _ := play(t, command(t, level, "", "/bin/true"))
+		if s.Reason != Exited || s.Usage.Memory > 1<<20 {
+			t.Errorf("%s: /bin/true %s and has used %d KiB of memory", level, s, s.Usage.Memory>>10)
+		}
+	}
+}
+
 func TestNotStarted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bad"), []byte("neither a program nor a script"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, level := range here(t) {
-		p, err := Start(Spec{Command: []string{"./bad"}, Dir: dir, Most: level})
+		p, err := Start(command(t, level, dir, "./bad"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,17 +227,16 @@ func TestNotStarted(t *testing.T) {
 		spec Spec
 		want string
 	}{
-		{Spec{}, "the command is empty"},
-		{Spec{Command: []string{"no-such-program-anywhere"}}, "executable file not found"},
-		{Spec{Command: []string{"./none"}, Dir: dir}, "no such file or directory"},
-		{Spec{Command: []string{"ls"}, Dir: "/"}, "cannot be a program's directory"},
-		{Spec{Command: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's directory"},
-		{Spec{Command: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a directory"},
-		{Spec{Command: []string{"ls"}, ReadOnly: []string{dir + "/none"}}, "no such file or directory"},
-		{Spec{Command: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
-		{Spec{Command: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
-		{Spec{Command: []string{"ls"}, Build: true}, "a build needs a directory"},
-		{Spec{Command: []string{"ls"}, Level: Full, Most: Weak}, "but FULL is required"},
+		{Spec{}, "is not the absolute path of a program"},
+		{Spec{Path: "ls", Args: []string{"ls"}}, "is not the absolute path of a program"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: "/"}, "cannot be a program's directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Show: []string{dir + "/none"}}, "no such file or directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Build: true}, "a build needs a directory"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: Full, Most: Weak}, "but FULL is required"},
 	} {
 		p, err := Start(c.spec)
 		if err == nil {
@@ -405,7 +427,7 @@ func TestWhatIsSeen(t *testing.T) {
 				continue // paths are seen, not what is in them
 			}
 			spec := self(level, "see", "file", mine+"/file", shown+"/file", hidden, "/etc/shadow", "/root", "/home", "/var", "/usr/bin", "/proc/1", "/proc/self", "/sys", "/dev/tty")
-			spec.Dir, spec.ReadOnly = mine, []string{shown}
+			spec.Dir, spec.Show = mine, append(spec.Show, shown)
 			s, out := play(t, spec)
 			want := "file\n" + mine + "/file\n" + shown + "/file\n/usr/bin\n/proc/self\n"
 			if s.Code != 0 || out != want {
@@ -428,7 +450,7 @@ func TestEnvironment(t *testing.T) {
 	spec := self(Probe().Level, "env")
 	spec.Env = []string{"LANG=C", "BOT=1"}
 	home := "/tmp"
-	if within(exe(), "/tmp") { // where go test builds it
+	if plan.Within(exe(), "/tmp") { // where go test builds it
 		home = "/scratch"
 	}
 	temporary := "TMPDIR=" + home + "\n"
@@ -511,12 +533,12 @@ func TestInterpreters(t *testing.T) {
 		{"ruby", "-e", "puts 6*7"},
 		{"sh", "-c", "echo $((6*7))"},
 	} {
-		if _, err := locate(c[0], ""); err != nil {
+		if _, err := exec.LookPath(c[0]); err != nil {
 			continue
 		}
 		ran++
 		for _, level := range here(t) {
-			s, out := play(t, Spec{Command: c, Most: level})
+			s, out := play(t, command(t, level, "", c...))
 			if s.Reason != Exited || s.Code != 0 || out != "42\n" {
 				t.Errorf("%s at %s %s (%v) and says %q", c[0], level, s, s.Err, out)
 			}
@@ -533,7 +555,7 @@ func TestScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("#!/usr/bin/env python3\nprint(6*7)\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if s, out := play(t, Spec{Command: []string{"./bot"}, Dir: dir}); out != "42\n" {
+	if s, out := play(t, command(t, None, dir, "./bot")); out != "42\n" {
 		t.Errorf("it %s (%v) and says %q", s, s.Err, out)
 	}
 }

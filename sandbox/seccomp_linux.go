@@ -3,11 +3,11 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"os"
-	"unsafe"
 
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // The filter of system calls is a list of denied calls: runtimes make too many others to
@@ -118,8 +118,27 @@ func equal(values ...uint32) (tests []bpf.JumpIf) {
 	return tests
 }
 
-// filter returns the filter for a configuration.
-func (c *config) filter(abi int) []bpf.Instruction {
+// filter adds the filter to a configuration for an init that has started.
+func (p *Process) filter(c *initproc.Config) error {
+	if auditArch == 0 {
+		return errors.New("the system calls of this architecture are not known")
+	}
+	pid := uint32(1)
+	if !c.Spaces {
+		pid = uint32(p.init.Pid)
+	}
+	raw, err := bpf.Assemble(filter(c, pid))
+	if err != nil {
+		return fmt.Errorf("assembling the filter: %w", err)
+	}
+	for _, r := range raw {
+		c.Filter = append(c.Filter, initproc.Instruction(r.Op, r.Jt, r.Jf, r.K))
+	}
+	return nil
+}
+
+// filter returns the filter for a configuration; pid is the number of init.
+func filter(c *initproc.Config, pid uint32) []bpf.Instruction {
 	var p filterProgram
 	// First, because the numbers below are those of one architecture: calls of another,
 	// as by int 0x80, would pass the list.
@@ -139,7 +158,7 @@ func (c *config) filter(abi int) []bpf.Instruction {
 		p.on(call, retErrno(unix.EPERM))
 	}
 	if !c.Group {
-		c.filterHoldings(&p)
+		p.filterHoldings()
 	}
 	if !c.Build { // compilers lock their caches
 		for _, call := range append(meetings, oldMeetings...) {
@@ -156,18 +175,18 @@ func (c *config) filter(abi int) []bpf.Instruction {
 			bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: shared, SkipTrue: 1}, retErrno(unix.ENOMEM), retAllow)
 	}
 	// The program's limits that are lower than init's are soft limits.
-	soft := equal(uint32(softLimits[0]), uint32(softLimits[1]))
+	soft := equal(uint32(initproc.SoftLimits[0]), uint32(initproc.SoftLimits[1]))
 	p.onArgument(unix.SYS_SETRLIMIT, 0, soft, retErrno(unix.EPERM))
-	if c.Level == Weak {
-		c.filterWeak(&p, abi)
+	if !c.Spaces {
+		p.filterWeak(c.ABI)
 	}
 	p.onArgument(unix.SYS_PRLIMIT64, 1, soft, retErrno(unix.EPERM)) // even to read: the pointer of the new limit is two words
 	p.onArgument(unix.SYS_CLONE, 0, []bpf.JumpIf{{Cond: bpf.JumpBitsSet, Val: cloneNamespaces}}, retErrno(unix.EPERM))
-	c.filterSockets(&p)
+	p.filterSockets()
 	p.onArgument(unix.SYS_IOCTL, 1, equal(unix.TIOCSTI, unix.TIOCLINUX, unix.TIOCSETD, unix.TIOCCONS), retErrno(unix.EPERM))
 	// Not to init, nor to this thread of it, which has the same restrictions as the
 	// program until it ends.
-	init := equal(1, uint32(os.Getpid()), uint32(unix.Gettid()))
+	init := equal(1, pid, initproc.Thread)
 	for _, call := range signals {
 		p.onArgument(call, 0, init, retErrno(unix.EPERM))
 	}
@@ -184,7 +203,7 @@ func (c *config) filter(abi int) []bpf.Instruction {
 // holdings counts. It denies enlarging buffers of sockets and pipes, moving mapped pages
 // into a pipe, separate open files for a thread, and Landlock rules, whose number is
 // unlimited.
-func (c *config) filterHoldings(p *filterProgram) {
+func (p *filterProgram) filterHoldings() {
 	for _, call := range []uint32{unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET} {
 		p.on(call, retErrno(unix.ENOSYS))
 	}
@@ -206,7 +225,7 @@ func (c *config) filterHoldings(p *filterProgram) {
 // filterSockets allows only connected pairs of stream or packet sockets. A pair of
 // datagram sockets (which raw ones are, too) could still send to any other socket, even
 // one in a read-only directory.
-func (c *config) filterSockets(p *filterProgram) {
+func (p *filterProgram) filterSockets() {
 	p.on(unix.SYS_SOCKET, retErrno(unix.EAFNOSUPPORT))
 	for _, call := range []uint32{unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN} {
 		p.on(call, retErrno(unix.EPERM))
@@ -218,7 +237,7 @@ func (c *config) filterSockets(p *filterProgram) {
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1}, retAllow, retErrno(unix.EAFNOSUPPORT))
 }
 
-func (c *config) filterWeak(p *filterProgram, abi int) {
+func (p *filterProgram) filterWeak(abi int) {
 	for _, call := range append(weakRefused, oldWeakRefused...) {
 		p.on(call, retErrno(unix.EPERM))
 	}
@@ -230,25 +249,4 @@ func (c *config) filterWeak(p *filterProgram, abi int) {
 			p.on(call, retErrno(unix.EPERM))
 		}
 	}
-}
-
-// filterCalls applies the filter to this thread and everything that it starts.
-func filterCalls(code []bpf.Instruction) error {
-	if auditArch == 0 {
-		return errors.New("the system calls of this architecture are not known")
-	}
-	raw, err := bpf.Assemble(code)
-	if err != nil {
-		return fmt.Errorf("assembling the filter: %w", err)
-	}
-	filter := make([]unix.SockFilter, len(raw))
-	for i, r := range raw {
-		filter[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
-	}
-	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	_, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&prog)))
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }

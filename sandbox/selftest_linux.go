@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
 // trialName is the variable with the attack that a program in a sandbox makes.
@@ -86,10 +88,10 @@ func runTrial(name string, level Level) (string, Status, error) {
 		return "", Status{}, err
 	}
 	defer r.Close()
-	p, err := startAs(Spec{
-		Command: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
+	p, err := start(Spec{
+		Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
 		Env: []string{levelName + "=" + level.String(), trialName + "=" + name, fmt.Sprintf("TIMBA_SANDBOX_OUTSIDE=%d", os.Getpid()), "TIMBA_SANDBOX_HOME=" + os.Getenv("HOME")},
-	}, level, probeName)
+	}, level)
 	w.Close()
 	if err != nil {
 		return "", Status{}, err
@@ -139,7 +141,7 @@ func takeMemory(Level) (string, error) {
 		}
 		all = append(all, b)
 	}
-	time.Sleep(2 * pollEvery)
+	time.Sleep(2 * initproc.PollEvery)
 	return "", fmt.Errorf("it allocated %d MiB, but %d are allowed", len(all), trialLimit.Memory>>20)
 }
 

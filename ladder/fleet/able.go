@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -60,7 +59,7 @@ func NeedsOf(dir string, command []string) (Needs, error) {
 
 // add notes an interpreter, unless every machine has it.
 func (n *Needs) add(name string) {
-	if sandbox.Starter(name) || slices.Contains(n.Interpreters, name) {
+	if interpreter.Starter(name) || slices.Contains(n.Interpreters, name) {
 		return
 	}
 	n.Interpreters = append(n.Interpreters, name)
@@ -104,5 +103,5 @@ func has(m Machine, name string) bool {
 			return true
 		}
 	}
-	return !sandbox.Interpreter(base) && !sandbox.Interpreter(base+"3") // machines do not tell of others
+	return !interpreter.WellKnown(base) && !interpreter.WellKnown(base+"3") // machines do not tell of others
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // WorkerOptions are the options of a Worker.
@@ -115,7 +116,7 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 		}
 		return w, nil
 	}
-	w.about.Interpreters = sandbox.Interpreters()
+	w.about.Interpreters = interpreter.Versions()
 	for _, core := range o.Cores {
 		if w.cores[core] == nil {
 			w.cores[core] = make(chan struct{}, count(o.Cores, core))
@@ -192,7 +193,7 @@ func (w *Worker) Run(ctx context.Context) error {
 
 // tellInterpreters asks the interpreters for their versions.
 func (w *Worker) tellInterpreters() {
-	found := sandbox.Interpreters()
+	found := interpreter.Versions()
 	w.mu.Lock()
 	w.about.Interpreters = found
 	w.mu.Unlock()

@@ -4,17 +4,27 @@ package cores
 import (
 	"time"
 
-	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // Any is the core of a worker that is not bound to a core.
 const Any = -1
 
+// Time is what the processes of a program have had of the processors so far.
+type Time struct {
+	CPU    time.Duration // of all threads, also of those that have ended
+	Alive  time.Duration // of the threads that still run
+	Waited time.Duration // how long those that still run were ready to run, and did not, until they last ran
+}
+
+// Ended returns the CPU time of the threads that have ended.
+func (t Time) Ended() time.Duration { return max(0, t.CPU-t.Alive) }
+
 // Player is a bot as the kernel counts it.
 type Player interface {
 	// Time returns what the bot has had of the cores, and for how long it has waited for one;
 	// ok is false where the kernel does not tell all of it.
-	Time() (t sandbox.Time, ok bool)
+	Time() (t Time, ok bool)
 	// Ready reports whether a thread of the bot runs or waits for a core.
 	Ready() bool
 }
@@ -79,7 +89,7 @@ type Reading struct {
 	At time.Time
 	Counts
 	bots time.Duration // what the worker's bots have used
-	of   map[Player]sandbox.Time
+	of   map[Player]Time
 }
 
 // Read returns a Reading, nil where the kernel does not tell.
@@ -91,7 +101,7 @@ func (w *Watch) Read(now time.Time) *Reading {
 	if err != nil {
 		return nil
 	}
-	r := &Reading{At: now, Counts: counts, bots: w.gone, of: make(map[Player]sandbox.Time, len(w.players))}
+	r := &Reading{At: now, Counts: counts, bots: w.gone, of: make(map[Player]Time, len(w.players))}
 	for p := range w.players {
 		t, ok := p.Time()
 		if ok {
@@ -103,7 +113,7 @@ func (w *Watch) Read(now time.Time) *Reading {
 }
 
 // Of returns what a bot has had of the cores at the reading; ok is false where that is not known.
-func (r *Reading) Of(p Player) (t sandbox.Time, ok bool) {
+func (r *Reading) Of(p Player) (t Time, ok bool) {
 	t, ok = r.of[p]
 	return t, ok
 }
@@ -132,7 +142,7 @@ func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) 
 	others := w.others(from, to)
 	held := max(0, to.Held-from.Held)
 	waited := self.Waited - was.Waited + unread
-	if ended := self.Ended() - was.Ended(); ended > sandbox.Tick {
+	if ended := self.Ended() - was.Ended(); ended > proc.Tick {
 		// How long threads waited that have ended is not counted. Among so many that share a core
 		// fairly each has waited at most so much longer than it has run.
 		waited += ended * time.Duration(w.counters.Running())

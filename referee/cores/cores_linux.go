@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -85,8 +86,8 @@ func (k *kernel) Read() (c Counts, err error) {
 			continue
 		}
 		found++
-		c.Idle += time.Duration(number(f[4])+number(f[5])) * sandbox.Tick // idle, and idle while a disk is waited for
-		c.Stolen += time.Duration(number(f[8])) * sandbox.Tick
+		c.Idle += time.Duration(number(f[4])+number(f[5])) * proc.Tick // idle, and idle while a disk is waited for
+		c.Stolen += time.Duration(number(f[8])) * proc.Tick
 	}
 	if found != len(k.cores) {
 		return c, fmt.Errorf("cores: /proc/stat has %d of the %d cores %v", found, len(k.cores), k.cores)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"testing"
 	"time"
-
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // counted are counters that a test sets.
@@ -21,25 +19,25 @@ func (c *counted) Close()                {}
 
 // player is a bot whose times a test sets.
 type player struct {
-	time    sandbox.Time
+	time    Time
 	unknown bool
 }
 
-func (p *player) Time() (sandbox.Time, bool) { return p.time, !p.unknown }
-func (p *player) Ready() bool                { return false }
+func (p *player) Time() (Time, bool) { return p.time, !p.unknown }
+func (p *player) Ready() bool        { return false }
 
 // What a bot has lost in a second, from what the kernel has counted in it.
 func TestLost(t *testing.T) {
 	const ms = time.Millisecond
-	self := func(cpu, waited time.Duration) sandbox.Time {
-		return sandbox.Time{CPU: cpu, Alive: cpu, Waited: waited}
+	self := func(cpu, waited time.Duration) Time {
+		return Time{CPU: cpu, Alive: cpu, Waited: waited}
 	}
 	for _, c := range []struct {
 		name        string
 		cores       int
 		counts      Counts // of the second
 		opponent    time.Duration
-		self        sandbox.Time
+		self        Time
 		unread      time.Duration // its answer may have been there
 		unseen      time.Duration // it may wait for a core
 		known, most time.Duration
@@ -56,8 +54,8 @@ func TestLost(t *testing.T) {
 		{name: "its children ran, then it slept", cores: 1, counts: Counts{Idle: 600 * ms}, self: self(400*ms, 3000*ms)},
 		{name: "its opponent ran", cores: 1, opponent: 700 * ms, self: self(300*ms, 700*ms)},
 		{name: "its opponent and others ran", cores: 1, opponent: 500 * ms, self: self(300*ms, 700*ms), known: 200 * ms, most: 200 * ms},
-		{name: "children that have ended may have waited", cores: 1, self: sandbox.Time{CPU: 300 * ms, Alive: 0}, known: 700 * ms, most: 700 * ms},
-		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: sandbox.Time{CPU: 20 * ms}, known: 100 * ms, most: 100 * ms},
+		{name: "children that have ended may have waited", cores: 1, self: Time{CPU: 300 * ms, Alive: 0}, known: 700 * ms, most: 700 * ms},
+		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: Time{CPU: 20 * ms}, known: 100 * ms, most: 100 * ms},
 		{name: "the hypervisor stole", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(700*ms, 0), known: 300 * ms, most: 300 * ms},
 		{name: "the hypervisor stole and others ran", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(500*ms, 200*ms), known: 500 * ms, most: 500 * ms},
 		{name: "a quota held it back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 800*ms), known: 800 * ms, most: 800 * ms},

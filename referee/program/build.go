@@ -14,6 +14,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // maxBuildLog is how many bytes of a sandboxed build's output are kept.
@@ -57,13 +58,18 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	if level < sandbox.Reduced {
 		return nil, fmt.Errorf("a sandbox of level %s cannot run builds: build it yourself, or use --sandbox=off", level)
 	}
+	found, err := interpreter.Find(build[0], dir)
+	if err != nil {
+		return nil, &BuildError{err}
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	p, err := sandbox.Start(sandbox.Spec{
-		Command: build, Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: limit, Level: level,
+		Path: found.Path, Args: build, Show: found.Show, Env: found.Env,
+		Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: limit, Level: level,
 	})
 	w.Close()
 	if err != nil {

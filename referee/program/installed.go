@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -13,7 +12,7 @@ import (
 // to start, and the directory around it, so that a bot could have any directory of the server
 // shown. private is a directory of which nothing may be shown but the bot's.
 func Allowed(dir, private, word string) error {
-	known := func(path string) bool { return sandbox.System(path) && !near(path, private) }
+	known := func(path string) bool { return interpreter.System(path) && !near(path, private) }
 	return interpreter.Bounds{Dir: dir, Known: known}.Check(word)
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
@@ -265,7 +264,7 @@ func (m *Manifest) checkCommands(source string) error {
 		if slices.ContainsFunc(c.command[1:], func(word string) bool { return strings.ContainsRune(word, 0) }) {
 			return fmt.Errorf("%s has a word with a zero byte: no program can be given one", c.key)
 		}
-		if err := (interpreter.Bounds{Dir: source, Known: sandbox.Known}).Place(c.command[0]); err != nil {
+		if err := (interpreter.Bounds{Dir: source, Known: interpreter.Known}).Place(c.command[0]); err != nil {
 			return fmt.Errorf("%s: %w", c.key, err)
 		}
 	}

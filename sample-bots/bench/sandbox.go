@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // sandboxBench measures the cost of sandboxes. The ways alternate, so that the machine's load
@@ -117,9 +118,11 @@ func (b *sandboxBench) starts() error {
 			continue
 		}
 		// Not by the shim of a version manager, which sandboxes look behind.
-		if p.Command[0], err = sandbox.Program(p.Command[0], p.Dir); err != nil {
+		found, err := interpreter.Find(p.Command[0], p.Dir)
+		if err != nil {
 			return err
 		}
+		p.Command[0] = found.Path
 		if l.Name == "python" {
 			python = &p
 		}

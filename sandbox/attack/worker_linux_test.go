@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// givenUp lists what a level lets through, as docs/sandbox.md tells under "What
-// is not held".
+// givenUp lists what a level lets through, as docs/sandbox.md tells under "What the sandbox
+// does not block".
 func givenUp(level sandbox.Level) map[string]string {
 	given := map[string]string{}
 	if level < sandbox.Full && !hasClock() {

@@ -35,6 +35,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/interpreter"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/live"
 	"github.com/timba-arena/timba/web/play"
@@ -415,7 +416,11 @@ func CheckMachine(ctx context.Context, bots *referee.Sandbox) error {
 	if err != nil {
 		return err
 	}
-	p, err := sandbox.Start(sandbox.Spec{Command: []string{exe, "--version"}, Limit: bots.Limit, Level: bots.Level})
+	found, err := interpreter.Find(exe, "")
+	if err != nil {
+		return err
+	}
+	p, err := sandbox.Start(sandbox.Spec{Path: found.Path, Args: []string{exe, "--version"}, Show: found.Show, Limit: bots.Limit, Level: bots.Level})
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,9 @@ func (c cleaning) Run() int {
 }
 
 // Dependencies returns the packages that the package of a test depends on.
-func Dependencies(t testing.TB) []string {
+func Dependencies(t testing.TB, pkg string) []string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	out, err := exec.Command("go", "list", "-deps", pkg).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

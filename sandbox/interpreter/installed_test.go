@@ -1,4 +1,4 @@
-package sandbox
+package interpreter
 
 import (
 	"os/exec"
@@ -7,8 +7,8 @@ import (
 )
 
 // The versions are those that the interpreters print.
-func TestInterpreterVersions(t *testing.T) {
-	found := Interpreters()
+func TestVersions(t *testing.T) {
+	found := Versions()
 	for _, name := range wellKnown {
 		_, err := exec.LookPath(name)
 		version, ok := found[name]

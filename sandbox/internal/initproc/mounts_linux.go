@@ -1,27 +1,14 @@
-package sandbox
+package initproc
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
+	"strconv"
+	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
-
-// systemPaths are shown in every sandbox if they exist: programs, libraries and their
-// configuration. Links stay links.
-var systemPaths = []string{
-	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64",
-	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/ssl/openssl.cnf", // without it Node exits
-	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
-}
-
-// systemPatterns are further paths, as patterns.
-var systemPatterns = []string{"/etc/java*", "/etc/python*"}
 
 // The parts of the new root while it is built. They cover nothing that is to be shown,
 // since the old root is moved aside first.
@@ -36,14 +23,14 @@ const (
 // buildRoot gives this process a separate root with only what is to be shown. It pivots
 // twice: first to move the old root aside, so that its directories can be shown at any
 // path, even below /tmp; then to leave everything else behind.
-func (c *config) buildRoot() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return step("mounts", fmt.Errorf("making them private: %w", err))
+func (c *Config) buildRoot() error {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return step("mounts", wrap("making them private", err))
 	}
 	if c.Build {
-		fd, err := unix.Open(c.Own.Source, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		fd, err := syscall.Open(c.Own.Source, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 		if err != nil {
-			return step("mounts", fmt.Errorf("%s: %w", c.Own.Source, err))
+			return step("mounts", wrap(c.Own.Source, err))
 		}
 		c.into = fd
 	}
@@ -58,29 +45,29 @@ func (c *config) buildRoot() error {
 	if err := mountProc(); err != nil {
 		return step("proc", err)
 	}
-	if err := setMount(newRoot, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
-		return step("mounts", fmt.Errorf("making the root read-only: %w", err))
+	if err := setMount(newRoot, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV); err != nil {
+		return step("mounts", wrap("making the root read-only", err))
 	}
 	return step("mounts", enterRoot())
 }
 
 func makeStage() error {
-	if err := unix.Mount("timba", stage, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,nr_inodes=64,mode=755"); err != nil {
-		return fmt.Errorf("a tmpfs: %w", err)
+	if err := syscall.Mount("timba", stage, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size=1m,nr_inodes=64,mode=755"); err != nil {
+		return wrap("a tmpfs", err)
 	}
 	for _, dir := range []string{oldRoot, newRoot, scratch, stagedDir} {
-		if err := unix.Mkdir(stage+dir, 0o755); err != nil {
-			return fmt.Errorf("%s: %w", dir, err)
+		if err := syscall.Mkdir(stage+dir, 0o755); err != nil {
+			return wrap(dir, err)
 		}
 	}
-	if err := unix.PivotRoot(stage, stage+oldRoot); err != nil {
-		return fmt.Errorf("pivot_root: %w", err)
+	if err := syscall.PivotRoot(stage, stage+oldRoot); err != nil {
+		return wrap("pivot_root", err)
 	}
-	if err := unix.Chdir("/"); err != nil {
-		return fmt.Errorf("/: %w", err)
+	if err := syscall.Chdir("/"); err != nil {
+		return wrap("/", err)
 	}
-	if err := unix.Mount("timba", newRoot, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=1m,nr_inodes=2048,mode=755"); err != nil {
-		return fmt.Errorf("a tmpfs: %w", err)
+	if err := syscall.Mount("timba", newRoot, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "size=1m,nr_inodes=2048,mode=755"); err != nil {
+		return wrap("a tmpfs", err)
 	}
 	return nil
 }
@@ -88,30 +75,20 @@ func makeStage() error {
 // enterRoot leaves the old root behind: it is stacked on the new one for a moment, and
 // then unmounted.
 func enterRoot() error {
-	if err := unix.Chdir(newRoot); err != nil {
+	if err := syscall.Chdir(newRoot); err != nil {
 		return err
 	}
-	if err := unix.PivotRoot(".", "."); err != nil {
-		return fmt.Errorf("pivot_root: %w", err)
+	if err := syscall.PivotRoot(".", "."); err != nil {
+		return wrap("pivot_root", err)
 	}
-	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return fmt.Errorf("leaving the old root: %w", err)
+	if err := syscall.Unmount(".", syscall.MNT_DETACH); err != nil {
+		return wrap("leaving the old root", err)
 	}
-	return unix.Chdir("/")
+	return syscall.Chdir("/")
 }
 
-func (c *config) showSystem() error {
-	paths := systemPaths
-	for _, pattern := range systemPatterns {
-		found, err := filepath.Glob(oldRoot + pattern)
-		if err != nil {
-			return err
-		}
-		for _, path := range found {
-			paths = append(paths, strings.TrimPrefix(path, oldRoot))
-		}
-	}
-	for _, path := range paths {
+func (c *Config) showSystem() error {
+	for _, path := range c.System {
 		info, err := os.Lstat(oldRoot + path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
@@ -135,7 +112,7 @@ func copyLink(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(dirOf(to), 0o755); err != nil {
 		return err
 	}
 	return os.Symlink(target, to)
@@ -143,39 +120,39 @@ func copyLink(from, to string) error {
 
 // show binds a file or directory of the old root read-only, with all mounts below it.
 func show(from, to string) error {
-	return bindMount(from, to, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	return bindMount(from, to, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
 }
 
 func bindMount(from, to string, attr uint64) error {
 	// A copy of the mount is changed before it is attached: unlike a remount,
 	// this includes the mounts below it.
-	fd, err := unix.OpenTree(unix.AT_FDCWD, from, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	fd, err := sys.OpenTree(sys.AT_FDCWD, from, sys.OPEN_TREE_CLONE|sys.OPEN_TREE_CLOEXEC|sys.AT_RECURSIVE)
 	if err != nil {
-		return fmt.Errorf("%s: open_tree: %w", strings.TrimPrefix(from, oldRoot), err)
+		return wrap(cut(from, oldRoot)+": open_tree", err)
 	}
-	defer unix.Close(fd)
-	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attr}); err != nil {
-		return fmt.Errorf("%s: mount_setattr: %w", strings.TrimPrefix(from, oldRoot), err)
+	defer syscall.Close(fd)
+	if err := sys.MountSetattr(fd, "", sys.AT_EMPTY_PATH|sys.AT_RECURSIVE, &sys.MountAttr{Attr_set: attr}); err != nil {
+		return wrap(cut(from, oldRoot)+": mount_setattr", err)
 	}
 	if err := mountPoint(fd, to); err != nil {
 		return err
 	}
-	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, to, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
-		return fmt.Errorf("%s: move_mount: %w", strings.TrimPrefix(to, newRoot), err)
+	if err := sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return wrap(cut(to, newRoot)+": move_mount", err)
 	}
 	return nil
 }
 
 // mountPoint makes a file or directory to mount something of the same kind on.
 func mountPoint(fd int, to string) error {
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
 		return err
 	}
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
 		return os.MkdirAll(to, 0o755)
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := os.MkdirAll(dirOf(to), 0o755); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_RDONLY, 0o644)
@@ -186,29 +163,34 @@ func mountPoint(fd int, to string) error {
 }
 
 func setMount(path string, attr uint64) error {
-	return unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: attr})
+	return sys.MountSetattr(sys.AT_FDCWD, path, 0, &sys.MountAttr{Attr_set: attr})
 }
 
 // makeScratch makes one tmpfs for the home and /dev/shm, so that they share its limits.
 // Without a limit of inodes, empty files would fill the memory.
-func (c *config) makeScratch() error {
+func (c *Config) makeScratch() error {
 	l := c.Limit
-	options := fmt.Sprintf("size=%d,nr_inodes=%d,mode=755", l.Disk, l.Inodes)
-	if err := unix.Mount("timba", scratch, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
-		return fmt.Errorf("a tmpfs of %s: %w", options, err)
+	options := tmpfsOptions(l)
+	if err := syscall.Mount("timba", scratch, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
+		return wrap("a tmpfs of "+options, err)
 	}
 	for from, to := range map[string]string{scratch + "/tmp": newRoot + c.Home, scratch + "/shm": newRoot + "/dev/shm"} {
 		if err := os.Mkdir(from, 0o777); err != nil {
 			return err
 		}
-		if err := unix.Chmod(from, 0o1777); err != nil {
+		if err := syscall.Chmod(from, 0o1777); err != nil {
 			return err
 		}
-		if err := bindMount(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV); err != nil {
+		if err := bindMount(from, to, sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tmpfsOptions returns the options of a file system in memory for the program.
+func tmpfsOptions(l Limit) string {
+	return "size=" + strconv.FormatInt(l.Disk, 10) + ",nr_inodes=" + strconv.FormatInt(l.Inodes, 10) + ",mode=755"
 }
 
 // devices are the files in a sandbox's /dev.
@@ -216,16 +198,16 @@ var devices = []string{"null", "full", "random", "urandom", "zero"}
 
 // devices leaves out /dev/zero if no cgroup counts memory: a shared mapping of it belongs
 // to no process.
-func (c *config) devices() []string {
+func (c *Config) devices() []string {
 	if c.Group {
 		return devices
 	}
 	return devices[:len(devices)-1]
 }
 
-func (c *config) makeDevices() error {
+func (c *Config) makeDevices() error {
 	for _, name := range c.devices() {
-		attr := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC)
+		attr := uint64(sys.MOUNT_ATTR_RDONLY | sys.MOUNT_ATTR_NOSUID | sys.MOUNT_ATTR_NOEXEC)
 		if err := bindMount(oldRoot+"/dev/"+name, newRoot+"/dev/"+name, attr); err != nil {
 			return err
 		}
@@ -239,11 +221,11 @@ func (c *config) makeDevices() error {
 }
 
 // makeEtc makes files of /etc that name only the program's own user.
-func (c *config) makeEtc() error {
-	id := max(0, c.UID)
+func (c *Config) makeEtc() error {
+	id := strconv.Itoa(max(0, c.UID))
 	for name, text := range map[string]string{
-		"passwd":        fmt.Sprintf("bot:x:%d:%d:bot:%s:/bin/sh\n", id, id, c.Home),
-		"group":         fmt.Sprintf("bot:x:%d:\n", id),
+		"passwd":        "bot:x:" + id + ":" + id + ":bot:" + c.Home + ":/bin/sh\n",
+		"group":         "bot:x:" + id + ":\n",
 		"hosts":         "127.0.0.1 localhost timba\n",
 		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
 	} {
@@ -258,7 +240,7 @@ func (c *config) makeEtc() error {
 }
 
 // showDirs shows the paths of the configuration and the program's own directory.
-func (c *config) showDirs() error {
+func (c *Config) showDirs() error {
 	for _, b := range c.Show {
 		if err := show(oldRoot+b.Source, newRoot+b.Target); err != nil {
 			return err
@@ -269,11 +251,11 @@ func (c *config) showDirs() error {
 	}
 	from, to := oldRoot+c.Own.Source, newRoot+c.Own.Target
 	if c.Build {
-		return c.copyDir(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		return c.copyDir(from, to, sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
 	}
 	if c.UID >= 0 && !readable(from) {
 		// The program's user may not read it, whatever it contains.
-		return c.copyDir(from, to, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+		return c.copyDir(from, to, sys.MOUNT_ATTR_RDONLY|sys.MOUNT_ATTR_NOSUID|sys.MOUNT_ATTR_NODEV)
 	}
 	return show(from, to)
 }
@@ -285,14 +267,14 @@ func readable(dir string) bool {
 }
 
 // copyDir shows a copy that belongs to the program's user.
-func (c *config) copyDir(from, to string, attr uint64) error {
-	options := fmt.Sprintf("size=%d,nr_inodes=%d,mode=755", c.Limit.Disk, c.Limit.Inodes)
-	if err := unix.Mount("timba", stagedDir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
-		return fmt.Errorf("a tmpfs of %s: %w", options, err)
+func (c *Config) copyDir(from, to string, attr uint64) error {
+	options := tmpfsOptions(c.Limit)
+	if err := syscall.Mount("timba", stagedDir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options); err != nil {
+		return wrap("a tmpfs of "+options, err)
 	}
 	var err error
 	if c.copied, err = copyTree(from, stagedDir, c.UID); err != nil {
-		return fmt.Errorf("copying %s: %w", c.Own.Source, err)
+		return wrap("copying "+c.Own.Source, err)
 	}
 	return bindMount(stagedDir, to, attr)
 }
@@ -302,5 +284,5 @@ func mountProc() error {
 	if err := os.MkdirAll(newRoot+"/proc", 0o755); err != nil {
 		return err
 	}
-	return unix.Mount("proc", newRoot+"/proc", "proc", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "hidepid=2")
+	return syscall.Mount("proc", newRoot+"/proc", "proc", syscall.MS_RDONLY|syscall.MS_NOSUID|syscall.MS_NODEV|syscall.MS_NOEXEC, "hidepid=2")
 }

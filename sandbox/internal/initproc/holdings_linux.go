@@ -1,42 +1,27 @@
-package sandbox
+package initproc
 
 import (
 	"bytes"
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
-	"golang.org/x/sys/unix"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
 // Memory that the kernel uses for a program belongs to no process, and only a cgroup
 // counts it. Without one, every open file counts with the largest size that the kernel
 // may use for it; the filter of system calls denies raising that.
 
-// weights is how many bytes the kernel may use for one open file, by kind.
-type weights struct{ Socket, Pipe, Poll, Other int64 }
+// Weights is how many bytes the kernel may use for one open file, by kind.
+type Weights struct{ Socket, Pipe, Poll, Other int64 }
 
 // mappingWeight is how many bytes the kernel uses for one mapping of memory.
 const mappingWeight = 256
 
-// weigh returns the weights on this machine.
-func weigh(l Limit) weights {
-	buffer := number("/proc/sys/net/core/wmem_default")
-	if buffer == 0 {
-		buffer = 212992
-	}
-	return weights{
-		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
-		Pipe:   16 * int64(os.Getpagesize()),
-		Poll:   int64(l.OpenFiles) * 200, // one entry for each file
-		Other:  512,
-	}
-}
-
 // holdings adds up what the kernel uses for processes. Files that they share count once.
 type holdings struct {
-	weights weights
+	weights Weights
 	seen    map[string]bool
 	bytes   int64
 }
@@ -55,7 +40,7 @@ func (h *holdings) add(dir string, most int) {
 	names, _ := d.Readdirnames(-1)
 	var link [64]byte
 	for _, name := range names {
-		n, err := unix.Readlinkat(int(d.Fd()), name, link[:])
+		n, err := sys.Readlinkat(int(d.Fd()), name, link[:])
 		if err != nil {
 			continue
 		}
@@ -69,9 +54,9 @@ func (h *holdings) file(link string) {
 	case link == "anon_inode:[eventpoll]": // all have the same name
 		h.bytes += h.weights.Poll
 		return
-	case strings.HasPrefix(link, "socket:["):
+	case hasPrefix(link, "socket:["):
 		weight = h.weights.Socket
-	case strings.HasPrefix(link, "pipe:["):
+	case hasPrefix(link, "pipe:["):
 		weight = h.weights.Pipe
 	default:
 		h.bytes += weight

@@ -1,4 +1,4 @@
-package sandbox
+package cores
 
 import (
 	"bufio"
@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
 )
 
 // The time of a process has what its children have used, those that run and those that ended.
-func TestTimeOf(t *testing.T) {
+func TestOfProcess(t *testing.T) {
 	const loop = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
 	cmd := exec.Command("sh", "-c", "exec 3<&0; ("+loop+"); ("+loop+"echo done; read x <&3) & wait") // a shell gives what it does not wait for no input
 	in, err := cmd.StdinPipe()
@@ -29,16 +31,16 @@ func TestTimeOf(t *testing.T) {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	got, ok := TimeOf(cmd.Process.Pid)
-	if !ok || got.CPU < 20*time.Millisecond || got.Alive <= 0 || got.Ended() < Tick {
+	got, ok := OfProcess(cmd.Process.Pid)
+	if !ok || got.CPU < 20*time.Millisecond || got.Alive <= 0 || got.Ended() < proc.Tick {
 		t.Errorf("it has %+v, known: %v", got, ok)
 	}
-	if below := Below(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
+	if below := proc.Below(cmd.Process.Pid); len(below) != 2 || below[0] != cmd.Process.Pid {
 		t.Errorf("below it are %v, want it and one child", below)
 	}
 	in.Close()
 	cmd.Wait()
-	if _, ok := TimeOf(cmd.Process.Pid); ok {
+	if _, ok := OfProcess(cmd.Process.Pid); ok {
 		t.Error("a process that has ended has a time")
 	}
 }

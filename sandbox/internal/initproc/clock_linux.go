@@ -1,10 +1,11 @@
-package sandbox
+package initproc
 
 import (
-	"encoding/binary"
+	"syscall"
 	"time"
+	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
 // cpuClock counts the CPU time of a thread and its descendants, including ended ones
@@ -14,13 +15,13 @@ type cpuClock int
 
 // newCPUClock starts a clock for this thread and what it starts from now on.
 func newCPUClock() cpuClock {
-	attr := unix.PerfEventAttr{
-		Type:   unix.PERF_TYPE_SOFTWARE,
-		Config: unix.PERF_COUNT_SW_TASK_CLOCK,
-		Size:   unix.PERF_ATTR_SIZE_VER0,
-		Bits:   unix.PerfBitInherit | unix.PerfBitExcludeKernel | unix.PerfBitExcludeHv, // including them would need more rights; a clock counts both anyway
+	attr := sys.PerfEventAttr{
+		Type:   sys.PERF_TYPE_SOFTWARE,
+		Config: sys.PERF_COUNT_SW_TASK_CLOCK,
+		Size:   sys.PERF_ATTR_SIZE_VER0,
+		Bits:   sys.PerfBitInherit | sys.PerfBitExcludeKernel | sys.PerfBitExcludeHv, // including them would need more rights; a clock counts both anyway
 	}
-	fd, err := unix.PerfEventOpen(&attr, 0, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+	fd, err := sys.PerfEventOpen(&attr, 0, -1, -1, sys.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return -1
 	}
@@ -29,12 +30,13 @@ func newCPUClock() cpuClock {
 
 // read returns the time used so far.
 func (c cpuClock) read() (time.Duration, bool) {
-	var buf [8]byte
+	var n uint64
+	buf := (*[8]byte)(unsafe.Pointer(&n))[:]
 	if c < 0 {
 		return 0, false
 	}
-	if n, err := unix.Read(int(c), buf[:]); err != nil || n != len(buf) {
+	if got, err := syscall.Read(int(c), buf); err != nil || got != len(buf) {
 		return 0, false
 	}
-	return time.Duration(binary.NativeEndian.Uint64(buf[:])), true
+	return time.Duration(n), true
 }

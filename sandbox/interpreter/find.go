@@ -1,7 +1,6 @@
-package sandbox
+package interpreter
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,8 +8,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sandbox/interpreter"
+	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
+
+// Program is what a command starts, and what that needs to see besides the system's directories.
+type Program struct {
+	Path string   // of the file to start
+	Show []string // directories, files and links
+	Env  []string // PATH, if it needs more than the system's
+}
+
+// Find returns the program that a command's first word starts in a sandbox: of a version manager's
+// shim, for example, the program behind it. A relative path starts from dir, the directory of the
+// bot or "".
+func Find(word, dir string) (Program, error) {
+	var p program
+	if err := p.find(word, dir, 0); err != nil {
+		return Program{}, err
+	}
+	if p.any {
+		more := installed()
+		p.show, p.bins = append(p.show, more.show...), append(p.bins, more.bins...)
+	}
+	found := Program{Path: p.path, Show: p.show}
+	if bins := slices.Compact(p.bins); len(bins) > 0 {
+		found.Env = []string{"PATH=" + strings.Join(append(bins, plan.Path), ":")}
+	}
+	return found, nil
+}
 
 // program is a resolved command: the file to start, and what it needs to see besides the
 // system's directories.
@@ -21,17 +46,7 @@ type program struct {
 	any  bool     // it may start others by name
 }
 
-// basePath is PATH in a sandbox, after the directories of programs elsewhere.
-const basePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-// findProgram resolves a command's first word; a relative path starts from dir.
-func findProgram(word, dir string) (program, error) {
-	var p program
-	err := p.find(word, dir, 0)
-	return p, err
-}
-
-// find adds a program and, for a script, its interpreter.
+// find adds a program and, for a script, its
 func (p *program) find(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -43,7 +58,7 @@ func (p *program) find(word, dir string, depth int) error {
 	if depth == 0 {
 		p.path = path
 	}
-	leads, err := interpreter.Bounds{Dir: dir, Known: Known}.Follow(path)
+	leads, err := Bounds{Dir: dir, Known: Known}.Follow(path)
 	if err != nil {
 		return err
 	}
@@ -52,7 +67,7 @@ func (p *program) find(word, dir string, depth int) error {
 	}
 	// A Python that is started by its bare name looks for its own files by PATH, and so do
 	// the programs that a program starts.
-	if depth > 0 || !within(path, shownDirs...) && !within(path, dir) {
+	if depth > 0 || !plan.Within(path, plan.Programs...) && !plan.Within(path, dir) {
 		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
 	// The program may find its own files by any of the links, as a Python environment
@@ -60,8 +75,8 @@ func (p *program) find(word, dir string, depth int) error {
 	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.Real}) {
 		p.showPrefix(path, dir)
 	}
-	if len(leads.Starts) > 0 && depth+1 == interpreter.MaxDepth {
-		return interpreter.TooDeep(word)
+	if len(leads.Starts) > 0 && depth+1 == MaxDepth {
+		return TooDeep(word)
 	}
 	for _, word := range leads.Starts {
 		if err := p.find(word, dir, depth+1); err != nil {
@@ -69,13 +84,6 @@ func (p *program) find(word, dir string, depth int) error {
 		}
 	}
 	return nil
-}
-
-// Program returns the file that a command's first word starts in a sandbox, for example
-// the program behind a version manager's shim. A relative path starts from dir.
-func Program(word, dir string) (path string, err error) {
-	p, err := findProgram(word, dir)
-	return p.path, err
 }
 
 // locate returns the absolute path of a command's first word.
@@ -99,20 +107,11 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// shownDirs are visible in every sandbox.
-var shownDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
-
-func within(path string, dirs ...string) bool {
-	return slices.ContainsFunc(dirs, func(f string) bool {
-		return f != "" && (path == f || strings.HasPrefix(path, strings.TrimSuffix(f, "/")+"/"))
-	})
-}
-
 // showPrefix shows the installation that a program belongs to: the directory above its
 // bin. If that is the user's home, a shared part of it, or a directory that the
 // program's user may not read, it shows only the program.
 func (p *program) showPrefix(path, dir string) {
-	if within(path, shownDirs...) || within(path, dir) || within(path, p.show...) {
+	if plan.Within(path, plan.Programs...) || plan.Within(path, dir) || plan.Within(path, p.show...) {
 		return
 	}
 	prefix := filepath.Dir(path)
@@ -156,8 +155,8 @@ func Shared(dir string) bool {
 	if err != nil || home == "" {
 		home = "/"
 	}
-	return within(home, dir) || // the home and all above it
-		within(os.TempDir(), dir) ||
+	return plan.Within(home, dir) || // the home and all above it
+		plan.Within(os.TempDir(), dir) ||
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir) ||
 		filepath.Dir(dir) == home // ~/.local, ~/.cargo, ~/go
 }
@@ -169,7 +168,7 @@ func behindShim(path, dir string) (string, error) {
 	root := filepath.Dir(directory)
 	target, _ := os.Readlink(path)
 	switch {
-	case within(path, shownDirs...) || within(path, dir):
+	case plan.Within(path, plan.Programs...) || plan.Within(path, dir):
 		return path, nil
 	case filepath.Base(directory) == "shims": // pyenv, rbenv, nodenv, asdf, mise
 		if real := chosenVersion(root, name, dir); real != "" {
@@ -183,7 +182,7 @@ func behindShim(path, dir string) (string, error) {
 		return askManager(filepath.Join(directory, "volta"), "which", name)
 	case filepath.Base(directory) == "bin" && name != "rustup" && isFile(filepath.Join(directory, "rustup")) && sameFile(path, filepath.Join(directory, "rustup")):
 		return askManager(filepath.Join(directory, "rustup"), "which", name)
-	case interpreter.IsScript(path):
+	case IsScript(path):
 		if real := tellsItself(path); real != "" {
 			return real, nil
 		}
@@ -226,11 +225,11 @@ func readVersions(path string) []string {
 
 // askManager asks a version manager for a program.
 func askManager(manager string, args ...string) (string, error) {
-	out, err := exec.Command(manager, args...).Output()
+	out, _, err := ask(manager, args...)
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", manager, strings.Join(args, " "), err)
+		return "", err
 	}
-	path := strings.TrimSpace(string(out))
+	path := strings.TrimSpace(out)
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%s %s: %q is not a path", manager, strings.Join(args, " "), path)
 	}
@@ -251,30 +250,37 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// environment returns the environment of a program, with the sizes that runtimes would
-// otherwise take from the machine.
-func environment(l Limit, home string, bins, more []string) []string {
-	const mb = 1 << 20
-	path := strings.Join(append(slices.Compact(bins), basePath), ":")
-	env := []string{
-		"PATH=" + path,
-		"HOME=" + cmp.Or(home, "/"),
-		"LANG=C.UTF-8",
-		"USER=bot",
-		// Half for the heap: the rest of a JVM is as large. It would write its counters to
-		// a file.
-		fmt.Sprintf("JDK_JAVA_OPTIONS=-Xmx%dm -XX:+UseSerialGC -XX:-UsePerfData", max(8, l.Memory/2/mb)),
-		fmt.Sprintf("NODE_OPTIONS=--max-old-space-size=%d", max(16, l.Memory*6/10/mb)),
-		fmt.Sprintf("GOMEMLIMIT=%d", l.Memory*8/10),
-		"MALLOC_ARENA_MAX=2",
+// programDirs are directories of programs besides those that are always shown.
+var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
+
+// Known reports whether an absolute path is in a place for programs of this machine: in
+// the system's directories, or in an installation that PATH leads to.
+func Known(path string) bool {
+	if path != filepath.Clean(path) {
+		return false // what "dir/.." leads to depends on links
 	}
-	if home != "" {
-		env = append(env, "TMPDIR="+home)
+	if plan.Within(path, plan.Programs...) || plan.Within(path, programDirs...) || plan.Within(path, installed().show...) {
+		return true
 	}
-	for _, e := range more {
-		name, _, _ := strings.Cut(e, "=")
-		env = slices.DeleteFunc(env, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		env = append(env, e)
-	}
-	return env
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(bin string) bool {
+		if !filepath.IsAbs(bin) {
+			return false
+		}
+		root := filepath.Dir(bin)
+		switch {
+		case filepath.Base(bin) == "shims": // of a version manager
+			return plan.Within(path, filepath.Join(root, "versions"), filepath.Join(root, "installs"))
+		case filepath.Base(bin) == "bin" && !Shared(root):
+			return plan.Within(path, root)
+		}
+		return !Shared(bin) && plan.Within(path, bin)
+	})
+}
+
+// System reports whether an absolute path is below the system's directories of programs,
+// whatever PATH is. On a server, strangers' bots may use only these.
+func System(path string) bool {
+	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.Programs...), func(dir string) bool {
+		return strings.HasPrefix(path, dir+"/")
+	})
 }

@@ -1,28 +1,28 @@
-package sandbox
+package initproc
 
 import (
 	"errors"
 	"syscall"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// initThreads is how many processes and threads of init the program's limit must include
+// InitThreads is how many processes and threads of init the program's limit must include
 // where both are the same user's.
-const initThreads = 8
+const InitThreads = 8
 
-// starter is the thread of init that becomes the program's own user and starts it: the
+// Starter is the thread of init that becomes the program's own user and starts it: the
 // limits of that user and, in version 1, of the cgroup must include it.
-const starter = 1
+const Starter = 1
 
 // setLimits sets the kernel's limits for processes and users. The program inherits them,
 // so they apply to init, too.
-func (c *config) setLimits() error {
+func (c *Config) setLimits() error {
 	l := c.Limit
-	own := initThreads
+	own := InitThreads
 	if c.UID >= 0 {
-		own = starter
+		own = Starter
 	}
 	processes := uint64(l.Processes + own)
 	if c.Group {
@@ -33,39 +33,39 @@ func (c *config) setLimits() error {
 		value    uint64
 	}{
 		// With 0 a core_pattern that is a pipe would still get the core.
-		{unix.RLIMIT_CORE, 1},
-		{unix.RLIMIT_FSIZE, uint64(l.Output)},
-		{unix.RLIMIT_NOFILE, uint64(l.OpenFiles)},
-		{unix.RLIMIT_MEMLOCK, 1 << 20},
-		{unix.RLIMIT_MSGQUEUE, 0},
-		{unix.RLIMIT_SIGPENDING, 1024},
-		{unix.RLIMIT_NICE, 0},
-		{unix.RLIMIT_RTPRIO, 0},
+		{syscall.RLIMIT_CORE, 1},
+		{syscall.RLIMIT_FSIZE, uint64(l.Output)},
+		{syscall.RLIMIT_NOFILE, uint64(l.OpenFiles)},
+		{sys.RLIMIT_MEMLOCK, 1 << 20},
+		{sys.RLIMIT_MSGQUEUE, 0},
+		{sys.RLIMIT_SIGPENDING, 1024},
+		{sys.RLIMIT_NICE, 0},
+		{sys.RLIMIT_RTPRIO, 0},
 	}
 	for _, r := range limits {
 		if err := lowerLimit(r.resource, r.value, r.value); err != nil {
 			return err
 		}
 	}
-	if c.Level == Weak && c.UID < 0 {
+	if !c.Spaces && c.UID < 0 {
 		// This limit counts all processes of the user, which change constantly: init
 		// counts the program's own, and this limits what it starts between two checks.
 		processes = uint64(userThreads() + 4*l.Processes)
 	}
-	if err := lowerLimit(unix.RLIMIT_NPROC, processes, processes+room); err != nil {
+	if err := lowerLimit(sys.RLIMIT_NPROC, processes, processes+room); err != nil {
 		return err
 	}
 	if !c.Group {
 		// Never RLIMIT_AS: java, Go and node reserve gigabytes to start. What they
 		// may write to is more than what they use, too; what is used is polled.
 		data := uint64(l.Memory) + unusedData
-		if err := lowerLimit(unix.RLIMIT_DATA, data, data+room<<30); err != nil {
+		if err := lowerLimit(syscall.RLIMIT_DATA, data, data+room<<30); err != nil {
 			return err
 		}
 	}
 	if l.CPU > 0 {
 		seconds := uint64(l.CPU.Seconds()) + 2
-		return lowerLimit(unix.RLIMIT_CPU, seconds, seconds)
+		return lowerLimit(syscall.RLIMIT_CPU, seconds, seconds)
 	}
 	return nil
 }
@@ -80,11 +80,11 @@ const room = 64
 // 64 MiB.
 const unusedData = 256 << 20
 
-// softLimits are the limits that init raises for itself after the program has started.
-var softLimits = []int{unix.RLIMIT_NPROC, unix.RLIMIT_DATA}
+// SoftLimits are the limits that init raises for itself after the program has started.
+var SoftLimits = []int{sys.RLIMIT_NPROC, syscall.RLIMIT_DATA}
 
 func raiseLimits() {
-	for _, resource := range softLimits {
+	for _, resource := range SoftLimits {
 		var l syscall.Rlimit
 		if syscall.Getrlimit(resource, &l) == nil {
 			syscall.Setrlimit(resource, &syscall.Rlimit{Cur: l.Max, Max: l.Max})
@@ -109,7 +109,7 @@ func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {
 		for c := uintptr(0); c < 64; c++ {
-			if _, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0, 0, 0, 0); errno == unix.EINVAL {
+			if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_CAPBSET_DROP, c, 0, 0, 0, 0); errno == syscall.EINVAL {
 				break
 			} else if errno != 0 {
 				return errno
@@ -117,32 +117,32 @@ func dropRights(uid int, capable bool) error {
 		}
 		// Make user 0 an ordinary user, forever.
 		const bits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 | 1<<6 | 1<<7 // noroot, no setuid fixup, no keep caps, no ambient; locked
-		if _, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_SECUREBITS, bits, 0, 0, 0, 0); errno != 0 {
+		if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_SECUREBITS, bits, 0, 0, 0, 0); errno != 0 {
 			return errno
 		}
 	}
 	if uid >= 0 {
 		id := uintptr(uid)
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETGROUPS, 0, 0, 0); errno != 0 {
 			return errno
 		}
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESGID, id, id, id); errno != 0 {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESGID, id, id, id); errno != 0 {
 			return errno
 		}
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, id, id, id); errno != 0 {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, id, id, id); errno != 0 {
 			return errno
 		}
 	}
-	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var none [2]unix.CapUserData
-	if _, _, errno := unix.RawSyscall(unix.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none[0])), 0); errno != 0 {
+	head := sys.CapUserHeader{Version: sys.LINUX_CAPABILITY_VERSION_3}
+	var none [2]sys.CapUserData
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&none[0])), 0); errno != 0 {
 		return errno
 	}
-	if _, _, errno := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno != 0 {
 		return errno
 	}
 	if uid > 0 {
-		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, 0, 0, 0); errno == 0 {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_SETRESUID, 0, 0, 0); errno == 0 {
 			return errors.New("root's rights could be regained")
 		}
 	}

@@ -1,0 +1,141 @@
+package cores
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// OfSandbox returns what a sandbox has had of the processors; ok is false where the system does
+// not tell all: without a cgroup, the time of a child is lost whose parent ignores its end.
+func OfSandbox(s *sandbox.Process) (t Time, ok bool) {
+	file := s.Threads()
+	if file == "" {
+		if pid := s.Pid(); pid > 0 {
+			t, ok = OfProcess(pid)
+			return t, ok && !Forgets(pid)
+		}
+		return Time{CPU: s.CPU()}, false
+	}
+	list, err := os.ReadFile(file)
+	if err != nil { // it has ended
+		t.CPU = s.CPU()
+		return t, t.CPU > 0
+	}
+	for _, tid := range bytes.Fields(list) {
+		if one, err := ofThread("/proc/" + string(tid)); err == nil {
+			t.Alive, t.Waited = t.Alive+one.CPU, t.Waited+one.Waited
+		}
+	}
+	// Last, so that it is not less than what the threads have had.
+	t.CPU = s.CPU()
+	return t, t.CPU > 0
+}
+
+// SandboxReady reports whether a thread of a sandbox runs or is ready to run.
+func SandboxReady(s *sandbox.Process) bool {
+	file := s.Threads()
+	if file == "" {
+		pid := s.Pid()
+		return pid > 0 && Ready(pid)
+	}
+	list, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(bytes.Fields(list), func(tid []byte) bool { return isReady("/proc/" + string(tid)) })
+}
+
+// OfProcess returns what a process and its descendants have had of the processors. Ended ones
+// that nobody waited for are missing. ok is false where the system does not tell.
+func OfProcess(pid int) (t Time, ok bool) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	for _, tid := range proc.Numbers(dir + "/task") {
+		task := dir + "/task/" + strconv.Itoa(tid)
+		one, err := ofThread(task)
+		if err != nil {
+			continue // it has ended
+		}
+		ok = true
+		t.Alive, t.Waited = t.Alive+one.CPU, t.Waited+one.Waited
+	}
+	for _, child := range proc.Children(pid) {
+		below, _ := OfProcess(child)
+		t.CPU, t.Alive, t.Waited = t.CPU+below.CPU, t.Alive+below.Alive, t.Waited+below.Waited
+	}
+	t.CPU += ownTime(pid) + waitedFor(dir)
+	return t, ok
+}
+
+// Ready reports whether a thread of a process or of its descendants runs or is ready to run.
+func Ready(pid int) bool {
+	return slices.ContainsFunc(proc.Below(pid), func(pid int) bool {
+		dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+		return slices.ContainsFunc(proc.Numbers(dir), func(tid int) bool { return isReady(dir + strconv.Itoa(tid)) })
+	})
+}
+
+func isReady(dir string) bool {
+	f := proc.Stat(dir)
+	return len(f) > 0 && string(f[0]) == "R"
+}
+
+// Forgets reports whether a process or one of its descendants ignores the end of its children,
+// so that nobody counts what those have used.
+func Forgets(pid int) bool {
+	const bit = 1 << (unix.SIGCHLD - 1)
+	return slices.ContainsFunc(proc.Below(pid), func(pid int) bool {
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+		if err != nil {
+			return false
+		}
+		_, rest, _ := bytes.Cut(status, []byte("\nSigIgn:"))
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		ignored, _ := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64)
+		return ignored&bit != 0
+	})
+}
+
+// ofThread returns the CPU time of a thread and how long it was ready to run and did not;
+// Alive is 0. The kernel counts both in nanoseconds.
+func ofThread(dir string) (t Time, err error) {
+	data, err := os.ReadFile(dir + "/schedstat")
+	if err != nil {
+		return t, err
+	}
+	var n [2]int64
+	f := bytes.Fields(data)
+	for i := range min(len(n), len(f)) {
+		if n[i], err = strconv.ParseInt(string(f[i]), 10, 64); err != nil {
+			return t, err
+		}
+	}
+	return Time{CPU: time.Duration(n[0]), Waited: time.Duration(n[1])}, nil
+}
+
+// ownTime returns the CPU time of all threads of a process, in nanoseconds; 0 if it has
+// ended.
+func ownTime(pid int) time.Duration {
+	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
+	var ts unix.Timespec
+	if unix.ClockGettime(int32(^pid<<3|scheduler), &ts) != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}
+
+// waitedFor returns the CPU time of the ended children of a process.
+func waitedFor(dir string) time.Duration {
+	f := proc.Stat(dir)
+	if len(f) < 15 {
+		return 0
+	}
+	return proc.Ticks(f[13]) + proc.Ticks(f[14])
+}

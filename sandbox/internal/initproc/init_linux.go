@@ -1,0 +1,359 @@
+// Package initproc is the first process of a sandbox: it restricts itself, starts the program, waits
+// for its end and reports it. It is this program, started again under the name Name.
+//
+// Go initializes packages in the order of their paths as soon as all that they import are, and the
+// process begins in the init function of this one. What it imports must therefore need little: not
+// fmt, strings or x/sys/unix, for which dozens of other packages are initialized first.
+package initproc
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/timba-arena/timba/internal/proc"
+	"github.com/timba-arena/timba/sandbox/internal/sys"
+)
+
+// Name is the name under which this program is started again.
+const Name = "timba-sandbox-init"
+
+// The descriptors that the process inherits.
+const (
+	lifeline   = 3 // a socket: config in, report out; when it closes, all ends
+	firstExtra = 4
+)
+
+func init() {
+	if len(os.Args) > 0 && os.Args[0] == Name {
+		// Another thread gives up its rights, because it can end,
+		// which the first thread of a process cannot.
+		runtime.LockOSThread()
+		initMain()
+	}
+}
+
+// reaper is a running init.
+type reaper struct {
+	config Config
+	main   int // the program's own process
+	ended  atomic.Bool
+	peak   int64
+	clock  cpuClock // -1 for none
+
+	looks    int
+	mappings map[int]int64 // bytes, by process
+}
+
+func initMain() {
+	// The program must not inherit other descriptors.
+	if err := sys.CloseRange(lifeline, ^uint(0), sys.CLOSE_RANGE_CLOEXEC); err != nil {
+		finish(Report{End: NotStarted, Step: "descriptors", Text: err.Error()})
+	}
+	r := reaper{clock: -1, mappings: map[int]int64{}}
+	if err := r.config.read(os.NewFile(lifeline, "lifeline")); err != nil {
+		syscall.Exit(2) // the referee is gone
+	}
+	ignoreSignals(r.config.Spaces)
+	go r.watchLifeline()
+	oom := raiseOOM()
+	type result struct {
+		pid int
+		err error
+	}
+	started := make(chan result)
+	go func() {
+		// Never unlocked: the thread ends with the goroutine. It must, since the program
+		// may send signals to threads with the same restrictions.
+		runtime.LockOSThread()
+		if !r.config.Group && r.config.Limit.CPU > 0 {
+			r.clock = newCPUClock()
+		}
+		pid, err := r.config.run()
+		started <- result{pid, err}
+	}()
+	s := <-started
+	if s.err != nil {
+		finish(failure(s.err))
+	}
+	r.main = s.pid
+	oom.lower()
+	raiseLimits()
+	r.stepAside()
+	if !r.config.Group {
+		go r.poll()
+	}
+	r.reap()
+}
+
+// ignoreSignals protects init from the program's signals, without ignoring any: the
+// program would inherit that.
+func ignoreSignals(spaces bool) {
+	if !spaces {
+		// A caught signal does not end init. Nobody reads the channel.
+		signal.Notify(make(chan os.Signal, 1))
+		return
+	}
+	// The kernel drops signals that the first process of a namespace does not catch, and
+	// the Go runtime catches all of them to end. (Notify takes 5 ms for all.)
+	for sig := uintptr(1); sig < 65; sig++ {
+		var none [4]uint64                                            // SIG_DFL, no flags
+		if sig != uintptr(syscall.SIGURG) && (sig < 32 || sig > 34) { // the runtime's and the C library's own
+			syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&none)), 0, 8, 0, 0)
+		}
+	}
+}
+
+// enterGroups moves this thread, and everything that it starts, into the cgroups of the
+// configuration. The memory of init itself is that of its first thread, which stays outside.
+func (c *Config) enterGroups() error {
+	for fd := firstExtra; fd < firstExtra+c.Enter; fd++ {
+		if _, err := syscall.Write(fd, []byte("0")); err != nil {
+			return step("cgroup", err)
+		}
+	}
+	return nil
+}
+
+// stepAside leaves the cgroup that is frozen with the program, so that init notices the
+// end of the lifeline, and closes the program's pipes, so that the referee notices
+// their end.
+func (r *reaper) stepAside() {
+	for fd := firstExtra; fd < firstExtra+r.config.Enter; fd++ {
+		syscall.Close(fd)
+	}
+	for i, text := range r.config.Leave {
+		fd := firstExtra + r.config.Enter + i
+		syscall.Write(fd, []byte(text))
+		syscall.Close(fd)
+	}
+	null, err := syscall.Open("/dev/null", syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	for fd := range 3 {
+		if err == nil {
+			syscall.Dup3(null, fd, 0)
+		} else {
+			syscall.Close(fd)
+		}
+	}
+	if r.config.Leave != nil {
+		syscall.Write(lifeline, []byte{Aside})
+	}
+	// The program must neither inspect nor stop init.
+	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
+}
+
+// watchLifeline ends everything when the referee has ended or requests it.
+func (r *reaper) watchLifeline() {
+	var buf [1]byte
+	for {
+		n, err := syscall.Read(lifeline, buf[:])
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if n <= 0 {
+			break
+		}
+	}
+	r.thaw()
+	r.end(Report{End: Killed})
+}
+
+// thaw ends a freeze, so that the program can end: in a v1 freezer not even SIGKILL arrives.
+func (r *reaper) thaw() {
+	if r.config.Thaw {
+		syscall.Write(firstExtra+r.config.Enter+len(r.config.Leave), []byte("THAWED"))
+	}
+}
+
+// reap waits for the program, and for all processes whose parents have ended.
+func (r *reaper) reap() {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			r.end(Report{End: NotStarted, Step: "wait", Text: err.Error()})
+		case pid == r.main:
+			r.end(Report{End: Exited, Wait: uint32(ws)})
+		}
+	}
+}
+
+// end ends the remaining processes, copies a build back and sends the report. A second
+// caller waits for the end of this process.
+func (r *reaper) end(rep Report) {
+	if r.ended.Swap(true) {
+		select {}
+	}
+	r.killAll()
+	if r.config.Build && rep.End == Exited && rep.Wait == 0 {
+		if err := r.config.keepBuild(); err != nil {
+			rep = failure(step("keep the build", err))
+		}
+	}
+	var ru syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
+		rep.CPU = ru.Utime.Nano() + ru.Stime.Nano()
+		if total, ok := r.clock.read(); ok {
+			rep.CPU = int64(total)
+		}
+		rep.Peak = atomic.LoadInt64(&r.peak)
+		var own syscall.Rusage // until it executes the program a child has the memory of init
+		if syscall.Getrusage(syscall.RUSAGE_SELF, &own) == nil && ru.Maxrss > own.Maxrss {
+			rep.Peak = max(rep.Peak, ru.Maxrss<<10)
+		}
+	}
+	rep.Own = proc.Anonymous("self")
+	finish(rep)
+}
+
+// killAll ends all processes of the sandbox but this one.
+func (r *reaper) killAll() {
+	for range 10000 {
+		if r.config.Spaces {
+			syscall.Kill(-1, syscall.SIGKILL) // the whole pid namespace
+		} else {
+			for _, pid := range proc.Below(os.Getpid())[1:] {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		_, err := syscall.Wait4(-1, nil, 0, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			return
+		}
+	}
+}
+
+// poll enforces the limits that no cgroup enforces.
+func (r *reaper) poll() {
+	limit := r.config.Limit
+	for !r.ended.Load() {
+		memory, cpu, threads := r.usage()
+		if memory > atomic.LoadInt64(&r.peak) {
+			atomic.StoreInt64(&r.peak, memory)
+		}
+		switch {
+		case !r.config.Spaces && threads > limit.Processes:
+			r.end(Report{End: ProcessLimit})
+		case memory > limit.Memory:
+			r.end(Report{End: MemoryLimit})
+		case limit.CPU > 0 && cpu > limit.CPU:
+			r.end(Report{End: CPULimit})
+		}
+		time.Sleep(PollEvery)
+	}
+}
+
+// PollEvery is how often limits are checked that the kernel does not enforce.
+const PollEvery = 50 * time.Millisecond
+
+// failure returns the report of an error before the program ran.
+func failure(err error) Report {
+	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
+	var s *stepError
+	if errors.As(err, &s) {
+		rep.Step, rep.Text = s.step, s.err.Error()
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		rep.Errno = int(errno)
+	}
+	return rep
+}
+
+// finish sends the report and ends this process.
+func finish(rep Report) {
+	syscall.Write(lifeline, rep.Encode())
+	syscall.Exit(0) // immediately, with the whole pid namespace
+}
+
+// run restricts this thread and starts the program from it.
+func (c *Config) run() (pid int, err error) {
+	if err := c.enterGroups(); err != nil {
+		return 0, err
+	}
+	syscall.Umask(0)
+	if c.Spaces {
+		if err := c.buildRoot(); err != nil {
+			return 0, err
+		}
+		if err := syscall.Sethostname([]byte("timba")); err != nil {
+			return 0, step("hostname", err)
+		}
+	} else if err := sys.Prctl(sys.PR_SET_CHILD_SUBREAPER, 1); err != nil {
+		return 0, step("subreaper", err)
+	}
+	syscall.Umask(0o022)
+	if err := c.setLimits(); err != nil {
+		return 0, step("limits", err)
+	}
+	rules, err := c.landlock()
+	if err != nil {
+		return 0, step("landlock", err)
+	}
+	if err := dropRights(c.UID, c.Spaces); err != nil {
+		return 0, step("rights", err)
+	}
+	if err := rules.enforce(); err != nil {
+		return 0, step("landlock", err)
+	}
+	if err := c.filterCalls(); err != nil {
+		return 0, step("seccomp", err)
+	}
+	attr := &syscall.ProcAttr{Dir: c.Dir, Env: c.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true}}
+	pid, err = syscall.ForkExec(c.Path, c.Argv, attr)
+	if err != nil {
+		return 0, step("exec", wrap(c.Path, err))
+	}
+	return pid, nil
+}
+
+// oomScore is the file with how likely the kernel is to end a process when the machine
+// runs out of memory.
+type oomScore struct{ file *os.File }
+
+// raiseOOM makes the kernel end the program before the referee: it inherits our score.
+// Without /proc it does nothing.
+func raiseOOM() oomScore {
+	f, err := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
+	if err != nil {
+		return oomScore{}
+	}
+	f.WriteString("1000")
+	return oomScore{f}
+}
+
+// lower makes the kernel end the program before init; only root may go below 0.
+func (o oomScore) lower() {
+	if o.file == nil {
+		return
+	}
+	if _, err := o.file.WriteString("-1000"); err != nil {
+		o.file.WriteString("0")
+	}
+	o.file.Close()
+}
+
+// filterCalls applies the filter of system calls to this thread and everything that it starts.
+func (c *Config) filterCalls() error {
+	filter := make([]syscall.SockFilter, len(c.Filter))
+	for i, f := range c.Filter {
+		filter[i] = syscall.SockFilter{Code: uint16(f >> 48), Jt: uint8(f >> 40), Jf: uint8(f >> 32), K: uint32(f)}
+		if filter[i].K == Thread && filter[i].Code&7 == syscall.BPF_JMP {
+			filter[i].K = uint32(syscall.Gettid())
+		}
+	}
+	prog := syscall.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	const mode = 2 // SECCOMP_MODE_FILTER
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, sys.PR_SET_SECCOMP, mode, uintptr(unsafe.Pointer(&prog)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
