@@ -45,6 +45,10 @@ type conn interface {
 // errLate is the error of Line when no line came in time.
 var errLate = errors.New("no line in time")
 
+// stopSlice is how long a wait may take to notice that the match is cancelled, or that the referee
+// has slept for too long.
+const stopSlice = 100 * time.Millisecond
+
 // MaxLog is how many bytes of a seat's stderr and comments are kept for a game;
 // stderrCut follows if there were more.
 const MaxLog = 256 << 10

@@ -25,6 +25,8 @@ type local struct {
 	unread  []byte // output that is not split into lines yet
 	scratch string
 	holds   holdTimes
+
+	overslept time.Duration // how much longer than asked the referee has slept since the turn began
 }
 
 // Holder is what Serve's answers are, too: Hold(true) makes the clock of the bot stand still,
@@ -94,12 +96,14 @@ func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 // Begin begins a turn: the bot's time is that of everybody. Such a bot is never stopped.
 func (l *local) Begin(time.Time, time.Duration) error {
 	l.holds.begin()
+	l.overslept = 0
 	return nil
 }
 
-// Lost returns for how long the clock was held.
-func (l *local) Lost(_, now time.Time, _ bool) cores.Lost {
+// Lost returns for how long the clock was held, or the referee was stopped or kept from a core.
+func (l *local) Lost(since, now time.Time, _ bool) cores.Lost {
 	sum, held := l.holds.until(now)
+	sum = min(sum+l.overslept, max(0, now.Sub(since)))
 	if held {
 		return cores.Lost{Known: sum, Most: sum + holdStep}
 	}
@@ -135,7 +139,8 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 				return nil, now, errLate
 			}
 		}
-		timer := time.NewTimer(deadline.Sub(now))
+		asked := min(deadline.Sub(now), stopSlice)
+		timer := time.NewTimer(asked)
 		select {
 		case l.unread = <-l.out:
 		case <-timer.C:
@@ -147,7 +152,9 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return nil, time.Now(), l.ctx.Err()
 		}
 		timer.Stop()
-		now = time.Now()
+		woken := time.Now()
+		l.overslept += max(0, woken.Sub(now)-asked-time.Millisecond)
+		now = woken
 	}
 }
 

@@ -248,9 +248,6 @@ func (p *process) awaitRoom(left time.Duration) error {
 	return nil
 }
 
-// stopSlice is how long a wait may take to notice that the match is cancelled.
-const stopSlice = 100 * time.Millisecond
-
 // drain reads what is on stderr now, limited to a few times the size of a pipe, so that a
 // flood cannot keep the referee busy.
 func (p *process) drain() {
@@ -284,7 +281,7 @@ func (p *process) gone(how fault.Kind) error {
 	}
 	last := time.Now().Add(dying)
 	p.awaitExit(time.Now().Add(moment))
-	for !p.exited && p.Ready() && time.Now().Before(last) { // on a busy machine it takes longer
+	for !p.exited && len(p.ready()) > 0 && time.Now().Before(last) { // on a busy machine it takes longer
 		p.awaitExit(time.Now().Add(moment))
 	}
 	if !p.exited {

@@ -20,8 +20,9 @@ type turnTime struct {
 	looked    time.Time     // when the last sleep began
 	overslept time.Duration // how much longer than asked the referee has slept since the first reading
 
-	judged time.Time     // when the bot's time was read last
-	had    time.Duration // what it had had then, run and waited
+	waits cores.Waits // of the bot, as it was seen when it was late
+
+	own time.Duration // the bot's CPU time at the beginning; -1 if it was not read
 
 	searched time.Duration // how long the turn is when the bot's hidden processes are looked for again
 	hidden   time.Duration // what they may have used
@@ -33,7 +34,8 @@ const firstReading = 5 * time.Millisecond
 
 func (t *turnTime) begin(now time.Time, left time.Duration) {
 	t.since, t.due, t.first = now, now.Add(min(firstReading, left/10)), nil
-	t.overslept, t.judged, t.searched, t.hidden = 0, time.Time{}, 0, 0
+	t.overslept, t.own, t.searched, t.hidden = 0, -1, 0, 0
+	t.waits.Begin(now)
 }
 
 func (t *turnTime) end() { t.since = time.Time{} }
@@ -45,6 +47,9 @@ func (t *turnTime) read(now time.Time) time.Duration {
 	}
 	if left := t.due.Sub(now); left > 0 {
 		return left
+	}
+	if now.Sub(t.due) > firstReading {
+		t.watch.Delayed()
 	}
 	t.first = t.watch.Read(now)
 	t.overslept = 0
@@ -71,6 +76,9 @@ func (p *process) observe(w *cores.Watch, first *cores.Reading) {
 
 func (p *process) Begin(now time.Time, left time.Duration) error {
 	p.turn.begin(now, left)
+	if p.turn.watch.WasDelayed() {
+		p.turn.own = p.cpu()
+	}
 	return p.wake()
 }
 
@@ -81,8 +89,14 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	}
 	turn := now.Sub(since)
 	if t.first == nil { // the referee has slept over all of the turn
-		lost := min(t.overslept, turn)
+		t.watch.Delayed()
+		lost := max(0, min(t.overslept, turn)-t.used(p.cpu()))
 		return cores.Lost{Known: lost, Most: lost}
+	}
+	// Before the counters are read: the worker may lose its core in between, and the bot answer.
+	var ready cores.Threads
+	if !answered {
+		ready = p.ready()
 	}
 	to := t.watch.Read(now)
 	if to == nil {
@@ -92,14 +106,8 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	var unread, unseen time.Duration
 	if answered {
 		unread = max(0, min(held, now.Sub(t.looked)))
-	} else if p.Ready() {
-		unseen = now.Sub(since)
-		if had, ok := to.Of(p); ok {
-			if !t.judged.IsZero() && had.Alive+had.Waited != t.had {
-				unseen = now.Sub(t.judged) // it has run since
-			}
-			t.judged, t.had = now, had.Alive+had.Waited
-		}
+	} else {
+		unseen = t.waits.Longest(ready, now)
 	}
 	lost := t.watch.Lost(p, t.first, to, unread, unseen)
 	if lost.Most > 0 && p.sandbox == nil {
@@ -109,8 +117,12 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		lost.Known, lost.Most = max(0, lost.Known-t.hidden), max(0, lost.Most-t.hidden)
 	}
 	// Before the first reading nothing is known. It was delayed, or the bot lost time after it: then
-	// the bot is believed to have lost all of the time before it.
-	if before := t.first.At.Sub(since); before > 0 && (lost.Known > 0 || before > 2*firstReading) {
+	// the bot is believed to have lost all of the time before it that it has not used. But a bot that
+	// did not read its input has delayed the reading by itself.
+	before := t.first.At.Sub(since)
+	if !p.filled && before > 0 && (lost.Known > 0 || before > 2*firstReading) {
+		had, _ := t.first.Of(p)
+		before = max(0, before-t.used(had.CPU))
 		lost.Known, lost.Most = lost.Known+before, lost.Most+before
 	}
 	stopped := max(0, t.overslept-held)
@@ -119,6 +131,24 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		t.watch.Gave(t.first, to)
 	}
 	return lost
+}
+
+// used returns what the bot has used of the processors since the turn began, if that is known, from
+// its CPU time.
+func (t *turnTime) used(cpu time.Duration) time.Duration {
+	if t.own < 0 {
+		return 0
+	}
+	return max(0, cpu-t.own)
+}
+
+// cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
+// which is read at the beginning of turns.
+func (p *process) cpu() time.Duration {
+	if p.sandbox != nil {
+		return p.sandbox.CPU()
+	}
+	return cores.Own(p.pid)
 }
 
 // Time returns what the bot has had of the processors.
@@ -132,12 +162,15 @@ func (p *process) Time() (t cores.Time, ok bool) {
 	return cores.OfProcess(p.pid)
 }
 
-// Ready reports whether a thread of the bot runs or is ready to run.
-func (p *process) Ready() bool {
-	if p.sandbox != nil {
+// ready returns the threads of the bot that run or wait for a core.
+func (p *process) ready() cores.Threads {
+	switch {
+	case p.sandbox != nil:
 		return cores.SandboxReady(p.sandbox)
+	case p.pid == 0:
+		return nil
 	}
-	return p.pid != 0 && cores.Ready(p.pid)
+	return cores.Ready(p.pid)
 }
 
 // hidden returns what processes may have used that a bot without a sandbox has started and that

@@ -43,8 +43,10 @@ var refused = []struct {
 		unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 		unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_VHANGUP, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
-		// A program stays on the core that the referee has chosen for its game.
-		unix.SYS_SCHED_SETAFFINITY,
+		// A program stays on the core that the referee has chosen for its game, and with its priority:
+		// with a lower one it would wait for every other program, and get credit for that.
+		unix.SYS_SCHED_SETAFFINITY, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
+		unix.SYS_SCHED_SETATTR,
 	}},
 	{unix.ENOSYS, []uint32{
 		unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
@@ -65,8 +67,7 @@ var fcntlMeetings = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix
 var weakRefused = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
-	unix.SYS_TRUNCATE, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
-	unix.SYS_SCHED_SETATTR,
+	unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
 // signals are the calls that send one, with a process as their first argument.

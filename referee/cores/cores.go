@@ -25,8 +25,41 @@ type Player interface {
 	// Time returns what the bot has had of the cores, and for how long it has waited for one;
 	// ok is false where the kernel does not tell all of it.
 	Time() (t Time, ok bool)
-	// Ready reports whether a thread of the bot runs or waits for a core.
-	Ready() bool
+}
+
+// Threads are threads that run or wait for a core, by their directories in /proc, with the time
+// that each has run and waited so far, as the kernel has counted it.
+type Threads map[string]time.Duration
+
+// Waits tells how long a wait for a core may be that the kernel has not counted yet: it counts a
+// wait when the thread gets the core.
+type Waits struct {
+	last    time.Time // when Longest was called, or the Waits began
+	threads map[string]waits
+}
+
+// waits is a thread that has not run since a time.
+type waits struct {
+	since time.Time
+	had   time.Duration
+}
+
+// Begin begins anew: no thread is known to have run since then.
+func (w *Waits) Begin(now time.Time) { w.last, w.threads = now, nil }
+
+// Longest returns for how long the threads that are ready now may have waited at most.
+func (w *Waits) Longest(ready Threads, now time.Time) (longest time.Duration) {
+	threads := make(map[string]waits, len(ready))
+	for name, had := range ready {
+		t, ok := w.threads[name]
+		if !ok || t.had != had { // it was not ready then, or has run since
+			t = waits{w.last, had}
+		}
+		threads[name] = t
+		longest = max(longest, now.Sub(t.since))
+	}
+	w.last, w.threads = now, threads
+	return longest
 }
 
 // Counters are what a kernel counts, for some cores and one worker.
@@ -54,6 +87,7 @@ type Watch struct {
 	gone     time.Duration // what players have used that were removed
 
 	used, wall time.Duration // by others, of the cores, where bots have got credit
+	delayed    bool          // the worker was kept from a core when it wanted to read the counters
 }
 
 // New returns a Watch of so many cores.
@@ -167,6 +201,17 @@ func (w *Watch) Gave(from, to *Reading) {
 		w.wall += to.At.Sub(from.At) * time.Duration(w.cores)
 	}
 }
+
+// Delayed notes that the worker was kept from a core when it wanted to read the counters.
+func (w *Watch) Delayed() {
+	if w != nil {
+		w.delayed = true
+	}
+}
+
+// WasDelayed reports whether the worker was ever kept from a core. From then on each turn begins
+// with a reading of the bot's own time, which costs a little.
+func (w *Watch) WasDelayed() bool { return w != nil && w.delayed }
 
 // Busy returns what others have used of the cores, and of how much time, while bots got credit
 // since the last call.

@@ -24,7 +24,6 @@ type player struct {
 }
 
 func (p *player) Time() (Time, bool) { return p.time, !p.unknown }
-func (p *player) Ready() bool        { return false }
 
 // What a bot has lost in a second, from what the kernel has counted in it.
 func TestLost(t *testing.T) {
@@ -134,5 +133,31 @@ func TestBusy(t *testing.T) {
 	}
 	if used, of := w.Busy(); used != 0 || of != 0 {
 		t.Errorf("after that others used %v of %v", used, of)
+	}
+}
+
+// A wait that the kernel has not counted is as long as the thread has not run: that another thread of
+// the bot has run says nothing of it.
+func TestWaits(t *testing.T) {
+	begin := time.Unix(0, 0)
+	var w Waits
+	w.Begin(begin)
+	for _, c := range []struct {
+		ms    int
+		ready Threads
+		want  int
+	}{
+		{100, Threads{"a": 5, "b": 5}, 100}, // both may have waited since the turn began
+		{150, Threads{"a": 5, "b": 9}, 150}, // b has run, a has not
+		{200, Threads{"a": 6, "b": 9}, 100}, // a has run since the last look, b not for longer
+		{300, Threads{"a": 6}, 150},         // b sleeps
+		{350, Threads{"a": 6, "b": 9}, 200}, // b was awake at some time since the last look
+		{400, Threads{}, 0},                 // nobody wants a core
+		{500, Threads{"a": 6, "c": 1}, 100}, // and then again
+	} {
+		got := w.Longest(c.ready, begin.Add(time.Duration(c.ms)*time.Millisecond))
+		if want := time.Duration(c.want) * time.Millisecond; got != want {
+			t.Errorf("at %d ms %v: it may have waited for %v, want %v", c.ms, c.ready, got, want)
+		}
 	}
 }

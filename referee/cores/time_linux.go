@@ -39,18 +39,24 @@ func OfSandbox(s *sandbox.Process) (t Time, ok bool) {
 	return t, t.CPU > 0
 }
 
-// SandboxReady reports whether a thread of a sandbox runs or is ready to run.
-func SandboxReady(s *sandbox.Process) bool {
+// SandboxReady returns the threads of a sandbox that run or wait for a core.
+func SandboxReady(s *sandbox.Process) Threads {
 	file := s.Threads()
 	if file == "" {
-		pid := s.Pid()
-		return pid > 0 && Ready(pid)
+		if pid := s.Pid(); pid > 0 {
+			return Ready(pid)
+		}
+		return nil
 	}
 	list, err := os.ReadFile(file)
 	if err != nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(bytes.Fields(list), func(tid []byte) bool { return isReady("/proc/" + string(tid)) })
+	ready := Threads{}
+	for _, tid := range bytes.Fields(list) {
+		ready.add("/proc/" + string(tid))
+	}
+	return ready
 }
 
 // OfProcess returns what a process and its descendants have had of the processors. Ended ones
@@ -70,21 +76,30 @@ func OfProcess(pid int) (t Time, ok bool) {
 		below, _ := OfProcess(child)
 		t.CPU, t.Alive, t.Waited = t.CPU+below.CPU, t.Alive+below.Alive, t.Waited+below.Waited
 	}
-	t.CPU += ownTime(pid) + waitedFor(dir)
+	t.CPU += Own(pid) + waitedFor(dir)
 	return t, ok
 }
 
-// Ready reports whether a thread of a process or of its descendants runs or is ready to run.
-func Ready(pid int) bool {
-	return slices.ContainsFunc(proc.Below(pid), func(pid int) bool {
+// Ready returns the threads of a process and of its descendants that run or wait for a core.
+func Ready(pid int) Threads {
+	ready := Threads{}
+	for _, pid := range proc.Below(pid) {
 		dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-		return slices.ContainsFunc(proc.Numbers(dir), func(tid int) bool { return isReady(dir + strconv.Itoa(tid)) })
-	})
+		for _, tid := range proc.Numbers(dir) {
+			ready.add(dir + strconv.Itoa(tid))
+		}
+	}
+	return ready
 }
 
-func isReady(dir string) bool {
-	f := proc.Stat(dir)
-	return len(f) > 0 && string(f[0]) == "R"
+// add adds the thread of a directory of /proc if it runs or waits for a core.
+func (t Threads) add(dir string) {
+	if f := proc.Stat(dir); len(f) == 0 || string(f[0]) != "R" {
+		return
+	}
+	if had, err := ofThread(dir); err == nil {
+		t[dir] = had.CPU + had.Waited
+	}
 }
 
 // Forgets reports whether a process or one of its descendants ignores the end of its children,
@@ -120,9 +135,8 @@ func ofThread(dir string) (t Time, err error) {
 	return Time{CPU: time.Duration(n[0]), Waited: time.Duration(n[1])}, nil
 }
 
-// ownTime returns the CPU time of all threads of a process, in nanoseconds; 0 if it has
-// ended.
-func ownTime(pid int) time.Duration {
+// Own returns the CPU time of all threads of a process, without its children; 0 if it has ended.
+func Own(pid int) time.Duration {
 	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduler), &ts) != nil {

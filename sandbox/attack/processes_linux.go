@@ -32,6 +32,8 @@ var processes = []attack{
 	{Name: "cpu-relay", Help: "uses as much in processes that live 50 ms each", Run: cpuRelay, Setup: setup{CPU: true}, Ends: endCPU},
 	{Name: "cpu-forget", Help: "uses as much in processes that nobody waits for", Run: cpuForget, Setup: setup{CPU: true}, Ends: endCPU},
 	{Name: "nice", Help: "a better priority", Run: nice, Idle: rootOnly("a better priority needs CAP_SYS_NICE")},
+	{Name: "nice-least", Help: "the least priority, to get time credit for waiting", Run: niceLeast},
+	{Name: "sched-idle", Help: "the scheduler for what runs when nothing else does, for the same", Run: schedIdle},
 	{Name: "sched-fifo", Help: "the real-time scheduler", Run: fifo, Idle: rootOnly("the real-time scheduler needs CAP_SYS_NICE")},
 	{Name: "ioprio", Help: "real-time priority of input and output", Run: ioprio, Idle: rootOnly("it needs CAP_SYS_ADMIN")},
 	{Name: "rlimit", Help: "raises a hard resource limit", Run: raise, Idle: needsCap(unix.CAP_SYS_RESOURCE, "it needs CAP_SYS_RESOURCE")},
@@ -236,6 +238,15 @@ func fifo(*target) (string, error) {
 	runtime.LockOSThread()
 	err := unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 	return "SCHED_FIFO", err
+}
+
+func niceLeast(*target) (string, error) {
+	return "nice 19", unix.Setpriority(unix.PRIO_PROCESS, 0, 19)
+}
+
+func schedIdle(*target) (string, error) {
+	runtime.LockOSThread()
+	return "SCHED_IDLE", unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0)
 }
 
 func ioprio(*target) (string, error) {
