@@ -29,7 +29,7 @@ var ErrLate = errLate
 
 // Start runs a bot. The error is a *Fault if it is the bot's fault.
 func Start(ctx context.Context, b Bot) (*Process, error) {
-	scratch, err := makeScratch()
+	scratch, err := b.makeScratch()
 	if err != nil {
 		return nil, err
 	}

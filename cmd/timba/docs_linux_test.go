@@ -348,7 +348,7 @@ func newLibrary(t *testing.T) *library {
 	var config strings.Builder
 	config.WriteString("[limits]\nrequests = 100000\nanonymous = 100000\nversions = 100\ntime = 10080\n")
 	for _, l := range []string{"name = \"brisca-2\"\ngame = \"brisca\"", "name = \"tebes-4\"\ngame = \"tebes\"\noptions = {size = \"4\"}", "name = \"teeko\"\ngame = \"teeko\""} {
-		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
+		fmt.Fprintf(&config, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [\"@random\", \"@greedy\"]\n", l)
 	}
 	l := &library{a: newArena(t, config.String()), template: t.TempDir()}
 	l.a.program = undetected(t)
@@ -487,7 +487,7 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		return
 	}
 	if strings.HasPrefix(line, "timba match ") && !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
-		line = strings.Replace(line, "timba match ", "timba match --movetime 10000 ", 1) // as above
+		line = strings.Replace(line, "timba match ", "timba match --movetime 60000 ", 1) // as above
 	}
 	want := otherwise[d.line]
 	if strings.HasSuffix(d.line, "sha256sum") {

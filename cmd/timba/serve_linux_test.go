@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -55,20 +56,15 @@ func quickLadders(house int) string {
 		"name = \"teams\"\ngame = \"brisca\"\noptions = {players = \"4\", teams = \"yes\"}",
 	} {
 		// The clock is long: the machine is busy with other tests, and a late bot has a fault.
-		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 10000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
+		fmt.Fprintf(&b, "[[ladder]]\n%s\ndeals = 1\nclock = {movetime = 60000, startup = 60000}\nhouse = [%s]\n", l, strings.Join(bots, ", "))
 	}
 	return b.String()
 }
 
 func newArena(t testing.TB, config string) *arena {
 	t.Helper()
-	a := &arena{program: "timba", dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
-	if err := os.Mkdir(a.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a := &arena{program: "timba", dir: laddertest.Dir(t), home: t.TempDir()}
+	kit.Must(t, os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600))
 	return a
 }
 

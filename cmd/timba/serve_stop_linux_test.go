@@ -26,7 +26,7 @@ const longLadder = `[[ladder]]
 name = "brisca"
 game = "brisca"
 deals = 10
-clock = {movetime = 10000, startup = 60000}
+clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
 `
 

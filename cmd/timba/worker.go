@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -89,9 +88,6 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer unlock()
-	if err := ownTemp(f.data); err != nil {
-		return err
-	}
 	link, err := fleet.Dial(cmd.Context(), f.nats, f.creds, o.Log)
 	if err != nil {
 		return err
@@ -150,22 +146,9 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		}
 	}
 	o.Check = func(ctx context.Context) error {
-		return server.CheckMachine(ctx, &referee.Sandbox{Limit: sandbox.DefaultLimit})
+		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
-}
-
-// ownTemp makes a directory of the worker TMPDIR, and empties it: an earlier worker may have been
-// killed.
-func ownTemp(data string) error {
-	tmp := filepath.Join(data, "tmp")
-	if err := os.RemoveAll(tmp); err != nil {
-		return fmt.Errorf("data: %w", err)
-	}
-	if err := os.MkdirAll(tmp, 0o700); err != nil {
-		return fmt.Errorf("data: %w", err)
-	}
-	return os.Setenv("TMPDIR", tmp)
 }
 
 // serveMetrics serves the metrics at an address, "" for none.

@@ -62,14 +62,6 @@ func Raced() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// KeepTemp restores TMPDIR at the end of the test, and whenever restore is called: a server that
-// runs in the test's process sets it.
-func KeepTemp(t testing.TB) (restore func()) {
-	dir := os.TempDir()
-	t.Setenv("TMPDIR", dir)
-	return func() { os.Setenv("TMPDIR", dir) }
-}
-
 // Lacks skips a test on a machine that does not have what it needs: a program, a right. script/test
 // tells which tests have been left out and why.
 func Lacks(t testing.TB, what string) {
