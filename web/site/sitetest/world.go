@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,10 +21,16 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
 )
 
@@ -71,6 +78,9 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
+// Quiet is Calm on a ladder of another game than Held plays, with time for a test that holds a bot.
+var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
+
 const limits = `
 [limits]
 time = 10080
@@ -89,6 +99,8 @@ type World struct {
 	all    *kit.Output
 	open   server.Options
 	stop   func() // ends the server
+
+	serving atomic.Pointer[server.Server] // where Keep leads to; nil while it is stopped
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
@@ -106,11 +118,9 @@ func New(t testing.TB, toml string, matches int) *World {
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores, err := server.Cores(1, c)
 	w.Must(err)
-	dir := filepath.Join(t.TempDir(), "arena")
-	w.Must(os.Mkdir(dir, 0o700))
 	w.open = server.Options{
-		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
-		Version: "test", KeepTemp: true,
+		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
+		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
@@ -148,8 +158,10 @@ func (w *World) serve() {
 	}
 }
 
-// Stop stops the server, until Restart starts it again with the same data at the same address.
+// Stop stops the server, until Restart starts it again with the same data. Its address is another
+// one then, but after Keep.
 func (w *World) Stop() {
+	w.serving.Store(nil)
 	w.stop()
 	w.stop = func() {}
 }
@@ -157,12 +169,95 @@ func (w *World) Stop() {
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
-	again := w.open
-	again.Listen = strings.TrimPrefix(w.URL, "http://")
 	var err error
-	w.Server, err = server.Open(w.T.Context(), again)
+	w.Server, err = server.Open(w.T.Context(), w.open)
 	w.Must(err)
+	w.serving.Store(w.Server)
 	w.serve()
+}
+
+// Keep makes URL an address that stays through Stop and Restart. While there is no server,
+// connections to it end.
+func (w *World) Keep() {
+	w.T.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	w.Must(err)
+	w.T.Cleanup(func() { l.Close() })
+	w.URL = "http://" + l.Addr().String()
+	w.serving.Store(w.Server)
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go w.forward(near)
+		}
+	}()
+}
+
+// forward carries a connection to the server.
+func (w *World) forward(near net.Conn) {
+	defer near.Close()
+	s := w.serving.Load()
+	if s == nil {
+		return
+	}
+	far, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		return // it stops
+	}
+	defer far.Close()
+	go func() {
+		io.Copy(far, near)
+		far.Close()
+	}()
+	io.Copy(near, far)
+}
+
+// Held connects a remote bot that waits before its fourth move in a game until free is called, and asks for a match of it on
+// no ladder. It returns the match once that waits.
+func (w *World) Held(game string, deals int) (match int64, free func()) {
+	w.T.Helper()
+	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	once, first := new(sync.Once), new(sync.Once)
+	bot := &remote.Client{
+		URL: w.URL, Token: w.Token, Bot: "held", Games: []string{game}, Stderr: io.Discard,
+		Serve: func(lines io.Reader, answers io.Writer) error {
+			turns := 0
+			return protocol.Serve(lines, answers, "", "", func(t *protocol.Turn) protocol.Answer {
+				if turns++; turns == 4 {
+					first.Do(func() { close(holds) })
+					<-gate
+				}
+				return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
+			})
+		},
+		Tell: func(s remote.State) {
+			if s.Online != nil {
+				once.Do(func() { close(online) })
+			}
+		},
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		bot.Run(ctx)
+	}()
+	free = sync.OnceFunc(func() { close(gate) })
+	w.T.Cleanup(func() {
+		free()
+		leave()
+		<-ended
+	})
+	kit.Wait(w.T, "the held bot is online", online)
+	c, err := client.New(w.URL, w.Token)
+	w.Must(err)
+	m, err := c.AskMatch(w.T.Context(), wire.AskedMatch{Game: game, Deals: deals, Bots: []string{"held", "@random"}})
+	w.Must(err)
+	kit.Wait(w.T, "the held bot holds its match", holds)
+	return m.ID, free
 }
 
 // await waits until each ladder has so many finished matches.
