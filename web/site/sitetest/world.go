@@ -215,8 +215,8 @@ func (w *World) forward(near net.Conn) {
 	io.Copy(near, far)
 }
 
-// Held connects a remote bot that waits before its fourth move in a game until free is called, and asks for a match of it on
-// no ladder. It returns the match once that waits.
+// Held connects a remote bot that waits before its fourth move in a game until free is called, and
+// asks for a match of it on no ladder. It returns the match once that waits.
 func (w *World) Held(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -224,11 +224,20 @@ func (w *World) Held(game string, deals int) (match int64, free func()) {
 	bot := &remote.Client{
 		URL: w.URL, Token: w.Token, Bot: "held", Games: []string{game}, Stderr: io.Discard,
 		Serve: func(lines io.Reader, answers io.Writer) error {
-			turns := 0
-			return protocol.Serve(lines, answers, "", "", func(t *protocol.Turn) protocol.Answer {
+			turns, ended := 0, make(chan struct{})
+			read, write := io.Pipe()
+			go func() {
+				io.Copy(write, lines)
+				write.Close()
+				close(ended)
+			}()
+			return protocol.Serve(read, answers, "", "", func(t *protocol.Turn) protocol.Answer {
 				if turns++; turns == 4 {
 					first.Do(func() { close(holds) })
-					<-gate
+					select {
+					case <-gate:
+					case <-ended:
+					}
 				}
 				return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
 			})
