@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,9 +96,8 @@ type World struct {
 	log    *kit.Output // warnings and errors
 	all    *kit.Output
 	open   server.Options
-	stop   func() // ends the server
-
-	serving atomic.Pointer[server.Server] // where Keep leads to; nil while it is stopped
+	stop   func()               // ends the server
+	lead   func(address string) // where URL leads to
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
@@ -112,7 +109,7 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(kit.Output), all: new(kit.Output)}
+	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
 	c, err := config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
@@ -161,7 +158,7 @@ func (w *World) serve() {
 // Stop stops the server, until Restart starts it again with the same data. Its address is another
 // one then, but after Keep.
 func (w *World) Stop() {
-	w.serving.Store(nil)
+	w.lead("")
 	w.stop()
 	w.stop = func() {}
 }
@@ -172,47 +169,17 @@ func (w *World) Restart() {
 	var err error
 	w.Server, err = server.Open(w.T.Context(), w.open)
 	w.Must(err)
-	w.serving.Store(w.Server)
+	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
 }
 
-// Keep makes URL an address that stays through Stop and Restart. While there is no server,
-// connections to it end.
+// Keep makes URL an address that stays through Stop and Restart.
 func (w *World) Keep() {
 	w.T.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	w.Must(err)
-	w.T.Cleanup(func() { l.Close() })
-	w.URL = "http://" + l.Addr().String()
-	w.serving.Store(w.Server)
-	go func() {
-		for {
-			near, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go w.forward(near)
-		}
-	}()
-}
-
-// forward carries a connection to the server.
-func (w *World) forward(near net.Conn) {
-	defer near.Close()
-	s := w.serving.Load()
-	if s == nil {
-		return
-	}
-	far, err := net.Dial("tcp", strings.TrimPrefix(s.URL(), "http://"))
-	if err != nil {
-		return // it stops
-	}
-	defer far.Close()
-	go func() {
-		io.Copy(far, near)
-		far.Close()
-	}()
-	io.Copy(near, far)
+	var address string
+	address, w.lead = kit.Forward(w.T)
+	w.URL = "http://" + address
+	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
 // Held connects a remote bot that waits before its fourth move in a game until free is called, and
