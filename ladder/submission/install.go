@@ -138,7 +138,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
 	if err := m.readManifest(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.buildTime)
+	ctx, cancel := p.timeout(ctx, BuildTime)
 	defer cancel()
 	if _, err := p.make(ctx, m, &transcript{}, work); err != nil {
 		return err
