@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"io"
@@ -23,6 +24,10 @@ type Bot struct {
 
 	Language string // of its program, for advice; "" if unknown
 	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
+
+	// Temp is the directory in which its process gets one of its own for temporary files, unless its
+	// sandbox has one; "" for the system's.
+	Temp string
 
 	// Clock is the bot's own; nil for that of the match.
 	Clock *Clock
@@ -55,14 +60,14 @@ func notStarted(b Bot, why string) *Fault {
 	return fault.New(fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))})
 }
 
-// makeScratch makes a directory for the temporary files of a bot, "" for one that has its own or no
-// process. dropScratch removes it, or the guardian if this program is killed: it is registered
-// before it is made.
+// makeScratch makes a directory for the temporary files of a bot, "" for one that needs none: it is
+// part of this program, or its sandbox has one. dropScratch removes it, or the guardian if this
+// program is killed: it is registered before it is made.
 func (b Bot) makeScratch() (string, error) {
-	if b.Sandbox != nil || b.Serve != nil {
+	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
 	}
-	dir := filepath.Join(os.TempDir(), "timba-"+rand.Text())
+	dir := filepath.Join(cmp.Or(b.Temp, os.TempDir()), "timba-"+rand.Text())
 	sandbox.Guard(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		sandbox.Unguard(dir)

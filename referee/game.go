@@ -249,15 +249,15 @@ var tags atomic.Uint64
 
 func (g *game) launch(seat int) error {
 	c := g.chairs[seat]
-	bot := g.match.Bots[c.bot]
-	scratch, err := bot.makeScratch()
+	b := g.match.Bots[c.bot]
+	scratch, err := b.makeScratch()
 	if err != nil {
 		return err
 	}
 	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
 	first := g.cores.Read(time.Now())
 	c.started = time.Now()
-	conn, err := g.match.start(g.ctx, bot, scratch, tag)
+	conn, err := g.match.start(g.ctx, b, scratch, tag)
 	if err != nil {
 		dropScratch(scratch)
 		return err

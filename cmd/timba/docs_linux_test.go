@@ -487,7 +487,7 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		return
 	}
 	if strings.HasPrefix(line, "timba match ") && !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
-		line = strings.Replace(line, "timba match ", "timba match --movetime 10000 ", 1) // as above
+		line = strings.Replace(line, "timba match ", "timba match --movetime 60000 ", 1) // as above
 	}
 	want := otherwise[d.line]
 	if strings.HasSuffix(d.line, "sha256sum") {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -77,4 +78,11 @@ func resumeError(dir string, args ...string) string {
 		return fmt.Sprintf("status %d, %s%s", status, &out, &errs)
 	}
 	return errs.String()
+}
+
+// Without a clock each move has a second, as --help says.
+func TestDefaultClock(t *testing.T) {
+	if c := new(matchFlags).clock(); c.Move != time.Second || c.Bank != 0 {
+		t.Errorf("the clock is %+v", c)
+	}
 }

@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	database.NoSync = true
 	testscript.Main(proc.Clean(m), map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -110,9 +111,12 @@ func showToken(ctx context.Context, w io.Writer, s *server.Server) {
 		"delete that file once you have logged in.\n\n", s.Token, self(), s.URL(), text.Quote(file), file)
 }
 
+// database is how servers open theirs; tests do not wait for the disk.
+var database store.Options
+
 // options returns the options of the server from the flags and the configuration.
 func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
-	o = server.Options{Listen: f.listen, Grace: f.grace, Version: version()}
+	o = server.Options{Listen: f.listen, Grace: f.grace, Version: version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -63,13 +64,8 @@ func quickLadders(house int) string {
 func newArena(t testing.TB, config string) *arena {
 	t.Helper()
 	kit.Slow(t)
-	a := &arena{program: "timba", dir: filepath.Join(t.TempDir(), "arena"), home: t.TempDir()}
-	if err := os.Mkdir(a.dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	a := &arena{program: "timba", dir: laddertest.Dir(t), home: t.TempDir()}
+	kit.Must(t, os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(config), 0o600))
 	return a
 }
 

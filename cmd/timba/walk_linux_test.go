@@ -97,16 +97,15 @@ var forbidden = map[string]*regexp.Regexp{
 
 // walk runs command lines in this process.
 type walk struct {
-	t       *testing.T
-	data    string // of the server
-	restore func() // of TMPDIR
-	bare    bool   // in an empty directory, without a server
-	root    string // of the directories
-	dir     string // the current directory
-	seen    map[string]bool
-	tried   map[string]bool // the parsers that have had bad values
-	next    int             // which bad value comes next
-	count   int
+	t     *testing.T
+	data  string // of the server
+	bare  bool   // in an empty directory, without a server
+	root  string // of the directories
+	dir   string // the current directory
+	seen  map[string]bool
+	tried map[string]bool // the parsers that have had bad values
+	next  int             // which bad value comes next
+	count int
 }
 
 // TestWalk runs every command with missing, surplus, unknown, empty, wrong and huge flags and
@@ -115,7 +114,6 @@ type walk struct {
 // every flag. No command panics or goes on after its context has ended, and every message is in timba's
 // words.
 func TestWalk(t *testing.T) {
-	restore := kit.KeepTemp(t)
 	a := newArena(t, "[limits]\ntime = 10080\nrequests = 1000000\nanonymous = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")
 	made := t.TempDir()
@@ -124,7 +122,7 @@ func TestWalk(t *testing.T) {
 	checkTables(t, commands)
 	for _, bare := range []bool{true, false} {
 		t.Run(map[bool]string{true: "empty", false: "world"}[bare], func(t *testing.T) {
-			w := &walk{t: t, restore: restore, data: a.dir, bare: bare, root: t.TempDir(), seen: map[string]bool{}, tried: map[string]bool{}}
+			w := &walk{t: t, data: a.dir, bare: bare, root: t.TempDir(), seen: map[string]bool{}, tried: map[string]bool{}}
 			if !bare {
 				t.Setenv(client.EnvURL, s.url)
 				t.Setenv(client.EnvToken, s.token)
@@ -307,7 +305,6 @@ func (o *output) Write(p []byte) (int, error) {
 func (w *walk) run(args []string, start bool) {
 	w.t.Helper()
 	w.count++
-	defer w.restore()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
 	if !start {

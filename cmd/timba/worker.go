@@ -84,9 +84,6 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer unlock()
-	if err := ownTemp(f.data); err != nil {
-		return err
-	}
 	link, err := fleet.Dial(cmd.Context(), f.nats, f.creds, o.Log)
 	if err != nil {
 		return err
@@ -145,7 +142,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		}
 	}
 	o.Check = func(ctx context.Context) error {
-		return server.CheckMachine(ctx, &referee.Sandbox{Limit: sandbox.DefaultLimit})
+		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
 }
@@ -164,19 +161,6 @@ func lockWorker(data string) (unlock func(), err error) {
 		return nil, fmt.Errorf("data: another worker uses %s: name another directory with --data DIR", data)
 	}
 	return func() { l.Close() }, nil
-}
-
-// ownTemp makes a directory of the worker TMPDIR, and empties it: an earlier worker may have been
-// killed.
-func ownTemp(data string) error {
-	tmp := filepath.Join(data, "tmp")
-	if err := os.RemoveAll(tmp); err != nil {
-		return fmt.Errorf("data: %w", err)
-	}
-	if err := os.MkdirAll(tmp, 0o700); err != nil {
-		return fmt.Errorf("data: %w", err)
-	}
-	return os.Setenv("TMPDIR", tmp)
 }
 
 // serveMetrics serves the metrics at an address, "" for none.

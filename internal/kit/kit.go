@@ -5,6 +5,8 @@ package kit
 import (
 	"bytes"
 	"flag"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,14 +61,6 @@ func Needs(t testing.TB, program string) {
 func Raced() bool {
 	info, ok := debug.ReadBuildInfo()
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}
-
-// KeepTemp restores TMPDIR at the end of the test, and whenever restore is called: a server that
-// runs in the test's process sets it.
-func KeepTemp(t testing.TB) (restore func()) {
-	dir := os.TempDir()
-	t.Setenv("TMPDIR", dir)
-	return func() { os.Setenv("TMPDIR", dir) }
 }
 
 // Lacks skips a test on a machine that does not have what it needs: a program, a right. script/test
@@ -123,6 +118,40 @@ func last(t testing.TB) time.Time {
 		}
 	}
 	return time.Now().Add(time.Hour)
+}
+
+// Forward listens at an address of this machine that stays while a server behind it starts again at
+// another port: the port of a server that has stopped may be another program's at once. Connections
+// lead to the server's address, which to sets; they end while it is "".
+func Forward(t testing.TB) (address string, to func(server string)) {
+	t.Helper()
+	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { l.Close() })
+	var server atomic.Value
+	carry := func(near net.Conn) {
+		defer near.Close()
+		address, _ := server.Load().(string)
+		far, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		go func() {
+			io.Copy(far, near)
+			far.Close()
+		}()
+		io.Copy(near, far)
+	}
+	go func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go carry(near)
+		}
+	}()
+	return l.Addr().String(), func(address string) { server.Store(address) }
 }
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -45,7 +45,6 @@ var allowed = map[string]string{
 	"internal/kit/kit.go Wait":                           "likewise",
 	"internal/kit/kit.go Slow":                           "is the way to leave out a test",
 	"internal/kit/kit.go Lacks":                          "likewise",
-	"internal/kit/kit.go KeepTemp":                       "restores what a server in the test's process sets",
 	"internal/kit/rules_test.go TestOffences":            "has an example of each",
 	"internal/kit/bubble/bubble.go Run":                  "has the time of a bubble",
 	"internal/kit/bubble/bubble.go Until":                "likewise",

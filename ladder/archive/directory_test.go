@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/ladder/archive"
-	"github.com/timba-arena/timba/ladder/archive/archivetest"
+	"github.com/timba-arena/timba/ladder/laddertest"
 )
 
 func TestDirectory(t *testing.T) {
-	archivetest.Run(t, func(t *testing.T) (archive.Store, func() archive.Store) {
+	laddertest.Archive(t, func(t *testing.T) (archive.Store, func() archive.Store) {
 		path := filepath.Join(t.TempDir(), "archive")
 		return archive.Directory(path), func() archive.Store { return archive.Directory(path) }
 	})

@@ -78,6 +78,24 @@ func (d Dir) Bundle(sum string) (string, error) {
 // IsHash must hold. Versions with the same files share it.
 func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 
+// Empty makes an empty directory for temporary files, or empties the one that an earlier program has
+// left.
+func Empty(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // MkdirTemp makes a directory below Temp that other users can read, since a bot may
 // run as another user. The caller removes it.
 func (d Dir) MkdirTemp(pattern string) (string, error) {

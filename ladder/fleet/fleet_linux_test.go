@@ -211,8 +211,6 @@ func TestCancelledEarly(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	listen := a.Address()
-	same := func(o *HubOptions) { o.Listen = listen }
 	file, open := gate(t)
 	a.worker("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
@@ -223,19 +221,19 @@ func TestRestart(t *testing.T) {
 		t.Fatalf("the server's end gave %v", got.err)
 	}
 	open()
-	a.open(same)
+	a.open(nil)
 	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt)
 	a.must(err)
 	if d.Failure != nil {
 		t.Fatalf("it failed: %v", d.Failure)
 	}
 	a.must(a.Close()) // before it is acknowledged
-	a.open(same)
+	a.open(nil)
 	d = <-a.Unclaimed()
 	a.complete(j, d, nil)
 	a.there("lab-1") // it has come back by itself
 	a.must(a.Close())
-	a.open(same)
+	a.open(nil)
 	info, err := a.stream(resultsStream).Info(t.Context())
 	a.must(err)
 	if info.State.Msgs != 0 {
@@ -247,7 +245,6 @@ func TestRestart(t *testing.T) {
 func TestResultOnDisk(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
-	listen := a.Address()
 	file, open := gate(t)
 	p := a.worker("lab-1", file)
 	j := job(1, 1, greedy, greedy2)
@@ -263,7 +260,7 @@ func TestResultOnDisk(t *testing.T) {
 	})
 	a.must(p.Process.Kill())
 	<-p.ended
-	a.open(func(o *HubOptions) { o.Listen = listen })
+	a.open(nil)
 	a.start(p.settings)
 	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt)
 	a.complete(j, d, err)
@@ -302,7 +299,6 @@ func TestLocalDied(t *testing.T) {
 	done := job(2, 1, greedy, greedy2)
 	packed, err := packResult(Result{Match: 2, Attempt: 1, Seed: done.Seed, Machine: Local}, MaxMessage)
 	a.must(err)
-	listen := a.Address()
 	a.deaf()
 	_, err = link.js.Publish(t.Context(), resultsSubject(Local), packed, jetstream.WithMsgID(resultID(attemptOf{2, 1}, done.Seed)))
 	a.must(err)
@@ -310,7 +306,7 @@ func TestLocalDied(t *testing.T) {
 	a.must(a.Close())
 	<-out
 
-	a.open(func(o *HubOptions) { o.Listen = listen })
+	a.open(nil)
 	d, err := a.Await(t.Context(), Local, done.Match, done.Attempt)
 	a.must(err)
 	if d.Match != done.Match {

@@ -49,6 +49,8 @@ type arena struct {
 	dir  string
 	bots string // the directory of the built bots, each under its hash
 	log  *kit.Output
+	at   string               // where workers connect, also when the hub opens again
+	lead func(address string) // from there
 }
 
 // newArena opens a hub, for workers on a free port.
@@ -61,6 +63,7 @@ func newArena(t testing.TB, change func(*HubOptions)) *arena {
 			t.Logf("the log:\n%s", a.log)
 		}
 	})
+	a.at, a.lead = kit.Forward(t)
 	a.open(change)
 	return a
 }
@@ -79,6 +82,7 @@ func (a *arena) open(change func(*HubOptions)) {
 	var err error
 	a.Hub, err = OpenHub(a.t.Context(), o)
 	a.must(err)
+	a.lead(a.Address())
 	hub := a.Hub
 	a.t.Cleanup(func() { hub.Close() })
 }
@@ -109,7 +113,7 @@ func (a *arena) creds(name string) string {
 }
 
 // url returns where workers connect.
-func (a *arena) url() string { return "nats://" + a.Address() }
+func (a *arena) url() string { return "nats://" + a.at }
 
 // player is a script that plays the first move; BEFORE runs at each line.
 const player = `while read -r verb ply left move rest; do

@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
@@ -35,8 +36,8 @@ type WorkerOptions struct {
 	House  program.Builtins            // the bots of the program itself
 	Check  func(context.Context) error // see Match; nil: this machine can always play
 
-	// Dir has the cache of bots and the results that are not handed in yet. "": the worker is in
-	// the server's process, which gives out the cores and has the bots.
+	// Dir has the cache of bots, the results that are not handed in yet, and temporary files. "": the
+	// worker is in the server's process, which gives out the cores and has the bots.
 	Dir   string
 	Cache int64 // bytes of the cache; 0: DefaultCache
 
@@ -125,9 +126,16 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if w.cache, err = openCache(filepath.Join(o.Dir, "bots"), cmp.Or(o.Cache, DefaultCache), w.Log); err != nil {
 		return nil, err
 	}
+	if err := datadir.Empty(w.Temp()); err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
 	w.outbox, w.left, err = openOutbox(filepath.Join(o.Dir, "results"))
 	return w, err
 }
+
+// Temp returns the directory of temporary files. A worker empties it when it starts: an earlier one
+// may have been killed.
+func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
 func count(list []int, x int) (n int) {
 	for _, y := range list {

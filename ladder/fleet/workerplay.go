@@ -125,7 +125,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bo
 	b := o.Bots[slot]
 	if b.House != "" {
 		p, err := program.Resolver{Builtins: w.House}.Resolve(ctx, b.House)
-		p.Bot.Sandbox = nil
+		p.Bot.Sandbox, p.Bot.Temp = nil, w.Temp()
 		return p.Bot, nil, err
 	}
 	if len(b.Command) == 0 {
@@ -153,7 +153,7 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bo
 	if err != nil {
 		return bot, release, err
 	}
-	bot = referee.Bot{Version: b.Label, Command: command, Dir: dir, Hash: b.Hash, Language: b.Language}
+	bot = referee.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
 		s := *o.Sandbox
 		s.Freeze = sandbox.Probe().Level == sandbox.Full

@@ -4,17 +4,20 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
@@ -136,13 +139,48 @@ func TestFailures(t *testing.T) {
 func TestEndlessBuild(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.buildTime = 5 * time.Second
-	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; sleep 1d\"]\n" + tebesOnly, "bot.sh": ""})))
-	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason, "did not finish within 5.0 s") || !strings.Contains(last.Log, "begun") {
+	mark := fmt.Sprint(1<<30 + os.Getpid())
+	usual := w.timeout
+	w.timeout = func(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+		if most != BuildTime {
+			return usual(ctx, most)
+		}
+		over := make(chan struct{})
+		go func() { // its time is over once it has printed
+			defer close(over)
+			kit.Until(t, "the build sleeps", func() bool {
+				lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+				return err == nil && slices.ContainsFunc(lines, func(path string) bool {
+					line, _ := os.ReadFile(path)
+					return string(line) == "sleep\x00"+mark+"\x00"
+				})
+			})
+		}()
+		return overdue{ctx, over}, func() {}
+	}
+	v, stages := w.run(w.add("endless", fileTree(t, map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo begun; exec sleep " + mark + "\"]\n" + tebesOnly, "bot.sh": ""})))
+	if last := stages[len(stages)-1]; v.State != ladder.Failed || last.Name != Build || !strings.Contains(v.Reason, "did not finish within "+short(BuildTime)) || !strings.Contains(last.Log, "begun") {
 		t.Errorf("it is %+v\n%s", v, logs(stages))
 	}
 	w.told(v)
 	w.clean()
+}
+
+// overdue is a context whose deadline is when a channel closes.
+type overdue struct {
+	context.Context
+	over <-chan struct{}
+}
+
+func (o overdue) Done() <-chan struct{} { return o.over }
+
+func (o overdue) Err() error {
+	select {
+	case <-o.over:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
 }
 
 // A bot that is late in its trial alone is told of the ladder and its clock.

@@ -74,6 +74,7 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (referee.Bot, error) {
 	if v.House() {
 		house, err := program.Resolver{Builtins: p.House}.Resolve(ctx, v.Bot)
+		house.Bot.Temp = p.Dir.Temp()
 		return house.Bot, err
 	}
 	if !datadir.IsHash(v.Hash) {
@@ -95,7 +96,7 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (referee.Bot, error) {
 	if label == "" {
 		label = fmt.Sprint(v.Number)
 	}
-	return referee.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
+	return referee.Bot{Name: v.Bot, Version: label, Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.botSandbox(), Language: v.Language}, nil
 }
 
 // Restore makes a version's directory again from its upload, when it is gone. What
@@ -137,7 +138,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version) error {
 	if err := m.readManifest(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.buildTime)
+	ctx, cancel := p.timeout(ctx, BuildTime)
 	defer cancel()
 	if _, err := p.make(ctx, m, &transcript{}, work); err != nil {
 		return err

@@ -56,7 +56,7 @@ type Pipeline struct {
 
 	restoring  singleflight.Group
 	holds      holds
-	buildTime  time.Duration // BuildTime but for tests
+	timeout    func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	checkClock referee.Clock // the longest that a bot is checked by
 }
 
@@ -69,8 +69,8 @@ func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
 	}
 	return &Pipeline{
 		Store: s, Dir: dir, Config: c, House: house, Check: check.Defaults(), Events: new(events.Hub), Log: slog.New(slog.DiscardHandler),
-		Now:       time.Now,
-		buildTime: BuildTime, checkClock: referee.DefaultClock,
+		Now:     time.Now,
+		timeout: context.WithTimeout, checkClock: referee.DefaultClock,
 	}
 }
 
@@ -150,7 +150,7 @@ const (
 func (p *Pipeline) stages() []stage {
 	return []stage{
 		{Unpack, ladder.Queued, UnpackTime, (*submission).unpack},
-		{Build, ladder.Building, p.buildTime, (*submission).build},
+		{Build, ladder.Building, BuildTime, (*submission).build},
 		{Check, ladder.Checking, CheckTime, (*submission).check},
 		{Trial, ladder.Trial, TrialTime, (*submission).trial},
 	}
@@ -227,7 +227,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	log := &transcript{}
 	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
-	within, cancel := context.WithTimeout(ctx, st.most)
+	within, cancel := s.timeout(ctx, st.most)
 	defer cancel()
 	began := time.Now()
 	summary, err := st.run(s, within, log)

@@ -115,6 +115,7 @@ func (s *submission) trial(ctx context.Context, log *transcript) (string, error)
 	if err != nil {
 		return "", err
 	}
+	random.Bot.Temp = bot.Temp
 	played, list := 0, s.trials()
 	for _, t := range list {
 		n, err := s.play(ctx, t, []referee.Bot{bot, random.Bot}, log)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/netip"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -45,7 +45,7 @@ func newWorld(t *testing.T, dir string, l ladder.PlayLimits) *world {
 	t.Helper()
 	kit.Slow(t)
 	w := &world{t: t}
-	s, err := store.Open(dir, store.Options{Server: true})
+	s, err := store.Open(dir, store.Options{Server: true, NoSync: true})
 	w.must(err)
 	resolver := program.Resolver{Builtins: house.Registry{}}
 	greedy, err := resolver.Resolve(t.Context(), "@greedy")
@@ -192,7 +192,7 @@ func TestGames(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			bubble.Run(t, func(t *testing.T) {
-				w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+				w := newWorld(t, laddertest.Dir(t), limits)
 				x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
 				w.must(err)
 				sit(w, x, c.silent)
@@ -232,7 +232,7 @@ func TestAway(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		l := limits
 		l.Move = time.Hour
-		w := newWorld(t, filepath.Join(t.TempDir(), "data"), l)
+		w := newWorld(t, laddertest.Dir(t), l)
 		never, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
 		w.must(err)
 		away, err := w.Open(t.Context(), guest("b", "10.0.0.2"), brisca)
@@ -256,7 +256,7 @@ func TestAway(t *testing.T) {
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		w := newWorld(t, filepath.Join(t.TempDir(), "data"), limits)
+		w := newWorld(t, laddertest.Dir(t), limits)
 		open := func(who play.Who, c play.Choice) (*play.Table, error) { return w.Open(t.Context(), who, c) }
 		a, b, c := guest("a", "10.0.0.1"), guest("b", "10.0.0.1"), guest("c", "10.0.0.3")
 		first, err := open(a, brisca)
@@ -291,7 +291,7 @@ func TestLimits(t *testing.T) {
 func TestGamesADay(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "data")
+		dir := laddertest.Dir(t)
 		w := newWorld(t, dir, limits)
 		p, err := w.Store.AddPerson(t.Context(), "anna", false)
 		w.must(err)
@@ -323,7 +323,7 @@ func TestGamesADay(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		dir := filepath.Join(t.TempDir(), "data")
+		dir := laddertest.Dir(t)
 		w := newWorld(t, dir, limits)
 		x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
 		w.must(err)

@@ -6,45 +6,97 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/seat"
-	"github.com/timba-arena/timba/web/seat/seattest"
 )
 
-// Whatever carries a bot's lines, its games, its faults and its clock are the same.
+// acts are ways to misbehave at a seat, one for each way in which lines can end or break: the
+// referee's own tests have all others. Those of lateness are in TestLate.
+var acts = []string{"exit-at-start", "illegal", "nul", "long-line", "unasked", "exit-3"}
+
+// Whatever carries a bot's lines, its games and its faults are the same.
 func TestConformance(t *testing.T) {
 	kit.Slow(t)
 	program := proc.Program(t, "misbehave")
 	far := newWorld(t, many)
-	seattest.Run(t, program, []seattest.Way{
-		{Name: "process", Bot: func(_ *testing.T, command []string) referee.Bot { return referee.Bot{Command: command} }},
-		{Name: "remote bot", Bot: func(t *testing.T, command []string) referee.Bot {
-			return far.bot(t, &remote.Client{Command: command})
-		}},
-		{Name: "person", Bot: func(t *testing.T, command []string) referee.Bot { return throughSocket(t, process(t, command)) }},
-	})
+	for _, name := range acts {
+		f, ok := faults.Find(name)
+		if !ok {
+			t.Fatalf("fault %q does not exist", name)
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := []string{program, "--fault", f.Name, "--at=4"}
+			want := play(t, referee.Bot{Command: command})
+			if len(want.Faults) != 1 || want.Faults[0].Code != f.Code {
+				t.Fatalf("process: faults %v, want %s", want.Faults, f.Code)
+			}
+			compare(t, "remote bot", play(t, far.bot(t, &remote.Client{Command: command})), want)
+			compare(t, "person", play(t, throughSocket(t, process(t, command))), want)
+		})
+	}
 }
 
 // many are limits for many bots at the same time.
 const many = "person = 1000\naddress = 1000\n"
 
-// A bot that is late is so at the same moment, and in the same words.
+// A bot that answers too late is late at the same moment and in the same words, and so is one that does
+// not answer.
 func TestLate(t *testing.T) {
-	seattest.RunLate(t, []func(*testing.T, seattest.Serve) referee.Bot{
-		func(_ *testing.T, serve seattest.Serve) referee.Bot { return referee.Bot{Serve: serve} },
-		func(t *testing.T, serve seattest.Serve) referee.Bot {
+	ways := []func(*testing.T, serve) referee.Bot{
+		func(_ *testing.T, serve serve) referee.Bot { return referee.Bot{Serve: serve} },
+		func(t *testing.T, serve serve) referee.Bot {
 			return newWorld(t, many).bot(t, &remote.Client{Serve: serve})
 		},
 		throughSocket,
-	})
+	}
+	for name, thinks := range map[string]time.Duration{"late": 2 * time.Minute, "silent": 1000 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble.Run(t, func(t *testing.T) {
+				ended := make(chan struct{})
+				defer close(ended)
+				serve := func(in io.Reader, out io.Writer) error {
+					turns := 0
+					return protocol.Serve(in, out, "", "", func(turn *protocol.Turn) protocol.Answer {
+						if turns++; turns == 3 {
+							select {
+							case <-time.After(thinks):
+							case <-ended:
+							}
+						}
+						return protocol.Answer{Move: []byte(turn.Moves.Strings()[0])}
+					})
+				}
+				var want *referee.Game
+				for i, way := range ways {
+					b := way(t, serve)
+					began := time.Now()
+					got := play(t, b)
+					if i == 0 {
+						want = got
+					}
+					if len(got.Faults) != 1 || got.Faults[0].Code != protocol.Timeout || time.Since(began) < time.Minute+time.Second {
+						t.Fatalf("way %d: faults %v after %v", i, got.Faults, time.Since(began))
+					}
+					compare(t, fmt.Sprintf("way %d", i), got, want)
+				}
+			})
+		})
+	}
 }
 
 // bot starts a client, and returns its bot for a match.
@@ -59,7 +111,7 @@ func (w *world) bot(t *testing.T, c *remote.Client) referee.Bot {
 
 // throughSocket returns a program at a seat with a socket of its own, as the page of a person has
 // it.
-func throughSocket(t *testing.T, serve seattest.Serve) referee.Bot {
+func throughSocket(t *testing.T, serve serve) referee.Bot {
 	t.Helper()
 	s, page := seat.New(seat.Options{}), seat.New(seat.Options{})
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,7 +144,7 @@ func throughSocket(t *testing.T, serve seattest.Serve) referee.Bot {
 }
 
 // process returns a program that is a process.
-func process(t *testing.T, command []string) seattest.Serve {
+func process(t *testing.T, command []string) serve {
 	return func(lines io.Reader, answers io.Writer) error {
 		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		in, err := cmd.StdinPipe()
@@ -111,5 +163,43 @@ func process(t *testing.T, command []string) seattest.Serve {
 			return err
 		}
 		return errors.New(cmd.ProcessState.String())
+	}
+}
+
+// play plays one game of the bot at seat 0 against one that plays the first legal moves.
+func play(t *testing.T, b referee.Bot) *referee.Game {
+	t.Helper()
+	var game *referee.Game
+	b.Name = "tested"
+	m := referee.Match{
+		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
+		Clock: referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
+		Bots:  []referee.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
+		Done:  func(g *referee.Game) error { game = g; return nil },
+	}
+	if err := m.Play(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return game
+}
+
+// compare compares all that does not depend on how lines travel: how a process has ended is told
+// by its exit status in one way, and by its client in another.
+func compare(t *testing.T, way string, got, want *referee.Game) {
+	t.Helper()
+	if len(got.Faults) != len(want.Faults) {
+		t.Errorf("%s: faults %v, want %v", way, got.Faults, want.Faults)
+		return
+	}
+	for i, f := range got.Faults {
+		w := want.Faults[i]
+		if f.Seat != w.Seat || f.Ply != w.Ply || f.Code != w.Code || f.Code != protocol.Exit && f.Code != protocol.Startup && f.Text != w.Text {
+			t.Errorf("%s: %v at ply %d, want %v at ply %d", way, &f, f.Ply, &w, w.Ply)
+		}
+	}
+	if !slices.Equal(got.Ranks, want.Ranks) || !slices.EqualFunc(got.Moves, want.Moves, func(a, b referee.ReplayMove) bool {
+		return a.Seat == b.Seat && a.Move == b.Move && a.StandIn == b.StandIn
+	}) {
+		t.Errorf("%s: ranks %v, moves %v, want %v, %v", way, got.Ranks, got.Moves, want.Ranks, want.Moves)
 	}
 }

@@ -19,8 +19,8 @@ func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config, house.Registry{})
 	p.Events, p.Log = &s.Events, s.Log
 	p.Room, p.Level = s.room, s.Level
-	if s.Now != nil {
-		p.Now = s.Now
+	if now := s.Database.Now; now != nil {
+		p.Now = now
 	}
 	s.resolve = p.Resolve
 	return p

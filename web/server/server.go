@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -55,11 +54,8 @@ type Options struct {
 	Cluster Cluster        // where other machines play
 	Log     *slog.Logger
 	Version string // of this program
-	// Now is the clock of what is stored; nil: the system's.
-	Now func() time.Time
-	// KeepTemp leaves TMPDIR of this process as it is, for one with several servers. Else Open makes
-	// a directory within Dir the process's place for temporary files.
-	KeepTemp bool
+	// Database is how the database is opened: its clock and, for tests, NoSync.
+	Database store.Options
 	// Beside runs beside the server, unless it is nil. Its error stops the server.
 	Beside func(context.Context) error
 }
@@ -105,10 +101,11 @@ func (s *Server) open() error {
 	if s.room, s.Notice, err = memoryOf(s.Config, s.Level); err != nil {
 		return err
 	}
-	if s.Store, err = store.Open(string(s.Dir), store.Options{Server: true, Now: s.Now}); err != nil {
+	s.Database.Server = true
+	if s.Store, err = store.Open(string(s.Dir), s.Database); err != nil {
 		return err
 	}
-	if err := s.emptyTmp(); err != nil {
+	if err := datadir.Empty(s.Dir.Temp()); err != nil { // an earlier server may have been killed
 		return dataError(err)
 	}
 	if err := writeNew(s.Dir.Config(), config.DefaultTOML()); err != nil {
@@ -118,28 +115,6 @@ func (s *Server) open() error {
 		return listenError(s.Listen, err)
 	}
 	return nil
-}
-
-// emptyTmp empties the directory for temporary files, which an earlier server may have left
-// behind, and makes it TMPDIR unless KeepTemp is set.
-func (s *Server) emptyTmp() error {
-	tmp := s.Dir.Temp()
-	if err := os.MkdirAll(tmp, 0o700); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(tmp)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(tmp, e.Name())); err != nil {
-			return err
-		}
-	}
-	if s.KeepTemp {
-		return nil
-	}
-	return os.Setenv("TMPDIR", tmp)
 }
 
 // writeNew writes a file that only its owner can read, completely or not at all, unless it
@@ -385,7 +360,9 @@ func (s *Server) botSandbox() *referee.Sandbox {
 const room = 1 << 20
 
 // check returns an error unless this machine can play.
-func (s *Server) check(ctx context.Context) error { return CheckMachine(ctx, s.botSandbox()) }
+func (s *Server) check(ctx context.Context) error {
+	return CheckMachine(ctx, s.Dir.Temp(), s.botSandbox())
+}
 
 // checkWith returns a check of this machine and of its fleet.
 func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
@@ -397,10 +374,10 @@ func (s *Server) checkWith(h *fleet.Hub) func(context.Context) error {
 	}
 }
 
-// CheckMachine returns an error unless this machine can play: the disk has room for a file, and a
-// program starts in a sandbox, unless that is nil.
-func CheckMachine(ctx context.Context, bots *referee.Sandbox) error {
-	f, err := os.CreateTemp("", "check-")
+// CheckMachine returns an error unless this machine can play: the disk has room for a file in a
+// directory, and a program starts in a sandbox, unless that is nil.
+func CheckMachine(ctx context.Context, dir string, bots *referee.Sandbox) error {
+	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {
 		return dataError(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -80,9 +81,9 @@ func newRunning(t *testing.T) *running {
 	cores, err := Cores(1, c)
 	s.must(err)
 	s.Server, err = Open(t.Context(), Options{
-		Dir: datadir.Dir(filepath.Join(t.TempDir(), "data")), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test", KeepTemp: true,
-		Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) },
+		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
+		Database: store.Options{NoSync: true, Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) }},
 	})
 	s.must(err)
 	t.Cleanup(func() { s.must(s.Close()) })

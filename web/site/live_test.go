@@ -15,20 +15,6 @@ import (
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
 
-// liveLadder has matches that last some seconds.
-const liveLadder = `
-[limits]
-anonymous = 100000
-requests = 100000
-[[ladder]]
-name = "long"
-title = "Brisca, many deals"
-game = "brisca"
-deals = 500
-clock = {movetime = 60000, startup = 60000}
-house = ["@random", "@first", "@greedy"]
-`
-
 // open is what a page shows of cards in hands that are not face down.
 const open = `[data-hand] [data-card]:not([data-card="?"])`
 
@@ -36,12 +22,14 @@ const open = `[data-hand] [data-card]:not([data-card="?"])`
 func TestLivePages(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 1000", 1), 0)
+	w := sitetest.New(t, sitetest.Quiet, 0)
+	id, _ := w.Held("brisca", 1)
 	b := browsertest.Open(t, in, w.URL+"/live")
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] [data-card="?"]`)
 	b.Picture(*screens, "live")
-	watchOne(b, w)
+	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
+	b.Wait(`#stage[data-ply] svg`)
 	b.Wait(`#moves button.move`)
 	b.Wait(`#status[data-on="yes"]`)
 	if n := b.Count(open); n > 0 {
@@ -57,38 +45,21 @@ func TestLivePages(t *testing.T) {
 	b.Quiet()
 }
 
-// watchOne goes from the page of all matches to that of one, once its game is shown.
-func watchOne(b *browsertest.Tab, w *sitetest.World) {
-	b.T.Helper()
-	for { // a match may have ended before the page asks
-		b.Wait(`#games [data-match] .stage[data-ply] svg`)
-		b.Go(w.URL + "/live/" + b.Attribute("#games li:last-child", "data-match"))
-		if b.Count("#watch") == 0 {
-			b.Go(w.URL + "/live")
-			continue
-		}
-		b.Wait(`#stage[data-ply] svg, #over:not([hidden])`)
-		if b.Count("#stage svg") > 0 {
-			return
-		}
-		b.Go(w.URL + "/live")
-	}
-}
-
 // A match is watched to its end; then the page links to the match, and to the replay of the last game.
 func TestWatchToTheEnd(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 100", 1), 0)
-	b := browsertest.Open(t, in, w.URL+"/live")
+	w := sitetest.New(t, sitetest.Quiet, 0)
+	id, free := w.Held("brisca", 1)
+	b := browsertest.Open(t, in, fmt.Sprintf("%s/live/%d", w.URL, id))
 	b.Home = w.URL
-	watchOne(b, w)
+	b.Wait(`#stage[data-ply] svg`)
+	free()
 	b.Wait(`#watch[data-over="finished"] #over:not([hidden])`)
 	if n := b.Count(open); n > 0 {
 		t.Errorf("%d cards in hands are open at the end", n)
 	}
-	id := b.Attribute("#watch", "data-match")
-	if got := b.Attribute("#over a:not(#replay)", "href"); got != "/matches/"+id {
+	if got := b.Attribute("#over a:not(#replay)", "href"); got != fmt.Sprintf("/matches/%d", id) {
 		t.Errorf("the link is %q", got)
 	}
 	b.Picture(*screens, "watched")
@@ -97,8 +68,8 @@ func TestWatchToTheEnd(t *testing.T) {
 	if at := browsertest.Eval[string](b, "location.pathname"); !strings.HasPrefix(at, "/games/") {
 		t.Errorf("the replay is at %q", at)
 	}
-	b.Go(w.URL + "/live/" + id)
-	b.Wait(`.empty a[href="/matches/` + id + `"]`)
+	b.Go(fmt.Sprintf("%s/live/%d", w.URL, id))
+	b.Wait(fmt.Sprintf(`.empty a[href="/matches/%d"]`, id))
 	b.Quiet()
 }
 
@@ -106,7 +77,9 @@ func TestWatchToTheEnd(t *testing.T) {
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
-	w := sitetest.New(t, liveLadder, 0)
+	w := sitetest.New(t, sitetest.Quiet, 0)
+	w.Keep()
+	w.Held("brisca", 1)
 	b := browsertest.Open(t, in, w.URL+"/live")
 	b.Home = w.URL
 	b.Wait(`#games [data-match] .stage[data-ply] svg`)
@@ -124,25 +97,35 @@ func TestReconnect(t *testing.T) {
 func TestPagesMove(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
-	w := sitetest.New(t, strings.Replace(liveLadder, "deals = 500", "deals = 20", 1), 1)
-	b := browsertest.Open(t, in, w.URL+"/ladders/long?lang=ca")
-	b.Home = w.URL
-	games := browsertest.Eval[[]string](b, `[...document.querySelectorAll('tbody tr')].map((e) => e.children[5].textContent)`)
+	s := sitetest.NewStill(t, nil)
+	s.PlayEach(2)
+	greedy, random := s.Version("@greedy"), s.Version("@random")
+	play := func() {
+		t.Helper()
+		s.Play("brisca", []int64{greedy, random}, map[int64]sitetest.Player{greedy: sitetest.House("greedy")})
+	}
+	b := browsertest.Open(t, in, s.URL+"/ladders/brisca?lang=ca")
+	b.Home = s.URL
+	column := func(n int) []string {
+		return browsertest.Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll('tbody tr')].map((e) => e.children[%d].textContent)`, n))
+	}
+	games := column(5)
+	play()
 	b.Wait(`tbody tr.moved`)
-	refetch := `[...document.querySelectorAll('tbody tr')].map((e) => e.children[5].textContent)`
-	if got := browsertest.Eval[[]string](b, refetch); strings.Join(got, " ") == strings.Join(games, " ") || len(got) != 3 {
+	if got := column(5); strings.Join(got, " ") == strings.Join(games, " ") || len(got) != 3 {
 		t.Errorf("the games are %q, and were %q", got, games)
 	}
-	ranks := browsertest.Eval[[]string](b, `[...document.querySelectorAll('tbody tr')].map((e) => e.children[0].textContent)`)
-	if !slices.IsSorted(ranks) || ranks[0] != "1" {
+	if ranks := column(0); !slices.IsSorted(ranks) || ranks[0] != "1" {
 		t.Errorf("the ranks are %q", ranks)
 	}
-	b.Go(w.URL + "/")
+	b.Go(s.URL + "/")
+	play()
 	b.Wait(`[data-part="finished"].moved`)
 	if text := b.Text(`[data-part="finished"]`); !strings.Contains(text, "contra") {
 		t.Errorf("the part that has moved is not in Catalan: %q", text)
 	}
-	b.Go(w.URL + "/bots/@random")
+	b.Go(s.URL + "/bots/@random")
+	play()
 	b.Wait(`[data-part="matches"].moved`)
 	b.Wait(`[data-part="places"].moved`)
 	b.Quiet()
@@ -151,7 +134,7 @@ func TestPagesMove(t *testing.T) {
 // The socket is for pages of this site, and that of a person who is blocked ends at once.
 func TestWatchSocket(t *testing.T) {
 	t.Parallel()
-	w := sitetest.New(t, liveLadder, 0)
+	w := sitetest.New(t, sitetest.Calm, 0)
 	address := "ws" + strings.TrimPrefix(w.URL, "http") + "/ws/watch"
 	_, resp, err := websocket.DefaultDialer.Dial(address, http.Header{"Origin": {"https://elsewhere.example"}})
 	if err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {

@@ -169,6 +169,7 @@ func TestPlayRestart(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
 	w := sitetest.New(t, playRules, 0)
+	w.Keep()
 	b := browsertest.Open(t, in, w.URL+"/play?lang=ca")
 	b.Home = w.URL
 	begin(b, w, "brisca", "")

@@ -24,6 +24,8 @@ import (
 	"github.com/nats-io/jwt/v2"
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // Mode is the mode of a test binary that is a NATS server; see refereetest.Modes.
@@ -55,10 +57,11 @@ type Cluster struct {
 	t     testing.TB
 	conf  string
 	cmd   *exec.Cmd
+	lead  func(address string) // from URL
 }
 
-// Start starts a NATS server as the page docs/operating.md says, in a free port of this machine, with
-// or without TLS.
+// Start starts a NATS server as the page docs/operating.md says, with or without TLS. Its URL stays when
+// it is killed and runs again.
 func Start(t testing.TB, page string, tls bool) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t, Dir: t.TempDir()}
@@ -74,6 +77,14 @@ func (c *Cluster) Run() {
 	c.cmd = exec.Command(os.Args[0], Mode, c.conf)
 	c.cmd.Stderr = os.Stderr
 	c.must(c.cmd.Start())
+	var ports struct{ Nats []string }
+	file := filepath.Join(filepath.Dir(c.conf), fmt.Sprintf("%s_%d.ports", filepath.Base(os.Args[0]), c.cmd.Process.Pid))
+	kit.Until(c.t, "NATS listens", func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && json.Unmarshal(data, &ports) == nil
+	})
+	_, address, _ := strings.Cut(ports.Nats[0], "://")
+	c.lead(address)
 }
 
 // Kill kills the server with SIGKILL.
@@ -81,6 +92,7 @@ func (c *Cluster) Kill() {
 	if c.cmd == nil {
 		return
 	}
+	c.lead("")
 	c.cmd.Process.Kill()
 	c.cmd.Wait()
 	c.cmd = nil
@@ -115,13 +127,11 @@ func (c *Cluster) configure(page string, tls bool) {
 	c.t.Helper()
 	dir := c.t.TempDir()
 	conf := block(c.t, page, "conf", "jetstream {")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	c.must(err)
-	address := l.Addr().String()
-	c.must(l.Close())
+	var address string
+	address, c.lead = kit.Forward(c.t)
 	_, port, err := net.SplitHostPort(address)
 	c.must(err)
-	conf = c.replace(conf, `listen: \S+`, "listen: "+address)
+	conf = c.replace(conf, `listen: \S+`, "listen: 127.0.0.1:-1\nports_file_dir: "+strconv.Quote(dir))
 	conf = c.replace(conf, `store_dir: \S+`, "store_dir: "+strconv.Quote(c.Dir))
 	c.URL = "nats://localhost:" + port
 	var authority []byte

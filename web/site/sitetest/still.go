@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,11 +27,12 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Still is a competition that is served and not played: it has what a test puts into it.
+// Still is a competition that is served and not played: it has what a test puts into it. Its pages move with that.
 type Still struct {
 	World
 	Ladder   *laddertest.World
 	Store    *store.Store
+	Events   *events.Hub
 	Ada      ladder.Person // an account without a bot
 	AdaToken string
 }
@@ -51,22 +53,28 @@ func NewStill(t testing.TB, configure func(*site.Options)) *Still {
 	s.AdaToken, _, err = s.Store.AddToken(t.Context(), s.Ada.ID, "test", ladder.ScopeSubmit, time.Time{})
 	s.Must(err)
 	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	hub := new(events.Hub)
+	s.Events = new(events.Hub)
 	a := api.New(api.Options{
-		Store: s.Store, Config: s.Ladder.Config, Events: hub, Log: log, Wake: func() {},
+		Store: s.Store, Config: s.Ladder.Config, Events: s.Events, Log: log, Wake: func() {},
 		Health: func(context.Context) error { return nil }, Registerer: prometheus.NewRegistry(),
 	})
-	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: hub, API: a, Live: live.NewHub(live.Options{Store: s.Store, Events: hub, Limits: s.Ladder.Config.Live}), Key: []byte(Hash)}
+	o := site.Options{Store: s.Store, Config: s.Ladder.Config, Events: s.Events, API: a, Key: []byte(Hash)}
+	o.Live = live.NewHub(live.Options{Store: s.Store, Events: s.Events, Limits: s.Ladder.Config.Live})
 	if configure != nil {
 		configure(&o)
 	}
 	pages, err := site.New(o)
 	s.Must(err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var moves sync.WaitGroup
+	moves.Go(func() { o.Live.Run(ctx) })
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.NewServer(a.Pages(pages), log)
 	server.Start()
 	s.URL = server.URL
 	t.Cleanup(func() {
+		cancel()
+		moves.Wait()
 		server.Close()
 		if text := s.log.String(); strings.Contains(text, "level=ERROR") {
 			t.Errorf("the server's log has errors:\n%s", text)
@@ -155,8 +163,9 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 			}
 		}
 	}
-	_, err = s.Store.Finish(ctx, m.ID, 1, games)
+	changes, err := s.Store.Finish(ctx, m.ID, 1, games)
 	s.Must(err)
+	s.Events.Publish(events.Event{Kind: events.MatchFinished, At: time.Now(), Ladder: on, Match: m.ID, Changes: changes})
 	m, err = s.Store.Match(ctx, m.ID)
 	s.Must(err)
 	return m

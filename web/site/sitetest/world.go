@@ -9,9 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +19,16 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/browsertest"
+	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/remote"
 	"github.com/timba-arena/timba/web/server"
 )
 
@@ -71,6 +76,9 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
+// Quiet is Calm on a ladder of another game than Held plays, with time for a test that holds a bot.
+var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
+
 const limits = `
 [limits]
 time = 10080
@@ -88,7 +96,8 @@ type World struct {
 	log    *kit.Output // warnings and errors
 	all    *kit.Output
 	open   server.Options
-	stop   func() // ends the server
+	stop   func()               // ends the server
+	lead   func(address string) // where URL leads to
 }
 
 // New starts a server with ladders in TOML, or those of Ladders for "", and waits until each
@@ -100,17 +109,15 @@ func New(t testing.TB, toml string, matches int) *World {
 	if toml == "" {
 		toml = Ladders
 	}
-	w := &World{T: t, log: new(kit.Output), all: new(kit.Output)}
+	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
 	c, err := config.Parse("test", []byte(toml), house.Registry{})
 	w.Must(err)
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
 	cores, err := server.Cores(1, c)
 	w.Must(err)
-	dir := filepath.Join(t.TempDir(), "arena")
-	w.Must(os.Mkdir(dir, 0o700))
 	w.open = server.Options{
-		Dir: datadir.Dir(dir), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
-		Version: "test", KeepTemp: true,
+		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
+		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
@@ -148,8 +155,10 @@ func (w *World) serve() {
 	}
 }
 
-// Stop stops the server, until Restart starts it again with the same data at the same address.
+// Stop stops the server, until Restart starts it again with the same data. Its address is another
+// one then, but after Keep.
 func (w *World) Stop() {
+	w.lead("")
 	w.stop()
 	w.stop = func() {}
 }
@@ -157,12 +166,74 @@ func (w *World) Stop() {
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
-	again := w.open
-	again.Listen = strings.TrimPrefix(w.URL, "http://")
 	var err error
-	w.Server, err = server.Open(w.T.Context(), again)
+	w.Server, err = server.Open(w.T.Context(), w.open)
 	w.Must(err)
+	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
 	w.serve()
+}
+
+// Keep makes URL an address that stays through Stop and Restart.
+func (w *World) Keep() {
+	w.T.Helper()
+	var address string
+	address, w.lead = kit.Forward(w.T)
+	w.URL = "http://" + address
+	w.lead(strings.TrimPrefix(w.Server.URL(), "http://"))
+}
+
+// Held connects a remote bot that waits before its fourth move in a game until free is called, and
+// asks for a match of it on no ladder. It returns the match once that waits.
+func (w *World) Held(game string, deals int) (match int64, free func()) {
+	w.T.Helper()
+	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	once, first := new(sync.Once), new(sync.Once)
+	bot := &remote.Client{
+		URL: w.URL, Token: w.Token, Bot: "held", Games: []string{game}, Stderr: io.Discard,
+		Serve: func(lines io.Reader, answers io.Writer) error {
+			turns, ended := 0, make(chan struct{})
+			read, write := io.Pipe()
+			go func() {
+				io.Copy(write, lines)
+				write.Close()
+				close(ended)
+			}()
+			return protocol.Serve(read, answers, "", "", func(t *protocol.Turn) protocol.Answer {
+				if turns++; turns == 4 {
+					first.Do(func() { close(holds) })
+					select {
+					case <-gate:
+					case <-ended:
+					}
+				}
+				return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
+			})
+		},
+		Tell: func(s remote.State) {
+			if s.Online != nil {
+				once.Do(func() { close(online) })
+			}
+		},
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		bot.Run(ctx)
+	}()
+	free = sync.OnceFunc(func() { close(gate) })
+	w.T.Cleanup(func() {
+		free()
+		leave()
+		<-ended
+	})
+	kit.Wait(w.T, "the held bot is online", online)
+	c, err := client.New(w.URL, w.Token)
+	w.Must(err)
+	m, err := c.AskMatch(w.T.Context(), wire.AskedMatch{Game: game, Deals: deals, Bots: []string{"held", "@random"}})
+	w.Must(err)
+	kit.Wait(w.T, "the held bot holds its match", holds)
+	return m.ID, free
 }
 
 // await waits until each ladder has so many finished matches.

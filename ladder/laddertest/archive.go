@@ -1,5 +1,4 @@
-// Package archivetest has the tests that every archive.Store passes.
-package archivetest
+package laddertest
 
 import (
 	"bytes"
@@ -12,12 +11,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/archive"
 )
 
-// Run tests a kind of store. open returns an empty one; again opens it a second time, as after a
+// Archive tests a kind of archive.Store. open returns an empty one; again opens it a second time, as after a
 // start of the program.
-func Run(t *testing.T, open func(*testing.T) (store archive.Store, again func() archive.Store)) {
+func Archive(t *testing.T, open func(*testing.T) (store archive.Store, again func() archive.Store)) {
 	for name, test := range map[string]func(*testing.T, archive.Store, func() archive.Store){
 		"round trip": roundTrip, "missing": missing, "bounds": bounds, "list": list, "remove": remove, "twice": twice,
 		"at once": atOnce, "ended": ended,
@@ -29,17 +29,10 @@ func Run(t *testing.T, open func(*testing.T) (store archive.Store, again func() 
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func put(t *testing.T, s archive.Store, text string) archive.Sum {
 	t.Helper()
 	sum, err := s.Put(t.Context(), []byte(text))
-	check(t, err)
+	kit.Must(t, err)
 	if want := archive.SumOf([]byte(text)); sum != want {
 		t.Fatalf("the sum is %s, want %s", sum, want)
 	}
@@ -49,7 +42,7 @@ func put(t *testing.T, s archive.Store, text string) archive.Sum {
 func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, text string) {
 	t.Helper()
 	got, err := s.Read(t.Context(), sum, start, length)
-	check(t, err)
+	kit.Must(t, err)
 	if string(got) != text {
 		t.Errorf("reads %q, want %q", got, text)
 	}
@@ -59,7 +52,7 @@ func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, t
 func roundTrip(t *testing.T, s archive.Store, again func() archive.Store) {
 	big := bytes.Repeat([]byte("timba\x00\xff"), 1<<20)
 	sum, err := s.Put(t.Context(), big)
-	check(t, err)
+	kit.Must(t, err)
 	small, empty := put(t, s, "one two three"), put(t, s, "")
 	for _, s := range []archive.Store{s, again()} {
 		want(t, s, small, 0, 13, "one two three")
@@ -67,7 +60,7 @@ func roundTrip(t *testing.T, s archive.Store, again func() archive.Store) {
 		want(t, s, small, 13, 0, "")
 		want(t, s, empty, 0, 0, "")
 		got, err := s.Read(t.Context(), sum, 7, int64(len(big))-7)
-		check(t, err)
+		kit.Must(t, err)
 		if !bytes.Equal(got, big[7:]) {
 			t.Error("a big file is another when it is read")
 		}
@@ -92,7 +85,7 @@ func bounds(t *testing.T, s archive.Store, _ func() archive.Store) {
 func files(t *testing.T, s archive.Store) (list []archive.File) {
 	t.Helper()
 	for f, err := range s.List(t.Context()) {
-		check(t, err)
+		kit.Must(t, err)
 		list = append(list, f)
 	}
 	return list
@@ -121,14 +114,14 @@ func list(t *testing.T, s archive.Store, again func() archive.Store) {
 func remove(t *testing.T, s archive.Store, _ func() archive.Store) {
 	a, b := put(t, s, "a"), put(t, s, "b")
 	for range 2 {
-		check(t, s.Remove(t.Context(), a))
+		kit.Must(t, s.Remove(t.Context(), a))
 	}
 	if _, err := s.Read(t.Context(), a, 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a removed file is %v", err)
 	}
 	want(t, s, b, 0, 1, "b")
 	want(t, s, put(t, s, "a"), 0, 1, "a")
-	check(t, s.Clean(t.Context())) // leaves what is whole
+	kit.Must(t, s.Clean(t.Context())) // leaves what is whole
 	want(t, s, b, 0, 1, "b")
 }
 
