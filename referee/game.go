@@ -106,6 +106,11 @@ type game struct {
 	unplayed bool // decided before any bot was sent the "game" line
 }
 
+// ending is an error that ends the match: the game is not played again.
+type ending struct{ error }
+
+func (e ending) Unwrap() error { return e.error }
+
 // play plays one deal. The error is the referee's own failure or the context's; after it
 // the processes must not be used again. out marks the disqualified bots.
 func (t *table) play(deal int, out []bool) (result *Game, err error) {
@@ -124,7 +129,7 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		}
 		if g.match.Yield != nil {
 			if err := g.match.Yield(g.ctx); err != nil {
-				return nil, err
+				return nil, ending{err}
 			}
 		}
 		seat := g.state.Turn()

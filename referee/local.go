@@ -156,14 +156,34 @@ func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	var f *Fault
-	if errors.As(l.why, &f) {
-		return fault.New(f.Reason)
+	return fault.New(l.reason())
+}
+
+// reason returns why the bot has ended.
+func (l *local) reason() fault.Reason {
+	if f, ok := errors.AsType[*Fault](l.why); ok {
+		return f.Reason
 	}
 	if l.why != nil {
-		return fault.New(fault.Reason{Kind: fault.Failed, Detail: l.why.Error()})
+		return fault.Reason{Kind: fault.Failed, Detail: l.why.Error()}
 	}
-	return fault.New(fault.Reason{Kind: fault.Returned})
+	return fault.Reason{Kind: fault.Returned}
+}
+
+func (l *local) closeInput() { l.in.close() }
+
+func (l *local) awaitEnd(deadline time.Time) (end End, ok bool) {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.out:
+		case <-l.ended:
+			return End{Reason: l.reason()}, true
+		case <-timer.C:
+			return End{}, false
+		}
+	}
 }
 
 func (l *local) Rest() []byte   { return l.lines.rest() }

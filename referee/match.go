@@ -223,6 +223,9 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if end, ok := errors.AsType[ending](err); ok {
+			return end.error
+		}
 		if err := s.void(g, err); err != nil {
 			return err
 		}
