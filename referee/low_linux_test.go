@@ -20,6 +20,8 @@ func tellPriority() error {
 		switch words := strings.Fields(lines.Text()); words[0] {
 		case "timba":
 			fmt.Println("ready priority 1")
+		case "bye":
+			return nil
 		case "turn":
 			n, err := niceValue()
 			if err != nil {

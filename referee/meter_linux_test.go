@@ -27,6 +27,8 @@ func hungry(games string) error {
 		switch words[0] {
 		case "timba":
 			fmt.Println("ready hungry 1")
+		case "bye":
+			return nil
 		case "game":
 			n, thought = n+1, false
 		case "turn":

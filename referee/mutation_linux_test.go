@@ -156,7 +156,7 @@ func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
 	return want
 }
 
-// Limits and faults: a thousand scripts, or ten thousand, each with something wrong in it, or
+// Limits and faults: hundreds of scripts, or ten thousand, each with something wrong in it, or
 // something that only looks so. Each ends in the right fault of the right seat at
 // the right ply, or in a whole game.
 func TestLimitsAndFaultsMutations(t *testing.T) {
@@ -164,7 +164,7 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	left := nothingLeft(t)
 	ends := map[protocol.Code]int{}
 	var mu sync.Mutex
-	scripts := 1000
+	scripts := 300
 	if kit.Soak {
 		scripts = 10_000
 	}

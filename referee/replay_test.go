@@ -210,7 +210,15 @@ func TestReplaysTampered(t *testing.T) {
 		{"a fault's ply", func(r *Replay) { r.Faults[1].Ply++ }, []string{"..."}},
 		{"a fault's ply, below 0", func(r *Replay) { r.Faults[1].Ply = math.MinInt }, []string{"fault 1 is at ply -9223372036854775808, out of order", "..."}},
 		{"a fault's ply, far off", func(r *Replay) { r.Faults[1].Ply = math.MaxInt }, []string{"...", "fault 1 is at ply 9223372036854775807, after the last move"}},
-		{"a fault's code", func(r *Replay) { r.Faults[0].Code = "tired" }, []string{`fault 0: the code "tired" is unknown`}},
+		{"a fault's code", func(r *Replay) { r.Faults[0].Code = protocol.Garbled }, []string{`fault 0: the code is "garbled" where the reason has "illegal"`}},
+		{"a fault's text", func(r *Replay) { r.Faults[0].Text = "it was ill" }, []string{`fault 0: the text is "it was ill" where the reason has "`}},
+		{"a fault's reason", func(r *Replay) { r.Faults[0].Reason.Kind = "ill" }, []string{`fault 0: the reason "ill" is unknown`}},
+		{"a fault without a reason", func(r *Replay) { r.Faults[0].Reason = fault.Reason{} }, []string{`fault 0: the reason "" is unknown`}},
+		{"a fault's move", func(r *Replay) { r.Faults[0].Reason.Move = "1o" }, []string{"fault 0: the text is "}},
+		{"a fault's credit", func(r *Replay) { r.Faults[0].Credit = -1 }, []string{"fault 0: others cannot have taken -1 ms"}},
+		{"a time of the stand-in", func(r *Replay) { r.Moves[standInAt(r)].MS = 1 }, []string{"the stand-in takes no time and tells nothing"}},
+		{"credit of the stand-in", func(r *Replay) { r.Moves[standInAt(r)].Credit = 1 }, []string{"the stand-in takes no time and tells nothing"}},
+		{"an info of the stand-in", func(r *Replay) { r.Moves[standInAt(r)].Info = []string{"score=1"} }, []string{"the stand-in takes no time and tells nothing"}},
 		{"a fault twice", func(r *Replay) { r.Faults = slices.Insert(r.Faults, 1, r.Faults[0]) }, []string{"fault 1: seat 1 has forfeited before"}},
 		{"ranks", func(r *Replay) { r.Ranks = []int{1, 2, 3} }, []string{"ranks are [1 2 3] where the rules give [2 3 1]"}},
 		{"no ranks", func(r *Replay) { r.Ranks = nil }, []string{"ranks are [] where the rules give [2 3 1]"}},
@@ -232,6 +240,13 @@ func TestReplaysTampered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fails returns a fault of a bot that exits before "ready" at ply 0, and later after it.
+func fails(seat, ply int) Fault {
+	f := fault.New(fault.Reason{Kind: fault.Exited, Status: 1, BeforeReady: ply == 0})
+	f.Seat, f.Ply = seat, ply
+	return *f
 }
 
 // standInAt returns the first move of the stand-in.
@@ -272,11 +287,11 @@ func TestReplaysTamperedForfeit(t *testing.T) {
 		{"nothing", func(*Replay) {}, nil},
 		{"moves after it", func(r *Replay) { r.Moves = full.Moves }, []string{"the game was decided by forfeit before it"}},
 		{"another's fault as well", func(r *Replay) {
-			r.Faults = append(r.Faults, Fault{Seat: 1 - r.Faults[0].Seat, Ply: r.Faults[0].Ply, Code: protocol.Exit})
+			r.Faults = append(r.Faults, fails(1-r.Faults[0].Seat, r.Faults[0].Ply))
 		}, []string{"fault 1: the game was decided by forfeit before it"}},
 		{"both before the first move", func(r *Replay) {
 			r.Moves, r.Points, r.Ranks = nil, []float64{0, 0}, []int{1, 2}
-			r.Faults = []Fault{{Seat: 1, Code: protocol.Startup}, {Seat: 0, Code: protocol.Startup}}
+			r.Faults = []Fault{fails(1, 0), fails(0, 0)}
 		}, nil},
 	} {
 		r, err := DecodeReplay(game.Encode())

@@ -116,14 +116,6 @@ func (c *checker) faults(step Step) {
 			continue
 		case f.Code == protocol.Startup && f.Ply > 0:
 			c.differ("fault %d: a bot does not start at ply %d, but before the first move", i, f.Ply)
-		case f.Reason.Kind.Code() == "":
-			c.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
-		case f.Code != f.Reason.Code():
-			c.differ("fault %d: the code is %q where the reason has %q", i, f.Code, f.Reason.Code())
-		case f.Text != f.Reason.Text():
-			c.differ("fault %d: the text is %q where the reason has %q", i, f.Text, f.Reason.Text())
-		case f.Credit < 0:
-			c.differ("fault %d: others cannot have taken %v ms", i, f.Credit)
 		case slices.ContainsFunc(c.replay.Faults[:i], func(o Fault) bool { return o.Seat == f.Seat }):
 			c.differ("fault %d: seat %d has forfeited before", i, f.Seat)
 		case c.ended != nil:
@@ -132,6 +124,14 @@ func (c *checker) faults(step Step) {
 			c.differ("fault %d: the game was decided by forfeit before it", i)
 		case f.Ply > 0 && f.Seat != s.Turn(): // faults at the start may be of any seat
 			c.differ("fault %d: it is not the turn of seat %d", i, f.Seat)
+		case f.Reason.Kind.Code() == "":
+			c.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
+		case f.Code != f.Reason.Code():
+			c.differ("fault %d: the code is %q where the reason has %q", i, f.Code, f.Reason.Code())
+		case f.Text != f.Reason.Text():
+			c.differ("fault %d: the text is %q where the reason has %q", i, f.Text, f.Reason.Text())
+		case f.Credit < 0:
+			c.differ("fault %d: others cannot have taken %v ms", i, f.Credit)
 		}
 		c.forfeits.add(f.Seat)
 	}
