@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // local is a bot without a process: Bot.Serve in a goroutine of its own.
@@ -189,9 +188,6 @@ func (l *local) awaitEnd(deadline time.Time) (end End, ok bool) {
 func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
-
-// Usage returns nothing: the bot is part of this process.
-func (l *local) Usage() sandbox.Usage { return sandbox.Usage{} }
 
 // Close waits for Serve at most for the grace: it cannot be ended from outside, for
 // example while it asks a person for a line.

@@ -41,8 +41,6 @@ type Match struct {
 	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
 	Low bool
 
-	Meter bool // set Game.Usage, at a cost of about 0.1 ms for each seat and game
-
 	// Done is called with each finished game, one call at a time. Games finish in any order:
 	// a void one is played again after the others. An error ends the match.
 	Done func(*Game) error

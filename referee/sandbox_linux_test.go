@@ -160,11 +160,11 @@ func TestSandboxedThinks(t *testing.T) {
 			}
 			return &talker{scratch: scratch, answer: func(l protocol.RefLine) string {
 				if asked++; asked == 2 { // the thinker has had a turn in between
-					from, same := thinker.Usage().CPU, 0
+					from, same := thought(thinker), 0
 					if h.sandbox != nil && h.sandbox.Freeze {
 						until(t, h.name+": it is stopped", func() bool { // soon, not at once
 							was := from
-							if from = thinker.Usage().CPU; from == was {
+							if from = thought(thinker); from == was {
 								same++
 							} else {
 								same = 0
@@ -172,7 +172,7 @@ func TestSandboxedThinks(t *testing.T) {
 							return same == 10
 						})
 					} else {
-						until(t, h.name+": it thinks", func() bool { return thinker.Usage().CPU > from+20*time.Millisecond })
+						until(t, h.name+": it thinks", func() bool { return thought(thinker) > from+20*time.Millisecond })
 					}
 				}
 				return firstMove(l)
@@ -182,6 +182,12 @@ func TestSandboxedThinks(t *testing.T) {
 			t.Errorf("%s: %v", h.name, g.Faults)
 		}
 	}
+}
+
+// thought returns how long a bot has had the processor.
+func thought(p *process) time.Duration {
+	t, _ := p.Time()
+	return t.CPU
 }
 
 // TestSandboxedStopped: a stopped bot can be ended, by the end of the match and by
