@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -53,6 +54,17 @@ func credits(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3
 
 // credited returns a credit in a replay as a time.
 func credited(ms float64) time.Duration { return time.Duration(math.Round(ms*1e3)) * time.Microsecond }
+
+// checkTime returns an error for the time of a bot's move that no game can have had.
+func (m *ReplayMove) checkTime() error {
+	switch {
+	case m.MS <= 0:
+		return fmt.Errorf("it took %v ms: every move takes more than 0 ms", m.MS)
+	case m.Credit < 0 || m.Credit > m.MS:
+		return fmt.Errorf("it took %v ms: others cannot have taken %v ms of that", m.MS, m.Credit)
+	}
+	return nil
+}
 
 // taken returns the bot's own time of a move in a replay, as it counted.
 func (m *ReplayMove) taken() time.Duration {

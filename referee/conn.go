@@ -8,7 +8,6 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // conn is the referee's end of the lines to and from one bot, for one goroutine. The
@@ -35,9 +34,6 @@ type conn interface {
 	Answered()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
-	// Usage returns what all processes of the bot have used so far; after Close, in
-	// total. It is zero if unknown.
-	Usage() sandbox.Usage
 	// Close ends the bot and all its processes. Within the grace it may exit by itself.
 	Close(grace time.Duration)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -31,8 +32,8 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 			v, bots = v4, append(bots, random, greedy)
 		}
 		for name, bad := range failing {
-			if bad != nil && v.Players() == 2 && g.Name() != "tebes" {
-				continue // a failing bot is the same in games of two
+			if bad != nil && v.Players() == 2 && g.Name() != "tebes" || bad != nil && !kit.Soak && g.Name() != "brisca" {
+				continue // a failing bot is the same in games of two, and much the same in those of more
 			}
 			t.Run(g.Name()+"/"+name, func(t *testing.T) {
 				left := nothingLeft(t)

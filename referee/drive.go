@@ -13,15 +13,22 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Process is one process of a bot outside a match, as for the checks of bots. The caller
-// sends and reads any lines, under the limits of a match. One goroutine must use it, and
-// stay on its thread (runtime.LockOSThread) from Start to Close: on Linux the process ends
+// Process is one process of a bot, or a bot with Serve, outside a match, as for the checks of
+// bots. The caller sends and reads any lines, under the limits of a match. One goroutine must use
+// it, and stay on its thread (runtime.LockOSThread) from Start to Close: on Linux the process ends
 // with the thread.
 type Process struct {
-	*process
+	driven
 	cores  *cores.Watch
 	closed bool  // whether its input is closed
 	ended  error // how it ended
+}
+
+// driven is a conn whose bot may run on when its input is closed.
+type driven interface {
+	conn
+	closeInput()
+	awaitEnd(deadline time.Time) (end End, ok bool)
 }
 
 // ErrLate is the error of Process.Line when no line came by the deadline.
@@ -35,14 +42,16 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	}
 	p := &Process{cores: cores.Open(AnyCore, Cores())}
 	first := p.cores.Read(time.Now())
-	c, err := start(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
+	c, err := begin(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
 	if err != nil {
 		p.cores.Close()
 		dropScratch(scratch)
 		return nil, err
 	}
-	p.process = c.(*process)
-	p.observe(p.cores, first)
+	p.driven = c.(driven)
+	if c, ok := c.(*process); ok {
+		c.observe(p.cores, first)
+	}
 	return p, nil
 }
 
@@ -62,7 +71,7 @@ func (p *Process) Send(lines []byte, deadline time.Time) error {
 	if p.closed {
 		return fmt.Errorf("referee: the input of the bot is closed")
 	}
-	_, err := p.process.Send(lines, deadline)
+	_, err := p.driven.Send(lines, deadline)
 	return err
 }
 
@@ -73,7 +82,7 @@ func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
 	if p.ended != nil {
 		return nil, time.Now(), p.ended
 	}
-	line, at, err := p.process.Line(time.Now(), deadline)
+	line, at, err := p.driven.Line(time.Now(), deadline)
 	var f *Fault
 	if errors.As(err, &f) && f.Code == protocol.Exit {
 		p.ended = err
@@ -95,8 +104,10 @@ type End struct {
 	Behind int          // processes that it left running; only known on Linux
 }
 
-// Clean reports whether the process exited with status 0.
-func (e End) Clean() bool { return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 }
+// Clean reports whether the process exited with status 0, or Serve returned no error.
+func (e End) Clean() bool {
+	return e.Reason.Kind == fault.Exited && e.Reason.Status == 0 || e.Reason.Kind == fault.Returned
+}
 
 // Wait waits until the process has ended; ok is false if it has not by the deadline. Its
 // further output on stdout is discarded.
@@ -104,7 +115,7 @@ func (p *Process) Wait(deadline time.Time) (end End, ok bool) { return p.awaitEn
 
 // Close ends the process and all processes that it has started.
 func (p *Process) Close() {
-	p.process.Close(0)
+	p.driven.Close(0)
 	p.cores.Close()
 }
 

@@ -94,6 +94,9 @@ func (f *feed) step(s Step) error {
 			answer = protocol.AppendInfo(answer, []byte(info))
 		}
 		f.pass(true, protocol.AppendMove(answer, []byte(m.Move)))
+		if err := m.checkTime(); err != nil {
+			return fmt.Errorf("replay: move %d: %w", s.State.Ply(), err)
+		}
 		f.timer.spend(m.taken())
 	}
 	return nil

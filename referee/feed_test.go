@@ -300,10 +300,18 @@ func TestReplaysTrafficOfBrokenReplays(t *testing.T) {
 		want  string
 	}{
 		"seat":  {2, func(*Replay) {}, "replay: seat 2 does not exist: the game has seats 0 to 1"},
-		"clock": {0, func(r *Replay) { r.Clock.Movetime = -1 }, "replay: clock: a time cannot be -1 ms"},
+		"clock": {0, func(r *Replay) { r.Clock.Movetime = -1 }, "replay: clock: movetime cannot be -1ms"},
 		"fault": {0, func(r *Replay) { r.Faults = []Fault{{Seat: 1, Ply: 0, Code: protocol.Illegal}} }, "replay: fault 0: it is not the turn of seat 1"},
 		"far":   {0, func(r *Replay) { r.Faults = []Fault{{Seat: 9, Ply: 0, Code: protocol.Startup}} }, "replay: fault 0: seat 9 does not exist"},
 		"moves": {0, func(r *Replay) { r.Moves = r.Moves[1:] }, "replay: move 0, "},
+		"time": {0, func(r *Replay) {
+			r.Moves = slices.Clone(r.Moves)
+			r.Moves[0].MS = -60000
+		}, "replay: move 0: it took -60000 ms"},
+		"credit": {0, func(r *Replay) {
+			r.Moves = slices.Clone(r.Moves)
+			r.Moves[0].Credit = r.Moves[0].MS + 1
+		}, "replay: move 0: it took "},
 	} {
 		r := g.Replay
 		c.wreck(&r)

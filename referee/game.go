@@ -13,16 +13,14 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sandbox"
 )
 
-// Game is a finished game: its replay, and what the bots logged and used.
+// Game is a finished game: its replay, and what the bots logged.
 type Game struct {
 	Replay
-	Bots  []int           // by seat, the index of the bot in the match
-	Logs  [][]byte        // by seat, stderr and comments, at most MaxLog bytes and a note
-	Usage []sandbox.Usage // by seat, if Match.Meter is set: CPU time of this game, peak memory and processes so far
-	Took  time.Duration
+	Bots []int    // by seat, the index of the bot in the match
+	Logs [][]byte // by seat, stderr and comments, at most MaxLog bytes and a note
+	Took time.Duration
 }
 
 // Traffic is one block of lines that went through a pipe.
@@ -50,11 +48,9 @@ type chair struct {
 	conn    conn // nil while no process runs
 	version string
 	started time.Time
-	out     []byte        // lines to send with the next turn, or at the end of the game
-	log     []byte        // comments and the stderr of ended processes, in this game
-	owed    error         // a fault found after the last turn, to report at the next one
-	used    sandbox.Usage // by ended processes, in this game
-	cpu     time.Duration // of the running process, in earlier games
+	out     []byte // lines to send with the next turn, or at the end of the game
+	log     []byte // comments and the stderr of ended processes, in this game
+	owed    error  // a fault found after the last turn, to report at the next one
 }
 
 // keep appends to the seat's log of this game, up to its limit.
@@ -62,19 +58,6 @@ func (c *chair) keep(parts ...[]byte) {
 	for _, p := range parts {
 		c.log = keepStderr(c.log, p)
 	}
-}
-
-// meter returns what the seat has used in this game; last is for the end of its process
-// or of the game.
-func (c *chair) meter() sandbox.Usage {
-	u := c.used
-	if c.conn != nil {
-		now := c.conn.Usage()
-		u.CPU += now.CPU - c.cpu
-		u.Memory, u.Processes = max(u.Memory, now.Memory), max(u.Processes, now.Processes)
-		c.cpu = now.CPU
-	}
-	return u
 }
 
 var lf = []byte{'\n'}
@@ -106,6 +89,11 @@ type game struct {
 	unplayed bool // decided before any bot was sent the "game" line
 }
 
+// ending is an error that ends the match: the game is not played again.
+type ending struct{ error }
+
+func (e ending) Unwrap() error { return e.error }
+
 // play plays one deal. The error is the referee's own failure or the context's; after it
 // the processes must not be used again. out marks the disqualified bots.
 func (t *table) play(deal int, out []bool) (result *Game, err error) {
@@ -124,7 +112,7 @@ func (t *table) play(deal int, out []bool) (result *Game, err error) {
 		}
 		if g.match.Yield != nil {
 			if err := g.match.Yield(g.ctx); err != nil {
-				return nil, err
+				return nil, ending{err}
 			}
 		}
 		seat := g.state.Turn()
@@ -186,7 +174,7 @@ func (t *table) newGame(deal int) *game {
 			s.Clock = new(b.Clock.InReplay())
 		}
 		g.replay.Seats = append(g.replay.Seats, s)
-		c.out, c.log, c.used = c.out[:0], nil, sandbox.Usage{}
+		c.out, c.log = c.out[:0], nil
 	}
 	return g
 }
@@ -521,8 +509,7 @@ func (t *table) stop(seat int, grace time.Duration) {
 	}
 	c.conn.Close(grace)
 	c.keep(c.conn.Stderr())
-	c.used = c.meter()
-	c.conn, c.owed, c.cpu = nil, nil, 0
+	c.conn, c.owed = nil, nil
 	c.out = c.out[:0]
 }
 
@@ -544,9 +531,6 @@ func (g *game) end() (*Game, error) {
 		}
 		done.Bots = append(done.Bots, c.bot)
 		done.Logs = append(done.Logs, c.log)
-		if g.match.Meter {
-			done.Usage = append(done.Usage, c.meter())
-		}
 	}
 	done.Took = time.Since(g.began)
 	return done, nil

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // variant is a game with options from "key=value key=value".
@@ -89,7 +88,6 @@ func (c *talker) Lost(time.Time, time.Time, bool) (l cores.Lost) { return l }
 func (c *talker) Rest() []byte                                   { return nil }
 func (c *talker) Answered()                                      {}
 func (c *talker) Stderr() []byte                                 { return nil }
-func (c *talker) Usage() sandbox.Usage                           { return sandbox.Usage{} }
 
 func (c *talker) Close(time.Duration) { dropScratch(c.scratch) }
 

@@ -317,9 +317,6 @@ func TestLimitsAndFaultsDeaf(t *testing.T) {
 			if codeOf(err) != c.want {
 				t.Errorf("%v, want %s", err, c.want)
 			}
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("it took %v", took)
-			}
 			cancel()
 			p.Close(0)
 			left()

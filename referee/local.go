@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // local is a bot without a process: Bot.Serve in a goroutine of its own.
@@ -163,22 +162,39 @@ func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	var f *Fault
-	if errors.As(l.why, &f) {
-		return fault.New(f.Reason)
+	return fault.New(l.reason())
+}
+
+// reason returns why the bot has ended.
+func (l *local) reason() fault.Reason {
+	if f, ok := errors.AsType[*Fault](l.why); ok {
+		return f.Reason
 	}
 	if l.why != nil {
-		return fault.New(fault.Reason{Kind: fault.Failed, Detail: l.why.Error()})
+		return fault.Reason{Kind: fault.Failed, Detail: l.why.Error()}
 	}
-	return fault.New(fault.Reason{Kind: fault.Returned})
+	return fault.Reason{Kind: fault.Returned}
+}
+
+func (l *local) closeInput() { l.in.close() }
+
+func (l *local) awaitEnd(deadline time.Time) (end End, ok bool) {
+	timer := time.NewTimer(time.Until(deadline))
+	defer timer.Stop()
+	for {
+		select {
+		case <-l.out:
+		case <-l.ended:
+			return End{Reason: l.reason()}, true
+		case <-timer.C:
+			return End{}, false
+		}
+	}
 }
 
 func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) Answered()      { l.lines.answered() }
 func (l *local) Stderr() []byte { return nil }
-
-// Usage returns nothing: the bot is part of this process.
-func (l *local) Usage() sandbox.Usage { return sandbox.Usage{} }
 
 // Close waits for Serve at most for the grace: it cannot be ended from outside, for
 // example while it asks a person for a line.

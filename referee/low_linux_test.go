@@ -20,6 +20,8 @@ func tellPriority() error {
 		switch words := strings.Fields(lines.Text()); words[0] {
 		case "timba":
 			fmt.Println("ready priority 1")
+		case "bye":
+			return nil
 		case "turn":
 			n, err := niceValue()
 			if err != nil {
@@ -53,7 +55,7 @@ func TestLow(t *testing.T) {
 				}
 				bots := real([]string{self(t), "priority", "-"}, nil)
 				bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
-				m := &Match{Variant: variant(t, "tebes", "size=4"), Bots: bots, Clock: patient, Deals: 1, Low: low}
+				m := &Match{Variant: variant(t, "teeko", "limit=6"), Bots: bots, Clock: patient, Deals: 1, Only: []int{0}, Low: low}
 				m.start = starter{}.start
 				for _, g := range playAll(t, m) {
 					told := 0

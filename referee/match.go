@@ -41,8 +41,6 @@ type Match struct {
 	// Low gives the workers and the bots the lowest priority: other matches keep their speed.
 	Low bool
 
-	Meter bool // set Game.Usage, at a cost of about 0.1 ms for each seat and game
-
 	// Done is called with each finished game, one call at a time. Games finish in any order:
 	// a void one is played again after the others. An error ends the match.
 	Done func(*Game) error
@@ -222,6 +220,9 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 		delete(tables, g.rotation) // its processes have seen the deal
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if end, ok := errors.AsType[ending](err); ok {
+			return end.error
 		}
 		if err := s.void(g, err); err != nil {
 			return err

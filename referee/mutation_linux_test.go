@@ -3,17 +3,14 @@ package referee
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
@@ -159,7 +156,7 @@ func (s scene) through(t testing.TB, sc script.Script) (want *Fault) {
 	return want
 }
 
-// Limits and faults: a thousand scripts, or ten thousand, each with something wrong in it, or
+// Limits and faults: hundreds of scripts, or ten thousand, each with something wrong in it, or
 // something that only looks so. Each ends in the right fault of the right seat at
 // the right ply, or in a whole game.
 func TestLimitsAndFaultsMutations(t *testing.T) {
@@ -167,7 +164,7 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	left := nothingLeft(t)
 	ends := map[protocol.Code]int{}
 	var mu sync.Mutex
-	scripts := 1000
+	scripts := 300
 	if kit.Soak {
 		scripts = 10_000
 	}
@@ -199,16 +196,14 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	t.Log(ends)
 }
 
-// The same with real processes; their time is a real one too, so that those who
-// say nothing do so at their first turn.
+// The same with real processes.
 func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 	kit.Slow(t)
 	all := scenes(t)
 	testBot(t)
-	dir := t.TempDir()
 	left := nothingLeft(t)
 	rng := rand.New(rand.NewPCG(3, 4))
-	ends, silent := map[protocol.Code]int{}, 0
+	ends := map[protocol.Code]int{}
 	scripts := 40
 	if kit.Soak {
 		scripts = 200
@@ -217,33 +212,13 @@ func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
 		s := all[i%len(all)]
 		sc := mutate(rng, s.true)
 		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
-		clock := patient
-		if want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup && !exits(sc)) {
-			if silent++; want.Ply >= s.variant.Players() || silent > 10 {
-				continue
-			}
-			clock = Clock{Move: 300 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: time.Minute}
-			if want.Code == protocol.Startup {
-				clock.Startup = 500 * time.Millisecond
-			}
-		}
-		data, err := json.Marshal(sc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(dir, fmt.Sprint(i))
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: clock, start: starter{}.start}
-		m.Bots[s.seat].Command = testBot(t, "script", path)
-		s.judge(t, sc, want, oneGame(t, m), nil)
+		s.judge(t, sc, want, s.process(t, sc, nil), nil)
 		if want != nil {
 			ends[want.Code]++
 		}
 	}
 	left()
-	t.Log(ends, silent)
+	t.Log(ends)
 }
 
 // exits reports whether a script ends with its greeting.

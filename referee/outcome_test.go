@@ -156,7 +156,4 @@ func TestTally(t *testing.T) {
 	if got, want := tally.Faults[0].String(), "bot0 (seat 1, deal 1, rotation 1, ply 4): exit: the process exited with status 1"; got != want {
 		t.Errorf("the fault is told as %q, want %q", got, want)
 	}
-	if a, b := tally.FaultsByCode(0)["exit"], tally.FaultsByCode(1)["exit"]; a != 1 || b != 0 {
-		t.Errorf("faults by code: %d and %d, want 1 and 0", a, b)
-	}
 }

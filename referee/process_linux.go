@@ -333,23 +333,6 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
-func (p *process) Usage() sandbox.Usage {
-	switch {
-	case p.sandbox != nil:
-		return p.sandbox.Usage()
-	case p.cmd == nil:
-		return sandbox.Usage{}
-	case p.cmd.ProcessState == nil:
-		return sandbox.UsageOf(p.cmd.Process.Pid)
-	}
-	s := p.cmd.ProcessState
-	u := sandbox.Usage{CPU: s.UserTime() + s.SystemTime(), Processes: 1}
-	if r, ok := s.SysUsage().(*syscall.Rusage); ok {
-		u.Memory = r.Maxrss << 10
-	}
-	return u
-}
-
 // awaitExit waits for the process to end, and reads its remaining output.
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte

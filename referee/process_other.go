@@ -15,7 +15,6 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/sandbox"
 )
 
 // process is a bot as a child process on systems without poll on processes: goroutines
@@ -176,17 +175,6 @@ func (p *process) Stderr() []byte {
 	log := p.log
 	p.log = nil
 	return log
-}
-
-// Usage returns the CPU time of a process that has ended, and nothing else.
-func (p *process) Usage() sandbox.Usage {
-	select {
-	case <-p.done:
-		s := p.cmd.ProcessState
-		return sandbox.Usage{CPU: s.UserTime() + s.SystemTime()}
-	default:
-		return sandbox.Usage{}
-	}
 }
 
 func (p *process) Close(grace time.Duration) {

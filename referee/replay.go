@@ -148,8 +148,7 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay. Unknown fields are an error. Faults without a reason, as
-// in older replays, get the reason from their text.
+// DecodeReplay decodes a replay. Unknown fields are an error.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -165,9 +164,6 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	}
 	if r.Timba != protocol.Version {
 		return nil, fmt.Errorf("replay: version %d is unknown: this program reads version %d", r.Timba, protocol.Version)
-	}
-	for i := range r.Faults {
-		r.Faults[i].Recover()
 	}
 	return r, nil
 }

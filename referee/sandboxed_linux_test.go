@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"context"
 	"encoding/json"
 	"math/rand/v2"
 	"os"
@@ -8,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
@@ -17,7 +17,7 @@ import (
 )
 
 // process plays a script by a real process, held or not.
-func (s scene) process(t testing.TB, sc script.Script, clock Clock, h *Sandbox) *Game {
+func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *Game {
 	t.Helper()
 	data, err := json.Marshal(sc)
 	if err != nil {
@@ -35,14 +35,21 @@ func (s scene) process(t testing.TB, sc script.Script, clock Clock, h *Sandbox) 
 	if err := f.Chmod(0o644); err != nil {
 		t.Fatal(err)
 	}
-	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: clock, start: starter{}.start}
+	want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
+	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: patient}
+	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		c, err := starter{}.start(ctx, b, scratch, tag)
+		if p, ok := c.(*process); ok && err == nil && waits(want, sc) {
+			return &overdue{process: p, word: script.Handled, each: true}, nil
+		}
+		return c, err
+	}
 	m.Bots[s.seat].Command = testBot(t, "script", f.Name())
 	m.Bots[s.seat].Dir, m.Bots[s.seat].Sandbox = builds, h
 	return oneGame(t, m)
 }
 
-// waits reports whether a script ends with the referee waiting, which takes a real
-// process its time.
+// waits reports whether a script ends with the referee waiting.
 func waits(want *Fault, sc script.Script) bool {
 	return want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup && !exits(sc))
 }
@@ -63,16 +70,13 @@ func TestLimitsAndFaultsMutationsSandboxed(t *testing.T) {
 		s := all[i%len(all)]
 		sc := mutate(rng, s.true)
 		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
-		if waits(want, sc) {
-			continue
-		}
 		if want != nil {
 			ends[want.Code]++
 		}
-		bare := s.process(t, sc, patient, nil)
+		bare := s.process(t, sc, nil)
 		s.judge(t, sc, want, bare, nil)
 		for _, h := range holds(t, false) {
-			if got := s.process(t, sc, patient, h.sandbox); timeless(got) != timeless(bare) {
+			if got := s.process(t, sc, h.sandbox); timeless(got) != timeless(bare) {
 				t.Fatalf("%s: the replay is\n%s\nwant\n%s\n%v", h.name, timeless(got), timeless(bare), sc)
 			}
 		}
@@ -103,16 +107,12 @@ func FuzzTranscriptSandboxed(f *testing.F) {
 			return
 		}
 		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
-		if waits(want, sc) {
-			return
-		}
-		s.judge(t, sc, want, s.process(t, sc, patient, list[min(1, len(list)-1)].sandbox), nil)
+		s.judge(t, sc, want, s.process(t, sc, list[min(1, len(list)-1)].sandbox), nil)
 	})
 }
 
 // Limits and faults: every way to misbehave comes to the same fault, in the same
-// words, whatever holds the bot; what it leaves goes with it. All at once, since
-// some take their time.
+// words, whatever holds the bot; what it leaves goes with it.
 func TestLimitsAndFaultsSandboxed(t *testing.T) {
 	misbehave(t)
 	left := nothingLeft(t)
@@ -139,13 +139,9 @@ func TestLimitsAndFaultsSandboxed(t *testing.T) {
 
 // checkSandboxed plays a game with a bot that misbehaves.
 func checkSandboxed(t *testing.T, f faults.Fault, h held) {
-	bots := real(misbehave(t, "--fault", f.Name, "--at=4", "--late=1m"), nil)
+	bots := real(misbehave(t, "--fault", f.Name, "--at=4", "--tell"), nil)
 	bots[0].Dir, bots[0].Sandbox = builds, h.sandbox
-	clock := clockFor(f)
-	if f.Name == "no-ready" || f.Name == "slow-ready" {
-		clock.Startup = 500 * time.Millisecond
-	}
-	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, Only: []int{0}, Clock: clock, start: starter{}.start}
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: bots, Deals: 1, Only: []int{0}, Clock: long, start: startOverdue}
 	r := keep(m)
 	if err := m.Play(t.Context()); err != nil || len(r.games) != 1 {
 		t.Errorf("%s, %s: %d games, %q: %v", f.Name, h.name, len(r.games), r.voids, err)

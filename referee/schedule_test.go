@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -40,20 +41,30 @@ func drawPlan(t *rapid.T, m *Match) plan {
 func (p plan) outs(m *Match) map[string][]bool {
 	outs := map[string][]bool{}
 	faults := make([]int, len(m.Bots))
-	for deal := range m.Deals {
-		out := make([]bool, len(m.Bots))
-		for bot, n := range faults {
-			out[bot] = n >= MaxFaults
-		}
-		for rotation := range m.Rotations() {
-			key := fmt.Sprintf("%d/%d", deal, rotation)
-			outs[key] = out
-			for _, seat := range p[key] {
-				faults[rules.BotAt(seat, rotation, len(m.Bots))]++
+	for first := 0; first < m.Rotations(); first += together(m) {
+		for deal := range m.Deals {
+			out := make([]bool, len(m.Bots))
+			for bot, n := range faults {
+				out[bot] = n >= MaxFaults
+			}
+			for rotation := first; rotation < min(first+together(m), m.Rotations()); rotation++ {
+				key := fmt.Sprintf("%d/%d", deal, rotation)
+				outs[key] = out
+				for _, seat := range p[key] {
+					faults[rules.BotAt(seat, rotation, len(m.Bots))]++
+				}
 			}
 		}
 	}
 	return outs
+}
+
+// together returns how many rotations are played at the same time.
+func together(m *Match) int {
+	if m.Together > 0 {
+		return m.Together
+	}
+	return m.Rotations()
 }
 
 // finish returns a game as the plan has it.
@@ -140,10 +151,11 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 }
 
 // The same with goroutines that wait for each other, to the race detector's joy,
-// and for a match that goes on from an earlier part of itself.
+// and for a match that goes on from an earlier part of itself, with so many rotations together.
 func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMatch(t)
+		m.Together = rapid.IntRange(0, m.Rotations()).Draw(t, "together")
 		p := drawPlan(t, m)
 		want := p.outs(m)
 		for rotation := range m.Rotations() {
@@ -156,28 +168,31 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		s := newSchedule(m)
 		var games atomic.Int64
 		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
-		var group sync.WaitGroup
 		wrong := make(chan string, m.Deals*m.Rotations())
-		for i := range n {
-			group.Go(func() {
+		for first := 0; first < m.Rotations(); first += together(m) {
+			s.begin(first, min(first+together(m), m.Rotations()))
+			var group sync.WaitGroup
+			for i := range n {
 				var mine []int
-				for r := i; r < m.Rotations(); r += n {
+				for r := s.first + i; r < s.last; r += n {
 					mine = append(mine, r)
 				}
-				for {
-					g, err := s.next(context.Background(), mine)
-					if g == nil || err != nil {
-						return
+				group.Go(func() {
+					for len(mine) > 0 {
+						g, err := s.next(context.Background(), mine)
+						if g == nil || err != nil {
+							return
+						}
+						if !slices.Equal(g.out, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
+							wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.out)
+						}
+						s.done(g, p.finish(m, g.deal, g.rotation))
+						games.Add(1)
 					}
-					if !slices.Equal(g.out, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
-						wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.out)
-					}
-					s.done(g, p.finish(m, g.deal, g.rotation))
-					games.Add(1)
-				}
-			})
+				})
+			}
+			group.Wait()
 		}
-		group.Wait()
 		if len(wrong) > 0 {
 			t.Fatal(<-wrong)
 		}
@@ -325,4 +340,46 @@ func TestMatchDoneFails(t *testing.T) {
 	if n > 2 {
 		t.Errorf("Done was called %d times after its error", n)
 	}
+}
+
+// While Done and Void run, other workers go on.
+func TestMatchDoneHoldsNobodyUp(t *testing.T) {
+	m := &Match{Variant: alone(2), Bots: named(2), Deals: 2}
+	s := newSchedule(m)
+	begun := 0
+	next := func(rotation int) *scheduled {
+		begun++
+		return kit.Get[*scheduled](t)(s.next(t.Context(), []int{rotation}))
+	}
+	m.Done = func(*Game) error { next(1); return nil }
+	m.Void = func(int, int, error) { next(1) }
+	if err := s.done(next(0), plan{}.finish(m, 0, 0)); err != nil {
+		t.Error(err)
+	}
+	if err := s.void(next(0), errOwn); err != nil {
+		t.Error(err)
+	}
+	if begun != 4 {
+		t.Errorf("%d games have begun, want 4", begun)
+	}
+}
+
+// An error of Yield ends the match at once.
+func TestMatchYieldFails(t *testing.T) {
+	gone, calls := errors.New("the tournament is over"), 0
+	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, start: starter{}.start}
+	m.Yield = func(context.Context) error {
+		if calls++; calls < 5 {
+			return nil
+		}
+		return gone
+	}
+	r := keep(m)
+	if err := m.Play(t.Context()); err != gone {
+		t.Errorf("%v, want %v", err, gone)
+	}
+	if calls != 5 || len(r.voids) > 0 {
+		t.Errorf("Yield was called %d times, want 5; voids %q", calls, r.voids)
+	}
+	emptyTemp(t)
 }

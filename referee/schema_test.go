@@ -92,7 +92,7 @@ func TestReplaysSchema(t *testing.T) {
 		{"move of the stand-in", move, `{"seat": 0, "move": "8-9", "standin": true}`, true},
 		{"move without info", move, `{"seat": 0, "move": "8-9", "ms": 12}`, true},
 		{"no move, no fault", move, "", true},
-		{"fault of an older replay", reason, "", true},
+		{"fault without a reason", reason, "", false},
 		{"halves and losses", points, `"points": [0.5, -20]`, true},
 
 		{"unknown member", points, points + `, "date": "today"`, false},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -78,15 +77,4 @@ func (t *Tally) Add(g *Game) {
 		t.Scores[bot].Credit += credited(f.Credit)
 		t.Faults = append(t.Faults, FaultAt{g.Match.Deal, g.Match.Rotation, bot, g.Seats[f.Seat].Name, f})
 	}
-}
-
-// FaultsByCode counts the faults of one bot.
-func (t *Tally) FaultsByCode(bot int) map[protocol.Code]int {
-	n := map[protocol.Code]int{}
-	for _, f := range t.Faults {
-		if f.Bot == bot {
-			n[f.Code]++
-		}
-	}
-	return n
 }

@@ -116,10 +116,6 @@ func (c *checker) faults(step Step) {
 			continue
 		case f.Code == protocol.Startup && f.Ply > 0:
 			c.differ("fault %d: a bot does not start at ply %d, but before the first move", i, f.Ply)
-		case !slices.Contains(protocol.Codes, f.Code):
-			c.differ("fault %d: the code %q is unknown", i, f.Code)
-		case f.Reason.Kind != "" && f.Reason.Kind.Code() == "":
-			c.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
 		case slices.ContainsFunc(c.replay.Faults[:i], func(o Fault) bool { return o.Seat == f.Seat }):
 			c.differ("fault %d: seat %d has forfeited before", i, f.Seat)
 		case c.ended != nil:
@@ -128,6 +124,14 @@ func (c *checker) faults(step Step) {
 			c.differ("fault %d: the game was decided by forfeit before it", i)
 		case f.Ply > 0 && f.Seat != s.Turn(): // faults at the start may be of any seat
 			c.differ("fault %d: it is not the turn of seat %d", i, f.Seat)
+		case f.Reason.Kind.Code() == "":
+			c.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
+		case f.Code != f.Reason.Code():
+			c.differ("fault %d: the code is %q where the reason has %q", i, f.Code, f.Reason.Code())
+		case f.Text != f.Reason.Text():
+			c.differ("fault %d: the text is %q where the reason has %q", i, f.Text, f.Reason.Text())
+		case f.Credit < 0:
+			c.differ("fault %d: others cannot have taken %v ms", i, f.Credit)
 		}
 		c.forfeits.add(f.Seat)
 	}
@@ -164,8 +168,11 @@ func (c *checker) step(s Step) error {
 	if want := c.standIn.choose(c.legal); want != s.Move {
 		c.differ("move %d: the stand-in plays %q here, not %q", ply, s.State.MoveText(nil, want), s.Record.Move)
 	}
-	if !s.Record.StandIn {
+	switch m := s.Record; {
+	case !m.StandIn:
 		c.differ("move %d: seat %d has forfeited, so the stand-in plays for it", ply, seat)
+	case m.MS != 0 || m.Credit != 0 || len(m.Info) > 0:
+		c.differ("move %d: the stand-in takes no time and tells nothing", ply)
 	}
 	return nil
 }
@@ -190,12 +197,8 @@ func (c *checker) result(end rules.State) {
 // time checks a move's time, which is rounded up to a microsecond, against the seat's
 // clock.
 func (c *checker) time(ply int, m *ReplayMove) {
-	if m.MS <= 0 {
-		c.differ("move %d: it took %v ms: every move takes more than 0 ms", ply, m.MS)
-		return
-	}
-	if m.Credit < 0 || m.Credit > m.MS {
-		c.differ("move %d: it took %v ms: others cannot have taken %v ms of that", ply, m.MS, m.Credit)
+	if err := m.checkTime(); err != nil {
+		c.differ("move %d: %w", ply, err)
 		return
 	}
 	if c.timers == nil { // the clock is unknown

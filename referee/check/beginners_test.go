@@ -5,10 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +15,10 @@ import (
 // beginner is a bot with a mistake that people make. Its methods are what a
 // mistake may change.
 type beginner struct {
+	pipe   io.Reader // what in reads
 	in     *bufio.Reader
 	out    io.Writer
+	err    io.Writer
 	end    func() // before it exits
 	answer func(b *beginner, words []string) string
 	other  func(b *beginner, line string, words []string) string // of lines that ask for nothing
@@ -91,9 +91,9 @@ func on(prefix, out string) func(*beginner) {
 }
 
 // crash ends the bot as an exception does.
-func crash(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "Traceback (most recent call last):\n"+format+"\n", args...)
-	os.Exit(1)
+func (b *beginner) crash(format string, args ...any) {
+	fmt.Fprintf(b.err, "Traceback (most recent call last):\n"+format+"\n", args...)
+	panic(exit(1))
 }
 
 // crashes returns a bot that cannot take some lines; bad says why.
@@ -101,7 +101,7 @@ func crashes(bad func(b *beginner, line string, words []string) string) func(*be
 	return func(b *beginner) {
 		b.other = func(b *beginner, line string, words []string) string {
 			if why := bad(b, line, words); why != "" && words[0] != "bye" {
-				crash("%s", why)
+				b.crash("%s", why)
 			}
 			return ""
 		}
@@ -197,7 +197,7 @@ var beginners = []beginnerCase{
 	{"one game", func(b *beginner) {
 		b.other = func(_ *beginner, _ string, words []string) string {
 			if words[0] == "end" {
-				os.Exit(0)
+				panic(exit(0))
 			}
 			return ""
 		}
@@ -219,7 +219,7 @@ var beginners = []beginnerCase{
 	}, verdict{Faults, Failed, []string{"is not in hand", "a fresh process plays the same game without a fault"}, `reset everything that the bot remembers at the line "game"`}},
 	{"first seat", func(b *beginner) {
 		seat := ""
-		b.other = func(_ *beginner, line string, words []string) string {
+		b.other = func(b *beginner, line string, words []string) string {
 			if words[0] != "game" {
 				return ""
 			}
@@ -227,7 +227,7 @@ var beginners = []beginnerCase{
 			if now, _, _ := strings.Cut(after, " "); seat == "" {
 				seat = now
 			} else if seat != now {
-				crash("AssertionError: I sit in seat %s", seat)
+				b.crash("AssertionError: I sit in seat %s", seat)
 			}
 			return ""
 		}
@@ -279,7 +279,7 @@ var beginners = []beginnerCase{
 		return ""
 	}), verdict{Long, Failed, []string{"the process exited with status 1"}, "read lines of up to 4096 bytes"}},
 	{"one read", func(b *beginner) {
-		b.in = bufio.NewReaderSize(wholeLines{os.Stdin}, 64<<10)
+		b.in = bufio.NewReaderSize(wholeLines{b}, 64<<10)
 	}, verdict{Pieces, Failed, []string{"the process exited with status 1"}, "read until the line feed"}},
 	{"fault is mine", crashes(func(_ *beginner, _ string, words []string) string {
 		if words[0] == "fault" {
@@ -295,20 +295,12 @@ var beginners = []beginnerCase{
 	}), verdict{Bank, Failed, []string{"the process exited with status 1"}, "has the keys bank and inc instead of movetime"}},
 
 	{"stays", on("bye", "# still here\n"), verdict{Bye, Failed, []string{"exits only when its input is closed"}, `leave the loop at the line "bye"`}},
-	{"bad exit", func(b *beginner) { b.end = func() { os.Exit(1) } }, verdict{Bye, Warning, []string{"after games: it exited with status 1"}, ""}},
+	{"bad exit", func(b *beginner) { b.end = func() { panic(exit(1)) } }, verdict{Bye, Warning, []string{"after games: it exited with status 1"}, ""}},
 	{"dice", func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string {
-			return "move " + moves[time.Now().UnixNano()/1000%int64(len(moves))] + "\n"
+			return "move " + moves[rand.IntN(len(moves))] + "\n"
 		}
 	}, verdict{Repeat, OK, []string{"for information: with the same seed it plays the same game differently"}, ""}},
-}
-
-// slow is a bot that thinks for a while.
-func slow(b *beginner) {
-	b.answer = func(b *beginner, moves []string) string {
-		exec.Command("sleep", "0.03").Run()
-		return first(b, moves)
-	}
 }
 
 // endless is one that never stops to write.
@@ -316,61 +308,38 @@ func endless(b *beginner) {
 	b.answer = func(b *beginner, moves []string) string {
 		for {
 			if _, err := io.WriteString(b.out, "# thinking\n"); err != nil {
-				os.Exit(1)
+				panic(exit(1))
 			}
 		}
 	}
 }
 
-// deaf is one that does not read its input after the first turn.
-func deaf(b *beginner) {
-	b.answer = func(b *beginner, moves []string) string {
-		io.WriteString(b.out, first(b, moves))
-		r, w, err := os.Pipe()
-		if err == nil {
-			r.Read(make([]byte, 1)) // nobody writes
-			w.Close()
-		}
-		return ""
-	}
-}
-
-// others are bots of which other tests say what is said of them.
-var others = map[string]func(*beginner){"slow": slow, "endless": endless, "deaf": deaf}
-
 // wholeLines takes what one read gives for whole lines.
-type wholeLines struct{ in io.Reader }
+type wholeLines struct{ *beginner }
 
 func (w wholeLines) Read(p []byte) (int, error) {
-	n, err := w.in.Read(p)
+	n, err := w.pipe.Read(p)
 	if n > 0 && p[n-1] != '\n' {
-		crash("json.decoder.JSONDecodeError: half a line")
+		w.crash("json.decoder.JSONDecodeError: half a line")
 	}
 	return n, err
 }
 
-// runBeginner plays as one of the beginners.
-func runBeginner(name string) error {
-	b := &beginner{in: bufio.NewReader(os.Stdin), out: os.Stdout, end: func() {}, answer: first}
-	if change, ok := others[name]; ok {
+// begin returns a beginner as a checkup has it.
+func begin(change func(*beginner)) func(in io.Reader, out, err io.Writer) error {
+	return func(in io.Reader, out, err io.Writer) error {
+		b := &beginner{pipe: in, in: bufio.NewReader(in), out: out, err: err, end: func() {}, answer: first}
 		change(b)
-	} else if i, err := strconv.Atoi(name); err == nil && i < len(beginners) {
-		beginners[i].make(b)
-	} else {
-		return fmt.Errorf("there is no beginner %q", name)
+		b.play()
+		return nil
 	}
-	b.play()
-	return nil
 }
 
 func TestBeginners(t *testing.T) {
 	var list []checkup
-	for i, b := range beginners {
-		list = append(list, checkup{b.name, fmt.Sprintf("%s beginner %d", os.Args[0], i), func(o *Options) {
+	for _, b := range beginners {
+		list = append(list, checkup{b.name, "@first", begin(b.make), func(o *Options) {
 			o.Games = oneGame(t, "brisca")
-			if slices.Contains([]string{"answers views", "good game", "one more move"}, b.name) {
-				o.Pause = 200 * time.Millisecond // its line must come in it
-			}
 			switch { // they answer late, however long they have
 			case b.check == Start:
 				o.Clock.Startup = 300 * time.Millisecond

@@ -33,6 +33,8 @@ type Options struct {
 	// both may be nil.
 	Done     func(Check)
 	Progress func(done, all int)
+
+	start func(context.Context, referee.Bot) (process, error) // nil for start, except in tests
 }
 
 // Defaults returns the default options.
@@ -104,6 +106,9 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	}
 	if err := o.Clock.Check(); err != nil {
 		return nil, err
+	}
+	if o.start == nil {
+		o.start = start
 	}
 	p.Language = program.Language(p.Bot)
 	// The bot's processes end with the thread that started them.

@@ -2,18 +2,24 @@ package check
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // resolve makes a program of what a user would write.
@@ -26,44 +32,132 @@ func resolve(t testing.TB, bot string) program.Program {
 	return p
 }
 
-// checkup is a bot to check, and how. The times are wide, so that a busy machine
-// does not make a bot fail, unless change makes them short.
+// checkup is a bot to check, and how. The times are wide, unless change makes them short.
 type checkup struct {
-	name   string
-	bot    string
+	name string
+	bot  string
+	// serve, if not nil, is the bot in place of a process: the check is in a bubble, where only what
+	// the bot and the check wait for takes time.
+	serve  func(in io.Reader, out, err io.Writer) error
 	change func(*Options)
 }
 
-// checked returns the reports on bots by name. Since most of a check is waiting,
-// several are made at the same time.
+// checked returns the reports on bots by name.
 func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
 	kit.Slow(t)
+	sandbox.Mark() // the guardian runs from now on, outside of bubbles
 	reports := map[string]*Report{}
-	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(16)
 	for _, c := range list {
 		p := resolve(t, c.bot)
 		o := Defaults()
 		o.Clock.Move, o.Clock.Startup = time.Minute, time.Minute
-		o.Quick, o.Pause = true, 10*time.Millisecond
+		o.Quick, o.Pause, o.Time = true, 10*time.Millisecond, time.Hour
 		if c.change != nil {
 			c.change(&o)
 		}
-		group.Go(func() error {
-			r, err := Run(t.Context(), p, o)
-			mu.Lock()
-			defer mu.Unlock()
-			reports[c.name] = r
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		t.Fatal(err)
+		run := func(t *testing.T) { reports[c.name] = kit.Get[*Report](t)(Run(t.Context(), p, o)) }
+		if c.serve == nil {
+			o.start = startPatient
+			run(t)
+		} else {
+			o.start = startInside(c.serve)
+			synctest.Test(t, func(t *testing.T) {
+				run(t)
+				time.Sleep(2 * time.Hour) // until the bot has ended, too
+			})
+		}
 	}
 	return reports
 }
+
+// patient is a process that has all the time of the test run to exit.
+type patient struct{ process }
+
+func startPatient(ctx context.Context, b referee.Bot) (process, error) {
+	p, err := start(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return patient{p}, nil
+}
+
+func (p patient) Wait(time.Time) (referee.End, bool) {
+	return p.process.Wait(time.Now().Add(time.Hour))
+}
+
+// inside is a bot that is part of the test, with a stderr.
+type inside struct {
+	process
+	mu  sync.Mutex
+	err []byte
+}
+
+// startInside starts bots with Serve, which may exit.
+func startInside(serve func(in io.Reader, out, err io.Writer) error) func(context.Context, referee.Bot) (process, error) {
+	return func(ctx context.Context, b referee.Bot) (_ process, err error) {
+		p := new(inside)
+		b.Serve = func(in io.Reader, out io.Writer) (err error) {
+			defer func() {
+				switch v := recover().(type) {
+				case nil:
+				case exit:
+					err = fault.New(fault.Reason{Kind: fault.Exited, Status: int(v)})
+				default:
+					fmt.Fprintf(p, "panic: %v\n\ngoroutine 1 [running]:\n", v)
+					err = fault.New(fault.Reason{Kind: fault.Exited, Status: 2})
+				}
+			}()
+			return serve(in, out, p)
+		}
+		if p.process, err = start(ctx, b); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+}
+
+// exit is a panic by which a bot in a test ends as by os.Exit.
+type exit int
+
+func (p *inside) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.err = append(p.err, data...)
+	return len(data), nil
+}
+
+func (p *inside) Stderr() (data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	data, p.err = p.err, nil
+	return data
+}
+
+// playHouse returns a house bot as a checkup has it.
+func playHouse(spec string) func(in io.Reader, out, err io.Writer) error {
+	return func(in io.Reader, out, _ io.Writer) error { return house.Run(spec, in, out) }
+}
+
+// misbehave returns the bot that fails as a checkup has it.
+func misbehave(fault string, change func(*faults.Bot)) func(in io.Reader, out, err io.Writer) error {
+	return func(in io.Reader, out, err io.Writer) error {
+		f, ok := faults.Find(fault)
+		if !ok {
+			return fmt.Errorf("there is no fault %q", fault)
+		}
+		b := faults.Bot{In: io.NopCloser(in), Out: writeCloser{out}, Log: err, Fault: f, Game: 1, Exit: func(status int) { panic(exit(status)) }}
+		if change != nil {
+			change(&b)
+		}
+		return b.Run()
+	}
+}
+
+// writeCloser is a writer that is not closed.
+type writeCloser struct{ io.Writer }
+
+func (writeCloser) Close() error { return nil }
 
 // text is a report as people see it.
 func summary(r *Report) string {
@@ -78,11 +172,11 @@ func summary(r *Report) string {
 func TestHouseBotsPass(t *testing.T) {
 	var list []checkup
 	for _, b := range house.List() {
-		bot, quick := "@"+b.Name, false
+		spec, quick := b.Name, false
 		if !b.Simple && hasNodes(b) { // it would use all the time that it has
-			bot, quick = bot+":nodes=50", true
+			spec, quick = spec+":nodes=50", true
 		}
-		list = append(list, checkup{b.Name, bot, func(o *Options) { o.Quick = quick }})
+		list = append(list, checkup{b.Name, "@" + spec, playHouse(spec), func(o *Options) { o.Quick = quick }})
 	}
 	for name, r := range checked(t, list) {
 		if r.Verdict != OK {
@@ -103,4 +197,21 @@ func oneGame(t testing.TB, name string) []rules.Game {
 		t.Fatal(err)
 	}
 	return []rules.Game{g}
+}
+
+// slow is a bot that thinks for a while.
+func slow(b *beginner) {
+	b.answer = func(b *beginner, moves []string) string {
+		time.Sleep(30 * time.Millisecond)
+		return first(b, moves)
+	}
+}
+
+// deaf is one that does not read its input after the first turn.
+func deaf(b *beginner) {
+	b.answer = func(b *beginner, moves []string) string {
+		io.WriteString(b.out, first(b, moves))
+		time.Sleep(time.Hour)
+		return ""
+	}
 }

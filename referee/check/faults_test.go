@@ -70,28 +70,36 @@ var verdicts = map[string]verdict{
 	"ignore-bye":   {Bye, Failed, []string{`it is still running a second after "bye", after games, even when its input is closed`}, `leave the loop at the line "bye"`},
 }
 
-// shortTimes are the faults that need a time to run out.
-var shortTimes = []string{"no-ready", "slow-ready", "silent", "late", "slow-drip", "no-lf", "no-flush"}
+// waiting are the faults that need a time to run out.
+var waiting = []string{"no-ready", "slow-ready", "silent", "late", "slow-drip", "no-lf", "no-flush"}
+
+// ofProcesses are the faults that only a process can have.
+var ofProcesses = []string{"half-line", "segv", "abort", "fork-exit", "close-stdout", "close-stdin", "fork", "setsid"}
 
 // TestLimitsAndFaults has every way to misbehave told by its own check, in its own
 // words; SPEC.md, "Limits and faults".
 func TestLimitsAndFaults(t *testing.T) {
 	var list []checkup
 	for _, f := range faults.All {
-		late := "1500ms"
-		if f.Name == "slow-ready" {
-			late = "-9s" // it is ready after a second
+		c := checkup{name: f.Name, bot: fmt.Sprintf("%s --fault %s", proc.Program(t, "misbehave"), f.Name)}
+		if !slices.Contains(ofProcesses, f.Name) {
+			c.serve = misbehave(f.Name, func(b *faults.Bot) {
+				if b.Late = 1500 * time.Millisecond; f.Name == "slow-ready" {
+					b.Late = -9 * time.Second // it is ready after a second
+				}
+			})
 		}
-		list = append(list, checkup{f.Name, fmt.Sprintf("%s --fault %s --late %s", proc.Program(t, "misbehave"), f.Name, late), func(o *Options) {
+		c.change = func(o *Options) {
 			o.Games = oneGame(t, "brisca")
-			if !slices.Contains(shortTimes, f.Name) {
+			if !slices.Contains(waiting, f.Name) {
 				return
 			}
 			o.Clock.Move = 300 * time.Millisecond
 			if f.When == faults.Start {
 				o.Clock.Startup = 300 * time.Millisecond
 			}
-		}})
+		}
+		list = append(list, c)
 	}
 	for name, r := range checked(t, list) {
 		t.Run(name, func(t *testing.T) {

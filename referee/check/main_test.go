@@ -6,9 +6,8 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 )
 
-// TestMain lets the test binary be a bot in real processes: one of the house's, or
-// a beginner's.
+// TestMain lets the test binary be a bot in real processes.
 func TestMain(m *testing.M) {
-	modes := refereetest.Modes{"bot": refereetest.House, "beginner": runBeginner, "hiker": runHiker}
+	modes := refereetest.Modes{"bot": refereetest.House, "hiker": runHiker}
 	refereetest.Main(m, modes, nil)
 }

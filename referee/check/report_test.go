@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
 // timeless returns a text without what differs from run to run.
@@ -33,8 +33,8 @@ func timeless(text string) string {
 func TestReports(t *testing.T) {
 	bad := slices.IndexFunc(beginners, func(b beginnerCase) bool { return b.name == "first seat" })
 	reports := checked(t, []checkup{
-		{"good", "@greedy", nil},
-		{"bad", fmt.Sprintf("%s beginner %d", os.Args[0], bad), nil},
+		{"good", "@greedy", playHouse("greedy"), nil},
+		{"bad", os.Args[0], begin(beginners[bad].make), nil},
 	})
 	kit.Golden(t, "good.txt", timeless(summary(reports["good"])))
 	kit.Golden(t, "bad.txt", timeless(summary(reports["bad"])))
@@ -43,7 +43,7 @@ func TestReports(t *testing.T) {
 // The document of --json has its keys also where there is nothing to say, and is
 // read back as it was written.
 func TestReportJSON(t *testing.T) {
-	r := checked(t, []checkup{{"bad", proc.Program(t, "misbehave") + " --fault not-ascii", nil}})["bad"]
+	r := checked(t, []checkup{{"bad", os.Args[0], misbehave("not-ascii", nil), nil}})["bad"]
 	data, err := r.JSON()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestReportJSON(t *testing.T) {
 
 // A bot that thinks for long is not played to the end; SPEC.md, "Clocks".
 func TestClocksSlowBot(t *testing.T) {
-	r := checked(t, []checkup{{"slow", os.Args[0] + " beginner slow", func(o *Options) {
+	r := checked(t, []checkup{{"slow", "@first", begin(slow), func(o *Options) {
 		o.Clock.Move, o.Clock.Margin, o.Time = 20*time.Millisecond, time.Minute, time.Second
 	}}})["slow"]
 	said := summary(r)
@@ -96,8 +96,8 @@ func TestClocksSlowBot(t *testing.T) {
 func TestClocksNeverHangs(t *testing.T) {
 	short := func(o *Options) { o.Clock.Move, o.Games = 300*time.Millisecond, oneGame(t, "brisca") }
 	reports := checked(t, []checkup{
-		{"endless", os.Args[0] + " beginner endless", short},
-		{"deaf", os.Args[0] + " beginner deaf", short},
+		{"endless", "@first", begin(endless), short},
+		{"deaf", "@first", begin(deaf), short},
 	})
 	verdict{First, Failed, []string{"more than 64 KiB on stdout"}, "write debug output to stderr"}.compare(t, reports["endless"])
 	verdict{First, Failed, []string{"no move of ply 2 within 300 ms and the margin"}, "a turn that the bot forgets to answer"}.compare(t, reports["deaf"])
@@ -131,19 +131,17 @@ func TestNotStarted(t *testing.T) {
 	if err := os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r := checked(t, []checkup{{"bot", path, nil}})["bot"]
+	r := checked(t, []checkup{{"bot", path, nil, nil}})["bot"]
 	verdict{Start, Failed, []string{"could not be started"}, "check the path"}.compare(t, r)
 }
 
 // A manifest that names a game that is not there is warned of.
 func TestManifest(t *testing.T) {
-	dir := t.TempDir()
-	copySelf(t, dir+"/me")
-	const text = "name = \"mine\"\nrun = [\"./me\", \"bot\", \"first\"]\ngames = [\"teeko\", \"chess\"]\n"
-	if err := os.WriteFile(filepath.Join(dir, "timba.toml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	r := checked(t, []checkup{{"mine", dir, nil}})["mine"]
+	dir := kit.Files(t, t.TempDir(), map[string]string{
+		"me+x":       "",
+		"timba.toml": "name = \"mine\"\nrun = [\"./me\"]\ngames = [\"teeko\", \"chess\"]\n",
+	})
+	r := checked(t, []checkup{{"mine", dir, playHouse("first"), nil}})["mine"]
 	verdict{Manifest, Warning, []string{"claims teeko, chess", `game "chess" does not exist`}, ""}.compare(t, r)
 	if r.Find("teeko") == nil || r.Find("brisca") != nil {
 		t.Error("other games are played than those that it claims")
@@ -176,7 +174,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := checked(t, []checkup{
-		{"bad", proc.Program(t, "misbehave") + " --fault not-ascii --game 2", func(o *Options) { o.Games = oneGame(t, "brisca") }},
+		{"bad", os.Args[0], misbehave("not-ascii", func(b *faults.Bot) { b.Game = 2 }), func(o *Options) { o.Games = oneGame(t, "brisca") }},
 	})["bad"]
 	words := []string{Manifest, string(OK), string(Warning), string(Failed), string(Skipped)}
 	for _, c := range r.Checks {

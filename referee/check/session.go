@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,19 +11,44 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
 // session is one process of the bot, and the last lines through its pipes.
 type session struct {
 	run   *run
-	proc  *referee.Process
+	proc  process
 	now   fault.Circumstances // of a fault at this moment
 	where string              // the game in progress
 	last  string              // what the bot was sent or did last, in words
 	tail  []Line
 	log   []byte // the end of its stderr
 	wrote int    // bytes on stderr in this game
+}
+
+// process is what a session needs of a *referee.Process.
+type process interface {
+	Begin(now time.Time, left time.Duration) error
+	Send(lines []byte, deadline time.Time) error
+	Line(deadline time.Time) (line []byte, at time.Time, err error)
+	Rest() []byte
+	Late(since, due, now time.Time, answered bool) (credit time.Duration, until time.Time, ok bool)
+	Lost(since, now time.Time, answered bool) cores.Lost
+	Answered()
+	Stderr() []byte
+	CloseInput()
+	Wait(deadline time.Time) (end referee.End, ok bool)
+	Close()
+}
+
+// start is Options.start, except in tests.
+func start(ctx context.Context, b referee.Bot) (process, error) {
+	p, err := referee.Start(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // How much a failure shows: lines of both sides, bytes and lines of stderr.
@@ -38,7 +64,7 @@ func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: "it was started"}
 	began := time.Now()
 	var err error
-	if s.proc, err = referee.Start(k.ctx, k.program.Bot); err != nil {
+	if s.proc, err = k.Options.start(k.ctx, k.program.Bot); err != nil {
 		return nil, s.blame(err, "")
 	}
 	due := began.Add(k.Clock.Startup)

@@ -3,8 +3,10 @@ package check
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -138,6 +140,17 @@ func TestShapeOfVariations(t *testing.T) {
 		}
 		if !changed {
 			t.Errorf("%s changes nothing", d.name)
+		}
+	}
+}
+
+// The clock of the check "bank" is one that a match can have, and a bot is told all of it.
+func TestBankOfAnyTime(t *testing.T) {
+	for _, move := range []time.Duration{1, 5, 19, 1000, 24 * 3600 * 1000} {
+		c := referee.DefaultClock
+		c.Move = move * time.Millisecond
+		if c = banked(c); c.Check() != nil || c.Inc == 0 || c.Bank < move*time.Millisecond {
+			t.Errorf("for %v ms a move it is %v: %v", int(move), c, c.Check())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -228,15 +229,20 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 func (k *run) bank() (note string, warnings []string, err error) {
 	g := *k.first
 	g.until = k.until()
-	clock := k.Clock
-	clock.Bank, clock.Inc, clock.Move = 60*clock.Move, clock.Move/10, 0
-	g.clock = clock
+	g.clock = banked(k.Clock)
 	err = k.vary(g, "")
 	var f *Failure
 	if errors.As(err, &f) {
 		f.Change += "; with a bank, the line \"game\" has the keys bank and inc instead of movetime: take the time from the turn line, which always has it"
 	}
 	return "plays with a bank: time for the whole game", nil, err
+}
+
+// banked returns a clock with a bank, as a match can have it, that gives about as much time.
+func banked(c referee.Clock) referee.Clock {
+	c.Bank = min(60*c.Move, 24*time.Hour)
+	c.Inc, c.Move = max(c.Move/10, time.Millisecond).Truncate(time.Millisecond), 0
+	return c
 }
 
 // byeGrace is how long a bot has to exit after "bye".

@@ -77,6 +77,21 @@ func TestLost(t *testing.T) {
 	}
 }
 
+// What a bot has lost counts from its own first reading, whoever starts after it.
+func TestFirstReadings(t *testing.T) {
+	early, late := &player{}, &player{}
+	w := New(&counted{}, 1)
+	w.Add(early)
+	first := w.Read(time.Unix(0, 0))
+	early.time.Waited = 600 * time.Millisecond
+	second := w.Read(time.Unix(1, 0))
+	w.Add(late)
+	to := w.Read(time.Unix(2, 0))
+	if a, b := w.Lost(early, first, to, 0, 0), w.Lost(late, second, to, 0, 0); a.Known != 600*time.Millisecond || b.Known != 0 {
+		t.Errorf("they have lost %v and %v, want 600ms and 0s", a.Known, b.Known)
+	}
+}
+
 // What bots have used that were removed is not that of others.
 func TestRemoved(t *testing.T) {
 	bot, gone := &player{}, &player{}

@@ -13,7 +13,7 @@ type Fault struct {
 	Seat   int           `json:"seat"`
 	Ply    int           `json:"ply"` // moves made before it
 	Code   protocol.Code `json:"code"`
-	Reason Reason        `json:"reason,omitzero"` // zero if an older replay's text does not reveal it
+	Reason Reason        `json:"reason,omitzero"`
 	Text   string        `json:"text"`
 	// Credit is the time, in milliseconds, that others had taken from a bot that was late.
 	Credit float64 `json:"credit,omitempty"`

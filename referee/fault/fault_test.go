@@ -73,8 +73,7 @@ var texts = []struct {
 
 const debug = "; debug output belongs on stderr or in a line that begins with '#'"
 
-// Each reason has its code and text, is read back from both of its forms, and has
-// advice.
+// Each reason has its code and text, is read back, and has advice.
 func TestReasons(t *testing.T) {
 	seen := map[Kind]bool{}
 	for _, c := range texts {
@@ -82,11 +81,6 @@ func TestReasons(t *testing.T) {
 		f := New(c.reason)
 		if f.Code != c.code || f.Text != c.text {
 			t.Errorf("%+v:\n got %s: %s\nwant %s: %s", c.reason, f.Code, f.Text, c.code, c.text)
-		}
-		old := Fault{Code: c.code, Text: c.text}
-		old.Recover()
-		if diff := cmp.Diff(c.reason, old.Reason); diff != "" {
-			t.Errorf("%s is read as (-want +got):\n%s", c.text, diff)
 		}
 		data, err := json.Marshal(f)
 		if err != nil {
@@ -109,37 +103,6 @@ func TestReasons(t *testing.T) {
 		if !seen[k] {
 			t.Errorf("the table has no %s", k)
 		}
-	}
-}
-
-// Texts of earlier versions, and what only looks like one.
-func TestRecover(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want Reason
-	}{
-		{"the process ended: exit status 3", Reason{Kind: Exited, Status: 3}},
-		{"more than 512 MiB of memory in all its processes: use less, or say --memory", Reason{Kind: OutOfMemory, Limit: 512}},
-		{"more than 64 processes and threads, after which it exited with status 1: start fewer, or say --processes", Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}},
-		{`before "ready": "move 1o" came before "ready": answer the line "timba 1" with "ready" first`, Reason{Kind: MoveBeforeReady, BeforeReady: true, Line: "move 1o"}},
-		{"", Reason{}},
-		{"too bad", Reason{}},
-		{`"7o" is not one of the listed moves`, Reason{}},
-		{"the process exited with status 99999999999999999999", Reason{}},
-		{"the process exited with status 3!", Reason{}},
-		{`"a" b" is no line of the protocol: a bot prints ready, move or info` + debug, Reason{}},
-		{`"\q" is no line of the protocol: a bot prints ready, move or info` + debug, Reason{}},
-	} {
-		f := Fault{Code: protocol.Exit, Text: c.text}
-		f.Recover()
-		if diff := cmp.Diff(c.want, f.Reason); diff != "" {
-			t.Errorf("%q is read as (-want +got):\n%s", c.text, diff)
-		}
-	}
-	kept := New(Reason{Kind: Late, Limit: 5})
-	kept.Text = "forfeits the rest of the match after 3 faults"
-	if kept.Recover(); kept.Reason.Kind != Late {
-		t.Errorf("a reason that is told becomes %+v", kept.Reason)
 	}
 }
 

@@ -47,13 +47,11 @@ const (
 	ForbiddenCall    Kind = "forbidden-call"
 )
 
-// kind describes a Kind. Its text has the parameters in braces; older are the texts of
-// earlier versions, which replays may have.
+// kind describes a Kind. Its text has the parameters in braces.
 type kind struct {
 	Kind
-	code  protocol.Code
-	text  string
-	older []string
+	code protocol.Code
+	text string
 }
 
 const (
@@ -65,41 +63,41 @@ const (
 )
 
 var kinds = []kind{
-	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand", nil},
-	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`, nil},
-	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults", nil},
-	{Late, protocol.Timeout, "no move within {limit} ms" + thinkLess, nil},
-	{LateBank, protocol.Timeout, "no move within the rest of its bank" + thinkLess, nil},
-	{NotReading, protocol.Timeout, "did not read its input in time: the pipe is full", nil},
-	{IllegalMove, protocol.Illegal, "{move}: {detail}: answer with one of the moves that the turn line lists", nil},
-	{MoveBeforeReady, protocol.Garbled, `{line} came before "ready": answer the line "timba 1" with "ready" first`, nil},
-	{MoveUnasked, protocol.Garbled, "{line} came when no move was asked for: answer each turn line once, within its time", nil},
-	{ReadyAgain, protocol.Garbled, `{line} came in the middle of a game: only the line "timba 1" asks for it`, nil},
-	{LineTooLong, protocol.Garbled, "{line} is longer than {limit} bytes: end every line with LF and write logs to stderr", nil},
+	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand"},
+	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`},
+	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults"},
+	{Late, protocol.Timeout, "no move within {limit} ms" + thinkLess},
+	{LateBank, protocol.Timeout, "no move within the rest of its bank" + thinkLess},
+	{NotReading, protocol.Timeout, "did not read its input in time: the pipe is full"},
+	{IllegalMove, protocol.Illegal, "{move}: {detail}: answer with one of the moves that the turn line lists"},
+	{MoveBeforeReady, protocol.Garbled, `{line} came before "ready": answer the line "timba 1" with "ready" first`},
+	{MoveUnasked, protocol.Garbled, "{line} came when no move was asked for: answer each turn line once, within its time"},
+	{ReadyAgain, protocol.Garbled, `{line} came in the middle of a game: only the line "timba 1" asks for it`},
+	{LineTooLong, protocol.Garbled, "{line} is longer than {limit} bytes: end every line with LF and write logs to stderr"},
 	flawed(protocol.NotASCII, ": byte {at} is {byte}"),
 	flawed(protocol.BadSpacing, ""),
 	flawed(protocol.BadMove, ""),
 	flawed(protocol.BadInfo, ""),
 	flawed(protocol.BadReady, ""),
 	flawed(protocol.NoSuchLine, ""),
-	{Exited, protocol.Exit, theProcess + exitedWith + "{unfinished}", []string{"the process ended: exit status {status}"}},
-	{Signalled, protocol.Exit, theProcess + killedBy + "{unfinished}", nil},
-	{Stopped, protocol.Exit, theProcess + "was ended{unfinished}", nil},
-	{Ended, protocol.Exit, "the process ended: {detail}", nil},
-	{InputClosed, protocol.Exit, "closed its input while it was running", nil},
-	{OutputClosed, protocol.Exit, "closed its output while it was running", nil},
-	{Returned, protocol.Exit, "ended while the game went on", nil},
-	{Failed, protocol.Exit, "ended: {detail}", nil},
-	{ConnectionLost, protocol.Exit, "lost its connection and was not back within {limit} s", nil},
-	{Resigned, protocol.Exit, "resigned", nil},
-	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr", nil},
-	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes", []string{"more than {limit} MiB of memory in all its processes: use less, or say --memory"}},
-	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}", []string{"more than {limit} processes and threads, after which it {end}: start fewer, or say --processes"}},
-	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow", nil},
+	{Exited, protocol.Exit, theProcess + exitedWith + "{unfinished}"},
+	{Signalled, protocol.Exit, theProcess + killedBy + "{unfinished}"},
+	{Stopped, protocol.Exit, theProcess + "was ended{unfinished}"},
+	{Ended, protocol.Exit, "the process ended: {detail}"},
+	{InputClosed, protocol.Exit, "closed its input while it was running"},
+	{OutputClosed, protocol.Exit, "closed its output while it was running"},
+	{Returned, protocol.Exit, "ended while the game went on"},
+	{Failed, protocol.Exit, "ended: {detail}"},
+	{ConnectionLost, protocol.Exit, "lost its connection and was not back within {limit} s"},
+	{Resigned, protocol.Exit, "resigned"},
+	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr"},
+	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes"},
+	{TooManyProcesses, protocol.Processes, "more than {limit} processes and threads, after which it {end}"},
+	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow"},
 }
 
 func flawed(f protocol.Flaw, more string) kind {
-	return kind{Kind(f), protocol.Garbled, "{line} " + f.What() + more + "; " + protocol.WhereDebugBelongs, nil}
+	return kind{Kind(f), protocol.Garbled, "{line} " + f.What() + more + "; " + protocol.WhereDebugBelongs}
 }
 
 // Kinds lists every kind.
@@ -115,7 +113,7 @@ func (k Kind) Code() protocol.Code { return k.known().code }
 
 // Parameters returns the names of those that a reason of the kind always has.
 func (k Kind) Parameters() (names []string) {
-	expand(k.known().text, func(string) string { return "" }, func(name string) string {
+	expand(k.known().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
 			names = append(names, name)
 		}
@@ -157,7 +155,7 @@ func (r Reason) End() string { return r.fill(strings.TrimPrefix(r.Kind.known().t
 
 // fill replaces the names in a text by the parameters.
 func (r Reason) fill(text string) string {
-	return expand(text, func(s string) string { return s }, func(name string) string {
+	return expand(text, func(name string) string {
 		switch name {
 		case "line":
 			return protocol.Quote([]byte(r.Line))
@@ -167,7 +165,7 @@ func (r Reason) fill(text string) string {
 			if r.Unfinished == "" {
 				return ""
 			}
-			return afterLine + strconv.Quote(string(r.Unfinished))
+			return ", after the unfinished line " + strconv.Quote(string(r.Unfinished))
 		case "end":
 			if r.Signal != 0 {
 				return r.fill(killedBy)
@@ -181,15 +179,12 @@ func (r Reason) fill(text string) string {
 	})
 }
 
-const afterLine = ", after the unfinished line "
-
-// expand returns a text with names in braces replaced by name(NAME), and the parts
-// between them by words(PART).
-func expand(text string, words, name func(string) string) string {
+// expand returns a text with names in braces replaced by name(NAME).
+func expand(text string, name func(string) string) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(text, "{")
-		b.WriteString(words(before))
+		b.WriteString(before)
 		if !found {
 			return b.String()
 		}

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/protocol/words"
@@ -111,27 +110,6 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), err
-}
-
-// set sets a parameter from its text; ok is false if the text is not valid.
-func (r *Reason) set(name, text string) (ok bool) {
-	v := r.parameter(name)
-	switch v.Interface().(type) {
-	case Raw:
-		text, more := strings.CutSuffix(text, "...")
-		s, err := strconv.Unquote(text)
-		if more {
-			s += "..."
-		}
-		v.SetString(s)
-		return err == nil
-	case string:
-		v.SetString(text)
-		return true
-	}
-	n, err := strconv.ParseInt(text, 0, 64)
-	v.SetInt(n)
-	return err == nil
 }
 
 // OfLine returns the reason for an error of protocol.ParseBot.

@@ -13,27 +13,28 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == childArg {
-		time.Sleep(linger)
+	if len(os.Args) == 2 && os.Args[1] == faults.ChildArg {
+		time.Sleep(faults.Linger)
 		return
 	}
 	list := flag.Bool("list", false, "list the faults and the code that each leads to")
 	name := flag.String("fault", "", "the `NAME` of the fault; --list shows them")
-	b := bot{in: os.Stdin, out: os.Stdout}
-	flag.IntVar(&b.at, "at", 0, "misbehave at the first turn from this ply on")
-	flag.IntVar(&b.game, "game", 1, "misbehave in this game of the process, counted from 1")
-	flag.DurationVar(&b.late, "late", time.Second, "the delay of a late answer beyond its time limit")
+	b := faults.Bot{In: os.Stdin, Out: os.Stdout, Log: os.Stderr, Exit: os.Exit}
+	flag.IntVar(&b.At, "at", 0, "misbehave at the first turn from this ply on")
+	flag.IntVar(&b.Game, "game", 1, "misbehave in this game of the process, counted from 1")
+	flag.DurationVar(&b.Late, "late", time.Second, "the delay of a late answer beyond its time limit")
+	flag.BoolVar(&b.Tell, "tell", false, "say on stderr when it has acted and others wait for it")
 	flag.Parse()
 	if *list {
 		printList()
 		return
 	}
 	var ok bool
-	if b.fault, ok = faults.Find(*name); !ok || flag.NArg() > 0 {
+	if b.Fault, ok = faults.Find(*name); !ok || flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "misbehave: fault %q does not exist: try --fault with a name that --list shows\n", *name)
 		os.Exit(2)
 	}
-	if err := b.run(); err != nil {
+	if err := b.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "misbehave:", err)
 		os.Exit(1)
 	}

@@ -25,6 +25,9 @@ type Piece struct {
 	Exit bool // right after it
 }
 
+// Handled is what a process that plays a script writes to stderr after each piece.
+const Handled = "handled\n"
+
 // Asks reports whether a line of the referee is to be answered.
 func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))

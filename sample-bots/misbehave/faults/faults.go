@@ -1,4 +1,4 @@
-// Package faults lists the faults of the misbehaving bot, for tests.
+// Package faults is the bot that can fail in every way, to test referees, and the list of its faults.
 package faults
 
 import "github.com/timba-arena/timba/protocol"

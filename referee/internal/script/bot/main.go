@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// play plays a script from a file.
+// play plays a script from a file, and says on stderr when it has written a piece.
 func play(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -38,6 +38,6 @@ func play(path string) error {
 	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
-	s.Run(os.Stdin, os.Stdout, func() {})
+	s.Run(os.Stdin, os.Stdout, func() { fmt.Fprint(os.Stderr, script.Handled) })
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package faults
 
 import (
 	"fmt"
@@ -6,15 +6,15 @@ import (
 	"os/exec"
 )
 
-// childArg makes this program the child that startChild starts.
-const childArg = "--child"
+// ChildArg makes a program that runs a Bot the child that it starts: it waits for Linger.
+const ChildArg = "--child"
 
 // startChild starts a process that keeps this one's pipes open and outlives it, on request in
 // its own session, and prints its process ID on stderr.
 func startChild(session bool) {
 	self, err := os.Executable()
 	if err == nil {
-		cmd := exec.Command(self, childArg)
+		cmd := exec.Command(self, ChildArg)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 		if session {
 			ownSession(cmd)

@@ -1,0 +1,49 @@
+package faults
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/protocol"
+)
+
+// Each fault is made when its list says. What it leads to is tested in referee and referee/check.
+func TestEveryFaultIsMade(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range All {
+		if seen[f.Name] {
+			t.Errorf("%s is listed twice", f.Name)
+		}
+		seen[f.Name] = true
+		start, turn := starts[f.Name] != nil, turns[f.Name] != nil
+		if start != (f.When == Start) || turn != (f.When == Once || f.When == Every) {
+			t.Errorf("%s is listed for another moment than it is made", f.Name)
+		}
+		if f.Help == "" {
+			t.Errorf("%s has no help", f.Name)
+		}
+	}
+	for name := range starts {
+		if !seen[name] {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	for name := range turns {
+		if !seen[name] {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+}
+
+func TestNotListed(t *testing.T) {
+	var all []string
+	for i := range 48 {
+		all = append(all, fmt.Sprintf("%d%c", i/4%12+1, "oceb"[i%4]))
+	}
+	for _, list := range []string{"1o", "12c", "1o 1c 1e 1b 2o", strings.Join(all, " "), strings.Join(all, " ") + " 0 1"} {
+		if m := notListed(protocol.Words(list)); protocol.Words(list).Has([]byte(m)) {
+			t.Errorf("%s is in %s", m, list)
+		}
+	}
+}
