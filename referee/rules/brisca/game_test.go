@@ -407,6 +407,7 @@ func TestBriscaOptionsRefused(t *testing.T) {
 		"followonly=yes":       `brisca: unknown option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
 		"blackhand=YES":        `brisca: option blackhand cannot be "YES": try no or yes`,
 		"last10=10 exchange=1": ``,
+		"f=1 e=1 d=1 c=1 b=1":  `brisca: unknown option "b": try players, teams, exchange, last10, blackhand, hunt3`,
 	} {
 		if _, err := resolve(t, options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)
