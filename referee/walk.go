@@ -17,8 +17,7 @@ type Step struct {
 }
 
 // Resolve returns the variant of a replay, after checking the replay's head against the
-// game. A replay has every option, but for one from before there were openings, which
-// was played without.
+// game. A replay has every option.
 func (r *Replay) Resolve(g rules.Game) (rules.Variant, error) {
 	if g.Name() != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name())
@@ -28,9 +27,6 @@ func (r *Replay) Resolve(g rules.Game) (rules.Variant, error) {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	want := v.Settings().Map()
-	if _, ok := r.Options[rules.OpeningOption.Name]; !ok {
-		delete(want, rules.OpeningOption.Name)
-	}
 	if !maps.Equal(want, r.Options) {
 		return nil, fmt.Errorf("replay: options are %v where the game has %v", r.Options, want)
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -96,9 +95,6 @@ func (f *Dir) ReadPlan() (Plan, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		return p, fmt.Errorf("resume: %s: %w", filepath.Join(f.Path, planFile), err)
-	}
-	if g, err := games.Find(p.Game); err == nil && p.Options != nil {
-		rules.FillOpening(g, p.Options)
 	}
 	return p, nil
 }

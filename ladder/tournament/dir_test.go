@@ -224,13 +224,6 @@ func TestDirErrors(t *testing.T) {
 		t.Error(err, diff)
 	}
 	path := filepath.Join(dir.Path, "plan.json")
-	older := `{"game": "teeko", "options": {"start": "drop"}}` // from before there were openings
-	if err := os.WriteFile(path, []byte(older), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := dir.ReadPlan(); err != nil || got.Options["opening"] != "0" {
-		t.Error(err, got.Options)
-	}
 	for _, text := range []string{"", "{", `{"game": 1}`, `{"unknown": 1}`, `{"seed": "77"}`} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -118,7 +118,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 func (t *briscaTree) solve() {
 	margin := int16(t.shared.ending.Margin(t))
 	all := int16(baraja.AllPoints) + t.Rules().Bonus()
-	t.Points[0], t.Points[1] = (all+margin)/2, (all-margin)/2
+	t.Table.Points[0], t.Table.Points[1] = (all+margin)/2, (all-margin)/2
 	t.Mover = rules.Over
 }
 

@@ -48,7 +48,7 @@ func (p *podridaRound) set(s *podrida.State, seat int) {
 	s.PlayedBy(&p.played)
 	p.nBidders = 0
 	for other := range p.players {
-		p.base[other] = s.Points(other)
+		p.base[other] = s.PointsOf(other)
 		if other != seat && s.BidOf(other) >= 0 {
 			p.bidders[p.nBidders] = int8(other)
 			p.nBidders++
@@ -227,7 +227,7 @@ func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	sum := 0
 	var won [rules.MaxSeats]int
 	for seat := range p.players {
-		won[seat] = w.Points(seat) - p.base[seat]
+		won[seat] = w.PointsOf(seat) - p.base[seat]
 		sum += won[seat]
 	}
 	for seat := range p.players {

@@ -115,6 +115,15 @@ func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.Played]) &^ t.Trump.bit()
 }
 
+// Floats returns the points of the seats in use.
+func (t *Table) Floats() []float64 {
+	points := make([]float64, t.Players)
+	for seat := range points {
+		points[seat] = float64(t.Points[seat])
+	}
+	return points
+}
+
 // Turn returns the seat to move, or rules.Over.
 func (t *Table) Turn() int { return int(t.Mover) }
 
@@ -155,9 +164,7 @@ func (t *Table) Collect(bonus int16, log *rules.Log) {
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
 	t.InTrick, t.Pot = 0, 0
 	if log != nil {
-		log.Begin(rules.All, "trick")
-		log.Int(int(t.Winner))
-		log.Int(int(won))
+		log.Add(rules.All, "trick %d %d", t.Winner, won)
 	}
 	if t.Last() {
 		t.Mover = rules.Over
@@ -199,13 +206,9 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	if c == t.Trump {
 		who = rules.All
 	}
-	log.Begin(who, "draw")
-	log.Int(seat)
-	log.Word(c.String())
+	log.Add(who, "draw %d %s", seat, c)
 	if others := rules.All &^ who; others != 0 {
-		log.Begin(others, "draw")
-		log.Int(seat)
-		log.Word("?")
+		log.Add(others, "draw %d ?", seat)
 	}
 }
 
@@ -237,9 +240,7 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Trump = c
 	t.Pack[TableCards-1] = c
 	if log != nil {
-		log.Begin(rules.All, "swap")
-		log.Int(int(t.Mover))
-		log.Word(c.String())
+		log.Add(rules.All, "swap %d %s", t.Mover, c)
 	}
 }
 
@@ -288,9 +289,7 @@ func logInstant(seat int, why string, log *rules.Log) {
 	if log == nil {
 		return
 	}
-	log.Begin(rules.All, "instant")
-	log.Int(seat)
-	log.Word(why)
+	log.Add(rules.All, "instant %d %s", seat, why)
 }
 
 // Instant reports whether a seat has held what wins at once since the trick began.

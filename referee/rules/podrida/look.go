@@ -48,8 +48,8 @@ func (s *State) Missing(seat int) int { return int(s.bids[seat] - s.tricks[seat]
 // position after it is over, and Missing still tells how the seats fulfilled their bids.
 func (s *State) EndWithRound() { s.last = s.round }
 
-// Points returns the points of a seat so far.
-func (s *State) Points(seat int) int { return int(s.points[seat]) }
+// PointsOf returns the points of a seat so far.
+func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 
 // Cards returns how many cards each seat was dealt in this round.
 func (s *State) Cards() int { return int(s.cards) }

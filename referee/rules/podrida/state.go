@@ -2,7 +2,7 @@ package podrida
 
 import (
 	"fmt"
-	"math/bits"
+	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -258,9 +258,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 
 func (s *State) bid(n int8, log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "bid")
-		log.Int(int(s.turn))
-		log.Int(int(n))
+		log.Add(rules.All, "bid %d %d", s.turn, n)
 	}
 	s.bids[s.turn] = n
 	s.bidSum += uint8(n)
@@ -270,9 +268,7 @@ func (s *State) bid(n int8, log *rules.Log) {
 
 func (s *State) play(c baraja.Card, log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "play")
-		log.Int(int(s.turn))
-		log.Word(c.String())
+		log.Add(rules.All, "play %d %s", s.turn, c)
 	}
 	s.hands[s.turn] &^= 1 << (c & 63)
 	s.played[s.count] = c
@@ -289,8 +285,7 @@ func (s *State) play(c baraja.Card, log *rules.Log) {
 
 func (s *State) endTrick(log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "trick")
-		log.Int(int(s.winner))
+		log.Add(rules.All, "trick %d", s.winner)
 	}
 	s.tricks[s.winner]++
 	s.leader, s.turn = s.winner, s.winner
@@ -310,44 +305,11 @@ func (s *State) endRound(log *rules.Log) {
 		}
 	}
 	if log != nil {
-		log.Begin(rules.All, "score")
-		for _, p := range s.points[:s.rules.Players] {
-			log.Int(int(p))
-		}
+		log.Add(rules.All, "score %s", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
 	}
 	if s.round == s.last {
 		s.turn = rules.Over
 		return
 	}
 	s.nextRound(log)
-}
-
-// Playout makes random legal moves to the end: the pick among n moves, in the
-// order of Legal, is r.Below(n).
-func (s *State) Playout(r *rules.Rand) {
-	for s.turn >= 0 {
-		s.ply++
-		if s.toBid == 0 {
-			s.play(pick(s.table.playable(s.hands[s.turn]), r), nil)
-			continue
-		}
-		refused := s.refused()
-		choices := int(s.cards) + 1
-		if refused != noBid {
-			choices--
-		}
-		n := r.Below(choices)
-		if refused != noBid && n >= refused {
-			n++
-		}
-		s.bid(int8(n), nil)
-	}
-}
-
-// pick returns a random card of a set that is not empty.
-func pick(from baraja.Set, r *rules.Rand) baraja.Card {
-	for n := r.Below(bits.OnesCount64(uint64(from))); n > 0; n-- {
-		from &= from - 1
-	}
-	return from.First()
 }

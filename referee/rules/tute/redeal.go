@@ -225,17 +225,17 @@ func (s *State) readPoints(v *rules.ViewReader) {
 		}
 	}
 	for seat, p := range points {
-		sung := p - int(s.Points[seat])
+		sung := p - int(s.Table.Points[seat])
 		if songs -= sung; sung < 0 {
 			songs = -1
 			break
 		}
 	}
 	if songs != 0 {
-		v.Fail("points", fmt.Sprintf("is not what the tricks have brought, %d, and the songs that are done", s.Points[:s.Players]))
+		v.Fail("points", fmt.Sprintf("is not what the tricks have brought, %d, and the songs that are done", s.Table.Points[:s.Players]))
 		return
 	}
 	for seat, p := range points {
-		s.Points[seat] = int16(p)
+		s.Table.Points[seat] = int16(p)
 	}
 }

@@ -83,10 +83,7 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	if log == nil || !ok {
 		return
 	}
-	log.Begin(rules.All, "sing")
-	log.Int(seat)
-	log.Word(suit.String())
-	log.Int(int(s.Song(suit)))
+	log.Add(rules.All, "sing %d %s %d", seat, suit, s.Song(suit))
 }
 
 // DeclaredBy returns the suit that a seat has declared in this trick, if it has.
@@ -101,11 +98,9 @@ func (s *State) scoreSong(log *rules.Log) {
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {
 		return
 	}
-	s.Points[s.Winner] += s.Song(suit)
+	s.Table.Points[s.Winner] += s.Song(suit)
 	s.Sung |= 1 << suit
 	if log != nil {
-		log.Begin(rules.All, "song")
-		log.Int(int(s.Winner))
-		log.Int(int(s.Song(suit)))
+		log.Add(rules.All, "song %d %d", s.Winner, s.Song(suit))
 	}
 }

@@ -80,6 +80,9 @@ func (s *State) Playable() baraja.Set {
 	return hand
 }
 
+// Points returns the points by seat.
+func (s *State) Points() []float64 { return s.Floats() }
+
 // Legal appends the cards that may be played, then the exchanges; or the suits
 // to choose from.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
