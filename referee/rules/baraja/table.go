@@ -84,25 +84,40 @@ func (t *Table) OnTable() bool { return t.Next < TableCards }
 // Trick returns the cards of the current trick, from the leader.
 func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
 
+// Play is a card that was played, and the trick before it.
+type Play struct {
+	Seat int
+	Card Card
+	Led  Card // the first card of the trick; NoCard where this one is
+	Best Card // the card that was winning the trick
+}
+
+// Plays yields the cards played, with those of the current trick.
+func (t *Table) Plays(yield func(Play) bool) {
+	seat, winner, place := uint8(0), uint8(0), uint8(0)
+	led, best := NoCard, NoCard
+	for _, c := range t.Pack[:t.Played] {
+		if !yield(Play{int(seat), c, led, best}) {
+			return
+		}
+		if place == 0 {
+			led, best, winner = c, c, seat
+		} else if beats[t.trumps%4][best&63].Has(c & 63) {
+			best, winner = c, seat
+		}
+		if place++; place == t.Players {
+			place, seat, led = 0, winner, NoCard
+		} else if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
 // PlayedBy sets, by seat, the cards that were played, with those of the current trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
-	seat, winner, last := uint8(0), uint8(0), t.Players-1
-	var best Card
-	for n, place := uint8(0), uint8(0); n < t.Played; n++ {
-		c := t.Pack[n]
-		cards[seat%TableSeats] |= c.bit()
-		if place == 0 || beats[t.trumps%4][best&63].Has(c&63) {
-			best, winner = c, seat
-		}
-		if place == last {
-			place, seat = 0, winner
-			continue
-		}
-		place++
-		if seat++; seat == t.Players {
-			seat = 0
-		}
+	for p := range t.Plays {
+		cards[p.Seat%TableSeats] |= p.Card.bit()
 	}
 }
 

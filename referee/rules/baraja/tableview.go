@@ -55,24 +55,19 @@ func (t *Table) View(dst []byte, seat int) []byte {
 
 // leaders appends the seats that led the finished tricks, in order, or "-".
 func (t *Table) leaders(dst []byte) []byte {
-	players := int(t.Players)
-	played := t.Pack[:t.Played-t.InTrick]
-	if len(played) == 0 {
+	finished := int(t.Played-t.InTrick) / int(t.Players)
+	if finished == 0 {
 		return append(dst, '-')
 	}
-	leader := 0
-	for n := 0; n < len(played); n += players {
-		if n > 0 {
-			dst = append(dst, ',')
+	for p := range t.Plays {
+		if p.Led != NoCard {
+			continue
 		}
-		dst = append(dst, '0'+byte(leader))
-		best, won := played[n], 0
-		for i, c := range played[n : n+players] {
-			if beats[t.trumps%4][best&63].Has(c & 63) {
-				best, won = c, i
-			}
+		dst = append(dst, '0'+byte(p.Seat))
+		if finished--; finished == 0 {
+			break
 		}
-		leader = (leader + won) % players
+		dst = append(dst, ',')
 	}
 	return dst
 }

@@ -90,9 +90,9 @@ trick; anything else costs 10 points. Most points at the end wins.
 `
 }
 
-// Display returns a table where the 1 is the best card, and the others follow their numbers.
+// Display returns the table of a trick game.
 func (Game) Display() rules.Display {
-	return rules.Display{Title: "La Podrida", Cards: &rules.Cards{Hand: "hand", Trick: "trick", Ranks: []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1}}}
+	return rules.Display{Title: "La Podrida", Cards: Ranking.Display()}
 }
 
 // Variant resolves the options. Every combination is valid.

@@ -85,9 +85,6 @@ func (s *State) Winning() baraja.Set { return s.table.beat }
 // Beats returns the cards that would win from a card that is winning a trick.
 func (s *State) Beats(c baraja.Card) baraja.Set { return s.table.above(c) }
 
-// Strength orders the cards of a suit: the 1 is the highest.
-func Strength(c baraja.Card) int { return strength(c) }
-
 // Bid returns the number of a move that is a bid.
 func Bid(m rules.Move) (n int, ok bool) { return int(m) - int(bidMove), m >= bidMove }
 

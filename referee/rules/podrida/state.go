@@ -18,27 +18,8 @@ const (
 	noBid     = -1
 )
 
-// above[c] is the cards of c's suit that rank higher, suitOf[c] all of its
-// suit. They have 64 entries so that c&63 needs no bounds check.
-var above, suitOf = func() (a, of [64]baraja.Set) {
-	for c := range baraja.Card(baraja.Cards) {
-		of[c] = everyCard.Of(c.Suit())
-		for d := range baraja.Card(baraja.Cards) {
-			if d.Suit() == c.Suit() && strength(d) > strength(c) {
-				a[c] = a[c].With(d)
-			}
-		}
-	}
-	return a, of
-}()
-
-// strength orders the cards of a suit: the 1 is the highest.
-func strength(c baraja.Card) int {
-	if c.Rank() == 1 {
-		return baraja.Ranks + 1
-	}
-	return c.Rank()
-}
+// Ranking is how the cards of a suit rank.
+var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
 // table is what the duties of the next seat depend on in the current trick.
 type table struct {
@@ -59,27 +40,16 @@ func (t *table) duties() [4]baraja.Set {
 
 // playable returns what may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set {
-	if follow := hand & t.led; follow != 0 {
-		if higher := follow & t.beat; higher != 0 {
-			return higher
-		}
-		return follow
-	}
-	if trumps := hand & t.trumps; trumps != 0 {
-		if higher := trumps & t.beat; higher != 0 {
-			return higher
-		}
-		return trumps
-	}
-	return hand
+	duties := t.duties()
+	return baraja.FirstMet(hand, duties[:]...)
 }
 
 // above returns the cards that would win from a card that is winning.
 func (t *table) above(c baraja.Card) baraja.Set {
 	if t.trumps.Has(c & 63) {
-		return above[c&63]
+		return Ranking.Above[c&63]
 	}
-	return above[c&63] | t.trumps
+	return Ranking.Above[c&63] | t.trumps
 }
 
 // put puts a card on the table and reports whether it is now the winning one.
@@ -88,7 +58,7 @@ func (t *table) put(c baraja.Card) bool {
 		return false
 	}
 	if t.led == everyCard {
-		t.led = suitOf[c&63]
+		t.led = everyCard.Of(c.Suit())
 	}
 	t.beat = t.above(c)
 	return true
@@ -163,7 +133,7 @@ func (s *State) nextRound(log *rules.Log) {
 func (s *State) startRound(turned baraja.Card) {
 	s.cards = uint8(s.rules.Cards(int(s.round)))
 	s.turned = turned
-	s.table = cleared(suitOf[turned&63])
+	s.table = cleared(everyCard.Of(turned.Suit()))
 	s.tricks = [maxSeats]int8{}
 	for i := range s.bids {
 		s.bids[i] = noBid

@@ -49,29 +49,25 @@ func (s *State) View(dst []byte, seat int) []byte {
 	earlier := s.count - s.inTrick
 	dst = baraja.Text(append(dst, " trick="...), s.Trick())
 	dst = baraja.Text(append(dst, " played="...), s.played[:earlier])
-	dst = s.leaders(append(dst, " leaders="...), s.played[:earlier])
+	dst = s.leaders(append(dst, " leaders="...))
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
 // leaders appends the seats that led finished tricks of this round, in order, or "-".
-func (s *State) leaders(dst []byte, played []baraja.Card) []byte {
-	if len(played) == 0 {
+func (s *State) leaders(dst []byte) []byte {
+	finished := int(s.count-s.inTrick) / int(s.rules.Players)
+	if finished == 0 {
 		return append(dst, '-')
 	}
-	players := int(s.rules.Players)
-	leader := int(s.next(s.dealer))
-	for n := 0; n < len(played); n += players {
-		if n > 0 {
-			dst = append(dst, ',')
+	for p := range s.plays {
+		if p.table.led != everyCard {
+			continue
 		}
-		dst = strconv.AppendInt(dst, int64(leader), 10)
-		t, won := cleared(s.table.trumps), 0
-		for i, c := range played[n : n+players] {
-			if t.put(c) {
-				won = i
-			}
+		dst = strconv.AppendInt(dst, int64(p.seat), 10)
+		if finished--; finished == 0 {
+			break
 		}
-		leader = (leader + won) % players
+		dst = append(dst, ',')
 	}
 	return dst
 }

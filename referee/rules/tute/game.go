@@ -86,7 +86,7 @@ followonly=yes, you must follow suit but need neither beat nor trump.
 
 // Display returns the table of a trick game.
 func (Game) Display() rules.Display {
-	return rules.Display{Title: "Tute", Cards: baraja.TrickTable()}
+	return rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()}
 }
 
 // Variant resolves the options: teams are for four, the hunt is for two.
