@@ -188,7 +188,7 @@ func TestBudget(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s by %v, %d nodes a second: %s, want %s", c.spec, c.by, c.rate, got, c.want)
 		}
-		if err := (house.Registry{}).Check(strings.TrimPrefix(got, "@")); err != nil {
+		if _, err := house.Canonical(strings.TrimPrefix(got, "@")); err != nil {
 			t.Error(err)
 		}
 	}

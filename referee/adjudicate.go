@@ -225,22 +225,21 @@ func seatsOf(v rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the result of a game that scores have ended; a nil one leaves it to the forfeits
-// and the rules. Points do not change.
-func (a *Adjudicated) rank(f *forfeits, r rules.Result) rules.Result {
+// rank returns the ranks of a game that scores have ended; a nil one leaves them to the forfeits
+// and the points.
+func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
+	game := rules.Ranks(f.variant, points)
 	switch {
 	case a == nil:
 	case a.As == AsDraw:
-		level := make([]int, len(r.Ranks))
-		for seat := range level {
-			level[seat] = 1
+		for seat := range game {
+			game[seat] = 1
 		}
-		r.Ranks = level
 	default: // whoever resigns stands before those who forfeited earlier
 		f = &forfeits{variant: f.variant, order: slices.Clone(f.order)}
 		f.add(a.Seats[0])
 	}
-	return f.rank(r)
+	return f.rank(game)
 }
 
 // equal reports whether two games ended in the same way.

@@ -20,8 +20,8 @@ func firstMoves(v rules.Variant, seed rules.Seed) *Replay {
 		r.Moves = append(r.Moves, ReplayMove{Seat: s.Turn(), Move: string(s.MoveText(nil, m))})
 		s.Apply(m, nil)
 	}
-	result := s.Result()
-	r.Ranks, r.Points = result.Ranks, result.Points
+	r.Points = s.Points()
+	r.Ranks = rules.Ranks(v, r.Points)
 	return r
 }
 

@@ -515,14 +515,14 @@ func (t *table) stop(seat int, grace time.Duration) {
 
 // end queues the result and returns the finished game.
 func (g *game) end() (*Game, error) {
-	result := g.replay.Adjudicated.rank(&g.forfeits, g.state.Result())
-	g.replay.Ranks, g.replay.Points = result.Ranks, result.Points
+	g.replay.Points = g.state.Points()
+	g.replay.Ranks = g.replay.Adjudicated.rank(&g.forfeits, g.replay.Points)
 	g.watch(true)
 	done := &Game{Replay: g.replay}
 	now := time.Now()
 	for seat, c := range g.chairs {
 		if c.conn != nil && !g.unplayed {
-			c.out = protocol.AppendEnd(c.out, result.Ranks, result.Points)
+			c.out = protocol.AppendEnd(c.out, g.replay.Ranks, g.replay.Points)
 			c.owed = g.send(seat, now, g.given(seat, now, 0, g.timers[seat].clock.Margin))
 			if c.owed != nil && !isFault(c.owed) {
 				return nil, c.owed

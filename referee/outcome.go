@@ -28,14 +28,14 @@ func (f *forfeits) decided() bool {
 }
 
 // rank puts the sides that have forfeited last, a later forfeit before an earlier one. The
-// game ranks the others. Points do not change.
-func (f *forfeits) rank(r rules.Result) rules.Result {
+// game ranks the others.
+func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
-		return r
+		return game
 	}
 	n := rules.Sides(f.variant)
 	honest := n - len(f.order)
-	ranks := make([]int, len(r.Ranks))
+	ranks := make([]int, len(game))
 	for seat := range ranks {
 		side := f.variant.Side(seat)
 		if i := slices.Index(f.order, side); i >= 0 {
@@ -43,12 +43,12 @@ func (f *forfeits) rank(r rules.Result) rules.Result {
 			continue
 		}
 		better := map[int]bool{}
-		for other, rank := range r.Ranks {
-			if rank < r.Ranks[seat] && !f.has(other) {
+		for other, rank := range game {
+			if rank < game[seat] && !f.has(other) {
 				better[f.variant.Side(other)] = true
 			}
 		}
 		ranks[seat] = 1 + len(better)
 	}
-	return rules.Result{Ranks: ranks, Points: r.Points}
+	return ranks
 }

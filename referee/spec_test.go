@@ -428,9 +428,9 @@ func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 			t.Fatal(err)
 		}
 	}
-	r := tr.s.Result()
+	points := tr.s.Points()
 	for seat := range tr.pending {
-		tr.send(seat, protocol.AppendEnd(tr.pending[seat], r.Ranks, r.Points))
+		tr.send(seat, protocol.AppendEnd(tr.pending[seat], rules.Ranks(tr.v, points), points))
 	}
 	return tr.out.String()
 }

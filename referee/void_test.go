@@ -167,11 +167,11 @@ func (s brittleState) Apply(m rules.Move, l *rules.Log) {
 	}
 	s.State.Apply(m, l)
 }
-func (s brittleState) Result() rules.Result { s.game.crack("result"); return s.State.Result() }
+func (s brittleState) Points() []float64 { s.game.crack("points"); return s.State.Points() }
 
 // A panic of the rules is the referee's own failure as well.
 func TestLimitsAndFaultsPanic(t *testing.T) {
-	for _, where := range []string{"deal", "start", "legal", "view", "apply", "result"} {
+	for _, where := range []string{"deal", "start", "legal", "view", "apply", "points"} {
 		for times := 1; times <= maxTries; times += maxTries - 1 {
 			t.Run(fmt.Sprint(where, times), func(t *testing.T) {
 				var n atomic.Int32

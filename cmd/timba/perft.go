@@ -50,7 +50,7 @@ func newPerft() *cobra.Command {
 			}
 			for n := range depth + 1 {
 				began := time.Now()
-				count, err := rules.PerftUntil(cmd.Context(), state, n)
+				count, err := rules.Perft(cmd.Context(), state, n)
 				if err != nil {
 					return err
 				}

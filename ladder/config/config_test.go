@@ -108,7 +108,7 @@ options = {players = "04", teams = "yes"}
 clock = {bank = 1000, inc = 5, margin = 7}
 deals = 2
 bots = 2
-house = ["@random", "@greedy"]
+house = ["@random", "@greedy:noise=00"]
 `), house.Registry{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +121,9 @@ house = ["@random", "@greedy"]
 	}
 	l := c.Ladders[0]
 	sides, err := l.Sides()
+	if !slices.Equal(l.House, []string{"@random", "@greedy"}) {
+		t.Errorf("house is %q: its bots are not those of the ladder without options", l.House)
+	}
 	if err != nil || !slices.Equal(sides, []int{0, 1}) || l.Title != "mine" || l.Options["players"] != "4" || l.Options["hunt3"] != "no" {
 		t.Errorf("got %+v with sides %v, %v", l, sides, err)
 	}
@@ -182,6 +185,7 @@ func TestConfigErrors(t *testing.T) {
 		{"house option", one(`house = ["@random", "@greedy:noise=101"]`), `c: ladder 1, "x": house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
 		{"house of another game", one(`house = ["@random", "@teeko-lms:weights=initial"]`), `c: ladder 1, "x": house cannot have "@teeko-lms:weights=initial", which plays teeko: try @random, @`},
 		{"house twice", one(`house = ["@random", "@random"]`), `c: ladder 1, "x": house cannot have "@random" twice`},
+		{"house twice by other words", one(`house = ["@random", "@champion", "@champion:level=8"]`), `c: ladder 1, "x": house cannot have "@champion" twice`},
 		{"no anchor", one(`house = ["@greedy"]`), `c: ladder 1, "x": house cannot be ["@greedy"]: add @random, the anchor of the ratings`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -425,24 +425,28 @@ func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
 		l.House = standing(l.Game, house)
 		return nil
 	}
-	for i, name := range l.House {
+	var bots []string
+	for _, name := range l.House {
 		spec, ok := strings.CutPrefix(name, "@")
 		if !ok {
 			return fmt.Errorf("house cannot have %q: house bots begin with @, such as %s", name, ladder.Anchor)
 		}
-		if err := house.Check(spec); err != nil {
+		spec, err := house.Canonical(spec)
+		if err != nil {
 			return err
 		}
 		if games := house.Games(spec); games != nil && !slices.Contains(games, l.Game) {
 			return fmt.Errorf("house cannot have %q, which plays %s: try %s", name, strings.Join(games, ", "), strings.Join(standing(l.Game, house), ", "))
 		}
-		if slices.Contains(l.House[:i], name) {
-			return fmt.Errorf("house cannot have %q twice: name each once", name)
+		if slices.Contains(bots, "@"+spec) {
+			return fmt.Errorf("house cannot have %q twice: name each once", "@"+spec)
 		}
+		bots = append(bots, "@"+spec)
 	}
-	if !slices.Contains(l.House, ladder.Anchor) {
+	if !slices.Contains(bots, ladder.Anchor) {
 		return fmt.Errorf("house cannot be %q: add %s, the anchor of the ratings", l.House, ladder.Anchor)
 	}
+	l.House = bots
 	return nil
 }
 

@@ -95,7 +95,7 @@ func (t *table) run(others *rules.Rand) error {
 		t.events.Reset()
 		turn := t.state.Turn()
 		if turn == rules.Over {
-			return t.end(t.state.Result())
+			return t.end(rules.Ranks(t.variant, t.state.Points()))
 		}
 		two := rules.Sides(t.variant) == 2
 		late := !t.until.IsZero() && time.Now().After(t.until)
@@ -122,7 +122,7 @@ func (t *table) run(others *rules.Rand) error {
 
 // breakOff ends a game as if the other side had a fault.
 func (t *table) breakOff() error {
-	result := rules.Result{Points: t.state.Result().Points}
+	var ranks []int
 	culprit := -1
 	for seat := range t.variant.Players() {
 		rank := 1
@@ -131,14 +131,14 @@ func (t *table) breakOff() error {
 				culprit = seat
 			}
 		}
-		result.Ranks = append(result.Ranks, rank)
+		ranks = append(ranks, rank)
 	}
 	t.out = referee.AppendOthersFault(t.out, culprit, protocol.Timeout)
-	return t.end(result)
+	return t.end(ranks)
 }
 
-func (t *table) end(r rules.Result) error {
-	t.out = protocol.AppendEnd(t.out, r.Ranks, r.Points)
+func (t *table) end(ranks []int) error {
+	t.out = protocol.AppendEnd(t.out, ranks, t.state.Points())
 	err := t.tell(time.Now().Add(t.clock.Margin + time.Second))
 	t.did("the end of the game", fault.HeardEnd)
 	return err

@@ -43,8 +43,9 @@ func (p Program) Plays(game string) bool {
 type Builtins interface {
 	// Names returns the bots to suggest, without options.
 	Names() []string
-	// Check returns an error unless a spec, NAME or NAME:key=value,key=value, is a bot.
-	Check(spec string) error
+	// Canonical returns the one spec that all specs of a bot, NAME or
+	// NAME:key=value,key=value, stand for.
+	Canonical(spec string) (string, error)
 	// Games returns the games that the bot of a spec is made for, nil for all.
 	Games(spec string) []string
 	// Standing returns the specs of the bots that a ladder of a game has unless it says
@@ -139,7 +140,8 @@ func (r Resolver) suggestion() string {
 }
 
 func (r Resolver) resolveBuiltin(spec string) (Program, error) {
-	if err := r.Builtins.Check(spec); err != nil {
+	spec, err := r.Builtins.Canonical(spec)
+	if err != nil {
 		return Program{}, err
 	}
 	self, err := os.Executable()

@@ -74,8 +74,8 @@ func Play(t testing.TB, game rules.Game, options map[string]string, number uint6
 		r.Moves = append(r.Moves, rec)
 		state.Apply(m, nil)
 	}
-	result := state.Result()
-	r.Ranks, r.Points = result.Ranks, result.Points
+	r.Points = state.Points()
+	r.Ranks = rules.Ranks(v, r.Points)
 	if len(r.Faults) > 0 {
 		r.Ranks = forfeited(r.Ranks, r.Faults[0].Seat)
 	}

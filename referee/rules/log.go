@@ -1,10 +1,9 @@
 package rules
 
 import (
-	"bytes"
 	"fmt"
 	"math/bits"
-	"strconv"
+	"strings"
 )
 
 // Seats is a set of seats, one bit each.
@@ -16,70 +15,46 @@ const All Seats = 1<<MaxSeats - 1
 // Only returns the set of one seat.
 func Only(seat int) Seats { return 1 << seat }
 
-// Log collects the events of a move, each with the seats that see it. Its memory is
-// reused for the next move.
-type Log struct {
-	text  []byte
-	lines []line
+// Event is something that happened in a game, a verb and its arguments, and the seats that
+// see it. What some seats must not see is "?" in an event of its own for them.
+type Event struct {
+	To   Seats
+	Text string
 }
 
-type line struct {
-	to         Seats
-	start, end int
-}
+// Log is the events of a move. Its memory is reused for the next move.
+type Log []Event
 
 // Reset empties the log.
-func (l *Log) Reset() { l.text, l.lines = l.text[:0], l.lines[:0] }
+func (l *Log) Reset() { *l = (*l)[:0] }
 
-// Begin starts an event that the seats of to will see; Word and Int add
-// its arguments. An event with "?" for hidden arguments is a separate event.
-func (l *Log) Begin(to Seats, verb string) {
-	start := len(l.text)
-	l.text = append(l.text, verb...)
-	l.lines = append(l.lines, line{to, start, len(l.text)})
-}
-
-// Word adds an argument to the event begun last.
-func (l *Log) Word(s string) {
-	l.text = append(append(l.text, ' '), s...)
-	l.lines[len(l.lines)-1].end = len(l.text)
-}
-
-// Int adds a number to the event begun last.
-func (l *Log) Int(n int) {
-	l.text = strconv.AppendInt(append(l.text, ' '), int64(n), 10)
-	l.lines[len(l.lines)-1].end = len(l.text)
+// Add appends an event.
+func (l *Log) Add(to Seats, format string, args ...any) {
+	*l = append(*l, Event{to, fmt.Sprintf(format, args...)})
 }
 
 // Events appends the events that a seat sees, each as prefix, text and LF.
-func (l *Log) Events(dst []byte, seat int, prefix string) []byte {
-	for _, e := range l.lines {
-		if e.to&Only(seat) != 0 {
-			dst = append(dst, prefix...)
-			dst = append(dst, l.text[e.start:e.end]...)
-			dst = append(dst, '\n')
+func (l Log) Events(dst []byte, seat int, prefix string) []byte {
+	for _, e := range l {
+		if e.To&Only(seat) != 0 {
+			dst = append(append(append(dst, prefix...), e.Text...), '\n')
 		}
 	}
 	return dst
 }
 
 // Seen returns the events that a seat sees.
-func (l *Log) Seen(seat int) (events []string) {
-	for _, e := range l.lines {
-		if e.to&Only(seat) != 0 {
-			events = append(events, string(l.text[e.start:e.end]))
-		}
-	}
-	return events
-}
+func (l Log) Seen(seat int) []string { return l.common(Only(seat)) }
 
 // Common returns the events that all of so many seats see, and none that says different things to
 // different seats.
-func (l *Log) Common(seats int) (events []string) {
-	all := Only(seats) - 1
-	for _, e := range l.lines {
-		if e.to&all == all {
-			events = append(events, string(l.text[e.start:e.end]))
+func (l Log) Common(seats int) []string { return l.common(Only(seats) - 1) }
+
+// common returns the events that all of some seats see.
+func (l Log) common(seats Seats) (events []string) {
+	for _, e := range l {
+		if e.To&seats == seats {
+			events = append(events, e.Text)
 		}
 	}
 	return events
@@ -87,15 +62,14 @@ func (l *Log) Common(seats int) (events []string) {
 
 // Open returns the events with all cards open: an event for one seat names the seat, and
 // the event for the others, with "?", is left out.
-func (l *Log) Open() (events []string) {
-	for _, e := range l.lines {
-		text := l.text[e.start:e.end]
+func (l Log) Open() (events []string) {
+	for _, e := range l {
 		switch {
-		case bytes.Contains(text, []byte(" ?")):
-		case bits.OnesCount16(uint16(e.to)) == 1:
-			events = append(events, fmt.Sprintf("%s (seat %d)", text, bits.TrailingZeros16(uint16(e.to))))
+		case strings.Contains(e.Text, " ?"):
+		case bits.OnesCount16(uint16(e.To)) == 1:
+			events = append(events, fmt.Sprintf("%s (seat %d)", e.Text, bits.TrailingZeros16(uint16(e.To))))
 		default:
-			events = append(events, string(text))
+			events = append(events, e.Text)
 		}
 	}
 	return events

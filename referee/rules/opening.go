@@ -9,19 +9,8 @@ const (
 )
 
 // OpeningOption is the option of the games that can begin with an opening, the last
-// of their options. Replays and ladders from before there were openings lack it:
-// they have its default.
+// of their options.
 var OpeningOption = Option{Name: "opening", Max: MaxOpening, Help: "random plies before the first turn, from the seed"}
-
-// FillOpening adds the option to those of a document from before there were openings,
-// where the game has it.
-func FillOpening(g Game, options map[string]string) {
-	for _, o := range g.Options() {
-		if _, ok := options[o.Name]; !ok && o.Name == OpeningOption.Name {
-			options[o.Name] = o.DefaultText()
-		}
-	}
-}
 
 // openingTries is how often an opening is drawn before there is none.
 const openingTries = 100
@@ -41,57 +30,50 @@ func (o *Opening) Plies() int { return int(o.plies) }
 
 // Start logs the opening. Each of its moves is logged by play.
 func (o *Opening) Start(log *Log, play func(Move)) {
-	log.Begin(All, OpeningOption.Name)
-	log.Int(o.Plies())
+	log.Add(All, "%s %d", OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
 		play(m)
 	}
 }
 
-// Pointer is a state that is copied by assignment.
-type Pointer[S any] interface {
-	*S
-	State
-}
-
 // DrawOpening makes random plies in a first position, by SPEC.md, "Openings", each
 // with a number of the stream. Then begin makes the position reached the first of
 // the game. Where no opening is good, that is the position as it was.
-func DrawOpening[S any, P Pointer[S]](start P, plies int, src *Stream, begin func(P, Opening)) {
+func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {
-		s, o := *start, Opening{}
-		for P(&s).Turn() != Over && o.Plies() < plies {
-			legal := P(&s).Legal(space[:0])
+		s, o := start.Clone(), Opening{}
+		for s.Turn() != Over && o.Plies() < plies {
+			legal := s.Legal(space[:0])
 			m := legal[src.Below(len(legal))]
-			P(&s).Apply(m, nil)
+			s.Apply(m, nil)
 			o.moves[o.plies] = m
 			o.plies++
 		}
-		if P(&s).Turn() == Over {
+		if s.Turn() == Over {
 			continue
 		}
-		if begin(&s, o); !canWin[S, P](s) && canEscape[S, P](s) {
-			*start = s
-			return
+		if begin(s, o); !canWin(s) && canEscape(s) {
+			return s
 		}
 	}
 	begin(start, Opening{})
+	return start
 }
 
 // canWin reports whether the side to move can win before the other side moves.
-func canWin[S any, P Pointer[S]](s S) bool {
-	me := P(&s).Turn()
-	for _, m := range P(&s).Legal(nil) {
-		next := s
-		P(&next).Apply(m, nil)
-		switch P(&next).Turn() {
+func canWin(s State) bool {
+	me := s.Turn()
+	for _, m := range s.Legal(nil) {
+		next := s.Clone()
+		next.Apply(m, nil)
+		switch next.Turn() {
 		case Over:
-			if ranks := P(&next).Result().Ranks; ranks[me] < ranks[1-me] {
+			if points := next.Points(); points[me] > points[1-me] {
 				return true
 			}
 		case me:
-			if canWin[S, P](next) {
+			if canWin(next) {
 				return true
 			}
 		}
@@ -101,20 +83,20 @@ func canWin[S any, P Pointer[S]](s S) bool {
 
 // canEscape reports whether the side to move has a move that does not lose and
 // after which the other side cannot win at once.
-func canEscape[S any, P Pointer[S]](s S) bool {
-	me := P(&s).Turn()
-	for _, m := range P(&s).Legal(nil) {
-		next := s
-		P(&next).Apply(m, nil)
-		switch P(&next).Turn() {
+func canEscape(s State) bool {
+	me := s.Turn()
+	for _, m := range s.Legal(nil) {
+		next := s.Clone()
+		next.Apply(m, nil)
+		switch next.Turn() {
 		case Over:
-			if P(&next).Result().Ranks[me] == 1 {
+			if points := next.Points(); points[me] >= points[1-me] {
 				return true
 			}
 		case me:
 			return true
 		default:
-			if !canWin[S, P](next) {
+			if !canWin(next) {
 				return true
 			}
 		}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +107,7 @@ func Resolve(g Game, given map[string]string) (Variant, error) {
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}
-	for name := range given {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("%s: unknown option %q: try %s", g.Name(), name, strings.Join(names, ", "))
 		}

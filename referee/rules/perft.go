@@ -9,48 +9,43 @@ type MoveCount struct {
 }
 
 // Perft returns the number of sequences of depth legal moves from a position: a game that
-// ends earlier adds none, and depth 0 is 1. The position is unchanged at the end.
-func Perft(s State, depth int) uint64 {
+// ends earlier adds none, and depth 0 is 1. The position is unchanged at the end. It ends
+// with the context, and then returns its error.
+func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	if depth <= 0 {
-		return 1
+		return 1, ctx.Err()
 	}
-	return perft(s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
+	return perft(ctx, s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
+// unstopped is the depth that perft counts without a look at its context: milliseconds.
+const unstopped = 3
+
 // perft returns Perft at depth 1 and more; the moves above it are in the stack.
-func perft(s State, depth int, stack []Move) (n uint64) {
+func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err error) {
+	if depth >= unstopped {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+	}
 	legal := s.Legal(stack)
 	if depth == 1 {
-		return uint64(len(legal) - len(stack)) // the last ply need not be made
+		return uint64(len(legal) - len(stack)), nil // the last ply need not be made
 	}
 	for _, m := range legal[len(stack):] {
 		next := s.Clone()
 		next.Apply(m, nil)
-		n += perft(next, depth-1, legal)
+		below, err := perft(ctx, next, depth-1, legal)
+		if err != nil {
+			return 0, err
+		}
+		n += below
 	}
-	return n
-}
-
-// unstopped is the depth that PerftUntil counts without a look at its context: milliseconds.
-const unstopped = 3
-
-// PerftUntil is Perft that ends with the context, and then returns its error.
-func PerftUntil(ctx context.Context, s State, depth int) (n uint64, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	if depth <= unstopped {
-		return Perft(s, depth), nil
-	}
-	counts, err := Divide(ctx, s, depth)
-	for _, c := range counts {
-		n += c.Count
-	}
-	return n, err
+	return n, nil
 }
 
 // Divide returns Perft by first move, in the order of the moves. It is empty at depth 0
-// and if the game is over. It ends with the context, and then returns its error.
+// and if the game is over.
 func Divide(ctx context.Context, s State, depth int) ([]MoveCount, error) {
 	if depth <= 0 {
 		return nil, nil
@@ -60,7 +55,7 @@ func Divide(ctx context.Context, s State, depth int) ([]MoveCount, error) {
 	for _, m := range legal {
 		next := s.Clone()
 		next.Apply(m, nil)
-		n, err := PerftUntil(ctx, next, depth-1)
+		n, err := Perft(ctx, next, depth-1)
 		if err != nil {
 			return nil, err
 		}

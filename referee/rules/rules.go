@@ -57,7 +57,7 @@ type Variant interface {
 	Deal(*Stream) State
 	// FromView is the inverse of State.View: it returns a position with the observed
 	// view and legal moves. What is hidden from the seat is drawn from r among all that
-	// the view leaves possible, as by State.Redeal. An error has the key and the
+	// the view leaves possible, as by Redealer. An error has the key and the
 	// impossible value. It allocates only the state.
 	FromView(o Observation, r *Rand) (State, error)
 }
@@ -101,8 +101,9 @@ type State interface {
 	// Apply makes a legal move and logs its events unless log is nil. An illegal move is
 	// undefined behaviour: Play checks first.
 	Apply(m Move, log *Log)
-	// Result returns the result of the game, or the current standing.
-	Result() Result
+	// Points returns the points by seat, at the end or so far, as the game counts them:
+	// halves in Tebes and Teeko, below 0 in Podrida.
+	Points() []float64
 	// MoveText appends the move as the protocol writes it.
 	MoveText(dst []byte, m Move) []byte
 	// ParseMove parses what MoveText writes; it does not check that the move is legal.
@@ -111,8 +112,10 @@ type State interface {
 	View(dst []byte, seat int) []byte
 	// Clone returns an independent copy.
 	Clone() State
-	// Playout makes random legal moves, each as likely as the others, to the end.
-	Playout(*Rand)
+}
+
+// Redealer is a state in which seats do not see everything.
+type Redealer interface {
 	// Redeal randomizes all that is hidden from a seat: hidden cards, within what all
 	// seats know, and later deals, which are drawn from r. What the seat sees is
 	// unchanged.
@@ -126,31 +129,4 @@ func Play(s State, m Move, log *Log) error {
 	}
 	s.Apply(m, log)
 	return nil
-}
-
-// Result is a game's outcome by seat.
-type Result struct {
-	// Ranks: 1 is best. A seat's rank is 1 plus the number of sides that did better, so
-	// ties share a rank (1, 1, 3), and so do team-mates.
-	Ranks []int
-	// Points as the game counts them: halves in Tebes and Teeko, below 0 in Podrida.
-	Points []float64
-}
-
-// RankByPoints ranks the seats by the sum of their side's points.
-func RankByPoints(v Variant, points []float64) Result {
-	sums := make(map[int]float64, len(points))
-	for seat, p := range points {
-		sums[v.Side(seat)] += p
-	}
-	ranks := make([]int, len(points))
-	for seat := range points {
-		ranks[seat] = 1
-		for _, sum := range sums {
-			if sum > sums[v.Side(seat)] {
-				ranks[seat]++
-			}
-		}
-	}
-	return Result{Ranks: ranks, Points: points}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 	samples "github.com/timba-arena/timba/sample-bots"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sample-bots/search"
 )
 
 // Bench is the settings of a measurement.
@@ -175,7 +176,7 @@ func (b Bench) Playouts(ctx context.Context) ([]Rate, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := rules.NewRand(1)
+		r, space := rules.NewRand(1), make([]rules.Move, rules.MaxMoves)
 		n, moves := 0, 0
 		began := time.Now()
 		for time.Since(began) < b.Time {
@@ -185,7 +186,7 @@ func (b Bench) Playouts(ctx context.Context) ([]Rate, error) {
 			for range 16 {
 				stream := rules.FastStream(r)
 				s := v.Deal(&stream)
-				s.Playout(r)
+				search.Playout(s, r, space)
 				n++
 				moves += s.Ply()
 			}

@@ -110,8 +110,8 @@ func measure(ctx context.Context, v rules.Variant, deals int, seed rules.Seed) (
 
 // score returns 1 for a win of a seat, 0.5 for a draw.
 func score(s rules.State, seat int) float64 {
-	ranks := s.Result().Ranks
-	return 0.5 + float64(ranks[1-seat]-ranks[seat])/2
+	points := s.Points()
+	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
 // playGame plays a game between two house bots in this process. It appends the moves.

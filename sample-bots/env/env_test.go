@@ -108,7 +108,7 @@ func compare(t *testing.T, b *Batch, i int) {
 	if one(b, "turn", i) != s.Turn() || one(b, "ply", i) != s.Ply() || (one(b, "over", i) == 1) != (s.Turn() == rules.Over) {
 		t.Fatalf("game %d: turn %d, ply %d, over %d", i, one(b, "turn", i), one(b, "ply", i), one(b, "over", i))
 	}
-	for seat, p := range s.Result().Points {
+	for seat, p := range s.Points() {
 		if got := numbersOf(b, "points", i)[seat]; got != p && s.Turn() == rules.Over {
 			t.Fatalf("game %d: points of seat %d are %v, want %v", i, seat, got, p)
 		}
@@ -217,7 +217,7 @@ func TestRewards(t *testing.T) {
 					for seat, rank := range numbersOf(b, "ranks", i) {
 						ranks[seat] = int(rank)
 					}
-					if result := rules.RankByPoints(b.config.Variant, points); !slices.Equal(result.Ranks, ranks) {
+					if !slices.Equal(rules.Ranks(b.config.Variant, points), ranks) {
 						t.Fatalf("%s: game %d: ranks %v of points %v", text, i, ranks, points)
 					}
 					if rewards == Outcome {

@@ -182,12 +182,12 @@ func lookPodrida(s *podrida.State, seat int, planes []uint8, numbers []int16) {
 		other := (seat + r) % players
 		numbers[5+r] = int16(s.BidOf(other))
 		numbers[5+players+r] = int16(s.Won(other))
-		numbers[5+2*players+r] = int16(s.Points(other))
+		numbers[5+2*players+r] = int16(s.PointsOf(other))
 	}
 }
 
 func podridaPoints(s *podrida.State, dst []float32) {
 	for seat := range dst {
-		dst[seat] = float32(s.Points(seat))
+		dst[seat] = float32(s.PointsOf(seat))
 	}
 }

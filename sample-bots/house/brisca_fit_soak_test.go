@@ -49,7 +49,7 @@ func duel(one, other *briscaAgent, deals int, seed uint64) (mean, deviation floa
 				m, _ := a.think(nil, &s, r, nil)
 				s.Apply(m, nil)
 			}
-			points += float64(duelScore(int(s.Points[seat]), int(s.Points[1-seat]))) / 2
+			points += float64(duelScore(int(s.Table.Points[seat]), int(s.Table.Points[1-seat]))) / 2
 		}
 		sum += points
 		squares += points * points

@@ -32,7 +32,7 @@ func BenchmarkTuteEnding(b *testing.B) {
 	for name, followonly := range map[string]bool{"standard": false, "followonly": true} {
 		b.Run(name, func(b *testing.B) {
 			r := rules.NewRand(41)
-			s := endgame.New[tuteTree](endgame.DefaultTable)
+			s := endgame.New[tuteTree](16 << 20)
 			nodes, most := uint64(0), uint64(0)
 			b.ReportAllocs()
 			for b.Loop() {

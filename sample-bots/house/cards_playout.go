@@ -3,7 +3,6 @@ package house
 import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/referee/rules/tute"
 )
 
 // playoutValues are what cards are worth in a game that a search plays to its end, in hundredths
@@ -118,7 +117,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 func (t *briscaTree) solve() {
 	margin := int16(t.shared.ending.Margin(t))
 	all := int16(baraja.AllPoints) + t.Rules().Bonus()
-	t.Points[0], t.Points[1] = (all+margin)/2, (all-margin)/2
+	t.Table.Points[0], t.Table.Points[1] = (all+margin)/2, (all-margin)/2
 	t.Mover = rules.Over
 }
 
@@ -151,19 +150,7 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	if suit, ok := t.DeclaredBy(int(t.Mover)); ok {
 		song = hundredths * int32(t.Song(suit))
 	}
-	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, t.pairCards(), song))
-}
-
-// pairCards returns the cards of the mover's pairs whose songs are not done.
-func (t *tuteTree) pairCards() baraja.Set {
-	hand := t.Hands[t.Mover]
-	pairs := hand & (hand >> 1) & baraja.Elevens
-	for suit := range baraja.Suit(4) {
-		if t.Sung>>suit&1 != 0 {
-			pairs &^= tute.Pair(suit)
-		}
-	}
-	return pairs | pairs<<1
+	return rules.Move(tutePlayout.sensible(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.Sung), song))
 }
 
 // pickRandom returns a random card now and then, else NoCard.

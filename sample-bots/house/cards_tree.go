@@ -106,10 +106,10 @@ func (t *tuteTree) fits() bool {
 }
 
 // Margin returns the points of seat 0 less those of seat 1.
-func (t *briscaTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
 // Margin returns the points of seat 0 less those of seat 1.
-func (t *tuteTree) Margin() int32 { return int32(t.Points[0]) - int32(t.Points[1]) }
+func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
 // Key returns 0: so few positions are left that looking them up takes longer.
 func (t *briscaTree) Key() uint64 { return 0 }
@@ -128,7 +128,7 @@ func (t *tuteTree) Key() uint64 {
 	h = mixed(h ^ uint64(t.Hands[1]))
 	if three := t.Hands[0] | t.Hands[1]; r.Hunt3 && three.Has(baraja.Of(3, t.Trumps())) {
 		// A hunt makes the points what they are not by adding up.
-		h = mixed(h ^ uint64(uint16(t.Points[0]))<<16 ^ uint64(uint16(t.Points[1])))
+		h = mixed(h ^ uint64(uint16(t.Table.Points[0]))<<16 ^ uint64(uint16(t.Table.Points[1])))
 	}
 	return h | 1
 }

@@ -133,7 +133,7 @@ func (c *clumsy) answers(s rules.State) []rules.Move {
 // winning returns the index of a move with which the seat to move wins at once, -1 if there is none.
 func winning(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
-		if next := made(s, m); next.Turn() == rules.Over && next.Result().Points[s.Turn()] == 1 {
+		if next := made(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {
 			return i
 		}
 	}

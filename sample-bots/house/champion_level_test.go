@@ -62,7 +62,7 @@ func levelDuel(t *testing.T, g rules.Game, weak, strong string, deals int) ratin
 }
 
 // run plays a deal; the part makes the bots' seeds others.
-func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) rules.Result {
+func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	infos := make([]*protocol.Game, len(seats))
 	for i := range infos {
 		infos[i] = &protocol.Game{
@@ -84,12 +84,12 @@ func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) rules.Resu
 			t.Fatal(err)
 		}
 	}
-	return state.Result()
+	return tb.result(state)
 }
 
 // pairScore returns the average score of the stronger seats against the weaker ones, which are
 // those of the parity of first.
-func pairScore(r rules.Result, first int) float64 {
+func pairScore(r result, first int) float64 {
 	sum, pairs := 0.0, 0.0
 	for strong := range r.Ranks {
 		for weak := range r.Ranks {

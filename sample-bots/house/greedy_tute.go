@@ -40,9 +40,8 @@ const pairKept = 0.6
 
 // broken returns the points of the song that playing a card gives up.
 func (j *tuteJudge) broken(c baraja.Card) float64 {
-	suit := c.Suit()
-	if pair := tute.Pair(suit); !pair.Has(c) || pair&^j.hand != 0 || j.state.Sung>>suit&1 != 0 {
+	if !baraja.Pairs(j.hand, j.state.Sung).Has(c) {
 		return 0
 	}
-	return float64(j.state.Song(suit))
+	return float64(j.state.Song(c.Suit()))
 }

@@ -62,18 +62,42 @@ var (
 
 // Find makes the player of a spec: NAME or NAME:key=value,key=value.
 func Find(spec string) (Player, error) {
-	name, given, _ := strings.Cut(spec, ":")
-	for _, b := range List() {
-		if b.Name != name {
-			continue
-		}
-		settings, err := b.resolve(spec, given)
-		if err != nil {
-			return nil, err
-		}
-		return b.make(settings), nil
+	b, settings, err := parse(spec)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(names(), ", "))
+	return b.make(settings), nil
+}
+
+// Canonical returns the one spec of a bot that all its specs stand for: it has the options that
+// differ from their defaults, in the order of the bot's options. The error is that of Find.
+func Canonical(spec string) (string, error) {
+	b, settings, err := parse(spec)
+	if err != nil {
+		return "", err
+	}
+	canonical, separator := b.Name, ":"
+	for i, o := range b.Options {
+		if value := settings[i].Value; value != o.DefaultText() {
+			canonical += separator + o.Name + "=" + value
+			separator = ","
+		}
+	}
+	return canonical, nil
+}
+
+// parse returns the bot of a spec and its settings.
+func parse(spec string) (Bot, rules.Settings, error) {
+	name, given, _ := strings.Cut(spec, ":")
+	var all []string
+	for _, b := range List() {
+		if b.Name == name {
+			settings, err := b.resolve(spec, given)
+			return b, settings, err
+		}
+		all = append(all, b.Name)
+	}
+	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
 // Registry is a program.Builtins with the house bots, for packages that do not import this one.
@@ -89,11 +113,8 @@ func (Registry) Names() (n []string) {
 	return n
 }
 
-// Check returns the error of Find for a spec.
-func (Registry) Check(spec string) error {
-	_, err := Find(spec)
-	return err
-}
+// Canonical returns the one spec that all specs of a bot stand for, or the error of Find.
+func (Registry) Canonical(spec string) (string, error) { return Canonical(spec) }
 
 // Games returns the games that the bot of a spec is made for, nil for all.
 func (Registry) Games(spec string) []string {
@@ -109,23 +130,31 @@ func (Registry) Games(spec string) []string {
 // Standing returns the specs of the bots on a default ladder of a game.
 func (Registry) Standing(game string) []string { return slices.Clone(standing[game]) }
 
+// standing are the specs of the bots on the default ladders of a game, the weakest first.
+// docs/house-bots.md has their ratings. With the clock of those ladders, each needs some 15 ms at
+// most for a move.
+var standing = map[string][]string{
+	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
+	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
+	"podrida": {"random", "champion:level=3", "champion:level=5", "podrida-rules", "greedy", "champion:level=6", "podrida-mcts", "champion"},
+	"tebes":   {"random", "champion:level=1", "champion:level=2", "tebes-mcts", "champion:level=3", "greedy", "champion:level=6", "tebes-minimax", "champion"},
+	"teeko":   {"random", "champion:level=1", "champion:level=2", "champion:level=3", "teeko-lms", "greedy", "champion:level=6", "champion"},
+}
+
 // Version is the version of the house bots. It changes whenever their moves change.
 const Version = "1"
 
-// Run plays as the bot of a spec on in and out, with the spec as its name.
+// Run plays as the bot of a spec on in and out, with the canonical spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := Find(spec)
 	if err != nil {
 		return err
 	}
-	return protocol.Serve(in, out, spec, Version, p.Answer)
-}
-
-func names() (n []string) {
-	for _, b := range List() {
-		n = append(n, b.Name)
+	name, err := Canonical(spec)
+	if err != nil {
+		return err
 	}
-	return n
+	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
 // resolve parses "key=value,key=value". Missing options get their defaults.
@@ -137,17 +166,21 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	if given == "" {
 		return settings, nil
 	}
+	var set []string
 	for pair := range strings.SplitSeq(given, ",") {
 		key, value, ok := strings.Cut(pair, "=")
 		i := slices.IndexFunc(b.Options, func(o Option) bool { return o.Name == key })
 		if i < 0 || !ok {
 			return nil, fmt.Errorf("house bot %q: option %q does not exist: %s", spec, pair, b.tryOptions())
 		}
+		if slices.Contains(set, key) {
+			return nil, fmt.Errorf("house bot %q: option %s cannot be set twice: leave one out", spec, key)
+		}
 		value, err := b.Options[i].Resolve(value)
 		if err != nil {
 			return nil, fmt.Errorf("house bot %q: %w", spec, err)
 		}
-		settings[i].Value = value
+		settings[i].Value, set = value, append(set, key)
 	}
 	return settings, nil
 }

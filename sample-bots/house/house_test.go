@@ -11,7 +11,7 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=0,noise=100",
+	for _, spec := range []string{"random", "first", "greedy", "greedy:", "greedy:noise=10", "greedy:noise=00",
 		"champion", "champion:time=500ms,memory=1", "brisca-basic", "brisca-weighted:gain=9.5,cost=2.0", "brisca-minimax:cost=0", "brisca-plus:draw=-1.5", "tebes-minimax:depth=5,h=2", "tebes-minimax:b1=0,c3=7", "tebes-mcts:time=4s",
 		"podrida-rules", "podrida-mcts:c=0.25,it=30,det=20,hands=unseen", "podrida-mcts:c=1e-2,hands=random,nodes=9", "podrida-mcts:best=value", "podrida-mcts:best=visits,det=1,it=1",
 		"tebes-mcts-h:nodes=100,k=9", "rl", "rl:model=models/rl/tute2.timba",
@@ -28,6 +28,7 @@ func TestFind(t *testing.T) {
 		{"greedy:depth=3", `house bot "greedy:depth=3": option "depth=3" does not exist: try noise=0 (0 to 100)`},
 		{"greedy:noise", `house bot "greedy:noise": option "noise" does not exist: try noise=0 (0 to 100)`},
 		{"greedy:noise=101", `house bot "greedy:noise=101": option noise cannot be "101": try 0 to 100`},
+		{"greedy:noise=0,noise=0", `house bot "greedy:noise=0,noise=0": option noise cannot be set twice: leave one out`},
 		{"greedy:noise=ten", `house bot "greedy:noise=ten": option noise cannot be "ten": try 0 to 100`},
 		{"tebes-minimax:depth=99", `house bot "tebes-minimax:depth=99": option depth cannot be "99": try 1 to 60`},
 		{"podrida-rules:x=1", `house bot "podrida-rules:x=1": option "x=1" does not exist: podrida-rules has no options`},
@@ -51,6 +52,26 @@ func TestFind(t *testing.T) {
 		if _, err := Find(c.spec); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q:\n got %v\nwant %s", c.spec, err, c.want)
 		}
+	}
+}
+
+// A bot has one spec among all that find it.
+func TestCanonical(t *testing.T) {
+	for want, specs := range map[string][]string{
+		"champion":                   {"champion", "champion:", "champion:level=8", "champion:level=08", "champion:time=0ms,level=8"},
+		"champion:level=3":           {"champion:level=3", "champion:level=03", "champion:nodes=0,level=3"},
+		"champion:level=3,time=1.5s": {"champion:time=1500ms,level=3"},
+		"podrida-mcts:c=0.25":        {"podrida-mcts:c=2.5e-1,best=ucb"},
+		"rl":                         {"rl:model=built-in"},
+	} {
+		for _, spec := range specs {
+			if got, err := Canonical(spec); err != nil || got != want {
+				t.Errorf("%q: got %q, %v, want %q", spec, got, err, want)
+			}
+		}
+	}
+	if _, err := Canonical("champion:level=1,level=8"); err == nil {
+		t.Error("an option is set twice")
 	}
 }
 
@@ -83,7 +104,7 @@ func TestRun(t *testing.T) {
 	for spec, want := range map[string]string{
 		"first": "ready first 1\nmove 4o\n",
 		// The 1 of trumps is worth more than a 12: throw what is worth nothing.
-		"greedy:noise=0": "ready greedy:noise=0 1\ninfo score=-4.05\nmove 2e\n",
+		"greedy:noise=0": "ready greedy 1\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
 		if err := Run(spec, strings.NewReader(in), &out); err != nil {

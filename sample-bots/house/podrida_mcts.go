@@ -38,6 +38,15 @@ func (t *podridaTree) Halves(side int) int {
 	return 0
 }
 
+// Playout makes random legal moves to the end of the round.
+func (t *podridaTree) Playout(r *rules.Rand) {
+	var space [podrida.MostMoves]rules.Move
+	for t.Turn() != rules.Over {
+		legal := t.Legal(space[:0])
+		t.Apply(legal[r.Below(len(legal))], nil)
+	}
+}
+
 // Prior returns one half: the study has no heuristic.
 func (*podridaTree) Prior(int) float32 { return 0.5 }
 

@@ -206,7 +206,7 @@ func extreme(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	chosen, top := cards.First(), -1000
 	for ; cards != 0; cards &= cards - 1 {
 		c := cards.First()
-		worth := podrida.Strength(c)
+		worth := int(podrida.Ranking.Strength[c&63])
 		if c.Suit() == trumps {
 			worth += 100
 		}

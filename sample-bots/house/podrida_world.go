@@ -48,7 +48,7 @@ func (p *podridaRound) set(s *podrida.State, seat int) {
 	s.PlayedBy(&p.played)
 	p.nBidders = 0
 	for other := range p.players {
-		p.base[other] = s.Points(other)
+		p.base[other] = s.PointsOf(other)
 		if other != seat && s.BidOf(other) >= 0 {
 			p.bidders[p.nBidders] = int8(other)
 			p.nBidders++
@@ -87,24 +87,12 @@ func (p *podridaRound) weigh() {
 
 // one returns the force of a card, of a hand with so many cards of its suit.
 func (p *podridaRound) one(c baraja.Card, hand baraja.Set, own int) float32 {
-	higher := (podridaHigher[c&63] & p.deck &^ hand).Len()
+	higher := (podrida.Ranking.Above[c&63] & p.deck &^ hand).Len()
 	if c.Suit() == p.trumps {
 		return p.force[0][higher%baraja.Ranks]
 	}
 	return p.force[1][higher%baraja.Ranks] * p.held[own%(baraja.Ranks+1)]
 }
-
-// podridaHigher is, by card, the cards of its suit that rank higher.
-var podridaHigher = func() (h [64]baraja.Set) {
-	for c := range baraja.Card(baraja.Cards) {
-		for d := range baraja.Card(baraja.Cards) {
-			if c.Suit() == d.Suit() && podrida.Strength(d) > podrida.Strength(c) {
-				h[c] = h[c].With(d)
-			}
-		}
-	}
-	return h
-}()
 
 // tricks returns how many tricks a hand should win.
 func (p *podridaRound) tricks(hand baraja.Set) float32 {
@@ -190,36 +178,10 @@ func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
 	wins := may&w.Winning() != 0
 	last := inTrick == w.round.players-1
 	if missing > 0 {
-		return strongest(may, w.round.trumps, wins && !last)
+		return extreme(may, w.round.trumps, wins && !last)
 	}
-	return strongest(may, w.round.trumps, !wins || last)
+	return extreme(may, w.round.trumps, !wins || last)
 }
-
-// strongest returns the strongest card of a set, or the weakest: trumps are above all others.
-func strongest(cards baraja.Set, trumps baraja.Suit, most bool) baraja.Card {
-	best, top := cards.First(), -1
-	for ; cards != 0; cards &= cards - 1 {
-		c := cards.First()
-		worth := int(podridaStrength[c&63])
-		if c.Suit() == trumps {
-			worth += 32
-		}
-		if !most {
-			worth = 64 - worth
-		}
-		if worth > top {
-			best, top = c, worth
-		}
-	}
-	return best
-}
-
-var podridaStrength = func() (s [64]uint8) {
-	for c := range baraja.Card(baraja.Cards) {
-		s[c] = uint8(podrida.Strength(c))
-	}
-	return s
-}()
 
 // Scores sets each seat's score: its points of the round, compared with the others' average.
 func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
@@ -227,7 +189,7 @@ func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	sum := 0
 	var won [rules.MaxSeats]int
 	for seat := range p.players {
-		won[seat] = w.Points(seat) - p.base[seat]
+		won[seat] = w.PointsOf(seat) - p.base[seat]
 		sum += won[seat]
 	}
 	for seat := range p.players {

@@ -34,7 +34,7 @@ func tenGames() (list []*tebesPosition) {
 // One search to depth 6 from each position of ten games.
 func BenchmarkTebesDepth6(b *testing.B) {
 	b.Run("plain", func(b *testing.B) { benchmarkTebes(b, alphabeta.Options{}) })
-	b.Run("table", func(b *testing.B) { benchmarkTebes(b, alphabeta.Options{Table: alphabeta.DefaultTable}) })
+	b.Run("table", func(b *testing.B) { benchmarkTebes(b, alphabeta.Options{Table: search.DefaultArena}) })
 }
 
 func benchmarkTebes(b *testing.B, o alphabeta.Options) {

@@ -19,8 +19,8 @@ func TestStanding(t *testing.T) {
 			t.Errorf("%s: the bots are %q", g.Name(), specs)
 		}
 		for i, spec := range specs {
-			if err := r.Check(spec); err != nil {
-				t.Errorf("%s: %v", g.Name(), err)
+			if name, err := r.Canonical(spec); err != nil || name != spec {
+				t.Errorf("%s: the canonical spec of %q is %q, %v", g.Name(), spec, name, err)
 			}
 			if made := r.Games(spec); made != nil && !slices.Contains(made, g.Name()) {
 				t.Errorf("%s: %s is made for %q", g.Name(), spec, made)

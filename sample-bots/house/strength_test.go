@@ -33,8 +33,19 @@ func resolve(t testing.TB, g rules.Game, options string) *table {
 	return &table{variant: v}
 }
 
+// result is how a deal has ended.
+type result struct {
+	Ranks  []int
+	Points []float64
+}
+
+func (tb *table) result(s rules.State) result {
+	points := s.Points()
+	return result{rules.Ranks(tb.variant, points), points}
+}
+
 // play plays one deal; seats has a spec for each seat. It returns the moves, too.
-func (tb *table) play(t testing.TB, deal uint64, seats []string) (rules.Result, string) {
+func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string) {
 	t.Helper()
 	players := make([]Player, len(seats))
 	infos := make([]*protocol.Game, len(seats))
@@ -72,7 +83,7 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (rules.Result, 
 			t.Fatal(err)
 		}
 	}
-	return state.Result(), strings.Join(moves, " ")
+	return tb.result(state), strings.Join(moves, " ")
 }
 
 func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
@@ -93,7 +104,7 @@ func (tb *table) turn(state rules.State, game *protocol.Game) *protocol.Turn {
 
 // score returns what a seat makes of its rank: 1 for the best, 0 for the last, ties
 // in between.
-func score(r rules.Result, seat int) float64 {
+func score(r result, seat int) float64 {
 	better, worse := 0, 0
 	for _, rank := range r.Ranks {
 		if rank < r.Ranks[seat] {

@@ -39,7 +39,6 @@ type Position[S any] interface {
 	Legal([]rules.Move) []rules.Move
 	Check(rules.Move) error
 	Apply(rules.Move, *rules.Log)
-	Playout(*rules.Rand)
 	Redeal(seat int, r *rules.Rand)
 }
 

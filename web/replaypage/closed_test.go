@@ -61,7 +61,9 @@ func closedGame(t *testing.T, v rules.Variant, random *rules.Rand) {
 		frame := maker.Frame(state, &log)
 		seat := random.Below(v.Players())
 		other := state.Clone()
-		other.Redeal(seat, random)
+		if hidden, ok := other.(rules.Redealer); ok {
+			hidden.Redeal(seat, random)
+		}
 		if got, want := frameText(t, before.Frame(other, &log)), frameText(t, frame); got != want {
 			t.Fatalf("ply %d: with other cards hidden from seat %d the frame is\n%s, not\n%s", state.Ply(), seat, got, want)
 		}

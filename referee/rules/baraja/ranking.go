@@ -6,31 +6,51 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// strengthOrder is the ranks from the strongest to the weakest, in Brisca and Tute.
-var strengthOrder = [...]int{1, 3, 12, 11, 10, 7, 6, 5, 4, 2}
+// Ranking is how the cards of a suit rank in a game. Its tables have 64 entries so that
+// an index &63 needs no check.
+type Ranking struct {
+	Strength [64]uint8 // by card: 1 for the weakest of its suit, 0 for a card that the game does without
+	Above    [64]Set   // by card: the cards of its suit that are stronger
+	ranks    []int     // the strongest first
+}
+
+// NewRanking returns the ranking of some ranks, the strongest first.
+func NewRanking(ranks ...int) (r Ranking) {
+	r.ranks = ranks
+	for suit := range Suit(4) {
+		var above Set
+		for i, rank := range ranks {
+			c := Of(rank, suit)
+			r.Strength[c], r.Above[c] = uint8(len(ranks)-i), above
+			above |= c.bit()
+		}
+	}
+	return r
+}
+
+// Display returns how a trick game is shown.
+func (r *Ranking) Display() *rules.Cards {
+	ranks := slices.Clone(r.ranks)
+	slices.Reverse(ranks)
+	return &rules.Cards{Hand: "hand", Trick: "trick", Ranks: ranks}
+}
+
+// TrickRanking is how the cards rank in Brisca and Tute.
+var TrickRanking = NewRanking(1, 3, 12, 11, 10, 7, 6, 5, 4, 2)
 
 var (
 	// Twelves and Elevens are the kings and the horses.
 	Twelves = ofRank(12)
 	Elevens = ofRank(11)
 
-	// Tables have 64 entries a card so that an index &63 needs no check.
-	strengths = strengthTable()
-	values    = valueTable()
-	beats     = beatTable()
-	black     = blackTable()
+	values = valueTable()
+	beats  = beatTable()
+	black  = blackTable()
 )
-
-// TrickTable returns how Brisca and Tute are shown.
-func TrickTable() *rules.Cards {
-	ranks := slices.Clone(strengthOrder[:])
-	slices.Reverse(ranks)
-	return &rules.Cards{Hand: "hand", Trick: "trick", Ranks: ranks}
-}
 
 // Strength orders the cards of a suit in Brisca and Tute: 1 (the 2) to 10 (the
 // 1), and 0 for the eights and nines, which they do without.
-func Strength(c Card) int { return int(strengths[c&63]) }
+func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 
 // Value returns the points that a card brings in Brisca and Tute.
 func Value(c Card) int { return int(values[c&63]) }
@@ -39,20 +59,33 @@ func Value(c Card) int { return int(values[c&63]) }
 // Brisca or Tute.
 func Beats(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
+// FirstMet returns the cards that may be played from a hand: those of the first duty that it
+// has cards of, or all.
+func FirstMet(hand Set, duties ...Set) Set {
+	for _, duty := range duties {
+		if met := hand & duty; met != 0 {
+			return met
+		}
+	}
+	return hand
+}
+
+// Pairs returns the 12 and 11 of each suit of which a hand holds both, but for the suits that
+// are done, a bit each.
+func Pairs(hand Set, done uint8) (pairs Set) {
+	for p := hand & (hand >> 1) & Elevens; p != 0; p &= p - 1 { // a 12 is the bit above its 11
+		if c := p.First(); done>>c.Suit()&1 == 0 {
+			pairs |= 3 << (c & 63)
+		}
+	}
+	return pairs
+}
+
 func ofRank(rank int) (s Set) {
 	for suit := range Suit(4) {
 		s = s.With(Of(rank, suit))
 	}
 	return s
-}
-
-func strengthTable() (t [64]uint8) {
-	for i, rank := range strengthOrder {
-		for suit := range Suit(4) {
-			t[Of(rank, suit)] = uint8(len(strengthOrder) - i)
-		}
-	}
-	return t
 }
 
 func valueTable() (t [64]uint8) {
@@ -68,13 +101,10 @@ func valueTable() (t [64]uint8) {
 
 func beatTable() (t [4][64]Set) {
 	for trumps := range Suit(4) {
-		for _, best := range Pack40 {
-			for _, c := range Pack40 {
-				higher := c.Suit() == best.Suit() && strengths[c] > strengths[best]
-				trumped := c.Suit() == trumps && best.Suit() != trumps
-				if higher || trumped {
-					t[trumps][best] = t[trumps][best].With(c)
-				}
+		for _, c := range Pack40 {
+			t[trumps][c] = TrickRanking.Above[c]
+			if c.Suit() != trumps {
+				t[trumps][c] |= set40.Of(trumps)
 			}
 		}
 	}

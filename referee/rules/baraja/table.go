@@ -84,25 +84,40 @@ func (t *Table) OnTable() bool { return t.Next < TableCards }
 // Trick returns the cards of the current trick, from the leader.
 func (t *Table) Trick() []Card { return t.Pack[t.Played-t.InTrick : t.Played] }
 
+// Play is a card that was played, and the trick before it.
+type Play struct {
+	Seat int
+	Card Card
+	Led  Card // the first card of the trick; NoCard where this one is
+	Best Card // the card that was winning the trick
+}
+
+// Plays yields the cards played, with those of the current trick.
+func (t *Table) Plays(yield func(Play) bool) {
+	seat, winner, place := uint8(0), uint8(0), uint8(0)
+	led, best := NoCard, NoCard
+	for _, c := range t.Pack[:t.Played] {
+		if !yield(Play{int(seat), c, led, best}) {
+			return
+		}
+		if place == 0 {
+			led, best, winner = c, c, seat
+		} else if beats[t.trumps%4][best&63].Has(c & 63) {
+			best, winner = c, seat
+		}
+		if place++; place == t.Players {
+			place, seat, led = 0, winner, NoCard
+		} else if seat++; seat == t.Players {
+			seat = 0
+		}
+	}
+}
+
 // PlayedBy sets, by seat, the cards that were played, with those of the current trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
-	seat, winner, last := uint8(0), uint8(0), t.Players-1
-	var best Card
-	for n, place := uint8(0), uint8(0); n < t.Played; n++ {
-		c := t.Pack[n]
-		cards[seat%TableSeats] |= c.bit()
-		if place == 0 || beats[t.trumps%4][best&63].Has(c&63) {
-			best, winner = c, seat
-		}
-		if place == last {
-			place, seat = 0, winner
-			continue
-		}
-		place++
-		if seat++; seat == t.Players {
-			seat = 0
-		}
+	for p := range t.Plays {
+		cards[p.Seat%TableSeats] |= p.Card.bit()
 	}
 }
 
@@ -113,6 +128,15 @@ func (t *Table) Stock() int { return int(t.End - t.Next) }
 // that all know to be in a hand are among them.
 func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.Played]) &^ t.Trump.bit()
+}
+
+// Floats returns the points of the seats in use.
+func (t *Table) Floats() []float64 {
+	points := make([]float64, t.Players)
+	for seat := range points {
+		points[seat] = float64(t.Points[seat])
+	}
+	return points
 }
 
 // Turn returns the seat to move, or rules.Over.
@@ -155,9 +179,7 @@ func (t *Table) Collect(bonus int16, log *rules.Log) {
 	t.Leader, t.Mover = t.Winner, int8(t.Winner)
 	t.InTrick, t.Pot = 0, 0
 	if log != nil {
-		log.Begin(rules.All, "trick")
-		log.Int(int(t.Winner))
-		log.Int(int(won))
+		log.Add(rules.All, "trick %d %d", t.Winner, won)
 	}
 	if t.Last() {
 		t.Mover = rules.Over
@@ -199,13 +221,9 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	if c == t.Trump {
 		who = rules.All
 	}
-	log.Begin(who, "draw")
-	log.Int(seat)
-	log.Word(c.String())
+	log.Add(who, "draw %d %s", seat, c)
 	if others := rules.All &^ who; others != 0 {
-		log.Begin(others, "draw")
-		log.Int(seat)
-		log.Word("?")
+		log.Add(others, "draw %d ?", seat)
 	}
 }
 
@@ -237,9 +255,7 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Trump = c
 	t.Pack[TableCards-1] = c
 	if log != nil {
-		log.Begin(rules.All, "swap")
-		log.Int(int(t.Mover))
-		log.Word(c.String())
+		log.Add(rules.All, "swap %d %s", t.Mover, c)
 	}
 }
 
@@ -288,9 +304,7 @@ func logInstant(seat int, why string, log *rules.Log) {
 	if log == nil {
 		return
 	}
-	log.Begin(rules.All, "instant")
-	log.Int(seat)
-	log.Word(why)
+	log.Add(rules.All, "instant %d %s", seat, why)
 }
 
 // Instant reports whether a seat has held what wins at once since the trick began.

@@ -79,6 +79,11 @@ at once; in the last trick so does leading the 1 and catching the 3.
 `
 }
 
+// Display returns the table of a trick game.
+func (Game) Display() rules.Display {
+	return rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()}
+}
+
 // Variant resolves the options: teams are for four, the hunt is for two.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	r, err := baraja.ReadTableRules(name, o)

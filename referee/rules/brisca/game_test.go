@@ -13,7 +13,7 @@ import (
 )
 
 func TestBriscaConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{Hidden: true, Total: checkTotal})
+	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
 }
 
 // checkTotal: every card's points are won, but for the trump card left over with
@@ -25,17 +25,17 @@ func checkTotal(v rules.Variant, state rules.State) error {
 		want = 130
 	}
 	sum := 0
-	for _, p := range s.Points {
+	for _, p := range s.Table.Points {
 		sum += int(p)
 	}
-	if slices.Contains(s.Points[:], int16(want)) && sum == want {
+	if slices.Contains(s.Table.Points[:], int16(want)) && sum == want {
 		return nil
 	}
 	if v.Players() == 3 {
 		want -= baraja.Value(s.Trump)
 	}
 	if sum != want {
-		return fmt.Errorf("points %v do not make %d", s.Points, want)
+		return fmt.Errorf("points %v do not make %d", s.Table.Points, want)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func TestBriscaSeats(t *testing.T) {
 		if got := key(s, 0, "stock"); got != fmt.Sprint(test.stock) {
 			t.Errorf("%d seats: stock %s", test.players, got)
 		}
-		s.Playout(rules.NewRand(1))
+		playOn(s)
 		if s.Ply() != test.tricks*test.players || key(s, 0, "stock") != "0" {
 			t.Errorf("%d seats: %d cards played, stock %s", test.players, s.Ply(), key(s, 0, "stock"))
 		}
@@ -288,13 +288,13 @@ func TestBriscaExchangeOfThree(t *testing.T) {
 	if err := rules.Play(s, baraja.SwapMove+seven, nil); err != nil {
 		t.Fatal(err)
 	}
-	s.Playout(rules.NewRand(1))
+	playOn(s)
 	sum := 0
-	for _, p := range s.Points {
+	for _, p := range s.Table.Points {
 		sum += int(p)
 	}
 	if sum != 120 || key(s, 0, "trump") != "7b" {
-		t.Errorf("points %v with the %s left", s.Points, key(s, 0, "trump"))
+		t.Errorf("points %v with the %s left", s.Table.Points, key(s, 0, "trump"))
 	}
 }
 
@@ -323,7 +323,7 @@ func TestBriscaBlackHand(t *testing.T) {
 				t.Errorf("seat 0 is told %q\nwant %q", got, test.events)
 			}
 			over := strings.Contains(test.events, "instant")
-			if got := s.Result().Ranks; key(s, 0, "points") != test.points || !slices.Equal(got, test.ranks) || (s.Turn() == rules.Over) != over {
+			if got := ranks(s); key(s, 0, "points") != test.points || !slices.Equal(got, test.ranks) || (s.Turn() == rules.Over) != over {
 				t.Errorf("points %s, ranks %v, turn %d", key(s, 0, "points"), got, s.Turn())
 			}
 		})
@@ -354,15 +354,15 @@ func TestBriscaHunt3LastTrick(t *testing.T) {
 		winner         int
 	}{{one, three, 0}, {three, one, 1}} {
 		s, _ := scene{"hunt3=yes last10=yes", "1b 3o 3b 4c 1o 5e 4b", ""}.play(t)
-		s.Playout(rules.NewRand(1)) // then set back to before the last trick
+		playOn(s) // then set back to before the last trick
 		s.Mover, s.Leader, s.Played = 0, 0, s.Played-2
 		s.Hands[0], s.Hands[1] = baraja.Set(0).With(test.leads), baraja.Set(0).With(test.follows)
 		var log rules.Log
 		s.Apply(rules.Move(test.leads), nil)
 		s.Apply(rules.Move(test.follows), &log)
 		want := fmt.Sprintf("play 1 %v; trick %d 31; instant %d hunt3", test.follows, test.winner, test.winner)
-		if got := events(&log, 0); got != want || s.Points[test.winner] != 130 || s.Points[1-test.winner] != 0 {
-			t.Errorf("told %q, points %v\nwant %q", got, s.Points, want)
+		if got := events(&log, 0); got != want || s.Table.Points[test.winner] != 130 || s.Table.Points[1-test.winner] != 0 {
+			t.Errorf("told %q, points %v\nwant %q", got, s.Table.Points, want)
 		}
 	}
 }
@@ -374,7 +374,7 @@ func TestBriscaLast10(t *testing.T) {
 		log.Reset()
 		s.Apply(s.Legal(nil)[0], log)
 	}
-	for _, p := range s.Points {
+	for _, p := range s.Table.Points {
 		sum += int(p)
 	}
 	value := baraja.Value(s.Pack[38]) + baraja.Value(s.Pack[39])
@@ -392,8 +392,8 @@ func TestBriscaTeams(t *testing.T) {
 		}
 	}
 	s, _ := scene{"players=4 teams=yes", "1o 3o 12o 4o 2e 2c 4c 4e 5c 5e 6c 6e 7b", "1o 3o 12o 4o"}.play(t)
-	if got := s.Result(); !slices.Equal(got.Ranks, []int{1, 2, 1, 2}) || !slices.Equal(got.Points, []float64{25, 0, 0, 0}) {
-		t.Errorf("result %v", got)
+	if got := s.Points(); !slices.Equal(ranks(s), []int{1, 2, 1, 2}) || !slices.Equal(got, []float64{25, 0, 0, 0}) {
+		t.Errorf("points %v", got)
 	}
 }
 
@@ -407,6 +407,7 @@ func TestBriscaOptionsRefused(t *testing.T) {
 		"followonly=yes":       `brisca: unknown option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
 		"blackhand=YES":        `brisca: option blackhand cannot be "YES": try no or yes`,
 		"last10=10 exchange=1": ``,
+		"f=1 e=1 d=1 c=1 b=1":  `brisca: unknown option "b": try players, teams, exchange, last10, blackhand, hunt3`,
 	} {
 		if _, err := resolve(t, options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)
@@ -470,5 +471,16 @@ func TestBriscaRedeal(t *testing.T) {
 	}
 	if len(places) < 150 {
 		t.Errorf("seat 2 had only %d hands", len(places))
+	}
+}
+
+func ranks(s *State) []int { return rules.Ranks(Variant{s.rules}, s.Points()) }
+
+// playOn makes random moves to the end.
+func playOn(s rules.State) {
+	r := rules.NewRand(1)
+	for s.Turn() != rules.Over {
+		legal := s.Legal(nil)
+		s.Apply(legal[r.Below(len(legal))], nil)
 	}
 }

@@ -43,7 +43,7 @@ type pair = barajatest.Pair[State, *State, *naive]
 
 // newPair deals from the shuffled pack to both.
 func newPair(v Variant, pack []baraja.Card) *pair {
-	p := &pair{Fast: State{rules: v.Rules}, Slow: newNaive(barajatest.Options(v), barajatest.Words(pack))}
+	p := &pair{Variant: v, Fast: State{rules: v.Rules}, Slow: newNaive(barajatest.Options(v), barajatest.Words(pack))}
 	p.Table = &p.Fast.Table
 	copy(p.Fast.Pack[:], pack)
 	p.Fast.begin()

@@ -37,6 +37,9 @@ func (s *State) begin() {
 // Rules returns the options that the position is played with.
 func (s *State) Rules() Rules { return s.rules }
 
+// Points returns the points by seat.
+func (s *State) Points() []float64 { return s.Floats() }
+
 // Legal appends the cards in hand, then the exchanges.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Mover < 0 {

@@ -24,9 +24,6 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return baraja.ParseMove(name, text)
 }
 
-// Result returns the points by seat, ranked by side.
-func (s *State) Result() rules.Result { return rules.RankByPoints(Variant{s.rules}, s.Floats()) }
-
 // Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s

@@ -40,7 +40,9 @@ func TestPerft(t *testing.T) {
 		for i, text := range counts {
 			want, err := strconv.ParseUint(text, 10, 64)
 			kit.Must(t, err)
-			if got := rules.Perft(s, i+1); got != want {
+			got, err := rules.Perft(t.Context(), s, i+1)
+			kit.Must(t, err)
+			if got != want {
 				t.Errorf("%s: %d sequences of %d moves", line, got, i+1)
 			}
 		}

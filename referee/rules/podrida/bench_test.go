@@ -20,21 +20,6 @@ func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
 	*src = s.stream
 }
 
-// A whole game at random: four seats, 48 cards.
-func BenchmarkPlayout(b *testing.B) {
-	r := rules.NewRand(1)
-	src := rules.FastStream(r)
-	var s State
-	moves := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Deal(Rules{Players: 4, Deck: 48}, &src)
-		s.Playout(r)
-		moves += s.Ply()
-	}
-	perSecond(b, moves, "moves")
-}
-
 // Single rounds at random move by move, the deal included: four seats, 40
 // cards, five tricks, so 24 moves.
 func BenchmarkRound(b *testing.B) {
@@ -49,19 +34,6 @@ func BenchmarkRound(b *testing.B) {
 			legal := s.Legal(memory[:0])
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
-	}
-	perSecond(b, b.N, "rounds")
-}
-
-// The same rounds by Playout.
-func BenchmarkRoundPlayout(b *testing.B) {
-	r := rules.NewRand(1)
-	src := rules.FastStream(r)
-	var s State
-	b.ReportAllocs()
-	for b.Loop() {
-		s.dealRound(Rules{Players: 4, Deck: 40}, 5, &src)
-		s.Playout(r)
 	}
 	perSecond(b, b.N, "rounds")
 }

@@ -42,4 +42,4 @@ func FuzzPlay(f *testing.F) {
 }
 
 // FuzzKit is the fuzz test of the conformance kit.
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{Hidden: true}) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{}) }

@@ -90,6 +90,11 @@ trick; anything else costs 10 points. Most points at the end wins.
 `
 }
 
+// Display returns the table of a trick game.
+func (Game) Display() rules.Display {
+	return rules.Display{Title: "La Podrida", Cards: Ranking.Display()}
+}
+
 // Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{

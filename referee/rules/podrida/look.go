@@ -48,8 +48,8 @@ func (s *State) Missing(seat int) int { return int(s.bids[seat] - s.tricks[seat]
 // position after it is over, and Missing still tells how the seats fulfilled their bids.
 func (s *State) EndWithRound() { s.last = s.round }
 
-// Points returns the points of a seat so far.
-func (s *State) Points(seat int) int { return int(s.points[seat]) }
+// PointsOf returns the points of a seat so far.
+func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 
 // Cards returns how many cards each seat was dealt in this round.
 func (s *State) Cards() int { return int(s.cards) }
@@ -84,9 +84,6 @@ func (s *State) Winning() baraja.Set { return s.table.beat }
 
 // Beats returns the cards that would win from a card that is winning a trick.
 func (s *State) Beats(c baraja.Card) baraja.Set { return s.table.above(c) }
-
-// Strength orders the cards of a suit: the 1 is the highest.
-func Strength(c baraja.Card) int { return strength(c) }
 
 // Bid returns the number of a move that is a bid.
 func Bid(m rules.Move) (n int, ok bool) { return int(m) - int(bidMove), m >= bidMove }

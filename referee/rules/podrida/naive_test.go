@@ -320,12 +320,12 @@ func (p *pair) differ() error {
 		Views, Events []string
 		Ranks, Points []int
 	}
-	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Ranks: p.fast.Result().Ranks}
+	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Ranks: rules.Ranks(Variant{p.fast.rules}, p.fast.Points())}
 	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Ranks: p.naive.ranks(), Legal: p.naive.legal()}
 	for _, m := range p.fast.Legal(nil) {
 		fast.Legal = append(fast.Legal, string(p.fast.MoveText(nil, m)))
 	}
-	for seat, points := range p.fast.Result().Points {
+	for seat, points := range p.fast.Points() {
 		fast.Points = append(fast.Points, int(points))
 		slow.Points = append(slow.Points, p.naive.points[seat])
 		// Every seat's view in turn, and that of the seat to move.

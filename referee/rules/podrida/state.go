@@ -2,7 +2,7 @@ package podrida
 
 import (
 	"fmt"
-	"math/bits"
+	"strings"
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -18,27 +18,8 @@ const (
 	noBid     = -1
 )
 
-// above[c] is the cards of c's suit that rank higher, suitOf[c] all of its
-// suit. They have 64 entries so that c&63 needs no bounds check.
-var above, suitOf = func() (a, of [64]baraja.Set) {
-	for c := range baraja.Card(baraja.Cards) {
-		of[c] = everyCard.Of(c.Suit())
-		for d := range baraja.Card(baraja.Cards) {
-			if d.Suit() == c.Suit() && strength(d) > strength(c) {
-				a[c] = a[c].With(d)
-			}
-		}
-	}
-	return a, of
-}()
-
-// strength orders the cards of a suit: the 1 is the highest.
-func strength(c baraja.Card) int {
-	if c.Rank() == 1 {
-		return baraja.Ranks + 1
-	}
-	return c.Rank()
-}
+// Ranking is how the cards of a suit rank.
+var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
 // table is what the duties of the next seat depend on in the current trick.
 type table struct {
@@ -59,27 +40,16 @@ func (t *table) duties() [4]baraja.Set {
 
 // playable returns what may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set {
-	if follow := hand & t.led; follow != 0 {
-		if higher := follow & t.beat; higher != 0 {
-			return higher
-		}
-		return follow
-	}
-	if trumps := hand & t.trumps; trumps != 0 {
-		if higher := trumps & t.beat; higher != 0 {
-			return higher
-		}
-		return trumps
-	}
-	return hand
+	duties := t.duties()
+	return baraja.FirstMet(hand, duties[:]...)
 }
 
 // above returns the cards that would win from a card that is winning.
 func (t *table) above(c baraja.Card) baraja.Set {
 	if t.trumps.Has(c & 63) {
-		return above[c&63]
+		return Ranking.Above[c&63]
 	}
-	return above[c&63] | t.trumps
+	return Ranking.Above[c&63] | t.trumps
 }
 
 // put puts a card on the table and reports whether it is now the winning one.
@@ -88,7 +58,7 @@ func (t *table) put(c baraja.Card) bool {
 		return false
 	}
 	if t.led == everyCard {
-		t.led = suitOf[c&63]
+		t.led = everyCard.Of(c.Suit())
 	}
 	t.beat = t.above(c)
 	return true
@@ -163,7 +133,7 @@ func (s *State) nextRound(log *rules.Log) {
 func (s *State) startRound(turned baraja.Card) {
 	s.cards = uint8(s.rules.Cards(int(s.round)))
 	s.turned = turned
-	s.table = cleared(suitOf[turned&63])
+	s.table = cleared(everyCard.Of(turned.Suit()))
 	s.tricks = [maxSeats]int8{}
 	for i := range s.bids {
 		s.bids[i] = noBid
@@ -258,9 +228,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 
 func (s *State) bid(n int8, log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "bid")
-		log.Int(int(s.turn))
-		log.Int(int(n))
+		log.Add(rules.All, "bid %d %d", s.turn, n)
 	}
 	s.bids[s.turn] = n
 	s.bidSum += uint8(n)
@@ -270,9 +238,7 @@ func (s *State) bid(n int8, log *rules.Log) {
 
 func (s *State) play(c baraja.Card, log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "play")
-		log.Int(int(s.turn))
-		log.Word(c.String())
+		log.Add(rules.All, "play %d %s", s.turn, c)
 	}
 	s.hands[s.turn] &^= 1 << (c & 63)
 	s.played[s.count] = c
@@ -289,8 +255,7 @@ func (s *State) play(c baraja.Card, log *rules.Log) {
 
 func (s *State) endTrick(log *rules.Log) {
 	if log != nil {
-		log.Begin(rules.All, "trick")
-		log.Int(int(s.winner))
+		log.Add(rules.All, "trick %d", s.winner)
 	}
 	s.tricks[s.winner]++
 	s.leader, s.turn = s.winner, s.winner
@@ -310,44 +275,11 @@ func (s *State) endRound(log *rules.Log) {
 		}
 	}
 	if log != nil {
-		log.Begin(rules.All, "score")
-		for _, p := range s.points[:s.rules.Players] {
-			log.Int(int(p))
-		}
+		log.Add(rules.All, "score %s", strings.Trim(fmt.Sprint(s.points[:s.rules.Players]), "[]"))
 	}
 	if s.round == s.last {
 		s.turn = rules.Over
 		return
 	}
 	s.nextRound(log)
-}
-
-// Playout makes random legal moves to the end: the pick among n moves, in the
-// order of Legal, is r.Below(n).
-func (s *State) Playout(r *rules.Rand) {
-	for s.turn >= 0 {
-		s.ply++
-		if s.toBid == 0 {
-			s.play(pick(s.table.playable(s.hands[s.turn]), r), nil)
-			continue
-		}
-		refused := s.refused()
-		choices := int(s.cards) + 1
-		if refused != noBid {
-			choices--
-		}
-		n := r.Below(choices)
-		if refused != noBid && n >= refused {
-			n++
-		}
-		s.bid(int8(n), nil)
-	}
-}
-
-// pick returns a random card of a set that is not empty.
-func pick(from baraja.Set, r *rules.Rand) baraja.Card {
-	for n := r.Below(bits.OnesCount64(uint64(from))); n > 0; n-- {
-		from &= from - 1
-	}
-	return from.First()
 }

@@ -22,10 +22,7 @@ func (s *State) Start(log *rules.Log) {
 
 // logRound logs a round's deal, the cards given in the order dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
-	log.Begin(rules.All, "round")
-	log.Int(int(s.round))
-	log.Word("cards=" + strconv.Itoa(int(s.cards)))
-	log.Word("dealer=" + strconv.Itoa(int(s.dealer)))
+	log.Add(rules.All, "round %d cards=%d dealer=%d", s.round, s.cards, s.dealer)
 	players := int(s.rules.Players)
 	first := int(s.next(s.dealer))
 	var hand []baraja.Card
@@ -34,12 +31,9 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 		for i := (seat - first + players) % players; i < len(dealt); i += players {
 			hand = append(hand, dealt[i])
 		}
-		log.Begin(rules.Only(seat), "deal")
-		log.Word(string(baraja.Text(nil, hand)))
+		log.Add(rules.Only(seat), "deal %s", baraja.Text(nil, hand))
 	}
-	log.Begin(rules.All, "trump")
-	log.Word(s.turned.Suit().String())
-	log.Word(s.turned.String())
+	log.Add(rules.All, "trump %s %s", s.turned.Suit(), s.turned)
 }
 
 // View appends the complete view of a seat.
@@ -55,29 +49,25 @@ func (s *State) View(dst []byte, seat int) []byte {
 	earlier := s.count - s.inTrick
 	dst = baraja.Text(append(dst, " trick="...), s.Trick())
 	dst = baraja.Text(append(dst, " played="...), s.played[:earlier])
-	dst = s.leaders(append(dst, " leaders="...), s.played[:earlier])
+	dst = s.leaders(append(dst, " leaders="...))
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
 // leaders appends the seats that led finished tricks of this round, in order, or "-".
-func (s *State) leaders(dst []byte, played []baraja.Card) []byte {
-	if len(played) == 0 {
+func (s *State) leaders(dst []byte) []byte {
+	finished := int(s.count-s.inTrick) / int(s.rules.Players)
+	if finished == 0 {
 		return append(dst, '-')
 	}
-	players := int(s.rules.Players)
-	leader := int(s.next(s.dealer))
-	for n := 0; n < len(played); n += players {
-		if n > 0 {
-			dst = append(dst, ',')
+	for p := range s.plays {
+		if p.table.led != everyCard {
+			continue
 		}
-		dst = strconv.AppendInt(dst, int64(leader), 10)
-		t, won := cleared(s.table.trumps), 0
-		for i, c := range played[n : n+players] {
-			if t.put(c) {
-				won = i
-			}
+		dst = strconv.AppendInt(dst, int64(p.seat), 10)
+		if finished--; finished == 0 {
+			break
 		}
-		leader = (leader + won) % players
+		dst = append(dst, ',')
 	}
 	return dst
 }
@@ -134,13 +124,13 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return rules.Move(c), nil
 }
 
-// Result ranks the seats by points.
-func (s *State) Result() rules.Result {
+// Points returns the points by seat.
+func (s *State) Points() []float64 {
 	points := make([]float64, s.rules.Players)
 	for seat := range points {
 		points[seat] = float64(s.points[seat])
 	}
-	return rules.RankByPoints(Variant{s.rules}, points)
+	return points
 }
 
 // Clone returns an independent copy.

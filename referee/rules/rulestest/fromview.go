@@ -59,8 +59,7 @@ func (w *walk) fromView(seat int) error {
 		}
 	}
 	if w.r.Below(16) == 0 {
-		made.Playout(w.r)
-		if err := w.total(made); err != nil {
+		if err := w.playOn(made); err != nil {
 			return fmt.Errorf("from view: %w", err)
 		}
 	}
@@ -111,7 +110,7 @@ func (w *walk) wrongView(o rules.Observation) error {
 				return fmt.Errorf("from view: the key %s=%s becomes %s", key, got, want)
 			}
 		}
-		made.Playout(w.r)
+		playOn(made, w.r)
 		return nil
 	}
 	if text := err.Error(); !strings.HasPrefix(text, w.v.Game().Name()+": ") || !strings.Contains(text, `"`) && !errors.Is(err, rules.ErrOver) {
@@ -131,11 +130,7 @@ const (
 // and the real one, where there are few. It gives others only to a seat that is
 // not to move, for which Redeal may leave the seat to move its choice.
 func (w *walk) reach(o rules.Observation) error {
-	redealt, many := w.arrangements(func() (rules.State, error) {
-		c := w.s.Clone()
-		c.Redeal(o.Seat, w.r)
-		return c, nil
-	})
+	dealt, many := w.arrangements(func() (rules.State, error) { return redealt(w.s, o.Seat, w.r), nil })
 	if many {
 		return nil
 	}
@@ -143,10 +138,10 @@ func (w *walk) reach(o rules.Observation) error {
 	if o.Turn != o.Seat && many {
 		return nil
 	}
-	if many || o.Turn == o.Seat && len(made) != len(redealt) {
-		return fmt.Errorf("from view: seat %d may see %d arrangements, of a redeal %d", o.Seat, len(made), len(redealt))
+	if many || o.Turn == o.Seat && len(made) != len(dealt) {
+		return fmt.Errorf("from view: seat %d may see %d arrangements, of a redeal %d", o.Seat, len(made), len(dealt))
 	}
-	for views := range redealt {
+	for views := range dealt {
 		if !made[views] {
 			return fmt.Errorf("from view: %q comes from a redeal only", views)
 		}

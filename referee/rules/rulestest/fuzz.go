@@ -71,8 +71,7 @@ func fuzz(g rules.Game, o Options, data []byte) error {
 			return err
 		}
 	}
-	w.s.Playout(w.r)
-	return w.total(w.s)
+	return w.playOn(w.s)
 }
 
 // fuzzStep makes a legal move or tries something else.

@@ -74,8 +74,8 @@ func transcript(g rules.Game, c Case) ([]byte, error) {
 		}
 		writeEvents(&out, v, &log)
 	}
-	r := s.Result()
-	fmt.Fprintf(&out, "\nend ranks=%s points=%s\n", commas(r.Ranks), commas(r.Points))
+	points := s.Points()
+	fmt.Fprintf(&out, "\nend ranks=%s points=%s\n", commas(rules.Ranks(v, points)), commas(points))
 	return out.Bytes(), nil
 }
 

@@ -13,9 +13,6 @@ import (
 
 // Options is what the kit cannot know of a game by itself.
 type Options struct {
-	// Hidden says that seats do not see everything: a redeal must change
-	// something now and then. In other games it must change nothing.
-	Hidden bool
 	// Total checks that the points of a finished game add up. Nil: no check.
 	Total func(v rules.Variant, s rules.State) error
 	// Sound checks what must hold inside a state at any time, after a redeal
@@ -107,7 +104,7 @@ func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
 		}
 		hidden += w.hidden
 	}
-	if o.Hidden && hidden == 0 {
+	if _, redeals := deal(v, 0).(rules.Redealer); redeals && hidden == 0 {
 		return fmt.Errorf("redeal: no redeal changed what the other seats see in %d games", games)
 	}
 	return checkAllocs(v, number)

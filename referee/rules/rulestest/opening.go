@@ -106,8 +106,8 @@ func winsAtOnce(s rules.State) bool {
 	return slices.ContainsFunc(s.Legal(nil), func(m rules.Move) bool {
 		next := s.Clone()
 		next.Apply(m, nil)
-		ranks := next.Result().Ranks
-		return next.Turn() == rules.Over && ranks[me] == 1 && slices.Max(ranks) > 1
+		points := next.Points()
+		return next.Turn() == rules.Over && points[me] > points[1-me]
 	})
 }
 

@@ -50,7 +50,7 @@ func (w *walk) run() error {
 			return err
 		}
 		if w.redealing && w.r.Below(8) == 0 {
-			w.s.Redeal(w.r.Below(w.v.Players()), w.r)
+			w.s = redealt(w.s, w.r.Below(w.v.Players()), w.r)
 		}
 	}
 	if err := w.finish(); err != nil {
@@ -75,10 +75,8 @@ func (w *walk) start() error {
 		if err := checkEvents(said); err != nil {
 			return fmt.Errorf("start: seat %d: %w", seat, err)
 		}
-		c := w.s.Clone()
-		c.Redeal(seat, w.r)
 		var other rules.Log
-		c.Start(&other)
+		redealt(w.s, seat, w.r).Start(&other)
 		if got := string(other.Events(nil, seat, "")); got != said {
 			return fmt.Errorf("start: seat %d sees %q, after a redeal %q", seat, said, got)
 		}
@@ -100,11 +98,6 @@ func (w *walk) position() error {
 	}
 	if err := w.redeal(w.r.Below(w.v.Players())); err != nil {
 		return err
-	}
-	if w.s.Ply() == 0 || w.r.Below(16) == 0 {
-		if err := w.playout(); err != nil {
-			return err
-		}
 	}
 	if err := w.fromViews(); err != nil {
 		return err
@@ -182,23 +175,20 @@ func (w *walk) copies() error {
 	return nil
 }
 
-// playout wants Playout to be Legal, a draw below their number, and Apply.
-func (w *walk) playout() error {
-	a, b := w.s.Clone(), w.s.Clone()
-	ra := rules.NewRand(w.r.Uint64())
-	rb := *ra
-	a.Playout(ra)
-	var legal []rules.Move
-	for b.Turn() != rules.Over {
-		if legal = b.Legal(legal[:0]); len(legal) == 0 {
-			return fmt.Errorf("legal: 0 moves at ply %d, and over is false", b.Ply())
-		}
-		b.Apply(legal[rb.Below(len(legal))], nil)
+// playOn makes random legal moves to the end of a game, and checks that.
+func (w *walk) playOn(s rules.State) error {
+	if playOn(s, w.r); s.Turn() != rules.Over {
+		return fmt.Errorf("legal: 0 moves at ply %d, and over is false", s.Ply())
 	}
-	if value(a) != value(b) || *ra != rb {
-		return fmt.Errorf("playout: ends at ply %d otherwise than picking from the legal moves, at ply %d", a.Ply(), b.Ply())
+	return w.total(s)
+}
+
+// playOn makes random legal moves as long as there are any.
+func playOn(s rules.State, r *rules.Rand) {
+	var space [rules.MaxMoves]rules.Move
+	for legal := s.Legal(space[:0]); len(legal) > 0; legal = s.Legal(space[:0]) {
+		s.Apply(legal[r.Below(len(legal))], nil)
 	}
-	return w.total(a)
 }
 
 // step makes a move and checks what it says.
@@ -245,10 +235,7 @@ func (w *walk) finish() error {
 }
 
 func (w *walk) total(s rules.State) error {
-	if s.Turn() != rules.Over {
-		return fmt.Errorf("playout: stops at ply %d before the end", s.Ply())
-	}
-	if err := checkResult(w.v, s); err != nil {
+	if err := checkPoints(w.v, s); err != nil {
 		return err
 	}
 	if w.o.Total != nil {

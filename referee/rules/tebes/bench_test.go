@@ -30,30 +30,15 @@ func benchmarkPlayout(b *testing.B, variant Rules) {
 	b.ReportMetric(float64(moves)/b.Elapsed().Seconds(), "moves/s")
 }
 
-// The same by listing the moves.
-func BenchmarkLegalApply(b *testing.B) {
-	r := rules.NewRand(1)
-	src := rules.FastStream(r)
-	var s State
-	var memory [rules.MaxMoves]rules.Move
-	moves := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		s.Deal(Rules{Size: 6, Limit: defaultLimit}, &src)
-		for s.Turn() >= 0 {
-			legal := s.Legal(memory[:0])
-			s.Apply(legal[r.Below(len(legal))], nil)
-		}
-		moves += s.Ply()
-	}
-	b.ReportMetric(float64(moves)/b.Elapsed().Seconds(), "moves/s")
+func BenchmarkGame(b *testing.B) {
+	rulestest.BenchmarkGame(b, Variant{Rules{Size: 6, Limit: defaultLimit}})
 }
 
 func BenchmarkPerft3(b *testing.B) {
 	var s State
 	s.Deal(Rules{Size: 6, Limit: defaultLimit}, nil)
 	for b.Loop() {
-		rules.Perft(&s, 3)
+		rules.Perft(b.Context(), &s, 3)
 	}
 }
 

@@ -94,6 +94,11 @@ the first N plies are random and do not count. A win is 1 point, a draw a half.
 `
 }
 
+// Display returns a board with squares of two colours, and corners to be reached.
+func (Game) Display() rules.Display {
+	return rules.Display{Title: "Tebes", Board: &rules.Board{Pieces: "pieces", Colours: "colours", Sides: letters, Corners: "wwbb"}}
+}
+
 // Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{

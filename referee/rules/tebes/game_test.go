@@ -14,7 +14,7 @@ import (
 // conformance is what the conformance kit has to know of Tebes.
 var conformance = rulestest.Options{
 	Total: func(_ rules.Variant, s rules.State) error {
-		if p := s.Result().Points; p[0]+p[1] != 1 {
+		if p := s.Points(); p[0]+p[1] != 1 {
 			return fmt.Errorf("points %v are not 1 together", p)
 		}
 		return nil
@@ -142,8 +142,8 @@ func TestTebesBoardNoFirstMove(t *testing.T) {
 		var s State
 		s.Deal(v, &src)
 		stuck := s.black&0x0f0f0000 == 0x0f000000
-		if stuck != (s.turn == rules.Over) || stuck && !slices.Equal(s.Result().Points, []float64{0, 1}) {
-			t.Fatalf("black squares %x: turn %d, points %v", s.black, s.turn, s.Result().Points)
+		if stuck != (s.turn == rules.Over) || stuck && !slices.Equal(s.Points(), []float64{0, 1}) {
+			t.Fatalf("black squares %x: turn %d, points %v", s.black, s.turn, s.Points())
 		}
 		if stuck {
 			lost++
@@ -269,8 +269,8 @@ func TestTebesEnd(t *testing.T) {
 			s := position(t, row.options, row.pieces)
 			play(t, s, row.moves)
 			over := s.Turn() == rules.Over
-			if over != (row.points != nil) || over && !slices.Equal(s.Result().Points, row.points) {
-				t.Errorf("over %v, points %v, want %v", over, s.Result().Points, row.points)
+			if over != (row.points != nil) || over && !slices.Equal(s.Points(), row.points) {
+				t.Errorf("over %v, points %v, want %v", over, s.Points(), row.points)
 			}
 			if got := s.Ending(); got != row.ending {
 				t.Errorf("ending %q, want %q", got, row.ending)
@@ -340,6 +340,35 @@ func TestTebesErrors(t *testing.T) {
 		}
 		if err == nil || err.Error() != row.says {
 			t.Errorf("%s: says %v, want %s", row.move, err, row.says)
+		}
+	}
+}
+
+// Playout is picking from the legal moves with the same draws, from any position.
+func TestTebesPlayout(t *testing.T) {
+	r := rules.NewRand(1)
+	var space [rules.MaxMoves]rules.Move
+	step := func(s *State, r *rules.Rand) {
+		legal := s.Legal(space[:0])
+		s.Apply(legal[r.Below(len(legal))], nil)
+	}
+	for n := range 400 {
+		v := Rules{Size: uint8(4 + n&2), Random: n&1 != 0, Cycles: n&4 != 0, Limit: uint16(n & 8 * 30), Opening: uint8(n & 16 / 4)}
+		if v.Limit == 0 && v.Cycles {
+			v.Limit = defaultLimit
+		}
+		var s State
+		src := rules.FastStream(r)
+		s.Deal(v, &src)
+		for n := r.Below(60); n > 0 && s.turn != rules.Over; n-- {
+			step(&s, r)
+		}
+		slow, draws := s, *r
+		for slow.turn != rules.Over {
+			step(&slow, &draws)
+		}
+		if s.Playout(r); s != slow || *r != draws {
+			t.Fatalf("%+v: Playout ends with\n%s, not with\n%s", v, s.View(nil, 0), slow.View(nil, 0))
 		}
 	}
 }

@@ -268,7 +268,7 @@ func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) 
 				return fmt.Errorf("ply %d: view %s, naive %s", n.plies, got, want)
 			}
 		}
-		if got := s.Result().Points; s.Turn() != n.turn() || s.Ply() != n.plies || !slices.Equal(got, n.points()) {
+		if got := s.Points(); s.Turn() != n.turn() || s.Ply() != n.plies || !slices.Equal(got, n.points()) {
 			return fmt.Errorf("turn %d, ply %d, points %v, naive %d, %d, %v", s.Turn(), s.Ply(), got, n.turn(), n.plies, n.points())
 		}
 		seen.look(s, n)

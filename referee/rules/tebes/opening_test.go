@@ -168,7 +168,7 @@ func TestTebesOpeningsRejected(t *testing.T) {
 		v := Rules{Size: 4, Limit: defaultLimit, Opening: plies}
 		var s State
 		s.setUp(v, nil)
-		s.begin(rules.Opening{})
+		begin(&s, rules.Opening{})
 		rulestest.WithoutGoodOpening(t, Variant{v}, &s)
 	}
 }

@@ -42,8 +42,8 @@ func TestTebesPerft(t *testing.T) {
 			n, _, _ = n.open(plies, below)
 		}
 		for i, want := range row.counts {
-			if got := rules.Perft(s, i+1); got != want {
-				t.Errorf("%q: depth %d: %d, want %d", row.options, i+1, got, want)
+			if got, err := rules.Perft(t.Context(), s, i+1); got != want {
+				t.Errorf("%q: depth %d: %d, %v, want %d", row.options, i+1, got, err, want)
 			}
 			if i < row.naive {
 				if got := n.perft(i + 1); got != want {
@@ -69,16 +69,19 @@ func checkDivide(t *testing.T, s *State) {
 	for i, c := range counts {
 		next := s.Clone()
 		next.Apply(legal[i], nil)
-		if want := rules.Perft(next, 2); c.Move != legal[i] || c.Count != want {
+		if want, _ := rules.Perft(t.Context(), next, 2); c.Move != legal[i] || c.Count != want {
 			t.Errorf("%v, want %d for the move %d", c, want, legal[i])
 		}
 	}
-	if none, err := rules.Divide(t.Context(), s, 0); rules.Perft(s, 0) != 1 || none != nil || err != nil {
-		t.Error("depth 0 is not 1 and undivided")
+	if one, err := rules.Perft(t.Context(), s, 0); one != 1 || err != nil {
+		t.Errorf("depth 0 has %d sequences, %v", one, err)
+	}
+	if none, err := rules.Divide(t.Context(), s, 0); none != nil || err != nil {
+		t.Errorf("depth 0 is divided: %v, %v", none, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := rules.PerftUntil(ended, s, 1000); !errors.Is(err, context.Canceled) {
+	if _, err := rules.Perft(ended, s, 1000); !errors.Is(err, context.Canceled) {
 		t.Errorf("a count whose context has ended: %v", err)
 	}
 }

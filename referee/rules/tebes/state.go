@@ -43,12 +43,13 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
 		s.last = rules.MaxPlies
-		rules.DrawOpening(s, int(r.Opening), src, (*State).begin)
+		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
 	}
 }
 
 // begin makes the position after an opening the first of the game.
-func (s *State) begin(o rules.Opening) {
+func begin(first rules.State, o rules.Opening) {
+	s := first.(*State)
 	s.ply, s.since, s.past = 0, 0, [memory]step{}
 	s.last, s.opening = s.rules.lastPly(), o
 }
@@ -221,17 +222,12 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 
 func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
 	var text [8]byte
-	log.Begin(rules.All, "play")
-	log.Int(seat)
-	log.Word(string(moveText(text[:0], m)))
+	log.Add(rules.All, "play %d %s", seat, moveText(text[:0], m))
 	if captured {
-		log.Begin(rules.All, "capture")
-		log.Int(seat)
-		log.Int(int(m) % maxSquares)
+		log.Add(rules.All, "capture %d %d", seat, int(m)%maxSquares)
 	}
 	if extra {
-		log.Begin(rules.All, "extra")
-		log.Int(seat)
+		log.Add(rules.All, "extra %d", seat)
 	}
 }
 
@@ -278,17 +274,17 @@ func (s *State) end(winner int8) {
 	s.bonus = false
 }
 
-// Result returns the points of the end; before it they are 0 each.
-func (s *State) Result() rules.Result {
+// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+func (s *State) Points() []float64 {
 	switch {
 	case s.turn != rules.Over:
-		return rules.Result{Ranks: []int{1, 1}, Points: []float64{0, 0}}
+		return []float64{0, 0}
 	case s.winner == draw:
-		return rules.Result{Ranks: []int{1, 1}, Points: []float64{0.5, 0.5}}
+		return []float64{0.5, 0.5}
 	case s.winner == white:
-		return rules.Result{Ranks: []int{1, 2}, Points: []float64{1, 0}}
+		return []float64{1, 0}
 	}
-	return rules.Result{Ranks: []int{2, 1}, Points: []float64{0, 1}}
+	return []float64{0, 1}
 }
 
 // Clone returns an independent copy.
@@ -296,9 +292,6 @@ func (s *State) Clone() rules.State {
 	c := *s
 	return &c
 }
-
-// Redeal changes nothing: both seats see everything.
-func (*State) Redeal(int, *rules.Rand) {}
 
 // Playout makes random legal moves to the end.
 func (s *State) Playout(r *rules.Rand) {

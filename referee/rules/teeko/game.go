@@ -73,6 +73,11 @@ plies are random and do not count. A win is 1 point, a draw a half.
 `
 }
 
+// Display returns a board of points.
+func (Game) Display() rules.Display {
+	return rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}}
+}
+
 // Variant resolves the options. Every combination is valid.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	return Variant{Rules{

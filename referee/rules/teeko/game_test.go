@@ -12,7 +12,7 @@ import (
 func TestTeekoConformance(t *testing.T) {
 	rulestest.Run(t, Game{}, rulestest.Options{
 		Total: func(_ rules.Variant, s rules.State) error {
-			if p := s.Result().Points; p[0]+p[1] != 1 {
+			if p := s.Points(); p[0]+p[1] != 1 {
 				return fmt.Errorf("points %v do not add up to 1", p)
 			}
 			return nil
@@ -174,7 +174,7 @@ func TestTeekoEnd(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := fmt.Sprint(s.Result().Points); s.Turn() != c.turn || got != c.points {
+			if got := fmt.Sprint(s.Points()); s.Turn() != c.turn || got != c.points {
 				t.Errorf("turn %d and points %s, want %d and %s", s.Turn(), got, c.turn, c.points)
 			}
 		})
@@ -191,7 +191,7 @@ func TestTeekoNoLimit(t *testing.T) {
 			t.Fatalf("ply %d: %v", s.Ply(), err)
 		}
 	}
-	if got := fmt.Sprint(s.Result()); s.Ply() != rules.MaxPlies || got != "{[1 1] [0.5 0.5]}" {
+	if got := fmt.Sprint(s.Points()); s.Ply() != rules.MaxPlies || got != "[0.5 0.5]" {
 		t.Errorf("ends at ply %d with %s", s.Ply(), got)
 	}
 }

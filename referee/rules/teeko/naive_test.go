@@ -208,16 +208,16 @@ func (g *naive) view(seat int) string {
 	return fmt.Sprintf("%s me=%s phase=%s", text, []string{"b", "w"}[seat], phase)
 }
 
-func (g *naive) result() rules.Result {
+func (g *naive) points() []float64 {
 	switch {
 	case g.winner == "b":
-		return rules.Result{Ranks: []int{1, 2}, Points: []float64{1, 0}}
+		return []float64{1, 0}
 	case g.winner == "w":
-		return rules.Result{Ranks: []int{2, 1}, Points: []float64{0, 1}}
+		return []float64{0, 1}
 	case g.turn < 0:
-		return rules.Result{Ranks: []int{1, 1}, Points: []float64{0.5, 0.5}}
+		return []float64{0.5, 0.5}
 	}
-	return rules.Result{Ranks: []int{1, 1}, Points: []float64{0, 0}}
+	return []float64{0, 0}
 }
 
 // pair is a game played by both.
@@ -242,10 +242,10 @@ func (p *pair) differ() error {
 		Legal     []string
 		Views     [2]string
 		Events    [2]string
-		Result    rules.Result
+		Points    []float64
 	}
-	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Result: p.fast.Result()}
-	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Result: p.naive.result(), Legal: p.naive.legal()}
+	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Points: p.fast.Points()}
+	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Points: p.naive.points(), Legal: p.naive.legal()}
 	for _, m := range p.fast.Legal(nil) {
 		fast.Legal = append(fast.Legal, string(p.fast.MoveText(nil, m)))
 	}
@@ -354,7 +354,7 @@ func TestTeekoOpeningsRejected(t *testing.T) {
 			src := rules.FastStream(rules.NewRand(uint64(plies)))
 			var s State
 			s.setUp(r, &src)
-			s.begin(rules.Opening{})
+			begin(&s, rules.Opening{})
 			rulestest.WithoutGoodOpening(t, Variant{r}, &s)
 		}
 	}

@@ -118,12 +118,15 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
 		s.last = rules.MaxPlies
-		rules.DrawOpening(s, int(r.Opening), src, (*State).begin)
+		*s = *rules.DrawOpening(s, int(r.Opening), src, begin).(*State)
 	}
 }
 
 // begin makes the position after an opening the first of the game.
-func (s *State) begin(o rules.Opening) { s.ply, s.last, s.opening = 0, s.rules.lastPly(), o }
+func begin(first rules.State, o rules.Opening) {
+	s := first.(*State)
+	s.ply, s.last, s.opening = 0, s.rules.lastPly(), o
+}
 
 // setUp makes the position before the opening.
 func (s *State) setUp(r Rules, src *rules.Stream) {
@@ -262,46 +265,4 @@ func (s *State) change(flip Board) {
 	}
 }
 
-// Playout makes random legal moves to the end: the pick among n moves, in the
-// order of Legal, is r.Below(n).
-func (s *State) Playout(r *rules.Rand) {
-	for s.turn >= 0 && s.placing() {
-		empty := everySquare &^ (s.board[0] | s.board[1])
-		s.change(nth(empty, r.Below(count(empty))))
-	}
-	for s.turn >= 0 {
-		s.change(s.pick(r))
-	}
-}
-
-// pick returns the two squares of a random move of a piece.
-func (s *State) pick(r *rules.Rand) Board {
-	own := s.board[s.turn&1]
-	empty := everySquare &^ (s.board[0] | s.board[1])
-	var to [pieces]Board // by piece, where it can go
-	n := 0
-	for i, left := 0, own; i < pieces; i, left = i+1, left&(left-1) {
-		to[i] = neighbours[first(left)&31] & empty
-		n += count(to[i])
-	}
-	n = r.Below(n)
-	for i := range to {
-		if c := count(to[i]); n >= c {
-			n -= c
-			own &= own - 1
-			continue
-		}
-		return own&-own | nth(to[i], n)
-	}
-	return 0 // not reached: there is always a move
-}
-
 func count(b Board) int { return bits.OnesCount32(uint32(b)) }
-
-// nth returns the square of a board that n others come before, as a board.
-func nth(b Board, n int) Board {
-	for ; n > 0; n-- {
-		b &= b - 1
-	}
-	return b & -b
-}

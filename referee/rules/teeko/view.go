@@ -21,9 +21,7 @@ func (s *State) Start(log *rules.Log) {
 }
 
 func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
-	log.Begin(rules.All, "play")
-	log.Int(seat)
-	log.Word(string(s.MoveText(nil, m)))
+	log.Add(rules.All, "play %d %s", seat, s.MoveText(nil, m))
 }
 
 // View appends the board, which side the seat is, and the phase.
@@ -85,8 +83,8 @@ func square(text string) (int, bool) {
 	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text
 }
 
-// Result returns 1 to 0, or a half each for a draw; nothing while the game runs.
-func (s *State) Result() rules.Result {
+// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+func (s *State) Points() []float64 {
 	points := make([]float64, 2)
 	switch {
 	case s.winner != noOne:
@@ -94,7 +92,7 @@ func (s *State) Result() rules.Result {
 	case s.turn < 0:
 		points[black], points[white] = 0.5, 0.5
 	}
-	return rules.RankByPoints(Variant{s.rules}, points)
+	return points
 }
 
 // Clone returns an independent copy.
@@ -102,6 +100,3 @@ func (s *State) Clone() rules.State {
 	c := *s
 	return &c
 }
-
-// Redeal does nothing: nothing is hidden and nothing is to come.
-func (s *State) Redeal(int, *rules.Rand) {}

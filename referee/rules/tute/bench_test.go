@@ -8,29 +8,14 @@ import (
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
-// BenchmarkPlayout measures a deal and a playout, a game an operation.
-func BenchmarkPlayout(b *testing.B) {
-	for _, test := range []struct {
-		name  string
-		rules Rules
-	}{
-		{"two", Rules{TableRules: baraja.TableRules{Players: 2}}},
-		{"two,every option", Rules{TableRules: baraja.TableRules{Players: 2, Exchange: true, Last10: true, BlackHand: true, Hunt3: true}}},
-		{"three", Rules{TableRules: baraja.TableRules{Players: 3}}},
-		{"four", Rules{TableRules: baraja.TableRules{Players: 4}}},
-		{"four,followonly", Rules{TableRules: baraja.TableRules{Players: 4}, FollowOnly: true}},
-	} {
-		b.Run(test.name, func(b *testing.B) {
-			r := rules.NewRand(1)
-			stream := rules.FastStream(r)
-			var s State
-			b.ReportAllocs()
-			for b.Loop() {
-				s.Deal(test.rules, &stream)
-				s.Playout(r)
-			}
-		})
-	}
+func BenchmarkGame(b *testing.B) {
+	two, four := baraja.TableRules{Players: 2}, baraja.TableRules{Players: 4}
+	rulestest.BenchmarkGame(b,
+		Variant{Rules{TableRules: two}},
+		Variant{Rules{TableRules: baraja.TableRules{Players: 2, Exchange: true, Last10: true, BlackHand: true, Hunt3: true}}},
+		Variant{Rules{TableRules: four}},
+		Variant{Rules{TableRules: four, FollowOnly: true}},
+	)
 }
 
 // BenchmarkRedeal measures what a search does before each playout.

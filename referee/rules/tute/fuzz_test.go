@@ -19,5 +19,5 @@ func FuzzPlay(f *testing.F) {
 
 // FuzzConformance lets bytes choose options, seed and moves for the kit's checks.
 func FuzzConformance(f *testing.F) {
-	rulestest.Fuzz(f, Game{}, rulestest.Options{Hidden: true})
+	rulestest.Fuzz(f, Game{}, rulestest.Options{})
 }

@@ -84,6 +84,11 @@ followonly=yes, you must follow suit but need neither beat nor trump.
 `
 }
 
+// Display returns the table of a trick game.
+func (Game) Display() rules.Display {
+	return rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()}
+}
+
 // Variant resolves the options: teams are for four, the hunt is for two.
 func (Game) Variant(o rules.Settings) (rules.Variant, error) {
 	r, err := baraja.ReadTableRules(name, o)

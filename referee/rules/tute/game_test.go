@@ -12,7 +12,7 @@ import (
 )
 
 func TestTuteConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{Hidden: true, Total: checkTotal})
+	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
 }
 
 // checkTotal: all cards and songs make the points, but for the trump card left
@@ -24,7 +24,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 		want = 130
 	}
 	atOnce := true
-	for _, p := range s.Points {
+	for _, p := range s.Table.Points {
 		sum += int(p)
 		atOnce = atOnce && (p == 0 || int(p) == want)
 	}
@@ -40,7 +40,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 		}
 	}
 	if sum != want {
-		return fmt.Errorf("points %v do not make %d", s.Points, want)
+		return fmt.Errorf("points %v do not make %d", s.Table.Points, want)
 	}
 	return nil
 }
@@ -329,8 +329,8 @@ func TestTuteAtOnce(t *testing.T) {
 			if got := events(log, 0); got != test.events {
 				t.Errorf("told %q\nwant %q", got, test.events)
 			}
-			if got := key(s, 0, "points"); got != test.points || !slices.Equal(s.Result().Ranks, test.ranks) {
-				t.Errorf("points %s, ranks %v", got, s.Result().Ranks)
+			if got := key(s, 0, "points"); got != test.points || !slices.Equal(ranks(s), test.ranks) {
+				t.Errorf("points %s, ranks %v", got, ranks(s))
 			}
 			if over := s.Turn() == rules.Over; over != strings.Contains(test.events, "instant") {
 				t.Errorf("turn %d", s.Turn())
@@ -398,3 +398,5 @@ func TestTuteRedeal(t *testing.T) {
 		t.Errorf("seat 0 had only %d hands", len(hands))
 	}
 }
+
+func ranks(s *State) []int { return rules.Ranks(Variant{s.rules}, s.Points()) }

@@ -90,20 +90,17 @@ func (s *State) draws() int { return (int(s.End) - handCards*int(s.Players)) / i
 // eachLack goes through the cards played and tells what a seat lacked when it played
 // card n.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
-	t := baraja.Table{Players: s.Players, End: s.End}
-	t.SetTrump(s.Trump)
-	for n, c := range s.Pack[:s.Played] {
-		for _, duty := range s.duties(&t) {
-			if duty.Has(c) {
+	n := 0
+	for p := range s.Plays {
+		for _, duty := range s.duties(p.Led, p.Best) {
+			if duty.Has(p.Card) {
 				break
 			}
 			if duty != 0 {
-				tell(int(t.Mover), duty, n)
+				tell(p.Seat, duty, n)
 			}
 		}
-		if t.Put(c) {
-			t.Collect(0, nil)
-		}
+		n++
 	}
 }
 
@@ -139,14 +136,9 @@ func (s *State) Lacks(dst []Lack, observer int) []Lack {
 
 // playedBy returns the cards that a seat has played from card n on.
 func (s *State) playedBy(seat, n int) (cards baraja.Set) {
-	t := baraja.Table{Players: s.Players, End: s.End}
-	t.SetTrump(s.Trump)
-	for i, c := range s.Pack[:s.Played] {
-		if i >= n && int(t.Mover) == seat {
-			cards = cards.With(c)
-		}
-		if t.Put(c) {
-			t.Collect(0, nil)
+	for p := range s.Plays {
+		if n--; n < 0 && p.Seat == seat {
+			cards = cards.With(p.Card)
 		}
 	}
 	return cards
@@ -154,21 +146,6 @@ func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 
 // exchanges is how many cards a seat may get in a game without drawing them.
 const exchanges = 2
-
-// duties returns sets of cards, the more pressing first: the seat to move plays from
-// the first of them that its hand meets, or anything.
-func (s *State) duties(t *baraja.Table) [3]baraja.Set {
-	if t.InTrick == 0 {
-		return [3]baraja.Set{^baraja.Set(0)}
-	}
-	follow := (^baraja.Set(0)).Of(t.Trick()[0].Suit())
-	if s.rules.FollowOnly {
-		return [3]baraja.Set{follow}
-	}
-	// Cards of the suit led win only while it is not trumped, else trumps alone.
-	winning := baraja.Beats(t.Trumps(), t.Best)
-	return [3]baraja.Set{follow & winning, follow, winning}
-}
 
 // FromView returns a position that a seat may be in: see rules.Variant.
 func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
@@ -225,17 +202,17 @@ func (s *State) readPoints(v *rules.ViewReader) {
 		}
 	}
 	for seat, p := range points {
-		sung := p - int(s.Points[seat])
+		sung := p - int(s.Table.Points[seat])
 		if songs -= sung; sung < 0 {
 			songs = -1
 			break
 		}
 	}
 	if songs != 0 {
-		v.Fail("points", fmt.Sprintf("is not what the tricks have brought, %d, and the songs that are done", s.Points[:s.Players]))
+		v.Fail("points", fmt.Sprintf("is not what the tricks have brought, %d, and the songs that are done", s.Table.Points[:s.Players]))
 		return
 	}
 	for seat, p := range points {
-		s.Points[seat] = int16(p)
+		s.Table.Points[seat] = int16(p)
 	}
 }

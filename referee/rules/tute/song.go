@@ -1,6 +1,8 @@
 package tute
 
 import (
+	"math/bits"
+
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -13,11 +15,10 @@ const (
 // pairs returns the suits, a bit each, of which a hand holds 12 and 11 and that are
 // not done.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
-	// A 12 is the bit above its 11.
-	for p := hand & (hand >> 1) & baraja.Elevens; p != 0; p &= p - 1 {
+	for p := baraja.Pairs(hand, s.Sung) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()
 	}
-	return suits &^ s.Sung
+	return suits
 }
 
 // Pair returns 12 and 11 of a suit.
@@ -45,21 +46,13 @@ func (s *State) declareAll(log *rules.Log) {
 		case pairs>>s.Trumps()&1 != 0:
 			s.announce(s.Trumps(), log)
 		case pairs&(pairs-1) == 0:
-			s.announce(onlySuit(pairs), log)
+			s.announce(baraja.Suit(bits.TrailingZeros8(pairs)), log)
 		default:
 			s.Choice = pairs
 			return
 		}
 	}
 	s.Mover = int8(s.Leader)
-}
-
-// onlySuit returns the suit of a single bit.
-func onlySuit(bit uint8) (suit baraja.Suit) {
-	for ; bit > 1; bit >>= 1 {
-		suit++
-	}
-	return suit
 }
 
 // declare is the choice of the seat to move.
@@ -83,10 +76,7 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	if log == nil || !ok {
 		return
 	}
-	log.Begin(rules.All, "sing")
-	log.Int(seat)
-	log.Word(suit.String())
-	log.Int(int(s.Song(suit)))
+	log.Add(rules.All, "sing %d %s %d", seat, suit, s.Song(suit))
 }
 
 // DeclaredBy returns the suit that a seat has declared in this trick, if it has.
@@ -101,11 +91,9 @@ func (s *State) scoreSong(log *rules.Log) {
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {
 		return
 	}
-	s.Points[s.Winner] += s.Song(suit)
+	s.Table.Points[s.Winner] += s.Song(suit)
 	s.Sung |= 1 << suit
 	if log != nil {
-		log.Begin(rules.All, "song")
-		log.Int(int(s.Winner))
-		log.Int(int(s.Song(suit)))
+		log.Add(rules.All, "song %d %d", s.Winner, s.Song(suit))
 	}
 }

@@ -53,32 +53,32 @@ func (s *State) Rules() Rules { return s.rules }
 
 // Playable returns the cards that the seat to move may play.
 func (s *State) Playable() baraja.Set {
-	hand := s.Hands[s.Mover]
-	if s.InTrick == 0 {
-		return hand
+	led := baraja.NoCard
+	if s.InTrick > 0 {
+		led = s.Trick()[0]
 	}
-	led := s.Trick()[0].Suit()
-	follow := hand.Of(led)
+	duties := s.duties(led, s.Best)
+	return baraja.FirstMet(s.Hands[s.Mover], duties[:]...)
+}
+
+// duties returns sets of cards, the more pressing first: a seat plays from the first of
+// them that its hand meets, or anything. A trick has the card led, NoCard where nothing is
+// led yet, and the card that is winning it.
+func (s *State) duties(led, best baraja.Card) [3]baraja.Set {
+	if led == baraja.NoCard {
+		return [3]baraja.Set{^baraja.Set(0)}
+	}
+	follow := (^baraja.Set(0)).Of(led.Suit())
 	if s.rules.FollowOnly {
-		if follow != 0 {
-			return follow
-		}
-		return hand
+		return [3]baraja.Set{follow}
 	}
 	// Cards of the suit led win only while it is not trumped, else trumps alone.
-	winning := hand & baraja.Beats(s.Trumps(), s.Best)
-	if follow != 0 {
-		if higher := follow & winning; higher != 0 {
-			return higher
-		}
-		return follow
-	}
-	// Void, what wins is trumps: any on a trick without, a higher one on others.
-	if winning != 0 {
-		return winning
-	}
-	return hand
+	winning := baraja.Beats(s.Trumps(), best)
+	return [3]baraja.Set{follow & winning, follow, winning}
 }
+
+// Points returns the points by seat.
+func (s *State) Points() []float64 { return s.Floats() }
 
 // Legal appends the cards that may be played, then the exchanges; or the suits
 // to choose from.

@@ -72,9 +72,6 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return SingMove + rules.Move(suit), nil
 }
 
-// Result returns the points by seat, ranked by side.
-func (s *State) Result() rules.Result { return rules.RankByPoints(Variant{s.rules}, s.Floats()) }
-
 // Clone returns an independent copy.
 func (s *State) Clone() rules.State {
 	c := *s

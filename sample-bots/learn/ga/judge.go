@@ -7,6 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/features"
+	play "github.com/timba-arena/timba/sample-bots/search"
 )
 
 // Fitness by games is mostly luck: of a thousand games against random moves, chance alone moves the
@@ -72,7 +73,7 @@ func (d *desk[S, P, I]) value(legal []rules.Move, playouts int, byTrick bool, r 
 				j.points[i] += int32(d.trick(seat, &q))
 				continue
 			}
-			P(&d.end).Playout(&q)
+			play.Playout(P(&d.end), &q, d.next[:])
 			board := P(&d.end).Board()
 			j.won[i] += int32(1 + learn.Standing(board, d.mode.Teams, seat))
 			j.points[i] += int32(board.Points[seat])

@@ -75,7 +75,8 @@ func Games(ctx context.Context, p *dataset.Plan, r program.Resolver) (dataset.Pi
 // bot returns the bot of a spec: a house bot plays in this process, which saves most of the time.
 func bot(ctx context.Context, spec string, r program.Resolver) (referee.Bot, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
-		return referee.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, house.Registry{}.Check(name)
+		_, err := house.Canonical(name)
+		return referee.Bot{Serve: func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, answers) }}, err
 	}
 	found, err := r.Resolve(ctx, spec)
 	if err != nil {

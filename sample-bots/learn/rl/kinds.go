@@ -39,7 +39,7 @@ func (s *Sight) kinds(o *observed) {
 	unseen := t.Unseen(seat)
 	var pairs baraja.Set
 	if o.tute {
-		pairs = pairCards(t.Hands[seat], o.songs.Done)
+		pairs = baraja.Pairs(t.Hands[seat], o.songs.Done)
 	}
 	var strength [MaxActions]int
 	for _, m := range o.legal {
@@ -95,17 +95,6 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 		return 3
 	}
 	return 2
-}
-
-// pairCards returns the cards of the pairs in a hand whose songs are not scored.
-func pairCards(hand baraja.Set, done uint8) baraja.Set {
-	pairs := hand & (hand >> 1) & baraja.Elevens
-	for suit := range baraja.Suit(4) {
-		if done>>suit&1 != 0 {
-			pairs = pairs.Without(baraja.Of(11, suit))
-		}
-	}
-	return pairs | pairs<<1
 }
 
 // situation returns what the key has besides the actions.

@@ -21,12 +21,11 @@ const (
 	// MaxDepth is the greatest depth.
 	MaxDepth = 60
 
-	maxPly     = MaxDepth + 4 // extra moves included
-	nearWin    = Win - 1024   // scores from here on are of wins
-	infinity   = Win + 1
-	quietDepth = 6
-	clock      = 512     // nodes between two looks at the clock
-	maxMove    = 1 << 11 // moves are numbers below this
+	maxPly   = MaxDepth + 4 // extra moves included
+	nearWin  = Win - 1024   // scores from here on are of wins
+	infinity = Win + 1
+	clock    = 512     // nodes between two looks at the clock
+	maxMove  = 1 << 11 // moves are numbers below this
 )
 
 // Position is a position that moves are made in and taken back. P is the concrete type. Scores
@@ -55,9 +54,6 @@ type Options struct {
 	Table  int  // bytes of the transposition table; 0 for none
 	Reduce bool // search late quiet moves less deep, unless they turn out well; else a depth is exact
 	Deeper bool // use what the table has from deeper searches, too; else a depth is exact
-	// Loud is the rank from which on moves are searched beyond the depth, where the side to move
-	// may also stop (quiescence search, Beal, 1990); 0 for none.
-	Loud int32
 }
 
 // Result is what a search has found.
@@ -193,7 +189,7 @@ func (s *Searcher[P, G]) try(g G, m rules.Move, depth, ply int, alpha, beta int3
 // a bound.
 func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) int32 {
 	if depth <= 0 || ply >= maxPly-1 {
-		return s.quiesce(g, -depth, ply, alpha, beta)
+		return g.Value()
 	}
 	key, known := g.Key(), rules.Move(0)
 	e := s.table.find(key)
@@ -235,32 +231,6 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 		s.extend(ply, m)
 	}
 	s.table.store(key, depth, inward(top, ply), best, kind)
-	return top
-}
-
-// quiesce returns the value of a position in which the side to move stops or goes on with a loud
-// move, so many changes of side beyond the depth.
-func (s *Searcher[P, G]) quiesce(g G, beyond, ply int, alpha, beta int32) int32 {
-	top := g.Value()
-	if s.options.Loud == 0 || top >= beta || beyond >= quietDepth || ply >= maxPly-1 {
-		return top
-	}
-	n, loud := len(g.Legal(s.moves[ply][:0])), 0
-	for _, m := range s.moves[ply][:n] {
-		if rank := g.Rank(m); rank >= s.options.Loud {
-			s.moves[ply][loud], s.ranks[ply][loud] = m, rank
-			loud++
-		}
-	}
-	for i := range loud {
-		v := s.try(g, s.pick(ply, i, loud), -beyond, ply, max(alpha, top), beta)
-		if s.meter.Stopped() {
-			return 0
-		}
-		if top = max(top, v); top >= beta {
-			break
-		}
-	}
 	return top
 }
 

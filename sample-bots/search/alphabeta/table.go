@@ -2,9 +2,6 @@ package alphabeta
 
 import "github.com/timba-arena/timba/referee/rules"
 
-// DefaultTable is the size of a table in bytes unless an option says otherwise.
-const DefaultTable = 64 << 20
-
 // bound says what a score of the table is.
 type bound uint8
 

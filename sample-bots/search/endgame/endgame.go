@@ -33,8 +33,6 @@ const (
 	MaxPly = 64
 	// MaxMoves is the most legal moves of a position.
 	MaxMoves = 64
-	// DefaultTable is the size of a table in bytes unless an option says otherwise.
-	DefaultTable = 16 << 20
 
 	infinity = 1 << 28
 	clock    = 256 // nodes between two looks at the clock

@@ -1,7 +1,6 @@
 package ismcts
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -14,8 +13,16 @@ import (
 // briscaTree is Brisca with random playouts; points are all that counts.
 type briscaTree struct{ brisca.State }
 
+func (t *briscaTree) Playout(r *rules.Rand) {
+	var space [rules.MaxMoves]rules.Move
+	for t.Turn() != rules.Over {
+		legal := t.Legal(space[:0])
+		t.Apply(legal[r.Below(len(legal))], nil)
+	}
+}
+
 func (t *briscaTree) Scores(points *[rules.MaxSeats]float32) {
-	for seat, p := range t.Points {
+	for seat, p := range t.Table.Points {
 		points[seat] = float32(p) / 120
 	}
 }
@@ -139,17 +146,13 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A search that is cancelled or has no time left ends at once, with a legal move.
+// A search that has no time left ends at once, with a legal move.
 func TestInterrupted(t *testing.T) {
 	position, seat := dealt(2, 4, rules.NewRand(4))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
-	for _, b := range []search.Budget{{Context: ctx}, {Deadline: time.Now().Add(-time.Second)}} {
-		got := s.Search(position, seat, b, rules.NewRand(5))
-		if err := position.Check(got.Move); err != nil || got.Nodes != 0 {
-			t.Errorf("%+v: %v", got, err)
-		}
+	got := s.Search(position, seat, search.Budget{Deadline: time.Now().Add(-time.Second)}, rules.NewRand(5))
+	if err := position.Check(got.Move); err != nil || got.Nodes != 0 {
+		t.Errorf("%+v: %v", got, err)
 	}
 }
 

@@ -5,7 +5,6 @@ package toy
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 	"sync/atomic"
 
 	"github.com/timba-arena/timba/referee/rules"
@@ -18,7 +17,7 @@ type Game struct{ Fault string }
 
 var (
 	deals  atomic.Uint64       // what the fault "deal any" counts
-	waste  atomic.Pointer[int] // what the fault "playout allocates" leaves
+	waste  atomic.Pointer[int] // what the fault "apply allocates" leaves
 	errBad = errors.New("it cannot be done")
 )
 
@@ -211,6 +210,9 @@ func (s *State) Check(m rules.Move) error {
 
 // Apply plays a card.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
+	if s.has("apply allocates") {
+		waste.Store(new(int))
+	}
 	if !s.has("ply") || s.ply != 2 {
 		s.ply++
 	}
@@ -220,15 +222,14 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 		if s.has("apply log") {
 			s.noise++
 		}
-		log.Begin(rules.All, "play")
-		log.Int(int(s.turn))
-		log.Int(int(m))
+		more := ""
 		switch {
 		case s.has("event leaks"):
-			log.Word(cardsText(s.stock))
+			more = " " + cardsText(s.stock)
 		case s.has("event text"):
-			log.Word("")
+			more = " "
 		}
+		log.Add(rules.All, "play %d %d%s", s.turn, m, more)
 	}
 	if s.table < 0 {
 		s.table = int8(m)
@@ -244,29 +245,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 	s.table = -1
 	if log != nil {
-		log.Begin(rules.All, "trick")
-		log.Int(int(s.turn))
-	}
-}
-
-// Playout plays cards at random.
-func (s *State) Playout(r *rules.Rand) {
-	if s.has("playout allocates") {
-		waste.Store(new(int))
-	}
-	for !s.over() {
-		hand := s.hands[s.turn]
-		n := r.Below(bits.OnesCount8(hand))
-		if s.has("playout order") {
-			n = bits.OnesCount8(hand) - 1 - n
-		}
-		for range n {
-			hand &= hand - 1
-		}
-		s.Apply(rules.Move(bits.TrailingZeros8(hand)), nil)
-		if s.has("playout stops") && s.ply == 4 {
-			return
-		}
+		log.Add(rules.All, "trick %d", s.turn)
 	}
 }
 
@@ -281,7 +260,7 @@ func Sound(_ rules.Variant, state rules.State) error {
 
 // Total wants a point for each card of a seat.
 func Total(v rules.Variant, s rules.State) error {
-	p := s.Result().Points
+	p := s.Points()
 	if want := float64(v.(Variant).cards); p[0]+p[1] != want {
 		return fmt.Errorf("points %v, not %v together", p, want)
 	}

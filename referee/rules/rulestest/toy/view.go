@@ -60,30 +60,24 @@ func cardsOf(v *rules.ViewReader, key string) (cards uint8) {
 // Start logs the deal.
 func (s *State) Start(log *rules.Log) {
 	for seat := range 2 {
-		log.Begin(rules.Only(seat), "deal")
-		log.Word(cardsText(s.hands[seat]))
+		deal := cardsText(s.hands[seat])
 		if s.has("start leaks") {
-			log.Word(cardsText(s.hands[1-seat]))
+			deal += " " + cardsText(s.hands[1-seat])
 		}
+		log.Add(rules.Only(seat), "deal %s", deal)
 	}
 	if s.has("start changes") {
 		s.noise++
 	}
 }
 
-// Result ranks by points.
-func (s *State) Result() rules.Result {
-	a, b := int(s.points[0]), int(s.points[1])
-	r := rules.Result{Ranks: []int{1, 1}, Points: []float64{float64(a), float64(b)}}
-	if a < b {
-		r.Ranks[0] = 2
-	} else if b < a {
-		r.Ranks[1] = 2
+// Points returns a point a trick.
+func (s *State) Points() []float64 {
+	points := []float64{float64(s.points[0]), float64(s.points[1])}
+	if s.has("seats") {
+		return points[:1]
 	}
-	if s.has("ranks") {
-		r.Ranks[0] = 1
-	}
-	return r
+	return points
 }
 
 // MoveText appends the card.

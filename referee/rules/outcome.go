@@ -5,6 +5,29 @@ import (
 	"slices"
 )
 
+// Ranks ranks the seats by the sum of their side's points: 1 is best. A seat's rank is 1
+// plus the number of sides that did better, so ties share a rank (1, 1, 3), and so do
+// team-mates.
+func Ranks(v Variant, points []float64) []int {
+	sums := make([]float64, Sides(v))
+	for seat, p := range points {
+		sums[v.Side(seat)] += p
+	}
+	ranks := make([]int, len(points))
+	for seat := range points {
+		ranks[seat] = 1
+		for _, sum := range sums {
+			if sum > sums[v.Side(seat)] {
+				ranks[seat]++
+			}
+		}
+	}
+	return ranks
+}
+
+// BotAt returns the index of the bot at a seat in a rotation.
+func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
+
 // Record counts games: a win is an unshared first rank, a draw a shared one.
 type Record struct{ Games, Wins, Draws, Losses int }
 

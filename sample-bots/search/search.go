@@ -4,8 +4,9 @@
 package search
 
 import (
-	"context"
 	"time"
+
+	"github.com/timba-arena/timba/referee/rules"
 )
 
 // DefaultArena is the size of a tree or table in bytes unless an option says otherwise.
@@ -16,13 +17,11 @@ const DefaultArena = 64 << 20
 type Budget struct {
 	Nodes    uint64 // positions made by a move; of MCTS, iterations
 	Deadline time.Time
-	Context  context.Context
 }
 
 // Meter counts the nodes of a search and tells when its budget is spent.
 type Meter struct {
 	budget  Budget
-	done    <-chan struct{}
 	nodes   uint64
 	next    uint64 // when the clock is read again
 	every   uint64
@@ -32,9 +31,6 @@ type Meter struct {
 // NewMeter returns the meter of a budget. It reads the clock once in so many nodes.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, every: every}
-	if b.Context != nil {
-		m.done = b.Context.Done()
-	}
 	m.look()
 	return m
 }
@@ -59,11 +55,6 @@ func (m *Meter) Stopped() bool { return m.stopped }
 
 // look finds out whether the search has to stop, and else when to look again.
 func (m *Meter) look() {
-	select {
-	case <-m.done:
-		m.stopped = true
-	default:
-	}
 	m.next = m.nodes + m.every
 	if n := m.budget.Nodes; n > 0 {
 		m.stopped = m.stopped || m.nodes >= n
@@ -71,5 +62,32 @@ func (m *Meter) look() {
 	}
 	if d := m.budget.Deadline; !d.IsZero() && !time.Now().Before(d) {
 		m.stopped = true
+	}
+}
+
+// Pick puts the move of the highest rank from i on at i, with its rank, and returns it. Most
+// positions are done after a few moves, so that sorting all would be wasted.
+func Pick(moves []rules.Move, ranks []int32, i int) rules.Move {
+	at := i
+	for j := i + 1; j < len(moves); j++ {
+		if ranks[j] > ranks[at] {
+			at = j
+		}
+	}
+	moves[at], moves[i] = moves[i], moves[at]
+	ranks[at], ranks[i] = ranks[i], ranks[at]
+	return moves[i]
+}
+
+// Playout makes random legal moves, each as likely as the others, to the end. The moves of a
+// position are listed in space.
+func Playout(s interface {
+	Turn() int
+	Legal([]rules.Move) []rules.Move
+	Apply(rules.Move, *rules.Log)
+}, r *rules.Rand, space []rules.Move) {
+	for s.Turn() != rules.Over {
+		space = s.Legal(space[:0])
+		s.Apply(space[r.Below(len(space))], nil)
 	}
 }

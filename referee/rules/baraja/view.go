@@ -8,15 +8,6 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Floats returns the points of the seats in use.
-func (t *Table) Floats() []float64 {
-	points := make([]float64, t.Players)
-	for seat := range points {
-		points[seat] = float64(t.Points[seat])
-	}
-	return points
-}
-
 // LogDeal logs each seat's deal, which it alone sees, and the trump card. No move
 // may have been made yet.
 func (t *Table) LogDeal(log *rules.Log) {
@@ -26,18 +17,14 @@ func (t *Table) LogDeal(log *rules.Log) {
 		for n := seat; n < int(t.Next); n += players {
 			hand = append(hand, t.Pack[n])
 		}
-		log.Begin(rules.Only(seat), "deal")
-		log.Word(string(Text(nil, hand)))
+		log.Add(rules.Only(seat), "deal %s", Text(nil, hand))
 	}
-	log.Begin(rules.All, "trump")
-	log.Word(t.Trump.String())
+	log.Add(rules.All, "trump %s", t.Trump)
 }
 
 // LogPlay logs a card played.
 func LogPlay(seat int, c Card, log *rules.Log) {
-	log.Begin(rules.All, "play")
-	log.Int(seat)
-	log.Word(c.String())
+	log.Add(rules.All, "play %d %s", seat, c)
 }
 
 // View appends what a seat may know: the keys that the games have in common.
@@ -68,24 +55,19 @@ func (t *Table) View(dst []byte, seat int) []byte {
 
 // leaders appends the seats that led the finished tricks, in order, or "-".
 func (t *Table) leaders(dst []byte) []byte {
-	players := int(t.Players)
-	played := t.Pack[:t.Played-t.InTrick]
-	if len(played) == 0 {
+	finished := int(t.Played-t.InTrick) / int(t.Players)
+	if finished == 0 {
 		return append(dst, '-')
 	}
-	leader := 0
-	for n := 0; n < len(played); n += players {
-		if n > 0 {
-			dst = append(dst, ',')
+	for p := range t.Plays {
+		if p.Led != NoCard {
+			continue
 		}
-		dst = append(dst, '0'+byte(leader))
-		best, won := played[n], 0
-		for i, c := range played[n : n+players] {
-			if beats[t.trumps%4][best&63].Has(c & 63) {
-				best, won = c, i
-			}
+		dst = append(dst, '0'+byte(p.Seat))
+		if finished--; finished == 0 {
+			break
 		}
-		leader = (leader + won) % players
+		dst = append(dst, ',')
 	}
 	return dst
 }
