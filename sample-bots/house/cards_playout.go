@@ -159,8 +159,5 @@ func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	if x&15 >= explore {
 		return baraja.NoCard
 	}
-	for n := int(x >> 32 * uint64(cards.Len()) >> 32); n > 0; n-- {
-		cards &= cards - 1
-	}
-	return cards.First()
+	return cards.At(int(x >> 32 * uint64(cards.Len()) >> 32))
 }

@@ -169,10 +169,7 @@ func (w *podridaWorld) card(r *rules.Rand) baraja.Card {
 	}
 	missing := w.Missing(w.Turn())
 	if missing < 0 || r.Below(w.round.tune.random) == 0 {
-		for k := r.Below(n); k > 0; k-- {
-			may &= may - 1
-		}
-		return may.First()
+		return may.At(r.Below(n))
 	}
 	inTrick := len(w.Trick())
 	wins := may&w.Winning() != 0

@@ -101,6 +101,14 @@ func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 // First returns the lowest card of a set that is not empty.
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
+// At returns the card of a set that n lower ones come before.
+func (s Set) At(n int) Card {
+	for ; n > 0; n-- {
+		s &= s - 1
+	}
+	return s.First()
+}
+
 // Of returns the cards of one suit.
 func (s Set) Of(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 

@@ -59,16 +59,27 @@ func Value(c Card) int { return int(values[c&63]) }
 // Brisca or Tute.
 func Beats(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
-// FirstMet returns the cards that may be played from a hand: those of the first duty that it
-// has cards of, or all.
-func FirstMet(hand Set, duties ...Set) Set {
-	for _, duty := range duties {
-		if met := hand & duty; met != 0 {
-			return met
-		}
+// Duties are sets of cards, the more pressing first: a seat plays from the first of them that
+// its hand meets, or anything. A struct of so few fields stays in registers.
+type Duties struct{ First, Second, Third, Fourth Set }
+
+// Playable returns what may be played from a hand.
+func (d Duties) Playable(hand Set) Set {
+	switch {
+	case hand&d.First != 0:
+		return hand & d.First
+	case hand&d.Second != 0:
+		return hand & d.Second
+	case hand&d.Third != 0:
+		return hand & d.Third
+	case hand&d.Fourth != 0:
+		return hand & d.Fourth
 	}
 	return hand
 }
+
+// All returns the sets in their order.
+func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
 // Pairs returns the 12 and 11 of each suit of which a hand holds both, but for the suits that
 // are done, a bit each.

@@ -68,7 +68,7 @@ func (s *State) Shown() baraja.Set {
 // the seat would have had to play another card.
 func (s *State) cannotHold() (cannot [baraja.Stock + 1]baraja.Set) {
 	for p := range s.plays {
-		for _, duty := range p.table.duties() {
+		for _, duty := range p.table.duties().All() {
 			if duty.Has(p.card) {
 				break
 			}

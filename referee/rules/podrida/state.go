@@ -31,18 +31,14 @@ type table struct {
 // cleared returns the table before a lead.
 func cleared(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns sets of cards, the more pressing first: a seat plays from the first
-// set that its hand meets, from its whole hand when it meets none. Once a trick of
-// another suit is trumped, beat holds only trumps, so the first set is empty.
-func (t *table) duties() [4]baraja.Set {
-	return [4]baraja.Set{t.led & t.beat, t.led, t.trumps & t.beat, t.trumps}
+// duties returns the duties of the next seat. Once a trick of another suit is trumped, beat
+// holds only trumps, so that the first set is empty.
+func (t *table) duties() baraja.Duties {
+	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
 
 // playable returns what may be played from a hand.
-func (t *table) playable(hand baraja.Set) baraja.Set {
-	duties := t.duties()
-	return baraja.FirstMet(hand, duties[:]...)
-}
+func (t *table) playable(hand baraja.Set) baraja.Set { return t.duties().Playable(hand) }
 
 // above returns the cards that would win from a card that is winning.
 func (t *table) above(c baraja.Card) baraja.Set {

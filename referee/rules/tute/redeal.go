@@ -92,7 +92,7 @@ func (s *State) draws() int { return (int(s.End) - handCards*int(s.Players)) / i
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
-		for _, duty := range s.duties(p.Led, p.Best) {
+		for _, duty := range s.duties(p.Led, p.Best).All() {
 			if duty.Has(p.Card) {
 				break
 			}

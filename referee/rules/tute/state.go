@@ -57,24 +57,22 @@ func (s *State) Playable() baraja.Set {
 	if s.InTrick > 0 {
 		led = s.Trick()[0]
 	}
-	duties := s.duties(led, s.Best)
-	return baraja.FirstMet(s.Hands[s.Mover], duties[:]...)
+	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
 }
 
-// duties returns sets of cards, the more pressing first: a seat plays from the first of
-// them that its hand meets, or anything. A trick has the card led, NoCard where nothing is
-// led yet, and the card that is winning it.
-func (s *State) duties(led, best baraja.Card) [3]baraja.Set {
+// duties returns the duties in a trick: it has the card led, NoCard where nothing is led
+// yet, and the card that is winning it.
+func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
-		return [3]baraja.Set{^baraja.Set(0)}
+		return baraja.Duties{}
 	}
 	follow := (^baraja.Set(0)).Of(led.Suit())
 	if s.rules.FollowOnly {
-		return [3]baraja.Set{follow}
+		return baraja.Duties{First: follow}
 	}
 	// Cards of the suit led win only while it is not trumped, else trumps alone.
 	winning := baraja.Beats(s.Trumps(), best)
-	return [3]baraja.Set{follow & winning, follow, winning}
+	return baraja.Duties{First: follow & winning, Second: follow, Third: winning}
 }
 
 // Points returns the points by seat.
