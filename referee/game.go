@@ -363,7 +363,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		if msg.Verb != protocol.Move {
 			continue
 		}
-		if timer.clock.Bank != 0 && at.Sub(sent) > leastPaid && credit == 0 { // the bank does not pay for others
+		if timer.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
 			credit = min(c.conn.Lost(sent, at, true).Known, limit.credit)
 		}
 		m := ReplayMove{Seat: seat, MS: milliseconds(at.Sub(sent)), Credit: credits(credit)}
@@ -573,8 +573,8 @@ func closeAll(grace time.Duration, tables ...*table) {
 // untimed is longer than anyone waits.
 const untimed = 365 * 24 * time.Hour
 
-// leastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
-const leastPaid = 10 * time.Millisecond
+// LeastPaid is the least time of a turn for which it is asked whether a bank has to pay all of it.
+const LeastPaid = 10 * time.Millisecond
 
 const (
 	// byeGrace is how long a bot has to exit after "bye".

@@ -302,11 +302,11 @@ func TestClocksBusyIsSaid(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		s.busy(0, 0) // no bot was late
-		if want := []string{"1m0s 340ms"}; !slices.Equal(told, want) {
+		if want := []string{"1s 340ms", "1m1s 340ms"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
 		s.busy(time.Second, time.Second)
-		if len(told) != 2 || told[1] != "11m40s 413.333333ms" {
+		if len(told) != 3 || told[2] != "11m40s 415ms" {
 			t.Errorf("told %q", told)
 		}
 	})

@@ -50,8 +50,8 @@ type Match struct {
 	// Void is called if a game is void because the referee failed, or because the machine was
 	// too busy (Starved). It is played again. One call at a time, and none beside Done.
 	Void func(deal, rotation int, err error)
-	// Busy, if set, is called at most once a minute while other programs keep bots from the
-	// cores, with what they used of each second of the cores meanwhile. One call at a time.
+	// Busy, if set, is called when other programs keep bots from the cores, at most once a minute, with
+	// what they used of each second of the cores meanwhile. One call at a time.
 	Busy func(used time.Duration)
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)

@@ -28,7 +28,7 @@ type schedule struct {
 
 	calls    sync.Mutex // of the match's functions
 	used, of time.Duration
-	told     time.Time // when others' use of the cores was told, or the match began
+	told     time.Time // when others' use of the cores was told
 }
 
 // place is a game's place in its match.
@@ -62,7 +62,7 @@ const mostAhead = 100
 const busyEvery = time.Minute
 
 func newSchedule(m *Match) *schedule {
-	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots)), told: time.Now()}
+	s := &schedule{match: m, last: m.Rotations(), faulted: make([][]place, len(m.Bots))}
 	s.changed = sync.NewCond(&s.mu)
 	s.coming, s.earlier = make([]int, m.Rotations()), make([][]int, m.Rotations())
 	for _, p := range m.Earlier {

@@ -75,6 +75,7 @@ type Worker struct {
 	answered time.Time                       // by it
 	ackTime  time.Duration
 	refused  string
+	busy     time.Time     // when the log had last that the machine is busy
 	turn     chan struct{} // closed and replaced when the server, its consumer, or whether it refuses, changes
 }
 

@@ -27,7 +27,12 @@ func (w *Worker) play(ctx context.Context, o order) {
 		w.metrics.void.Inc()
 		w.Log.Warn("a game is void", "match", o.Match, "deal", deal, "rotation", rotation, "err", err)
 	}, Busy: func(used time.Duration) {
-		w.Log.Warn("the machine is busy", "match", o.Match, "core", o.Core, "others used of a second", used)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if now := time.Now(); now.Sub(w.busy) >= time.Minute {
+			w.busy = now
+			w.Log.Warn("the machine is busy", "match", o.Match, "core", o.Core, "others used of a second", used)
+		}
 	}}
 	if err == nil {
 		w.metrics.playing.Inc()

@@ -1,15 +1,6 @@
 package store
 
-import (
-	"compress/gzip"
-	"io"
-	"os"
-	"path/filepath"
-	"testing"
-
-	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/datadir"
-)
+import "testing"
 
 // ratingOf returns what matches have moved of a version.
 func (c *competition) ratingOf(name string, version int64) (elo, uncertainty float64, matches, games int64) {
@@ -97,38 +88,4 @@ func TestBoutsOfRepeats(t *testing.T) {
 	if len(bouts) != 2 || bouts[0].Deals != 1 || bouts[1].Deals != 0 || bouts[1].Score != 0 {
 		t.Errorf("the bouts are %+v", bouts)
 	}
-}
-
-// The database of a timba that counted every deal: its matches keep their ratings and
-// are verified by the rule that they were rated by; later ones are rated by the rule
-// of now. testdata/schema1.db.gz has three matches of tebes-4 between the same two
-// bots, which can only repeat themselves, one more on it and one of brisca-4-teams.
-func TestOldDatabase(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	f, err := os.Open("testdata/schema1.db.gz")
-	check(t, err)
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	check(t, err)
-	data, err := io.ReadAll(r)
-	check(t, err)
-	check(t, os.WriteFile(datadir.Dir(dir).Database(), data, 0o600))
-	for _, name := range []string{"plays-first", "plays-last"} {
-		keepUpload(t, datadir.Dir(dir), "upload of "+name)
-	}
-	c := openStore(t, dir)
-	wantSound(t, c.Store)
-	m, err := c.Match(bg, 1)
-	check(t, err)
-	if m.State != ladder.Finished || m.Distinct != m.Deals || m.Changes[0].Deals != 2 {
-		t.Errorf("match 1 is %+v", m)
-	}
-	for i := range 2 {
-		if m, _ := c.finished("tebes-4", m.Versions...); m.Distinct != 1-i {
-			t.Errorf("new match %d has %d distinct deals", i, m.Distinct)
-		}
-	}
-	wantSound(t, c.Store)
-	check(t, c.Backup(bg, filepath.Join(t.TempDir(), "backup")))
 }

@@ -127,6 +127,7 @@ type submission struct {
 	core    int
 	work    string // a directory that is gone at the end
 	release func() // what is held of the build
+	busy    bool   // other programs have kept a bot of the trial from its core
 	*made
 }
 
@@ -234,7 +235,7 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	if err != nil && ctx.Err() != nil {
 		return false, ctx.Err() // begins again
 	}
-	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
+	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil && !s.busy {
 		err = refuse("it did not finish within %s", short(st.most))
 	}
 	var no *refusal

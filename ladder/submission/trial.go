@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
@@ -144,6 +145,15 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 		Done: func(game *referee.Game) error {
 			tally.Add(game)
 			return s.firstFault(t, game, log)
+		},
+		// The time of the stage is not the bot's then, and others may have used it up.
+		Busy: func(used time.Duration) {
+			s.busy = true
+			fmt.Fprintf(log, "the machine is busy: other programs used %d of 1,000 ms\n", used.Milliseconds())
+		},
+		Void: func(deal, rotation int, err error) {
+			s.busy = true
+			fmt.Fprintf(log, "deal %d, rotation %d is void and will be played again: %v\n", deal, rotation, err)
 		},
 	}
 	if err := match.Play(ctx); err != nil {

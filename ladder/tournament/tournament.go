@@ -131,6 +131,7 @@ func (t *Tournament) play(ctx context.Context) error {
 		return err
 	}
 	t.files = programFiles(t.Bots)
+	t.told = time.Now() // short matches tell of a busy machine, too
 	if t.Dir != nil && !t.Dir.FaultsOnly {
 		unlock, err := t.Dir.lock()
 		if err != nil {

@@ -198,7 +198,8 @@ func (t *table) ask() (rules.Move, error) {
 		case protocol.Ready:
 			return 0, t.readyAgain(line)
 		case protocol.Move:
-			if took := at.Sub(sent); credit == 0 && took > left/2 { // which is worth a warning, or is paid by a bank
+			// A long think is worth a warning, and a bank pays for the bot's own time alone.
+			if took := at.Sub(sent); credit == 0 && (took > left/2 || t.clock.Bank != 0 && took > referee.LeastPaid) {
 				credit = t.proc.Lost(sent, at, true).Known
 			}
 			return t.answered(string(msg.Move), at.Sub(sent)-credit)
