@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -103,13 +105,13 @@ func benchRemote(cmd *cobra.Command, bots int) error {
 		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, bots/2)), Log: slog.New(slog.DiscardHandler), Version: version(),
 	})
 	if err != nil {
-		return err
+		return openFiles(err)
 	}
 	defer s.Close()
 	b := &remoteBench{playing: map[string]bool{}, played: map[string]int{}, arrived: make(chan struct{}), done: make(chan struct{})}
 	began := time.Now()
 	var all sync.WaitGroup
-	all.Go(func() { cancel(s.Serve(ctx)) })
+	all.Go(func() { cancel(openFiles(s.Serve(ctx))) })
 	for i := range bots {
 		all.Go(func() { cancel(b.play(ctx, s, fmt.Sprintf("far-%d", i), bots)) })
 	}
@@ -120,6 +122,18 @@ func benchRemote(cmd *cobra.Command, bots int) error {
 	cancel(nil)
 	all.Wait()
 	return err
+}
+
+// openFiles adds what to try to the error of a server that could not open one more file.
+func openFiles(err error) error {
+	if errors.Is(err, syscall.EMFILE) {
+		return fewerBots(err)
+	}
+	return err
+}
+
+func fewerBots(err error) error {
+	return fmt.Errorf("%w: try fewer --bots, or allow more open files", err)
 }
 
 // wait returns how long it took until all were connected, when all have played. A bot or a server
@@ -150,7 +164,7 @@ func (b *remoteBench) play(ctx context.Context, s *server.Server, name string, b
 		Tell:  func(state remote.State) { b.tell(name, state, bots) },
 	}
 	if err := c.Run(ctx); err != nil {
-		return fmt.Errorf("bot %s: %w: try fewer --bots, or allow more open files", name, err)
+		return fewerBots(fmt.Errorf("bot %s: %w", name, err))
 	}
 	return nil
 }
