@@ -40,7 +40,7 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{cores: cores.Open(AnyCore, Cores())}
+	p := &Process{cores: cores.Open(AnyCore, Cores(), new(cores.Players))}
 	first := p.cores.Read(time.Now())
 	c, err := begin(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
 	if err != nil {

@@ -179,8 +179,9 @@ func (t *table) newGame(deal int) *game {
 	return g
 }
 
-// seatAll starts the missing processes, all at once, then greets them in the order of
-// their seats and begins the game.
+// seatAll starts the missing processes and greets them in the order of their seats, and begins the
+// game. They start all at once, but for bots that are stopped between their turns: each of these has
+// the core for itself.
 func (g *game) seatAll(out []bool) error {
 	for seat, c := range g.chairs {
 		if out[c.bot] {
@@ -199,6 +200,9 @@ func (g *game) seatAll(out []bool) error {
 		if c.conn == nil && !g.forfeits.has(seat) {
 			fresh[seat] = true
 			startErrors[seat] = g.launch(seat)
+			if s := g.match.Bots[c.bot].Sandbox; s != nil && s.Freeze && startErrors[seat] == nil {
+				fresh[seat], startErrors[seat] = false, g.greet(seat)
+			}
 		}
 	}
 	for seat, c := range g.chairs {
@@ -337,23 +341,23 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	deadline := limit.due
 	for {
 		line, at, err := c.conn.Line(now, deadline)
-		answered := err == nil
+		none := errors.Is(err, errLate)
+		if err != nil && !none {
+			return 0, err
+		}
 		var credit time.Duration
-		if errors.Is(err, errLate) || answered && at.After(limit.due) {
-			f := fault.New(Late(timer.clock))
+		if none || at.After(limit.due) {
+			f, answered := fault.New(Late(timer.clock)), isMove(line)
 			if !answered {
 				f = fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
 			}
 			if credit, deadline, err = g.late(seat, limit, at, answered, f); err != nil {
 				return 0, err
 			}
-			if !answered {
+			if none {
 				now = time.Now()
 				continue
 			}
-		}
-		if err != nil {
-			return 0, err
 		}
 		now = at
 		msg, err := g.read(seat, at, line)
@@ -365,6 +369,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		}
 		if timer.clock.Bank != 0 && at.Sub(sent) > LeastPaid && credit == 0 { // the bank does not pay for others
 			credit = min(c.conn.Lost(sent, at, true).Known, limit.credit)
+			g.told()
 		}
 		m := ReplayMove{Seat: seat, MS: milliseconds(at.Sub(sent)), Credit: credits(credit)}
 		timer.spend(m.taken())
@@ -377,6 +382,12 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		g.replay.Moves = append(g.replay.Moves, m)
 		return g.legal[i], nil
 	}
+}
+
+// isMove reports whether a line of a bot is an answer to a turn.
+func isMove(line []byte) bool {
+	msg, err := protocol.ParseBot(line)
+	return err == nil && msg.Verb == protocol.Move
 }
 
 // early reads what a bot has written since its last turn: comments and infos are allowed,

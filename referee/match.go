@@ -167,6 +167,7 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 		workers = []int{AnyCore}
 	}
 	workers = workers[:min(len(workers), s.last-s.first)]
+	players := &cores.Players{Low: m.Low}
 	stop := context.AfterFunc(ctx, s.wake)
 	defer stop()
 	for i, core := range workers {
@@ -174,13 +175,13 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 		for r := s.first + i; r < s.last; r += len(workers) {
 			rotations = append(rotations, r)
 		}
-		group.Go(func() error { return m.worker(ctx, s, rotations, core) })
+		group.Go(func() error { return m.worker(ctx, s, rotations, core, players) })
 	}
 	return group.Wait()
 }
 
 // worker plays some of the rotations on one thread, with which its bots end.
-func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int) error {
+func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *cores.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := pin(core); err != nil {
 		return err
@@ -190,7 +191,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			return err
 		}
 	}
-	watch := cores.Open(core, Cores())
+	watch := cores.Open(core, Cores(), players)
 	defer watch.Close()
 	busy := func() { s.busy(watch.Busy()) }
 	tables := make(map[int]*table, len(rotations))

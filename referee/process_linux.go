@@ -99,7 +99,8 @@ func (p *process) Send(lines []byte, deadline time.Time) (sent int, err error) {
 		case 0:
 			sent += n
 		case unix.EAGAIN:
-			if err := p.awaitRoom(time.Until(deadline)); err != nil || p.deaf {
+			now := time.Now()
+			if err := p.awaitRoom(deadline.Sub(now), p.read(now)); err != nil || p.deaf {
 				return sent, err
 			}
 		case unix.EINTR:
@@ -120,7 +121,7 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			return line, now, err
 		}
 		if left := deadline.Sub(now); left > 0 && !p.exited && !p.deaf {
-			left = min(left, p.turn.read(now), stopSlice)
+			left = min(left, p.read(now), stopSlice)
 			if err := p.await(left); err != nil {
 				return nil, now, err
 			}
@@ -218,15 +219,15 @@ func (p *process) watchFor(fd int, events uint32) error {
 }
 
 // awaitRoom sleeps like await until a bot's full pipe can be written to. It is a fault if
-// that does not happen in time.
-func (p *process) awaitRoom(left time.Duration) error {
+// that does not happen in the time that is left.
+func (p *process) awaitRoom(left, most time.Duration) error {
 	p.filled = true
 	fds := [3]unix.PollFd{
 		{Fd: int32(p.stdin), Events: unix.POLLOUT},
 		{Fd: int32(p.stderr), Events: unix.POLLIN},
 		{Fd: int32(p.pidfd), Events: unix.POLLIN},
 	}
-	slice := min(max(0, left), stopSlice)
+	slice := min(max(0, left), most)
 	ts := unix.NsecToTimespec(slice.Nanoseconds())
 	n, err := unix.Ppoll(fds[:], &ts, nil)
 	if err != nil && err != unix.EINTR {
@@ -337,7 +338,7 @@ func (p *process) Stderr() []byte {
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for now := time.Now(); !p.exited; {
-		left := min(deadline.Sub(now), p.turn.read(now))
+		left := min(deadline.Sub(now), p.read(now))
 		if left <= 0 {
 			return
 		}

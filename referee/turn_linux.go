@@ -14,8 +14,10 @@ import (
 type turnTime struct {
 	watch *cores.Watch   // nil tells nothing
 	since time.Time      // when the turn began; zero between turns
-	due   time.Time      // of the first reading
-	first *cores.Reading // nil before
+	due   time.Time      // when the counters are read next
+	first *cores.Reading // of the turn; nil before
+	last  *cores.Reading // when the bot was last seen asleep; else the first one
+	lost  cores.Lost     // from the first reading to the last one
 
 	looked    time.Time     // when the last sleep began
 	overslept time.Duration // how much longer than asked the referee has slept since the first reading
@@ -24,8 +26,9 @@ type turnTime struct {
 
 	own time.Duration // the bot's CPU time at the beginning; -1 if it was not read
 
-	searched time.Duration // how long the turn is when the bot's hidden processes are looked for again
-	hidden   time.Duration // what they may have used
+	searched time.Duration         // how long the turn is when the bot's hidden processes are looked for again
+	hidden   time.Duration         // what they may have used in the turn
+	strays   map[int]time.Duration // what each had used when it was seen last
 }
 
 // firstReading is when the counters are read first in a turn, or a tenth of its time where that is
@@ -33,26 +36,38 @@ type turnTime struct {
 const firstReading = 5 * time.Millisecond
 
 func (t *turnTime) begin(now time.Time, left time.Duration) {
-	t.since, t.due, t.first = now, now.Add(min(firstReading, left/10)), nil
-	t.overslept, t.own, t.searched, t.hidden = 0, -1, 0, 0
+	*t = turnTime{watch: t.watch, since: now, due: now.Add(min(firstReading, left/10)), own: -1, waits: t.waits, strays: t.strays}
 	t.waits.Begin(now)
 }
 
 func (t *turnTime) end() { t.since = time.Time{} }
 
 // read reads the counters if it is time for that, and returns how long the referee may sleep.
-func (t *turnTime) read(now time.Time) time.Duration {
-	if t.watch == nil || t.since.IsZero() || t.first != nil {
+func (p *process) read(now time.Time) time.Duration {
+	t := &p.turn
+	if t.watch == nil || t.since.IsZero() {
 		return stopSlice
 	}
 	if left := t.due.Sub(now); left > 0 {
 		return left
 	}
-	if now.Sub(t.due) > firstReading {
-		t.watch.Delayed()
+	late := now.Sub(t.due)
+	t.due = now.Add(stopSlice)
+	switch {
+	case t.first == nil:
+		if late > firstReading {
+			t.watch.Delayed()
+		}
+		t.first = t.watch.Read(now)
+		t.last, t.overslept = t.first, 0
+	case len(p.ready()) == 0:
+		// All of its waits are counted, and none of them is time in which it sleeps from now on.
+		if to := t.watch.Read(now); to != nil {
+			t.lost = t.lost.Plus(t.watch.Lost(p, t.last, to, 0, 0))
+			t.last = to
+			t.waits.Begin(now)
+		}
 	}
-	t.first = t.watch.Read(now)
-	t.overslept = 0
 	return stopSlice
 }
 
@@ -70,7 +85,7 @@ func (p *process) observe(w *cores.Watch, first *cores.Reading) {
 	w.Add(p)
 	if first != nil {
 		p.turn.begin(first.At, 0)
-		p.turn.first = first
+		p.turn.first, p.turn.last = first, first
 	}
 }
 
@@ -109,23 +124,26 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 	} else {
 		unseen = t.waits.Longest(ready, now)
 	}
-	lost := t.watch.Lost(p, t.first, to, unread, unseen)
+	lost := t.lost.Plus(t.watch.Lost(p, t.last, to, unread, unseen))
 	if lost.Most > 0 && p.sandbox == nil {
 		if answered || turn >= t.searched { // which takes long
-			t.searched, t.hidden = 2*turn, p.hidden(turn)
+			t.searched, t.hidden = 2*turn, min(turn, t.hidden+p.hidden(turn))
 		}
 		lost.Known, lost.Most = max(0, lost.Known-t.hidden), max(0, lost.Most-t.hidden)
 	}
 	// Before the first reading nothing is known. It was delayed, or the bot lost time after it: then
-	// the bot is believed to have lost all of the time before it that it has not used. But a bot that
-	// did not read its input has delayed the reading by itself.
+	// the bot is believed to have lost as much of the time before it, of what it has not used. But a
+	// bot that did not read its input has delayed the reading by itself.
 	before := t.first.At.Sub(since)
-	if !p.filled && before > 0 && (lost.Known > 0 || before > 2*firstReading) {
+	if before <= 2*firstReading {
+		before = min(before, lost.Known)
+	}
+	if !p.filled && before > 0 {
 		had, _ := t.first.Of(p)
 		before = max(0, before-t.used(had.CPU))
 		lost.Known, lost.Most = lost.Known+before, lost.Most+before
 	}
-	stopped := max(0, t.overslept-held)
+	stopped := max(0, t.overslept-held-lost.Stolen)
 	lost.Known, lost.Most = min(turn, lost.Known+stopped), min(turn, lost.Most+stopped)
 	if lost.Known > 0 {
 		t.watch.Gave(t.first, to)
@@ -142,13 +160,13 @@ func (t *turnTime) used(cpu time.Duration) time.Duration {
 	return max(0, cpu-t.own)
 }
 
-// cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
-// which is read at the beginning of turns.
+// cpu returns the CPU time of the bot.
 func (p *process) cpu() time.Duration {
 	if p.sandbox != nil {
 		return p.sandbox.CPU()
 	}
-	return cores.Own(p.pid)
+	t, _ := p.Time()
+	return t.CPU
 }
 
 // Time returns what the bot has had of the processors.
@@ -173,17 +191,19 @@ func (p *process) ready() cores.Threads {
 	return cores.Ready(p.pid)
 }
 
-// hidden returns what processes may have used that a bot without a sandbox has started and that
-// are no longer its descendants: all of the turn where it ignores the end of some.
+// hidden returns what processes have used since they were seen last that a bot without a sandbox has
+// started and that are no longer its descendants: all of the turn where it ignores the end of some.
 func (p *process) hidden(turn time.Duration) (sum time.Duration) {
 	if cores.Forgets(p.pid) {
 		return turn
 	}
-	ours := proc.Below(p.pid)
+	ours, strays := proc.Below(p.pid), map[int]time.Duration{}
+	defer func() { p.turn.strays = strays }()
 	for _, pid := range proc.Marked(tagName + "=" + p.tag) {
 		if !slices.Contains(ours, pid) {
 			t, _ := cores.OfProcess(pid)
-			sum += t.CPU
+			sum += t.CPU - p.turn.strays[pid]
+			strays[pid] = t.CPU
 		}
 	}
 	return sum

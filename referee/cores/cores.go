@@ -2,6 +2,7 @@
 package cores
 
 import (
+	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/internal/proc"
@@ -75,7 +76,17 @@ type Counts struct {
 	Idle   time.Duration // of the cores, together
 	Stolen time.Duration // from the cores, together, by other virtual machines
 	Held   time.Duration // back by a quota of this program's cgroups
-	Waited time.Duration // by the thread of the worker, for a core
+	Worked time.Duration // by the thread of the worker
+	Waited time.Duration // by that thread, for a core
+}
+
+// Players are bots that share cores. Their methods are for all workers.
+type Players struct {
+	Low bool // they have the lowest priority
+
+	mu   sync.Mutex
+	all  map[Player]bool
+	gone time.Duration // what players have used that were removed
 }
 
 // Watch tells for how long the bots of one worker could not use a core because of others. Its
@@ -83,16 +94,15 @@ type Counts struct {
 type Watch struct {
 	counters Counters
 	cores    int
-	players  map[Player]bool
-	gone     time.Duration // what players have used that were removed
+	players  *Players
 
 	used, wall time.Duration // by others, of the cores, where bots have got credit
 	delayed    bool          // the worker was kept from a core when it wanted to read the counters
 }
 
-// New returns a Watch of so many cores.
-func New(c Counters, cores int) *Watch {
-	return &Watch{counters: c, cores: cores, players: map[Player]bool{}}
+// New returns a Watch of so many cores, on which these players play and those that are added.
+func New(c Counters, cores int, p *Players) *Watch {
+	return &Watch{counters: c, cores: cores, players: p}
 }
 
 // Close ends the Watch.
@@ -104,17 +114,28 @@ func (w *Watch) Close() {
 
 // Add adds a bot when it starts.
 func (w *Watch) Add(p Player) {
-	if w != nil {
-		w.players[p] = true
+	if w == nil {
+		return
 	}
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	if w.players.all == nil {
+		w.players.all = map[Player]bool{}
+	}
+	w.players.all[p] = true
 }
 
 // Remove removes a bot before it ends.
 func (w *Watch) Remove(p Player) {
-	if w != nil && w.players[p] {
+	if w == nil {
+		return
+	}
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	if w.players.all[p] {
 		t, _ := p.Time()
-		w.gone += t.CPU
-		delete(w.players, p)
+		w.players.gone += t.CPU
+		delete(w.players.all, p)
 	}
 }
 
@@ -122,7 +143,7 @@ func (w *Watch) Remove(p Player) {
 type Reading struct {
 	At time.Time
 	Counts
-	bots time.Duration // what the worker's bots have used
+	bots time.Duration // what the players have used
 	of   map[Player]Time
 }
 
@@ -135,8 +156,10 @@ func (w *Watch) Read(now time.Time) *Reading {
 	if err != nil {
 		return nil
 	}
-	r := &Reading{At: now, Counts: counts, bots: w.gone, of: make(map[Player]Time, len(w.players))}
-	for p := range w.players {
+	w.players.mu.Lock()
+	defer w.players.mu.Unlock()
+	r := &Reading{At: now, Counts: counts, bots: w.players.gone, of: make(map[Player]Time, len(w.players.all))}
+	for p := range w.players.all {
 		t, ok := p.Time()
 		if ok {
 			r.of[p] = t
@@ -157,6 +180,13 @@ type Lost struct {
 	Known time.Duration // for certain
 	// Most adds a wait that may still go on. The kernel counts a wait only when it ends.
 	Most time.Duration
+	// Stolen is what other virtual machines took; Known has it, too.
+	Stolen time.Duration
+}
+
+// Plus returns what a bot has lost in two parts of a time.
+func (l Lost) Plus(m Lost) Lost {
+	return Lost{l.Known + m.Known, l.Known + m.Most, l.Stolen + m.Stolen}
 }
 
 // Lost returns what a bot has lost since a reading. It is nothing where the kernel does not tell.
@@ -180,18 +210,22 @@ func (w *Watch) Lost(p Player, from, to *Reading, unread, unseen time.Duration) 
 		// How long threads waited that have ended is not counted. Among so many that share a core
 		// fairly each has waited at most so much longer than it has run.
 		waited += ended * time.Duration(w.counters.Running())
+		if w.players.Low {
+			waited = wall
+		}
 	}
 	// With a whole core of its own a bot has lost nothing, however long its threads wait for one another.
 	most := min(others+held, wall-(self.CPU-was.CPU))
 	known := max(0, min(most, waited))
-	return Lost{Known: known + stolen, Most: max(known, min(most, waited+unseen)) + stolen}
+	return Lost{Known: known + stolen, Most: max(known, min(most, waited+unseen)) + stolen, Stolen: stolen}
 }
 
 // others returns what others have used of the cores between two readings: what was neither idle nor
-// used by the worker's bots. The worker is another: it rests while a bot thinks, but for readings.
+// used by the players, nor by the worker, which rests while a bot thinks, but for readings and for what
+// the bot has it read.
 func (w *Watch) others(from, to *Reading) time.Duration {
 	wall := to.At.Sub(from.At) * time.Duration(w.cores)
-	return max(0, wall-(to.Idle-from.Idle)-(to.bots-from.bots)-max(0, to.Stolen-from.Stolen))
+	return max(0, wall-(to.Idle-from.Idle)-(to.bots-from.bots)-(to.Worked-from.Worked)-max(0, to.Stolen-from.Stolen))
 }
 
 // Gave notes that a bot got credit for what others did between two readings.

@@ -31,7 +31,7 @@ type kernel struct {
 func Check(all []int) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	w := Open(Any, all)
+	w := Open(Any, all, new(Players))
 	if w == nil {
 		return fmt.Errorf("this kernel does not tell for whom the cores worked: /proc/stat or schedstat is missing")
 	}
@@ -40,11 +40,12 @@ func Check(all []int) error {
 }
 
 // Open returns the Watch of the calling worker, which is locked to its thread; nil where the
-// kernel does not count what is needed. Any core means all of those given.
-func Open(core int, all []int) *Watch {
+// kernel does not count what is needed. Any core means all of those given; the players are then those
+// of all workers that may use them.
+func Open(core int, all []int, players *Players) *Watch {
 	k := &kernel{cores: all}
 	if core != Any {
-		k.cores = []int{core}
+		k.cores, players = []int{core}, &Players{Low: players.Low}
 	}
 	if len(k.cores) == 0 {
 		return nil
@@ -58,11 +59,11 @@ func Open(core int, all []int) *Watch {
 		return nil
 	}
 	k.buf = make([]byte, 128*(2+slices.Max(k.cores)))
-	if _, err := k.Read(); err != nil {
+	if c, err := k.Read(); err != nil || c.Worked == 0 { // a kernel may have the files and not count
 		k.Close()
 		return nil
 	}
-	return New(k, len(k.cores))
+	return New(k, len(k.cores), players)
 }
 
 func (k *kernel) Close() {
@@ -97,7 +98,7 @@ func (k *kernel) Read() (c Counts, err error) {
 		return c, err
 	}
 	if f := bytes.Fields(k.buf[:n]); len(f) > 1 {
-		c.Waited = time.Duration(number(f[1]))
+		c.Worked, c.Waited = time.Duration(number(f[0])), time.Duration(number(f[1]))
 	}
 	for _, file := range quotas() {
 		c.Held += sandbox.Held(file)

@@ -37,6 +37,7 @@ func TestLost(t *testing.T) {
 		counts      Counts // of the second
 		opponent    time.Duration
 		self        Time
+		low         bool
 		unread      time.Duration // its answer may have been there
 		unseen      time.Duration // it may wait for a core
 		known, most time.Duration
@@ -54,24 +55,26 @@ func TestLost(t *testing.T) {
 		{name: "its opponent ran", cores: 1, opponent: 700 * ms, self: self(300*ms, 700*ms)},
 		{name: "its opponent and others ran", cores: 1, opponent: 500 * ms, self: self(300*ms, 700*ms), known: 200 * ms, most: 200 * ms},
 		{name: "children that have ended may have waited", cores: 1, self: Time{CPU: 300 * ms, Alive: 0}, known: 700 * ms, most: 700 * ms},
+		{name: "children that have ended had the lowest priority", cores: 1, self: Time{CPU: 30 * ms}, low: true, known: 970 * ms, most: 970 * ms},
 		{name: "a child that has ended has run too little to have waited for long", cores: 1, self: Time{CPU: 20 * ms}, known: 100 * ms, most: 100 * ms},
 		{name: "the hypervisor stole", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(700*ms, 0), known: 300 * ms, most: 300 * ms},
 		{name: "the hypervisor stole and others ran", cores: 1, counts: Counts{Stolen: 300 * ms}, self: self(500*ms, 200*ms), known: 500 * ms, most: 500 * ms},
 		{name: "a quota held it back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 800*ms), known: 800 * ms, most: 800 * ms},
 		{name: "a quota held others back", cores: 1, counts: Counts{Idle: 800 * ms, Held: 800 * ms}, self: self(200*ms, 0)},
+		{name: "it had the worker read for it", cores: 1, counts: Counts{Worked: 400 * ms}, self: self(600*ms, 400*ms)},
 		{name: "others ran on both cores", cores: 2, self: self(500*ms, 500*ms), known: 500 * ms, most: 500 * ms},
 		{name: "others ran on the other core", cores: 2, self: self(1000*ms, 3000*ms)},
 		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: Counts{Idle: 200 * ms}, self: self(800*ms, 300*ms)},
 	} {
 		counters, bot, other := &counted{running: 5}, &player{}, &player{}
-		w := New(counters, c.cores)
+		w := New(counters, c.cores, &Players{Low: c.low})
 		w.Add(bot)
 		w.Add(other)
 		now := time.Unix(0, 0)
 		from := w.Read(now)
 		counters.Counts, bot.time, other.time = c.counts, c.self, self(c.opponent, 0)
 		to := w.Read(now.Add(time.Second))
-		if got := w.Lost(bot, from, to, c.unread, c.unseen); got != (Lost{Known: c.known, Most: c.most}) {
+		if got := w.Lost(bot, from, to, c.unread, c.unseen); got != (Lost{c.known, c.most, c.counts.Stolen}) {
 			t.Errorf("%s: it has lost %v, at most %v; want %v, %v", c.name, got.Known, got.Most, c.known, c.most)
 		}
 	}
@@ -80,7 +83,7 @@ func TestLost(t *testing.T) {
 // What a bot has lost counts from its own first reading, whoever starts after it.
 func TestFirstReadings(t *testing.T) {
 	early, late := &player{}, &player{}
-	w := New(&counted{}, 1)
+	w := New(&counted{}, 1, new(Players))
 	w.Add(early)
 	first := w.Read(time.Unix(0, 0))
 	early.time.Waited = 600 * time.Millisecond
@@ -92,10 +95,24 @@ func TestFirstReadings(t *testing.T) {
 	}
 }
 
+// A bot's processes that play for another worker are not others, where both use the same cores.
+func TestPlayersOfAllWorkers(t *testing.T) {
+	bot, partner := &player{}, &player{}
+	all := new(Players)
+	w := New(&counted{}, 1, all)
+	w.Add(bot)
+	New(&counted{}, 1, all).Add(partner)
+	from := w.Read(time.Unix(0, 0))
+	partner.time.CPU, bot.time = 700*time.Millisecond, Time{CPU: 200 * time.Millisecond, Alive: 200 * time.Millisecond, Waited: 800 * time.Millisecond}
+	if got := w.Lost(bot, from, w.Read(time.Unix(1, 0)), 0, 0); got.Known != 100*time.Millisecond {
+		t.Errorf("it has lost %v", got)
+	}
+}
+
 // What bots have used that were removed is not that of others.
 func TestRemoved(t *testing.T) {
 	bot, gone := &player{}, &player{}
-	w := New(&counted{}, 1)
+	w := New(&counted{}, 1, new(Players))
 	w.Add(bot)
 	w.Add(gone)
 	from := w.Read(time.Unix(0, 0))
@@ -111,7 +128,7 @@ func TestRemoved(t *testing.T) {
 // Where the kernel does not tell, a bot has lost nothing.
 func TestUnknown(t *testing.T) {
 	counters, bot := &counted{}, &player{unknown: true}
-	w := New(counters, 1)
+	w := New(counters, 1, new(Players))
 	w.Add(bot)
 	from := w.Read(time.Unix(0, 0))
 	bot.time.Waited = time.Second
@@ -139,7 +156,7 @@ func TestUnknown(t *testing.T) {
 // Busy is what others used of the cores while bots got credit.
 func TestBusy(t *testing.T) {
 	counters := &counted{}
-	w := New(counters, 2)
+	w := New(counters, 2, new(Players))
 	from := w.Read(time.Unix(0, 0))
 	counters.Idle = 1200 * time.Millisecond
 	w.Gave(from, w.Read(time.Unix(1, 0)))

@@ -18,7 +18,7 @@ import (
 
 func TestScreen(t *testing.T) {
 	illegal := &referee.Fault{Ply: 5, Code: protocol.Illegal, Text: `"7o" is not one of the listed moves`}
-	timeout := &referee.Fault{Ply: 4, Code: protocol.Timeout, Text: "no move within 1000 ms"}
+	timeout := &referee.Fault{Ply: 4, Code: protocol.Timeout, Text: "no move within 1000 ms", Credit: 340}
 	three := map[string]string{"players": "3"}
 	small := map[string]string{"size": "4"}
 	for name, c := range map[string]struct {

@@ -120,7 +120,11 @@ func (s *Screen) faultText(f referee.Fault) string {
 	if f.Seat >= 0 && f.Seat < len(s.Game.Replay.Seats) {
 		name = draw.Clean(s.Game.Replay.Seats[f.Seat].Name)
 	}
-	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s", name, f.Seat, f.Code, draw.Clean(f.Text))
+	credit := ""
+	if f.Credit > 0 {
+		credit = fmt.Sprintf(" (after %.3f ms of credit)", f.Credit)
+	}
+	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", name, f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
 // thoughts shows what a bot wrote about its move, unless another seat's view is shown.
