@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -87,6 +88,13 @@ func company(what map[string]int) error {
 	}
 	for range what["threads"] {
 		go forever()
+	}
+	if ms := what["crowd"]; ms > 0 {
+		var group sync.WaitGroup
+		for range 64 {
+			group.Go(func() { work(time.Duration(ms) * time.Millisecond / 64) })
+		}
+		group.Wait()
 	}
 	if what["forgotten"] > 0 {
 		signal.Ignore(syscall.SIGCHLD) // the kernel forgets them, too
@@ -222,6 +230,21 @@ func TestClocksBusyCore(t *testing.T) {
 	}
 }
 
+// Clocks: on a core that nobody else uses a bank pays for all that a bot works and sleeps.
+func TestClocksIdleCore(t *testing.T) {
+	for _, h := range holds(t, true) {
+		m := labours(t, h.sandbox, "sleep=200 work=300", "")
+		m.Clock = Clock{Bank: time.Minute, Margin: 200 * time.Millisecond, Startup: time.Minute}
+		r := keep(m)
+		if err := m.Play(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if first := r.games[0].Moves[0]; first.Credit > 10 || first.MS < 500 {
+			t.Errorf("%s: the first move took %v ms, %v of them credit", h.name, first.MS, first.Credit)
+		}
+	}
+}
+
 // Clocks: a bot that is late by its own doing, or by its opponent's, has a fault, whoever else uses
 // the core, and no game is void.
 func TestClocksOwnLateness(t *testing.T) {
@@ -246,6 +269,7 @@ func TestClocksOwnLateness(t *testing.T) {
 			{"children that nobody waits for", "forgotten=8 work=500", "", false, true},
 			{"works before its turn", "ponder=1 work=1500", "", true, true},
 			{"works before its turn, then sleeps", "ponder=1 sleep=2500", "", true, true},
+			{"many threads for a while, then sleep", "crowd=150 sleep=2500", "", true, true},
 			{"stops itself", "stop=2500", "", true, true},
 			{"an opponent that ponders", "work=800", "ponder=1", false, h.sandbox == nil || !h.sandbox.Freeze},
 			{"an opponent that does not", "work=500", "", false, false},
