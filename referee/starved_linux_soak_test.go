@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,14 +32,14 @@ func init() {
 // such as "work=300 sleep=20": so many milliseconds of sleep, then of work of its own, with so many
 // children, daemons or threads that work without end, with children that end and that nobody waits
 // for, after a child that works for so many milliseconds, or, from the start, with a thread that
-// ponders; or it has a child stop it for so many milliseconds.
+// ponders, always or before the turn; or it has a child stop it for so many milliseconds.
 func labour(does string) error {
 	what := map[string]int{}
 	for _, word := range strings.Fields(does) {
 		key, value, _ := strings.Cut(word, "=")
 		what[key], _ = strconv.Atoi(value)
 	}
-	started := false
+	var asked atomic.Bool
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		words := strings.Fields(lines.Text())
 		switch words[0] {
@@ -46,10 +47,16 @@ func labour(does string) error {
 			if what["ponder"] > 0 {
 				go forever()
 			}
+			if what["before"] > 0 {
+				go func() {
+					for !asked.Load() {
+						work(time.Millisecond)
+					}
+				}()
+			}
 			fmt.Println("ready labour 1")
 		case "turn":
-			if !started {
-				started = true
+			if !asked.Swap(true) {
 				if err := company(what); err != nil {
 					return err
 				}
@@ -268,7 +275,7 @@ func TestClocksOwnLateness(t *testing.T) {
 			{"threads on a busy core", "threads=8 work=1500", "", true, true},
 			{"children that nobody waits for", "forgotten=8 work=500", "", false, true},
 			{"works before its turn", "ponder=1 work=1500", "", true, true},
-			{"works before its turn, then sleeps", "ponder=1 sleep=2500", "", true, true},
+			{"works before its turn, then sleeps", "before=1 sleep=2500", "", true, true},
 			{"many threads for a while, then sleep", "crowd=150 sleep=2500", "", true, true},
 			{"stops itself", "stop=2500", "", true, true},
 			{"an opponent that ponders", "work=800", "ponder=1", false, h.sandbox == nil || !h.sandbox.Freeze},
