@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,11 +173,13 @@ const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
 func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
-	if len(g.Faults) == 0 {
+	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
+	faults := slices.DeleteFunc(slices.Clone(g.Faults), func(f referee.Fault) bool { return ours(f) && !ladder.HouseFailed(f) })
+	if len(faults) == 0 {
 		return nil
 	}
-	f := g.Faults[0]
-	if g.Bots[f.Seat] != 0 {
+	f := faults[0]
+	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %w", t.name, errHouse, &f)
 	}
 	c, err := s.circumstances(t, g, f)
