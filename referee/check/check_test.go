@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
@@ -214,4 +216,47 @@ func deaf(b *beginner) {
 		time.Sleep(time.Hour)
 		return ""
 	}
+}
+
+// What others take from a bot is not the check's time: no game is left out for it, and it is no slow
+// start. Whoever asked for the check is told the rest.
+func TestCreditTakesNoTime(t *testing.T) {
+	const hold = 20 * time.Second
+	var own time.Duration
+	reports := checked(t, []checkup{{"held", "@first", func(in io.Reader, out, _ io.Writer) error {
+		held := func() {
+			out.(referee.Holder).Hold(true)
+			time.Sleep(hold)
+			out.(referee.Holder).Hold(false)
+		}
+		held()
+		return protocol.Serve(in, out, "held", "1", func(turn *protocol.Turn) protocol.Answer {
+			if turn.Ply < 2 {
+				held()
+			}
+			return protocol.Answer{Move: turn.Moves.At(0)}
+		})
+	}, func(o *Options) {
+		o.Clock, o.Time = referee.DefaultClock, hold
+		o.Yield = func(d time.Duration) error {
+			own = d
+			return nil
+		}
+	}}})
+	if r := reports["held"]; r.Verdict != OK || own > hold/10 {
+		t.Errorf("the check has taken %v:\n%s", own, summary(r))
+	}
+}
+
+// A check that is not to go on ends where the bot is sent lines.
+func TestYield(t *testing.T) {
+	kit.Slow(t)
+	over := errors.New("over")
+	o := Defaults()
+	o.start, o.Yield = startInside(playHouse("first")), func(time.Duration) error { return over }
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := Run(t.Context(), resolve(t, "@first"), o); !errors.Is(err, over) {
+			t.Errorf("the check ends with %v", err)
+		}
+	})
 }
