@@ -34,6 +34,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	o := s.Check
 	o.Clock, o.Outside, o.Served = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
+	o.Yield = s.yield
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
@@ -147,13 +148,12 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 			tally.Add(game)
 			return s.firstFault(t, game, log)
 		},
-		// The time of the stage is not the bot's then, and others may have used it up.
+		Watch: s.own.Watch,
+		Yield: func(context.Context) error { return s.yield(s.own.Sum()) },
 		Busy: func(used time.Duration) {
-			s.busy = true
 			fmt.Fprintf(log, "the machine is busy: other programs used %d of 1,000 ms\n", used.Milliseconds())
 		},
 		Void: func(deal, rotation int, err error) {
-			s.busy = true
 			fmt.Fprintf(log, "deal %d, rotation %d is void and will be played again: %v\n", deal, rotation, err)
 		},
 	}
