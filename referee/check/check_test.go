@@ -260,3 +260,19 @@ func TestYield(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes while a bot is waited for, but later than others made it, has come too late: the
+// bot is not said to be silent.
+func TestLateWithCredit(t *testing.T) {
+	reports := checked(t, []checkup{{"late", "@first", func(in io.Reader, out, _ io.Writer) error {
+		return protocol.Serve(in, out, "late", "1", func(turn *protocol.Turn) protocol.Answer {
+			time.Sleep(time.Second)
+			out.(referee.Holder).Hold(true)
+			time.Sleep(60 * time.Millisecond)
+			out.(referee.Holder).Hold(false)
+			time.Sleep(55 * time.Millisecond)
+			return protocol.Answer{Move: turn.Moves.At(0)}
+		})
+	}, func(o *Options) { o.Clock = referee.DefaultClock }}})
+	verdict{First, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
+}

@@ -177,7 +177,7 @@ func (t *table) ask() (rules.Move, error) {
 	for {
 		msg, line, at, credit, err := t.answer(limit, "the "+want)
 		if errors.Is(err, referee.ErrLate) {
-			return 0, t.silence(referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
+			return 0, t.silence(line, at.Sub(sent)-credit-left-t.clock.Margin, referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
 		}
 		if err != nil {
 			return 0, err

@@ -86,7 +86,7 @@ func (s *session) greet(began time.Time, limit referee.Limit) error {
 		msg, line, at, credit, err := s.answer(limit, "\"ready\"")
 		if errors.Is(err, referee.ErrLate) {
 			limit := s.run.Clock.Startup.Milliseconds()
-			return s.silence(fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
+			return s.silence(line, at.Sub(began)-credit-s.run.Clock.Startup, fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
 		}
 		if err != nil {
 			return err
