@@ -276,3 +276,27 @@ func TestLateWithCredit(t *testing.T) {
 	}, func(o *Options) { o.Clock = referee.DefaultClock }}})
 	verdict{First, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
 }
+
+// starving is a bot that others keep from the cores.
+type starving struct{ process }
+
+func (starving) Answer(referee.Limit) ([]byte, time.Time, time.Duration, error) {
+	return nil, time.Now(), 0, &referee.Starved{Bot: "mine"}
+}
+
+// A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
+func TestStarved(t *testing.T) {
+	kit.Slow(t)
+	o := Defaults()
+	serve := startInside(playHouse("first"))
+	o.start = func(ctx context.Context, b referee.Bot) (process, error) {
+		p, err := serve(ctx, b)
+		return starving{p}, err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Run(t.Context(), resolve(t, "@first"), o)
+		if _, ok := errors.AsType[*referee.Starved](err); !ok || r != nil {
+			t.Errorf("the check ends with %v, %v", r, err)
+		}
+	})
+}
