@@ -19,6 +19,7 @@ import (
 // with the thread.
 type Process struct {
 	driven
+	game   *game // in which it alone has a seat, and by whose rules it is judged
 	cores  *cores.Watch
 	closed bool  // whether its input is closed
 	ended  error // how it ended
@@ -40,39 +41,68 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Process{cores: cores.Open(AnyCore, Cores(), new(cores.Players))}
-	first := p.cores.Read(time.Now())
+	watch := cores.Open(AnyCore, Cores(), new(cores.Players))
+	first := watch.Read(time.Now())
 	c, err := begin(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
 	if err != nil {
-		p.cores.Close()
+		watch.Close()
 		dropScratch(scratch)
 		return nil, err
 	}
-	p.driven = c.(driven)
 	if c, ok := c.(*process); ok {
-		c.observe(p.cores, first)
+		c.observe(watch, first)
 	}
-	return p, nil
+	return drive(b, c.(driven), watch), nil
 }
 
-// Late judges a bot that has not answered by a time, or has answered now and after it, by the same
-// rule as a match, but without a limit of the credit. Its time began with the process, or the last
-// Begin. It returns the credit of an answer that is in time, or until when to wait for one; ok is
-// false if the bot is late by itself.
-func (p *Process) Late(since, due, now time.Time, answered bool) (credit time.Duration, until time.Time, ok bool) {
-	t := answerTime{since: since, due: due, credit: untimed}
-	v, credit, until := t.judge(now, p.Lost(since, now, answered), answered)
-	return credit, until, v != blamed
+func drive(b Bot, c driven, w *cores.Watch) *Process {
+	alone := &table{match: &Match{Bots: []Bot{b}}, told: func() {}, chairs: []*chair{{conn: c}}}
+	return &Process{driven: c, game: &game{table: alone}, cores: w}
+}
+
+// Limit is the time for an answer, with the credit that it can get.
+type Limit struct{ answerTime }
+
+// Limit returns the time for an answer of a bot that has so much left since a time.
+func (p *Process) Limit(since time.Time, left, margin time.Duration) Limit {
+	return Limit{p.game.given(0, since, left, margin)}
+}
+
+// Late judges a bot that has not answered in time, or has answered now and after it, by the rules of a
+// match. Its time began with the process, or the last Begin. It returns the credit, and until when to
+// wait for an answer. The error is ErrLate if the bot is late by itself, and *Starved if it would need
+// more credit than it can get.
+func (p *Process) Late(l Limit, now time.Time, answered bool) (credit time.Duration, until time.Time, err error) {
+	blamed := new(Fault)
+	credit, until, err = p.game.late(0, l.answerTime, now, answered, blamed)
+	if err == error(blamed) {
+		return credited(blamed.Credit), until, ErrLate
+	}
+	return credit, until, err
 }
 
 // Send writes lines, or pieces of lines. The error is a *Fault if the bot does not read
-// them by the deadline. If the bot has ended, the next Line reports it.
-func (p *Process) Send(lines []byte, deadline time.Time) error {
+// them in time, or *Starved. If the bot has ended, the next Line reports it.
+func (p *Process) Send(lines []byte, l Limit) error {
 	if p.closed {
 		return fmt.Errorf("referee: the input of the bot is closed")
 	}
-	_, err := p.driven.Send(lines, deadline)
-	return err
+	return p.game.write(0, lines, l.answerTime)
+}
+
+// Answer is as Line, but waits as long as the bot has time and credit. The credit is that of a line that
+// is late, or that did not come.
+func (p *Process) Answer(l Limit) (line []byte, at time.Time, credit time.Duration, err error) {
+	for deadline := l.due; ; {
+		line, at, err = p.Line(deadline)
+		answered := err == nil
+		if !errors.Is(err, ErrLate) && !(answered && at.After(l.due)) {
+			return line, at, 0, err
+		}
+		if credit, deadline, err = p.Late(l, at, answered); answered || err != nil {
+			return line, at, credit, err
+		}
+	}
 }
 
 // Line returns the next line of the bot, without its LF, valid until the next call, and

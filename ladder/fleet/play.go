@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/timba-arena/timba/protocol"
 	"slices"
 	"time"
 
@@ -122,13 +121,12 @@ func (m *Match) programs(ctx context.Context) ([]referee.Bot, error) {
 // does not play, for benchmarks.
 func (m *Match) Put(games []*referee.Game) { m.games = games }
 
-// done keeps a finished game. A fault of a house bot is a failure of the program: the match is
-// played again. But one that is late has lost the game as any bot has: a machine that is too slow
-// for it would be too slow again. A match in which a connection was lost ends with that game.
+// done keeps a finished game. Where a house bot has failed the match is played again. A match in which
+// a connection was lost ends with that game.
 func (m *Match) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
-		if m.Bots[slot].House != "" && f.Code != protocol.Timeout {
+		if m.Bots[slot].House != "" && ladder.HouseFailed(f) {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
 			return &Failure{Kind: FailedHouse, Version: m.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
 		}

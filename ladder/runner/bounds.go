@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/referee"
 )
 
 // Why a job is ended before its time.
@@ -136,22 +137,20 @@ func (r *Runner) hasRoom(j *job) bool {
 // share is a match that somebody asked for, between its goroutine and the runner's.
 type share struct {
 	job   *job
-	left  time.Duration // that it may play
-	since time.Time     // it has played
-	over  *time.Timer
+	left  time.Duration   // that it may take
+	own   referee.OwnTime // that it has taken
+	since time.Time       // it has played
+	over  func()          // ends it
 }
 
-func newShare(j *job, left time.Duration, over func()) *share {
-	return &share{job: j, left: left, since: time.Now(), over: time.AfterFunc(left, over)}
-}
-
-// yield pauses a match that has played for its slice.
+// yield ends a match that is over its time, and pauses one that has played for its slice.
 func (s *share) yield(ctx context.Context) error {
+	if s.own.Sum() > s.left {
+		s.over()
+	}
 	if time.Since(s.since) < s.job.slice {
 		return nil
 	}
-	s.over.Stop()
-	s.left -= time.Since(s.since)
 	s.job.report <- outcome{job: s.job, paused: true}
 	return s.wait(ctx)
 }
@@ -164,7 +163,6 @@ func (s *share) wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 	s.since = time.Now()
-	s.over.Reset(s.left)
 	return nil
 }
 

@@ -82,11 +82,21 @@ func (r *Runner) ProgramHere(ctx context.Context, j fleet.Job, slot int) (refere
 
 // playWatched plays what is left of a match, before those who watch it.
 func (r *Runner) playWatched(ctx context.Context, p *played, m *fleet.Match) error {
+	var watch func(referee.Position)
 	// Who plays from outside could be helped by what is seen of a deal in another rotation.
 	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
 		if w := r.Watch(p.Match, p.versions); w != nil {
-			m.Watch = w.Position
+			watch = w.Position
 			defer w.End()
+		}
+	}
+	m.Watch = watch
+	if s := p.share; s != nil {
+		m.Watch = func(p referee.Position) {
+			s.own.Watch(p)
+			if watch != nil {
+				watch(p)
+			}
 		}
 	}
 	return m.Play(ctx)
@@ -101,6 +111,7 @@ func (r *Runner) playShared(ctx context.Context, p *played, m *fleet.Match) erro
 		if !errors.Is(err, errMadeRoom) {
 			return err
 		}
+		s.left, s.own = s.left-s.own.Sum(), referee.OwnTime{} // with the game that it loses
 		s.job.report <- outcome{job: s.job, evicted: true}
 		if err := s.wait(ctx); err != nil {
 			return err

@@ -82,8 +82,7 @@ func (r *Runner) play(ctx context.Context, o *outcome) {
 		under, over := context.WithCancelCause(ctx)
 		defer over(nil)
 		ctx = under
-		p.share = newShare(o.job, r.timeLeft(m), func() { over(errOverTime) })
-		defer p.share.over.Stop()
+		p.share = &share{job: o.job, left: r.timeLeft(m), since: time.Now(), over: func() { over(errOverTime) }}
 	}
 	began := time.Now()
 	d, err := r.handOut(ctx, p, o)

@@ -31,7 +31,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// How long the stages may take.
+// How long the stages may take: check and trial by the bot's own time.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -125,9 +125,10 @@ type submission struct {
 	*Pipeline
 	version ladder.Version
 	core    int
-	work    string // a directory that is gone at the end
-	release func() // what is held of the build
-	busy    bool   // other programs have kept a bot of the trial from its core
+	work    string          // a directory that is gone at the end
+	release func()          // what is held of the build
+	own     referee.OwnTime // of the trial
+	most    time.Duration   // for the stage that runs
 	*made
 }
 
@@ -137,6 +138,7 @@ type stage struct {
 	name  string
 	state ladder.State
 	most  time.Duration
+	own   bool // of the bot's own time, by yield
 	run   func(*submission, context.Context, *transcript) (summary string, err error)
 }
 
@@ -150,10 +152,10 @@ const (
 
 func (p *Pipeline) stages() []stage {
 	return []stage{
-		{Unpack, ladder.Queued, UnpackTime, (*submission).unpack},
-		{Build, ladder.Building, BuildTime, (*submission).build},
-		{Check, ladder.Checking, CheckTime, (*submission).check},
-		{Trial, ladder.Trial, TrialTime, (*submission).trial},
+		{Unpack, ladder.Queued, UnpackTime, false, (*submission).unpack},
+		{Build, ladder.Building, BuildTime, false, (*submission).build},
+		{Check, ladder.Checking, CheckTime, true, (*submission).check},
+		{Trial, ladder.Trial, TrialTime, true, (*submission).trial},
 	}
 }
 
@@ -228,15 +230,20 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 	}
 	log := &transcript{}
 	log.hide(s.work+string(filepath.Separator), string(s.Dir)+string(filepath.Separator))
-	within, cancel := s.timeout(ctx, st.most)
-	defer cancel()
+	s.most = st.most
+	within := ctx
+	if !st.own {
+		var cancel context.CancelFunc
+		within, cancel = s.timeout(ctx, st.most)
+		defer cancel()
+	}
 	began := time.Now()
 	summary, err := st.run(s, within, log)
 	if err != nil && ctx.Err() != nil {
 		return false, ctx.Err() // begins again
 	}
-	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil && !s.busy {
-		err = refuse("it did not finish within %s", short(st.most))
+	if err != nil && errors.Is(err, context.DeadlineExceeded) && within.Err() != nil {
+		err = s.overtime()
 	}
 	var no *refusal
 	ours := err != nil && !errors.As(err, &no)
@@ -255,6 +262,17 @@ func (s *submission) do(ctx context.Context, st stage) (on bool, err error) {
 		return true, nil
 	}
 	return false, s.kept(s.Store.Fail(ctx, s.version.ID, fmt.Sprintf("%s: %s", st.name, firstLine(summary))))
+}
+
+// overtime refuses a bot whose stage takes longer than it may.
+func (s *submission) overtime() error { return refuse("it did not finish within %s", short(s.most)) }
+
+// yield refuses one that has taken so much time of its own in a stage, if that is too much.
+func (s *submission) yield(own time.Duration) error {
+	if own > s.most {
+		return s.overtime()
+	}
+	return nil
 }
 
 func verdict(err error) string {

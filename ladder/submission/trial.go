@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ func (s *submission) check(ctx context.Context, log *transcript) (string, error)
 	o := s.Check
 	o.Clock, o.Outside, o.Served = s.clock(), false, true // a stranger's bot never runs without the sandbox
 	o.Done = func(c check.Check) { c.WriteLine(log) }
+	o.Yield = s.yield
 	quick := ""
 	if o.Quick {
 		quick = " --quick"
@@ -146,13 +148,12 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 			tally.Add(game)
 			return s.firstFault(t, game, log)
 		},
-		// The time of the stage is not the bot's then, and others may have used it up.
+		Watch: s.own.Watch,
+		Yield: func(context.Context) error { return s.yield(s.own.Sum()) },
 		Busy: func(used time.Duration) {
-			s.busy = true
 			fmt.Fprintf(log, "the machine is busy: other programs used %d of 1,000 ms\n", used.Milliseconds())
 		},
 		Void: func(deal, rotation int, err error) {
-			s.busy = true
 			fmt.Fprintf(log, "deal %d, rotation %d is void and will be played again: %v\n", deal, rotation, err)
 		},
 	}
@@ -172,11 +173,13 @@ const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
 func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
-	if len(g.Faults) == 0 {
+	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
+	faults := slices.DeleteFunc(slices.Clone(g.Faults), func(f referee.Fault) bool { return ours(f) && !ladder.HouseFailed(f) })
+	if len(faults) == 0 {
 		return nil
 	}
-	f := g.Faults[0]
-	if g.Bots[f.Seat] != 0 {
+	f := faults[0]
+	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %w", t.name, errHouse, &f)
 	}
 	c, err := s.circumstances(t, g, f)

@@ -24,7 +24,7 @@ type Options struct {
 	Seed     rules.Seed    // of all randomness
 	Clock    referee.Clock // the time for a move, the margin and the start-up time
 	Quick    bool          // test every option once instead of all pairs, and play fewer games
-	Time     time.Duration // no game is started after it
+	Time     time.Duration // no game is started after it; credit of the bot does not count
 	Patience time.Duration // how long to wait for a late answer, to find out why it is late
 	Outside  bool          // try a bot that fails in the sandbox without one
 	Served   bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
@@ -33,6 +33,9 @@ type Options struct {
 	// both may be nil.
 	Done     func(Check)
 	Progress func(done, all int)
+	// Yield, if set, is called before lines are sent, with how long the check has taken, without
+	// credit of the bot. An error ends the check.
+	Yield func(own time.Duration) error
 
 	start func(context.Context, referee.Bot) (process, error) // nil for start, except in tests
 }
@@ -72,7 +75,8 @@ type run struct {
 	program program.Program
 	report  *Report
 	began   time.Time
-	session *session // the running process, or nil
+	credit  time.Duration // of the bot, in all
+	session *session      // the running process, or nil
 	extras  extras
 	slowest time.Duration // slowest start
 	times   map[string]*timing
@@ -87,7 +91,8 @@ type timing struct {
 	took  []time.Duration
 }
 
-// Run checks a bot. An error is the context's or an internal failure, never the bot's.
+// Run checks a bot. An error is the context's, an internal failure, or *referee.Starved where the
+// machine is too busy: never the bot's.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
@@ -226,6 +231,9 @@ func (k *run) skipRest(after string) error {
 	}
 	return k.check(Output, k.output)
 }
+
+// own returns how long the check has taken, without the bot's credit.
+func (k *run) own() time.Duration { return time.Since(k.began) - k.credit }
 
 // use returns the running process, or a new one.
 func (k *run) use() (*session, error) {

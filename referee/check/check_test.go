@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
@@ -214,4 +216,87 @@ func deaf(b *beginner) {
 		time.Sleep(time.Hour)
 		return ""
 	}
+}
+
+// What others take from a bot is not the check's time: no game is left out for it, and it is no slow
+// start. Whoever asked for the check is told the rest.
+func TestCreditTakesNoTime(t *testing.T) {
+	const hold = 20 * time.Second
+	var own time.Duration
+	reports := checked(t, []checkup{{"held", "@first", func(in io.Reader, out, _ io.Writer) error {
+		held := func() {
+			out.(referee.Holder).Hold(true)
+			time.Sleep(hold)
+			out.(referee.Holder).Hold(false)
+		}
+		held()
+		return protocol.Serve(in, out, "held", "1", func(turn *protocol.Turn) protocol.Answer {
+			if turn.Ply < 2 {
+				held()
+			}
+			return protocol.Answer{Move: turn.Moves.At(0)}
+		})
+	}, func(o *Options) {
+		o.Clock, o.Time = referee.DefaultClock, hold
+		o.Yield = func(d time.Duration) error {
+			own = d
+			return nil
+		}
+	}}})
+	if r := reports["held"]; r.Verdict != OK || own > hold/10 {
+		t.Errorf("the check has taken %v:\n%s", own, summary(r))
+	}
+}
+
+// A check that is not to go on ends where the bot is sent lines.
+func TestYield(t *testing.T) {
+	kit.Slow(t)
+	over := errors.New("over")
+	o := Defaults()
+	o.start, o.Yield = startInside(playHouse("first")), func(time.Duration) error { return over }
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := Run(t.Context(), resolve(t, "@first"), o); !errors.Is(err, over) {
+			t.Errorf("the check ends with %v", err)
+		}
+	})
+}
+
+// An answer that comes while a bot is waited for, but later than others made it, has come too late: the
+// bot is not said to be silent.
+func TestLateWithCredit(t *testing.T) {
+	reports := checked(t, []checkup{{"late", "@first", func(in io.Reader, out, _ io.Writer) error {
+		return protocol.Serve(in, out, "late", "1", func(turn *protocol.Turn) protocol.Answer {
+			time.Sleep(time.Second)
+			out.(referee.Holder).Hold(true)
+			time.Sleep(60 * time.Millisecond)
+			out.(referee.Holder).Hold(false)
+			time.Sleep(55 * time.Millisecond)
+			return protocol.Answer{Move: turn.Moves.At(0)}
+		})
+	}, func(o *Options) { o.Clock = referee.DefaultClock }}})
+	verdict{First, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
+}
+
+// starving is a bot that others keep from the cores.
+type starving struct{ process }
+
+func (starving) Answer(referee.Limit) ([]byte, time.Time, time.Duration, error) {
+	return nil, time.Now(), 0, &referee.Starved{Bot: "mine"}
+}
+
+// A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
+func TestStarved(t *testing.T) {
+	kit.Slow(t)
+	o := Defaults()
+	serve := startInside(playHouse("first"))
+	o.start = func(ctx context.Context, b referee.Bot) (process, error) {
+		p, err := serve(ctx, b)
+		return starving{p}, err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r, err := Run(t.Context(), resolve(t, "@first"), o)
+		if _, ok := errors.AsType[*referee.Starved](err); !ok || r != nil {
+			t.Errorf("the check ends with %v, %v", r, err)
+		}
+	})
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
@@ -69,8 +68,8 @@ func (k *run) playMany() error {
 			continue
 		}
 		// The other half of the time is for the checks that follow.
-		g.until = k.began.Add(k.Time / 2)
-		if time.Now().After(g.until) {
+		g.until = k.Time / 2
+		if k.own() > g.until {
 			break
 		}
 		if err := k.playOne(g, name); errors.Is(err, errTime) {

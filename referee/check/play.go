@@ -22,7 +22,7 @@ type game struct {
 	seed    rules.Seed // of the deal, the others' moves and the bot's own seed
 	clock   referee.Clock
 	style   style
-	until   time.Time // when to stop it early; never if zero
+	until   time.Duration // after how much of the check's own time to stop it early; 0: never
 }
 
 // style is how the lines of a game differ from what the referee sends today.
@@ -98,7 +98,7 @@ func (t *table) run(others *rules.Rand) error {
 			return t.end(rules.Ranks(t.variant, t.state.Points()))
 		}
 		two := rules.Sides(t.variant) == 2
-		late := !t.until.IsZero() && time.Now().After(t.until)
+		late := t.until != 0 && t.session.run.own() > t.until
 		switch {
 		case two && (late || t.style.faults && t.now.Turns == 2 || t.state.Ply() >= longest):
 			return t.breakOff()
@@ -139,7 +139,7 @@ func (t *table) breakOff() error {
 
 func (t *table) end(ranks []int) error {
 	t.out = protocol.AppendEnd(t.out, ranks, t.state.Points())
-	err := t.tell(time.Now().Add(t.clock.Margin + time.Second))
+	err := t.tell(t.proc.Limit(time.Now(), 0, t.clock.Margin+time.Second))
 	t.did("the end of the game", fault.HeardEnd)
 	return err
 }
@@ -158,38 +158,26 @@ func (t *table) ask() (rules.Move, error) {
 	}
 	t.turnLines(left)
 	sent := time.Now()
-	deadline := sent.Add(left + t.clock.Margin)
+	limit := t.proc.Limit(sent, left, t.clock.Margin)
 	if t.style.step || t.style.pieces {
-		deadline = deadline.Add(time.Minute) // sending in this way takes time
+		limit = t.proc.Limit(sent, left, t.clock.Margin+time.Minute) // sending in this way takes time
 	}
-	if err := t.tell(deadline); err != nil {
+	if err := t.tell(limit); err != nil {
 		return 0, err
 	}
 	if t.style.step || t.style.pieces {
 		sent = time.Now()
-		deadline = sent.Add(left + t.clock.Margin)
+		limit = t.proc.Limit(sent, left, t.clock.Margin)
 		if err := t.proc.Begin(sent, left); err != nil {
 			return 0, err
 		}
 	}
-	due := deadline
 	t.did(fmt.Sprintf("the turn of ply %d", t.state.Ply()), 0)
 	want := fmt.Sprintf("move of ply %d", t.state.Ply())
 	for {
-		msg, line, at, err := t.read(deadline, "the "+want)
-		var credit time.Duration
-		if answered := err == nil; errors.Is(err, referee.ErrLate) || answered && at.After(due) {
-			var ok bool
-			if credit, deadline, ok = t.proc.Late(sent, due, at, answered); ok && !answered {
-				continue
-			} else if ok {
-				err = nil
-			} else {
-				err = referee.ErrLate
-			}
-		}
+		msg, line, at, credit, err := t.answer(limit, "the "+want)
 		if errors.Is(err, referee.ErrLate) {
-			return 0, t.silence(referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
+			return 0, t.silence(line, at.Sub(sent)-credit-left-t.clock.Margin, referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
 		}
 		if err != nil {
 			return 0, err
@@ -198,11 +186,7 @@ func (t *table) ask() (rules.Move, error) {
 		case protocol.Ready:
 			return 0, t.readyAgain(line)
 		case protocol.Move:
-			// A long think is worth a warning, and a bank pays for the bot's own time alone.
-			if took := at.Sub(sent); credit == 0 && (took > left/2 || t.clock.Bank != 0 && took > referee.LeastPaid) {
-				credit = t.proc.Lost(sent, at, true).Known
-			}
-			return t.answered(string(msg.Move), at.Sub(sent)-credit)
+			return t.answered(string(msg.Move), t.own(sent, at, credit))
 		}
 	}
 }
@@ -245,7 +229,8 @@ func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
 // allowed.
 func (s *session) early(until time.Time) error {
 	for {
-		msg, line, _, err := s.read(until, "")
+		line, _, err := s.proc.Line(until)
+		msg, err := s.parse(line, err, "")
 		if errors.Is(err, referee.ErrLate) {
 			return nil
 		}
@@ -262,7 +247,7 @@ func (s *session) early(until time.Time) error {
 }
 
 // tell sends the queued lines in the game's style.
-func (t *table) tell(deadline time.Time) error {
+func (t *table) tell(l referee.Limit) error {
 	out := t.out
 	if t.style.vary != nil {
 		out = nil
@@ -273,18 +258,18 @@ func (t *table) tell(deadline time.Time) error {
 	t.out = t.out[:0]
 	switch {
 	case t.style.step:
-		return t.tellSteps(out, deadline)
+		return t.tellSteps(out, l)
 	case t.style.pieces:
-		return t.tellPieces(out, deadline)
+		return t.tellPieces(out, l)
 	}
-	return t.send(out, deadline)
+	return t.send(out, l)
 }
 
 // tellSteps sends a line at a time and checks that the bot is silent after lines
 // that need no answer.
-func (t *table) tellSteps(out []byte, deadline time.Time) error {
+func (t *table) tellSteps(out []byte, l referee.Limit) error {
 	for line := range bytes.Lines(out) {
-		if err := t.send(line, deadline); err != nil {
+		if err := t.send(line, l); err != nil {
 			return err
 		}
 		words := bytes.Fields(line)
@@ -315,16 +300,16 @@ func (t *table) watches(kind string) bool {
 
 // tellPieces sends lines in pieces during the first moves, as a pipe may deliver
 // them.
-func (t *table) tellPieces(out []byte, deadline time.Time) error {
+func (t *table) tellPieces(out []byte, l referee.Limit) error {
 	if t.now.Turns >= 5 {
-		return t.send(out, deadline)
+		return t.send(out, l)
 	}
 	for line := range bytes.Lines(out) {
 		t.keep(false, line[:len(line)-1])
 	}
 	for len(out) > 0 {
 		n := min(len(out), 1+len(out)/3)
-		if err := t.proc.Send(out[:n], deadline); err != nil {
+		if err := t.proc.Send(out[:n], l); err != nil {
 			return t.blame(err, "")
 		}
 		if out = out[n:]; len(out) > 0 {

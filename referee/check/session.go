@@ -30,10 +30,12 @@ type session struct {
 // process is what a session needs of a *referee.Process.
 type process interface {
 	Begin(now time.Time, left time.Duration) error
-	Send(lines []byte, deadline time.Time) error
+	Limit(since time.Time, left, margin time.Duration) referee.Limit
+	Send(lines []byte, l referee.Limit) error
 	Line(deadline time.Time) (line []byte, at time.Time, err error)
+	Answer(l referee.Limit) (line []byte, at time.Time, credit time.Duration, err error)
 	Rest() []byte
-	Late(since, due, now time.Time, answered bool) (credit time.Duration, until time.Time, ok bool)
+	Late(l referee.Limit, now time.Time, answered bool) (credit time.Duration, until time.Time, err error)
 	Lost(since, now time.Time, answered bool) cores.Lost
 	Answered()
 	Stderr() []byte
@@ -67,39 +69,34 @@ func (k *run) launch() (*session, error) {
 	if s.proc, err = k.Options.start(k.ctx, k.program.Bot); err != nil {
 		return nil, s.blame(err, "")
 	}
-	due := began.Add(k.Clock.Startup)
-	if err := s.send(protocol.AppendGreeting(nil), due); err != nil {
+	limit := s.proc.Limit(began, k.Clock.Startup, 0)
+	if err := s.send(protocol.AppendGreeting(nil), limit); err != nil {
 		s.close()
 		return nil, err
 	}
-	if err := s.greet(began, due); err != nil {
+	if err := s.greet(began, limit); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *session) greet(began, due time.Time) error {
-	deadline := due
+func (s *session) greet(began time.Time, limit referee.Limit) error {
 	for {
-		msg, line, at, err := s.read(deadline, "\"ready\"")
+		msg, line, at, credit, err := s.answer(limit, "\"ready\"")
+		if errors.Is(err, referee.ErrLate) {
+			limit := s.run.Clock.Startup.Milliseconds()
+			return s.silence(line, at.Sub(began)-credit-s.run.Clock.Startup, fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
+		}
 		if err != nil {
-			if errors.Is(err, referee.ErrLate) {
-				_, until, ok := s.proc.Late(began, due, at, false)
-				if ok {
-					deadline = until
-					continue
-				}
-				limit := s.run.Clock.Startup.Milliseconds()
-				return s.silence(fault.Reason{Kind: fault.NoReady, Limit: limit}, fmt.Sprintf("no \"ready\" within %d ms", limit))
-			}
 			return err
 		}
 		switch msg.Verb {
 		case protocol.Ready:
+			took := s.own(began, at, credit)
 			s.proc.Answered()
 			s.did("its \"ready\"", 0)
-			s.run.started(at.Sub(began), msg)
+			s.run.started(took, msg)
 			return nil
 		case protocol.Move:
 			return s.fault(about(fault.MoveBeforeReady, line), fmt.Sprintf("%s came before \"ready\"", protocol.Quote(line)))
@@ -111,37 +108,61 @@ func (s *session) greet(began, due time.Time) error {
 func (s *session) did(last string, did fault.Did) { s.last, s.now.Did = last, did }
 
 // send writes lines. The next read reports a bot that has ended.
-func (s *session) send(lines []byte, deadline time.Time) error {
+func (s *session) send(lines []byte, l referee.Limit) error {
 	if err := s.run.ctx.Err(); err != nil {
 		return err // a bot that always answers never makes the referee wait, and look
+	}
+	if yield := s.run.Yield; yield != nil {
+		if err := yield(s.run.own()); err != nil {
+			return err
+		}
 	}
 	for line := range bytes.Lines(lines) {
 		s.keep(false, bytes.TrimSuffix(line, []byte("\n")))
 	}
-	if err := s.proc.Send(lines, deadline); err != nil {
+	if err := s.proc.Send(lines, l); err != nil {
 		return s.blame(err, "")
 	}
 	return nil
 }
 
-// read reads and parses a line of the bot; want is the expected answer, for the text
-// of a failure. The error is ErrLate, a *Failure if it is the bot's fault, or
-// internal.
-func (s *session) read(deadline time.Time, want string) (msg protocol.BotLine, line []byte, at time.Time, err error) {
-	line, at, err = s.proc.Line(deadline)
+// answer reads and parses a line of the bot, which has so much time for its answer; want is the
+// expected one, for the text of a failure. The credit is that of a late line. The error is ErrLate,
+// *referee.Starved, a *Failure if it is the bot's fault, or internal.
+func (s *session) answer(l referee.Limit, want string) (msg protocol.BotLine, line []byte, at time.Time, credit time.Duration, err error) {
+	line, at, credit, err = s.proc.Answer(l)
+	if errors.Is(err, referee.ErrLate) {
+		s.run.credit += credit
+	}
+	msg, err = s.parse(line, err, want)
+	return msg, line, at, credit, err
+}
+
+// parse parses a line of the bot, unless reading it failed with err; want is as in answer.
+func (s *session) parse(line []byte, err error, want string) (msg protocol.BotLine, _ error) {
 	if err != nil {
 		if !errors.Is(err, referee.ErrLate) {
 			err = s.blame(err, want)
 		}
-		return msg, line, at, err
+		return msg, err
 	}
 	s.keep(true, line)
 	msg, err = protocol.ParseBot(line)
 	if err != nil {
-		return msg, line, at, s.garbled(err)
+		return msg, s.garbled(err)
 	}
 	s.run.extras.line(msg, line)
-	return msg, line, at, nil
+	return msg, nil
+}
+
+// own returns the bot's own time of an answer that has come now; the credit is known where it was late.
+func (s *session) own(since, at time.Time, credit time.Duration) time.Duration {
+	took := at.Sub(since)
+	if credit == 0 && took > referee.LeastPaid {
+		credit = s.proc.Lost(since, at, true).Known
+	}
+	s.run.credit += credit
+	return took - credit
 }
 
 // keep records a line, for failures to show.

@@ -10,17 +10,21 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// silence finds out why no line came in time: it waits a little longer, then closes
-// the bot's input and waits again. The process cannot be used afterwards.
-func (s *session) silence(r fault.Reason, text string) *Failure {
+// silence finds out why no line came in time, unless one is there now, late by so much: it waits a
+// little longer, then closes the bot's input and waits again. The process cannot be used afterwards.
+func (s *session) silence(line []byte, by time.Duration, r fault.Reason, text string) *Failure {
 	late := time.Now()
 	because := func(l fault.Later, why string) *Failure {
 		s.now.Later = l
 		return s.fault(r, text+why)
 	}
-	answer, err := s.await(late.Add(s.run.Patience))
+	answer, err := s.came(line), error(nil)
+	if !answer {
+		answer, err = s.await(late.Add(s.run.Patience))
+		by = time.Since(late)
+	}
 	if answer {
-		return because(fault.Came, fmt.Sprintf(": it came %d ms later", max(1, time.Since(late).Milliseconds())))
+		return because(fault.Came, fmt.Sprintf(": it came %d ms later", max(1, by.Milliseconds())))
 	}
 	var f *referee.Fault
 	if errors.As(err, &f) {
@@ -54,9 +58,18 @@ func (s *session) await(deadline time.Time) (answer bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		s.keep(true, line)
-		if msg, err := protocol.ParseBot(line); err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready) {
+		if s.came(line) {
 			return true, nil
 		}
 	}
+}
+
+// came keeps a late line, if there is one, and reports whether it is "ready" or a move.
+func (s *session) came(line []byte) bool {
+	if line == nil {
+		return false
+	}
+	s.keep(true, line)
+	msg, err := protocol.ParseBot(line)
+	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }

@@ -168,17 +168,11 @@ func (k *run) each(s style, advice string) error {
 }
 
 // over reports whether the time of the check is used up.
-func (k *run) over() bool { return time.Since(k.began) > k.Time }
+func (k *run) over() bool { return k.own() > k.Time }
 
 // until returns when to stop a game: at the end of the check's time, but not before
 // the bot has had time for some moves.
-func (k *run) until() time.Time {
-	end, least := k.began.Add(k.Time), time.Now().Add(5*k.Clock.Move)
-	if end.After(least) {
-		return end
-	}
-	return least
-}
+func (k *run) until() time.Duration { return max(k.Time, k.own()+5*k.Clock.Move) }
 
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	return d.note, nil, k.each(style{vary: d.line}, d.advice)
@@ -258,18 +252,21 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		}
 		s.did("the line \"bye\"", 0)
 		began := time.Now()
-		due := began.Add(byeGrace)
+		limit := s.proc.Limit(began, byeGrace, 0)
 		if err := s.proc.Begin(began, byeGrace); err != nil {
 			return "", nil, err
 		}
-		if err := s.send(protocol.AppendBye(nil), due); err != nil {
+		if err := s.send(protocol.AppendBye(nil), limit); err != nil {
 			return "", nil, err
 		}
-		end, ok := s.proc.Wait(due)
+		end, ok := s.proc.Wait(began.Add(byeGrace))
 		for !ok {
-			_, until, inTime := s.proc.Late(began, due, time.Now(), false)
-			if !inTime {
-				return "", nil, s.stays(when)
+			_, until, err := s.proc.Late(limit, time.Now(), false)
+			if errors.Is(err, referee.ErrLate) {
+				err = s.stays(when)
+			}
+			if err != nil {
+				return "", nil, err
 			}
 			end, ok = s.proc.Wait(until)
 		}

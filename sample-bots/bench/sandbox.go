@@ -181,7 +181,7 @@ func (b *sandboxBench) startOnce(bot referee.Bot, n int) (took time.Duration, er
 				return
 			}
 			bots = append(bots, p)
-			if err = p.Send(protocol.AppendGreeting(nil), deadline); err != nil {
+			if err = p.Send(protocol.AppendGreeting(nil), p.Limit(began, time.Minute, 0)); err != nil {
 				return
 			}
 		}

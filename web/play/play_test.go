@@ -226,6 +226,33 @@ func TestGames(t *testing.T) {
 	}
 }
 
+// A house bot that is late has lost, and the person's game is kept.
+func TestHouseLate(t *testing.T) {
+	t.Parallel()
+	bubble.Run(t, func(t *testing.T) {
+		w := newWorld(t, laddertest.Dir(t), limits)
+		resolve := w.Resolve
+		w.Resolve = func(ctx context.Context, v ladder.Version) (referee.Bot, error) {
+			b, err := resolve(ctx, v)
+			b.Serve = func(in io.Reader, out io.Writer) error {
+				io.WriteString(out, "ready\n")
+				io.Copy(io.Discard, in)
+				return nil
+			}
+			return b, err
+		}
+		x, err := w.Open(t.Context(), guest("a", "10.0.0.1"), brisca)
+		w.must(err)
+		sit(w, x, 0)
+		if r := w.kept(x); len(r.Faults) != 1 || r.Faults[0].Reason.Kind != fault.Late || r.Faults[0].Seat != 1 {
+			t.Errorf("the faults are %v", r.Faults)
+		}
+		if p, err := w.Store.Play(t.Context(), x.ID); err != nil || p.State != ladder.PlayFinished {
+			t.Errorf("the game is %q, %v", p.State, err)
+		}
+	})
+}
+
 // Who loses the connection and stays away forfeits; who never comes has no game.
 func TestAway(t *testing.T) {
 	t.Parallel()

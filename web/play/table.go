@@ -229,7 +229,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 	return game, nil
 }
 
-// keep stores a finished game. A fault of a house bot is a failure of the server.
+// keep stores a finished game, but one in which a house bot has failed.
 func (x *Table) keep(g *referee.Game) error {
 	p := x.play()
 	records := map[int]rules.Record{}
@@ -240,7 +240,7 @@ func (x *Table) keep(g *referee.Game) error {
 		}
 	}
 	for _, f := range g.Faults {
-		if f.Seat != x.Choice.Seat && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
+		if f.Seat != x.Choice.Seat && ladder.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
 			return fmt.Errorf("a house bot failed: %w", &f)
 		}
 	}

@@ -1,0 +1,97 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/internal/kit/bubble"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// The time of a trial is the bot's own: what others take of it costs the bot nothing, and does not hide how
+// much of its own it takes. Either way the trial is over.
+func TestTimeOfTrial(t *testing.T) {
+	sandbox.Mark() // the guardian runs from now on, outside of bubbles
+	sandbox.Probe()
+	for name, c := range map[string]struct {
+		think, held time.Duration
+		reason      string
+	}{
+		"others":     {0, time.Minute, ""},
+		"its own":    {50 * time.Second, 0, "trial: it did not finish within 10 min"},
+		"of both":    {20 * time.Second, 20 * time.Second, "trial: it did not finish within 10 min"},
+		"all in all": {10 * time.Second, 50 * time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				w := newWorld(t)
+				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
+				s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, made: &made{}}
+				mine := referee.Bot{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
+					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
+						time.Sleep(c.think)
+						out.(referee.Holder).Hold(true)
+						time.Sleep(c.held)
+						out.(referee.Holder).Hold(false)
+						return protocol.Answer{Move: turn.Moves.At(0)}
+					})
+				}}
+				random := referee.Bot{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
+				st := w.stages()[3]
+				st.run = func(s *submission, ctx context.Context, log *transcript) (string, error) {
+					// 20 moves in each of two games: more than 10 minutes with the time of others.
+					_, err := s.play(ctx, trialMatch{game: "brisca", clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []referee.Bot{mine, random}, log)
+					return "", err
+				}
+				on, err := s.do(t.Context(), st)
+				kit.Must(t, err)
+				if v, _ := w.version(v.ID); on != (c.reason == "") || v.Reason != c.reason {
+					t.Errorf("it goes on: %v, it failed for %q", on, v.Reason)
+				}
+			})
+		})
+	}
+}
+
+// A check, too, is refused for the bot's own time.
+func TestTimeOfCheck(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shell("")}))
+	s := &submission{Pipeline: w.Pipeline, version: v, core: referee.AnyCore, work: t.TempDir(), release: func() {}}
+	defer func() { s.release() }()
+	on := true
+	for _, st := range w.stages()[:3] {
+		if st.own {
+			st.most = 1
+		}
+		var err error
+		on, err = s.do(t.Context(), st)
+		kit.Must(t, err)
+	}
+	if v, stages := w.version(v.ID); on || v.Reason != "check: it did not finish within 0.0 s" {
+		t.Errorf("it goes on: %v, it failed for %q\n%s", on, v.Reason, logs(stages))
+	}
+}
+
+// A house bot that is late costs a submission nothing.
+func TestHouseLate(t *testing.T) {
+	t.Parallel()
+	for kind, fails := range map[fault.Kind]bool{fault.Late: false, fault.NoReady: false, fault.Exited: true} {
+		g := &referee.Game{Bots: []int{0, 1}}
+		f := *fault.New(fault.Reason{Kind: kind})
+		f.Seat = 1
+		g.Faults = []referee.Fault{f}
+		if err := new(submission).firstFault(trialMatch{name: "brisca"}, g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {
+			t.Errorf("%s: %v, want a failure: %v", kind, err, fails)
+		}
+	}
+}
