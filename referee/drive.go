@@ -95,11 +95,11 @@ func (p *Process) Send(lines []byte, l Limit) error {
 func (p *Process) Answer(l Limit) (line []byte, at time.Time, credit time.Duration, err error) {
 	for deadline := l.due; ; {
 		line, at, err = p.Line(deadline)
-		answered := err == nil
-		if !errors.Is(err, ErrLate) && !(answered && at.After(l.due)) {
+		came := err == nil
+		if !errors.Is(err, ErrLate) && !(came && at.After(l.due)) {
 			return line, at, 0, err
 		}
-		if credit, deadline, err = p.Late(l, at, answered); answered || err != nil {
+		if credit, deadline, err = p.Late(l, at, came && isAnswer(line)); came || err != nil {
 			return line, at, credit, err
 		}
 	}

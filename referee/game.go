@@ -347,7 +347,7 @@ func (g *game) ask(seat int) (rules.Move, error) {
 		}
 		var credit time.Duration
 		if none || at.After(limit.due) {
-			f, answered := fault.New(Late(timer.clock)), isMove(line)
+			f, answered := fault.New(Late(timer.clock)), isAnswer(line)
 			if !answered {
 				f = fault.New(Late(timer.clock).Waiting(c.conn.Rest(), g.turn.moves()))
 			}
@@ -384,10 +384,10 @@ func (g *game) ask(seat int) (rules.Move, error) {
 	}
 }
 
-// isMove reports whether a line of a bot is an answer to a turn.
-func isMove(line []byte) bool {
+// isAnswer reports whether a line of a bot answers a greeting or a turn.
+func isAnswer(line []byte) bool {
 	msg, err := protocol.ParseBot(line)
-	return err == nil && msg.Verb == protocol.Move
+	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
 // early reads what a bot has written since its last turn: comments and infos are allowed,
