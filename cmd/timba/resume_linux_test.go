@@ -195,7 +195,7 @@ func (h hung) Read([]byte) (int, error) {
 func TestInterruptReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	begin(t, "match", "teeko", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
 	for _, line := range []string{
 		"replay verify -", "replay show -", "replay export -", "replay feed - --seat 0", "explain -",
 		"login http://127.0.0.1:1 --token-file -", "bot first",

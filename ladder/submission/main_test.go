@@ -65,7 +65,8 @@ func newWorld(t testing.TB) *world {
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
 	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
-	w.Check.Quick, w.Check.Pause, w.Check.Patience = true, 10*time.Millisecond, time.Minute
+	w.Check.Quick, w.Check.Pause = true, 10*time.Millisecond
+	w.Check.Patience, w.Check.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
 	w.checkClock.Move, w.checkClock.Startup = 70*time.Second, time.Minute
 	return w
 }

@@ -245,9 +245,6 @@ func banked(c referee.Clock) referee.Clock {
 	return c
 }
 
-// byeGrace is how long a bot has to exit after "bye".
-const byeGrace = time.Second
-
 // bye sends "bye" after games, and right after the greeting.
 func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
@@ -258,8 +255,8 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		}
 		s.did("the line \"bye\"", 0)
 		began := time.Now()
-		due := began.Add(byeGrace)
-		if err := s.proc.Begin(began, byeGrace); err != nil {
+		due := began.Add(k.Grace)
+		if err := s.proc.Begin(began, k.Grace); err != nil {
 			return "", nil, err
 		}
 		if err := s.send(protocol.AppendBye(nil), due); err != nil {
@@ -285,11 +282,10 @@ func (k *run) bye() (note string, warnings []string, err error) {
 	return fmt.Sprintf("exits %d ms after \"bye\"", slowest.Milliseconds()), warnings, nil
 }
 
-// stays returns the failure of a bot that still runs a second after "bye".
+// stays returns the failure of a bot that still runs after "bye".
 func (s *session) stays(when string) *Failure {
-	text := fmt.Sprintf("it is still running a second after \"bye\", %s", when)
-	s.proc.CloseInput()
-	if _, ok := s.proc.Wait(time.Now().Add(s.run.Patience)); ok {
+	text := fmt.Sprintf("it is still running %d ms after \"bye\", %s", s.run.Grace.Milliseconds(), when)
+	if _, ok := s.proc.Wait(s.closed()); ok {
 		return s.fail(text+", and exits only when its input is closed", "leave the loop at the line \"bye\", not only at the end of the input")
 	}
 	return s.fail(text+", even when its input is closed", "leave the loop at the line \"bye\" and exit, even while threads or child processes are running")

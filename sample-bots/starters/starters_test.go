@@ -227,7 +227,7 @@ var settings = []struct{ game, options string }{
 }
 
 // patient is a clock that no loaded machine runs down.
-var patient = referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute}
+var patient = referee.Clock{Move: time.Hour, Margin: time.Second, Startup: time.Hour}
 
 // game plays one game between a bot and @random, who take the seats in turn, or
 // of the bot with itself. What it gives is the replay without what may differ
@@ -271,7 +271,7 @@ func conforms(t testing.TB, p program.Program) {
 		t.Fatal(err)
 	}
 	o := check.Defaults()
-	o.Games, o.Clock, o.Quick = []rules.Game{teeko}, patient, true
+	o.Games, o.Clock, o.Quick, o.Time, o.Grace = []rules.Game{teeko}, patient, true, time.Hour, time.Hour
 	report, err := check.Run(t.Context(), p, o)
 	if err != nil {
 		t.Errorf("%s: %v", p.Name, err)
