@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"os"
 	"slices"
 	"time"
 
@@ -171,6 +172,15 @@ func (p *process) ready() cores.Threads {
 		return nil
 	}
 	return cores.Ready(p.pid)
+}
+
+// over reports whether no process of the bot is left, and its sandbox has only to tell its end.
+func (p *process) over() bool {
+	if p.sandbox == nil || p.sandbox.Threads() == "" {
+		return false
+	}
+	list, err := os.ReadFile(p.sandbox.Threads())
+	return err == nil && len(list) == 0
 }
 
 // hidden returns what processes may have used that a bot without a sandbox has started and that

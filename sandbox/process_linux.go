@@ -416,7 +416,7 @@ func (p *Process) freeze(on bool) error {
 // awaitAside waits until init has left the cgroup that is frozen, or has ended.
 func (p *Process) awaitAside() error {
 	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
-	for deadline := time.Now().Add(time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
 		case errors.Is(err, unix.EINTR):

@@ -61,7 +61,6 @@ var allowed = map[string]string{
 	"referee/program/spec_test.go TestOwn":               "plays nothing",
 	"ladder/tournament/dir_test.go TestPlanTournament":   "plays nothing",
 	"ladder/submission/failures_test.go TestLateInTrial": "has a bot that never answers; the time of busy cores is not its opponent's",
-	"sandbox/sandbox_linux_test.go TestFreeze":           "looks for silence, which comes at the latest when all is frozen",
 	"sandbox/attack/run_linux_test.go poll":              "looks at something else between two waits",
 	"sandbox/attack/judge_linux_test.go judgeWord":       "dials where an attack says, and perhaps nobody answers",
 	"sandbox/attack/attack_linux_test.go buildPrograms":  "builds itself, without the race detector",
