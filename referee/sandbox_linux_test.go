@@ -162,9 +162,9 @@ func TestSandboxedThinks(t *testing.T) {
 			return &talker{scratch: scratch, answer: func(l protocol.RefLine) string {
 				if asked++; asked == 2 { // the thinker has had a turn in between
 					if h.sandbox != nil && h.sandbox.Freeze {
-						quiet := 0 // looks at which it neither runs nor waits for a core
-
-						until(t, h.name+": it is stopped", func() bool { // soon, not at once
+						quiet := 0
+						// Soon, not at once, it is seen neither to run nor to wait for a core.
+						until(t, h.name+": it is stopped", func() bool {
 							if quiet++; len(thinker.ready()) > 0 {
 								quiet = 0
 							}

@@ -528,8 +528,8 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 		s.Reason = Killed // otherwise it had already ended by itself
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
-	case s.Reason == Signalled && s.Signal == unix.SIGXCPU:
-		s.Reason = CPULimit
+	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.Usage.CPU > p.limit.CPU):
+		s.Reason = CPULimit // by the kernel, before it was looked at
 	case failed && p.group != nil && p.group.refused():
 		s.Reason = ProcessLimit
 	}
