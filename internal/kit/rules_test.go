@@ -55,7 +55,6 @@ var allowed = map[string]string{
 	"internal/kit/proc/proc_test.go TestProgramIsInput":  "likewise",
 	"referee/refereetest/main.go Main":                   "tells the race detector in all processes of a package not to sleep",
 	"referee/refereetest/main.go run":                    "gives all tests of a package their temporary directory",
-	"referee/refereetest/main.go OwnCache":               "gives all tests of a package their cache",
 	"referee/clock_test.go TestClocksCheck":              "plays nothing",
 	"referee/ownclock_test.go TestOwnClocksCheck":        "plays nothing",
 	"referee/program/spec_test.go TestOwn":               "plays nothing",

@@ -288,7 +288,7 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
+	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
 		return nil
@@ -316,11 +316,6 @@ func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
 
 func playAlike(t *testing.T, every bool) {
 	kit.Slow(t)
-	// Builds stay away from the user's cache, but for Go's.
-	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
-		t.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
-	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	i := slices.IndexFunc(Languages, func(l Language) bool { return l.Missing() == nil })
 	if i < 0 {
 		kit.Lacks(t, "all languages of starters")
