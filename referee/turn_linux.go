@@ -1,8 +1,8 @@
 package referee
 
 import (
-	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/internal/proc"
@@ -174,13 +174,25 @@ func (p *process) ready() cores.Threads {
 	return cores.Ready(p.pid)
 }
 
-// over reports whether no process of the bot is left, and its sandbox has only to tell its end.
+// over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below
+// the sandbox's init, or init has not yet seen the end of a child.
 func (p *process) over() bool {
-	if p.sandbox == nil || p.sandbox.Threads() == "" {
+	if p.sandbox == nil {
 		return false
 	}
-	list, err := os.ReadFile(p.sandbox.Threads())
-	return err == nil && len(list) == 0
+	init := p.sandbox.Pid()
+	if init == 0 {
+		return true
+	}
+	ended := func(pid int) bool {
+		f := proc.Stat("/proc/" + strconv.Itoa(pid))
+		return len(f) == 0 || string(f[0]) == "Z" || string(f[0]) == "X"
+	}
+	if slices.ContainsFunc(proc.Children(init), ended) {
+		return true
+	}
+	below := proc.Below(init)
+	return len(below) == 0 || !slices.ContainsFunc(below[1:], func(pid int) bool { return !ended(pid) })
 }
 
 // hidden returns what processes may have used that a bot without a sandbox has started and that
