@@ -149,7 +149,8 @@ func TestInterruptTwice(t *testing.T) {
 	// The pipe is full, so that the program waits with its first line.
 	size := kit.Get[int](t)(unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0))
 	kit.Get[int](t)(w.Write(make([]byte, size)))
-	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log")
+	dir := filepath.Join(t.TempDir(), "out")
+	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log", "--out", dir)
 	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
 	p.Stdout = w
 	if err := p.Start(); err != nil {
@@ -161,7 +162,10 @@ func TestInterruptTwice(t *testing.T) {
 		p.Wait()
 		close(ended)
 	}()
-	until(t, "bots play", func() bool { return len(family(p.Process.Pid)) > 1 })
+	until(t, "the match is planned", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "plan.json"))
+		return err == nil
+	})
 	until(t, "it has ended", func() bool {
 		select {
 		case <-ended:
