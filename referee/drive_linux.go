@@ -17,8 +17,8 @@ func (p *process) closeInput() {
 
 func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	p.awaitExit(deadline)
-	if !p.exited && p.sandbox != nil && p.sandbox.Over() {
-		p.awaitExit(time.Now().Add(untimed)) // the sandbox or this thread waits for a core, not the bot
+	if !p.exited && p.over() {
+		p.awaitExit(time.Now().Add(telling)) // the sandbox or this thread waits for a core, not the bot
 	}
 	if !p.exited {
 		return End{}, false

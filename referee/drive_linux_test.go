@@ -20,16 +20,16 @@ func TestEndOfSandbox(t *testing.T) {
 			p, err := Start(t.Context(), Bot{Name: "reader", Command: []string{"sh", "-c", "echo ready; read line"}, Dir: builds, Sandbox: h.sandbox})
 			kit.Must(t, err)
 			defer p.Close()
-			box := p.driven.(*process).sandbox
+			bot := p.driven.(*process)
 			limit := p.Limit(time.Now(), time.Hour, 0)
 			if _, _, _, err := p.Answer(limit); err != nil {
 				t.Fatal(err)
 			}
-			if box.Over() {
+			if bot.over() {
 				t.Error("it has ended before its input does")
 			}
 			kit.Must(t, p.Send([]byte("line\n"), limit))
-			until(t, "it has ended", box.Over)
+			until(t, "it has ended", bot.over)
 			if end, ok := p.Wait(time.Now()); !ok || !end.Clean() {
 				t.Errorf("it has ended as %+v, %v", end, ok)
 			}

@@ -270,8 +270,12 @@ func (p *process) drain() {
 	}
 }
 
-// dying is how long a bot may take to exit after it has closed a pipe, while it works or wants a core.
-const dying = 5 * time.Second
+// dying is how long a bot may take to exit after it has closed a pipe, while it works or wants a
+// core, and telling how long its sandbox may take to tell that it has.
+const (
+	dying   = 5 * time.Second
+	telling = time.Minute
+)
 
 // gone returns the fault of a bot that has closed a pipe: how it ended, or the kind how if it
 // still runs. The bot may be about to exit, so gone waits a moment.
@@ -280,9 +284,13 @@ func (p *process) gone(how fault.Kind) error {
 	if p.sandbox != nil {
 		moment = time.Second // a sandbox ends after all its processes
 	}
-	last := time.Now().Add(dying)
-	p.awaitExit(time.Now().Add(moment))
-	for !p.exited && len(p.ready()) > 0 && time.Now().Before(last) { // on a busy machine it takes longer
+	began := time.Now()
+	p.awaitExit(began.Add(moment))
+	for !p.exited { // on a busy machine it takes longer
+		took := time.Since(began)
+		if !(took < dying && len(p.ready()) > 0 || took < telling && p.over()) {
+			break
+		}
 		p.awaitExit(time.Now().Add(moment))
 	}
 	if !p.exited {

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/internal/proc"
@@ -189,6 +190,27 @@ func (p *process) ready() cores.Threads {
 		return nil
 	}
 	return cores.Ready(p.pid)
+}
+
+// over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below
+// the sandbox's init, or init has not yet seen the end of a child.
+func (p *process) over() bool {
+	if p.sandbox == nil {
+		return false
+	}
+	init := p.sandbox.Pid()
+	if init == 0 {
+		return true
+	}
+	ended := func(pid int) bool {
+		f := proc.Stat("/proc/" + strconv.Itoa(pid))
+		return len(f) == 0 || string(f[0]) == "Z" || string(f[0]) == "X"
+	}
+	if slices.ContainsFunc(proc.Children(init), ended) {
+		return true
+	}
+	below := proc.Below(init)
+	return len(below) == 0 || !slices.ContainsFunc(below[1:], func(pid int) bool { return !ended(pid) })
 }
 
 // hidden returns what processes have used since they were seen last that a bot without a sandbox has

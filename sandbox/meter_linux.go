@@ -87,17 +87,6 @@ func (p *Process) Threads() string {
 	return p.group.threads()
 }
 
-// Over reports whether the program, which has run, and all that it started have ended. The sandbox
-// ends after them.
-func (p *Process) Over() bool {
-	if file := p.Threads(); file != "" {
-		list, _ := os.ReadFile(file) // which is gone with the sandbox
-		return len(list) == 0
-	}
-	pid := p.Pid()
-	return pid == 0 || len(proc.Children(pid)) == 0
-}
-
 // CPU returns the CPU time of all processes, also ended ones; without a cgroup only after Wait.
 func (p *Process) CPU() time.Duration {
 	p.mu.Lock()

@@ -416,7 +416,7 @@ func (p *Process) freeze(on bool) error {
 // awaitAside waits until init has left the cgroup that is frozen, or has ended.
 func (p *Process) awaitAside() error {
 	fds := []unix.PollFd{{Fd: int32(p.line), Events: unix.POLLIN}}
-	for deadline := time.Now().Add(time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; { // on a busy machine it may take long
 		n, err := unix.Poll(fds, int(time.Until(deadline).Milliseconds())+1)
 		switch {
 		case errors.Is(err, unix.EINTR):
@@ -528,8 +528,8 @@ func (p *Process) judge(r *initproc.Report) (s Status) {
 		s.Reason = Killed // otherwise it had already ended by itself
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
-	case s.Reason == Signalled && s.Signal == unix.SIGXCPU:
-		s.Reason = CPULimit
+	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.Usage.CPU > p.limit.CPU):
+		s.Reason = CPULimit // by the kernel, before it was looked at
 	case failed && p.group != nil && p.group.refused():
 		s.Reason = ProcessLimit
 	}

@@ -15,6 +15,9 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
+// checkDefaults are the options that flags do not change. Tests give bots more time.
+var checkDefaults = check.Defaults()
+
 // checkFlags are the flags of a check, as users write them.
 type checkFlags struct {
 	games                     []string
@@ -56,7 +59,7 @@ func newCheck() *cobra.Command {
 	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
 	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
 	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, without all pairs of options")
-	flags.DurationVar(&f.time, "time", check.Defaults().Time, "start no more games after this time")
+	flags.DurationVar(&f.time, "time", checkDefaults.Time, "start no more games after this time")
 	f.sandbox.add(cmd)
 	flags.BoolVar(&f.outside, "outside", false, "if the bot fails in the sandbox, also run it outside, with all your rights")
 	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
@@ -109,7 +112,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 }
 
 func (f *checkFlags) options() (check.Options, error) {
-	o := check.Defaults()
+	o := checkDefaults
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	o.Clock = referee.Clock{Move: ms(f.movetime), Margin: ms(f.margin), Startup: ms(f.startup)}
 	o.Quick, o.Outside, o.Time = f.quick, f.outside, f.time

@@ -364,7 +364,7 @@ func newLibrary(t *testing.T) *library {
 	l.sh(t, l.template, strings.Join([]string{
 		"timba init python mybot", "timba init python new", "timba init bash old", "timba init bash mybot-old",
 		"cp mybot/bot.py bot.py", "(echo '#!/usr/bin/env python3'; cat bot.py) > bot", "chmod +x bot",
-		"timba match brisca 'python3 " + faulty + "' @random --deals 3 --seed 1 --out replays || test $? = 1",
+		"timba match brisca --movetime 60000 'python3 " + faulty + "' @random --deals 3 --seed 1 --out replays || test $? = 1",
 		"cp -r replays games", "cp replays/games/0000-00000-0.json game.json",
 		"timba tokens add --scope all > token.txt",
 		"python3 -m zipfile -c mybot.zip mybot/*",
@@ -438,6 +438,9 @@ func (l *library) room(t *testing.T, where string) string {
 	return dir
 }
 
+// clocked are the commands whose bots have a second for a move.
+var clocked = regexp.MustCompile(`^timba (match|check)\b`)
+
 var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
 
 // run runs one command line.
@@ -486,8 +489,8 @@ func (l *library) run(t *testing.T, d documented, dir string) {
 		l.serves(t, dir, regexp.MustCompile(` --listen \S+`).ReplaceAllString(strings.ReplaceAll(line, "$DATA", "served"), "")+" --listen 127.0.0.1:0")
 		return
 	}
-	if strings.HasPrefix(line, "timba match ") && !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
-		line = strings.Replace(line, "timba match ", "timba match --movetime 60000 ", 1) // as above
+	if !strings.Contains(line, "--movetime") && !strings.Contains(line, "--resume") {
+		line = clocked.ReplaceAllString(line, "$0 --movetime 60000") // as above
 	}
 	want := otherwise[d.line]
 	if strings.HasSuffix(d.line, "sha256sum") {

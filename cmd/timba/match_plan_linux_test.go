@@ -21,14 +21,14 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 	t.Parallel()
 	const seed = "0000000000000000000000000000000000000000000000000000000000000009"
 	common := map[string]string{
-		"deals": "2", "seed": seed, "set": "limit=12", "margin": "70", "startup": "20000",
+		"deals": "2", "seed": seed, "set": "limit=12", "margin": "70", "startup": "60001",
 		"sandbox": "full", "memory": "300m", "processes": "40", "ponder": "off",
 		"draw": "plies=4,score=1,from=2", "resign": "plies=2,score=5.5", "out": "",
 	}
 	tested := map[string]bool{}
 	for name, special := range map[string]map[string]string{
 		"bank and test":      {"bank": "60000", "inc": "10", "sprt": "elo0=0,elo1=10,alpha=0.05,beta=0.05,model=normalized"},
-		"movetime and Swiss": {"movetime": "50000", "format": "swiss", "rounds": "2"},
+		"movetime and Swiss": {"movetime": "60001", "format": "swiss", "rounds": "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			flags := maps.Clone(common)

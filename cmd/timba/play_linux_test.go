@@ -192,8 +192,8 @@ func TestPlayClock(t *testing.T) {
 // A move with the clock running is made, and the clock starts anew.
 func TestPlayTimed(t *testing.T) {
 	t.Parallel()
-	s := sit(t, 80, "play", "teeko", "@first", "--seed", "1", "--timed", "--startup", "60000", "--out", "game.json")
-	s.until(`^you have 60 s for each move$`)
+	s := sit(t, 80, "play", "teeko", "@first", "--seed", "1", "--timed", "--movetime", "540000", "--startup", "60000", "--out", "game.json")
+	s.until(`^you have 540 s for each move$`)
 	s.until(`^\[\d:\d\d\] your move \(from-to\):$`)
 	s.press("11-12\r")
 	s.until(`^\[\d:\d\d\] your move \(from-to\): 11-12\n @first plays `)
@@ -231,7 +231,7 @@ func TestPlayEnds(t *testing.T) {
 		for _, timed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s-%v", name, timed), func(t *testing.T) {
 				t.Parallel()
-				s := sit(t, 80, "play", "brisca", "--seed", "1", fmt.Sprintf("--timed=%v", timed), "--movetime", "60000", "--startup", "60000", "--out", "game.json")
+				s := sit(t, 80, "play", "brisca", "--seed", "1", fmt.Sprintf("--timed=%v", timed), "--movetime", "3600000", "--startup", "60000", "--out", "game.json")
 				s.until(`your card \(1 to 3\):$`)
 				c.end(s)
 				text := s.end(c.status)
@@ -276,7 +276,7 @@ func TestTerminalInterrupted(t *testing.T) {
 		t.Errorf("the screen has\n%s", text)
 	}
 	game := filepath.Join(t.TempDir(), "out")
-	begin(t, "match", "teeko", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, exitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, exitGood)
 	show := sit(t, 80, "replay", "show", "--step", filepath.Join(game, "games", "0000-00000-0.json"))
 	show.until("^0 of 12: ")
 	kit.Must(t, show.Process.Signal(syscall.SIGTERM))

@@ -146,7 +146,11 @@ func TestInterruptTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log")
+	// The pipe is full, so that the program waits with its first line.
+	size := kit.Get[int](t)(unix.FcntlInt(w.Fd(), unix.F_GETPIPE_SZ, 0))
+	kit.Get[int](t)(w.Write(make([]byte, size)))
+	dir := filepath.Join(t.TempDir(), "out")
+	p := exec.Command("timba", "match", "teeko", "@random", "@greedy", "--deals", "100000", "--log", "--out", dir)
 	p.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
 	p.Stdout = w
 	if err := p.Start(); err != nil {
@@ -158,12 +162,9 @@ func TestInterruptTwice(t *testing.T) {
 		p.Wait()
 		close(ended)
 	}()
-	last := -1
-	until(t, "the pipe is full", func() bool {
-		n, err := unix.IoctlGetInt(int(r.Fd()), unix.TIOCINQ)
-		full := err == nil && n > 60_000 && n == last
-		last = n
-		return full
+	until(t, "the match is planned", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "plan.json"))
+		return err == nil
 	})
 	until(t, "it has ended", func() bool {
 		select {
@@ -195,7 +196,7 @@ func (h hung) Read([]byte) (int, error) {
 func TestInterruptReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	begin(t, "match", "teeko", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
 	for _, line := range []string{
 		"replay verify -", "replay show -", "replay export -", "replay feed - --seat 0", "explain -",
 		"login http://127.0.0.1:1 --token-file -", "bot first",

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	database.NoSync = true
+	checkDefaults.Grace = time.Hour
 	testscript.Main(proc.Clean(m), map[string]func(){
 		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})

@@ -62,7 +62,7 @@ func TestServeStop(t *testing.T) {
 		signal              syscall.Signal
 		state               ladder.MatchState // of the matches that run
 	}{
-		{"time to finish", longLadder, "5m", syscall.SIGTERM, ladder.Finished},
+		{"time to finish", longLadder, "24h", syscall.SIGTERM, ladder.Finished},
 		{"no time", endlessLadder, "0s", syscall.SIGTERM, ladder.Waiting},
 		{"no terminal", endlessLadder, "0s", syscall.SIGHUP, ladder.Waiting},
 	} {

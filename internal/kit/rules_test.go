@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,30 +42,33 @@ var deadlines = []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"}
 
 // allowed are the declarations that do what the rules forbid, and why.
 var allowed = map[string]string{
-	"internal/kit/kit.go Until":                          "is the wait of all tests, which only their deadline ends",
-	"internal/kit/kit.go Wait":                           "likewise",
-	"internal/kit/kit.go Slow":                           "is the way to leave out a test",
-	"internal/kit/kit.go Lacks":                          "likewise",
-	"internal/kit/rules_test.go TestOffences":            "has an example of each",
-	"internal/kit/bubble/bubble.go Run":                  "has the time of a bubble",
-	"internal/kit/bubble/bubble.go Until":                "likewise",
-	"internal/kit/proc/proc.go Program":                  "leaves out tests as kit.Slow, and imports nothing of this module",
-	"internal/kit/proc/proc.go depend":                   "is the way to the go command",
-	"internal/kit/proc/proc.go provide":                  "likewise",
-	"internal/kit/proc/proc.go Dependencies":             "likewise",
-	"internal/kit/proc/proc_test.go TestProgramIsInput":  "likewise",
-	"referee/refereetest/main.go Main":                   "tells the race detector in all processes of a package not to sleep",
-	"referee/refereetest/main.go run":                    "gives all tests of a package their temporary directory",
-	"referee/refereetest/main.go OwnCache":               "gives all tests of a package their cache",
-	"referee/clock_test.go TestClocksCheck":              "plays nothing",
-	"referee/ownclock_test.go TestOwnClocksCheck":        "plays nothing",
-	"referee/program/spec_test.go TestOwn":               "plays nothing",
-	"ladder/tournament/dir_test.go TestPlanTournament":   "plays nothing",
-	"ladder/submission/failures_test.go TestLateInTrial": "has a bot that never answers; the time of busy cores is not its opponent's",
-	"sandbox/sandbox_linux_test.go TestFreeze":           "looks for silence, which comes at the latest when all is frozen",
-	"sandbox/attack/run_linux_test.go poll":              "looks at something else between two waits",
-	"sandbox/attack/judge_linux_test.go judgeWord":       "dials where an attack says, and perhaps nobody answers",
-	"sandbox/attack/attack_linux_test.go buildPrograms":  "builds itself, without the race detector",
+	"internal/kit/kit.go Until":                           "is the wait of all tests, which only their deadline ends",
+	"internal/kit/kit.go Wait":                            "likewise",
+	"internal/kit/kit.go Slow":                            "is the way to leave out a test",
+	"internal/kit/kit.go Lacks":                           "likewise",
+	"internal/kit/rules_test.go TestOffences":             "has an example of each",
+	"internal/kit/bubble/bubble.go Run":                   "has the time of a bubble",
+	"internal/kit/bubble/bubble.go Until":                 "likewise",
+	"internal/kit/proc/proc.go Program":                   "leaves out tests as kit.Slow, and imports nothing of this module",
+	"internal/kit/proc/proc.go depend":                    "is the way to the go command",
+	"internal/kit/proc/proc.go provide":                   "likewise",
+	"internal/kit/proc/proc.go Dependencies":              "likewise",
+	"internal/kit/proc/proc_test.go TestProgramIsInput":   "likewise",
+	"referee/refereetest/main.go Main":                    "tells the race detector in all processes of a package not to sleep",
+	"referee/refereetest/main.go run":                     "gives all tests of a package their temporary directory",
+	"referee/clock_test.go TestClocksCheck":               "plays nothing",
+	"referee/ownclock_test.go TestOwnClocksCheck":         "plays nothing",
+	"referee/program/spec_test.go TestOwn":                "plays nothing",
+	"referee/program/manifest_test.go TestManifestErrors": "plays nothing",
+	"referee/replay_test.go TestReplaysTampered":          "plays nothing",
+	"referee/check/report_test.go TestRefusals":           "plays nothing",
+	"cmd/timba/play_linux_test.go TestPlayClock":          "has a person who never answers, first",
+	"cmd/timba/play_linux_test.go TestPlayFaults":         "has a bot that never answers, and a person without a clock",
+	"ladder/tournament/dir_test.go TestPlanTournament":    "plays nothing",
+	"ladder/submission/failures_test.go TestLateInTrial":  "has a bot that never answers, before its opponent has a turn",
+	"sandbox/attack/run_linux_test.go poll":               "looks at something else between two waits",
+	"sandbox/attack/judge_linux_test.go judgeWord":        "dials where an attack says, and perhaps nobody answers",
+	"sandbox/attack/attack_linux_test.go buildPrograms":   "builds itself, without the race detector",
 }
 
 // known are declarations that break a rule and are to be changed.
@@ -81,8 +85,21 @@ var known = map[string]bool{
 // sleeping is a command that sleeps, in a text for the shell or as arguments.
 var sleeping = regexp.MustCompile(`\bsleep (\d+(?:\.\d+)?)([smhd]?)\b`)
 
-// movetime is the time for a move of a ladder.
-var movetime = regexp.MustCompile(`\bclock ?= ?\{.*\bmovetime ?= ?(\d+)`)
+// clockTimes are the times of bots in TOML and in command lines.
+var clockTimes = regexp.MustCompile(`\b(?:movetime|bank|startup) = (\d+)|--(?:movetime|bank|startup)[ =](\d+)`)
+
+// brief returns the times of bots below a minute in a text.
+func brief(text string) (all []string) {
+	for _, m := range clockTimes.FindAllStringSubmatch(text, -1) {
+		if ms, _ := strconv.Atoi(m[1] + m[2]); ms > 0 && ms < 60_000 {
+			all = append(all, m[0])
+		}
+	}
+	return all
+}
+
+// ofClock are the fields of a clock that are times of bots.
+var ofClock = []string{"Move", "Bank", "Startup"}
 
 // checker finds what breaks the rules in the files of one package.
 type checker struct {
@@ -136,6 +153,9 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 		all = append(all, fmt.Sprintf("%s:%d: %s", f.Path, f.Line(n), fmt.Sprintf(format, args...)))
 	}
 	nows := readings(d)
+	if checks := d.Mentions[module+"referee/check.Defaults"] || c.Dir == "referee/check" && d.Mentions["Defaults"]; checks && !(d.Mentions[".Time"] && d.Mentions[".Grace"]) {
+		add(d.Node, "a check that sets not both Time and Grace")
+	}
 	ast.Inspect(d.Node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
@@ -150,9 +170,12 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 			c.call(d, n, nows, add)
 		case *ast.CompositeLit:
 			_, name := selected(n.Type)
+			if c.bots && real {
+				words(n.Elts, add)
+			}
 			for _, e := range n.Elts {
 				if kv, ok := e.(*ast.KeyValueExpr); ok && name == "Clock" && real && c.bots {
-					if key, ok := kv.Key.(*ast.Ident); ok && key.Name == "Move" && short(f, kv.Value) {
+					if key, ok := kv.Key.(*ast.Ident); ok && slices.Contains(ofClock, key.Name) && short(f, kv.Value) {
 						add(kv, "a clock below a minute")
 					}
 				}
@@ -163,7 +186,7 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 				if s, ok := left.(*ast.SelectorExpr); ok && of == "" {
 					_, of = selected(s.X)
 				}
-				if name == "Move" && strings.EqualFold(of, "clock") && real && c.bots && i < len(n.Rhs) && short(f, n.Rhs[i]) {
+				if slices.Contains(ofClock, name) && strings.EqualFold(of, "clock") && real && c.bots && i < len(n.Rhs) && short(f, n.Rhs[i]) {
 					add(n, "a clock below a minute")
 				}
 			}
@@ -175,10 +198,8 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 			if sleeps(text) {
 				add(n, "a sleep in a command")
 			}
-			for _, m := range movetime.FindAllStringSubmatch(text, -1) {
-				if ms, _ := strconv.Atoi(m[1]); c.bots && real && ms < 60_000 {
-					add(n, "movetime = %d", ms)
-				}
+			if times := brief(text); c.bots && real && len(times) > 0 {
+				add(n, "%s", strings.Join(times, ", "))
 			}
 		}
 		return true
@@ -190,13 +211,11 @@ func (c *checker) offences(d *source.Decl) (all []string) {
 func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, add func(ast.Node, string, ...any)) {
 	f, real := d.File, !c.inBubble[d]
 	_, name := selected(n.Fun)
-	var literals []string
-	for _, a := range n.Args {
-		if lit, ok := a.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			text, _ := strconv.Unquote(lit.Value)
-			literals = append(literals, text)
+	literals := words(n.Args, func(n ast.Node, format string, args ...any) {
+		if c.bots && real {
+			add(n, format, args...)
 		}
-	}
+	})
 	switch q := f.Qualified(n.Fun); {
 	case q == "os/exec.Command" || q == "os/exec.CommandContext":
 		if len(literals) > 0 && literals[0] == "go" {
@@ -217,6 +236,22 @@ func (c *checker) call(d *source.Decl, n *ast.CallExpr, nows map[string]bool, ad
 		!strings.HasPrefix(d.Name, "Benchmark"):
 		add(n, "a duration by the clock")
 	}
+}
+
+// words returns the strings among expressions, and adds the times of bots where these are flags.
+func words(list []ast.Expr, add func(ast.Node, string, ...any)) (words []string) {
+	for _, e := range list {
+		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, _ := strconv.Unquote(lit.Value)
+			if n := len(words); n > 0 && strings.HasPrefix(words[n-1], "--") && !strings.Contains(words[n-1], "=") {
+				for _, b := range brief(words[n-1] + " " + text) {
+					add(lit, "%s", b)
+				}
+			}
+			words = append(words, text)
+		}
+	}
+	return words
 }
 
 // readings returns the variables of a declaration that are set to the time of the clock.
@@ -383,6 +418,40 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestRulesOfScripts: the bots of scripts have a minute for each move.
+func TestRulesOfScripts(t *testing.T) {
+	used := map[string]bool{}
+	for _, path := range Get[[]string](t)(filepath.Glob("../../cmd/timba/testdata/*/*.txt")) {
+		for n, line := range strings.Split(string(Get[[]byte](t)(os.ReadFile(path))), "\n") {
+			if !playing.MatchString(line) || strings.Contains(line, " --resume ") {
+				continue
+			}
+			times := brief(line)
+			if !strings.Contains(line, " --movetime ") && !strings.Contains(line, " --bank ") {
+				times = append(times, "no --movetime")
+			}
+			if reason := lateInScript[filepath.Base(path)]; len(times) > 0 && reason != "" {
+				used[filepath.Base(path)] = true
+			} else if len(times) > 0 {
+				t.Errorf("%s:%d: %s", path, n+1, strings.Join(times, ", "))
+			}
+		}
+	}
+	for name := range lateInScript {
+		if !used[name] {
+			t.Errorf("lateInScript: %s breaks no rule", name)
+		}
+	}
+}
+
+// playing matches a line of a script by which bots play.
+var playing = regexp.MustCompile(`^(\[\w+\] )?(! )?(exec|exits [013]) .*\btimba (match|check) `)
+
+// lateInScript are the scripts with bots that are late, and why.
+var lateInScript = map[string]string{
+	"check.txt": "has a bot that does not flush before its input ends",
+}
+
 // TestOffences: what breaks the rules, and what does not.
 func TestOffences(t *testing.T) {
 	for _, c := range []struct{ code, want string }{
@@ -414,10 +483,18 @@ func TestOffences(t *testing.T) {
 		{`x := Clock{Move: time.Minute}`, ""},
 		{`m.Clock.Move = time.Second`, "a clock below a minute"},
 		{`x := "clock = {movetime = 1000}"`, "movetime = 1000"},
+		{`x := "clock = {movetime = 60000, startup = 500}"`, "startup = 500"},
+		{`x := "movetime=1000"`, ""},
+		{`x := "timba match --bank 1000"`, "--bank 1000"},
+		{`run("match", "--movetime", "200")`, "--movetime 200"},
+		{`x := []string{"--movetime=200", "--startup", "60000"}`, "--movetime=200"},
+		{`o := check.Defaults(); o.Time = time.Hour`, "a check that sets not both Time and Grace"},
+		{`o := check.Defaults(); o.Time, o.Grace = time.Hour, time.Hour`, ""},
+		{`x := Clock{Bank: time.Second}`, "a clock below a minute"},
 		{`began := time.Now(); f(); if time.Now().Sub(began) > 5 { t.Error() }`, "a duration by the clock"},
 		{`began := now(); if later.Sub(began) > 5 { t.Error() }`, ""},
 	} {
-		code := "package p\nimport (\"os\"; \"os/exec\"; \"net\"; \"time\"; clock \"time\"; \"testing\"; \"testing/synctest\"; \"golang.org/x/sys/unix\"; \"" + kit + "/proc\")\n" +
+		code := "package p\nimport (\"os\"; \"os/exec\"; \"net\"; \"time\"; clock \"time\"; \"testing\"; \"testing/synctest\"; \"golang.org/x/sys/unix\"; \"" + module + "referee/check\"; \"" + kit + "/proc\")\n" +
 			"func TestMain(m *testing.M) { proc.Clean(m) }\nfunc f() {\n" + c.code + "\n}\n"
 		if strings.HasPrefix(c.code, "called") {
 			code += "func called() { time.Sleep(1) }\n"

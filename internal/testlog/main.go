@@ -4,7 +4,7 @@
 //
 //	testlog -race ./a ./b + ./c
 //
-// The environment variable TESTLOG_LEFT_OUT adds lines to what was left out.
+// The environment variable TESTLOG_LEFT_OUT adds to what was left out, a line for each.
 package main
 
 import (
@@ -179,10 +179,8 @@ func (s *summary) print(wall time.Duration) {
 		reasons = append(reasons, fmt.Sprintf("%s (%d)", reason, n))
 	}
 	slices.Sort(reasons)
-	reasons = append(reasons, strings.Split(os.Getenv("TESTLOG_LEFT_OUT"), "\n")...)
-	for _, reason := range reasons {
-		if reason != "" {
-			fmt.Println("LEFT OUT:", reason)
-		}
+	reasons = append(reasons, strings.FieldsFunc(os.Getenv("TESTLOG_LEFT_OUT"), func(r rune) bool { return r == '\n' })...)
+	if len(reasons) > 0 {
+		fmt.Println("LEFT OUT:", strings.Join(reasons, "; "))
 	}
 }

@@ -45,7 +45,7 @@ func TestSummary(t *testing.T) {
 	got := string(kit.Get[[]byte](t)(io.ReadAll(r)))
 	want := "ok  \tp\t2.5s\n    c_test.go:3: it is wrong\nFAIL\tq\t0.5s\n" +
 		"\nslowest packages, in seconds:\n    2.5  p\n    0.5  q\n\nslowest tests, in seconds:\n    2.5  p TestB\n    0.5  q TestC\n" +
-		"\n3 s, and 0 s of processor time for building and testing\nfailed: q TestC\nLEFT OUT: left out by make check (1)\nLEFT OUT: NOT ROOT\n"
+		"\n3 s, and 0 s of processor time for building and testing\nfailed: q TestC\nLEFT OUT: left out by make check (1); NOT ROOT\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

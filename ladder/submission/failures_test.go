@@ -187,8 +187,12 @@ func (o overdue) Err() error {
 func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond // @random must not be late
-	w.checkClock.Move = 5 * time.Second
+	w.timeout = func(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
+		if most == TrialTime { // in which @random has no turn before the bot
+			w.Config.Ladders[2].Clock.Move = 5001 * time.Millisecond
+		}
+		return context.WithCancel(ctx)
+	}
 	bot := shell(`case $line in *" 5001 "*) exec sleep 1d ;; esac`)
 	v, stages := w.run(w.add("late", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": bot})))
 	if v.State != ladder.Failed {

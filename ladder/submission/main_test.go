@@ -2,6 +2,7 @@ package submission
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -65,7 +66,11 @@ func newWorld(t testing.TB) *world {
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
 	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
-	w.Check.Quick, w.Check.Pause, w.Check.Patience = true, 10*time.Millisecond, time.Minute
+	w.Check.Quick, w.Check.Pause = true, 10*time.Millisecond
+	w.Check.Patience, w.Check.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
+	w.timeout = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
+		return context.WithCancel(ctx)
+	}
 	w.checkClock.Move, w.checkClock.Startup = 70*time.Second, time.Minute
 	return w
 }

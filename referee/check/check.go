@@ -29,6 +29,7 @@ type Options struct {
 	Outside  bool          // try a bot that fails in the sandbox without one
 	Served   bool          // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
 	Pause    time.Duration // how long to watch for unsolicited lines
+	Grace    time.Duration // how long the bot may take to exit after "bye"
 	// Done is called with each finished check, Progress while games are played;
 	// both may be nil.
 	Done     func(Check)
@@ -42,7 +43,7 @@ type Options struct {
 
 // Defaults returns the default options.
 func Defaults() Options {
-	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Patience: 2 * time.Second, Pause: 50 * time.Millisecond}
+	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Patience: 2 * time.Second, Pause: 50 * time.Millisecond, Grace: time.Second}
 }
 
 // The names of the checks, in order. The checks of games have the games' names and

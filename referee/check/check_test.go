@@ -60,7 +60,7 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 		}
 		run := func(t *testing.T) { reports[c.name] = kit.Get[*Report](t)(Run(t.Context(), p, o)) }
 		if c.serve == nil {
-			o.start = startPatient
+			o.Grace = time.Hour
 			run(t)
 		} else {
 			o.start = startInside(c.serve)
@@ -71,21 +71,6 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 		}
 	}
 	return reports
-}
-
-// patient is a process that has all the time of the test run to exit.
-type patient struct{ process }
-
-func startPatient(ctx context.Context, b referee.Bot) (process, error) {
-	p, err := start(ctx, b)
-	if err != nil {
-		return nil, err
-	}
-	return patient{p}, nil
-}
-
-func (p patient) Wait(time.Time) (referee.End, bool) {
-	return p.process.Wait(time.Now().Add(time.Hour))
 }
 
 // inside is a bot that is part of the test, with a stderr.

@@ -67,7 +67,7 @@ var verdicts = map[string]verdict{
 	"flood-stderr": {Output, Warning, []string{"KiB on stderr in one game: a match keeps only the first 256"}, ""},
 	"fork":         {Bye, Warning, []string{"after games: it left 1 process running"}, ""},
 	"setsid":       {Bye, Warning, []string{"after games: it left 1 process running"}, ""},
-	"ignore-bye":   {Bye, Failed, []string{`it is still running a second after "bye", after games, even when its input is closed`}, `leave the loop at the line "bye"`},
+	"ignore-bye":   {Bye, Failed, []string{`it is still running 1000 ms after "bye", after games, even when its input is closed`}, `leave the loop at the line "bye"`},
 }
 
 // waiting are the faults that need a time to run out.

@@ -40,11 +40,16 @@ func (s *session) silence(line []byte, by time.Duration, r fault.Reason, text st
 		r = r.After(rest)
 		return because(0, fmt.Sprintf(": the line %s does not end with a line feed", protocol.Quote(rest)))
 	}
-	s.proc.CloseInput()
-	if answer, _ = s.await(time.Now().Add(s.run.Patience)); answer {
+	if answer, _ = s.await(s.closed()); answer {
 		return because(fault.CameAtEnd, ": it came only after the bot's input was closed, so it was stuck in a buffer")
 	}
 	return because(fault.NeverCame, ": it did not come later either, not even after the bot's input was closed")
+}
+
+// closed closes the bot's input and returns until when to wait for what it does then.
+func (s *session) closed() time.Time {
+	s.proc.CloseInput()
+	return time.Now().Add(max(s.run.Patience, s.run.Grace))
 }
 
 // await reads lines until one is "ready" or a move, and ignores others. The error is

@@ -239,9 +239,6 @@ func banked(c referee.Clock) referee.Clock {
 	return c
 }
 
-// byeGrace is how long a bot has to exit after "bye".
-const byeGrace = time.Second
-
 // bye sends "bye" after games, and right after the greeting.
 func (k *run) bye() (note string, warnings []string, err error) {
 	var slowest time.Duration
@@ -252,14 +249,14 @@ func (k *run) bye() (note string, warnings []string, err error) {
 		}
 		s.did("the line \"bye\"", 0)
 		began := time.Now()
-		limit := s.proc.Limit(began, byeGrace, 0)
-		if err := s.proc.Begin(began, byeGrace); err != nil {
+		limit := s.proc.Limit(began, k.Grace, 0)
+		if err := s.proc.Begin(began, k.Grace); err != nil {
 			return "", nil, err
 		}
 		if err := s.send(protocol.AppendBye(nil), limit); err != nil {
 			return "", nil, err
 		}
-		end, ok := s.proc.Wait(began.Add(byeGrace))
+		end, ok := s.proc.Wait(began.Add(k.Grace))
 		for !ok {
 			_, until, err := s.proc.Late(limit, time.Now(), false)
 			if errors.Is(err, referee.ErrLate) {
@@ -282,11 +279,10 @@ func (k *run) bye() (note string, warnings []string, err error) {
 	return fmt.Sprintf("exits %d ms after \"bye\"", slowest.Milliseconds()), warnings, nil
 }
 
-// stays returns the failure of a bot that still runs a second after "bye".
+// stays returns the failure of a bot that still runs after "bye".
 func (s *session) stays(when string) *Failure {
-	text := fmt.Sprintf("it is still running a second after \"bye\", %s", when)
-	s.proc.CloseInput()
-	if _, ok := s.proc.Wait(time.Now().Add(s.run.Patience)); ok {
+	text := fmt.Sprintf("it is still running %d ms after \"bye\", %s", s.run.Grace.Milliseconds(), when)
+	if _, ok := s.proc.Wait(s.closed()); ok {
 		return s.fail(text+", and exits only when its input is closed", "leave the loop at the line \"bye\", not only at the end of the input")
 	}
 	return s.fail(text+", even when its input is closed", "leave the loop at the line \"bye\" and exit, even while threads or child processes are running")

@@ -29,7 +29,7 @@ func TestBuildCalledOff(t *testing.T) {
 		})
 		ended := make(chan error, 1)
 		go func() {
-			_, err := Resolver{Level: level}.Resolve(ctx, dir)
+			_, err := Resolver{Level: level, Cache: withHouse.Cache}.Resolve(ctx, dir)
 			ended <- err
 		}()
 		kit.Until(t, "the build runs", func() bool { return runs(seconds) })

@@ -108,9 +108,12 @@ func copyDir(to, source string) error {
 // buildOnce returns a directory with a bot of this content, built with this command. The
 // output of the build goes to r.Log, or into the error.
 func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []string) (string, error) {
-	cache, err := CacheDir("builds")
-	if err != nil {
-		return "", err
+	cache := r.Cache
+	if cache == "" {
+		var err error
+		if cache, err = CacheDir("builds"); err != nil {
+			return "", err
+		}
 	}
 	done := filepath.Join(cache, hashWords(append([]string{hash}, build...)...))
 	if _, err := os.Stat(done); err == nil {

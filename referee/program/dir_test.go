@@ -26,7 +26,7 @@ func TestDirErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			dir := newDir(t, "mine", c.files)
-			_, err := Resolver{Log: &log}.Resolve(t.Context(), dir)
+			_, err := Resolver{Log: &log, Cache: withHouse.Cache}.Resolve(t.Context(), dir)
 			refused(t, err, append(c.words, dir)...)
 			if text := log.String(); strings.Contains(text, "wrong\n") {
 				t.Errorf("the log repeats the error: %q", text)
@@ -67,7 +67,7 @@ func resolve(t testing.TB, bot string) Program {
 func TestBuildOnce(t *testing.T) {
 	dir, builds := counted(t)
 	var log bytes.Buffer
-	first, err := Resolver{Log: &log}.Resolve(t.Context(), dir)
+	first, err := Resolver{Log: &log, Cache: withHouse.Cache}.Resolve(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,11 +129,7 @@ func TestBuildAtOnce(t *testing.T) {
 	if before < 1 || builds() != before {
 		t.Errorf("built %d times at once, and %d times after that", before, builds()-before)
 	}
-	cache, err := CacheDir("builds")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(cache, "tmp-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(withHouse.Cache, "tmp-*")); len(left) > 0 {
 		t.Errorf("left over: %v", left)
 	}
 }

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,12 @@ import (
 // withHouse resolves house bots as well, and says nothing.
 var withHouse = Resolver{Builtins: house.Registry{}}
 
-func TestMain(m *testing.M) { refereetest.Main(m, nil, refereetest.OwnCache) }
+func TestMain(m *testing.M) {
+	refereetest.Main(m, nil, func(dir string) error {
+		withHouse.Cache = dir + "/builds"
+		return os.Mkdir(withHouse.Cache, 0o755)
+	})
+}
 
 // newDir makes a directory with a name and files; names that end in "+x" can be run.
 func newDir(t testing.TB, name string, files map[string]string) string {

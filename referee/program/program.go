@@ -58,6 +58,7 @@ type Resolver struct {
 	Builtins Builtins      // the bots of @NAME; nil for none
 	Log      io.Writer     // receives the output of builds; may be nil
 	Level    sandbox.Level // of the sandbox of builds; None for no sandbox
+	Cache    string        // keeps what is built; "" for a directory in the user's cache
 }
 
 // Resolve returns the program of a BOT. The context ends its build.

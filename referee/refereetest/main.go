@@ -5,7 +5,6 @@ package refereetest
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"github.com/timba-arena/timba/internal/kit/proc"
@@ -56,6 +55,3 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	}
 	return proc.Clean(m).Run()
 }
-
-// OwnCache keeps builds of bots away from the user's cache: it is for prepare.
-func OwnCache(dir string) error { return os.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache")) }

@@ -11,7 +11,7 @@ import (
 )
 
 // The built-in models beat random players.
-func TestRL(t *testing.T) { rlBeatsRandom(t, 10) }
+func TestRLRaced(t *testing.T) { rlBeatsRandom(t, 10) }
 
 func rlBeatsRandom(t *testing.T, rounds uint64) {
 	for _, mode := range rlModes(t) {

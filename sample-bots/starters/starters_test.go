@@ -227,7 +227,7 @@ var settings = []struct{ game, options string }{
 }
 
 // patient is a clock that no loaded machine runs down.
-var patient = referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute}
+var patient = referee.Clock{Move: time.Hour, Margin: time.Second, Startup: time.Hour}
 
 // game plays one game between a bot and @random, who take the seats in turn, or
 // of the bot with itself. What it gives is the replay without what may differ
@@ -271,7 +271,7 @@ func conforms(t testing.TB, p program.Program) {
 		t.Fatal(err)
 	}
 	o := check.Defaults()
-	o.Games, o.Clock, o.Quick = []rules.Game{teeko}, patient, true
+	o.Games, o.Clock, o.Quick, o.Time, o.Grace = []rules.Game{teeko}, patient, true, time.Hour, time.Hour
 	report, err := check.Run(t.Context(), p, o)
 	if err != nil {
 		t.Errorf("%s: %v", p.Name, err)
@@ -288,7 +288,7 @@ func conforms(t testing.TB, p program.Program) {
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
-	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
+	programs, err := program.Resolver{Builtins: house.Registry{}, Log: &log, Cache: t.TempDir()}.ResolveAll(t.Context(), []string{write(t, l, "starter"), "@random"})
 	if err != nil {
 		t.Errorf("%s: %v", l.Name, err)
 		return nil
@@ -316,11 +316,6 @@ func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
 
 func playAlike(t *testing.T, every bool) {
 	kit.Slow(t)
-	// Builds stay away from the user's cache, but for Go's.
-	if cache, err := os.UserCacheDir(); err == nil && os.Getenv("GOCACHE") == "" {
-		t.Setenv("GOCACHE", filepath.Join(cache, "go-build"))
-	}
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	i := slices.IndexFunc(Languages, func(l Language) bool { return l.Missing() == nil })
 	if i < 0 {
 		kit.Lacks(t, "all languages of starters")

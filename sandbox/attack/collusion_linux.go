@@ -87,11 +87,10 @@ func firstFlock(path string) func(*target) error {
 		if err != nil {
 			return err
 		}
-		for end := time.Now().Add(enough); time.Now().Before(end); { // others may attack the same file
+		for patience := enough; patience > 0; patience -= doze() { // others may attack the same file
 			if err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != unix.EWOULDBLOCK {
 				break
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
 		return err
 	}

@@ -75,7 +75,7 @@ func (t *team) rest(p *unix.PollFd, limit *unix.Timespec) {
 
 // resting returns what rest needs; it has to be made before there are forks.
 func (t *team) resting() (*unix.PollFd, *unix.Timespec) {
-	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(2 * enough / time.Second)}
+	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
 // end lets all that rest leave.
@@ -93,10 +93,10 @@ func (t *team) close() {
 // long.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
-	for end := time.Now().Add(patience); t.did < n && t.failed == 0 && time.Now().Before(end); {
+	for t.did < n && t.failed == 0 && patience > 0 {
 		got, err := unix.Read(t.parts[0], data)
 		if err != nil || got <= 0 {
-			time.Sleep(2 * time.Millisecond)
+			patience -= doze()
 			continue
 		}
 		for _, errno := range data[:got] {
@@ -145,7 +145,7 @@ func crowd(n int, part func() syscall.Errno, what string) (string, error) {
 	ok := t.await(n, enough, hold)
 	ended, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 	t.end()
-	reap(time.Second)
+	reap()
 	if !ok {
 		return "", t.err()
 	}
@@ -158,6 +158,14 @@ func crowd(n int, part func() syscall.Errno, what string) (string, error) {
 // enough is how long a step may take that takes milliseconds on an idle machine.
 const enough = 10 * time.Second
 
+// doze sleeps for a moment and returns how long it should have been. Who adds that up does not count
+// the time in which a busy machine did nothing for this process, and nothing for others.
+func doze() time.Duration {
+	const moment = 2 * time.Millisecond
+	time.Sleep(moment)
+	return moment
+}
+
 // holdOn sleeps in many short steps. A machine that stands still, or gives this
 // process no time, then does not shorten what others see of it.
 func holdOn(d time.Duration) {
@@ -167,15 +175,11 @@ func holdOn(d time.Duration) {
 	}
 }
 
-// reap waits for children until there are none, at most that long.
-func reap(limit time.Duration) {
-	for end := time.Now().Add(limit); time.Now().Before(end); {
-		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-		if err == unix.ECHILD {
+// reap waits for children, who leave by themselves, until there are none.
+func reap() {
+	for {
+		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {
 			return
-		}
-		if pid <= 0 {
-			time.Sleep(2 * time.Millisecond)
 		}
 	}
 }

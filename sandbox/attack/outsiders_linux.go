@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,31 +116,43 @@ func outlive(t *target) (string, error) {
 	}
 	c := exec.Command("/proc/self/exe", "regicide", string(arg))
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	heard, err := c.StdinPipe()
+	if err != nil {
+		return "", err
+	}
+	acted, err := c.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
 	if err := c.Start(); err != nil {
 		return "", err
 	}
 	ready()
-	time.Sleep(200 * time.Millisecond)
+	heard.Close()
+	io.ReadAll(acted)
 	os.Exit(exitBite)
 	panic("unreachable")
 }
 
-// regicide ends a process by its threads.
+// regicide ends a process by its threads, once the harness has been told.
 func regicide(t *target, args []string) {
 	deafen()
-	time.Sleep(20 * time.Millisecond) // for the harness to hear
+	io.ReadAll(os.Stdin)
 	for _, tid := range threadsOf(t.Victim) {
 		unix.Kill(tid, unix.SIGKILL)
 	}
+	os.Stdout.Close()
 	linger(t, args)
 }
 
-// outlived reports whether a parent is gone.
+// outlived reports whether a parent is gone. A parent that ends has its turns on the processor as
+// this process has, which are counted, whatever the time.
 func outlived(parent int, err error) (string, error) {
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for range 300 {
 		if os.Getppid() != parent {
 			return fmt.Sprint("process ", parent, " is gone"), nil
 		}
+		time.Sleep(time.Millisecond)
 	}
 	if err == nil {
 		err = fmt.Errorf("process %d is still there", parent)

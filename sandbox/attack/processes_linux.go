@@ -57,7 +57,7 @@ func forkBomb(*target) (string, error) {
 	}
 	ok := t.await(swarm, enough, 50*time.Millisecond)
 	t.end()
-	reap(2 * time.Second)
+	reap()
 	if ok {
 		return fmt.Sprint(swarm, " processes"), nil
 	}
@@ -85,11 +85,11 @@ func threadBomb(*target) (string, error) {
 		go func() {
 			runtime.LockOSThread()
 			count.Add(1)
-			unix.Nanosleep(&unix.Timespec{Sec: int64(2 * enough / time.Second)}, nil)
+			unix.Nanosleep(&unix.Timespec{Sec: int64(bound / time.Second)}, nil)
 		}()
 	}
-	for end := time.Now().Add(enough); count.Load() < swarm; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
+	for patience := enough; count.Load() < swarm; patience -= doze() {
+		if patience <= 0 {
 			return "", errNothing
 		}
 	}
@@ -222,7 +222,7 @@ func burn(n int, each time.Duration) (string, error) {
 		}
 	}
 	ok := t.await(n, 2*enough, 0)
-	reap(time.Second)
+	reap()
 	t.close()
 	if !ok {
 		return "", t.err()

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
@@ -57,13 +58,7 @@ func gameByKeyboard(t *testing.T, w *sitetest.Still) {
 // addressed waits until the address has a query.
 func addressed(b *browsertest.Tab, query string) {
 	b.T.Helper()
-	if got := browsertest.Eval[string](b, fmt.Sprintf(`new Promise((done) => {
-		const end = performance.now() + 20000;
-		const look = () => (location.search === %q || performance.now() > end ? done(location.search) : setTimeout(look, 20));
-		look();
-	})`, query)); got != query {
-		b.T.Errorf("the address has %q, want %q", got, query)
-	}
+	kit.Until(b.T, "the address has "+query, func() bool { return browsertest.Eval[string](b, "location.search") == query })
 }
 
 // The button verifies a match of the server, and sees what a forger has changed.

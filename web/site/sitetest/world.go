@@ -163,6 +163,9 @@ func (w *World) Stop() {
 	w.stop = func() {}
 }
 
+// Config returns the configuration, which may change between Stop and Restart.
+func (w *World) Config() *config.Config { return w.open.Config }
+
 // Restart starts the server that Stop has stopped.
 func (w *World) Restart() {
 	w.T.Helper()
