@@ -107,6 +107,14 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 	}
 }
 
+// dealRound starts a game at one of its rounds, and makes that the last one.
+func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
+	*s = State{rules: r, round: uint8(round - 1), last: uint8(round), stream: *src, ply: r.plies(round)}
+	s.dealer = int8((round + int(r.Players) - 3) % int(r.Players)) // the seat before
+	s.nextRound(nil)
+	*src = s.stream
+}
+
 // The last card dealt shows the trumps when the pack is used up: everyone knows
 // it, and a redeal leaves it with the dealer until it is played.
 func TestPodridaDealUsesThePackUp(t *testing.T) {
