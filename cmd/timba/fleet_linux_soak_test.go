@@ -64,7 +64,7 @@ func newChaos(t *testing.T, people ...string) *chaos {
 func (c *chaos) serveFleet(t *testing.T) {
 	t.Helper()
 	c.server = c.serve(t, "--workers", "1", "--cluster", c.net.listen(), "--grace", "10m")
-	c.net.server(c.server.cluster(t))
+	c.net.server(strings.TrimPrefix(c.server.cluster(t), "nats://"))
 }
 
 // begunLine tells that a match begins.
@@ -264,7 +264,7 @@ type worker struct {
 // work starts the worker.
 func (w *worker) work(t *testing.T) {
 	t.Helper()
-	cmd, out := w.arena.worker(w.place.address, w.creds, w.dir)
+	cmd, out := w.arena.worker("nats://"+w.place.address, w.creds, w.dir)
 	if err := w.place.start(cmd); err != nil {
 		t.Fatal(err)
 	}
