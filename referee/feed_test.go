@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -275,10 +276,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 			t.Fatalf("%s: faults %v", mood, g.Faults)
 		}
 		sent := ""
-		all, err := g.Replay.Traffic(v.Game(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), 1))
 		for _, p := range all {
 			if !p.FromBot {
 				sent += string(p.Lines)

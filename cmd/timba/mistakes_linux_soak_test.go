@@ -64,10 +64,7 @@ func TestMistakesMade(t *testing.T) {
 
 // report compares what each of the commands says, and returns the record.
 func (m mistake) report(t *testing.T, timbaPath string, env []string) (record recordOf) {
-	bot, err := filepath.Abs(filepath.Join("testdata", "mistakes", m.name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bot := kit.Get[string](t)(filepath.Abs(filepath.Join("testdata", "mistakes", m.name)))
 	out := filepath.Join(t.TempDir(), "out")
 	timba := func(args ...string) (output string, status int) {
 		cmd := exec.Command(timbaPath, args...)

@@ -23,8 +23,8 @@ import (
 
 // Must fails the test if err is not nil.
 func Must(t testing.TB, err error) {
-	t.Helper()
 	if err != nil {
+		t.Helper() // only now: it takes long, and benchmarks come here
 		t.Fatal(err)
 	}
 }
@@ -33,8 +33,10 @@ func Must(t testing.TB, err error) {
 // nil: kit.Get[T](t)(f()).
 func Get[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
-		t.Helper()
-		Must(t, err)
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
 		return v
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/archive"
 	"github.com/timba-arena/timba/ladder/laddertest"
 )
@@ -20,16 +21,12 @@ func TestDirectory(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{".new-123", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	for f, err := range archive.Directory(dir).List(t.Context()) {
 		t.Errorf("lists %v, %v", f, err)
 	}
-	if err := archive.Directory(dir).Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, archive.Directory(dir).Clean(t.Context()))
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 || left[0].Name() != "notes.txt" {
 		t.Errorf("%v are left, %v", left, err)
 	}
@@ -42,13 +39,8 @@ func TestLeftovers(t *testing.T) {
 func TestCut(t *testing.T) {
 	dir := t.TempDir()
 	s := archive.Directory(dir)
-	sum, err := s.Put(t.Context(), []byte("whole"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, sum.String()), 2); err != nil {
-		t.Fatal(err)
-	}
+	sum := kit.Get[archive.Sum](t)(s.Put(t.Context(), []byte("whole")))
+	kit.Must(t, os.Truncate(filepath.Join(dir, sum.String()), 2))
 	if _, err := s.Put(t.Context(), []byte("whole")); err != nil {
 		t.Fatal(err)
 	}

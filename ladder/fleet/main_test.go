@@ -97,9 +97,7 @@ func (a *arena) deaf() {
 
 func (a *arena) must(err error) {
 	a.t.Helper()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	kit.Must(a.t, err)
 }
 
 // creds makes a credential and returns its file.

@@ -27,10 +27,7 @@ func tallyOfCounts(t *testing.T, games int, counts ...int) *Tally {
 
 func mustSPRT(t *testing.T, text string) SPRT {
 	t.Helper()
-	s, err := ParseSPRT(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[SPRT](t)(ParseSPRT(text))
 	return s
 }
 

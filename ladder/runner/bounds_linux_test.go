@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -188,15 +189,9 @@ func TestTwelveSeats(t *testing.T) {
 // mostProcesses returns the largest number in a file of a number a line.
 func mostProcesses(t *testing.T, path string) (most int) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile(path))
 	for _, word := range strings.Fields(string(data)) {
-		n, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := kit.Get[int](t)(strconv.Atoi(word))
 		most = max(most, n)
 	}
 	return most

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
@@ -118,9 +119,7 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 func metricOf(t *testing.T, from *prometheus.Registry, name, label string) float64 {
 	t.Helper()
 	families, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, family := range families {
 		for _, m := range family.Metric {
 			if family.GetName() == name && len(m.Label) == 1 && m.Label[0].GetValue() == label {

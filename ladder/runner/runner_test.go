@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
@@ -85,9 +86,7 @@ func allSeeds(w *world) (seeds []string) {
 func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, f := range families {
 		if f.GetName() != name {
 			continue

@@ -32,9 +32,7 @@ var bg = context.Background()
 
 func check(tb testing.TB, err error) {
 	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	kit.Must(tb, err)
 }
 
 // world is a competition with a bit of everything: ada owns adabot, whose first

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
@@ -288,9 +289,7 @@ func TestForeignOrigin(t *testing.T) {
 			t.Errorf("a foreign origin gets %d %q", status, text)
 		}
 		c, _, err := w.server.Dialer().Dial(address, http.Header{"Origin": {bubble.URL}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		c.Close()
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -186,18 +187,13 @@ func (w *world) refused(query string, header http.Header) (status int, text stri
 
 func (c *client) say(text string) {
 	c.t.Helper()
-	if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
-		c.t.Fatal(err)
-	}
+	kit.Must(c.t, c.WriteMessage(websocket.TextMessage, []byte(text)))
 }
 
 // next returns the next message.
 func (c *client) next() doc {
 	c.t.Helper()
-	d, err := c.read()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	d := kit.Get[doc](c.t)(c.read())
 	return d
 }
 

@@ -99,9 +99,7 @@ func newRunning(t *testing.T) *running {
 
 func (s *running) must(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	kit.Must(s.t, err)
 }
 
 func (s *running) begin() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -168,8 +169,6 @@ func compressed(t testing.TB, text string) int {
 	if _, err := z.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, z.Close())
 	return b.Len()
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func TestFind(t *testing.T) {
@@ -70,10 +72,7 @@ func lacks(t *testing.T, dir string) (faults []string) {
 // replays counts the golden files in a directory.
 func replays(t *testing.T, dir ...string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(filepath.Join(dir...), "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := kit.Get[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(dir...), "*.txt")))
 	return len(files)
 }
 
@@ -84,9 +83,7 @@ func parse(t *testing.T, path string) *ast.File {
 	if os.IsNotExist(err) {
 		return &ast.File{Name: ast.NewIdent("none")}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return f
 }
 
@@ -121,9 +118,7 @@ func TestLacks(t *testing.T) {
 	if got := lacks(t, dir); len(got) != 11 {
 		t.Errorf("an empty directory lacks %d things: %s", len(got), strings.Join(got, "; "))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644))
 	if got := lacks(t, dir); len(got) != 10 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
 		t.Errorf("a comment passes for a call: %s", strings.Join(got, "; "))
 	}

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -20,9 +21,7 @@ func FuzzPlay(f *testing.F) {
 		data = data[copy(head[:], data):]
 		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%2 == 1}
 		p := newPair(r, [32]byte{head[3]})
-		if err := p.differ(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, p.differ())
 		for i, b := range data {
 			if p.naive.turn < 0 {
 				break
@@ -34,9 +33,7 @@ func FuzzPlay(f *testing.F) {
 			} else if n >= 0 {
 				text = baraja.Card(n).String()
 			}
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.try(text))
 		}
 	})
 }

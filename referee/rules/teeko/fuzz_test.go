@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
@@ -19,9 +20,7 @@ func FuzzPlay(f *testing.F) {
 		head := [3]byte{}
 		data = data[copy(head[:], data):]
 		p := newPair(wordRules(uint16(head[1]))[head[0]%4], [32]byte{head[2]})
-		if err := p.differ(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, p.differ())
 		for len(data) > 0 && p.naive.turn >= 0 {
 			legal := p.naive.legal()
 			text := legal[int(data[0])%len(legal)]
@@ -32,9 +31,7 @@ func FuzzPlay(f *testing.F) {
 				text = strconv.Itoa(n % 26)
 			}
 			data = data[1:]
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.try(text))
 		}
 	})
 }
