@@ -269,8 +269,7 @@ of = ["other"]
 
 func parsed(t *testing.T, text string) *Experiment {
 	t.Helper()
-	e := kit.Get[*Experiment](t)(Parse("learned", text))
-	return e
+	return kit.Get[*Experiment](t)(Parse("learned", text))
 }
 
 // Bots that are permuted sit in every order as often.

@@ -24,8 +24,7 @@ func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refer
 
 func parse(t *testing.T, text string) *Experiment {
 	t.Helper()
-	e := kit.Get[*Experiment](t)(Parse("tiny", text))
-	return e
+	return kit.Get[*Experiment](t)(Parse("tiny", text))
 }
 
 func options(workers int) Options {
@@ -67,8 +66,7 @@ func TestRunRaced(t *testing.T) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	data := kit.Get[[]byte](t)(json.Marshal(v))
-	return string(data)
+	return string(kit.Get[[]byte](t)(json.Marshal(v)))
 }
 
 // An interrupted experiment reports the games that have ended.

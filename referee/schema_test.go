@@ -23,8 +23,7 @@ import (
 // replaySchema compiles replay.schema.json, the schema itself checked.
 func replaySchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	schema := kit.Get[*jsonschema.Schema](t)(jsonschema.NewCompiler().Compile("replay.schema.json"))
-	return schema
+	return kit.Get[*jsonschema.Schema](t)(jsonschema.NewCompiler().Compile("replay.schema.json"))
 }
 
 // specReplay returns the example in SPEC.md, "Replays".

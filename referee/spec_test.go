@@ -27,8 +27,7 @@ const specFile = "../SPEC.md"
 
 func readSpec(t *testing.T) string {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile(specFile))
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(specFile)))
 }
 
 // specSection returns the text of a section of SPEC.md without its heading.

@@ -205,14 +205,12 @@ func (m *mess) groups(t *testing.T) (left []string) {
 
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
-	names := kit.Get[[]string](t)(filepath.Glob(pattern))
-	return names
+	return kit.Get[[]string](t)(filepath.Glob(pattern))
 }
 
 func mountsOf(t *testing.T) string {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile("/proc/self/mountinfo"))
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile("/proc/self/mountinfo")))
 }
 
 // birth names a process for ever: its number and when it began; "" when it is

@@ -22,8 +22,7 @@ import (
 
 func testCache(t *testing.T, dir string, most int64) *cache {
 	t.Helper()
-	c := kit.Get[*cache](t)(openCache(dir, most, slog.New(slog.DiscardHandler)))
-	return c
+	return kit.Get[*cache](t)(openCache(dir, most, slog.New(slog.DiscardHandler)))
 }
 
 // sized makes the files of a bot with so many bytes, and returns their hash and what gets them.

@@ -27,8 +27,7 @@ func tallyOfCounts(t *testing.T, games int, counts ...int) *Tally {
 
 func mustSPRT(t *testing.T, text string) SPRT {
 	t.Helper()
-	s := kit.Get[SPRT](t)(ParseSPRT(text))
-	return s
+	return kit.Get[SPRT](t)(ParseSPRT(text))
 }
 
 // The figures are those that fastchess publishes for the same counts, to their

@@ -37,8 +37,7 @@ func worthOf(t *testing.T, g simGame, skill float64, deals int) Worth {
 		s2, _ := g.game(r, skill, -luck)
 		games[i] = []float64{s1, s2}
 	}
-	w := kit.Get[Worth](t)(MeasureWorth(games))
-	return w
+	return kit.Get[Worth](t)(MeasureWorth(games))
 }
 
 func TestMeasureWorth(t *testing.T) {

@@ -145,8 +145,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	play(t, tour)
 	path := func(deal, rotation int) string { return tour.Dir.Replay(0, deal, rotation) }
 	read := func(path string) string {
-		data := kit.Get[[]byte](t)(os.ReadFile(path))
-		return string(data)
+		return string(kit.Get[[]byte](t)(os.ReadFile(path)))
 	}
 	good := read(path(2, 1))
 	for name, c := range map[string]struct{ text, want string }{

@@ -30,8 +30,7 @@ var variants = []string{
 func newTestBatch(t testing.TB, text string, workers int) *Batch {
 	t.Helper()
 	c := kit.Get[Config](t)(ParseConfig("version=1 " + text))
-	b := kit.Get[*Batch](t)(NewBatch(c, workers))
-	return b
+	return kit.Get[*Batch](t)(NewBatch(c, workers))
 }
 
 // numbersOf returns a game's row of an array.

@@ -16,8 +16,7 @@ func TestExample(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(c.run(t, "", exampleFile, "--games", "1600", "--tests", "600")), "\n")
 	score := func(line string) float64 {
 		fields := strings.Fields(line)
-		x := kit.Get[float64](t)(strconv.ParseFloat(strings.TrimSuffix(fields[1], "%"), 64))
-		return x
+		return kit.Get[float64](t)(strconv.ParseFloat(strings.TrimSuffix(fields[1], "%"), 64))
 	}
 	if first, last := score(lines[1]), score(lines[len(lines)-1]); len(lines) != 7 || first > 65 || last < first+15 {
 		t.Errorf("the agent has not learned:\n%s", strings.Join(lines, "\n"))

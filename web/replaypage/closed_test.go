@@ -20,8 +20,7 @@ func copyOf(c *Closed) *Closed {
 }
 
 func frameText(t *testing.T, f Frame) string {
-	data := kit.Get[[]byte](t)(json.Marshal(f))
-	return string(data)
+	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
 // Nothing in the frames of a game in progress depends on what any seat cannot see: with its cards

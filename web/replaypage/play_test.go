@@ -61,6 +61,5 @@ func play(t testing.TB, c sample) *referee.Replay {
 // rebuilt returns a sample's game.
 func rebuilt(t testing.TB, c sample, r *referee.Replay) *Game {
 	t.Helper()
-	g := kit.Get[*Game](t)(NewGame(r, c.game))
-	return g
+	return kit.Get[*Game](t)(NewGame(r, c.game))
 }

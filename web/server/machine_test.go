@@ -37,8 +37,7 @@ func TestCores(t *testing.T) {
 func TestMemoryFits(t *testing.T) {
 	defaults := func(text string) func() *config.Config {
 		return func() *config.Config {
-			c := kit.Get[*config.Config](t)(config.Parse("c", []byte(text), house.Registry{}))
-			return c
+			return kit.Get[*config.Config](t)(config.Parse("c", []byte(text), house.Registry{}))
 		}
 	}
 	for _, test := range []struct {

@@ -125,8 +125,7 @@ func (t *table) fit(test *testing.T) []rating.Estimate {
 	if t.teams() {
 		fit = rating.FitBouts(len(t.truth), t.bouts, anchor)
 	}
-	out := kit.Get[[]rating.Estimate](test)(fit.Intervals())
-	return out
+	return kit.Get[[]rating.Estimate](test)(fit.Intervals())
 }
 
 // slope returns how the ratings' scale compares with the truth's.

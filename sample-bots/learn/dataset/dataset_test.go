@@ -15,8 +15,7 @@ import (
 
 func mode(t testing.TB, name string) learn.Mode {
 	t.Helper()
-	m := kit.Get[learn.Mode](t)(learn.ParseMode(name))
-	return m
+	return kit.Get[learn.Mode](t)(learn.ParseMode(name))
 }
 
 // write makes a data set in a directory and returns its file.
@@ -29,8 +28,7 @@ func write(t testing.TB, ctx context.Context, p *Plan, dir string, resume bool) 
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile(path))
-	return data
+	return kit.Get[[]byte](t)(os.ReadFile(path))
 }
 
 // Every mode has games of every combination of rules; Load checks each game against the rules.

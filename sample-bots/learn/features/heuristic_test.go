@@ -21,8 +21,7 @@ func cards(t *testing.T, text string) (list []baraja.Card) {
 
 func mode(t *testing.T, name string) learn.Mode {
 	t.Helper()
-	m := kit.Get[learn.Mode](t)(learn.ParseMode(name))
-	return m
+	return kit.Get[learn.Mode](t)(learn.ParseMode(name))
 }
 
 // situation is a trick that seat 0 has led, or is to lead, with oros as trumps, and what the seat

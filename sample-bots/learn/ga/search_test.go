@@ -50,8 +50,7 @@ func trained(t *testing.T, c Config, o Options) (files string) {
 
 func read(t *testing.T, dir, name string) string {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
 }
 
 // TestWorkersRaced checks that a search comes to the same files whatever the number of workers,

@@ -195,8 +195,7 @@ func wantKinds(t *testing.T, s *Sight, want map[int]string) {
 
 func card(t *testing.T, name string) baraja.Card {
 	t.Helper()
-	c := kit.Get[baraja.Card](t)(baraja.Parse(name))
-	return c
+	return kit.Get[baraja.Card](t)(baraja.Parse(name))
 }
 
 // cardsFirst returns a pack that begins with some cards.

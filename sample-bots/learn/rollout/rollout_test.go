@@ -35,8 +35,7 @@ func open(t *testing.T, dir string, c Config, resume bool) *run.Folder {
 
 func read(t *testing.T, dir, name string) []byte {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
-	return data
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
 }
 
 func nothing(int, int) {}

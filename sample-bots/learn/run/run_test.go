@@ -23,14 +23,12 @@ type config struct {
 
 func open(t *testing.T, dir string, c config, resume bool) *Folder {
 	t.Helper()
-	f := kit.Get[*Folder](t)(Open(dir, c, resume))
-	return f
+	return kit.Get[*Folder](t)(Open(dir, c, resume))
 }
 
 func read(t *testing.T, f *Folder, name string) string {
 	t.Helper()
-	data := kit.Get[[]byte](t)(os.ReadFile(f.path(name)))
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(f.path(name))))
 }
 
 // step is a training of the test: its state is a number.

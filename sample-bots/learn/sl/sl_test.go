@@ -43,8 +43,7 @@ func made(t testing.TB, p *dataset.Plan, games dataset.Piece) *dataset.Set {
 	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), false))
 	defer f.Close()
 	kit.Must(t, p.Make(t.Context(), f, games))
-	set := kit.Get[*dataset.Set](t)(dataset.Load(filepath.Join(dir, dataset.File), 0))
-	return set
+	return kit.Get[*dataset.Set](t)(dataset.Load(filepath.Join(dir, dataset.File), 0))
 }
 
 func config(set *dataset.Set) Config {
@@ -60,8 +59,7 @@ func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 	t.Helper()
 	kit.Must(t, c.Check())
 	rows := kit.Get[*Rows](t)(NewRows(t.Context(), set, &c, workers))
-	tr := kit.Get[*Training](t)(NewTraining(t.Context(), c, rows, workers))
-	return tr
+	return kit.Get[*Training](t)(NewTraining(t.Context(), c, rows, workers))
 }
 
 // train trains in a directory.
@@ -74,8 +72,7 @@ func train(t testing.TB, ctx context.Context, tr *Training, dir string, resume b
 
 func modelFile(t testing.TB, dir string) []byte {
 	t.Helper()
-	text := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))
-	return text
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))
 }
 
 // A training does not go on with other games, even those of the same plan, as a bot makes them that
