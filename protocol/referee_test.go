@@ -150,11 +150,7 @@ func parse(t *rapid.T, line []byte) RefLine {
 	if bytes.IndexByte(line, '\n') != len(line)-1 {
 		t.Fatalf("%q is not one line", line)
 	}
-	l, err := ParseReferee(line[:len(line)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return kit.Get[RefLine](t)(ParseReferee(line[:len(line)-1]))
 }
 
 func FuzzParseReferee(f *testing.F) {

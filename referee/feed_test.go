@@ -159,10 +159,7 @@ func (tp *tape) check(t interface {
 }, g *Game, v rules.Variant) {
 	t.Helper()
 	for seat := range v.Players() {
-		all, err := g.Replay.Traffic(v.Game(), seat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), seat))
 		var got, back string
 		for _, p := range all {
 			if p.FromBot {
@@ -240,9 +237,7 @@ func TestReplaysTraffic(t *testing.T) {
 		}
 		tp := tapeOf(m)
 		done := keep(m)
-		if err := m.Play(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.Play(context.Background()))
 		for _, g := range done.games {
 			for _, err := range g.Verify(v.Game()) {
 				t.Error(err)

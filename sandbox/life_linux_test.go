@@ -103,8 +103,7 @@ func init() {
 func TestGuardianStops(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "left"))
 	cmd := exec.Command(exe(), "do", "guarded", dir)
-	out, err := cmd.StdoutPipe()
-	kit.Must(t, err)
+	out := kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 	kit.Must(t, cmd.Start())
 	line := make([]byte, 6)
 	if _, err := io.ReadFull(out, line); err != nil {

@@ -56,8 +56,7 @@ func TestMistakesMade(t *testing.T) {
 		}
 	})
 	if kit.Updating() {
-		data, err := json.MarshalIndent(records, "", "\t")
-		kit.Must(t, err)
+		data := kit.Get[[]byte](t)(json.MarshalIndent(records, "", "\t"))
 		kit.Must(t, os.WriteFile(mistakesFile, append(data, '\n'), 0o644))
 	}
 }

@@ -34,8 +34,7 @@ func undetected(t *testing.T) (path string) {
 	if kit.Raced() {
 		return proc.Program(t, "timba")
 	}
-	path, err := exec.LookPath("timba")
-	kit.Must(t, err)
+	path = kit.Get[string](t)(exec.LookPath("timba"))
 	return path
 }
 

@@ -21,8 +21,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// T is a testing.TB or a *rapid.T.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // Must fails the test if err is not nil.
-func Must(t testing.TB, err error) {
+func Must(t T, err error) {
 	if err != nil {
 		t.Helper() // only now: it takes long, and benchmarks come here
 		t.Fatal(err)
@@ -30,9 +36,9 @@ func Must(t testing.TB, err error) {
 }
 
 // Get returns a function that returns its first argument, and fails the test if its second is not
-// nil: kit.Get[T](t)(f()).
-func Get[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
+// nil: kit.Get[V](t)(f()).
+func Get[V any](t T) func(v V, err error) V {
+	return func(v V, err error) V {
 		if err != nil {
 			t.Helper()
 			t.Fatal(err)

@@ -144,13 +144,9 @@ func TestNamesProperty(t *testing.T) {
 		}
 		n++
 		base := filepath.Join(dir, fmt.Sprint(n))
-		if err := os.MkdirAll(base, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.MkdirAll(base, 0o755))
 		file, into := filepath.Join(base, "archive"), filepath.Join(base, "bot")
-		if err := os.WriteFile(file, tarOf(entries...), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(file, tarOf(entries...), 0o644))
 		tree, err := Unpack(file, into, small)
 		found, _ := os.ReadDir(base)
 		switch {

@@ -160,8 +160,7 @@ func TestTreeLimit(t *testing.T) {
 func largeTree(t *testing.T) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	kit.Must(t, err)
+	z := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(&b))
 	kit.Must(t, tar.NewWriter(z).WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: bundle.MaxBuilt + 1}))
 	kit.Must(t, z.Close())
 	return &b

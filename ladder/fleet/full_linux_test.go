@@ -59,8 +59,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("it tells %d times: %s", told.Load(), text)
 	}
 	kit.Until(t, "the worker keeps its result", func() bool {
-		kept, err := filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+parcelSuffix))
-		a.must(err)
+		kept := kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+parcelSuffix)))
 		return len(kept) == 1
 	})
 	a.must(os.Remove(filler))

@@ -31,8 +31,7 @@ func Archive(t *testing.T, open func(*testing.T) (store archive.Store, again fun
 
 func put(t *testing.T, s archive.Store, text string) archive.Sum {
 	t.Helper()
-	sum, err := s.Put(t.Context(), []byte(text))
-	kit.Must(t, err)
+	sum := kit.Get[archive.Sum](t)(s.Put(t.Context(), []byte(text)))
 	if want := archive.SumOf([]byte(text)); sum != want {
 		t.Fatalf("the sum is %s, want %s", sum, want)
 	}
@@ -41,8 +40,7 @@ func put(t *testing.T, s archive.Store, text string) archive.Sum {
 
 func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, text string) {
 	t.Helper()
-	got, err := s.Read(t.Context(), sum, start, length)
-	kit.Must(t, err)
+	got := kit.Get[[]byte](t)(s.Read(t.Context(), sum, start, length))
 	if string(got) != text {
 		t.Errorf("reads %q, want %q", got, text)
 	}
@@ -51,16 +49,14 @@ func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, t
 // What was put is there, whole and in parts, for who opens the store later, too.
 func roundTrip(t *testing.T, s archive.Store, again func() archive.Store) {
 	big := bytes.Repeat([]byte("timba\x00\xff"), 1<<20)
-	sum, err := s.Put(t.Context(), big)
-	kit.Must(t, err)
+	sum := kit.Get[archive.Sum](t)(s.Put(t.Context(), big))
 	small, empty := put(t, s, "one two three"), put(t, s, "")
 	for _, s := range []archive.Store{s, again()} {
 		want(t, s, small, 0, 13, "one two three")
 		want(t, s, small, 4, 3, "two")
 		want(t, s, small, 13, 0, "")
 		want(t, s, empty, 0, 0, "")
-		got, err := s.Read(t.Context(), sum, 7, int64(len(big))-7)
-		kit.Must(t, err)
+		got := kit.Get[[]byte](t)(s.Read(t.Context(), sum, 7, int64(len(big))-7))
 		if !bytes.Equal(got, big[7:]) {
 			t.Error("a big file is another when it is read")
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -48,8 +49,7 @@ func TestNeverEndingRates(t *testing.T) {
 					if e.Kind != events.MatchFinished || e.Ladder == "" {
 						return false
 					}
-					m, err := w.store.Match(t.Context(), e.Match)
-					w.Must(err)
+					m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 					sum += m.Spent()
 					finished++
 					return finished == count

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -271,7 +272,7 @@ func TestJoining(t *testing.T) {
 	join(fmt.Sprintf(`{"name":"mallory","invite":%q}`, made.Code), 403, "not for")
 	join(fmt.Sprintf(`{"name":"E V E","invite":%q}`, made.Code), 403, "not for")
 	var joined wire.Registered
-	check(t, json.Unmarshal(join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 201, "timba_"), &joined))
+	kit.Must(t, json.Unmarshal(join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 201, "timba_"), &joined))
 	join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 401, "has been used")
 	me := get[wire.Me](w, at("/me").by("="+joined.Key))
 	if me.Name != "eve" || me.Admin || me.Token.Scope != "all" {
@@ -310,9 +311,9 @@ func TestFaultReason(t *testing.T) {
 	w := newWorld(t, nil)
 	w.adaFails = true
 	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
-	check(t, err)
+	kit.Must(t, err)
 	games, err := w.store.Games(bg, w.finish(m).ID)
-	check(t, err)
+	kit.Must(t, err)
 	want := fault.Reason{Kind: fault.Failed, BeforeReady: true, Detail: "out of luck"}
 	for _, s := range get[wire.Game](w, at("/games/%d", games[0].ID)).Seats {
 		if s.Bot == "adabot" && (s.Fault != "startup" || s.Reason != want) || s.Bot != "adabot" && s.Reason != (fault.Reason{}) {
@@ -325,8 +326,7 @@ func TestFaultReason(t *testing.T) {
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	want, err := w.store.Replay(bg, w.gameID)
-	check(t, err)
+	want := kit.Get[[]byte](t)(w.store.Replay(bg, w.gameID))
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/replay", w.gameID)})
 	if !bytes.Equal(rec.Body.Bytes(), want) {
 		t.Error("the document is not that of the store")
@@ -350,7 +350,7 @@ func TestReplays(t *testing.T) {
 		}
 	}
 	var compact bytes.Buffer
-	check(t, json.Compact(&compact, want))
+	kit.Must(t, json.Compact(&compact, want))
 	if all[0].Game != w.gameID || all[0].Ladder != "teeko" || !bytes.Equal(all[0].Replay, compact.Bytes()) {
 		t.Errorf("the first line is of game %d of ladder %q", all[0].Game, all[0].Ladder)
 	}
@@ -381,7 +381,7 @@ func linesOf(t *testing.T, w *world, path string) (lines []wire.ReplayLine) {
 	}
 	for line := range strings.Lines(rec.Body.String()) {
 		var l wire.ReplayLine
-		check(t, json.Unmarshal([]byte(line), &l))
+		kit.Must(t, json.Unmarshal([]byte(line), &l))
 		lines = append(lines, l)
 	}
 	return lines

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -81,7 +82,7 @@ func TestAttemptsNameTheirMachine(t *testing.T) {
 	b := w.store.Begin(bg, []store.Start{{
 		New: &store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, w.houseVersion("@first")}}, Machine: "lab-1", Seed: referee.NewSeed(),
 	}})[0]
-	check(t, b.Err)
+	kit.Must(t, b.Err)
 	m := get[wire.Match](w, at("/matches/%d", b.Match.ID))
 	if len(m.Attempts) != 1 || m.Attempts[0].Machine != "lab-1" || m.Attempts[0].Seed != "" {
 		t.Errorf("the attempts are %+v", m.Attempts)

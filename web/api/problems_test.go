@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -100,8 +101,7 @@ func TestProblems(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{w.store.Dir().Bundles(), w.store.Dir().Temp()} {
-		left, err := os.ReadDir(dir)
-		check(t, err)
+		left := kit.Get[[]os.DirEntry](t)(os.ReadDir(dir))
 		if len(left) > 0 {
 			t.Errorf("uploads that were refused have left %v in %s", left, dir)
 		}
@@ -258,12 +258,12 @@ func TestSlots(t *testing.T) {
 	}
 	one := who{address: netip.MustParseAddr("192.0.2.1")}
 	for range streamsFromAddress {
-		check(t, w.api.streams.enter(one, "streams"))
+		kit.Must(t, w.api.streams.enter(one, "streams"))
 	}
 	ask("192.0.2.1", 503, "the limit for one address is 4 downloads at the same time")
 	ask("192.0.2.2", 200, "")
 	for n := range maxStreams - streamsFromAddress { // each person and address has one
-		check(t, w.api.streams.enter(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})}, "streams"))
+		kit.Must(t, w.api.streams.enter(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})}, "streams"))
 	}
 	ask("192.0.2.3", 503, "the limit is 64 downloads at the same time")
 	w.api.streams.leave(one)
@@ -271,7 +271,7 @@ func TestSlots(t *testing.T) {
 	ask("192.0.2.1", 200, "")
 	w.api.streams.leave(one)
 	for n := range streamsOfPerson { // from wherever they ask
-		check(t, w.api.streams.enter(who{1000, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)})}, "streams"))
+		kit.Must(t, w.api.streams.enter(who{1000, netip.AddrFrom4([4]byte{203, 0, 113, byte(n)})}, "streams"))
 		w.api.streams.leave(who{int64(n + 1), netip.AddrFrom4([4]byte{198, 51, 100, byte(n)})})
 	}
 	err := w.api.streams.enter(who{1000, netip.MustParseAddr("203.0.113.99")}, "streams")
@@ -310,12 +310,12 @@ func TestSlowBodies(t *testing.T) {
 		}})
 		server := bubble.Serve(t, NewServer(w.api.handler(routes), slog.New(slog.DiscardHandler)))
 		conn, err := server.Dial(bg, "", "")
-		check(t, err)
+		kit.Must(t, err)
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nonly a bit")
 		began := time.Now()
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil) // no more is sent: the server must not wait for it
-		check(t, err)
+		kit.Must(t, err)
 		if took := time.Since(began); took < limits.Window || took > limits.Window+time.Second {
 			t.Errorf("who sends too slowly is ended after %v", took)
 		}
@@ -324,7 +324,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Errorf("%d %s", resp.StatusCode, data)
 		}
 		steady, err := server.Client().Post(bubble.URL+"/slow", "text/plain", strings.NewReader(strings.Repeat("x", 1<<20)))
-		check(t, err)
+		kit.Must(t, err)
 		defer steady.Body.Close()
 		data, _ = io.ReadAll(steady.Body)
 		if !strings.Contains(string(data), `"ended":false,"n":1048576`) {

@@ -68,10 +68,9 @@ func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	machines := laddertest.NewFleet(referee.AnyCore)
-	r, err := runner.New(runner.Options{
+	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Events: &w.events, Watch: w.hub.Watch,
-	})
-	w.Must(err)
+	}))
 	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())

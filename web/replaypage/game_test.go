@@ -67,14 +67,9 @@ func TestReplaysFrames(t *testing.T) {
 			}
 			at++
 		}
-		v, err := r.Resolve(c.game)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		v := kit.Get[rules.Variant](rt)(r.Resolve(c.game))
 		for step, err := range r.Walk(v, nil) {
-			if err != nil {
-				rt.Fatal(err)
-			}
+			kit.Must(rt, err)
 			same(step.State)
 		}
 	})

@@ -191,13 +191,10 @@ func TestOthersRefused(t *testing.T) {
 // register opens an account by the API, and returns its token.
 func register(t *testing.T, w *sitetest.World, name string) string {
 	t.Helper()
-	c, err := client.New(w.URL, w.Token)
-	w.Must(err)
-	invite, err := c.AddInvite(t.Context(), wire.NewInvite{})
-	w.Must(err)
+	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
+	invite := kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{}))
 	c.Token = ""
-	made, err := c.Register(t.Context(), name, invite.Code)
-	w.Must(err)
+	made := kit.Get[wire.Registered](t)(c.Register(t.Context(), name, invite.Code))
 	return made.Key
 }
 

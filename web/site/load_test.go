@@ -96,8 +96,7 @@ func (x *crawler) crawl(queue []string) {
 	for len(queue) > 0 {
 		address := queue[0]
 		queue = queue[1:]
-		u, err := url.Parse(address)
-		x.Must(err)
+		u := kit.Get[*url.URL](x.T)(url.Parse(address))
 		u.Fragment = ""
 		_, pattern := x.mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
 		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") {

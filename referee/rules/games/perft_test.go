@@ -33,14 +33,12 @@ func TestPerft(t *testing.T) {
 		s := dealt(t, f[0], f[1], f[2])
 		counts := strings.Fields(f[3])
 		for i, want := range counts {
-			got, err := rules.Perft(t.Context(), s, i+1)
-			kit.Must(t, err)
+			got := kit.Get[uint64](t)(rules.Perft(t.Context(), s, i+1))
 			if strconv.FormatUint(got, 10) != want {
 				t.Errorf("%s: %d sequences of %d moves", line, got, i+1)
 			}
 		}
-		divided, err := rules.Divide(t.Context(), s, min(len(counts), 4))
-		kit.Must(t, err)
+		divided := kit.Get[[]rules.MoveCount](t)(rules.Divide(t.Context(), s, min(len(counts), 4)))
 		var moves []rules.Move
 		sum := uint64(0)
 		for _, d := range divided {

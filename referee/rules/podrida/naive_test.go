@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"pgregory.net/rapid"
 )
@@ -418,9 +419,7 @@ func TestPodridaAgainstNaiveProperty(t *testing.T) {
 				break
 			}
 			legal := p.naive.legal()
-			if err := p.try(legal[n%len(legal)]); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.try(legal[n%len(legal)]))
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
@@ -391,9 +392,7 @@ func TestTeekoAgainstNaiveProperty(t *testing.T) {
 			if rapid.Bool().Draw(t, "legal") {
 				text = rapid.SampledFrom(p.naive.legal()).Draw(t, "move")
 			}
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.try(text))
 		}
 	})
 }

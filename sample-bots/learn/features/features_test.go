@@ -124,10 +124,7 @@ func randomGame[S any, P learn.Position[S]](t *rapid.T, m learn.Mode) {
 	r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 	list := m.Rules()
 	option := list[r.Below(len(list))]
-	e, err := NewEncoder(m, rapid.SampledFrom([]string{Scaled, Unscaled, Genetic}).Draw(t, "encoding"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := kit.Get[Encoder](t)(NewEncoder(m, rapid.SampledFrom([]string{Scaled, Unscaled, Genetic}).Draw(t, "encoding")))
 	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
 	src := rules.FastStream(r)
 	rules.Shuffle(&src, pack[:])
