@@ -20,20 +20,19 @@ func FuzzPlay(f *testing.F) {
 		head := [4]byte{}
 		data = data[copy(head[:], data):]
 		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%2 == 1}
-		p := newPair(r, [32]byte{head[3]})
-		kit.Must(t, p.differ())
+		p := newPair(t, r, [32]byte{head[3]})
 		for i, b := range data {
-			if p.naive.turn < 0 {
+			if p.Naive.turn < 0 {
 				break
 			}
-			legal := p.naive.legal()
+			legal := p.Naive.Legal()
 			text := legal[int(b)%len(legal)]
 			if n := int(b) - 200; n >= baraja.Cards {
 				text = "bid:" + strconv.Itoa(n-baraja.Cards+i%16)
 			} else if n >= 0 {
 				text = baraja.Card(n).String()
 			}
-			kit.Must(t, p.try(text))
+			kit.Must(t, p.Try(text))
 		}
 	})
 }

@@ -19,10 +19,9 @@ func FuzzPlay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		head := [3]byte{}
 		data = data[copy(head[:], data):]
-		p := newPair(wordRules(uint16(head[1]))[head[0]%4], [32]byte{head[2]})
-		kit.Must(t, p.differ())
-		for len(data) > 0 && p.naive.turn >= 0 {
-			legal := p.naive.legal()
+		p := newPair(t, wordRules(uint16(head[1]))[head[0]%4], [32]byte{head[2]})
+		for len(data) > 0 && p.Naive.turn >= 0 {
+			legal := p.Naive.Legal()
 			text := legal[int(data[0])%len(legal)]
 			if n := int(data[0]) - 128; n >= 100 && len(data) > 2 {
 				text = strconv.Itoa(int(data[1])%26) + "-" + strconv.Itoa(int(data[2])%26)
@@ -31,7 +30,7 @@ func FuzzPlay(f *testing.F) {
 				text = strconv.Itoa(n % 26)
 			}
 			data = data[1:]
-			kit.Must(t, p.try(text))
+			kit.Must(t, p.Try(text))
 		}
 	})
 }
