@@ -177,7 +177,7 @@ func (w *world) matches() {
 	w.unrated = w.finish(m)
 	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
 	kit.Must(w.tb, err)
-	seed := referee.NewSeed()
+	seed := rules.Seed{byte(w.running.ID)}
 	_, err = w.store.BeginAttempt(bg, w.running.ID, referee.Commitment(seed), referee.Hex(seed))
 	kit.Must(w.tb, err)
 	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
