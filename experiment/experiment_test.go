@@ -5,16 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // Every file is read and checked: its bots exist, and its tables have the shape of what is played.
 func TestFiles(t *testing.T) {
-	list, err := List()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := kit.Get[[]*Experiment](t)(List())
 	if len(list) < 12 {
 		t.Errorf("%d experiments", len(list))
 	}

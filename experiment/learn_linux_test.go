@@ -37,9 +37,7 @@ func TestModels(t *testing.T) {
 	e := parsed(t, learned)
 	dir := t.TempDir()
 	first, err := e.Run(t.Context(), learning(dir, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var text strings.Builder
 	first.Write(&text)
 	for _, want := range []string{
@@ -61,9 +59,7 @@ func TestModels(t *testing.T) {
 	again := learning(dir, 3)
 	again.Learning = func(model, unit string, done, all int) { t.Errorf("%s is trained again", model) }
 	second, err := e.Run(t.Context(), again)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if diff := cmp.Diff(figures(t, first), figures(t, second)); diff != "" {
 		t.Error(diff)
 	}
@@ -75,10 +71,7 @@ func TestModelsAreDeterministic(t *testing.T) {
 	e := parsed(t, nets)
 	want := ""
 	for workers := 1; workers <= 3; workers += 2 {
-		r, err := e.Run(t.Context(), learning(t.TempDir(), workers))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), workers)))
 		if got := figures(t, r); want == "" {
 			want = got
 		} else if diff := cmp.Diff(want, got); diff != "" {
@@ -106,10 +99,7 @@ func TestModelsResume(t *testing.T) {
 		cancel()
 		if err == nil {
 			o.Learning, o.Models = nil, t.TempDir()
-			whole, err := e.Run(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			whole := kit.Get[*Report](t)(e.Run(t.Context(), o))
 			if diff := cmp.Diff(figures(t, whole), figures(t, r)); diff != "" {
 				t.Error(diff)
 			}
@@ -127,10 +117,7 @@ func TestModelsResume(t *testing.T) {
 // The times of models are measured, and those of a game are compared.
 func TestTimes(t *testing.T) {
 	e := parsed(t, timed)
-	r, err := e.Run(t.Context(), learning(t.TempDir(), 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := kit.Get[*Report](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
 	if len(r.Tables) != 1 || len(r.Tables[0].Figures) != 5 {
 		t.Fatalf("%+v", r.Tables)
 	}
@@ -147,18 +134,12 @@ func TestModelsBound(t *testing.T) {
 	e := parsed(t, nets)
 	dir := t.TempDir()
 	old := filepath.Join(dir, "brisca2-rl-0000000000000000")
-	if err := os.Mkdir(old, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(old, 0o755))
 	for name, size := range map[string]int{"config.json": 2, "model.timba": 3 << 20} {
-		if err := os.WriteFile(filepath.Join(old, name), make([]byte, size), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(filepath.Join(old, name), make([]byte, size), 0o644))
 	}
 	foreign := filepath.Join(dir, "notes")
-	if err := os.Mkdir(foreign, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(foreign, 0o755))
 	o := learning(dir, 1)
 	o.ModelsSize = 3
 	if _, err := e.Run(t.Context(), o); err != nil {
@@ -182,15 +163,10 @@ func TestModelsBound(t *testing.T) {
 func TestModelsRefuses(t *testing.T) {
 	e := parsed(t, learned)
 	dir := t.TempDir()
-	c, err := openCache(dir, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := kit.Get[*cache](t)(openCache(dir, 10))
 	defer c.close()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(file, nil, 0o644))
 	for want, change := range map[string]func(o *Options){
 		"is in use by another experiment":  func(o *Options) { o.Models = dir },
 		"cannot have a comma":              func(o *Options) { o.Models = filepath.Join(dir, "a,b") },

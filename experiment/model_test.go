@@ -206,10 +206,7 @@ func TestPlan(t *testing.T) {
 		"GA": {100, 1000, "generations", len(ga.Defects)},
 	} {
 		for _, w := range e.ways() {
-			p, err := e.plan(e.model(name), w, 0.1, 7)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := kit.Get[*plan](t)(e.plan(e.model(name), w, 0.1, 7))
 			n := 0
 			if w == asPublished {
 				n = want.defects
@@ -219,10 +216,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	p, err := e.plan(e.model("RL"), mended, 1, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[*plan](t)(e.plan(e.model("RL"), mended, 1, 7))
 	want := rl.Default("brisca2")
 	want.Seed = 7
 	if diff := cmp.Diff(want, p.config, cmp.Comparer(func(a, b []string) bool { return slices.Equal(a, b) })); diff != "" {
@@ -248,10 +242,7 @@ func TestPlanNames(t *testing.T) {
 		{"mode", strings.NewReplacer("brisca2", "tute2", `"brisca"`, `"tute"`).Replace(learned), mended, 0.1, 1},
 	} {
 		e := parsed(t, c.text)
-		p, err := e.plan(&e.Models[0], c.way, c.scale, c.seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := kit.Get[*plan](t)(e.plan(&e.Models[0], c.way, c.scale, c.seed))
 		if other, ok := seen[p.name()]; ok {
 			t.Errorf("%s has the name of %s", c.what, other)
 		}
@@ -278,11 +269,7 @@ of = ["other"]
 
 func parsed(t *testing.T, text string) *Experiment {
 	t.Helper()
-	e, err := Parse("learned", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return kit.Get[*Experiment](t)(Parse("learned", text))
 }
 
 // Bots that are permuted sit in every order as often.

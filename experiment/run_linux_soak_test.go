@@ -2,7 +2,11 @@
 
 package experiment
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
 
 // With the weights and the learner that the study's figures show, experiments 1 and 4 agree; with the
 // rule as it is written they do not.
@@ -11,16 +15,10 @@ func TestTeekoStudy(t *testing.T) {
 		"teeko-1": {"as written": Differs, "published weights": Agrees},
 		"teeko-4": {"as written": Differs, "replaced": Agrees},
 	} {
-		e, err := Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := kit.Get[*Experiment](t)(Find(name))
 		o := options(1)
 		o.Scale = 0.2
-		r, err := e.Run(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[*Report](t)(e.Run(t.Context(), o))
 		seen := 0
 		for _, f := range r.Tables[0].Figures {
 			want, ok := rows[f.Row]

@@ -24,11 +24,7 @@ func TestMain(m *testing.M) { refereetest.Main(m, refereetest.Modes{"bot": refer
 
 func parse(t *testing.T, text string) *Experiment {
 	t.Helper()
-	e, err := Parse("tiny", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return kit.Get[*Experiment](t)(Parse("tiny", text))
 }
 
 func options(workers int) Options {
@@ -45,10 +41,7 @@ func TestRunRaced(t *testing.T) {
 	e := parse(t, tiny)
 	var first *Report
 	for _, workers := range []int{1, 3} {
-		r, err := e.Run(t.Context(), options(workers))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[*Report](t)(e.Run(t.Context(), options(workers)))
 		r.Seconds = 0
 		if first == nil {
 			first = r
@@ -73,11 +66,7 @@ func TestRunRaced(t *testing.T) {
 
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(json.Marshal(v)))
 }
 
 // An interrupted experiment reports the games that have ended.
@@ -140,9 +129,7 @@ measure = "game-time"
 published = [[1, 1], [1, 1]]
 `)
 	r, err := e.Run(t.Context(), options(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if shallow, deep := r.Tables[2].Figures[0].Ours.Value, r.Tables[2].Figures[3].Ours.Value; shallow < 5 || deep < 5*shallow {
 		t.Errorf("depth 1 has %v nodes, depth 3 %v", shallow, deep)
 	}
@@ -167,9 +154,7 @@ published = [[1, 1], [1, 1]]
 		t.Error(err)
 	}
 	f, err := os.Open(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer f.Close()
 	if records, err := csv.NewReader(f).ReadAll(); err != nil || len(records) != 1+4+12+4+4 {
 		t.Errorf("%d records, %v", len(records), err)
@@ -193,14 +178,8 @@ func TestRunRefuses(t *testing.T) {
 // A training's figures are those of the learner; a curve shows how it learned.
 func TestTrainings(t *testing.T) {
 	kit.Slow(t)
-	e, err := Find("teeko-5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := e.Run(t.Context(), options(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := kit.Get[*Experiment](t)(Find("teeko-5"))
+	r := kit.Get[*Report](t)(e.Run(t.Context(), options(1)))
 	if r.Games != 4000 || len(r.Curves) != 8 || len(r.Curves[0].Games) != 5 || len(r.Notes) != 8 {
 		t.Errorf("%d games, %d curves, %q", r.Games, len(r.Curves), r.Notes)
 	}
@@ -246,10 +225,7 @@ title = "first"
 measure = "first"
 of = ["greedy", "random"]
 `)
-	r, err := e.Run(t.Context(), options(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := kit.Get[*Report](t)(e.Run(t.Context(), options(2)))
 	if r.Games != 48 || r.Drawn > 6 {
 		t.Errorf("%d of %d games are drawn", r.Drawn, r.Games)
 	}

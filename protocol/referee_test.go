@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // SPEC.md, "Protocol", "From the referee": each line as it is written, and what
@@ -95,10 +97,7 @@ func TestProtocolFaultFitsTheLine(t *testing.T) {
 	for _, n := range []int{MaxLine - head - 1, MaxLine - head, MaxLine - head + 1, 3 * MaxLine} {
 		text := strings.Repeat("a", n)
 		line := AppendFault([]byte("before"), 0, Exit, text)[len("before"):]
-		l, err := ParseReferee(bytes.TrimSuffix(line, []byte{'\n'}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := kit.Get[RefLine](t)(ParseReferee(bytes.TrimSuffix(line, []byte{'\n'})))
 		if want := min(head+n, MaxLine) + 1; len(line) != want {
 			t.Errorf("%d bytes of text: the line has %d bytes, want %d", n, len(line), want)
 		}
@@ -151,11 +150,7 @@ func parse(t *rapid.T, line []byte) RefLine {
 	if bytes.IndexByte(line, '\n') != len(line)-1 {
 		t.Fatalf("%q is not one line", line)
 	}
-	l, err := ParseReferee(line[:len(line)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return kit.Get[RefLine](t)(ParseReferee(line[:len(line)-1]))
 }
 
 func FuzzParseReferee(f *testing.F) {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // SPEC.md, "Protocol": a bot's side of two games, with lines of a later version
@@ -28,7 +30,7 @@ func TestServe(t *testing.T) {
 	var saw []string
 	var games []*Game
 	var out writes
-	err := Serve(strings.NewReader(in), &out, "tuna", "2", func(turn *Turn) Answer {
+	kit.Must(t, Serve(strings.NewReader(in), &out, "tuna", "2", func(turn *Turn) Answer {
 		if n := turn.Game.Number; n > len(games) {
 			games = append(games, turn.Game)
 		}
@@ -42,10 +44,7 @@ func TestServe(t *testing.T) {
 			a.Info = []byte("score=1")
 		}
 		return a
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	want := []string{
 		"brisca 1 250ms hand=12c,3o,7b trump=5c [deal[12c,3o,7b] trump[5c]]",
 		"brisca 3 200ms hand=3o,7b trump=5c [play[1 12c]]",

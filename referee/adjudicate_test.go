@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -53,10 +54,7 @@ func ruled(t testing.TB, text string) (a Adjudication) {
 		if part == "" {
 			continue
 		}
-		r, err := ParseScoreRule(name, rule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[ScoreRule](t)(ParseScoreRule(name, rule))
 		if name == "draw" {
 			a.Draw = &r
 		} else {
@@ -156,9 +154,7 @@ func TestAdjudicationPoints(t *testing.T) {
 		}
 		var then []float64
 		for s, err := range plain.Walk(variant(t, "brisca", "players=3"), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			if s.State.Ply() == 20 {
 				then = s.State.Points()
 			}
@@ -262,9 +258,7 @@ func follows(t testing.TB, m *Match, r *Replay) bool {
 func over(t testing.TB, r *Replay, v rules.Variant) bool {
 	turn := 0
 	for s, err := range r.Walk(v, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		turn = s.State.Turn()
 	}
 	return turn == rules.Over
@@ -302,10 +296,7 @@ func TestAdjudicationForged(t *testing.T) {
 		{"a game that was played out", whole, func(r *Replay) { r.Adjudicated = &Adjudicated{As: AsDraw} }, "the game is adjudicated: draw by scores where the scores and rules give not adjudicated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := DecodeReplay(c.game.Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := kit.Get[*Replay](t)(DecodeReplay(c.game.Encode()))
 			c.forge(r)
 			for _, err := range r.Verify(variant(t, "teeko", "").Game()) {
 				if strings.Contains(err.Error(), c.want) {
@@ -334,10 +325,7 @@ func TestAdjudicationRepeats(t *testing.T) {
 		if first.Adjudicated == nil {
 			t.Errorf("game %d is not adjudicated", i)
 		}
-		traffic, err := first.Traffic(variant(t, "teeko", "").Game(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		traffic := kit.Get[[]Traffic](t)(first.Traffic(variant(t, "teeko", "").Game(), 1))
 		end := fmt.Sprintf("end ranks=%d,%d points=", first.Ranks[0], first.Ranks[1])
 		if !slices.ContainsFunc(traffic, func(p Traffic) bool { return bytes.Contains(p.Lines, []byte(end)) }) {
 			t.Errorf("game %d: the bot is not sent %q", i, end)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -83,9 +84,7 @@ func TestClocksBusyMachine(t *testing.T) {
 		for range 4 {
 			if on {
 				cmd := exec.Command(self(t), "burn", "forever")
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, cmd.Start())
 				all = append(all, cmd)
 			}
 		}

@@ -23,10 +23,7 @@ func TestSeedsAndDealsSameGames(t *testing.T) {
 		"illegal": misbehave(t, "--fault", "illegal"),
 	}
 	for _, g := range games.All() {
-		v, err := rules.Resolve(g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 		bots := [][]string{greedy, random}
 		if v4, err := rules.Resolve(g, map[string]string{"players": "4"}); err == nil {
 			v, bots = v4, append(bots, random, greedy)

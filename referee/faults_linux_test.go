@@ -179,10 +179,7 @@ func TestFaultsInPieces(t *testing.T) {
 		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
 	} {
 		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
-		g, err := s.play(t.Context(), s.onPipes(late), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[*Game](t)(s.play(t.Context(), s.onPipes(late), nil))
 		if len(g.Faults) != 1 || !strings.HasPrefix(g.Faults[0].Text, c.want) {
 			t.Errorf("%q: %v, want %q", c.piece, g.Faults, c.want)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -158,10 +159,7 @@ func (tp *tape) check(t interface {
 }, g *Game, v rules.Variant) {
 	t.Helper()
 	for seat := range v.Players() {
-		all, err := g.Replay.Traffic(v.Game(), seat)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), seat))
 		var got, back string
 		for _, p := range all {
 			if p.FromBot {
@@ -239,9 +237,7 @@ func TestReplaysTraffic(t *testing.T) {
 		}
 		tp := tapeOf(m)
 		done := keep(m)
-		if err := m.Play(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.Play(context.Background()))
 		for _, g := range done.games {
 			for _, err := range g.Verify(v.Game()) {
 				t.Error(err)
@@ -275,10 +271,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 			t.Fatalf("%s: faults %v", mood, g.Faults)
 		}
 		sent := ""
-		all, err := g.Replay.Traffic(v.Game(), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), 1))
 		for _, p := range all {
 			if !p.FromBot {
 				sent += string(p.Lines)

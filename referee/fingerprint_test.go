@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -35,14 +36,8 @@ func TestFingerprintStays(t *testing.T) {
 		"tebes":   "f63dbfd0d004e496e1f593e0837e5211",
 		"teeko":   "bce39c2b5d7c2b389039e0580f76527b",
 	} {
-		g, err := games.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := rules.Resolve(g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[rules.Game](t)(games.Find(name))
+		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 		bots := slices.Repeat([]int{1, 2}, v.Players())[:v.Players()]
 		if got := fmt.Sprintf("%x", firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -53,14 +48,8 @@ func TestFingerprintStays(t *testing.T) {
 // A game is another one when anything that it tells is: who sits where, the start,
 // a move, the result. Time, names and what bots thought tell nothing.
 func TestFingerprintDiffers(t *testing.T) {
-	g, err := games.Find("teeko")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Resolve(g, map[string]string{"start": "drop"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := kit.Get[rules.Game](t)(games.Find("teeko"))
+	v := kit.Get[rules.Variant](t)(rules.Resolve(g, map[string]string{"start": "drop"}))
 	bots := []int{0, 1}
 	base := firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)
 	for what, c := range map[string]struct {
@@ -87,10 +76,7 @@ func TestFingerprintDiffers(t *testing.T) {
 			t.Errorf("%s: the same is %v", what, !c.same)
 		}
 	}
-	random, err := rules.Resolve(g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	random := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 	r := firstMoves(random, rules.Seed{1})
 	one := r.Fingerprint(random, bots)
 	if r.Seed = (Hex{2}); r.Fingerprint(random, bots) == one {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/internal/script"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -17,10 +18,7 @@ func FuzzReplay(f *testing.F) {
 			continue
 		}
 		for _, sc := range []script.Script{s.true, {Pieces: s.true.Pieces[:len(s.true.Pieces)/2]}} {
-			g, err := s.play(f.Context(), s.onPipes(sc), nil)
-			if err != nil {
-				f.Fatal(err)
-			}
+			g := kit.Get[*Game](f)(s.play(f.Context(), s.onPipes(sc), nil))
 			if s.seat == 1 {
 				g.Reveal(s.seed)
 			}
@@ -76,10 +74,7 @@ func FuzzTranscript(f *testing.F) {
 // come from the rules alone.
 func TestReplaysOfNothing(t *testing.T) {
 	for _, g := range games.All() {
-		v, err := rules.Resolve(g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 		r := Replay{Timba: 1, Game: g.Name(), Options: v.Settings().Map(), Seats: make([]ReplaySeat, v.Players())}
 		if len(r.Verify(g)) == 0 {
 			t.Errorf("%s: a replay without moves verifies", g.Name())

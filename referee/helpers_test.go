@@ -146,9 +146,7 @@ func keep(m *Match) *record {
 func playAll(t testing.TB, m *Match) []*Game {
 	t.Helper()
 	r := keep(m)
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Play(t.Context()))
 	if len(r.voids) > 0 {
 		t.Fatalf("void: %v", r.voids)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -37,10 +38,7 @@ func nothingLeft(t testing.TB) func() {
 }
 
 func openFiles(t testing.TB) int {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := kit.Get[[]os.DirEntry](t)(os.ReadDir("/proc/self/fd"))
 	return len(entries)
 }
 
@@ -49,10 +47,7 @@ func openFiles(t testing.TB) int {
 func botProcesses(t testing.TB) (found []string) {
 	t.Helper()
 	tag := fmt.Appendf(nil, "%s=%d-", tagName, os.Getpid())
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stats := kit.Get[[]string](t)(filepath.Glob("/proc/[0-9]*/stat"))
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
 		if err != nil {

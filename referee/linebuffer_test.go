@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 )
 
@@ -129,17 +130,11 @@ func TestLimitsAndFaultsOutputCountsAnew(t *testing.T) {
 	}
 	line := strings.Repeat("#", 1023) + "\n"
 	for range 3 {
-		if err := feed(strings.Repeat(line, 63) + line[:1023]); err != nil {
-			t.Fatal(err)
-		}
-		if err := feed("\n"); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, feed(strings.Repeat(line, 63)+line[:1023]))
+		kit.Must(t, feed("\n"))
 		b.answered()
 	}
-	if err := feed(strings.Repeat(line, 64)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, feed(strings.Repeat(line, 64)))
 	if err := feed("x"); codeOf(err) != protocol.Output {
 		t.Errorf("a byte more: %v", err)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func init() {
@@ -42,10 +44,7 @@ func niceValue() (int, error) {
 // Bots of a match with Low have the lowest priority, in a sandbox too; those of the next match have
 // that of the program again.
 func TestLow(t *testing.T) {
-	own, err := niceValue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := kit.Get[int](t)(niceValue())
 	for _, h := range holds(t, true) {
 		t.Run(h.name, func(t *testing.T) {
 			for _, low := range []bool{true, false} {

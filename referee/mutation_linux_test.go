@@ -196,31 +196,6 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	t.Log(ends)
 }
 
-// The same with real processes.
-func TestLimitsAndFaultsMutationsOfProcesses(t *testing.T) {
-	kit.Slow(t)
-	all := scenes(t)
-	testBot(t)
-	left := nothingLeft(t)
-	rng := rand.New(rand.NewPCG(3, 4))
-	ends := map[protocol.Code]int{}
-	scripts := 40
-	if kit.Soak {
-		scripts = 200
-	}
-	for i := range scripts {
-		s := all[i%len(all)]
-		sc := mutate(rng, s.true)
-		want := foretell(s.variant, DealSeed(s.seed, 0), s.seat, sc)
-		s.judge(t, sc, want, s.process(t, sc, nil), nil)
-		if want != nil {
-			ends[want.Code]++
-		}
-	}
-	left()
-	t.Log(ends)
-}
-
 // exits reports whether a script ends with its greeting.
 func exits(s script.Script) bool { return len(s.Pieces) == 0 || s.Pieces[0].Exit }
 

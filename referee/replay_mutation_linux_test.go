@@ -43,10 +43,7 @@ func TestReplaysMutated(t *testing.T) {
 		if i%2 == 0 {
 			sc.Pieces = sc.Pieces[:len(sc.Pieces)/2]
 		}
-		g, err := s.play(t.Context(), s.onPipes(sc), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[*Game](t)(s.play(t.Context(), s.onPipes(sc), nil))
 		g.Reveal(s.seed)
 		docs = append(docs, g.Encode())
 		whole = append(whole, kit.Get[*Replay](t)(DecodeReplay(g.Encode())))
@@ -60,14 +57,10 @@ func TestReplaysMutated(t *testing.T) {
 	for i := range changes {
 		data, true := docs[i%len(docs)], whole[i%len(docs)]
 		var doc any
-		if err := json.Unmarshal(data, &doc); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, json.Unmarshal(data, &doc))
 		doc = alter(rng, doc)
 		changed, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		r, err := DecodeReplay(changed)
 		if err != nil {
 			continue

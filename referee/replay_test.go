@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
@@ -74,10 +75,7 @@ func TestReplaysAreValid(t *testing.T) {
 			"honest": nil, "illegal": failing(5, "move 0x"), "silent": failing(0, ""), "garbled": failing(9, "é <&>\x7f"),
 		} {
 			t.Run(g.Name()+"/"+name, func(t *testing.T) {
-				v, err := rules.Resolve(g, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 				m := &Match{Variant: v, Bots: named(v.Players()), Deals: 2, Clock: Clock{Bank: patient.Move, Startup: patient.Startup}, start: starter{"bot1": bot}.start}
 				for _, g := range playAll(t, m) {
 					valid(t, &g.Replay)
@@ -226,10 +224,7 @@ func TestReplaysTampered(t *testing.T) {
 		{"more points", func(r *Replay) { r.Points = append(r.Points, 0) }, []string{"points are "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := DecodeReplay(threeHanded(t).Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := kit.Get[*Replay](t)(DecodeReplay(threeHanded(t).Encode()))
 			c.change(r)
 			var got []string
 			for _, err := range r.Verify(variant(t, "brisca", "").Game()) {
@@ -294,10 +289,7 @@ func TestReplaysTamperedForfeit(t *testing.T) {
 			r.Faults = []Fault{fails(1, 0), fails(0, 0)}
 		}, nil},
 	} {
-		r, err := DecodeReplay(game.Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[*Replay](t)(DecodeReplay(game.Encode()))
 		c.change(r)
 		var got []string
 		for _, err := range r.Verify(m.Variant.Game()) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
@@ -22,11 +23,7 @@ import (
 // replaySchema compiles replay.schema.json, the schema itself checked.
 func replaySchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	schema, err := jsonschema.NewCompiler().Compile("replay.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return schema
+	return kit.Get[*jsonschema.Schema](t)(jsonschema.NewCompiler().Compile("replay.schema.json"))
 }
 
 // specReplay returns the example in SPEC.md, "Replays".
@@ -59,13 +56,9 @@ func TestReplaysExampleIsValid(t *testing.T) {
 // match's.
 func TestReplaysExampleVerifies(t *testing.T) {
 	r, err := referee.DecodeReplay([]byte(specReplay(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	g, err := games.Find(r.Game)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, err := range r.Verify(g) {
 		t.Error(err)
 	}
@@ -146,10 +139,7 @@ func TestReplaysSchema(t *testing.T) {
 // The schema, SPEC.md and the program know the same reasons, and each has the
 // parameters that SPEC.md lists.
 func TestReplaysFaultReasons(t *testing.T) {
-	data, err := os.ReadFile("replay.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("replay.schema.json"))
 	var schema struct {
 		Defs struct {
 			Reason struct {
@@ -157,9 +147,7 @@ func TestReplaysFaultReasons(t *testing.T) {
 			}
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(data, &schema); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(data, &schema))
 	properties := schema.Defs.Reason.Properties
 	if got := properties["kind"].Enum; !slices.Equal(got, fault.Kinds()) {
 		t.Errorf("the schema has the kinds %q, the program %q", got, fault.Kinds())
@@ -195,10 +183,7 @@ func TestReplaysFaultReasons(t *testing.T) {
 
 // The schema and the protocol know the same codes.
 func TestReplaysFaultCodes(t *testing.T) {
-	data, err := os.ReadFile("replay.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("replay.schema.json"))
 	var schema struct {
 		Properties struct {
 			Faults struct {
@@ -210,9 +195,7 @@ func TestReplaysFaultCodes(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(data, &schema); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(data, &schema))
 	got := schema.Properties.Faults.Items.Properties.Code.Enum
 	if len(got) != len(protocol.Codes) {
 		t.Fatalf("the schema has %q, the protocol %q", got, protocol.Codes)

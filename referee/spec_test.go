@@ -27,11 +27,7 @@ const specFile = "../SPEC.md"
 
 func readSpec(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile(specFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(specFile)))
 }
 
 // specSection returns the text of a section of SPEC.md without its heading.
@@ -205,10 +201,7 @@ func TestShapeTenLines(t *testing.T) {
 	if n := strings.Count(m[1], "\n"); n > 10 {
 		t.Errorf("the ten-line bot has %d lines", n)
 	}
-	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := kit.Get[[]byte](t)(os.ReadFile("../README.md"))
 	if !strings.Contains(string(readme), m[0]) {
 		t.Errorf("README.md has another bot than\n%s", m[1])
 	}
@@ -242,9 +235,7 @@ func TestTranscripts(t *testing.T) {
 	if kit.Updating() {
 		err = os.WriteFile(specFile, []byte(text), 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var want []string
 	for _, g := range games.All() {
 		want = append(want, g.Name())
@@ -424,9 +415,7 @@ func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 		m := choose()
 		tr.answer(seat, protocol.AppendMove(nil, tr.s.MoveText(nil, m)))
 		log.Reset()
-		if err := rules.Play(tr.s, m, &log); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(tr.s, m, &log))
 	}
 	points := tr.s.Points()
 	for seat := range tr.pending {

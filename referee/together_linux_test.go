@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -48,9 +49,7 @@ func TestTogether(t *testing.T) {
 				return house.Run("first", holdSecond(lines, full), answers)
 			}))
 		}
-		if err := m.Play(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.Play(t.Context()))
 		slices.Sort(games)
 		return games, peak.Load()
 	}
@@ -102,9 +101,7 @@ func TestTogetherFaults(t *testing.T) {
 		if deal > 1 {
 			g.Faults = append(g.Faults, Fault{Seat: 1, Code: protocol.Exit})
 		}
-		if err := s.done(&scheduled{place: place{deal, 0}}, g); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, s.done(&scheduled{place: place{deal, 0}}, g))
 	}
 	s.coming[0] = m.Deals
 	s.begin(1, 2)

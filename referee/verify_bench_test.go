@@ -3,6 +3,7 @@ package referee
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -31,9 +32,7 @@ func benchmarkReplays(b *testing.B, rebuild func(*Replay) error) {
 		b.Run(g.Name(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := rebuild(&game.Replay); err != nil {
-					b.Fatal(err)
-				}
+				kit.Must(b, rebuild(&game.Replay))
 			}
 			b.ReportMetric(float64(b.N*len(game.Moves))/b.Elapsed().Seconds(), "moves/s")
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -16,10 +17,7 @@ import (
 // the state, the events that led there, the move, and the faults before it.
 func TestReplaysWalk(t *testing.T) {
 	r := &threeHanded(t).Replay
-	v, err := r.Resolve(variant(t, "brisca", "").Game())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(r.Resolve(variant(t, "brisca", "").Game()))
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	state := v.Deal(&stream)
 	var log, want rules.Log
@@ -27,9 +25,7 @@ func TestReplaysWalk(t *testing.T) {
 	var faults []Fault
 	ply := 0
 	for s, err := range r.Walk(v, &log) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if got, want := views(s.State, v), views(state, v); got != want || s.State.Ply() != ply {
 			t.Fatalf("ply %d: the position is %s, want %s", ply, got, want)
 		}
@@ -76,15 +72,10 @@ func TestReplaysWalkFaults(t *testing.T) {
 	for _, ply := range []int{1, 3, 2, 9, 4} {
 		r.Faults = append(r.Faults, Fault{Ply: ply, Code: protocol.Exit})
 	}
-	v, err := r.Resolve(variant(t, "teeko", "").Game())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(r.Resolve(variant(t, "teeko", "").Game()))
 	var got [][]int
 	for s, err := range r.Walk(v, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		plies := []int{}
 		for _, f := range s.Faults {
 			plies = append(plies, f.Ply)
@@ -111,10 +102,7 @@ func TestReplaysWithOpening(t *testing.T) {
 		}
 		break
 	}
-	traffic, err := r.Traffic(v.Game(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	traffic := kit.Get[[]Traffic](t)(r.Traffic(v.Game(), 1))
 	var lines []byte
 	for _, block := range traffic {
 		lines = append(lines, block.Lines...)
@@ -134,9 +122,7 @@ func TestReplaysWalkEnds(t *testing.T) {
 	r.Moves = slices.Clone(r.Moves)
 	r.Moves[3].Move = "24-24"
 	v, err := r.Resolve(variant(t, "teeko", "").Game())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	steps := 0
 	for _, err = range r.Walk(v, nil) {
 		if err == nil {

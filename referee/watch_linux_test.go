@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -26,9 +27,7 @@ func TestWatch(t *testing.T) {
 	for _, g := range playAll(t, m) {
 		last := ""
 		for step, err := range g.Walk(m.Variant, nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			last = fmt.Sprintf("%d/%d %s", g.Match.Deal, g.Match.Rotation, step.State.View(nil, 0))
 			want = append(want, last+" false")
 		}

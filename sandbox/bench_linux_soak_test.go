@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // greetings are programs that say a line, by what runs them.
@@ -59,16 +61,12 @@ func (m medians) report(b *testing.B) {
 // tells how it runs.
 func firstLine(b *testing.B, way string, spec Spec) time.Duration {
 	r, w, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	defer r.Close()
 	begin := time.Now()
 	end, err := startAny(way, spec, w)
 	w.Close()
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	if _, err := bufio.NewReader(r).ReadString('\n'); err != nil {
 		b.Fatalf("%s, %v: %v", way, spec.Args, err)
 	}
@@ -133,9 +131,7 @@ func buildGreeting(b *testing.B, command []string, source string) (dir string, r
 	if name == "Bot" {
 		name = "Bot.java"
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(source), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, os.WriteFile(filepath.Join(dir, name), []byte(source), 0o644))
 	build := command
 	run = []string{"./bot"}
 	if name == "Bot.java" {
@@ -157,9 +153,7 @@ func BenchmarkEnd(b *testing.B) {
 		for _, way := range ways() {
 			begin := time.Now()
 			end, err := startAny(way, command(b, None, "", "/bin/true"), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			kit.Must(b, err)
 			end()
 			m.add(way, time.Since(begin))
 		}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
@@ -70,14 +71,10 @@ func layOut(t *testing.T, tree string) (top string, marked []string) {
 			marked = append(marked, dir)
 		}
 		for name, text := range map[string]string{handsOn: lists[path] + "\n", "cgroup.procs": ""} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
 		if strings.HasPrefix(path, "-") {
-			if err := os.Chmod(filepath.Join(dir, "cgroup.procs"), 0o444); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.Chmod(filepath.Join(dir, "cgroup.procs"), 0o444))
 		}
 	}
 	return top, marked
@@ -87,9 +84,7 @@ func layOut(t *testing.T, tree string) (top string, marked []string) {
 // machines of version 1 often, too, without controllers.
 func TestVacate(t *testing.T) {
 	_, base, err := ownGroups()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	controllers := []string(nil)
 	if all, err := machine.groups(); err == nil {
 		if g, ok := all.(groupsV2); ok {
@@ -101,26 +96,20 @@ func TestVacate(t *testing.T) {
 		return
 	}
 	dir := filepath.Join(base, groupName())
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(dir, 0o755))
 	t.Cleanup(func() {
 		if err := removeGroup(dir); err != nil {
 			t.Error(err)
 		}
 	})
 	f, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer f.Close()
 	var pids []string
 	for range 3 {
 		cmd := exec.Command(exe(), "do", "sleep")
 		cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, cmd.Start())
 		t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 		pids = append(pids, fmt.Sprint(cmd.Process.Pid))
 	}
@@ -129,9 +118,7 @@ func TestVacate(t *testing.T) {
 	} else {
 		err = handOn(dir, controllers)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if missing := lacks(dir, handsOn, controllers); missing != "" {
 		t.Errorf("%s is not handed on", missing)
 	}

@@ -8,25 +8,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // realPython returns a Python of this machine that needs files of its own.
 func realPython(t *testing.T) string {
 	t.Helper()
-	found, err := interpreter.Find("python3", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := kit.Get[interpreter.Program](t)(interpreter.Find("python3", ""))
 	return found.Path
 }
 
 func write(t *testing.T, path, text string, mode os.FileMode) string {
 	t.Helper()
 	mkdir(t, filepath.Dir(path))
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte(text), mode))
 	return path
 }
 
@@ -34,13 +30,9 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 func world(t *testing.T) (home, bot string) {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "timba-home") // not below /tmp, which is scratch inside
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(base) })
-	if err := os.Chmod(base, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Chmod(base, 0o755))
 	home, bot = mkdir(t, base+"/home"), mkdir(t, base+"/bot")
 	write(t, home+"/.ssh/secret", "secret", 0o644)
 	write(t, home+"/.local/share/secret", "secret", 0o644)
@@ -54,9 +46,7 @@ func TestInstallations(t *testing.T) {
 	python := realPython(t)
 	link := func(to, from string) {
 		mkdir(t, filepath.Dir(from))
-		if err := os.Symlink(to, from); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Symlink(to, from))
 	}
 	run := func(name string, args ...string) {
 		if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
@@ -86,9 +76,7 @@ print(42 if other == sys.executable else (other, sys.executable))`
 				node = python // the layout is what counts
 			}
 			real, err := filepath.EvalSymlinks(node)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			v := home + "/.nvm/versions/node/v20.0.0"
 			link(real, v+"/bin/node")
 			write(t, v+"/lib/answer", "42\n", 0o644)
@@ -192,15 +180,11 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 		}},
 		{"a link", func(home, dir string) {
 			write(t, home+"/tools/bin/show", show, 0o755)
-			if err := os.Symlink(home+"/tools/bin/show", dir+"/bot"); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.Symlink(home+"/tools/bin/show", dir+"/bot"))
 		}},
 		{"a link of a directory", func(home, dir string) {
 			write(t, home+"/tools/bin/show", show, 0o755)
-			if err := os.Symlink(home+"/tools/bin", dir+"/bin"); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.Symlink(home+"/tools/bin", dir+"/bin"))
 			write(t, dir+"/bot", "#!"+dir+"/bin/show\n", 0o755)
 		}},
 		{"a Python environment", func(home, dir string) {

@@ -58,14 +58,9 @@ func TestRefereeKilled(t *testing.T) {
 			}
 			t.Run(level.String()+"/"+how, func(t *testing.T) {
 				cmd := exec.Command(exe(), "do", "referee", level.String(), how)
-				out, err := cmd.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 				cmd.Stderr = os.Stderr
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, cmd.Start())
 				line := make([]byte, 6)
 				if _, err := io.ReadFull(out, line); err != nil || string(line) != "ready\n" {
 					t.Fatalf("the referee says %q: %v", line, err)
@@ -108,8 +103,7 @@ func init() {
 func TestGuardianStops(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "left"))
 	cmd := exec.Command(exe(), "do", "guarded", dir)
-	out, err := cmd.StdoutPipe()
-	kit.Must(t, err)
+	out := kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 	kit.Must(t, cmd.Start())
 	line := make([]byte, 6)
 	if _, err := io.ReadFull(out, line); err != nil {
@@ -184,22 +178,15 @@ func TestWatch(t *testing.T) {
 func checkSwept(t *testing.T) {
 	t.Helper()
 	again, err := openGroups() // as another referee does first
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	v1, _, err := ownGroups()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	bases := []string{v1["memory"], v1["pids"], v1["freezer"]}
 	if g, ok := again.(groupsV2); ok {
 		bases = []string{g.base}
 	}
 	for _, base := range bases {
-		left, err := filepath.Glob(base + "/" + groupPrefix + "*")
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := kit.Get[[]string](t)(filepath.Glob(base + "/" + groupPrefix + "*"))
 		for _, dir := range left {
 			if base != "" && abandoned(filepath.Base(dir)) {
 				t.Errorf("%s is left", dir)
@@ -276,9 +263,7 @@ func BenchmarkTurn(b *testing.B) {
 		r, in, out, w := pipes()
 		cmd := exec.Command("/bin/cat")
 		cmd.Stdin, cmd.Stdout = r, w
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		kit.Must(b, cmd.Start())
 		r.Close()
 		turn(b, in, out)
 		cmd.Wait()
@@ -287,9 +272,7 @@ func BenchmarkTurn(b *testing.B) {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
 			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Most: level})
-			if err != nil {
-				b.Fatal(err)
-			}
+			kit.Must(b, err)
 			r.Close()
 			turn(b, in, out)
 			p.Wait()
@@ -298,10 +281,7 @@ func BenchmarkTurn(b *testing.B) {
 	if Probe().Level == Full {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w})
-			if err != nil {
-				b.Fatal(err)
-			}
+			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w}))
 			r.Close()
 			var buf [16]byte
 			for b.Loop() {

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // The least of the machine's memory and of the limits of a cgroup and of all around it
@@ -13,14 +15,10 @@ func TestMachineMemory(t *testing.T) {
 	for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
 		dir := t.TempDir()
 		inner := filepath.Join(dir, "service", "bots")
-		if err := os.MkdirAll(inner, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.MkdirAll(inner, 0o755))
 		set := func(in, text string) {
 			t.Helper()
-			if err := os.WriteFile(filepath.Join(in, file), []byte(text+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.WriteFile(filepath.Join(in, file), []byte(text+"\n"), 0o644))
 		}
 		expect := func(what string, want int64) {
 			t.Helper()

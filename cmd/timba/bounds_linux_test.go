@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
@@ -13,9 +14,7 @@ import (
 func TestNoticeMemory(t *testing.T) {
 	h := &referee.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: 512 << 20}}
 	v, err := resolveGame("podrida", []string{"players=12"}, 12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	tour := &tournament.Tournament{Variant: v, Bots: make([]referee.Bot, 12)}
 	for i := range 9 {
 		tour.Bots[i].Sandbox = h

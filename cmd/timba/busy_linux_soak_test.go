@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -37,9 +38,7 @@ func TestServeBusy(t *testing.T) {
 	a.submitStarters(t, people...)
 	for range busyLoops {
 		cmd := exec.Command("sh", "-c", "while :; do :; done")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, cmd.Start())
 		t.Cleanup(func() {
 			cmd.Process.Kill()
 			cmd.Wait()
@@ -59,9 +58,7 @@ func TestServeBusy(t *testing.T) {
 			told = append(told, strings.TrimSpace(line))
 		}
 	}
-	if err := s.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Process.Signal(os.Interrupt))
 	s.exits(t, exitGood)
 	a.sound(t)
 	finished, most := 0, time.Duration(0)

@@ -66,10 +66,7 @@ func set(ts *testscript.TestScript, neg bool, args []string) {
 // tenMinutes writes a script of the commands in SPEC.md, "A bot in ten minutes", as they are
 // written there. A new person runs them.
 func tenMinutes(t *testing.T) string {
-	data, err := os.ReadFile("../../SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
 	_, section, _ := strings.Cut(string(data), "\n## A bot in ten minutes\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var b strings.Builder
@@ -86,8 +83,6 @@ func tenMinutes(t *testing.T) string {
 	}
 	b.WriteString("stdout '^mybot, owner: ten$'\nstdout '^@1 .*live '\n")
 	path := filepath.Join(t.TempDir(), "ten_minutes.txt")
-	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return path
 }

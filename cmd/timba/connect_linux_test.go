@@ -58,9 +58,7 @@ func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *conn
 	c.Cmd = exec.Command("timba", "connect", "--server", s.url, "--token-file", "-", "--bot", bot, "--",
 		"sh", "-c", `[ ! -e "$0" ] || cat "$0" 2>/dev/null; exec timba bot first`, pipe.Name())
 	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(token), &c.text, &c.text
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, c.Start())
 	go func() {
 		c.Wait()
 		close(c.ended)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet"
 )
 
@@ -132,9 +133,7 @@ func (c *chaos) killWorker(t *testing.T, w *worker) {
 	t.Helper()
 	pauseAtRandom(time.Second)
 	c.slowest = max(c.slowest, w.kill(t))
-	if err := os.RemoveAll(filepath.Join(w.dir, "bots")); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.RemoveAll(filepath.Join(w.dir, "bots")))
 	w.work(t)
 	c.play(t, w.name)
 }

@@ -52,9 +52,7 @@ func newChaos(t *testing.T, people ...string) *chaos {
 		name := fmt.Sprintf("lab-%d", i+1)
 		w := &worker{arena: c.arena, place: p, name: name, creds: filepath.Join(root, name+".creds"), dir: filepath.Join(root, name)}
 		creds := c.timba(t, "", "admin", "worker", "add", name, "--data", c.dir)
-		if err := os.WriteFile(w.creds, []byte(creds), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(w.creds, []byte(creds), 0o600))
 		c.workers = append(c.workers, w)
 	}
 	return c
@@ -64,7 +62,7 @@ func newChaos(t *testing.T, people ...string) *chaos {
 func (c *chaos) serveFleet(t *testing.T) {
 	t.Helper()
 	c.server = c.serve(t, "--workers", "1", "--cluster", c.net.listen(), "--grace", "10m")
-	c.net.server(c.server.cluster(t))
+	c.net.server(strings.TrimPrefix(c.server.cluster(t), "nats://"))
 }
 
 // begunLine tells that a match begins.
@@ -153,10 +151,7 @@ func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 			t.Errorf("match %d has %d attempts, and of them %+v", m.ID, len(m.Attempts), a)
 		}
 	}
-	games, err := s.Games(t.Context(), m.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	games := kit.Get[[]ladder.Game](t)(s.Games(t.Context(), m.ID))
 	if len(games) != m.Deals*len(m.Versions) {
 		t.Errorf("match %d of %d bots has %d games of %d deals", m.ID, len(m.Versions), len(games), m.Deals)
 	}
@@ -215,9 +210,7 @@ func (c *chaos) end(t *testing.T) {
 		return true
 	})
 	world := c.world(t, c.server)
-	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, c.server.Process.Signal(syscall.SIGTERM))
 	c.server.exits(t, exitGood)
 	world.gone(t)
 	c.note(t)
@@ -264,10 +257,8 @@ type worker struct {
 // work starts the worker.
 func (w *worker) work(t *testing.T) {
 	t.Helper()
-	cmd, out := w.arena.worker(w.place.address, w.creds, w.dir)
-	if err := w.place.start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := w.arena.worker("nats://"+w.place.address, w.creds, w.dir)
+	kit.Must(t, w.place.start(cmd))
 	w.cmd, w.out = cmd, append(w.out, out)
 	t.Cleanup(func() {
 		cmd.Process.Kill()
@@ -288,9 +279,7 @@ func (w *worker) said() string {
 
 func (w *worker) signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
-	if err := w.cmd.Process.Signal(s); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, w.cmd.Process.Signal(s))
 }
 
 // world returns what there is of the worker, to be looked for when it has ended.
@@ -324,10 +313,7 @@ func (w *worker) drain(t *testing.T) {
 	}
 	world.gone(t)
 	for _, path := range append(glob(t, w.dir+"/*"), glob(t, w.dir+"/*/*")...) {
-		name, err := filepath.Rel(w.dir, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := kit.Get[string](t)(filepath.Rel(w.dir, path))
 		bot := filepath.Dir(name) == "bots" && datadir.IsHash(filepath.Base(name))
 		if !bot && !slices.Contains([]string{"lock", "bots", "results", "tmp"}, name) {
 			t.Errorf("%s leaves %s", w.name, name)

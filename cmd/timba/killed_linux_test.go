@@ -88,13 +88,9 @@ func (m *mess) begin(t *testing.T, sign string, times int, args ...string) {
 	m.all = append(m.all, r)
 	r.Env = append(os.Environ(), "TMPDIR="+m.temp, "XDG_CACHE_HOME="+m.cache)
 	out, err := r.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	r.Stderr = r.Stdout
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, r.Start())
 	t.Cleanup(func() { r.Process.Kill() })
 	go func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -189,10 +185,7 @@ func (m *mess) foreign(line string) bool {
 // groups returns the cgroups that the referees have made.
 func (m *mess) groups(t *testing.T) (left []string) {
 	t.Helper()
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mounts := kit.Get[[]byte](t)(os.ReadFile("/proc/self/mountinfo"))
 	for line := range strings.Lines(string(mounts)) {
 		_, right, _ := strings.Cut(line, " - ")
 		if !strings.HasPrefix(right, "cgroup") {
@@ -212,20 +205,12 @@ func (m *mess) groups(t *testing.T) (left []string) {
 
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
-	names, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
+	return kit.Get[[]string](t)(filepath.Glob(pattern))
 }
 
 func mountsOf(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile("/proc/self/mountinfo")))
 }
 
 // birth names a process for ever: its number and when it began; "" when it is

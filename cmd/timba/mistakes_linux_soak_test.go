@@ -56,18 +56,14 @@ func TestMistakesMade(t *testing.T) {
 		}
 	})
 	if kit.Updating() {
-		data, err := json.MarshalIndent(records, "", "\t")
-		kit.Must(t, err)
+		data := kit.Get[[]byte](t)(json.MarshalIndent(records, "", "\t"))
 		kit.Must(t, os.WriteFile(mistakesFile, append(data, '\n'), 0o644))
 	}
 }
 
 // report compares what each of the commands says, and returns the record.
 func (m mistake) report(t *testing.T, timbaPath string, env []string) (record recordOf) {
-	bot, err := filepath.Abs(filepath.Join("testdata", "mistakes", m.name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bot := kit.Get[string](t)(filepath.Abs(filepath.Join("testdata", "mistakes", m.name)))
 	out := filepath.Join(t.TempDir(), "out")
 	timba := func(args ...string) (output string, status int) {
 		cmd := exec.Command(timbaPath, args...)

@@ -91,8 +91,7 @@ const mistakesFile = "testdata/mistakes.json"
 // The advice on every recorded fault, of a match and of a submission, is what the table has.
 // TestMistakesMade compares what all commands say of the bots themselves.
 func TestMistakes(t *testing.T) {
-	data, err := os.ReadFile(mistakesFile)
-	kit.Must(t, err)
+	data := kit.Get[[]byte](t)(os.ReadFile(mistakesFile))
 	records := map[string]recordOf{}
 	kit.Must(t, json.Unmarshal(data, &records))
 	if len(records) != len(mistakes) {

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // network joins the places where the programs of a fleet run. Where the rights are there, each
@@ -55,10 +57,7 @@ func newNetwork(t *testing.T, workers int) *network {
 		t.Logf("each machine has its own process and directory, and relays are between them, not network namespaces: %v", err)
 	}
 	for _, p := range n.places[1:] {
-		r, err := newRelay()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := kit.Get[*relay](t)(newRelay())
 		p.relay, p.address = r, r.listener.Addr().String()
 	}
 	return n
@@ -68,9 +67,7 @@ func newNetwork(t *testing.T, workers int) *network {
 func affinity(t *testing.T) (cores []int) {
 	t.Helper()
 	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, unix.SchedGetaffinity(0, &set))
 	for c := range len(set) * 64 {
 		if set.IsSet(c) {
 			cores = append(cores, c)
@@ -156,9 +153,7 @@ func (n *network) pass(t *testing.T, p *place, passes bool) {
 	if passes {
 		master = "master bridge"
 	}
-	if err := ip(n.bridge, fmt.Sprintf("link set %s %s", p.port(), master)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, ip(n.bridge, fmt.Sprintf("link set %s %s", p.port(), master)))
 }
 
 // start starts a program in a place, on its core.

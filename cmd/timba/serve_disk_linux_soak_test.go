@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -35,9 +36,7 @@ func TestServeFullDisk(t *testing.T) {
 			a := newArena(t, quickLadders(5))
 			if sizes[name] != "" {
 				tmpfs(t, a.dir, sizes[name])
-				if err := os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(quickLadders(5)), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, os.WriteFile(filepath.Join(a.dir, "timba.toml"), []byte(quickLadders(5)), 0o600))
 			}
 			s := a.serve(t, flags[name]...)
 			until(t, "a match is finished", func() bool { return len(finishedIn(s.log())) > 0 })
@@ -52,9 +51,7 @@ func TestServeFullDisk(t *testing.T) {
 				status, _ := s.get(t, "/healthz")
 				return status == http.StatusOK && len(finishedIn(s.log())) > told+3
 			})
-			if err := s.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, s.Process.Signal(os.Interrupt))
 			s.exits(t, exitGood)
 			a.sound(t)
 			all := a.matches(t)
@@ -80,9 +77,7 @@ func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
 	t.Helper()
 	path := filepath.Join(a.dir, "filler")
 	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	block := make([]byte, 4096)
 	for err == nil {
 		_, err = f.Write(block)
@@ -102,13 +97,9 @@ func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
 func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 	t.Helper()
 	var was unix.Rlimit
-	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, nil, &was); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, nil, &was))
 	small := unix.Rlimit{Cur: 4096, Max: was.Max}
-	if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &small, nil); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &small, nil))
 	return func() {
 		if err := unix.Prlimit(s.Process.Pid, unix.RLIMIT_FSIZE, &was, nil); err != nil {
 			t.Error(fmt.Errorf("giving the limit back: %w", err))
@@ -153,9 +144,7 @@ func TestServeRestore(t *testing.T) {
 	b.timba(t, s.token, "login", again.url, "--token-file", "-")
 	other := b.timba(t, "", "admin", "token", "--data", b.dir, "admin")
 	b.timba(t, other, "login", again.url, "--token-file", "-")
-	if err := again.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, again.Process.Signal(os.Interrupt))
 	again.exits(t, exitGood)
 	b.sound(t)
 	for id, m := range before {

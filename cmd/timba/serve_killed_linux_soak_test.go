@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -93,9 +94,7 @@ func TestServeKilled(t *testing.T) {
 		}
 		return true
 	})
-	if err := s.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Process.Signal(os.Interrupt))
 	s.exits(t, exitGood)
 	a.sound(t)
 	all := a.matches(t)
@@ -125,9 +124,7 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 			t.Fatalf("the %s starter is not live:\n%s", name, out)
 		}
 	}
-	if err := s.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Process.Signal(os.Interrupt))
 	s.exits(t, exitGood)
 }
 

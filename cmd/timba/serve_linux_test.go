@@ -34,8 +34,7 @@ func undetected(t *testing.T) (path string) {
 	if kit.Raced() {
 		return proc.Program(t, "timba")
 	}
-	path, err := exec.LookPath("timba")
-	kit.Must(t, err)
+	path = kit.Get[string](t)(exec.LookPath("timba"))
 	return path
 }
 
@@ -99,16 +98,12 @@ func (a *arena) launch(t testing.TB, args ...string) (s *served, stdout *bufio.S
 	s.Cmd = exec.Command(a.program, append([]string{"serve", "--data", a.dir, "--listen", "127.0.0.1:0", "--log-level", "debug"}, args...)...)
 	s.Stderr = &s.text
 	out, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	start := s.Start
 	if a.start != nil {
 		start = func() error { return a.start(s.Cmd) }
 	}
-	if err := start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, start())
 	t.Cleanup(func() {
 		s.Process.Kill()
 		if t.Failed() {
@@ -182,14 +177,9 @@ func (s *served) exits(t *testing.T, status int) {
 // look opens the directory beside or after the server.
 func (a *arena) look(t *testing.T, do func(*store.Store)) {
 	t.Helper()
-	s, err := store.Open(a.dir, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[*store.Store](t)(store.Open(a.dir, store.Options{}))
 	do(s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Close())
 }
 
 // sound requires the database to be consistent, and every rating to follow from the matches, bit
@@ -197,10 +187,7 @@ func (a *arena) look(t *testing.T, do func(*store.Store)) {
 func (a *arena) sound(t *testing.T) {
 	t.Helper()
 	a.look(t, func(s *store.Store) {
-		found, err := s.Verify(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := kit.Get[[]store.Difference](t)(s.Verify(t.Context(), nil))
 		for _, d := range found {
 			t.Errorf("verify: %s", d)
 		}
@@ -212,10 +199,7 @@ func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 	t.Helper()
 	all := map[int64]ladder.Match{}
 	a.look(t, func(s *store.Store) {
-		list, err := s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := kit.Get[[]ladder.Match](t)(s.Matches(t.Context(), store.MatchFilter{Limit: 1 << 20}))
 		for _, m := range list {
 			all[m.ID] = m
 		}

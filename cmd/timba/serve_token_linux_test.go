@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
@@ -43,9 +44,7 @@ func TestServeShowsToken(t *testing.T) {
 	if more := strings.TrimPrefix(s.log(), shown); more != "" || strings.Contains(shown, "match finished") {
 		t.Errorf("the log is not quiet:\n%s", s.log())
 	}
-	if err := s.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Process.Signal(os.Interrupt))
 	for out.Scan() {
 	}
 	s.Wait()

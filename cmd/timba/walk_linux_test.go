@@ -149,13 +149,8 @@ func world(t *testing.T, dir string) {
 			t.Fatalf("timba %s: status %d\n%s", line, status, out.String())
 		}
 	}
-	data, err := os.ReadFile("replays/games/0000-00000-0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile("game.json", data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("replays/games/0000-00000-0.json"))
+	kit.Must(t, os.WriteFile("game.json", data, 0o600))
 }
 
 // allCommands returns a command and those below it.

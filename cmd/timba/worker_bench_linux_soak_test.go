@@ -35,18 +35,14 @@ func benchWorkers(b *testing.B, core int) {
 	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")
 	if core != referee.AnyCore {
 		creds := filepath.Join(b.TempDir(), "lab-1.creds")
-		if err := os.WriteFile(creds, []byte(a.timba(b, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		kit.Must(b, os.WriteFile(creds, []byte(a.timba(b, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
 		cmd, _ := a.worker(s.cluster(b), creds, b.TempDir())
 		cmd.Args = append([]string{"taskset", "-c", strconv.Itoa(core)}, cmd.Args...)
 		var err error
 		if cmd.Path, err = exec.LookPath("taskset"); err != nil {
 			b.Fatal(err)
 		}
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		kit.Must(b, cmd.Start())
 		b.Cleanup(func() {
 			cmd.Process.Kill()
 			cmd.Wait()

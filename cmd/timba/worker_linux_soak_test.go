@@ -13,34 +13,33 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/fleet/fleettest"
 )
 
-// cluster waits until workers can connect to a server, and returns the address.
-func (s *served) cluster(t testing.TB) (address string) {
+// cluster waits until workers can connect to a server, and returns the URL.
+func (s *served) cluster(t testing.TB) (url string) {
 	t.Helper()
 	until(t, "workers can connect", func() bool {
 		if m := regexp.MustCompile(`msg="workers can connect" address=(\S+)`).FindStringSubmatch(s.log()); m != nil {
-			address = m[1]
+			url = "nats://" + m[1]
 		}
-		return address != ""
+		return url != ""
 	})
-	return address
+	return url
 }
 
 // worker returns the command of a worker, and what it will write.
-func (a *arena) worker(address, creds, dir string) (*exec.Cmd, *kit.Output) {
-	cmd, out := exec.Command(a.program, "worker", "--nats", "nats://"+address, "--creds", creds, "--data", dir, "--cores", "1"), new(kit.Output)
+func (a *arena) worker(url, creds, dir string) (*exec.Cmd, *kit.Output) {
+	cmd, out := exec.Command(a.program, "worker", "--nats", url, "--creds", creds, "--data", dir, "--cores", "1"), new(kit.Output)
 	cmd.Stdout, cmd.Stderr = out, out
 	return cmd, out
 }
 
 // startWorker starts timba worker with credentials for a server, in a directory.
-func (a *arena) startWorker(t testing.TB, s *served, creds, dir string) (*exec.Cmd, *kit.Output) {
+func (a *arena) startWorker(t testing.TB, url, creds, dir string) (*exec.Cmd, *kit.Output) {
 	t.Helper()
-	cmd, out := a.worker(s.cluster(t), creds, dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := a.worker(url, creds, dir)
+	kit.Must(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		if t.Failed() {
@@ -67,10 +66,8 @@ func TestWorker(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
 	creds, data := filepath.Join(t.TempDir(), "lab-1.creds"), filepath.Join(t.TempDir(), "worker")
-	if err := os.WriteFile(creds, []byte(a.timba(t, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, _ := a.startWorker(t, s, creds, data)
+	kit.Must(t, os.WriteFile(creds, []byte(a.timba(t, "", "admin", "worker", "add", "lab-1", "--data", a.dir)), 0o600))
+	w, _ := a.startWorker(t, s.cluster(t), creds, data)
 	plays := func(more int) {
 		t.Helper()
 		before := playedBy(a.matches(t), "lab-1")
@@ -99,7 +96,7 @@ func TestWorker(t *testing.T) {
 		t.Errorf("it leaves %v, %v", left, err)
 	}
 
-	w, out := a.startWorker(t, s, creds, data)
+	w, out := a.startWorker(t, s.cluster(t), creds, data)
 	plays(1)
 	a.timba(t, "", "admin", "worker", "remove", "lab-1", "--data", a.dir)
 	kit.Until(t, "the worker is cut off", func() bool { return strings.Contains(out.String(), "revoked") })
@@ -107,12 +104,40 @@ func TestWorker(t *testing.T) {
 		t.Error(err)
 	}
 	w.Wait()
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
 	s.exits(t, exitGood)
 	if text := a.timba(t, "", "admin", "workers", "--data", a.dir); !strings.Contains(text, "no server runs with this data directory") {
 		t.Errorf("without a server timba admin workers says %q", text)
 	}
+	a.sound(t)
+}
+
+// TestServeNats covers docs/operating.md, "A NATS cluster that exists": with credentials of its account,
+// the server and a worker play over a NATS server that is a process of its own, with TLS. What happens
+// when that is lost, TestGuests of ladder/fleet has.
+func TestServeNats(t *testing.T) {
+	c := fleettest.Start(t, "../../docs/operating.md", true)
+	a := newArena(t, quickLadders(3))
+	s := a.serve(t, "--workers", "1", "--nats", c.URL, "--creds", c.Creds)
+	add := exec.Command(a.program, "admin", "worker", "add", "lab-1", "--creds", c.Creds, "--account-key", c.Key)
+	said := new(kit.Output)
+	add.Stderr = said
+	text, err := add.Output()
+	if err != nil || !strings.Contains(said.String(), `the public key of the user of lab-1 is U`) {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	creds := filepath.Join(t.TempDir(), "lab-1.creds")
+	kit.Must(t, os.WriteFile(creds, text, 0o600))
+	w, _ := a.startWorker(t, c.URL, creds, filepath.Join(t.TempDir(), "worker"))
+	kit.Until(t, "both play", func() bool {
+		all := a.matches(t)
+		return playedBy(all, "local") > 1 && playedBy(all, "lab-1") > 1
+	})
+	kit.Must(t, w.Process.Signal(syscall.SIGTERM))
+	if err := w.Wait(); err != nil {
+		t.Errorf("the worker ends with %v", err)
+	}
+	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
+	s.exits(t, exitGood)
 	a.sound(t)
 }

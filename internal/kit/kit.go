@@ -21,20 +21,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// T is a testing.TB or a *rapid.T.
+type T interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // Must fails the test if err is not nil.
-func Must(t testing.TB, err error) {
-	t.Helper()
+func Must(t T, err error) {
 	if err != nil {
+		t.Helper() // only now: it takes long, and benchmarks come here
 		t.Fatal(err)
 	}
 }
 
 // Get returns a function that returns its first argument, and fails the test if its second is not
-// nil: kit.Get[T](t)(f()).
-func Get[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		Must(t, err)
+// nil: kit.Get[V](t)(f()).
+func Get[V any](t T) func(v V, err error) V {
+	return func(v V, err error) V {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
 		return v
 	}
 }

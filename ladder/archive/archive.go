@@ -1,6 +1,5 @@
 // Package archive stores files that never change, under the SHA-256 of their bytes: the old
-// replays and logs of a competition. Directory stores them in a directory; laddertest.Archive has the
-// tests that every store passes.
+// replays and logs of a competition. Directory stores them in a directory.
 package archive
 
 import (

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // small has limits that tests exceed quickly.
@@ -249,9 +251,7 @@ func store(t testing.TB, data []byte) (file, into string) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "archive")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(file, data, 0o644))
 	return file, filepath.Join(dir, "in", "bot")
 }
 
@@ -259,7 +259,7 @@ func store(t testing.TB, data []byte) (file, into string) {
 func listing(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -281,9 +281,6 @@ func listing(t testing.TB, dir string) map[string]string {
 		}
 		found[filepath.ToSlash(rel)] = text
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }

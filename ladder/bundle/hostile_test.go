@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -264,9 +265,7 @@ func TestHostileArchives(t *testing.T) {
 func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.Code, words []string) {
 	t.Helper()
 	file, into := store(t, data)
-	if err := os.Mkdir(filepath.Dir(into), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(filepath.Dir(into), 0o755))
 	before := listing(t, filepath.Dir(file))
 	tree, err := Unpack(file, into, l)
 	var e *ladder.Error

@@ -20,7 +20,7 @@ import (
 func fileTree(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "mine"), files)
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -29,10 +29,7 @@ func fileTree(t testing.TB, files map[string]string) string {
 			return err
 		}
 		return os.Chmod(path, info.Mode()&0o700)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return dir
 }
 
@@ -41,19 +38,11 @@ func fileTree(t testing.TB, files map[string]string) string {
 func TestPackAndUnpack(t *testing.T) {
 	files := map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", "lib/a.py": "y", "lib/deep/b": ""}
 	dir := fileTree(t, files)
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	p, err := Pack(dir, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
+	p := kit.Get[*Packed](t)(Pack(dir, small))
 	file, into := store(t, p.Data)
 	os.Mkdir(filepath.Dir(into), 0o755)
-	tree, err := Unpack(file, into, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := kit.Get[Tree](t)(Unpack(file, into, small))
 	want := map[string]string{
 		"bot.py": "-rw-r--r-- x", "run": "-rwxr-xr-x #!/bin/sh", "lib": "drwxr-xr-x", "lib/a.py": "-rw-r--r-- y",
 		"lib/deep": "drwxr-xr-x", "lib/deep/b": "-rw-r--r-- ", "empty": "drwxr-xr-x",
@@ -65,12 +54,8 @@ func TestPackAndUnpack(t *testing.T) {
 		t.Errorf("%s", diff)
 	}
 	again := fileTree(t, files)
-	if err := os.Mkdir(filepath.Join(again, "empty"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(filepath.Join(again, "bot.py"), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(filepath.Join(again, "empty"), 0o700))
+	kit.Must(t, os.Chtimes(filepath.Join(again, "bot.py"), time.Unix(1, 0), time.Unix(1, 0)))
 	if other, err := Pack(again, small); err != nil || !bytes.Equal(other.Data, p.Data) {
 		t.Errorf("the same files make other bytes: %v", err)
 	}
@@ -83,14 +68,9 @@ func TestPackLeavesOut(t *testing.T) {
 		IgnoreFile: "# what the build makes\n\ntarget/\n*.bin\n!keep.bin\nlog?.txt\n/only\n{x}\r\n!.vscode/\n",
 	})
 	for _, link := range []string{".#bot.py", "target/link"} {
-		if err := os.Symlink("nowhere", filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Symlink("nowhere", filepath.Join(dir, link)))
 	}
-	p, err := Pack(dir, small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[*Packed](t)(Pack(dir, small))
 	var names []string
 	for _, f := range p.Files {
 		names = append(names, f.Path)
@@ -124,9 +104,7 @@ func TestPackErrors(t *testing.T) {
 	} {
 		dir := fileTree(t, c.files)
 		for _, link := range c.links {
-			if err := os.Symlink("bot.py", filepath.Join(dir, link)); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, os.Symlink("bot.py", filepath.Join(dir, link)))
 		}
 		_, err := Pack(dir, small)
 		wantError(t, name, err, c.code, c.words)

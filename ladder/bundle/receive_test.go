@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -35,10 +36,7 @@ func TestSave(t *testing.T) {
 			t.Fatalf("%+v, %v", got, err)
 		}
 	}
-	path, err := dir.Bundle(hex.EncodeToString(sum[:]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := kit.Get[string](t)(dir.Bundle(hex.EncodeToString(sum[:])))
 	if kept, err := os.ReadFile(path); err != nil || !bytes.Equal(kept, data) {
 		t.Errorf("it was not kept as it came: %v", err)
 	}
@@ -84,9 +82,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // The machine's own failures are told as such, and say nothing of its directories.
 func TestSaveUnavailable(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
-	if err := os.WriteFile(dir.Temp(), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(dir.Temp(), nil, 0o644))
 	_, err := save(bytes.NewReader(tgz(ent{name: "x"})), dir, small)
 	if ladder.CodeOf(err) != ladder.Unavailable || strings.Contains(err.Error(), string(dir)) || errors.Unwrap(err) == nil {
 		t.Errorf("%v, because of %v", err, errors.Unwrap(err))
@@ -128,14 +124,9 @@ func TestDiscard(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		u, err := Receive(bytes.NewReader(data), dir, small)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := kit.Get[*Upload](t)(Receive(bytes.NewReader(data), dir, small))
 		if c.keep {
-			if err := u.Keep(); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, u.Keep())
 		}
 		u.Discard()
 		found := listing(t, string(dir))

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -86,12 +87,8 @@ func TestGzipMembers(t *testing.T) {
 // A directory that exists is not written into, and a full one stays as it is.
 func TestUnpackIntoExisting(t *testing.T) {
 	file, into := store(t, tgz(ent{name: "a", body: "new"}))
-	if err := os.MkdirAll(into, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(into, "a"), []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.MkdirAll(into, 0o755))
+	kit.Must(t, os.WriteFile(filepath.Join(into, "a"), []byte("old"), 0o644))
 	_, err := Unpack(file, into, small)
 	if err == nil || ladder.CodeOf(err) != "" || listing(t, into)["a"] != "-rw-r--r-- old" {
 		t.Errorf("%v, %v", err, listing(t, into))
@@ -147,13 +144,9 @@ func TestNamesProperty(t *testing.T) {
 		}
 		n++
 		base := filepath.Join(dir, fmt.Sprint(n))
-		if err := os.MkdirAll(base, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.MkdirAll(base, 0o755))
 		file, into := filepath.Join(base, "archive"), filepath.Join(base, "bot")
-		if err := os.WriteFile(file, tarOf(entries...), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(file, tarOf(entries...), 0o644))
 		tree, err := Unpack(file, into, small)
 		found, _ := os.ReadDir(base)
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
@@ -76,17 +77,9 @@ func TestDefaultLadders(t *testing.T) {
 // The default file has the same meaning as no file.
 func TestDefaultFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), datadir.ConfigFile)
-	none, err := Read(path, house.Registry{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, DefaultTOML(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := Read(path, house.Registry{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := kit.Get[*Config](t)(Read(path, house.Registry{}))
+	kit.Must(t, os.WriteFile(path, DefaultTOML(), 0o600))
+	file := kit.Get[*Config](t)(Read(path, house.Registry{}))
 	if diff := cmp.Diff(none, file); diff != "" {
 		t.Error(diff)
 	}
@@ -110,9 +103,7 @@ deals = 2
 bots = 2
 house = ["@random", "@greedy:noise=00"]
 `), house.Registry{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if !c.Open() || c.Workers != 3 || c.Pause != 5*time.Second || c.Idle != 7*time.Second || c.Sandbox != sandbox.Full || c.Limits.Upload != 1<<20 || c.Limits.Files != 2000 {
 		t.Errorf("got %+v", c)
 	}

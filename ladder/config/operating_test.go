@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // keysOf returns the keys of a part of the configuration.
@@ -38,10 +40,7 @@ func keysOf(prefix string, t reflect.Type) (keys []string) {
 
 // docs/operating.md, "Configuration": its table has every key and no other.
 func TestOperatingConfiguration(t *testing.T) {
-	data, err := os.ReadFile("../../docs/operating.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/operating.md"))
 	section := regexp.MustCompile(`(?s)\n## Configuration\n(.*?)\n## `).FindSubmatch(data)
 	if section == nil {
 		t.Fatal("the section is missing")
@@ -62,10 +61,7 @@ func TestOperatingConfiguration(t *testing.T) {
 // docs/testing.md, "Every limit": its table has every limit and no other key, and names tests
 // that exist.
 func TestLimitsAreTested(t *testing.T) {
-	data, err := os.ReadFile("../../docs/testing.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/testing.md"))
 	section := regexp.MustCompile(`(?s)\n## Every limit\n(.*?)\n## `).FindSubmatch(data)
 	if section == nil {
 		t.Fatal("the section is missing")
@@ -101,15 +97,9 @@ func TestLimitsAreTested(t *testing.T) {
 // declares reports whether the tests of a directory have a function.
 func declares(t *testing.T, dir, name string) bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := kit.Get[[]string](t)(filepath.Glob(filepath.Join(dir, "*_test.go")))
 	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := kit.Get[[]byte](t)(os.ReadFile(f))
 		if bytes.Contains(data, []byte("\nfunc "+name+"(")) {
 			return true
 		}

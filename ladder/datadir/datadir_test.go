@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // names returns the paths that the methods of Dir return, relative to it.
@@ -30,10 +32,7 @@ func names(t *testing.T) (names []string) {
 
 // The table of docs/operating.md has every path and no other.
 func TestOperating(t *testing.T) {
-	data, err := os.ReadFile("../../docs/operating.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/operating.md"))
 	_, table, ok := strings.Cut(string(data), "\n| path | what it is |\n|---|---|\n")
 	if !ok {
 		t.Fatal("the table of paths is missing")
@@ -64,10 +63,7 @@ func TestBundle(t *testing.T) {
 
 func TestMkdirTemp(t *testing.T) {
 	d := Dir(filepath.Join(t.TempDir(), "new"))
-	path, err := d.MkdirTemp("work-*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := kit.Get[string](t)(d.MkdirTemp("work-*"))
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o755 || filepath.Dir(path) != d.Temp() {
 		t.Errorf("%s is %v, %v", path, info, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
@@ -30,10 +31,7 @@ func TestCounts(t *testing.T) {
 			{A: 0, B: 1, Deals: 0.5, Score: 0.4375, Squares: 0.390625}, {A: 0, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625},
 			{A: 1, B: 2, Deals: 0.5, Score: 0.0625, Squares: 0.015625}, {A: 2, B: 3, Deals: 0.5, Score: 0.4375, Squares: 0.390625}}},
 	} {
-		got, err := Counts(c.deals, c.sides)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := kit.Get[[]rating.Pair](t)(Counts(c.deals, c.sides))
 		if diff := cmp.Diff(c.want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}

@@ -8,15 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // The figures of docs/ladder.md are those that the package computes.
 func TestDocumentedFigures(t *testing.T) {
-	data, err := os.ReadFile("../../docs/ladder.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/ladder.md"))
 	for _, want := range []string{tableOfK(t), firstMatch(t), laterMatch(t)} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("docs/ladder.md does not have\n%s", want)
@@ -99,10 +97,7 @@ func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 
 func play(t *testing.T, a, b Player, score float64) (Move, Move) {
 	t.Helper()
-	moves, err := Match([]Player{a, b}, []int{0, 1}, []rating.Deal{deal(score)}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moves := kit.Get[[]Move](t)(Match([]Player{a, b}, []int{0, 1}, []rating.Deal{deal(score)}, 1))
 	return moves[0], moves[1]
 }
 

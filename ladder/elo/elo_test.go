@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
@@ -46,9 +47,7 @@ func TestUncertaintyFalls(t *testing.T) {
 	last := math.Inf(1)
 	for n := range 3000 {
 		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		m := moves[0]
 		if !(m.K <= last) || !(m.K > 0) {
 			t.Fatalf("K is %v at match %d, and %v before", m.K, n, last)
@@ -82,10 +81,7 @@ func TestMatch(t *testing.T) {
 			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			moves, err := Match(c.players, c.sides, c.deals, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			moves := kit.Get[[]Move](t)(Match(c.players, c.sides, c.deals, 1))
 			for i, m := range moves {
 				near(t, "score", m.Score, c.scores[i], 1e-15)
 				near(t, "after", m.After, m.Before+m.K*(m.Score-m.Expected), 1e-9)
@@ -158,10 +154,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 func TestMatchProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		players, sides, deals := drawMatch(t)
-		moves, err := Match(players, sides, deals, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		moves := kit.Get[[]Move](t)(Match(players, sides, deals, 1))
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
@@ -204,10 +197,7 @@ func TestMatchProperties(t *testing.T) {
 			}
 			turned = append(turned, other)
 		}
-		again, err := Match(mirror, mirrorSides, turned, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := kit.Get[[]Move](t)(Match(mirror, mirrorSides, turned, 1))
 		for i, m := range moves {
 			if math.Abs(again[n-1-i].After-m.After) > 1e-9 {
 				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.After, again[n-1-i].After)
@@ -222,17 +212,12 @@ func TestShare(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	for n := range 20 {
 		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 0.1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		p.Uncertainty = moves[0].Uncertainty
 		near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)/10), 3*forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
-	moves, err := Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moves := kit.Get[[]Move](t)(Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0))
 	for i, before := range []Player{old, p} {
 		if m := moves[i]; m.K != 0 || m.After != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
 			t.Errorf("slot %d: nothing that is told moves %+v", i, m)

@@ -19,10 +19,7 @@ func TestNeedsOf(t *testing.T) {
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{
 		"env": "#!/usr/bin/env python3\n", "direct": "#!/usr/bin/node\n", "shell": "#!/bin/sh\n", "chain": "#!./env\n", "loop": "#!./loop\n",
 	})
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := kit.Get[string](t)(os.Executable())
 	if out, err := exec.Command("cp", exe, filepath.Join(dir, "native")).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v", out, err)
 	}

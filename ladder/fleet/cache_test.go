@@ -22,21 +22,14 @@ import (
 
 func testCache(t *testing.T, dir string, most int64) *cache {
 	t.Helper()
-	c, err := openCache(dir, most, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return kit.Get[*cache](t)(openCache(dir, most, slog.New(slog.DiscardHandler)))
 }
 
 // sized makes the files of a bot with so many bytes, and returns their hash and what gets them.
 func sized(t *testing.T, name string, bytes int) (tree string, get func(context.Context, string) error) {
 	t.Helper()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), name), map[string]string{"bot.sh": name + strings.Repeat("x", bytes-len(name))})
-	tree, err := hashTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree = kit.Get[string](t)(hashTree(dir))
 	return tree, func(_ context.Context, into string) error { return unpackTree(packTree(dir), into) }
 }
 
@@ -50,9 +43,7 @@ func TestCacheEviction(t *testing.T) {
 		t.Helper()
 		tree, get := sized(t, name, 100)
 		there, done, err := c.use(t.Context(), tree, get)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		return there, done
 	}
 	there := func(path string) bool {
@@ -95,14 +86,10 @@ func TestCacheVerifies(t *testing.T) {
 	dir := t.TempDir()
 	tree, get := sized(t, "a", 100)
 	path, done, err := testCache(t, dir, 1000).use(t.Context(), tree, get)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	done()
 	file := filepath.Join(path, "bot.sh")
-	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte("evil"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, []byte("evil"), 0o600)))
 	fetched := 0
 	c := testCache(t, dir, 1000)
 	for range 2 {
@@ -110,9 +97,7 @@ func TestCacheVerifies(t *testing.T) {
 			fetched++
 			return get(ctx, into)
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		done()
 	}
 	if got, err := hashTree(path); fetched != 1 || err != nil || got != tree {
@@ -131,17 +116,11 @@ func TestCacheVerifies(t *testing.T) {
 func TestTree(t *testing.T) {
 	t.Parallel()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{"run": "#!/bin/sh\n", "lib/a.py": "a = 1\n"})
-	if err := errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, errors.Join(os.Chmod(filepath.Join(dir, "run"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "python")), os.Symlink("lib", filepath.Join(dir, "link"))))
 	into := filepath.Join(t.TempDir(), "out")
-	if err := unpackTree(packTree(dir), into); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, unpackTree(packTree(dir), into))
 	want, err := hashTree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if got, err := hashTree(into); err != nil || got != want {
 		t.Errorf("it has the hash %s, not %s, %v", got, want, err)
 	}
@@ -181,8 +160,7 @@ func TestTreeLimit(t *testing.T) {
 func largeTree(t *testing.T) io.Reader {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := zstd.NewWriter(&b)
-	kit.Must(t, err)
+	z := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(&b))
 	kit.Must(t, tar.NewWriter(z).WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: bundle.MaxBuilt + 1}))
 	kit.Must(t, z.Close())
 	return &b

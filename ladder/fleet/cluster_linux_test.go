@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
@@ -20,22 +22,11 @@ const operating = "../../docs/operating.md"
 // guest makes the credentials of a worker in a cluster that exists, and returns their file.
 func guest(t *testing.T, c *fleettest.Cluster, name string) string {
 	t.Helper()
-	var read [2][]byte
-	for i, file := range []string{c.Creds, c.Key} {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read[i] = data
-	}
-	text, _, err := AddGuest(read[0], read[1], name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := kit.Get[[]byte](t)
+	text, _, err := AddGuest(read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key)), name)
+	kit.Must(t, err)
 	file := filepath.Join(t.TempDir(), name+".creds")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(file, text, 0o600))
 	return file
 }
 
@@ -50,7 +41,9 @@ func TestGuests(t *testing.T) {
 func guests(t *testing.T, tls bool) {
 	c := fleettest.Start(t, operating, tls)
 	file, open := gate(t)
-	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
+	a := newArena(t, func(o *HubOptions) {
+		o.Listen, o.URL, o.Creds, o.Registerer = "", c.URL, c.Creds, prometheus.NewPedanticRegistry()
+	})
 	a.local(file)
 	a.start(settings{URL: c.URL, Creds: guest(t, c, "lab-1"), Dir: t.TempDir(), Gate: file})
 	a.there("lab-1")
@@ -62,6 +55,9 @@ func guests(t *testing.T, tls bool) {
 	}
 	c.Kill()
 	kit.Until(t, "the hub tells that NATS is gone", func() bool { return a.Err() != nil })
+	if n := testutil.ToFloat64(a.metrics.down); n != 1 {
+		t.Errorf("timba_fleet_down is %v", n)
+	}
 	if _, err := a.Play(t.Context(), "lab-1", job(3, 1, greedy, greedy2)); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a match without NATS gave %v", err)
 	}
@@ -72,6 +68,9 @@ func guests(t *testing.T, tls bool) {
 		a.complete(jobs[on], got.Delivery, got.err)
 	}
 	kit.Until(t, "the hub goes on", func() bool { return a.Err() == nil })
+	if n := testutil.ToFloat64(a.metrics.down); n != 0 {
+		t.Errorf("timba_fleet_down is %v", n)
+	}
 	bot := a.bot(2, script(""))
 	for i, on := range []string{Local, "lab-1"} {
 		a.there(on)
@@ -89,10 +88,7 @@ func guests(t *testing.T, tls bool) {
 // A worker of a cluster that exists has the subjects of docs/operating.md, and no others.
 func TestGuestPermissions(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(operating)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := kit.Get[[]byte](t)(os.ReadFile(operating))
 	p := guestPermissions("NAME")
 	for what, want := range map[string]jwt.StringList{"publish": p.Pub.Allow, "subscribe": p.Sub.Allow} {
 		line := regexp.MustCompile(`(?m)^\| ` + what + ` \| (.*) \|$`).FindSubmatch(page)
@@ -111,8 +107,7 @@ func TestGuestPermissions(t *testing.T) {
 	}
 	c := fleettest.Start(t, operating, true)
 	a := newArena(t, func(o *HubOptions) { o.Listen, o.URL, o.Creds = "", c.URL, c.Creds })
-	l, err := Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log)
-	a.must(err)
+	l := kit.Get[*Link](t)(Dial(t.Context(), c.URL, guest(t, c, "lab-1"), a.HubOptions.Log))
 	defer l.Close()
 	for _, subject := range []string{"jobs.lab-1", "results.lab-2", "$JS.API.STREAM.CREATE.RESULTS", "$JS.API.STREAM.DELETE.RESULTS", "$JS.API.CONSUMER.MSG.NEXT.JOBS.lab-2"} {
 		if !denied(l, subject, func() error { return l.Publish(subject, nil) }) {
@@ -130,14 +125,8 @@ func TestGuestPermissions(t *testing.T) {
 func TestGuestErrors(t *testing.T) {
 	t.Parallel()
 	c := fleettest.Start(t, operating, false)
-	creds, err := os.ReadFile(c.Creds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := os.ReadFile(c.Key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := kit.Get[[]byte](t)
+	creds, key := read(os.ReadFile(c.Creds)), read(os.ReadFile(c.Key))
 	for _, test := range []struct {
 		creds, key []byte
 		name, want string
@@ -156,7 +145,7 @@ func TestGuestErrors(t *testing.T) {
 	if _, err := Dial(t.Context(), c.URL, c.Creds, newArena(t, nil).HubOptions.Log); err != nil {
 		t.Error(err)
 	}
-	_, err = OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
+	_, err := OpenHub(t.Context(), HubOptions{Dir: t.TempDir(), URL: c.URL, Creds: guest(t, c, "lab-1")})
 	if err == nil || !strings.Contains(err.Error(), `the credentials of the worker "lab-1"`) {
 		t.Errorf("a hub with the credentials of a worker: %v", err)
 	}

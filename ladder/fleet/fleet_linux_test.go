@@ -222,8 +222,7 @@ func TestRestart(t *testing.T) {
 	}
 	open()
 	a.open(nil)
-	d, err := a.Await(t.Context(), "lab-1", j.Match, j.Attempt)
-	a.must(err)
+	d := kit.Get[Delivery](t)(a.Await(t.Context(), "lab-1", j.Match, j.Attempt))
 	if d.Failure != nil {
 		t.Fatalf("it failed: %v", d.Failure)
 	}
@@ -234,8 +233,7 @@ func TestRestart(t *testing.T) {
 	a.there("lab-1") // it has come back by itself
 	a.must(a.Close())
 	a.open(nil)
-	info, err := a.stream(resultsStream).Info(t.Context())
-	a.must(err)
+	info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
 	if info.State.Msgs != 0 {
 		t.Errorf("%d results are left", info.State.Msgs)
 	}
@@ -330,8 +328,7 @@ func TestLocalDied(t *testing.T) {
 // stopped reports whether the kernel has stopped a process.
 func stopped(t *testing.T, pid int) bool {
 	t.Helper()
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	kit.Must(t, err)
+	stat := kit.Get[[]byte](t)(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))
 	_, after, _ := strings.Cut(string(stat), ") ")
 	return strings.HasPrefix(after, "T")
 }

@@ -23,8 +23,7 @@ import (
 // hostile connects with the credentials of a worker that does what it likes.
 func (a *arena) hostile(name string) *Link {
 	a.t.Helper()
-	l, err := Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log)
-	a.must(err)
+	l := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.HubOptions.Log))
 	a.t.Cleanup(l.Close)
 	return l
 }
@@ -36,10 +35,8 @@ func (a *arena) joins(l *Link, change func(*beat)) answer {
 	if change != nil {
 		change(&b)
 	}
-	data, err := json.Marshal(b)
-	a.must(err)
-	msg, err := l.Request(beatSubject(l.Name), data, patience)
-	a.must(err)
+	data := kit.Get[[]byte](a.t)(json.Marshal(b))
+	msg := kit.Get[*nats.Msg](a.t)(l.Request(beatSubject(l.Name), data, patience))
 	var got answer
 	a.must(json.Unmarshal(msg.Data, &got))
 	return got
@@ -140,8 +137,7 @@ func TestHostileCredentials(t *testing.T) {
 		}
 	}
 	// Through the library of NATS, which waits for an answer.
-	objects, err := l.js.ObjectStore(t.Context(), botsBucket)
-	a.must(err)
+	objects := kit.Get[jetstream.ObjectStore](t)(l.js.ObjectStore(t.Context(), botsBucket))
 	ctx, cancel := context.WithCancel(t.Context())
 	l.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { cancel() }) // the refusal
 	if err := objects.Delete(ctx, bot.Hash); err == nil {
@@ -210,9 +206,7 @@ func TestForged(t *testing.T) {
 	forge := func(change func(*Result)) []byte {
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "victim", Failure: &Failure{Kind: FailedVersion, Version: 3, Text: "forged"}}
 		change(&r)
-		data, err := packResult(r, MaxMessage)
-		a.must(err)
-		return data
+		return kit.Get[[]byte](t)(packResult(r, MaxMessage))
 	}
 	foreign, other := referee.Hex(referee.NewSeed()), referee.Hex(referee.NewSeed())
 	for _, test := range []struct {
@@ -241,8 +235,7 @@ func TestForged(t *testing.T) {
 	default:
 	}
 	kit.Until(t, "no refused result waits", func() bool {
-		info, err := a.stream(resultsStream).Info(t.Context())
-		a.must(err)
+		info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
 		return info.State.Msgs == 0
 	})
 }
@@ -269,8 +262,7 @@ func TestTwice(t *testing.T) {
 	hand := func(j Job) {
 		t.Helper()
 		r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Machine: "lab-1", Failure: &Failure{Kind: FailedReferee, Text: "made up"}}
-		data, err := packResult(r, MaxMessage)
-		a.must(err)
+		data := kit.Get[[]byte](t)(packResult(r, MaxMessage))
 		a.must(a.submit(l, resultID(attemptOf{j.Match, j.Attempt}, j.Seed), data))
 	}
 	hand(j)
@@ -288,8 +280,7 @@ func TestTwice(t *testing.T) {
 		t.Errorf("%v results counted", n)
 	}
 	kit.Until(t, "no result waits", func() bool {
-		info, err := a.stream(resultsStream).Info(t.Context())
-		a.must(err)
+		info := kit.Get[*jetstream.StreamInfo](t)(a.stream(resultsStream).Info(t.Context()))
 		return info.State.Msgs == 0
 	})
 }
@@ -352,8 +343,7 @@ func TestConnections(t *testing.T) {
 	a := newArena(t, nil)
 	file := a.creds("evil")
 	for range MaxMachineConnections {
-		l, err := Dial(t.Context(), a.url(), file, a.HubOptions.Log)
-		a.must(err)
+		l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.HubOptions.Log))
 		t.Cleanup(l.Close)
 	}
 	if err := a.once(file); !errors.Is(err, nats.ErrMaxAccountConnectionsExceeded) {
@@ -367,8 +357,7 @@ func TestRemoved(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	file := a.creds("lab-1")
-	l, err := Dial(t.Context(), a.url(), file, a.HubOptions.Log)
-	a.must(err)
+	l := kit.Get[*Link](t)(Dial(t.Context(), a.url(), file, a.HubOptions.Log))
 	t.Cleanup(l.Close)
 	kept := a.hostile("lab-2")
 	before := kept.Stats().Reconnects
@@ -448,8 +437,7 @@ func TestWords(t *testing.T) {
 	} {
 		b := beat{Machine: Machine{Name: evil.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{referee.AnyCore}}, Session: "bad"}
 		change(&b)
-		data, err := json.Marshal(b)
-		a.must(err)
+		data := kit.Get[[]byte](t)(json.Marshal(b))
 		a.must(evil.Publish(beatSubject(evil.Name), data))
 		a.joins(evil, nil) // after it
 		a.mu.Lock()

@@ -97,16 +97,13 @@ func (a *arena) deaf() {
 
 func (a *arena) must(err error) {
 	a.t.Helper()
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	kit.Must(a.t, err)
 }
 
 // creds makes a credential and returns its file.
 func (a *arena) creds(name string) string {
 	a.t.Helper()
-	text, err := a.keys.Add(name)
-	a.must(err)
+	text := kit.Get[[]byte](a.t)(a.keys.Add(name))
 	file := filepath.Join(a.t.TempDir(), name+".creds")
 	a.must(os.WriteFile(file, text, 0o600))
 	return file
@@ -219,8 +216,7 @@ type process struct {
 // start starts a worker as a process of its own, which ends with the test.
 func (a *arena) start(s settings) *process {
 	a.t.Helper()
-	text, err := json.Marshal(s)
-	a.must(err)
+	text := kit.Get[[]byte](a.t)(json.Marshal(s))
 	p := &process{Cmd: exec.Command(os.Args[0], "worker", string(text)), settings: s, log: new(kit.Output), ended: make(chan error, 1)}
 	p.Stderr, p.Stdout = p.log, p.log
 	p.Env = append(os.Environ(), "TMPDIR="+a.t.TempDir())
@@ -353,16 +349,14 @@ var greedy2 = Bot{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
 func (a *arena) stream(name string) jetstream.Stream {
 	a.t.Helper()
-	s, err := a.link.js.Stream(a.t.Context(), name)
-	a.must(err)
+	s := kit.Get[jetstream.Stream](a.t)(a.link.js.Stream(a.t.Context(), name))
 	return s
 }
 
 // local starts the worker in the server's process. With a gate it plays when that is open.
 func (a *arena) local(gate ...string) *Worker {
 	a.t.Helper()
-	link, err := a.Local(a.t.Context())
-	a.must(err)
+	link := kit.Get[*Link](a.t)(a.Local(a.t.Context()))
 	o := settings{Gate: strings.Join(gate, "")}.options(a.HubOptions.Log)
 	o.Program = func(ctx context.Context, j Job, slot int) (referee.Bot, error) {
 		b := j.Bots[slot]
@@ -372,8 +366,7 @@ func (a *arena) local(gate ...string) *Worker {
 		}
 		return referee.Bot{Version: b.Label, Command: b.Command, Dir: filepath.Join(a.bots, b.Hash), Hash: b.Hash, Sandbox: a.Sandbox}, nil
 	}
-	w, err := NewWorker(link, o)
-	a.must(err)
+	w := kit.Get[*Worker](a.t)(NewWorker(link, o))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(ctx) }()

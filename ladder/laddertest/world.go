@@ -45,8 +45,7 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 // Dir makes a data directory with a database that is up to date and has no contents.
 func Dir(t testing.TB) string {
 	t.Helper()
-	data, err := template()
-	kit.Must(t, err)
+	data := kit.Get[[]byte](t)(template())
 	dir := t.TempDir()
 	kit.Must(t, os.Chmod(dir, 0o700)) // the server's alone, as an operator would have it
 	kit.Must(t, os.WriteFile(datadir.Dir(dir).Database(), data, 0o600))
@@ -76,9 +75,7 @@ func New(t testing.TB, toml string, o store.Options) *World {
 // Must ends the test unless err is nil.
 func (w *World) Must(err error) {
 	w.T.Helper()
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	kit.Must(w.T, err)
 }
 
 // House makes house bots live, those of the ladders too, each with the hash that hash returns for its name.
@@ -102,8 +99,7 @@ func (w *World) House(hash func(name string) string) {
 // Person adds somebody.
 func (w *World) Person(name string, admin bool) ladder.Person {
 	w.T.Helper()
-	p, err := w.Store.AddPerson(w.T.Context(), name, admin)
-	w.Must(err)
+	p := kit.Get[ladder.Person](w.T)(w.Store.AddPerson(w.T.Context(), name, admin))
 	return p
 }
 
@@ -120,7 +116,6 @@ func (w *World) Live(id int64, b store.Built) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.SetBuilt(w.T.Context(), id, b))
 	w.Must(w.Store.Promote(w.T.Context(), id))
-	v, err := w.Store.Version(w.T.Context(), id)
-	w.Must(err)
+	v := kit.Get[ladder.Version](w.T)(w.Store.Version(w.T.Context(), id))
 	return v
 }

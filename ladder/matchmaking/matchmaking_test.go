@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
@@ -228,9 +230,7 @@ func TestOpponents(t *testing.T) {
 	l.Players[50].Waited = 1000
 	for range 1000 {
 		slots, _, err := Next(l, known.met, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		opponents[slots[0]+slots[1]-l.Players[50].ID]++
 	}
 	for id, n := range opponents {
@@ -345,9 +345,7 @@ func FuzzNext(f *testing.F) {
 			return others, nil
 		}
 		first, ok, err := Next(l, met, source(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if again, _, _ := Next(l, met, source(seed)); !slices.Equal(first, again) {
 			t.Fatalf("%v, and %v from the same source", first, again)
 		}

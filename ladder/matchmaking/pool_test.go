@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // mostUrgent reports whether nobody is more urgent than a player.
@@ -159,9 +161,7 @@ func TestPoolOpponents(t *testing.T) {
 		want, got := map[int64]float64{}, map[int64]float64{}
 		for range choices {
 			slots, _, err := Next(l, func(int64) (map[int64]int, error) { return met, nil }, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			want[slots[0]+slots[1]-own]++
 			slots, _ = p.Next(Choice{}, r)
 			got[slots[0]+slots[1]-own]++

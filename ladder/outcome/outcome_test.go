@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
@@ -26,11 +27,7 @@ type finished struct {
 }
 
 func (f finished) outcome(t *rapid.T) Outcome {
-	out, err := Of(elo.Current, f.match, f.variant, f.before, f.games, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return kit.Get[Outcome](t)(Of(elo.Current, f.match, f.variant, f.before, f.games, nil))
 }
 
 // matches draws finished matches of every shape: two sides, with one or two seats,

@@ -58,10 +58,7 @@ func TestBoutsCoverage(t *testing.T) {
 		for run := range runs {
 			r := simRand(uint64(100*c.bouts + run))
 			elos := drawElos(r, bots)
-			got, err := FitBouts(bots, drawBouts(r, elos, c.members, c.bouts), nil).Intervals()
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := kit.Get[[]Estimate](t)(FitBouts(bots, drawBouts(r, elos, c.members, c.bouts), nil).Intervals())
 			mean := 0.0
 			for _, elo := range elos {
 				mean += elo / bots
@@ -88,10 +85,7 @@ func TestBoutsCoverage(t *testing.T) {
 // played is anywhere.
 func TestBoutsUnbounded(t *testing.T) {
 	bouts := []Bout{{A: []int{0, 1}, B: []int{2, 3}, Deals: 10, Score: 8}, {A: []int{2, 3}, B: []int{0, 1}, Deals: 10, Score: 4}}
-	got, err := FitBouts(5, bouts, &Anchor{Bot: 0, Elo: 1000}).Intervals()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := kit.Get[[]Estimate](t)(FitBouts(5, bouts, &Anchor{Bot: 0, Elo: 1000}).Intervals())
 	if got[0] != (Estimate{1000, 1000, 1000}) {
 		t.Errorf("the anchor is at %v", got[0])
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // fitDeals is FitPairs on the counts of the deals.
@@ -46,10 +48,7 @@ func TestFitRecoversLadder(t *testing.T) {
 		elos, deals := ladderDeals(5, 300, 60_000, reach)
 		f := fitDeals(300, deals)
 		checkExpected(t, f)
-		intervals, err := f.Intervals()
-		if err != nil {
-			t.Fatal(err)
-		}
+		intervals := kit.Get[[]Estimate](t)(f.Intervals())
 		covered, slope, square := 0, 0.0, 0.0
 		for i, e := range elos {
 			if intervals[i].within(e) {
@@ -99,10 +98,7 @@ func TestFitSweepAndStrangers(t *testing.T) {
 	near(t, "mean of the first group", f.Elo[0]+f.Elo[1]+f.Elo[2], 0, 1e-6)
 	near(t, "mean of the second", f.Elo[3]+f.Elo[4], 0, 1e-6)
 	near(t, "the stranger", f.Elo[5], 0, 0)
-	intervals, err := f.Intervals()
-	if err != nil {
-		t.Fatal(err)
-	}
+	intervals := kit.Get[[]Estimate](t)(f.Intervals())
 	deals := []Deal{{{0, 1, 2, 1, 0}}, {{0, 1, 2, 1, 0}}, {{3, 4, 2, 0.75, 0}}, {{4, 3, 2, 0, 0}}, {{2, 1, 2, 0.5, 0}}, {{2, 0, 2, 0, 0}}}
 	boot := Bootstrap(6, deals)
 	for name, e := range map[string][]Estimate{"sandwich": intervals, "bootstrap": boot} {
@@ -123,10 +119,7 @@ func TestFitAnchor(t *testing.T) {
 		t.Errorf("the anchor is at %v", fixed.Elo[2])
 	}
 	near(t, "gap", fixed.Elo[0]-fixed.Elo[2], free.Elo[0]-free.Elo[2], 1e-6)
-	intervals, err := fixed.Intervals()
-	if err != nil {
-		t.Fatal(err)
-	}
+	intervals := kit.Get[[]Estimate](t)(fixed.Intervals())
 	if intervals[2] != (Estimate{1500, 1500, 1500}) {
 		t.Errorf("the anchor's interval is %+v", intervals[2])
 	}
@@ -254,10 +247,7 @@ func TestRatingCoverage(t *testing.T) {
 	for test := range tests {
 		deals := cards.tournament(r, elos, 15)
 		fit := fitDeals(len(elos), deals)
-		intervals, err := fit.Intervals()
-		if err != nil {
-			t.Fatal(err)
-		}
+		intervals := kit.Get[[]Estimate](t)(fit.Intervals())
 		estimates := bootstrap(len(elos), deals, 200, uint64(test))
 		boot += covered(estimates, elos)
 		sandwich += covered(intervals, elos)

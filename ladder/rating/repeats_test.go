@@ -154,10 +154,7 @@ func TestRepeatsCoverageOfRatings(t *testing.T) {
 			}
 		}
 		fit := fitDeals(len(elos), deals)
-		intervals, err := fit.Intervals()
-		if err != nil {
-			t.Fatal(err)
-		}
+		intervals := kit.Get[[]Estimate](t)(fit.Intervals())
 		held += covered(intervals, elos)
 	}
 	if rate := float64(held) / float64(tests*len(elos)); math.Abs(rate-0.95) > 0.01 {

@@ -27,11 +27,7 @@ func tallyOfCounts(t *testing.T, games int, counts ...int) *Tally {
 
 func mustSPRT(t *testing.T, text string) SPRT {
 	t.Helper()
-	s, err := ParseSPRT(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return kit.Get[SPRT](t)(ParseSPRT(text))
 }
 
 // The figures are those that fastchess publishes for the same counts, to their

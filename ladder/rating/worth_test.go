@@ -3,6 +3,8 @@ package rating
 import (
 	"math"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func TestNeeded(t *testing.T) {
@@ -35,11 +37,7 @@ func worthOf(t *testing.T, g simGame, skill float64, deals int) Worth {
 		s2, _ := g.game(r, skill, -luck)
 		games[i] = []float64{s1, s2}
 	}
-	w, err := MeasureWorth(games)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return kit.Get[Worth](t)(MeasureWorth(games))
 }
 
 func TestMeasureWorth(t *testing.T) {
@@ -58,10 +56,7 @@ func TestMeasureWorth(t *testing.T) {
 	near(t, "a game's variance", lucky.GameVariance, p-tie/4-p*p, 0.003)
 	near(t, "mean", lucky.Mean.Value, p, 0.01)
 
-	budget, err := lucky.Budget(p-0.5, 0.8)
-	if err != nil {
-		t.Fatal(err)
-	}
+	budget := kit.Get[Budget](t)(lucky.Budget(p-0.5, 0.8))
 	near(t, "games without duplicates to with", float64(budget.SingleGames)/float64(budget.DuplicateGames), lucky.Factor(), 0.05)
 	if budget.DuplicateGames != 2*budget.Deals {
 		t.Errorf("%+v", budget)

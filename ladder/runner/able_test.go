@@ -3,6 +3,7 @@ package runner
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -19,8 +20,7 @@ func TestVersionsKnown(t *testing.T) {
 	ids := []int64{want.ID, w.bot("later", script("")).ID}
 	for i, known := range []int{maxKnown, 1} {
 		r.able.missing["class"] = map[int64]string{-1: "python3"}
-		v, err := r.version(t.Context(), ids[i])
-		w.Must(err)
+		v := kit.Get[ladder.Version](t)(r.version(t.Context(), ids[i]))
 		if v.ID != ids[i] || len(r.able.versions) != known {
 			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.able.versions), known)
 		}

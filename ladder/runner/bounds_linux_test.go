@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store"
@@ -49,10 +50,9 @@ house = ["@random"]
 func (w *world) ask(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
-		m, err := w.store.AddMatch(w.t.Context(), store.NewMatch{
+		m := kit.Get[ladder.Match](w.t)(w.store.AddMatch(w.t.Context(), store.NewMatch{
 			Versions: versions, Game: "teeko", Options: map[string]string{"limit": "0"}, Clock: referee.Clock{Move: 10 * time.Minute, Startup: 10 * time.Minute}, Deals: 100, AskedBy: by,
-		})
-		w.Must(err)
+		}))
 		ids = append(ids, m.ID)
 	}
 	return ids
@@ -85,8 +85,7 @@ func TestNeverEnding(t *testing.T) {
 	})
 	states := map[ladder.MatchState]int{}
 	for _, id := range ids {
-		m, err := w.store.Match(t.Context(), id)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
 		states[m.State]++
 	}
 	if states[ladder.Running] != 1 || states[ladder.Waiting] != 2 {
@@ -99,8 +98,7 @@ func TestNeverEnding(t *testing.T) {
 	r.Wake()
 	r.until("it is cancelled", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == ids[1] })
 	for i, id := range ids {
-		m, err := w.store.Match(t.Context(), id)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
 		if m.State != ladder.Dropped || !strings.HasPrefix(m.Reason, "cancelled") {
 			t.Errorf("endless match %d is %s, %q", i, m.State, m.Reason)
 		}
@@ -123,13 +121,11 @@ func TestOverTime(t *testing.T) {
 	}
 	r = w.run(1, func(o *Options) { o.Time = time.Second })
 	r.until("it is broken off", func(e events.Event) bool { return e.Kind == events.MatchBroken && e.Match == id })
-	m, err := w.store.Match(t.Context(), id)
-	w.Must(err)
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), id))
 	if m.State != ladder.Dropped || m.Reason != "cancelled: over its time of 1s" {
 		t.Errorf("it is %s, %q", m.State, m.Reason)
 	}
-	messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
-	w.Must(err)
+	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(messages) != 1 || !strings.Contains(messages[0].Text, "over its time") {
 		t.Errorf("anna is told %+v", messages)
 	}
@@ -158,10 +154,9 @@ func TestTwelveSeats(t *testing.T) {
 	var asked []int64
 	other := w.Person("bob", false)
 	for _, by := range []int64{w.person.ID, other.ID} {
-		m, err := w.store.AddMatch(t.Context(), store.NewMatch{
+		m := kit.Get[ladder.Match](t)(w.store.AddMatch(t.Context(), store.NewMatch{
 			Versions: ids, Game: "podrida", Options: map[string]string{"players": "12", "deck": "40"}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: by, Room: room,
-		})
-		w.Must(err)
+		}))
 		asked = append(asked, m.ID)
 	}
 	r := w.run(2, func(o *Options) { o.Room, o.Share, o.Time, o.Sandbox = room, 0.5, time.Hour, nil })
@@ -188,15 +183,9 @@ func TestTwelveSeats(t *testing.T) {
 // mostProcesses returns the largest number in a file of a number a line.
 func mostProcesses(t *testing.T, path string) (most int) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile(path))
 	for _, word := range strings.Fields(string(data)) {
-		n, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := kit.Get[int](t)(strconv.Atoi(word))
 		most = max(most, n)
 	}
 	return most

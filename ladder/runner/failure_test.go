@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
@@ -42,8 +43,7 @@ func TestBench(t *testing.T) {
 			})
 			r.finished(2)
 			r.stop()
-			v, err := w.store.Version(t.Context(), v.ID)
-			w.Must(err)
+			v = kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
 			if v.State != ladder.Benched {
 				t.Errorf("it is %s", v.State)
 			}
@@ -58,8 +58,7 @@ func TestBench(t *testing.T) {
 			if played != test.matches {
 				t.Errorf("it was benched after %d matches, want %d", played, test.matches)
 			}
-			messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
-			w.Must(err)
+			messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
 			if len(messages) != 1 {
 				t.Fatalf("its owner has %d messages", len(messages))
 			}
@@ -91,8 +90,7 @@ func TestServerBenchesNobody(t *testing.T) {
 	if h := r.Health(); h.OK || h.Reason != "sandbox: no more of them" || ladder.CodeOf(h.Err()) != ladder.Unavailable {
 		t.Errorf("the health is %+v", h)
 	}
-	now, err := w.store.Version(t.Context(), v.ID)
-	w.Must(err)
+	now := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -194,8 +192,7 @@ func TestMissingProgram(t *testing.T) {
 	w.mu.Unlock()
 	r.until("the match is played after all", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
-	now, err := w.store.Version(t.Context(), v.ID)
-	w.Must(err)
+	now := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
 	if now.State != ladder.Live {
 		t.Errorf("the version is %s", now.State)
 	}
@@ -220,8 +217,7 @@ func TestHouseFault(t *testing.T) {
 		t.Errorf("the match was broken off for %q", e.Text)
 	}
 	r.stop()
-	standings, err := w.store.Standings(t.Context(), "tebes")
-	w.Must(err)
+	standings := kit.Get[[]ladder.Standing](t)(w.store.Standings(t.Context(), "tebes"))
 	for _, s := range standings {
 		if s.Bot == "@greedy" && s.Matches > 0 {
 			t.Errorf("it has %d matches", s.Matches)

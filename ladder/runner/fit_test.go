@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
@@ -58,10 +59,7 @@ func TestEstimate(t *testing.T) {
 		{A: 0, B: 1, Deals: 100, Score: 25, Squares: 25}, {A: 1, B: 2, Deals: 100, Score: 75, Squares: 75},
 		{A: 0, B: 2, Deals: 50, Score: 50, Squares: 50}, {A: 1, B: 3, Deals: 100, Score: 50, Squares: 50},
 	}
-	got, err := results{versions: versions, pairs: pairs}.estimate(anchors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := kit.Get[map[int64]rating.Estimate](t)(results{versions: versions, pairs: pairs}.estimate(anchors))
 	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1000 + rating.Elo(0.75), 20: 1000 + rating.Elo(0.75)} {
 		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
 			t.Errorf("version %d: %+v, want about %.0f", id, e, want)
@@ -85,10 +83,7 @@ func TestEstimateTeams(t *testing.T) {
 			rating.Bout{A: []int{0, 1}, B: []int{3, 4}, Deals: 10, Score: 10 * s}, rating.Bout{A: []int{3, 1}, B: []int{4, 2}, Deals: 10, Score: 10 * s},
 			rating.Bout{A: []int{4, 1}, B: []int{2, 3}, Deals: 10, Score: 10 * s})
 	}
-	got, err := r.estimate(anchors)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := kit.Get[map[int64]rating.Estimate](t)(r.estimate(anchors))
 	for id, want := range map[int64]float64{4: 1000, 17: 1000, 9: 1200, 20: 1000, 21: 1000} {
 		if e := got[id]; math.Abs(e.Value-want) > 5 || e.Low > e.Value || e.High < e.Value {
 			t.Errorf("version %d: %+v, want about %.0f", id, e, want)

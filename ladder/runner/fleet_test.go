@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
@@ -32,8 +33,7 @@ func (w *world) machines(local int, others ...string) *laddertest.Fleet {
 // sound fails unless nothing is lost, nothing counts twice, and the ratings are those of the matches.
 func (w *world) sound() {
 	w.t.Helper()
-	found, err := w.store.Verify(context.Background(), nil)
-	w.Must(err)
+	found := kit.Get[[]store.Difference](w.t)(w.store.Verify(context.Background(), nil))
 	for _, d := range found {
 		w.t.Errorf("verify: %s", d)
 	}
@@ -54,8 +54,7 @@ func TestMachines(t *testing.T) {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
-		m, err := w.store.Match(t.Context(), e.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 		return m.Attempts[0].Machine == "w2"
 	})
 	if h := r.Health(); h.Workers != 5 {
@@ -103,8 +102,7 @@ func TestLostMachine(t *testing.T) {
 	r.finished(2)
 	f.Settle() // a result that nobody waits for is read beside the others
 	r.stop()
-	m, err := w.store.Match(t.Context(), lost.Match)
-	w.Must(err)
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), lost.Match))
 	if m.State != ladder.Finished || len(m.Attempts) != 2 || m.Attempts[1].Machine != "local" {
 		t.Errorf("the match is %+v", m)
 	}
@@ -132,8 +130,7 @@ func TestNextServer(t *testing.T) {
 	handed := []fleet.Job{<-begun, <-begun}
 	first.stop()
 	for _, j := range handed {
-		m, err := w.store.Match(t.Context(), j.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), j.Match))
 		if m.State != ladder.Running || m.Attempts[0].Seed != nil {
 			t.Fatalf("after the stop it is %s, its attempt %+v", m.State, m.Attempts[0])
 		}
@@ -154,8 +151,7 @@ func TestNextServer(t *testing.T) {
 	})
 	second.stop()
 	for _, j := range handed {
-		m, err := w.store.Match(t.Context(), j.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), j.Match))
 		if m.State != ladder.Finished || len(m.Attempts) != 1 {
 			t.Errorf("it is %s after %d attempts", m.State, len(m.Attempts))
 		}
@@ -170,10 +166,8 @@ func TestUnclaimed(t *testing.T) {
 	f := laddertest.NewFleet()
 	var ids []int64
 	for _, s := range []string{"@random", "@first"} {
-		b, err := w.store.Bot(t.Context(), s)
-		w.Must(err)
-		v, err := w.store.Versions(t.Context(), b.ID)
-		w.Must(err)
+		b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), s))
+		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))
 		ids = append(ids, v[0].ID)
 	}
 	r := w.run(1, func(o *Options) { o.Fleet = f })
@@ -184,8 +178,7 @@ func TestUnclaimed(t *testing.T) {
 		w.Must(b.Err)
 		var versions []ladder.Version
 		for _, id := range ids {
-			v, err := w.store.Version(t.Context(), id)
-			w.Must(err)
+			v := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), id))
 			versions = append(versions, v)
 		}
 		result := w.playThere(t.Context(), fleet.NewJob(&b.Match, versions, 1, referee.Hex(seed)))
@@ -233,8 +226,7 @@ func TestUnplayable(t *testing.T) {
 		}
 	})
 	told := func() string {
-		v, err := w.store.Version(t.Context(), v.ID)
-		w.Must(err)
+		v := kit.Get[ladder.Version](t)(w.store.Version(t.Context(), v.ID))
 		if (v.Unplayable != "") != strings.HasPrefix(v.Reason, "it is not played: ") {
 			t.Errorf("the reason is %q", v.Reason)
 		}
@@ -251,8 +243,7 @@ func TestUnplayable(t *testing.T) {
 		if e.Kind != events.MatchFinished {
 			return false
 		}
-		m, err := w.store.Match(t.Context(), e.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 		return slices.Contains(m.Versions, v.ID) && m.Attempts[0].Machine == "w2"
 	})
 	for told() != "" {
@@ -264,8 +255,7 @@ func TestUnplayable(t *testing.T) {
 			t.Errorf("match %d of it was played on %s", m.ID, m.Attempts[0].Machine)
 		}
 	}
-	messages, err := w.store.Messages(t.Context(), w.person.ID, 0, 10)
-	w.Must(err)
+	messages := kit.Get[[]ladder.Message](t)(w.store.Messages(t.Context(), w.person.ID, 0, 10))
 	if len(messages) != 2 || !strings.Contains(messages[1].Text+messages[0].Text, "no machine has what it needs: cobol") {
 		t.Errorf("its owner is told %+v", messages)
 	}
@@ -338,8 +328,7 @@ func TestHostileMachine(t *testing.T) {
 	}
 	r.until("it is played elsewhere", func(f events.Event) bool { return f.Kind == events.MatchFinished && f.Match == e.Match })
 	r.stop()
-	m, err := w.store.Match(t.Context(), e.Match)
-	w.Must(err)
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 	if last := m.Attempts[len(m.Attempts)-1]; m.State != ladder.Finished || last.Machine != "local" {
 		t.Errorf("it is %s, on %s", m.State, last.Machine)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/matchmaking"
@@ -42,15 +43,13 @@ func TestIdle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	now := time.Now()
-	r, err := New(Options{
+	r := kit.Get[*Runner](t)(New(Options{
 		Store: playedStore{w.store, map[string]*matchmaking.Pool{}}, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(referee.AnyCore),
 		Idle: time.Hour, Now: func() time.Time { return now },
-	})
-	w.Must(err)
+	}))
 	next := func() *ladder.Match {
 		t.Helper()
-		j, err := r.newMatch(t.Context(), r.local)
-		w.Must(err)
+		j := kit.Get[*job](t)(r.newMatch(t.Context(), r.local))
 		if j == nil {
 			return nil
 		}
@@ -100,8 +99,7 @@ house = ["@random", "@greedy"]
 	r.costs.spent["teeko"] = 1000
 	ladders := func(n int) (names []string) {
 		for range n {
-			j, err := r.newMatch(t.Context(), r.local)
-			w.Must(err)
+			j := kit.Get[*job](t)(r.newMatch(t.Context(), r.local))
 			names = append(names, j.match.Ladder)
 		}
 		return names

@@ -65,8 +65,7 @@ func newWorld(t testing.TB, text string) *world {
 	shared := laddertest.New(t, text, store.Options{})
 	w := &world{World: shared, t: t, store: shared.Store, config: shared.Config, bots: t.TempDir(), log: &strings.Builder{}, broken: map[string]string{}}
 	w.House(func(name string) string {
-		p, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), name)
-		w.Must(err)
+		p := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), name))
 		return p.Hash
 	})
 	w.person = w.Person("anna", false)
@@ -132,8 +131,7 @@ func (w *world) idle(cores int, change func(*Options)) *Runner {
 	if change != nil {
 		change(&o)
 	}
-	r, err := New(o)
-	w.Must(err)
+	r := kit.Get[*Runner](w.t)(New(o))
 	if machines, ok := o.Fleet.(*laddertest.Fleet); ok && machines.Player == nil {
 		machines.PlayWith(r.PlayHere, r.ProgramHere, o.Check)
 	}
@@ -185,8 +183,7 @@ func (r *run) finished(n int) {
 // matches returns all of the world's, the first one first.
 func (w *world) matches() []ladder.Match {
 	w.t.Helper()
-	list, err := w.store.Matches(context.Background(), store.MatchFilter{Limit: 100_000})
-	w.Must(err)
+	list := kit.Get[[]ladder.Match](w.t)(w.store.Matches(context.Background(), store.MatchFilter{Limit: 100_000}))
 	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
 		list[i], list[j] = list[j], list[i]
 	}

@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // docs/operating.md, "Metrics": its table has every metric, with its labels.
 func TestOperatingMetrics(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/operating.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/operating.md"))
 	told := map[string]string{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `(timba_[a-z_]+)` \\| ([a-z, ]*)\\|").FindAllStringSubmatch(string(data), -1) {
 		told[m[1]] = strings.ReplaceAll(strings.TrimSpace(m[2]), ", ", ",")

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // What requested matches have saved up, owe, and may play at a time.
@@ -59,9 +61,7 @@ func TestReserve(t *testing.T) {
 			before := len(running)
 			if len(running) < workers {
 				next, err := r.next(choose)
-				if err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, err)
 				if next != nil {
 					if begun++; next.number != begun {
 						t.Fatalf("job %d has begun before job %d, which came first", next.number, begun)

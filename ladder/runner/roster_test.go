@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/fleet"
@@ -61,8 +62,7 @@ func TestMachinesAreTold(t *testing.T) {
 	w1 := machineNamed(t, list, "w1")
 	var plays []ladder.MachineMatch
 	for _, j := range []fleet.Job{first, second} {
-		m, err := w.store.Match(t.Context(), j.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), j.Match))
 		plays = append(plays, ladder.MachineMatch{Match: j.Match, Attempt: 1, Ladder: m.Ladder, Bots: m.Bots, Numbers: m.Numbers, Began: m.Attempts[0].Began})
 	}
 	byMatch := cmpopts.SortSlices(func(a, b ladder.MachineMatch) bool { return a.Match < b.Match })
@@ -118,9 +118,7 @@ func TestMachineThatFailsIsTold(t *testing.T) {
 func metricOf(t *testing.T, from *prometheus.Registry, name, label string) float64 {
 	t.Helper()
 	families, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, family := range families {
 		for _, m := range family.Metric {
 			if family.GetName() == name && len(m.Label) == 1 && m.Label[0].GetValue() == label {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
@@ -36,16 +37,13 @@ func TestPlay(t *testing.T) {
 		if referee.Commitment(rules.Seed(*a.Seed)) != a.Commitment {
 			t.Errorf("match %d: the seed is not what was promised", m.ID)
 		}
-		games, err := w.store.Games(t.Context(), m.ID)
-		w.Must(err)
+		games := kit.Get[[]ladder.Game](t)(w.store.Games(t.Context(), m.ID))
 		if len(games) != 2 {
 			t.Fatalf("match %d has %d games, want 2", m.ID, len(games))
 		}
 		for _, g := range games {
-			data, err := w.store.Replay(t.Context(), g.ID)
-			w.Must(err)
-			replay, err := referee.DecodeReplay(data)
-			w.Must(err)
+			data := kit.Get[[]byte](t)(w.store.Replay(t.Context(), g.ID))
+			replay := kit.Get[*referee.Replay](t)(referee.DecodeReplay(data))
 			if replay.Match.Seed == nil || *replay.Match.Seed != *a.Seed || len(replay.Faults) > 0 {
 				t.Errorf("game %d has the seed %v and the faults %v", g.ID, replay.Match.Seed, replay.Faults)
 			}
@@ -85,9 +83,7 @@ func allSeeds(w *world) (seeds []string) {
 func metric(t *testing.T, from *prometheus.Registry, name string) (sum float64) {
 	t.Helper()
 	families, err := from.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, f := range families {
 		if f.GetName() != name {
 			continue
@@ -112,13 +108,11 @@ func TestStop(t *testing.T) {
 		if e.Kind != events.MatchBegan {
 			return false
 		}
-		m, err := w.store.Match(t.Context(), e.Match)
-		w.Must(err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 		return slices.Contains(m.Versions, slow.ID)
 	})
 	r.stop()
-	m, err := w.store.Match(t.Context(), e.Match)
-	w.Must(err)
+	m := kit.Get[ladder.Match](t)(w.store.Match(t.Context(), e.Match))
 	if m.State != ladder.Waiting || len(m.Attempts) != 1 || m.Attempts[0].Seed == nil || m.Attempts[0].Reason != "the server stopped" {
 		t.Fatalf("after the stop it is %s, with the attempts %+v", m.State, m.Attempts)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/laddertest"
@@ -29,10 +30,8 @@ func TestUnrated(t *testing.T) {
 	l := w.config.Ladders[0]
 	var ids []int64
 	for _, s := range []string{"@random", "@first", "@greedy"} {
-		b, err := w.store.Bot(t.Context(), s)
-		w.Must(err)
-		v, err := w.store.Versions(t.Context(), b.ID)
-		w.Must(err)
+		b := kit.Get[ladder.Bot](t)(w.store.Bot(t.Context(), s))
+		v := kit.Get[[]ladder.Version](t)(w.store.Versions(t.Context(), b.ID))
 		ids = append(ids, v[0].ID)
 	}
 	for i := range 3 {
@@ -160,8 +159,7 @@ func TestSlowBuildsHoldNobodyUp(t *testing.T) {
 	var slow atomic.Int32
 	r := w.run(4, func(o *Options) {
 		o.Submit = func(ctx context.Context, id int64, core int) error {
-			v, err := w.store.Version(ctx, id)
-			w.Must(err)
+			v := kit.Get[ladder.Version](t)(w.store.Version(ctx, id))
 			w.Must(w.store.SetState(ctx, id, ladder.Queued))
 			if strings.HasPrefix(v.Bot, "slow") {
 				slow.Add(1)
@@ -197,8 +195,7 @@ func TestSubmissionsByTurns(t *testing.T) {
 	var order []string
 	r := w.run(2, func(o *Options) {
 		o.Submit = func(ctx context.Context, id int64, core int) error {
-			v, err := w.store.Version(ctx, id)
-			w.Must(err)
+			v := kit.Get[ladder.Version](t)(w.store.Version(ctx, id))
 			w.Must(w.store.SetState(ctx, id, ladder.Queued))
 			order = append(order, v.Bot) // one at a time
 			return w.store.Fail(ctx, id, "for the test")
@@ -225,11 +222,10 @@ func TestSubmissionsOnOddCores(t *testing.T) {
 	for _, name := range []string{"amy", "ben", "cleo"} {
 		w.submits(name, 1)
 	}
-	r, err := New(Options{
+	r := kit.Get[*Runner](t)(New(Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve, Fleet: laddertest.NewFleet(0, 1, 2),
 		Submit: func(context.Context, int64, int) error { return nil },
-	})
-	w.Must(err)
+	}))
 	what := func() string {
 		j, _, err := r.next(t.Context(), r.local)
 		w.Must(err)

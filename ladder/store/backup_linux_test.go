@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -22,23 +23,23 @@ func TestBackupAgain(t *testing.T) {
 		first, gone = gone, first
 	}
 	path, err := c.Dir().Bundle(first.Bundle)
-	check(t, err)
+	kit.Must(t, err)
 	aside := path + ".aside"
-	check(t, os.Rename(path, aside))
-	check(t, syscall.Mkfifo(path, 0o600))
+	kit.Must(t, os.Rename(path, aside))
+	kit.Must(t, syscall.Mkfifo(path, 0o600))
 
 	dir := filepath.Join(t.TempDir(), "backup")
 	done := make(chan error, 1)
 	go func() { done <- c.Backup(bg, dir) }()
 	pipe, err := os.OpenFile(path, os.O_WRONLY, 0) // returns when the backup reads it
-	check(t, err)
-	check(t, c.Fail(bg, gone.ID, "unpack: for the test"))
-	check(t, os.Rename(aside, path))
-	check(t, pipe.Close())
-	check(t, <-done)
+	kit.Must(t, err)
+	kit.Must(t, c.Fail(bg, gone.ID, "unpack: for the test"))
+	kit.Must(t, os.Rename(aside, path))
+	kit.Must(t, pipe.Close())
+	kit.Must(t, <-done)
 
 	ro, err := Open(dir, Options{ReadOnly: true})
-	check(t, err)
+	kit.Must(t, err)
 	defer ro.Close()
 	wantSound(t, ro)
 	if v, err := ro.Version(bg, gone.ID); err != nil || v.State != ladder.Failed {
@@ -53,6 +54,6 @@ func TestBackupAgain(t *testing.T) {
 func (c *competition) queued(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), "upload of "+name)}, lots)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	return v
 }

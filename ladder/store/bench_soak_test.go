@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/outcome"
@@ -52,16 +53,15 @@ func newCrowd(tb testing.TB, bots, pool int) *crowd {
 		c.ladders[i].Deals, c.ladders[i].House = 1, []string{"@random", "@first", "@greedy"}
 		c.ladders[i].Clock.Move = time.Minute // nothing here depends on it, and the pool is of real games
 	}
-	check(tb, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
-	check(tb, c.SyncLadders(bg, c.ladders))
+	kit.Must(tb, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(2)}, {Name: "@first", Label: "1", Hash: bundleOf(2)}, {Name: "@greedy", Label: "1", Hash: bundleOf(2)}}))
+	kit.Must(tb, c.SyncLadders(bg, c.ladders))
 	for i := range bots {
 		name := fmt.Sprintf("bot-%d", i)
-		p, err := c.AddPerson(bg, fmt.Sprintf("person-%d", i), false)
-		check(tb, err)
+		p := kit.Get[ladder.Person](tb)(c.AddPerson(bg, fmt.Sprintf("person-%d", i), false))
 		c.bots = append(c.bots, name)
 		for range 1 + i%2 {
 			v := c.submitted(p.ID, name)
-			check(tb, c.Promote(bg, v.ID))
+			kit.Must(tb, c.Promote(bg, v.ID))
 			if len(c.live) == i {
 				c.live = append(c.live, v.ID)
 			}
@@ -98,7 +98,7 @@ func (c *crowd) fill(n int) {
 			p := c.pool[l.Name][c.rand.IntN(len(c.pool[l.Name]))]
 			list = append(list, Played{Ladder: l.Name, Versions: c.draw(l.Bots), Seed: p.seed, Games: p.games})
 		}
-		check(c.tb, f.Keep(bg, list))
+		kit.Must(c.tb, f.Keep(bg, list))
 	}
 }
 
@@ -124,13 +124,13 @@ func (c *crowd) finishOne(r *rand.Rand) (took time.Duration) {
 		ids = append(ids, c.live[i])
 	}
 	m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids})
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(p.seed), referee.Hex(p.seed))
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	began := time.Now()
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), p.games)
 	took = time.Since(began)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	return took
 }
 
@@ -141,8 +141,7 @@ func TestCrowdIsSound(t *testing.T) {
 	for range 5 {
 		c.finishOne(c.rand)
 	}
-	found, err := c.Verify(bg, nil)
-	check(t, err)
+	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	for _, d := range found {
 		t.Errorf("verify: %s", d)
 	}
@@ -155,7 +154,7 @@ func bigCrowd(b *testing.B) *crowd {
 	c := newCrowd(b, benchBots, benchPool)
 	c.fill(benchMatches)
 	_, err := c.writer.Exec("PRAGMA synchronous = full")
-	check(b, err)
+	kit.Must(b, err)
 	b.Logf("%d matches in %v", benchMatches, time.Since(began).Round(time.Second))
 	return c
 }
@@ -171,18 +170,18 @@ func BenchmarkStore(b *testing.B) {
 	}{
 		{"standings", func(r *rand.Rand) {
 			_, err := c.Standings(bg, c.ladders[r.IntN(len(c.ladders))].Name)
-			check(b, err)
+			kit.Must(b, err)
 		}},
 		{"bot", func(r *rand.Rand) { c.botPage(b, c.bots[r.IntN(len(c.bots))]) }},
 		{"replay", func(r *rand.Rand) {
 			_, err := c.Replay(bg, first+r.Int64N(last-first+1))
-			check(b, err)
+			kit.Must(b, err)
 		}},
 		{"ladder state", func(r *rand.Rand) {
 			s, err := c.LadderState(bg, c.ladders[r.IntN(len(c.ladders))].Name)
-			check(b, err)
+			kit.Must(b, err)
 			_, err = c.Met(bg, s.Name, s.Players[0].ID)
-			check(b, err)
+			kit.Must(b, err)
 		}},
 	} {
 		b.Run(x.name, func(b *testing.B) {
@@ -211,21 +210,17 @@ func BenchmarkStore(b *testing.B) {
 
 // botPage reads what a bot's page shows.
 func (c *crowd) botPage(b *testing.B, name string) {
-	bot, err := c.Bot(bg, name)
-	check(b, err)
-	versions, err := c.Versions(bg, bot.ID)
-	check(b, err)
-	places, err := c.StandingsOf(bg, bot.ID)
-	check(b, err)
-	matches, err := c.Matches(bg, MatchFilter{Bot: name, Limit: 50})
-	check(b, err)
+	bot := kit.Get[ladder.Bot](b)(c.Bot(bg, name))
+	versions := kit.Get[[]ladder.Version](b)(c.Versions(bg, bot.ID))
+	places := kit.Get[[]ladder.Standing](b)(c.StandingsOf(bg, bot.ID))
+	matches := kit.Get[[]ladder.Match](b)(c.Matches(bg, MatchFilter{Bot: name, Limit: 50}))
 	if len(matches) != 50 || len(places) == 0 {
 		b.Fatalf("%s has %d versions, %d places and %d matches", name, len(versions), len(places), len(matches))
 	}
 	for _, p := range places {
 		if p.VersionID == versions[0].ID {
 			_, err := c.History(bg, p.Ladder, p.VersionID, 200)
-			check(b, err)
+			kit.Must(b, err)
 		}
 	}
 }
@@ -260,7 +255,7 @@ func report(b *testing.B, took []time.Duration) {
 }
 
 func lastGame(c *crowd) (id int64) {
-	check(c.tb, c.readers.QueryRow("SELECT max(id) FROM games").Scan(&id))
+	kit.Must(c.tb, c.readers.QueryRow("SELECT max(id) FROM games").Scan(&id))
 	return id
 }
 
@@ -273,12 +268,12 @@ func BenchmarkFinish(b *testing.B) {
 	for _, name := range names {
 		bots = append(bots, HouseBot{Name: name, Label: "1", Hash: bundleOf(2)})
 	}
-	check(b, c.SyncHouse(bg, bots))
+	kit.Must(b, c.SyncHouse(bg, bots))
 	ladders := config.Default(house.Registry{}).Ladders
 	for i := range ladders {
 		ladders[i].House = names
 	}
-	check(b, c.SyncLadders(bg, ladders))
+	kit.Must(b, c.SyncLadders(bg, ladders))
 	ids := c.ids(names...)
 	for _, l := range ladders {
 		m := asMatch(l)
@@ -289,12 +284,12 @@ func BenchmarkFinish(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: ids[:l.Bots]})
-				check(b, err)
+				kit.Must(b, err)
 				_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
-				check(b, err)
+				kit.Must(b, err)
 				b.StartTimer()
 				_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
-				check(b, err)
+				kit.Must(b, err)
 			}
 		})
 	}
@@ -305,7 +300,7 @@ func BenchmarkFinish(b *testing.B) {
 func BenchmarkFit(b *testing.B) {
 	c := newCrowd(b, 1000, 1)
 	r := rand.New(rand.NewPCG(8, 9))
-	check(b, c.update(bg, func(q *queries.Queries) error {
+	kit.Must(b, c.update(bg, func(q *queries.Queries) error {
 		l, err := q.LadderByName(bg, "tute-2")
 		if err != nil {
 			return err
@@ -326,7 +321,7 @@ func BenchmarkFit(b *testing.B) {
 	}))
 	for b.Loop() {
 		ids, pairs, _, err := c.Pairs(bg, "tute-2")
-		check(b, err)
+		kit.Must(b, err)
 		rating.FitPairs(len(ids), pairs, nil)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // The matches of teams come as they were played: who was whose partner, and the
@@ -15,7 +17,7 @@ func TestBouts(t *testing.T) {
 	sides := []int{0, 1, 0, 1}
 	four := c.ids("@random", "@first", "@greedy")
 	owner, err := c.AddPerson(bg, "ada", false)
-	check(t, err)
+	kit.Must(t, err)
 	four = append(four, c.live(owner.ID, "lovelace").ID)
 	var want [][]int64
 	var scores []float64
@@ -29,7 +31,7 @@ func TestBouts(t *testing.T) {
 		}
 	}
 	ids, bouts, upto, err := c.Bouts(bg, name, sides)
-	check(t, err)
+	kit.Must(t, err)
 	if len(bouts) != len(want) || upto != int64(len(want)) || !slices.IsSorted(ids) || len(ids) != 4 {
 		t.Fatalf("%d bouts of versions %v up to match %d, want %d of 4", len(bouts), ids, upto, len(want))
 	}

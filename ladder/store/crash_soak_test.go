@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -25,8 +26,7 @@ func init() {
 func finishUntilKilled(dir string) error {
 	tb := dying{}
 	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
-	check(tb, err)
+	s := kit.Get[*Store](tb)(Open(dir, Options{Now: c.clock.now, Server: true}))
 	c.Store = s
 	c.begin()
 	ids := c.ids("@random", "@first", "@greedy")
@@ -63,16 +63,16 @@ func TestKill(t *testing.T) {
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
+		kit.Must(t, err)
+		kit.Must(t, cmd.Start())
 		lines := bufio.NewScanner(out)
 		last := int64(0)
 		for n := 1 + rand.IntN(4); n > 0 && lines.Scan(); n-- {
 			last, err = strconv.ParseInt(lines.Text(), 10, 64)
-			check(t, err)
+			kit.Must(t, err)
 			told++
 		}
-		check(t, cmd.Process.Kill())
+		kit.Must(t, cmd.Process.Kill())
 		for lines.Scan() {
 			told++
 		}
@@ -82,7 +82,7 @@ func TestKill(t *testing.T) {
 		}
 		c := openStore(t, dir)
 		m, err := c.Match(bg, last)
-		check(t, err)
+		kit.Must(t, err)
 		if m.State != ladder.Finished {
 			t.Errorf("match %d is %s", last, m.State)
 		}
@@ -92,7 +92,7 @@ func TestKill(t *testing.T) {
 			told = n
 		}
 		wantSound(t, c.Store)
-		check(t, c.Close())
+		kit.Must(t, c.Close())
 	}
 }
 
@@ -101,24 +101,23 @@ func TestKill(t *testing.T) {
 func moveUntilKilled(dir string) error {
 	tb := dying{}
 	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true})
-	check(tb, err)
+	s := kit.Get[*Store](tb)(Open(dir, Options{Now: c.clock.now, Server: true}))
 	c.Store = s
 	c.begin()
 	ids := c.ids("@random", "@first", "@greedy")
 	var last int64
-	check(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
+	kit.Must(tb, c.readers.QueryRow("SELECT coalesce(max(finished), 0) FROM matches").Scan(&last))
 	c.clock.skip(max(0, moment(last).Sub(c.clock.now()))) // the time goes on
 	for i := 0; ; i++ {
 		m, _ := c.finished("tebes-4", ids[i%3], ids[(i+1)%3])
 		if i%2 == 0 {
 			c.unpack()
 			_, err := c.Repack(bg)
-			check(tb, err)
+			kit.Must(tb, err)
 		}
 		c.clock.skip(2 * day)
 		_, err := c.Move(bg, ladder.Storage{Keep: day, Matches: i % 2})
-		check(tb, err)
+		kit.Must(tb, err)
 		fmt.Println(m.ID)
 	}
 }
@@ -131,15 +130,15 @@ func TestKillMove(t *testing.T) {
 		var stderr strings.Builder
 		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()
-		check(t, err)
-		check(t, cmd.Start())
+		kit.Must(t, err)
+		kit.Must(t, cmd.Start())
 		lines := bufio.NewScanner(out)
 		if !lines.Scan() {
 			cmd.Wait()
 			t.Fatalf("nothing was moved: %s", stderr.String())
 		}
 		time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond) // any moment
-		check(t, cmd.Process.Kill())
+		kit.Must(t, cmd.Process.Kill())
 		for lines.Scan() {
 		}
 		cmd.Wait()
@@ -158,12 +157,12 @@ func TestKillMove(t *testing.T) {
 			t.Errorf("there are %d files, and %d have names", n, named)
 		}
 		_, err = c.Move(bg, ladder.Storage{Keep: 1000 * day})
-		check(t, err)
+		kit.Must(t, err)
 		left, err := os.ReadDir(c.Dir().Archive())
-		check(t, err)
+		kit.Must(t, err)
 		if len(left) != named {
 			t.Errorf("%d files are left where %d have names", len(left), named)
 		}
-		check(t, c.Close())
+		kit.Must(t, c.Close())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -18,7 +19,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 	left := func(what string) {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "data")
-		check(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
+		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		next := openStore(t, dir)
 		wantSound(t, next.Store)
 		if n := countFinished(t, next); n != finished {
@@ -27,7 +28,7 @@ func TestKilledAfterEachCall(t *testing.T) {
 		if n := len(next.keptOf()); n != finished {
 			t.Errorf("%s: %d of %d matches have replays", what, n, finished)
 		}
-		check(t, next.Close())
+		kit.Must(t, next.Close())
 	}
 	for range 2 {
 		m, seed := c.begun("tebes-4", ids...)
@@ -35,25 +36,25 @@ func TestKilledAfterEachCall(t *testing.T) {
 			left("begun")
 		}
 		_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
-		check(t, err)
+		kit.Must(t, err)
 		finished++
 	}
 	left("finished")
 	c.unpack()
 	_, err := c.Repack(bg)
-	check(t, err)
+	kit.Must(t, err)
 	left("packed")
 	c.clock.skip(2 * day)
 	_, err = c.Move(bg, ladder.Storage{Keep: day, Matches: 1})
-	check(t, err)
+	kit.Must(t, err)
 	left("one is moved")
 	_, err = c.Move(bg, ladder.Storage{Keep: day})
-	check(t, err)
+	kit.Must(t, err)
 	left("all are moved")
 }
 
 func countFinished(t *testing.T, c *competition) (n int) {
 	t.Helper()
-	check(t, c.readers.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
+	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM matches WHERE state = 'finished'").Scan(&n))
 	return n
 }

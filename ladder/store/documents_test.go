@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -27,17 +28,15 @@ type kept struct {
 func (c *competition) keptOf() map[int64]kept {
 	c.tb.Helper()
 	out := map[int64]kept{}
-	check(c.tb, c.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
-		direct, err := c.Replay(bg, r.Game)
-		check(c.tb, err)
+	kit.Must(c.tb, c.ReplaysAfter(bg, 0, ReplayFilter{}, func(r Replay) error {
+		direct := kit.Get[[]byte](c.tb)(c.Replay(bg, r.Game))
 		if !bytes.Equal(direct, r.Data) {
 			c.tb.Errorf("the replay of game %d is not the one in the list", r.Game)
 		}
 		k := out[r.Match]
 		k.Replays = append(k.Replays, string(r.Data))
 		for seat := range 12 {
-			log, err := c.Log(bg, r.Game, seat)
-			check(c.tb, err)
+			log := kit.Get[[]byte](c.tb)(c.Log(bg, r.Game, seat))
 			k.Logs = append(k.Logs, string(log))
 		}
 		out[r.Match] = k
@@ -50,18 +49,17 @@ func (c *competition) keptOf() map[int64]kept {
 func (c *competition) unpack() {
 	c.tb.Helper()
 	tx, err := c.writer.BeginTx(bg, nil)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	exec := func(sql string, args ...any) {
 		c.tb.Helper()
 		_, err := tx.Exec(sql, args...)
-		check(c.tb, err)
+		kit.Must(c.tb, err)
 	}
 	rows, err := c.read.KeptMatchesAfter(bg, 0, 1<<30)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	for _, r := range rows {
 		for _, kind := range []string{replaysKind, logsKind} {
-			parts, err := c.parts(bg, c.read, r.MatchID, kind)
-			check(c.tb, err)
+			parts := kit.Get[[]part](c.tb)(c.parts(bg, c.read, r.MatchID, kind))
 			for _, p := range parts {
 				size, data := len(p.data), c.codec.pack(p.data)
 				if kind == replaysKind {
@@ -75,13 +73,13 @@ func (c *competition) unpack() {
 		}
 		exec("DELETE FROM documents WHERE match_id = ?", r.MatchID)
 	}
-	check(c.tb, tx.Commit())
+	kit.Must(c.tb, tx.Commit())
 }
 
 // count returns the number of rows of a table, or of a part of one.
 func (c *competition) count(from string) (n int) {
 	c.tb.Helper()
-	check(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
+	kit.Must(c.tb, c.readers.QueryRow("SELECT count(*) FROM "+from).Scan(&n))
 	return n
 }
 
@@ -102,8 +100,7 @@ func TestRepack(t *testing.T) {
 		t.Errorf("game by game (-packed +old): %s", diff)
 	}
 	wantSound(t, c.Store)
-	n, err := c.Repack(bg)
-	check(t, err)
+	n := kit.Get[int](t)(c.Repack(bg))
 	if n != len(before) || c.count("replays")+c.count("game_logs") > 0 {
 		t.Errorf("%d of %d matches are packed", n, len(before))
 	}
@@ -123,9 +120,9 @@ func TestRepackDamaged(t *testing.T) {
 	matches := len(c.keptOf())
 	c.unpack()
 	_, err := c.writer.Exec("UPDATE replays SET data = x'00' WHERE game_id = 1")
-	check(t, err)
+	kit.Must(t, err)
 	n, err := c.Repack(bg)
-	check(t, err)
+	kit.Must(t, err)
 	if n != matches-1 || c.count("replays") == 0 {
 		t.Errorf("%d of %d matches are packed, and %d replays are left", n, matches, c.count("replays"))
 	}
@@ -136,8 +133,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	for _, g := range games.All() {
-		v, err := rules.Resolve(g, nil)
-		check(t, err)
+		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 		for _, faulty := range []bool{false, true} {
 			var played []*referee.Game
 			seed := referee.NewSeed()
@@ -148,16 +144,14 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 				played = append(played, g)
 				return nil
 			}
-			check(t, m.Play(bg))
+			kit.Must(t, m.Play(bg))
 			if faulty != slices.ContainsFunc(played, func(g *referee.Game) bool { return len(g.Faults) > 0 }) {
 				t.Fatalf("%s: the faults are not as planned", g.Name())
 			}
 			packed, documents := c.pack(played)
 			for _, d := range documents {
-				joined, err := c.codec.unpack(d.data)
-				check(t, err)
-				parts, err := splitParts(joined)
-				check(t, err)
+				joined := kit.Get[[]byte](t)(c.codec.unpack(d.data))
+				parts := kit.Get[[]part](t)(splitParts(joined))
 				for _, p := range packed {
 					at := func(seat int64) []byte {
 						return find(parts, int64(p.Match.Deal), int64(p.Match.Rotation), seat)
@@ -235,15 +229,12 @@ func FuzzParts(f *testing.F) {
 
 // Any documents come back as they were; any bytes are unpacked or are an error.
 func FuzzPack(f *testing.F) {
-	codec, err := newCodec()
-	check(f, err)
+	codec := kit.Get[*codec](f)(newCodec())
 	f.Add([]byte(nil), []byte("{\n \"timba\": 1\n}\n"))
 	f.Add(codec.pack([]byte("packed")), []byte("log"))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
-		data, err := codec.unpack(codec.pack(joinParts([]part{{data: a}, {seat: 1, data: b}})))
-		check(t, err)
-		parts, err := splitParts(data)
-		check(t, err)
+		data := kit.Get[[]byte](t)(codec.unpack(codec.pack(joinParts([]part{{data: a}, {seat: 1, data: b}}))))
+		parts := kit.Get[[]part](t)(splitParts(data))
 		if !bytes.Equal(find(parts, 0, 0, 0), a) || !bytes.Equal(find(parts, 0, 0, 1), b) {
 			t.Errorf("%q and %q are %v", a, b, parts)
 		}

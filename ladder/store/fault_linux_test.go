@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -51,15 +52,14 @@ func TestFullDisk(t *testing.T) {
 	if n := count(t, c, "changes"); n != 2 {
 		t.Errorf("%d changes are kept, not those of the match before", n)
 	}
-	check(t, os.Remove(ballast))
+	kit.Must(t, os.Remove(ballast))
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
-	check(t, err)
+	kit.Must(t, err)
 	wantSound(t, c.Store)
 }
 
 func fillUp(t *testing.T, path string) {
-	f, err := os.Create(path)
-	check(t, err)
+	f := kit.Get[*os.File](t)(os.Create(path))
 	defer f.Close()
 	for size := 1 << 20; size > 0; {
 		if _, err := f.Write(make([]byte, size)); err != nil {
@@ -81,13 +81,13 @@ func TestReadOnlyDisk(t *testing.T) {
 	c.begin()
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
-	check(t, c.Close())
-	check(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	kit.Must(t, c.Close())
+	kit.Must(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	_, err := Open(dir, Options{Server: true})
 	wantUnavailable(t, err, "data: the database cannot be opened: ")
 	_, err = Open(dir, Options{})
 	wantUnavailable(t, err, "data: the database cannot be opened: ")
-	check(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT, ""))
+	kit.Must(t, syscall.Mount("timba-test", disk, "tmpfs", syscall.MS_REMOUNT, ""))
 	c = openStore(t, dir)
 	wantSound(t, c.Store)
 	c.finished("tebes-4", ids...)

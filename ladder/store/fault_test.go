@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -37,10 +38,10 @@ func TestFullDatabase(t *testing.T) {
 	rand.Read(noise)
 	played[1].Logs[0] = noise // so that it takes many pages
 	var pages, free int
-	check(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
+	kit.Must(t, c.writer.QueryRow("PRAGMA page_count").Scan(&pages))
 	for free = 0; ; free++ { // pages that are missing in the middle, one more each time
 		_, err := c.writer.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages+free))
-		check(t, err)
+		kit.Must(t, err)
 		_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 		if err == nil {
 			break
@@ -67,17 +68,17 @@ func TestOneServer(t *testing.T) {
 	_, err := Open(string(c.Dir()), Options{Server: true})
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is in use by another server: stop that server, or name another directory", c.Dir()))
 	beside, err := Open(string(c.Dir()), Options{})
-	check(t, err)
+	kit.Must(t, err)
 	_, err = beside.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	if _, err := c.PersonByName(bg, "anna"); err != nil {
 		t.Error(err)
 	}
-	check(t, beside.Close())
-	check(t, c.Close())
+	kit.Must(t, beside.Close())
+	kit.Must(t, c.Close())
 	next := openStore(t, string(c.Dir()))
 	_, err = next.PersonByName(bg, "anna")
-	check(t, err)
+	kit.Must(t, err)
 }
 
 // A database of a newer program is not touched.
@@ -85,8 +86,8 @@ func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	_, err := c.writer.Exec("INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)")
-	check(t, err)
-	check(t, c.Close())
+	kit.Must(t, err)
+	kit.Must(t, c.Close())
 	for _, o := range []Options{{Server: true}, {}, {ReadOnly: true}} {
 		_, err = Open(string(c.Dir()), o)
 		wantUnavailable(t, err, fmt.Sprintf("data: the database in %q has schema 99, and this timba knows none above ", c.Dir()))
@@ -102,10 +103,10 @@ func TestNoDatabase(t *testing.T) {
 		wantError(t, err, ladder.NotFound, fmt.Sprintf("data: directory %q has no timba.db: name the directory of a server, or start one there with timba serve --data %s", dir, dir))
 	}
 	file := filepath.Join(dir, "file")
-	check(t, os.WriteFile(file, nil, 0o600))
+	kit.Must(t, os.WriteFile(file, nil, 0o600))
 	_, err := Open(filepath.Join(file, "data"), Options{Server: true})
 	wantUnavailable(t, err, "cannot be made: ")
-	check(t, os.WriteFile(datadir.Dir(dir).Database(), []byte(strings.Repeat("this is no database", 500)), 0o600))
+	kit.Must(t, os.WriteFile(datadir.Dir(dir).Database(), []byte(strings.Repeat("this is no database", 500)), 0o600))
 	_, err = Open(dir, Options{Server: true})
 	wantUnavailable(t, err, "data: the database is damaged: ")
 }
@@ -117,8 +118,8 @@ func TestDirNames(t *testing.T) {
 		parent := t.TempDir()
 		dir := filepath.Join(parent, name)
 		s, err := Open(dir, Options{Server: true, NoSync: true}) // which makes it
-		check(t, err)
-		check(t, s.Close())
+		kit.Must(t, err)
+		kit.Must(t, s.Close())
 		if _, err := os.Stat(datadir.Dir(dir).Database()); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -132,7 +133,7 @@ func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	s, err := Open(string(c.Dir()), Options{ReadOnly: true})
-	check(t, err)
+	kit.Must(t, err)
 	defer s.Close()
 	_, err = s.AddPerson(bg, "anna", false)
 	wantError(t, err, ladder.Unavailable, fmt.Sprintf("data: directory %q is open read-only: open it without read-only", c.Dir()))
@@ -146,15 +147,14 @@ func TestRights(t *testing.T) {
 		return // rights are the directory's there
 	}
 	dir := t.TempDir()
-	check(t, os.Chmod(dir, 0o755))
+	kit.Must(t, os.Chmod(dir, 0o755))
 	s, err := Open(dir, Options{Server: true, NoSync: true}) // which makes them
-	check(t, err)
-	check(t, s.Close())
+	kit.Must(t, err)
+	kit.Must(t, s.Close())
 	c := openStore(t, dir)
 	c.begin()
 	for _, name := range []string{"timba.db", "timba.db-wal", "timba.db-shm"} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
+		info := kit.Get[os.FileInfo](t)(os.Stat(filepath.Join(dir, name)))
 		if info.Mode().Perm() != 0o600 {
 			t.Errorf("%s has the rights %v", name, info.Mode())
 		}
@@ -164,12 +164,11 @@ func TestRights(t *testing.T) {
 // The pragmas hold on every connection.
 func TestPragmas(t *testing.T) {
 	t.Parallel()
-	c, err := Open(t.TempDir(), Options{Server: true})
-	check(t, err)
+	c := kit.Get[*Store](t)(Open(t.TempDir(), Options{Server: true}))
 	defer c.Close()
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
 		var got string
-		check(t, c.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
+		kit.Must(t, c.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {
 			t.Errorf("the writer's %s is %s, not %s", pragma, got, want)
 		}
@@ -197,7 +196,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	check(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
+	kit.Must(t, os.WriteFile(c.Dir().Config(), []byte("workers = 1\n"), 0o600))
 	ctx, stop := context.WithCancel(bg)
 	began := make(chan struct{})
 	var group sync.WaitGroup
@@ -211,16 +210,16 @@ func TestBackupWhileWriting(t *testing.T) {
 	})
 	<-began
 	dir := filepath.Join(t.TempDir(), "backup")
-	check(t, c.Backup(bg, dir))
+	kit.Must(t, c.Backup(bg, dir))
 	stop()
 	group.Wait()
 	if data, err := os.ReadFile(datadir.Dir(dir).Config()); err != nil || string(data) != "workers = 1\n" {
 		t.Errorf("the configuration is %q, %v", data, err)
 	}
 	ro, err := Open(dir, Options{ReadOnly: true})
-	check(t, err)
+	kit.Must(t, err)
 	wantSound(t, ro)
-	check(t, ro.Close())
+	kit.Must(t, ro.Close())
 	restored := openStore(t, dir)
 	restored.begin() // releases what ran when the backup was taken
 	restored.finished("tebes-4", restored.ids("@random", "@first")...)
@@ -238,8 +237,7 @@ func TestBackupFails(t *testing.T) {
 	parent := t.TempDir()
 	empty := func() {
 		t.Helper()
-		left, err := os.ReadDir(parent)
-		check(t, err)
+		left := kit.Get[[]os.DirEntry](t)(os.ReadDir(parent))
 		if len(left) > 0 {
 			t.Errorf("left %v", left)
 		}
@@ -251,13 +249,13 @@ func TestBackupFails(t *testing.T) {
 	}
 	empty()
 	hashes, err := c.Bundles(bg)
-	check(t, err)
-	check(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
+	kit.Must(t, err)
+	kit.Must(t, os.Remove(filepath.Join(c.Dir().Bundles(), hashes[0])))
 	err = c.Backup(bg, filepath.Join(parent, "backup"))
 	wantError(t, err, ladder.Unavailable, "backup: upload "+hashes[0]+" is missing: timba admin verify lists all that is missing")
 	empty()
 	file := filepath.Join(parent, "file")
-	check(t, os.WriteFile(file, nil, 0o600))
+	kit.Must(t, os.WriteFile(file, nil, 0o600))
 	wantUnavailable(t, c.Backup(bg, filepath.Join(file, "backup")), "backup: ")
 }
 

@@ -17,12 +17,10 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 	t.Parallel()
 	h := sha256.New()
 	for _, pattern := range []string{"sqlc.yaml", "migrations/*.sql", "queries/*.sql", "queries/*.go"} {
-		files, err := filepath.Glob(pattern)
-		check(t, err)
+		files := kit.Get[[]string](t)(filepath.Glob(pattern))
 		slices.Sort(files)
 		for _, f := range files {
-			data, err := os.ReadFile(f)
-			check(t, err)
+			data := kit.Get[[]byte](t)(os.ReadFile(f))
 			fmt.Fprintf(h, "%s %d\n%s", filepath.ToSlash(f), len(data), data)
 		}
 	}

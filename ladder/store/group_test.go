@@ -27,7 +27,7 @@ func (c *competition) hold() (release func()) {
 	held, end := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		check(c.tb, c.update(bg, func(*queries.Queries) error {
+		kit.Must(c.tb, c.update(bg, func(*queries.Queries) error {
 			close(held)
 			<-end
 			return nil
@@ -82,8 +82,8 @@ func TestGroupsAreTheSame(t *testing.T) {
 			seed := rules.Seed{byte(i), 1}
 			start := Start{New: &NewMatch{Ladder: "tebes-4", Versions: []int64{ids[at], ids[(at+1)%3]}}, Machine: "m", Seed: seed}
 			a, b := one.Begin(bg, []Start{start})[0], many.Begin(bg, []Start{start})[0]
-			check(t, a.Err)
-			check(t, b.Err)
+			kit.Must(t, a.Err)
+			kit.Must(t, b.Err)
 			r := result{a.Match.ID, 1, playMatch(t, a.Match, seed)}
 			switch rapid.IntRange(0, 5).Draw(rt, "kind") {
 			case 0:
@@ -126,8 +126,7 @@ func TestGroupsAreTheSame(t *testing.T) {
 			}
 		}
 		same("standings", func(c *competition) any {
-			s, err := c.Standings(bg, "tebes-4")
-			check(t, err)
+			s := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
 			for i := range s {
 				s[i].Last = one.clock.at // the clocks differ
 			}
@@ -136,15 +135,14 @@ func TestGroupsAreTheSame(t *testing.T) {
 		same("changes", func(c *competition) any {
 			var all [][]ladder.Change
 			for _, r := range list {
-				m, err := c.Match(bg, r.match)
-				check(t, err)
+				m := kit.Get[ladder.Match](t)(c.Match(bg, r.match))
 				all = append(all, m.Changes)
 			}
 			return all
 		})
 		same("pairs", func(c *competition) any {
 			_, pairs, upto, err := c.Pairs(bg, "tebes-4")
-			check(t, err)
+			kit.Must(t, err)
 			return []any{pairs, upto}
 		})
 		wantSound(t, many.Store)
@@ -172,7 +170,7 @@ func TestGroupIsBounded(t *testing.T) {
 				order = append(order, i)
 				return nil
 			})
-			check(t, errs[0])
+			kit.Must(t, errs[0])
 		})
 		if i == 0 {
 			c.taken()
@@ -194,7 +192,7 @@ func TestGroupThatFails(t *testing.T) {
 	c := newCompetition(t)
 	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
 		BEGIN SELECT RAISE(ROLLBACK, 'for the test'); END`)
-	check(t, err)
+	kit.Must(t, err)
 	add := func(name string) func(context.Context, *queries.Queries) error {
 		return func(ctx context.Context, q *queries.Queries) error {
 			_, err := q.AddPerson(ctx, name, 0, 1)
@@ -209,7 +207,7 @@ func TestGroupThatFails(t *testing.T) {
 		t.Errorf("the one that fails says %v", errs[1])
 	}
 	people, err := c.People(bg)
-	check(t, err)
+	kit.Must(t, err)
 	if len(people) != 2 {
 		t.Errorf("there are %d people, want 2", len(people))
 	}
@@ -222,10 +220,10 @@ func TestFencing(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	old := rules.Seed{1}
 	begun := c.Begin(bg, []Start{{New: &NewMatch{Ladder: "tebes-4", Versions: ids}, Machine: "w1", Seed: old}})[0]
-	check(t, begun.Err)
+	kit.Must(t, begun.Err)
 	m := begun.Match
 	running, err := c.Running(bg)
-	check(t, err)
+	kit.Must(t, err)
 	if want := []Handed{{m.ID, 1, "w1"}}; !slices.Equal(running, want) {
 		t.Errorf("running are %v, want %v", running, want)
 	}
@@ -234,7 +232,7 @@ func TestFencing(t *testing.T) {
 	}
 	late := playMatch(t, m, old)
 	_, err = c.Break(bg, m.ID, 1, "machine w1 was lost", false)
-	check(t, err)
+	kit.Must(t, err)
 	over := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, ErrOver) || ladder.CodeOf(err) != ladder.Conflict {
@@ -245,7 +243,7 @@ func TestFencing(t *testing.T) {
 	over("a result of an attempt that was broken off", err)
 	seed := rules.Seed{2}
 	again := c.Begin(bg, []Start{{Match: m.ID, Machine: "w2", Seed: seed}})[0]
-	check(t, again.Err)
+	kit.Must(t, again.Err)
 	if again.Attempt.Number != 2 || again.Attempt.Machine != "w2" {
 		t.Errorf("the second attempt is %+v", again.Attempt)
 	}
@@ -260,7 +258,7 @@ func TestFencing(t *testing.T) {
 	}
 	played := playMatch(t, m, seed)
 	_, err = c.Finish(bg, m.ID, 2, played)
-	check(t, err)
+	kit.Must(t, err)
 	_, err = c.Finish(bg, m.ID, 2, played)
 	over("a result that comes twice", err)
 	if n := count(t, c, "changes"); n != 2 {
@@ -274,8 +272,7 @@ func TestBeginMany(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
-	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]})
-	check(t, err)
+	m := kit.Get[ladder.Match](t)(c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids[:2]}))
 	fresh := func(ids ...int64) *NewMatch { return &NewMatch{Ladder: "tebes-4", Versions: ids} }
 	begun := c.Begin(bg, []Start{
 		{New: fresh(ids[0], ids[1]), Seed: rules.Seed{1}},
@@ -292,8 +289,7 @@ func TestBeginMany(t *testing.T) {
 			t.Errorf("start %d: the match is %+v", i, b.Match)
 		}
 		if b.Err == nil {
-			stored, err := c.Match(bg, b.Match.ID)
-			check(t, err)
+			stored := kit.Get[ladder.Match](t)(c.Match(bg, b.Match.ID))
 			if diff := cmp.Diff(stored, b.Match); diff != "" {
 				t.Errorf("start %d: %s", i, diff)
 			}
@@ -310,28 +306,24 @@ func TestStateIsTheDatabase(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
 		anna, err := c.AddPerson(bg, "anna", false)
-		check(rt, err)
+		kit.Must(rt, err)
 		own := c.live(anna.ID, "anna-bot")
 		var open []int64
 		seeds := map[int64]rules.Seed{}
 		compare := func() {
 			for _, name := range []string{"tebes-4", "brisca-4-teams", "tute-4"} {
-				got, err := c.LadderState(bg, name)
-				check(rt, err)
+				got := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
 				met := map[int64]map[int64]int{}
 				for _, p := range got.Players {
-					met[p.ID], err = c.Met(bg, name, p.ID)
-					check(rt, err)
+					met[p.ID] = kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
 				}
 				c.states.forget()
-				want, err := c.LadderState(bg, name)
-				check(rt, err)
+				want := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
 				if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 					rt.Fatalf("%s: %s", name, diff)
 				}
 				for _, p := range want.Players {
-					fresh, err := c.Met(bg, name, p.ID)
-					check(rt, err)
+					fresh := kit.Get[map[int64]int](rt)(c.Met(bg, name, p.ID))
 					if diff := cmp.Diff(fresh, met[p.ID]); diff != "" {
 						rt.Fatalf("%s: who met %d: %s", name, p.ID, diff)
 					}
@@ -340,15 +332,14 @@ func TestStateIsTheDatabase(t *testing.T) {
 		}
 		begin := func() {
 			name := rapid.SampledFrom([]string{"tebes-4", "brisca-4-teams"}).Draw(rt, "ladder")
-			state, err := c.LadderState(bg, name)
-			check(rt, err)
+			state := kit.Get[matchmaking.Ladder](rt)(c.LadderState(bg, name))
 			ids := rapid.Permutation(playerIDs(state)).Draw(rt, "players")
 			if len(ids) < state.Slots {
 				return
 			}
 			seed := referee.NewSeed()
 			b := c.Begin(bg, []Start{{New: &NewMatch{Ladder: name, Versions: ids[:state.Slots]}, Seed: seed}})[0]
-			check(rt, b.Err)
+			kit.Must(rt, b.Err)
 			open, seeds[b.Match.ID] = append(open, b.Match.ID), seed
 		}
 		take := func() (id int64) {
@@ -368,20 +359,20 @@ func TestStateIsTheDatabase(t *testing.T) {
 			case 1, 2:
 				if id := take(); id != 0 {
 					m, err := c.Match(bg, id)
-					check(rt, err)
+					kit.Must(rt, err)
 					if m.State == ladder.Running {
 						_, err = c.Finish(bg, id, 1, playMatch(t, m, seeds[id]))
-						check(rt, err)
+						kit.Must(rt, err)
 					}
 				}
 			case 3:
 				if id := take(); id != 0 {
-					check(rt, c.CancelMatch(bg, id, 0, "cancelled"))
+					kit.Must(rt, c.CancelMatch(bg, id, 0, "cancelled"))
 				}
 			case 4:
 				if id := take(); id != 0 {
 					_, err := c.Break(bg, id, 1, "stop", false)
-					check(rt, err)
+					kit.Must(rt, err)
 				}
 			case 5:
 				if withdrawn {
@@ -389,10 +380,10 @@ func TestStateIsTheDatabase(t *testing.T) {
 				} else {
 					err = c.Withdraw(bg, own.BotID)
 				}
-				check(rt, err)
+				kit.Must(rt, err)
 				withdrawn = !withdrawn
 			case 6:
-				check(rt, c.BlockPerson(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
+				kit.Must(rt, c.BlockPerson(bg, anna.ID, rapid.Bool().Draw(rt, "blocked")))
 				live := open[:0]
 				for _, id := range open {
 					if m, err := c.Match(bg, id); err == nil && m.State == ladder.Running {
@@ -421,22 +412,21 @@ func TestStateNoticesOthers(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	anna, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	own := c.live(anna.ID, "anna-bot")
 	playing := func() bool {
-		s, err := c.LadderState(bg, "tebes-4")
-		check(t, err)
+		s := kit.Get[matchmaking.Ladder](t)(c.LadderState(bg, "tebes-4"))
 		return slices.Contains(playerIDs(s), own.ID)
 	}
 	if !playing() {
 		t.Fatal("the version does not play")
 	}
 	other, err := Open(string(c.Dir()), Options{})
-	check(t, err)
-	check(t, other.BlockPerson(bg, anna.ID, true))
-	check(t, other.Close())
+	kit.Must(t, err)
+	kit.Must(t, other.BlockPerson(bg, anna.ID, true))
+	kit.Must(t, other.Close())
 	_, err = c.AddPerson(bg, "berta", false)
-	check(t, err)
+	kit.Must(t, err)
 	if playing() {
 		t.Error("the version of the blocked person plays")
 	}

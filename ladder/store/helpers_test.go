@@ -55,7 +55,7 @@ func bundleOf(n int) string { return referee.Commitment(rules.Seed{byte(n), byte
 
 // testLadders returns small ones of every shape: two sides, teams, four sides.
 func testLadders(tb testing.TB) []ladder.Ladder {
-	c, err := config.Parse("test", []byte(`
+	c := kit.Get[*config.Config](tb)(config.Parse("test", []byte(`
 [[ladder]]
 name = "tebes-4"
 game = "tebes"
@@ -77,19 +77,8 @@ options = {players = "4"}
 clock = {movetime = 60000}
 deals = 1
 house = ["@random", "@first", "@greedy"]
-`), house.Registry{})
-	check(tb, err)
+`), house.Registry{}))
 	return c.Ladders
-}
-
-func check(tb interface {
-	Helper()
-	Fatal(args ...any)
-}, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }
 
 // wantError checks an error's code and text.
@@ -129,14 +118,12 @@ func openStore(tb testing.TB, dir string) *competition {
 	tb.Helper()
 	path := datadir.Dir(dir).Database()
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		data, err := empty()
-		check(tb, err)
-		check(tb, os.MkdirAll(dir, 0o700))
-		check(tb, os.WriteFile(path, data, 0o600))
+		data := kit.Get[[]byte](tb)(empty())
+		kit.Must(tb, os.MkdirAll(dir, 0o700))
+		kit.Must(tb, os.WriteFile(path, data, 0o600))
 	}
 	c := &competition{tb: tb, clock: newClock()}
-	s, err := Open(dir, Options{Now: c.clock.now, Server: true, NoSync: true})
-	check(tb, err)
+	s := kit.Get[*Store](tb)(Open(dir, Options{Now: c.clock.now, Server: true, NoSync: true}))
 	c.Store = s
 	tb.Cleanup(func() { s.Close() })
 	return c
@@ -156,10 +143,10 @@ func (c *competition) begin() {
 	for _, b := range house.List() {
 		bots = append(bots, HouseBot{Name: "@" + b.Name, Label: "1", Hash: bundleOf(0)})
 	}
-	check(c.tb, c.SyncHouse(bg, bots))
-	check(c.tb, c.SyncLadders(bg, testLadders(c.tb)))
+	kit.Must(c.tb, c.SyncHouse(bg, bots))
+	kit.Must(c.tb, c.SyncLadders(bg, testLadders(c.tb)))
 	_, err := c.ReleaseRunning(bg)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 }
 
 var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
@@ -168,9 +155,8 @@ var lots = ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 func (c *competition) live(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	v := c.submitted(person, name)
-	check(c.tb, c.Promote(bg, v.ID))
-	v, err := c.Version(bg, v.ID)
-	check(c.tb, err)
+	kit.Must(c.tb, c.Promote(bg, v.ID))
+	v = kit.Get[ladder.Version](c.tb)(c.Version(bg, v.ID))
 	return v
 }
 
@@ -179,21 +165,19 @@ func (c *competition) submitted(person int64, name string) ladder.Version {
 	c.tb.Helper()
 	upload := "upload of " + name
 	if b, err := c.Bot(bg, name); err == nil {
-		before, err := c.Versions(bg, b.ID)
-		check(c.tb, err)
+		before := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID))
 		upload += fmt.Sprint(", ", len(before))
 	}
 	v, err := c.AddVersion(bg, person, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), upload)}, lots)
-	check(c.tb, err)
-	check(c.tb, c.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
+	kit.Must(c.tb, err)
+	kit.Must(c.tb, c.SetBuilt(bg, v.ID, Built{Label: "1.0", Hash: bundleOf(2), Language: "Go", Command: []string{"./bot"}}))
 	return v
 }
 
 // begun begins a match on a ladder.
 func (c *competition) begun(name string, versions ...int64) (ladder.Match, rules.Seed) {
 	c.tb.Helper()
-	m, err := c.AddMatch(bg, NewMatch{Ladder: name, Versions: versions})
-	check(c.tb, err)
+	m := kit.Get[ladder.Match](c.tb)(c.AddMatch(bg, NewMatch{Ladder: name, Versions: versions}))
 	return m, c.attempt(m)
 }
 
@@ -201,7 +185,7 @@ func (c *competition) attempt(m ladder.Match) rules.Seed {
 	c.tb.Helper()
 	seed := referee.NewSeed()
 	_, err := c.BeginAttempt(bg, m.ID, referee.Commitment(seed), referee.Hex(seed))
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	return seed
 }
 
@@ -209,7 +193,7 @@ func (c *competition) attempt(m ladder.Match) rules.Seed {
 func (c *competition) last(match int64) int {
 	c.tb.Helper()
 	a, err := c.read.LastAttempt(bg, match)
-	check(c.tb, none(err, nil))
+	kit.Must(c.tb, none(err, nil))
 	return int(a.Number)
 }
 
@@ -217,10 +201,8 @@ func (c *competition) last(match int64) int {
 func (c *competition) finished(name string, versions ...int64) (ladder.Match, []ladder.Change) {
 	c.tb.Helper()
 	m, seed := c.begun(name, versions...)
-	changes, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed))
-	check(c.tb, err)
-	m, err = c.Match(bg, m.ID)
-	check(c.tb, err)
+	changes := kit.Get[[]ladder.Change](c.tb)(c.Finish(bg, m.ID, c.last(m.ID), playMatch(c.tb, m, seed)))
+	m = kit.Get[ladder.Match](c.tb)(c.Match(bg, m.ID))
 	return m, changes
 }
 
@@ -230,8 +212,7 @@ func (c *competition) finished(name string, versions ...int64) (ladder.Match, []
 func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
-	v, err := c.Variant()
-	check(tb, err)
+	v := kit.Get[rules.Variant](tb)(c.Variant())
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]
@@ -258,7 +239,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 		out = append(out, g)
 		return nil
 	}
-	check(tb, rm.Play(bg))
+	kit.Must(tb, rm.Play(bg))
 	return out
 }
 
@@ -282,10 +263,8 @@ func wantGame(g *referee.Game) ladder.Game {
 func (c *competition) ids(names ...string) (ids []int64) {
 	c.tb.Helper()
 	for _, n := range names {
-		b, err := c.Bot(bg, n)
-		check(c.tb, err)
-		vs, err := c.Versions(bg, b.ID)
-		check(c.tb, err)
+		b := kit.Get[ladder.Bot](c.tb)(c.Bot(bg, n))
+		vs := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, b.ID))
 		i := slices.IndexFunc(vs, func(v ladder.Version) bool { return v.State == ladder.Live })
 		if i < 0 {
 			c.tb.Fatalf("%s has no live version", n)
@@ -300,8 +279,8 @@ func keepUpload(tb testing.TB, dir datadir.Dir, text string) string {
 	tb.Helper()
 	h := sha256.Sum256([]byte(text))
 	sum := hex.EncodeToString(h[:])
-	check(tb, os.MkdirAll(dir.Bundles(), 0o700))
-	check(tb, os.WriteFile(filepath.Join(dir.Bundles(), sum), []byte(text), 0o600))
+	kit.Must(tb, os.MkdirAll(dir.Bundles(), 0o700))
+	kit.Must(tb, os.WriteFile(filepath.Join(dir.Bundles(), sum), []byte(text), 0o600))
 	return sum
 }
 
@@ -310,7 +289,7 @@ func template(tb testing.TB) *competition {
 	tb.Helper()
 	master := makeTemplate(tb)
 	dir := filepath.Join(tb.TempDir(), "data")
-	check(tb, os.CopyFS(dir, os.DirFS(master)))
+	kit.Must(tb, os.CopyFS(dir, os.DirFS(master)))
 	return openStore(tb, dir)
 }
 
@@ -324,7 +303,7 @@ func makeTemplate(tb testing.TB) string {
 	defer templateLock.Unlock()
 	dir := filepath.Join(templates, "data")
 	if _, err := os.Stat(dir); err != nil {
-		check(tb, busy(tb).Backup(bg, dir))
+		kit.Must(tb, busy(tb).Backup(bg, dir))
 	}
 	return dir
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 )
@@ -18,8 +19,7 @@ func TestLadderState(t *testing.T) {
 	c.finished("tebes-4", ids[0], ids[1])
 	c.finished("tebes-4", ids[0], ids[1])
 	c.begun("tebes-4", ids[0], ids[2])
-	s, err := c.LadderState(bg, "tebes-4")
-	check(t, err)
+	s := kit.Get[matchmaking.Ladder](t)(c.LadderState(bg, "tebes-4"))
 	if s.Name != "tebes-4" || s.Slots != 2 || len(s.Players) != 3 {
 		t.Fatalf("got %+v", s)
 	}
@@ -39,8 +39,7 @@ func TestLadderState(t *testing.T) {
 func (c *competition) metOn(name string) func(a, b int64) int {
 	return func(a, b int64) int {
 		c.tb.Helper()
-		met, err := c.Met(bg, name, a)
-		check(c.tb, err)
+		met := kit.Get[map[int64]int](c.tb)(c.Met(bg, name, a))
 		return met[b]
 	}
 }
@@ -49,8 +48,7 @@ func (c *competition) metOn(name string) func(a, b int64) int {
 func TestLadderStateOfTeams(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 	c.live(p.ID, "anna-bot")
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	c.finished("brisca-4-teams", ids...)
@@ -68,20 +66,20 @@ func TestSyncLadders(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
 	ladders := testLadders(t)
-	check(t, c.SyncLadders(bg, ladders[1:]))
+	kit.Must(t, c.SyncLadders(bg, ladders[1:]))
 	info, err := c.Ladder(bg, "tebes-4")
-	check(t, err)
+	kit.Must(t, err)
 	if info.Active || info.Finished != 1 {
 		t.Errorf("a retired ladder is %+v", info)
 	}
 	_, err = c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: ids})
 	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is not played any more`)
 	inactive, err := c.Inactive(bg, "tebes-4")
-	check(t, err)
+	kit.Must(t, err)
 	if len(inactive) != 3 {
 		t.Errorf("%d versions are inactive there", len(inactive))
 	}
-	check(t, c.SyncLadders(bg, ladders))
+	kit.Must(t, c.SyncLadders(bg, ladders))
 	c.finished("tebes-4", ids...)
 	ladders[0].Options = map[string]string{"size": "6"}
 	err = c.SyncLadders(bg, ladders)
@@ -90,9 +88,9 @@ func TestSyncLadders(t *testing.T) {
 	}
 	ladders[0] = testLadders(t)[0]
 	ladders[0].House = []string{"@random", "@greedy"}
-	check(t, c.SyncLadders(bg, ladders))
+	kit.Must(t, c.SyncLadders(bg, ladders))
 	list, err := c.Standings(bg, "tebes-4")
-	check(t, err)
+	kit.Must(t, err)
 	if len(list) != 2 {
 		t.Errorf("without @first the standings are %+v", list)
 	}
@@ -109,13 +107,13 @@ func TestOpeningsOnOldLadders(t *testing.T) {
 	m, seed := c.begun("tebes-4", ids...)
 	for _, table := range []string{"ladders", "matches"} {
 		_, err := c.writer.Exec("UPDATE " + table + " SET options = json_remove(options, '$.opening') WHERE game = 'tebes'")
-		check(t, err)
+		kit.Must(t, err)
 	}
 	_, err := c.Finish(bg, m.ID, c.last(m.ID), playMatch(t, m, seed))
-	check(t, err)
+	kit.Must(t, err)
 	ladders := testLadders(t)
 	ladders[0].Options["opening"] = "6"
-	check(t, c.SyncLadders(bg, ladders))
+	kit.Must(t, c.SyncLadders(bg, ladders))
 	m, _ = c.finished("tebes-4", ids...)
 	if m.Options["opening"] != "6" {
 		t.Errorf("the match is of %v", m.Options)
@@ -129,29 +127,25 @@ func TestSyncHouse(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	first := c.ids("@random", "@first", "@greedy")
-	check(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
+	kit.Must(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7)}}))
 	now := c.ids("@random", "@first")
 	if now[0] != first[0] || now[1] == first[1] {
 		t.Errorf("the versions were %v and are %v", first, now)
 	}
-	v, err := c.Version(bg, now[0])
-	check(t, err)
+	v := kit.Get[ladder.Version](t)(c.Version(bg, now[0]))
 	if v.Hash != bundleOf(7) || v.Number != 1 {
 		t.Errorf("@random is %+v", v)
 	}
-	v, err = c.Version(bg, first[2])
-	check(t, err)
+	v = kit.Get[ladder.Version](t)(c.Version(bg, first[2]))
 	if v.State != ladder.Resting {
 		t.Errorf("@greedy is %+v", v)
 	}
-	list, err := c.Standings(bg, "tebes-4")
-	check(t, err)
+	list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
 	if len(list) != 2 {
 		t.Errorf("the standings are %+v", list)
 	}
-	check(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
-	v, err = c.Version(bg, now[1])
-	check(t, err)
+	kit.Must(t, c.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
+	v = kit.Get[ladder.Version](t)(c.Version(bg, now[1]))
 	if v.Number != 2 || !v.Plays("teeko") || v.Plays("tebes") {
 		t.Errorf("made for teeko, @first is %+v", v)
 	}

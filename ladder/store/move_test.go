@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/archive"
 )
@@ -22,14 +23,14 @@ const day = 24 * time.Hour
 func (c *competition) moved() (ids []int64) {
 	c.tb.Helper()
 	rows, err := c.readers.Query("SELECT DISTINCT match_id FROM documents WHERE archive_id IS NOT NULL ORDER BY match_id")
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	defer rows.Close()
 	for rows.Next() {
 		var id int64
-		check(c.tb, rows.Scan(&id))
+		kit.Must(c.tb, rows.Scan(&id))
 		ids = append(ids, id)
 	}
-	check(c.tb, rows.Err())
+	kit.Must(c.tb, rows.Err())
 	return ids
 }
 
@@ -37,7 +38,7 @@ func (c *competition) moved() (ids []int64) {
 func (c *competition) archived() (files []archive.File) {
 	c.tb.Helper()
 	for f, err := range c.archive.List(bg) {
-		check(c.tb, err)
+		kit.Must(c.tb, err)
 		files = append(files, f)
 	}
 	return files
@@ -52,8 +53,7 @@ func TestMove(t *testing.T) {
 		t.Errorf("moves %+v, %v where matches stay for ever", done, err)
 	}
 	c.clock.skip(31 * day)
-	done, err := c.Move(bg, ladder.Storage{Keep: 30 * day})
-	check(t, err)
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: 30 * day}))
 	if n := len(c.moved()); n != len(before) || done.Matches != n || done.Files != 1 {
 		t.Errorf("%d of %d matches are moved: %+v", n, len(before), done)
 	}
@@ -69,7 +69,7 @@ func TestMove(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "backup")
-	check(t, c.Backup(bg, dir))
+	kit.Must(t, c.Backup(bg, dir))
 	backup := openStore(t, dir)
 	if diff := cmp.Diff(before, backup.keptOf()); diff != "" {
 		t.Errorf("backed up (-before +after): %s", diff)
@@ -93,7 +93,7 @@ func TestMovePolicy(t *testing.T) {
 	}
 	turned, _ := c.finished("tebes-4", ids[1], ids[0]) // the same pair
 	_, err := c.writer.Exec("UPDATE match_slots SET faulty = 1 WHERE match_id = ? AND slot = 0", pair[0])
-	check(t, err)
+	kit.Must(t, err)
 	running, _ := c.begun("tebes-4", ids[0], ids[2])
 	c.clock.skip(10 * day)
 	young, _ := c.finished("tebes-4", ids[0], ids[2])
@@ -126,17 +126,15 @@ func TestMoveSize(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	var bytes int64
-	check(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
-	done, err := c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1})
-	check(t, err)
+	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&bytes))
+	done := kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes - 1}))
 	if !done.Full || done.Matches > 0 || len(c.archived()) > 0 {
 		t.Errorf("moves %+v into files %v", done, c.archived())
 	}
 	if diff := cmp.Diff(before, c.keptOf()); diff != "" {
 		t.Errorf("(-before +after): %s", diff)
 	}
-	done, err = c.Move(bg, ladder.Storage{Keep: day, Size: bytes})
-	check(t, err)
+	done = kit.Get[Moved](t)(c.Move(bg, ladder.Storage{Keep: day, Size: bytes}))
 	if done.Full || done.Bytes != bytes || done.Matches != len(before) {
 		t.Errorf("moves %+v of %d matches with %d bytes", done, len(before), bytes)
 	}
@@ -149,19 +147,20 @@ func TestMovedDamage(t *testing.T) {
 	c := template(t)
 	c.clock.skip(2 * day)
 	_, err := c.Move(bg, ladder.Storage{Keep: day})
-	check(t, err)
+	kit.Must(t, err)
 	f := c.archived()[0]
 	path := filepath.Join(c.Dir().Archive(), f.Sum.String())
 	whole, err := os.ReadFile(path)
-	check(t, err)
+	kit.Must(t, err)
 	for name, damage := range map[string]func(){
-		"it is missing":            func() { check(t, os.Remove(path)) },
-		"unexpected EOF":           func() { check(t, os.WriteFile(path, whole[:len(whole)/2], 0o600)) },
-		"the file has the SHA-256": func() { check(t, os.WriteFile(path, slices.Concat(whole[:10], []byte{^whole[10]}, whole[11:]), 0o600)) },
+		"it is missing":  func() { kit.Must(t, os.Remove(path)) },
+		"unexpected EOF": func() { kit.Must(t, os.WriteFile(path, whole[:len(whole)/2], 0o600)) },
+		"the file has the SHA-256": func() {
+			kit.Must(t, os.WriteFile(path, slices.Concat(whole[:10], []byte{^whole[10]}, whole[11:]), 0o600))
+		},
 	} {
 		damage()
-		found, err := c.Verify(bg, nil)
-		check(t, err)
+		found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 		if !slices.ContainsFunc(found, func(d Difference) bool {
 			return strings.HasPrefix(d.Where, "archive file "+f.Sum.String()) && strings.Contains(d.What, name)
 		}) {
@@ -172,10 +171,10 @@ func TestMovedDamage(t *testing.T) {
 		}) {
 			t.Errorf("%s: no match is found: %v", name, found)
 		}
-		check(t, os.WriteFile(path, whole, 0o600))
+		kit.Must(t, os.WriteFile(path, whole, 0o600))
 	}
 	wantSound(t, c.Store)
-	check(t, os.Remove(path))
+	kit.Must(t, os.Remove(path))
 	if data, err := c.Replay(bg, 1); err == nil {
 		t.Errorf("a lost replay is %q", data)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -19,17 +20,15 @@ import (
 func TestOpponents(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	ladders, err := c.Ladders(bg)
-	check(t, err)
+	ladders := kit.Get[[]LadderInfo](t)(c.Ladders(bg))
 	for _, l := range ladders {
 		want := map[string]map[string]rules.Record{}
 		sides, err := l.Sides()
-		check(t, err)
+		kit.Must(t, err)
 		matches, err := c.Matches(bg, MatchFilter{Ladder: l.Name, State: ladder.Finished, Limit: 10_000})
-		check(t, err)
+		kit.Must(t, err)
 		for _, m := range matches {
-			games, err := c.Games(bg, m.ID)
-			check(t, err)
+			games := kit.Get[[]ladder.Game](t)(c.Games(bg, m.ID))
 			for a := range m.Bots {
 				for b := range m.Bots {
 					if sides[a] == sides[b] {
@@ -60,9 +59,9 @@ func TestOpponents(t *testing.T) {
 		}
 		for name, records := range want {
 			b, err := c.Bot(bg, name)
-			check(t, err)
+			kit.Must(t, err)
 			list, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 0, 1000)
-			check(t, err)
+			kit.Must(t, err)
 			got := map[string]rules.Record{}
 			for i, o := range list {
 				got[o.Bot] = o.Record
@@ -74,7 +73,7 @@ func TestOpponents(t *testing.T) {
 				t.Errorf("%s, %s: %d opponents, %s", l.Name, name, total, diff)
 			}
 			part, total, err := c.Opponents(bg, l.Name, b.ID, 1000, 1, 1)
-			check(t, err)
+			kit.Must(t, err)
 			if len(records) > 1 && (total != len(records) || len(part) != 1 || part[0].Bot != list[1].Bot) {
 				t.Errorf("%s, %s: the second opponent is %+v of %d", l.Name, name, part, total)
 			}
@@ -86,8 +85,7 @@ func TestOpponents(t *testing.T) {
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "ada", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "ada", false))
 	other := c.ids("@random")[0]
 	for range 2 {
 		v := c.live(p.ID, "mine")
@@ -95,16 +93,14 @@ func TestRatings(t *testing.T) {
 			c.finished("tebes-4", v.ID, other)
 		}
 	}
-	b, err := c.Bot(bg, "mine")
-	check(t, err)
+	b := kit.Get[ladder.Bot](t)(c.Bot(bg, "mine"))
 	for n, want := range map[int]string{
 		10: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
 		99: "[1@1 2@1 3@1 4@1 5@1 6@2 7@2 8@2 9@2 10@2]",
 		3:  "[3@1 6@2 10@2]",
 		1:  "[10@2]",
 	} {
-		points, err := c.Ratings(bg, "tebes-4", b.ID, 10, n)
-		check(t, err)
+		points := kit.Get[[]RatingPoint](t)(c.Ratings(bg, "tebes-4", b.ID, 10, n))
 		var got []string
 		for _, p := range points {
 			got = append(got, fmt.Sprintf("%d@%d", p.Count, p.Version))
@@ -116,8 +112,7 @@ func TestRatings(t *testing.T) {
 			t.Errorf("%d points are %v, want %v", n, got, want)
 		}
 	}
-	last, err := c.Ratings(bg, "tebes-4", b.ID, 1, 10)
-	check(t, err)
+	last := kit.Get[[]RatingPoint](t)(c.Ratings(bg, "tebes-4", b.ID, 1, 10))
 	if len(last) != 5 || last[0].Version != 2 {
 		t.Errorf("the points of one version are %+v", last)
 	}
@@ -131,49 +126,46 @@ func TestForfeits(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "ada", false)
-	check(t, err)
+	kit.Must(t, err)
 	v, other := c.live(p.ID, "mine"), c.ids("@random")[0]
 	c.finished("tebes-4", v.ID, other)
 	m, seed := c.begun("tebes-4", v.ID, other)
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), playFaulty(t, m, seed))
-	check(t, err)
+	kit.Must(t, err)
 	list, err := c.Forfeits(bg, v.BotID, 3)
-	check(t, err)
+	kit.Must(t, err)
 	if len(list) != 3 || list[0].Match != m.ID || list[0].Version != 1 || list[0].Played != "tebes" || list[0].Ladder != "tebes-4" || list[0].Code == "" {
 		t.Fatalf("the games are %+v", list)
 	}
 	for _, f := range list {
-		g, err := c.Game(bg, f.Game)
-		check(t, err)
+		g := kit.Get[ladder.Game](t)(c.Game(bg, f.Game))
 		if s := g.Seats[f.Seat]; s.Slot != 0 || s.Fault != f.Code {
 			t.Errorf("game %d has %+v", f.Game, g.Seats)
 		}
 	}
 	random, err := c.BotByID(bg, c.botID(other))
-	check(t, err)
+	kit.Must(t, err)
 	if list, err := c.Forfeits(bg, random.ID, 3); err != nil || len(list) != 0 {
 		t.Errorf("@random has %v, %v", list, err)
 	}
 	wantSound(t, c.Store)
 	_, err = c.writer.Exec("UPDATE match_slots SET faulty = 1 - faulty WHERE match_id = ?", m.ID)
-	check(t, err)
+	kit.Must(t, err)
 	found, err := c.Verify(bg, nil)
-	check(t, err)
+	kit.Must(t, err)
 	if len(found) != 2 {
 		t.Errorf("verify finds %v", found)
 	}
 }
 
 func (c *competition) botID(version int64) int64 {
-	v, err := c.Version(bg, version)
-	check(c.tb, err)
+	v := kit.Get[ladder.Version](c.tb)(c.Version(bg, version))
 	return v.BotID
 }
 
 // playFaulty plays a match whose first bot answers with illegal moves.
 func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
-	v, err := m.Variant()
-	check(t, err)
+	v := kit.Get[rules.Variant](t)(m.Variant())
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
 		serve := func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }
@@ -191,7 +183,7 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.G
 		out = append(out, g)
 		return nil
 	}
-	check(t, rm.Play(bg))
+	kit.Must(t, rm.Play(bg))
 	return out
 }
 
@@ -201,8 +193,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	for _, name := range []string{"ada", "adam"} {
-		p, err := c.AddPerson(bg, name, false)
-		check(t, err)
+		p := kit.Get[ladder.Person](t)(c.AddPerson(bg, name, false))
 		c.live(p.ID, "x-"+name)
 		c.submitted(p.ID, "madam-"+name)
 	}
@@ -221,8 +212,7 @@ func TestNames(t *testing.T) {
 	} {
 		var got []string
 		for before := int64(0); ; {
-			page, err := c.ListBots(bg, x.f, before, 1)
-			check(t, err)
+			page := kit.Get[[]ListedBot](t)(c.ListBots(bg, x.f, before, 1))
 			if len(page) == 0 {
 				break
 			}
@@ -236,7 +226,7 @@ func TestNames(t *testing.T) {
 		"ADA": "[madam-ada madam-adam] [ada adam]", "x-": "[x-ada x-adam] []", "m": "[madam-ada madam-adam] [adam]", "": "[] []", "%": "[] []", "\x00": "[] []",
 	} {
 		bots, people, err := c.Names(bg, text, 2)
-		check(t, err)
+		kit.Must(t, err)
 		if got := fmt.Sprint(bots, people); got != want {
 			t.Errorf("%q finds %s, want %s", text, got, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 )
@@ -16,35 +17,35 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	text, tok, err := c.AddToken(bg, p.ID, "laptop", ladder.ScopeSubmit, time.Time{})
-	check(t, err)
+	kit.Must(t, err)
 	who, got, err := c.Authenticate(bg, text)
-	check(t, err)
+	kit.Must(t, err)
 	if who != p || got.ID != tok.ID || got.Scope != ladder.ScopeSubmit || got.Used.IsZero() {
 		t.Errorf("%s is %+v with %+v", text, who, got)
 	}
 	list, err := c.Tokens(bg, p.ID)
-	check(t, err)
+	kit.Must(t, err)
 	used := list[0].Used
 	if used.IsZero() {
 		t.Error("the use is not noted")
 	}
 	_, _, err = c.Authenticate(bg, text)
-	check(t, err)
+	kit.Must(t, err)
 	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.Equal(used) {
 		t.Error("a use within the minute is noted again")
 	}
 	c.clock.skip(time.Hour)
 	_, _, err = c.Authenticate(bg, text)
-	check(t, err)
+	kit.Must(t, err)
 	if list, _ := c.Tokens(bg, p.ID); !list[0].Used.After(used) {
 		t.Error("a use an hour later is not noted")
 	}
 	// Nothing that is kept is the token.
 	for _, table := range []string{"tokens", "people", "invites"} {
 		rows, err := c.readers.Query("SELECT * FROM " + table)
-		check(t, err)
+		kit.Must(t, err)
 		columns, _ := rows.Columns()
 		for rows.Next() {
 			values := make([]any, len(columns))
@@ -52,14 +53,14 @@ func TestTokens(t *testing.T) {
 			for i := range values {
 				to[i] = &values[i]
 			}
-			check(t, rows.Scan(to...))
+			kit.Must(t, rows.Scan(to...))
 			for i, v := range values {
 				if s, ok := v.(string); ok && strings.Contains(s, text[len(tokenPrefix)+publicLength:]) {
 					t.Errorf("%s.%s has the secret", table, columns[i])
 				}
 			}
 		}
-		check(t, rows.Err())
+		kit.Must(t, rows.Err())
 		rows.Close()
 	}
 }
@@ -68,13 +69,13 @@ func TestTokensRefused(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	other, err := c.AddPerson(bg, "berta", false)
-	check(t, err)
+	kit.Must(t, err)
 	good, tok, err := c.AddToken(bg, p.ID, "", ladder.ScopeAll, time.Time{})
-	check(t, err)
+	kit.Must(t, err)
 	short, _, err := c.AddToken(bg, p.ID, "", ladder.ScopeRead, c.clock.now().Add(time.Hour))
-	check(t, err)
+	kit.Must(t, err)
 	if _, _, err := c.Authenticate(bg, short); err != nil {
 		t.Error(err)
 	}
@@ -102,10 +103,10 @@ func TestTokensRefused(t *testing.T) {
 	if _, _, err := c.Authenticate(bg, good); err != nil {
 		t.Error(err)
 	}
-	check(t, c.BlockPerson(bg, p.ID, true))
+	kit.Must(t, c.BlockPerson(bg, p.ID, true))
 	refuse("blocked", good, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
-	check(t, c.BlockPerson(bg, p.ID, false))
-	check(t, c.RevokeToken(bg, p.ID, tok.ID))
+	kit.Must(t, c.BlockPerson(bg, p.ID, false))
+	kit.Must(t, c.RevokeToken(bg, p.ID, tok.ID))
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: timba login takes a new one")
 	_, _, err = c.AddToken(bg, p.ID, "", "root", time.Time{})
 	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
@@ -114,7 +115,7 @@ func TestTokensRefused(t *testing.T) {
 		wantError(t, err, ladder.Invalid, fmt.Sprintf("token: label cannot be %q: try one line of at most 80 bytes of visible characters", label))
 	}
 	_, _, err = c.AddToken(bg, p.ID, "mi portátil 日本 عربي", ladder.ScopeAll, time.Time{})
-	check(t, err)
+	kit.Must(t, err)
 	_, _, err = c.AddToken(bg, 99, "", ladder.ScopeAll, time.Time{})
 	wantError(t, err, ladder.NotFound, "person 99 does not exist")
 }
@@ -124,7 +125,7 @@ func TestRegister(t *testing.T) {
 	t.Parallel()
 	c := openStore(t, t.TempDir())
 	code, _, err := c.AddInvite(bg, 0, "", time.Time{})
-	check(t, err)
+	kit.Must(t, err)
 	names := []string{"anna", "berta", "carla", "dora"}
 	errs := make([]error, len(names))
 	var group sync.WaitGroup
@@ -147,7 +148,7 @@ func TestRegister(t *testing.T) {
 		t.Errorf("there are %d people", len(list))
 	}
 	bound, _, err := c.AddInvite(bg, 0, "emma", c.clock.now().Add(time.Hour))
-	check(t, err)
+	kit.Must(t, err)
 	_, _, err = c.Register(bg, bound, "frida", false)
 	wantError(t, err, ladder.Forbidden, `the invite is not for "frida": register as emma`)
 	_, _, err = c.Register(bg, "", "frida", false)
@@ -155,18 +156,18 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.Register(bg, bound+"x", "emma", true)
 	wantError(t, err, ladder.Unauthorized, "the invite is not valid: ask the operator for a new one: timba admin invite")
 	emma, token, err := c.Register(bg, bound, "emma", false)
-	check(t, err)
+	kit.Must(t, err)
 	if who, _, err := c.Authenticate(bg, token); err != nil || who.ID != emma.ID {
 		t.Errorf("her token is %+v's, %v", who, err)
 	}
 	_, _, err = c.Register(bg, "", "frida", true)
-	check(t, err)
+	kit.Must(t, err)
 	_, _, err = c.Register(bg, "", "frida", true)
 	wantError(t, err, ladder.Conflict, `person "frida" exists: choose another name`)
 	_, _, err = c.Register(bg, "", "Frida!", true)
 	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
 	late, _, err := c.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
-	check(t, err)
+	kit.Must(t, err)
 	c.clock.skip(time.Hour)
 	_, _, err = c.Register(bg, late, "gerda", false)
 	wantError(t, err, ladder.Unauthorized, "the invite has expired: ask the operator for a new one: timba admin invite")
@@ -177,11 +178,11 @@ func TestVersionStages(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	q, err := c.AddPerson(bg, "berta", false)
-	check(t, err)
+	kit.Must(t, err)
 	v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, lots)
-	check(t, err)
+	kit.Must(t, err)
 	if v.State != ladder.Queued || v.Number != 1 || v.Bot != "anna-bot" {
 		t.Errorf("got %+v", v)
 	}
@@ -195,29 +196,29 @@ func TestVersionStages(t *testing.T) {
 	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
 	wantError(t, c.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
-	check(t, c.BeginStage(bg, v.ID, "unpack"))
-	check(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: "3 files"}))
-	check(t, c.SetState(bg, v.ID, ladder.Building))
-	check(t, c.BeginStage(bg, v.ID, "build"))
+	kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
+	kit.Must(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Log: "3 files\n", Summary: "3 files"}))
+	kit.Must(t, c.SetState(bg, v.ID, ladder.Building))
+	kit.Must(t, c.BeginStage(bg, v.ID, "build"))
 	pending, err := c.Pending(bg)
-	check(t, err)
+	kit.Must(t, err)
 	if len(pending) != 1 || pending[0].State != ladder.Building {
 		t.Errorf("pending are %+v", pending)
 	}
 	stages, err := c.Stages(bg, v.ID)
-	check(t, err)
+	kit.Must(t, err)
 	if len(stages) != 2 || stages[0].Log != "3 files\n" || !stages[0].OK || stages[0].Ended.IsZero() || !stages[1].Ended.IsZero() {
 		t.Errorf("stages are %+v", stages)
 	}
-	check(t, c.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
+	kit.Must(t, c.SetState(bg, v.ID, ladder.Queued)) // the server was restarted
 	if stages, _ := c.Stages(bg, v.ID); len(stages) != 0 {
 		t.Errorf("stages are %+v", stages)
 	}
 	wantError(t, c.EndStage(bg, v.ID, ladder.Stage{Name: "check"}), ladder.NotFound, fmt.Sprintf(`version %d: stage "check" does not exist: begin it first`, v.ID))
-	check(t, c.Fail(bg, v.ID, "it does not start"))
+	kit.Must(t, c.Fail(bg, v.ID, "it does not start"))
 	wantError(t, c.Fail(bg, v.ID, "again"), ladder.Conflict, "version 1 of anna-bot is failed already")
 	messages, err := c.Messages(bg, p.ID, 0, 10)
-	check(t, err)
+	kit.Must(t, err)
 	if len(messages) != 1 || messages[0].Text != "version 1 of anna-bot failed: it does not start" || messages[0].Version != v.ID {
 		t.Errorf("messages are %+v", messages)
 	}
@@ -228,29 +229,29 @@ func TestLimitsOfAPerson(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	few := ladder.Limits{Bots: 2, Versions: 3}
 	n := 0
 	add := func(name string) error {
 		n++
 		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: bundleOf(n)}, few)
 		if err == nil {
-			check(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
-			check(t, c.Promote(bg, v.ID))
+			kit.Must(t, c.SetBuilt(bg, v.ID, Built{Hash: bundleOf(2)}))
+			kit.Must(t, c.Promote(bg, v.ID))
 		}
 		return err
 	}
-	check(t, add("one"))
-	check(t, add("two"))
+	kit.Must(t, add("one"))
+	kit.Must(t, add("two"))
 	wantError(t, add("three"), ladder.Conflict, `2 bots are the limit, and "three" would be one more: submit a new version of one of them`)
-	check(t, add("two"))
+	kit.Must(t, add("two"))
 	err = add("one")
 	wantError(t, err, ladder.TooMany, "3 versions within a day are the limit: try again in 24 h")
 	if e := new(ladder.Error); !errors.As(err, &e) || e.Retry < 23*time.Hour || e.Retry > 24*time.Hour {
 		t.Errorf("try again after %s, want a day at most", e.Retry)
 	}
 	c.clock.skip(25 * time.Hour)
-	check(t, add("one"))
+	kit.Must(t, add("one"))
 }
 
 // What a blocked person's bots play ends; it goes on when they are let in again.
@@ -258,21 +259,20 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	v := c.live(p.ID, "anna-bot")
 	m, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, c.ids("@first")[0]}})
-	check(t, err)
+	kit.Must(t, err)
 	active := func() int {
-		list, err := c.Standings(bg, "tebes-4")
-		check(t, err)
+		list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
 		return len(list)
 	}
 	before := active()
-	check(t, c.BlockPerson(bg, p.ID, true))
+	kit.Must(t, c.BlockPerson(bg, p.ID, true))
 	if m, _ := c.Match(bg, m.ID); m.State != ladder.Dropped || active() != before-1 {
 		t.Errorf("the match is %s, %d play", m.State, active())
 	}
-	check(t, c.BlockPerson(bg, p.ID, false))
+	kit.Must(t, c.BlockPerson(bg, p.ID, false))
 	if active() != before {
 		t.Errorf("%d play, not %d", active(), before)
 	}
@@ -282,8 +282,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 func TestUnratedMatches(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 	l := testLadders(t)[0]
 	ids := c.ids("@random", "@first")
 	ask := func(change func(*NewMatch)) error {
@@ -303,11 +302,10 @@ func TestUnratedMatches(t *testing.T) {
 	if n := count(t, c, "matches"); n != 0 {
 		t.Errorf("%d refused matches are there", n)
 	}
-	check(t, ask(func(*NewMatch) {}))
-	check(t, ask(func(*NewMatch) {}))
+	kit.Must(t, ask(func(*NewMatch) {}))
+	kit.Must(t, ask(func(*NewMatch) {}))
 	wantError(t, ask(func(*NewMatch) {}), ladder.Conflict, "2 unrated matches at a time are the limit: wait until one is over, or cancel one: timba matches cancel ID")
-	waiting, err := c.Waiting(bg, 10)
-	check(t, err)
+	waiting := kit.Get[[]ladder.Match](t)(c.Waiting(bg, 10))
 	if len(waiting) != 2 || waiting[0].Rated || waiting[0].AskedBy != p.ID || waiting[0].Ladder != "" {
 		t.Errorf("waiting are %+v", waiting)
 	}

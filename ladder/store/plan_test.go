@@ -16,12 +16,10 @@ var generated = regexp.MustCompile("(?s)const \\w+ = `-- name: (\\w+) :\\w+\n(.*
 
 // statements returns the queries as they are generated, by name.
 func statements(t *testing.T) map[string]string {
-	files, err := filepath.Glob("queries/*.sql.go")
-	check(t, err)
+	files := kit.Get[[]string](t)(filepath.Glob("queries/*.sql.go"))
 	out := map[string]string{}
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		check(t, err)
+		text := kit.Get[[]byte](t)(os.ReadFile(f))
 		for _, m := range generated.FindAllStringSubmatch(string(text), -1) {
 			out[m[1]] = m[2]
 		}
@@ -87,9 +85,9 @@ func plan(t *testing.T, c *competition, sql string) (lines []string) {
 	for rows.Next() {
 		var id, parent, unused int
 		var detail string
-		check(t, rows.Scan(&id, &parent, &unused, &detail))
+		kit.Must(t, rows.Scan(&id, &parent, &unused, &detail))
 		lines = append(lines, detail)
 	}
-	check(t, rows.Err())
+	kit.Must(t, rows.Err())
 	return lines
 }

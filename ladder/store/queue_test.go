@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -16,7 +17,7 @@ func (c *competition) waits(person ladder.Person, n int) (names []string) {
 	for i := range n {
 		name := fmt.Sprint(person.Name, i)
 		_, err := c.AddVersion(bg, person.ID, NewVersion{Bot: name, Bundle: keepUpload(c.tb, c.Dir(), name)}, lots)
-		check(c.tb, err)
+		kit.Must(c.tb, err)
 		names = append(names, name)
 	}
 	return names
@@ -25,8 +26,7 @@ func (c *competition) waits(person ladder.Person, n int) (names []string) {
 func (c *competition) people(names ...string) (people []ladder.Person) {
 	c.tb.Helper()
 	for _, name := range names {
-		p, err := c.AddPerson(bg, name, false)
-		check(c.tb, err)
+		p := kit.Get[ladder.Person](c.tb)(c.AddPerson(bg, name, false))
 		people = append(people, p)
 	}
 	return people
@@ -42,8 +42,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 	c.waits(p[1], 2)
 	var order []string
 	for {
-		pending, err := c.Pending(bg)
-		check(t, err)
+		pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
 		if len(pending) == 0 {
 			break
 		}
@@ -53,12 +52,12 @@ func TestOwnersTakeTurns(t *testing.T) {
 			}
 		}
 		v := pending[0]
-		check(t, c.SetState(bg, v.ID, ladder.Queued)) // its turn
-		check(t, c.BeginStage(bg, v.ID, "unpack"))
+		kit.Must(t, c.SetState(bg, v.ID, ladder.Queued)) // its turn
+		kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
 		if place, err := c.Place(bg, v.ID); err != nil || place != 0 {
 			t.Errorf("%s is begun, and has place %d; %v", v.Bot, place, err)
 		}
-		check(t, c.Fail(bg, v.ID, "no"))
+		kit.Must(t, c.Fail(bg, v.ID, "no"))
 		if order = append(order, v.Bot); len(order) == 2 {
 			c.waits(p[2], 2)
 		}
@@ -76,7 +75,7 @@ func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	p := c.people("anna")[0]
 	c.waits(p, 1)
 	for _, blocked := range []bool{true, false} {
-		check(t, c.BlockPerson(bg, p.ID, blocked))
+		kit.Must(t, c.BlockPerson(bg, p.ID, blocked))
 		if pending, err := c.Pending(bg); err != nil || (len(pending) == 0) != blocked {
 			t.Errorf("blocked %v: %d wait; %v", blocked, len(pending), err)
 		}
@@ -88,14 +87,13 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	c.waits(c.people("anna")[0], 2)
-	pending, err := c.Pending(bg)
-	check(t, err)
-	check(t, c.Cancel(bg, pending[0].ID))
+	pending := kit.Get[[]ladder.Version](t)(c.Pending(bg))
+	kit.Must(t, c.Cancel(bg, pending[0].ID))
 	wantError(t, c.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
 	if v, err := c.Version(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason != "cancelled by its owner" {
 		t.Errorf("%+v, %v", v, err)
 	}
-	check(t, c.BeginStage(bg, pending[1].ID, "unpack"))
+	kit.Must(t, c.BeginStage(bg, pending[1].ID, "unpack"))
 	wantError(t, c.Cancel(bg, pending[1].ID), ladder.Conflict, "version 1 of anna1 has been begun: wait for its end")
 }
 
@@ -107,8 +105,7 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 	p := c.people("anna")[0]
 	left := func(want ...string) {
 		t.Helper()
-		entries, err := os.ReadDir(c.Dir().Bundles())
-		check(t, err)
+		entries := kit.Get[[]os.DirEntry](t)(os.ReadDir(c.Dir().Bundles()))
 		var got []string
 		for _, e := range entries {
 			got = append(got, e.Name())
@@ -121,19 +118,18 @@ func TestUploadsThatNobodyNeeds(t *testing.T) {
 	shared := keepUpload(t, c.Dir(), "shared")
 	var ids []int64
 	for _, name := range []string{"one", "two"} {
-		v, err := c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots)
-		check(t, err)
+		v := kit.Get[ladder.Version](t)(c.AddVersion(bg, p.ID, NewVersion{Bot: name, Bundle: shared}, lots))
 		ids = append(ids, v.ID)
 	}
-	check(t, c.Fail(bg, ids[0], "unpack: no"))
+	kit.Must(t, c.Fail(bg, ids[0], "unpack: no"))
 	left(shared) // the other one needs it
-	check(t, c.Fail(bg, ids[1], "unpack: no"))
+	kit.Must(t, c.Fail(bg, ids[1], "unpack: no"))
 	left()
 	built := c.submitted(p.ID, "built")
-	check(t, c.Fail(bg, built.ID, "trial: no"))
+	kit.Must(t, c.Fail(bg, built.ID, "trial: no"))
 	left(built.Bundle)
 	keepUpload(t, c.Dir(), "orphan")
-	check(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))
+	kit.Must(t, os.WriteFile(c.Dir().Bundles()+"/notes.txt", nil, 0o600))
 	if n, err := c.SweepUploads(bg); err != nil || n != 1 {
 		t.Errorf("%d are swept, want 1; %v", n, err)
 	}

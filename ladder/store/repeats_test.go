@@ -1,14 +1,18 @@
 package store
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
 
 // ratingOf returns what matches have moved of a version.
 func (c *competition) ratingOf(name string, version int64) (elo, uncertainty float64, matches, games int64) {
 	c.tb.Helper()
 	l, err := c.read.LadderByName(bg, name)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	e, err := c.read.Entry(bg, l.ID, version)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	return e.Elo, e.Uncertainty, e.Matches, e.Games
 }
 
@@ -16,7 +20,7 @@ func (c *competition) ratingOf(name string, version int64) (elo, uncertainty flo
 func (c *competition) deterministic() (versions [2]int64) {
 	c.tb.Helper()
 	p, err := c.AddPerson(bg, "dora", false)
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	for i, name := range []string{"plays-first", "plays-last"} {
 		versions[i] = c.live(p.ID, name).ID
 	}
@@ -36,7 +40,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 	}
 	elo, uncertainty, _, _ := c.ratingOf("tebes-4", v[0])
 	pairs, err := c.read.AllPairs(bg, 1)
-	check(t, err)
+	kit.Must(t, err)
 	for i, versions := range [][2]int64{{v[0], v[1]}, {v[1], v[0]}, {v[0], v[1]}} {
 		m, changes := c.finished("tebes-4", versions[0], versions[1])
 		for _, change := range changes {
@@ -50,7 +54,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 		}
 	}
 	again, err := c.read.AllPairs(bg, 1)
-	check(t, err)
+	kit.Must(t, err)
 	want := pairs[0]
 	want.Matches, want.Wins, want.Losses = 4, 4*want.Wins, 4*want.Losses // games count, deals do not
 	if len(again) != 1 || again[0] != want {
@@ -68,7 +72,7 @@ func TestRepeatsMoveNothing(t *testing.T) {
 		}
 	}
 	history, err := c.History(bg, "tebes-4", v[0], 0)
-	check(t, err)
+	kit.Must(t, err)
 	if len(history) != 4 || history[0].Deals != 1 || history[3].Deals != 0 {
 		t.Errorf("the history is %+v", history)
 	}
@@ -84,7 +88,7 @@ func TestBoutsOfRepeats(t *testing.T) {
 		c.finished("tebes-4", v[0], v[1])
 	}
 	_, bouts, _, err := c.Bouts(bg, "tebes-4", []int{0, 1})
-	check(t, err)
+	kit.Must(t, err)
 	if len(bouts) != 2 || bouts[0].Deals != 1 || bouts[1].Deals != 0 || bouts[1].Score != 0 {
 		t.Errorf("the bouts are %+v", bouts)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 )
@@ -23,24 +24,22 @@ func (c *competition) ratings() (out []string) {
 		"SELECT 'change ' || match_id || ' ' || slot || ' ' || elo_before || ' ' || elo_after || ' ' || k || ' ' || expected FROM changes ORDER BY match_id, slot",
 	} {
 		rows, err := c.readers.Query(query)
-		check(c.tb, err)
+		kit.Must(c.tb, err)
 		for rows.Next() {
 			var line string
-			check(c.tb, rows.Scan(&line))
+			kit.Must(c.tb, rows.Scan(&line))
 			out = append(out, line)
 		}
-		check(c.tb, errors.Join(rows.Err(), rows.Close()))
+		kit.Must(c.tb, errors.Join(rows.Err(), rows.Close()))
 	}
 	return out
 }
 
 func (c *competition) rerateAll(dry bool) (out []Rerated) {
 	c.tb.Helper()
-	ladders, err := c.Ladders(bg)
-	check(c.tb, err)
+	ladders := kit.Get[[]LadderInfo](c.tb)(c.Ladders(bg))
 	for _, l := range ladders {
-		r, err := c.Rerate(bg, l.Name, dry, nil)
-		check(c.tb, err)
+		r := kit.Get[Rerated](c.tb)(c.Rerate(bg, l.Name, dry, nil))
 		out = append(out, r)
 	}
 	return out
@@ -94,8 +93,7 @@ func TestRerate(t *testing.T) {
 	// Matches go on by the new formula, and new versions come by it.
 	ids := c.ids("@random", "@first")
 	c.finished("tebes-4", ids...)
-	p, err := c.AddPerson(bg, "carla", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "carla", false))
 	v := c.live(p.ID, "carla-bot")
 	c.finished("tebes-4", ids[0], v.ID)
 	wantSound(t, c.Store)
@@ -129,7 +127,7 @@ func TestRerateErrors(t *testing.T) {
 		t.Errorf("a stop is %v", err)
 	}
 	_, err = c.writer.Exec("DELETE FROM game_seats WHERE game_id = 1")
-	check(t, err)
+	kit.Must(t, err)
 	if _, err := c.Rerate(bg, "tebes-4", false, nil); ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("a match without seats is %v", err)
 	}
@@ -147,10 +145,10 @@ func TestExclusive(t *testing.T) {
 	if ladder.CodeOf(err) != ladder.Unavailable {
 		t.Errorf("beside a server it says %v", err)
 	}
-	check(t, c.Close())
+	kit.Must(t, c.Close())
 	s, err := Open(dir, Options{Exclusive: true})
-	check(t, err)
-	check(t, s.Close())
+	kit.Must(t, err)
+	kit.Must(t, s.Close())
 	if _, err := Open(t.TempDir(), Options{Exclusive: true}); ladder.CodeOf(err) != ladder.NotFound {
 		t.Errorf("an empty directory is %v", err)
 	}

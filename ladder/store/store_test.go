@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -21,8 +22,7 @@ import (
 func TestFinishKeepsAll(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 	c.live(p.ID, "anna-bot")
 	ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 	for name, versions := range map[string][]int64{"tebes-4": ids[:2], "brisca-4-teams": ids, "tute-4": ids} {
@@ -30,12 +30,10 @@ func TestFinishKeepsAll(t *testing.T) {
 		played := playMatch(t, m, seed)
 		played[0].Logs[1] = []byte("thinking\n")
 		slices.Reverse(played) // any order will do
-		changes, err := c.Finish(bg, m.ID, c.last(m.ID), played)
-		check(t, err)
+		changes := kit.Get[[]ladder.Change](t)(c.Finish(bg, m.ID, c.last(m.ID), played))
 		slices.Reverse(played)
 
-		m, err = c.Match(bg, m.ID)
-		check(t, err)
+		m = kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
 		if m.State != ladder.Finished || m.Order != 1 || !slices.Equal(m.Versions, versions) || m.Ladder != name || !m.Rated {
 			t.Errorf("%s: the match is %+v", name, m)
 		}
@@ -45,21 +43,17 @@ func TestFinishKeepsAll(t *testing.T) {
 		if diff := cmp.Diff(changes, m.Changes); diff != "" || len(changes) != len(versions) {
 			t.Errorf("%s: changes: %s", name, diff)
 		}
-		variant, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
-		check(t, err)
-		games, err := c.Games(bg, m.ID)
-		check(t, err)
+		variant := kit.Get[rules.Variant](t)(ladder.Ladder{Game: m.Game, Options: m.Options}.Variant())
+		games := kit.Get[[]ladder.Game](t)(c.Games(bg, m.ID))
 		if len(games) != len(played) {
 			t.Fatalf("%s: there are %d games, not %d", name, len(games), len(played))
 		}
 		for i, g := range games {
-			replay, err := c.Replay(bg, g.ID)
-			check(t, err)
+			replay := kit.Get[[]byte](t)(c.Replay(bg, g.ID))
 			if string(replay) != string(played[i].Encode()) {
 				t.Errorf("%s: the replay of game %d differs", name, i)
 			}
-			one, err := c.Game(bg, g.ID)
-			check(t, err)
+			one := kit.Get[ladder.Game](t)(c.Game(bg, g.ID))
 			if diff := cmp.Diff(g, one); diff != "" {
 				t.Errorf("%s: game %d: %s", name, i, diff)
 			}
@@ -70,10 +64,8 @@ func TestFinishKeepsAll(t *testing.T) {
 				t.Errorf("%s: game %d: %s", name, i, diff)
 			}
 		}
-		log, err := c.Log(bg, games[0].ID, 1)
-		check(t, err)
-		none, err := c.Log(bg, games[0].ID, 0)
-		check(t, err)
+		log := kit.Get[[]byte](t)(c.Log(bg, games[0].ID, 1))
+		none := kit.Get[[]byte](t)(c.Log(bg, games[0].ID, 0))
 		if string(log) != "thinking\n" || none != nil {
 			t.Errorf("%s: logs are %q and %q", name, log, none)
 		}
@@ -89,7 +81,7 @@ func TestFinishRefuses(t *testing.T) {
 	m, stale := c.begun("tebes-4", ids...)
 	old := playMatch(t, m, stale)
 	_, err := c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
-	check(t, err)
+	kit.Must(t, err)
 	seed := c.attempt(m)
 	played := playMatch(t, m, seed)
 	for _, x := range []struct {
@@ -127,7 +119,7 @@ func TestFinishRefuses(t *testing.T) {
 		t.Errorf("%d rows were kept", n)
 	}
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
-	check(t, err)
+	kit.Must(t, err)
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), played)
 	wantError(t, err, ladder.Conflict, "match 1 is finished, not running")
 	_, err = c.Finish(bg, 77, c.last(77), played)
@@ -147,7 +139,7 @@ func one(i int, change func(*referee.Game)) func([]*referee.Game) []*referee.Gam
 
 func count(t *testing.T, c *competition, table string) (n int) {
 	t.Helper()
-	check(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+	kit.Must(t, c.readers.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 	return n
 }
 
@@ -167,8 +159,7 @@ func TestFinishConcurrently(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := newCompetition(t)
 		defer c.Close()
-		p, err := c.AddPerson(bg, "anna", false)
-		check(t, err)
+		p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 		c.live(p.ID, "anna-bot")
 		ids := c.ids("@random", "@first", "@greedy", "anna-bot")
 		var jobs []func() error
@@ -177,9 +168,9 @@ func TestFinishConcurrently(t *testing.T) {
 			x := rapid.SampledFrom(pool[l.Name]).Draw(rt, "played")
 			versions := rapid.Permutation(ids).Draw(rt, "versions")[:l.Bots]
 			m, err := c.AddMatch(bg, NewMatch{Ladder: l.Name, Versions: versions})
-			check(t, err)
+			kit.Must(t, err)
 			_, err = c.BeginAttempt(bg, m.ID, referee.Commitment(x.seed), referee.Hex(x.seed))
-			check(t, err)
+			kit.Must(t, err)
 			jobs = append(jobs, func() error { _, err := c.Finish(bg, m.ID, c.last(m.ID), x.games); return err })
 		}
 		matches := len(jobs)
@@ -191,12 +182,11 @@ func TestFinishConcurrently(t *testing.T) {
 		for _, job := range jobs {
 			group.Go(job)
 		}
-		check(t, group.Wait())
+		kit.Must(t, group.Wait())
 		wantSound(t, c.Store)
 		total := 0
 		for _, l := range testLadders(t) {
-			info, err := c.Ladder(bg, l.Name)
-			check(t, err)
+			info := kit.Get[LadderInfo](t)(c.Ladder(bg, l.Name))
 			total += int(info.Finished)
 		}
 		if total != matches {
@@ -227,16 +217,14 @@ func TestAttempts(t *testing.T) {
 	ids := c.ids("@random", "@first")
 	m, _ := c.begun("tebes-4", ids...)
 	for range 5 {
-		n, err := c.ReleaseRunning(bg)
-		check(t, err)
+		n := kit.Get[int](t)(c.ReleaseRunning(bg))
 		if n != 1 {
 			t.Fatalf("%d matches were released", n)
 		}
 		c.attempt(m)
 	}
 	for i := 1; i <= 3; i++ {
-		dropped, err := c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
-		check(t, err)
+		dropped := kit.Get[bool](t)(c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true))
 		if dropped != (i == 3) {
 			t.Fatalf("failure %d: dropped is %v", i, dropped)
 		}
@@ -245,7 +233,7 @@ func TestAttempts(t *testing.T) {
 		}
 	}
 	m, err := c.Match(bg, m.ID)
-	check(t, err)
+	kit.Must(t, err)
 	if m.State != ladder.Dropped || m.Reason != "the referee failed" || len(m.Attempts) != 8 || m.Finished.IsZero() {
 		t.Errorf("the match is %+v", m)
 	}
@@ -269,7 +257,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 	raw := fmt.Sprint([32]byte(seed))
 	see := func(what string, v any, err error) {
 		t.Helper()
-		check(t, err)
+		kit.Must(t, err)
 		for _, form := range []string{text(v), fmt.Sprintf("%+v", v), fmt.Sprint(v)} {
 			if strings.Contains(form, hidden) || strings.Contains(form, raw) {
 				t.Errorf("%s shows the seed", what)
@@ -297,8 +285,7 @@ func TestRunningSeedsAreSecret(t *testing.T) {
 	if _, err := c.Break(bg, m.ID, c.last(m.ID), "", false); err != nil {
 		t.Fatal(err)
 	}
-	one, err := c.Match(bg, m.ID)
-	check(t, err)
+	one := kit.Get[ladder.Match](t)(c.Match(bg, m.ID))
 	if s := one.Attempts[0].Seed; s == nil || s.String() != hidden {
 		t.Errorf("after the attempt the seed is %v", s)
 	}
@@ -313,21 +300,21 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	kit.Must(t, err)
 	v := c.live(p.ID, "anna-bot")
 	other := c.ids("@first")[0]
 	waiting, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
-	check(t, err)
+	kit.Must(t, err)
 	running, seed := c.begun("tebes-4", v.ID, other)
 	broken, _ := c.begun("tebes-4", other, v.ID)
 	next := c.live(p.ID, "anna-bot")
 	m, err := c.Match(bg, waiting.ID)
-	check(t, err)
+	kit.Must(t, err)
 	if m.State != ladder.Dropped || m.Reason != "version 1 of anna-bot plays no more" {
 		t.Errorf("the one that waited is %s: %s", m.State, m.Reason)
 	}
 	_, err = c.Finish(bg, running.ID, c.last(running.ID), playMatch(t, running, seed))
-	check(t, err)
+	kit.Must(t, err)
 	if dropped, err := c.Break(bg, broken.ID, c.last(broken.ID), "the server stopped", false); err != nil || !dropped {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
@@ -342,13 +329,11 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 func TestPredecessor(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	p, err := c.AddPerson(bg, "anna", false)
-	check(t, err)
+	p := kit.Get[ladder.Person](t)(c.AddPerson(bg, "anna", false))
 	v := c.live(p.ID, "anna-bot")
 	c.finished("tebes-4", v.ID, c.ids("@first")[0])
 	find := func(id int64) ladder.Standing {
-		places, err := c.StandingsOf(bg, v.BotID)
-		check(t, err)
+		places := kit.Get[[]ladder.Standing](t)(c.StandingsOf(bg, v.BotID))
 		for _, s := range places {
 			if s.VersionID == id && s.Ladder == "tebes-4" {
 				return s
@@ -369,8 +354,7 @@ func TestPredecessor(t *testing.T) {
 	if s := find(v.ID); s.Active || s.Rank != 0 || s.Elo != old.Elo {
 		t.Errorf("the first version then has %+v", s)
 	}
-	before, err := c.Version(bg, v.ID)
-	check(t, err)
+	before := kit.Get[ladder.Version](t)(c.Version(bg, v.ID))
 	if before.State != ladder.Resting || before.Ended.IsZero() {
 		t.Errorf("the first version is %+v", before)
 	}
@@ -384,8 +368,7 @@ func TestAnchorIsHeld(t *testing.T) {
 	for range 3 {
 		c.finished("tebes-4", ids...)
 	}
-	list, err := c.Standings(bg, "tebes-4")
-	check(t, err)
+	list := kit.Get[[]ladder.Standing](t)(c.Standings(bg, "tebes-4"))
 	i := slices.IndexFunc(list, func(s ladder.Standing) bool { return s.Bot == ladder.Anchor })
 	if list[i].Elo != 1000 || list[i].Matches != 3 || list[i].Games != 12 || list[i].Wins+list[i].Draws+list[i].Losses != 12 {
 		t.Errorf("the anchor has %+v", list[i])
@@ -401,8 +384,7 @@ func TestHistory(t *testing.T) {
 		c.finished("tebes-4", ids...)
 	}
 	for limit, want := range map[int][]int{0: {1, 2, 3, 4, 5, 6, 7}, 7: {1, 2, 3, 4, 5, 6, 7}, 4: {1, 3, 5, 7}, 3: {1, 4, 7}, 2: {3, 7}, 1: {7}} {
-		list, err := c.History(bg, "tebes-4", ids[1], limit)
-		check(t, err)
+		list := kit.Get[[]ladder.Change](t)(c.History(bg, "tebes-4", ids[1], limit))
 		var got []int
 		for _, x := range list {
 			got = append(got, x.Number)
@@ -423,7 +405,7 @@ func TestReplaysAfter(t *testing.T) {
 		ladder      string
 	}
 	read := func(cursor int64, f ReplayFilter) (out []seen) {
-		check(t, c.ReplaysAfter(bg, cursor, f, func(r Replay) error {
+		kit.Must(t, c.ReplaysAfter(bg, cursor, f, func(r Replay) error {
 			out = append(out, seen{r.Game, r.Match, r.Ladder})
 			_, err := referee.DecodeReplay(r.Data)
 			return err
@@ -438,8 +420,7 @@ func TestReplaysAfter(t *testing.T) {
 		for _, f := range []ReplayFilter{{}, {Ladder: "tebes-4"}, {Bot: "anna-bot"}, {Bot: "anna-bot", Ladder: "tebes-4"}, {Match: all[0].match}} {
 			var want []seen
 			for _, s := range all {
-				m, err := c.Match(bg, s.match)
-				check(t, err)
+				m := kit.Get[ladder.Match](t)(c.Match(bg, s.match))
 				if s.game > cursor && (f.Ladder == "" || s.ladder == f.Ladder) && (f.Bot == "" || slices.Contains(m.Bots, f.Bot)) && (f.Match == 0 || f.Match == s.match) {
 					want = append(want, s)
 				}

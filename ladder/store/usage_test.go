@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -15,12 +16,12 @@ func TestUsage(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	_, err := c.writer.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
-	check(t, err)
+	kit.Must(t, err)
 	c.clock.skip(time.Hour) // the matches are of before
 	before, err := c.Usage(bg)
-	check(t, err)
+	kit.Must(t, err)
 	info, err := os.Stat(c.Dir().Database())
-	check(t, err)
+	kit.Must(t, err)
 	var tables, matchTables, documents int64
 	for _, u := range before.Tables {
 		tables += u.Bytes
@@ -32,7 +33,7 @@ func TestUsage(t *testing.T) {
 	if tables+before.Free != info.Size() {
 		t.Errorf("the tables have %d bytes and %d are free, of %d", tables, before.Free, info.Size())
 	}
-	check(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
+	kit.Must(t, c.readers.QueryRow("SELECT sum(length(data)) FROM documents").Scan(&documents))
 	total, matches, stored := 0.0, int64(0), 0.0
 	for _, g := range before.Games {
 		n := float64(g.Matches)
@@ -54,7 +55,7 @@ func TestUsage(t *testing.T) {
 
 	c.clock.skip(3 * day)
 	would, err := c.WouldMove(bg, ladder.Storage{Keep: day})
-	check(t, err)
+	kit.Must(t, err)
 	if would.Bytes != documents || would.Matches != len(c.keptOf()) || would.Files != 1 || len(c.moved()) > 0 || len(c.archived()) > 0 {
 		t.Errorf("%+v would be moved of %d bytes; %v are", would, documents, c.moved())
 	}
@@ -62,12 +63,12 @@ func TestUsage(t *testing.T) {
 		t.Errorf("into an archive that is too small: %+v, %v", full, err)
 	}
 	done, err := c.Move(bg, ladder.Storage{Keep: day})
-	check(t, err)
+	kit.Must(t, err)
 	if done != would {
 		t.Errorf("%+v are moved, and %+v would be", done, would)
 	}
 	after, err := c.Usage(bg)
-	check(t, err)
+	kit.Must(t, err)
 	if after.Day.Matches != 0 || after.Day.Bytes != 0 || after.Week.Matches != matches {
 		t.Errorf("days later there are %+v and %+v", after.Day, after.Week)
 	}
@@ -82,8 +83,7 @@ func TestUsage(t *testing.T) {
 func TestUsageOfNothing(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	u, err := c.Usage(bg)
-	check(t, err)
+	u := kit.Get[Usage](t)(c.Usage(bg))
 	if u.Bytes == 0 || len(u.Tables) < 10 || len(u.Games) > 0 || !u.First.IsZero() || u.Week != (Growth{}) || u.At.IsZero() {
 		t.Errorf("%+v", u)
 	}

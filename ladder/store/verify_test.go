@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -16,9 +17,9 @@ import (
 func busy(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.AddPerson(bg, "anna", false)
-	check(tb, err)
+	kit.Must(tb, err)
 	berta, err := c.AddPerson(bg, "berta", false)
-	check(tb, err)
+	kit.Must(tb, err)
 	house := c.ids("@random", "@first", "@greedy")
 	a := c.live(anna.ID, "anna-bot")
 	b := c.live(berta.ID, "berta-bot")
@@ -27,19 +28,19 @@ func busy(tb testing.TB) *competition {
 	c.finished("brisca-4-teams", b.ID, house[1], house[0], a.ID)
 	m, _ := c.begun("tebes-4", a.ID, b.ID)
 	_, err = c.Break(bg, m.ID, c.last(m.ID), "the referee failed", true)
-	check(tb, err)
+	kit.Must(tb, err)
 	seed := c.attempt(m)
 	_, err = c.Finish(bg, m.ID, c.last(m.ID), playMatch(tb, m, seed))
-	check(tb, err)
+	kit.Must(tb, err)
 	a2 := c.live(anna.ID, "anna-bot")
 	c.finished("tebes-4", a2.ID, b.ID)
 	c.begun("tebes-4", house[1], b.ID) // and runs on
 	_, err = c.Bench(bg, b.ID, "too many faults")
-	check(tb, err)
+	kit.Must(tb, err)
 	c.finished("tebes-4", a2.ID, house[2])
 	u := c.unrated(anna.ID, a2.ID, a.ID)
 	_, err = c.Finish(bg, u.ID, 1, playMatch(tb, u, c.attempt(u)))
-	check(tb, err)
+	kit.Must(tb, err)
 	return c
 }
 
@@ -47,14 +48,13 @@ func (c *competition) unrated(by int64, versions ...int64) ladder.Match {
 	c.tb.Helper()
 	l := testLadders(c.tb)[0]
 	m, err := c.AddMatch(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: versions, AskedBy: by})
-	check(c.tb, err)
+	kit.Must(c.tb, err)
 	return m
 }
 
 func wantSound(tb testing.TB, s *Store) {
 	tb.Helper()
-	found, err := s.Verify(bg, nil)
-	check(tb, err)
+	found := kit.Get[[]Difference](tb)(s.Verify(bg, nil))
 	for _, d := range found {
 		tb.Errorf("verify: %s", d)
 	}
@@ -64,8 +64,7 @@ func TestVerifySound(t *testing.T) {
 	t.Parallel()
 	c := busy(t)
 	var last, total int64
-	found, err := c.Verify(bg, func(done, all int64) { last, total = done, all })
-	check(t, err)
+	found := kit.Get[[]Difference](t)(c.Verify(bg, func(done, all int64) { last, total = done, all }))
 	for _, d := range found {
 		t.Errorf("verify: %s", d)
 	}
@@ -121,8 +120,7 @@ func TestVerifyDamage(t *testing.T) {
 			if _, err := c.writer.Exec(d.sql); err != nil {
 				t.Fatal(err)
 			}
-			found, err := c.Verify(bg, nil)
-			check(t, err)
+			found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 			for _, f := range found { // for people, not as Go has it
 				if strings.ContainsAny(f.What, "{}") {
 					t.Errorf("it says %s", f)
@@ -141,18 +139,15 @@ func TestVerifyDamage(t *testing.T) {
 func TestVerifyUploads(t *testing.T) {
 	t.Parallel()
 	c := template(t)
-	hashes, err := c.Bundles(bg)
-	check(t, err)
+	hashes := kit.Get[[]string](t)(c.Bundles(bg))
 	path := filepath.Join(c.Dir().Bundles(), hashes[0])
-	check(t, os.WriteFile(path, []byte("another"), 0o600))
-	found, err := c.Verify(bg, nil)
-	check(t, err)
+	kit.Must(t, os.WriteFile(path, []byte("another"), 0o600))
+	found := kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	if len(found) != 1 || !strings.Contains(found[0].String(), "the file has the SHA-256 ") {
 		t.Errorf("found %v", found)
 	}
-	check(t, os.Remove(path))
-	found, err = c.Verify(bg, nil)
-	check(t, err)
+	kit.Must(t, os.Remove(path))
+	found = kit.Get[[]Difference](t)(c.Verify(bg, nil))
 	if want := "upload " + hashes[0] + ": it is missing"; len(found) != 1 || found[0].String() != want {
 		t.Errorf("found %v, want %s", found, want)
 	}
@@ -164,10 +159,9 @@ func TestVerifyDamagedPages(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	dir := string(c.Dir())
-	check(t, c.Close())
+	kit.Must(t, c.Close())
 	path := datadir.Dir(dir).Database()
-	whole, err := os.ReadFile(path)
-	check(t, err)
+	whole := kit.Get[[]byte](t)(os.ReadFile(path))
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 12 {
 		broken := append([]byte{}, whole...)
@@ -175,7 +169,7 @@ func TestVerifyDamagedPages(t *testing.T) {
 		for i := range 4096 {
 			broken[at+i] ^= byte(r.Uint32() | 1)
 		}
-		check(t, os.WriteFile(path, broken, 0o600))
+		kit.Must(t, os.WriteFile(path, broken, 0o600))
 		s, err := Open(dir, Options{ReadOnly: true})
 		if err != nil {
 			if ladder.CodeOf(err) != ladder.Unavailable {
@@ -187,6 +181,6 @@ func TestVerifyDamagedPages(t *testing.T) {
 		if len(found) == 0 {
 			t.Errorf("page %d: nothing is found, error %v", at/4096, err)
 		}
-		check(t, s.Close())
+		kit.Must(t, s.Close())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -11,15 +12,13 @@ import (
 // active on tebes-4.
 func (c *competition) playing(botID int64) (live, active int) {
 	c.tb.Helper()
-	versions, err := c.Versions(bg, botID)
-	check(c.tb, err)
+	versions := kit.Get[[]ladder.Version](c.tb)(c.Versions(bg, botID))
 	for _, v := range versions {
 		if v.State == ladder.Live {
 			live = v.Number
 		}
 	}
-	places, err := c.StandingsOf(bg, botID)
-	check(c.tb, err)
+	places := kit.Get[[]ladder.Standing](c.tb)(c.StandingsOf(bg, botID))
 	for _, s := range places {
 		if s.Ladder == "tebes-4" && s.Active {
 			active++
@@ -46,13 +45,13 @@ func TestWithdraw(t *testing.T) {
 	first := c.ids("@first")[0]
 	c.finished("tebes-4", v.ID, first)
 	waits, err := c.AddMatch(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, first}})
-	check(t, err)
+	kit.Must(t, err)
 	asked := c.unrated(p.ID, v.ID, first)
 	before, err := c.StandingsOf(bg, v.BotID)
-	check(t, err)
+	kit.Must(t, err)
 
-	check(t, c.Withdraw(bg, v.BotID))
-	check(t, c.Withdraw(bg, v.BotID)) // again changes nothing
+	kit.Must(t, c.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Withdraw(bg, v.BotID)) // again changes nothing
 	c.wantPlaying(v.BotID, "withdrawn", 0, 0)
 	if b, err := c.Bot(bg, "anna-bot"); err != nil || b.Withdrawn.IsZero() {
 		t.Errorf("%+v, %v", b, err)
@@ -72,11 +71,11 @@ func TestWithdraw(t *testing.T) {
 		t.Errorf("the history has %d matches; %v", len(history), err)
 	}
 
-	check(t, c.Restore(bg, v.BotID))
-	check(t, c.Restore(bg, v.BotID))
+	kit.Must(t, c.Restore(bg, v.BotID))
+	kit.Must(t, c.Restore(bg, v.BotID))
 	c.wantPlaying(v.BotID, "restored", 2, 1)
 	after, err := c.StandingsOf(bg, v.BotID)
-	check(t, err)
+	kit.Must(t, err)
 	if len(after) != len(before) || after[0].Elo != before[0].Elo || after[0].Matches != before[0].Matches {
 		t.Errorf("the places are %+v, and were %+v", after, before)
 	}
@@ -93,11 +92,11 @@ func TestWithdrawRefused(t *testing.T) {
 	v := c.live(p.ID, "anna-bot")
 	open := c.submitted(p.ID, "anna-bot")
 	wantError(t, c.Withdraw(bg, v.BotID), ladder.Conflict, `bot "anna-bot": version 2 is still on its way: wait for its end, or cancel it: timba bots cancel anna-bot`)
-	check(t, c.Fail(bg, open.ID, "no"))
+	kit.Must(t, c.Fail(bg, open.ID, "no"))
 	_, err := c.Bench(bg, v.ID, "faults")
-	check(t, err)
-	check(t, c.Withdraw(bg, v.BotID))
-	check(t, c.Restore(bg, v.BotID))
+	kit.Must(t, err)
+	kit.Must(t, c.Withdraw(bg, v.BotID))
+	kit.Must(t, c.Restore(bg, v.BotID))
 	c.wantPlaying(v.BotID, "benched and restored", 0, 0)
 	wantError(t, c.Use(bg, v.BotID, 1), ladder.Conflict, "version 1 of anna-bot was benched: submit a version without the faults")
 }
@@ -114,8 +113,8 @@ func TestUse(t *testing.T) {
 	v2 := c.live(p.ID, "anna-bot")
 	c.finished("tebes-4", v2.ID, first)
 
-	check(t, c.Use(bg, v1.BotID, 1))
-	check(t, c.Use(bg, v1.BotID, 1))
+	kit.Must(t, c.Use(bg, v1.BotID, 1))
+	kit.Must(t, c.Use(bg, v1.BotID, 1))
 	c.wantPlaying(v1.BotID, "version 1 again", 1, 1)
 	_, again := c.finished("tebes-4", v1.ID, first)
 	if again[0].Before != changes[0].After || again[0].Number != 2 {
@@ -126,14 +125,14 @@ func TestUse(t *testing.T) {
 	if third[0].Before != again[0].After {
 		t.Errorf("the next version starts at %v, want %v", third[0].Before, again[0].After)
 	}
-	check(t, c.Withdraw(bg, v1.BotID))
-	check(t, c.Use(bg, v1.BotID, 2))
+	kit.Must(t, c.Withdraw(bg, v1.BotID))
+	kit.Must(t, c.Use(bg, v1.BotID, 2))
 	c.wantPlaying(v1.BotID, "version 2 of a bot that was withdrawn", 2, 1)
 	wantSound(t, c.Store)
 
 	wantError(t, c.Use(bg, v1.BotID, 9), ladder.NotFound, `bot "anna-bot" has no version 9: timba bots anna-bot lists them`)
 	failed := c.submitted(p.ID, "anna-bot")
-	check(t, c.Fail(bg, failed.ID, "no"))
+	kit.Must(t, c.Fail(bg, failed.ID, "no"))
 	wantError(t, c.Use(bg, v1.BotID, failed.Number), ladder.Conflict, "version 4 of anna-bot has never been live: it is failed: timba bots anna-bot lists those that were")
 }
 
@@ -151,10 +150,9 @@ func TestFailedNamesAreFree(t *testing.T) {
 	}
 	fails := func(by ladder.Person, name string) ladder.Version {
 		t.Helper()
-		v, err := add(by, name)
-		check(t, err)
-		check(t, c.BeginStage(bg, v.ID, "unpack"))
-		check(t, c.Fail(bg, v.ID, "secret"))
+		v := kit.Get[ladder.Version](t)(add(by, name))
+		kit.Must(t, c.BeginStage(bg, v.ID, "unpack"))
+		kit.Must(t, c.Fail(bg, v.ID, "secret"))
 		return v
 	}
 	first := fails(p[0], "good-name")
@@ -163,7 +161,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 		t.Errorf("its owner's next version is %+v", v)
 	}
 	taken, err := add(p[1], "good-name")
-	check(t, err)
+	kit.Must(t, err)
 	if taken.Number != 1 || taken.Owner != p[1].ID {
 		t.Errorf("another's first version is %+v", taken)
 	}
@@ -176,7 +174,7 @@ func TestFailedNamesAreFree(t *testing.T) {
 	_, err = add(p[0], "good-name")
 	wantError(t, err, ladder.Conflict, `bot "good-name" is somebody else's: choose another name`)
 	_, err = add(p[0], "other")
-	check(t, err)
+	kit.Must(t, err)
 	_, err = add(p[0], "third")
 	wantError(t, err, ladder.Conflict, `1 bots are the limit, and "third" would be one more: submit a new version of one of them`)
 	wantSound(t, c.Store)

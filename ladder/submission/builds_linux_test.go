@@ -24,24 +24,16 @@ const day = 24 * time.Hour
 func (w *world) aged(hash string, age time.Duration) {
 	w.t.Helper()
 	at := w.Now().Add(-age)
-	if err := os.Chtimes(w.Dir.Bot(hash), at, at); err != nil {
-		w.t.Fatal(err)
-	}
+	kit.Must(w.t, os.Chtimes(w.Dir.Bot(hash), at, at))
 }
 
 // sweep sweeps, and wants these builds to stand after it.
 func (w *world) sweep(rules ladder.Storage, stand ...string) Swept {
 	w.t.Helper()
 	w.Config.Storage = rules
-	done, err := w.SweepBuilds(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	done := kit.Get[Swept](w.t)(w.SweepBuilds(w.t.Context()))
 	var found []string
-	entries, err := os.ReadDir(w.Dir.Bots())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	entries := kit.Get[[]os.DirEntry](w.t)(os.ReadDir(w.Dir.Bots()))
 	for _, e := range entries {
 		found = append(found, e.Name())
 	}
@@ -65,17 +57,11 @@ func TestSweepBuilds(t *testing.T) {
 	w := newWorld(t)
 	old := w.built(w.add("bot", fileTree(t, built)))
 	live := w.built(w.add("bot", fileTree(t, quick(1))))
-	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: ladder.Anchor, Label: "1", Hash: old.Bundle}}))
 	house, err := w.Store.Bot(t.Context(), ladder.Anchor)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	anchor, err := w.Store.Versions(t.Context(), house.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	was := tree(t, w.Dir.Bot(old.Hash))
 	rules := ladder.Storage{Builds: 30 * day}
 
@@ -88,13 +74,9 @@ func TestSweepBuilds(t *testing.T) {
 
 	// A match that waits needs the old version.
 	m, err := w.Store.AddMatch(t.Context(), store.NewMatch{AskedBy: w.person.ID, Game: "tebes", Options: map[string]string{"size": "4"}, Clock: w.Config.Ladders[1].Clock, Deals: 1, Versions: []int64{old.ID, anchor[0].ID}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	w.sweep(rules, old.Hash, live.Hash)
-	if err := w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, ""); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, w.Store.CancelMatch(t.Context(), m.ID, w.person.ID, ""))
 
 	// Somebody plays with it.
 	playing, over := context.WithCancel(t.Context())
@@ -110,14 +92,10 @@ func TestSweepBuilds(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	upload, err := w.Store.OpenUpload(old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	upload.Close()
 	bot, err := w.Resolve(t.Context(), old)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if diff := cmp.Diff(was, tree(t, bot.Dir)); diff != "" {
 		t.Errorf("restored it is another: %s", diff)
 	}
@@ -129,8 +107,7 @@ func TestSweepBuilds(t *testing.T) {
 func (w *world) released(hash string) {
 	w.t.Helper()
 	kit.Until(w.t, "nobody holds the build "+hash, func() bool {
-		gone, err := w.holds.unlessHeld(hash, func() error { return nil })
-		kit.Must(w.t, err)
+		gone := kit.Get[bool](w.t)(w.holds.unlessHeld(hash, func() error { return nil }))
 		return gone
 	})
 }

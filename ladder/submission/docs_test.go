@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
@@ -18,10 +19,7 @@ import (
 // docs/submitting.md, "Limits": every row says what the code does.
 func TestLimitsAreDocumented(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/submitting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/submitting.md"))
 	_, section, ok := strings.Cut(string(data), "\n## Limits\n")
 	if !ok {
 		t.Fatal("there is no such section")
@@ -88,10 +86,7 @@ func number(n int) string {
 // docs/submitting.md, "Stages": all of them, in their order, with their states.
 func TestStagesAreDocumented(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../docs/submitting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/submitting.md"))
 	rest := string(data)
 	for _, s := range (&Pipeline{}).stages() {
 		_, after, ok := strings.Cut(rest, fmt.Sprintf("\n| %s | %s |", s.name, s.state))
@@ -106,10 +101,7 @@ func TestStagesAreDocumented(t *testing.T) {
 // SPEC.md, "The manifest": what a competition wants of a name, and shows of a version.
 func TestNamesAreDocumented(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("../../SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
 	for name, ok := range map[string]bool{
 		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "a-b_c.9": true, "a--b": false, "-a": false, "a.": false, "A": false,
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
@@ -31,7 +32,7 @@ var built = map[string]string{
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -43,10 +44,7 @@ func tree(t *testing.T, dir string) map[string]string {
 			found[rel] += " " + string(data)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -65,9 +63,7 @@ func TestSharedAndRestored(t *testing.T) {
 		t.Errorf("the hash is %s, at home it is %s, %v", one.Hash, hash, err)
 	}
 	first, err := w.Resolve(t.Context(), one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	second, err := w.Resolve(t.Context(), two)
 	if err != nil || first.Dir != second.Dir || first.Name == second.Name {
 		t.Errorf("they are %+v and %+v, %v", first, second, err)
@@ -77,9 +73,7 @@ func TestSharedAndRestored(t *testing.T) {
 		t.Errorf("there are %q", want)
 	}
 	for range 2 { // deleted, and there
-		if err := os.RemoveAll(first.Dir); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.RemoveAll(first.Dir))
 		var wg sync.WaitGroup
 		for _, v := range []ladder.Version{one, two, one, two} {
 			wg.Go(func() {
@@ -100,14 +94,8 @@ func TestSharedAndRestored(t *testing.T) {
 // plays wants a bot to play a game without fault.
 func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
 	t.Helper()
-	v, err := c.Variant()
-	if err != nil {
-		t.Fatal(err)
-	}
-	random, err := program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random")
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(c.Variant())
+	random := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random"))
 	games := 0
 	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {
 		games++
@@ -127,13 +115,9 @@ func TestRestoreErrors(t *testing.T) {
 	w := newWorld(t)
 	v := w.built(w.add("one", fileTree(t, built)))
 	path, err := w.Dir.Bundle(v.Bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	packed, err := bundle.Pack(fileTree(t, map[string]string{"bot.sh": "another"}), bundle.Default)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	os.RemoveAll(w.Dir.Bot(v.Hash))
 	for name, c := range map[string]struct {
 		spoil func() error
@@ -160,13 +144,9 @@ func TestRestoreErrors(t *testing.T) {
 func TestResolveHouse(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if err := w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, w.Store.SyncHouse(t.Context(), []store.HouseBot{{Name: "@random", Label: "1", Hash: strings.Repeat("0", 64)}}))
 	b, err := w.Store.Bot(t.Context(), "@random")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	versions, err := w.Store.Versions(t.Context(), b.ID)
 	if err != nil || len(versions) != 1 {
 		t.Fatalf("%+v, %v", versions, err)
@@ -186,13 +166,8 @@ func TestOwnFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	v := w.add("one", fileTree(t, built))
-	path, err := w.Dir.Bundle(v.Bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path, path+"x"); err != nil {
-		t.Fatal(err)
-	}
+	path := kit.Get[string](t)(w.Dir.Bundle(v.Bundle))
+	kit.Must(t, os.Rename(path, path+"x"))
 	if err := w.Run(t.Context(), v.ID, referee.AnyCore); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
@@ -201,9 +176,7 @@ func TestOwnFailure(t *testing.T) {
 		t.Errorf("it is %+v\n%s", now, logs(stages))
 	}
 	w.clean()
-	if err := os.Rename(path+"x", path); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Rename(path+"x", path))
 	if now, stages := w.run(v); now.State != ladder.Live {
 		t.Errorf("it is %+v\n%s", now, logs(stages))
 	}

@@ -62,9 +62,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	for _, state := range []ladder.State{ladder.Building, ladder.Checking, ladder.Trial} {
 		server := exec.Command(os.Args[0], "server", fmt.Sprint(v.ID, " ", w.Dir))
 		server.Stderr = os.Stderr
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, server.Start())
 		over := make(chan error, 1)
 		go func() { over <- server.Wait() }()
 		awaitState(t, string(w.Dir), v.ID, state, over)
@@ -76,9 +74,7 @@ func TestKilledInEveryStage(t *testing.T) {
 		})
 	}
 	s, err := store.Open(string(w.Dir), store.Options{Server: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { s.Close() })
 	w.Store = s
 	if found, err := filepath.Glob(w.Dir.Bot("*")); err != nil || len(found) > 0 {
@@ -97,10 +93,7 @@ func TestKilledInEveryStage(t *testing.T) {
 // awaitState looks, from outside of the server, until a version has come so far.
 func awaitState(t *testing.T, dir string, id int64, state ladder.State, over <-chan error) {
 	t.Helper()
-	s, err := store.Open(dir, store.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[*store.Store](t)(store.Open(dir, store.Options{ReadOnly: true}))
 	defer s.Close()
 	awaitStateIn(t, s, id, state, over)
 }
@@ -116,10 +109,7 @@ func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.State, ov
 			t.Fatalf("it was never %s: %v", state, err)
 		case <-tick.C:
 		}
-		v, err := s.Version(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := kit.Get[ladder.Version](t)(s.Version(t.Context(), id))
 		if v.State == state {
 			return
 		}

@@ -22,9 +22,7 @@ func TestStartersGoLive(t *testing.T) {
 	}
 	for _, name := range names {
 		l, err := starters.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if missing := l.Missing(); len(missing) > 0 {
 			t.Fatalf("%s: this machine lacks %q", name, missing)
 		}
@@ -61,12 +59,7 @@ func TestStartersGoLive(t *testing.T) {
 // onlyTwoGames lets a manifest claim the games with ladders alone.
 func onlyTwoGames(t *testing.T, manifest string) {
 	t.Helper()
-	data, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile(manifest))
 	text := regexp.MustCompile(`(?m)^games = .*$`).ReplaceAll(data, []byte(`games = ["brisca", "tebes"]`))
-	if err := os.WriteFile(manifest, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(manifest, text, 0o644))
 }

@@ -28,7 +28,7 @@ var times = regexp.MustCompile(`"ms":[0-9.e-]+(,"credit":[0-9.e-]+)?`)
 func files(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -39,10 +39,7 @@ func files(t testing.TB, root string) map[string]string {
 		rel, err := filepath.Rel(root, path)
 		all[rel] = times.ReplaceAllString(string(data), `"ms":0`)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -57,10 +54,7 @@ func results(t testing.TB, tour *Tournament) Results {
 // out after three faults.
 func resumable(t testing.TB) map[string]func() *Tournament {
 	kit.Slow(t)
-	sprt, err := rating.ParseSPRT("elo0=0,elo1=200,alpha=0.2,beta=0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sprt := kit.Get[rating.SPRT](t)(rating.ParseSPRT("elo0=0,elo1=200,alpha=0.2,beta=0.2"))
 	short := variant(t, "teeko", "limit=12")
 	make := func(v rules.Variant, f Format, deals, workers int, names ...string) func() *Tournament {
 		return func() *Tournament {
@@ -123,9 +117,7 @@ func TestResumeAfterEveryGame(t *testing.T) {
 // begin begins the directory of a tournament with a plan.
 func begin(t testing.TB, tour *Tournament) {
 	t.Helper()
-	if err := tour.Dir.Begin(Plan{Game: tour.Variant.Game().Name(), Seed: referee.Hex(tour.Seed)}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, tour.Dir.Begin(Plan{Game: tour.Variant.Game().Name(), Seed: referee.Hex(tour.Seed)}))
 }
 
 // A file that was being written when the program ended does no harm and goes.
@@ -134,9 +126,7 @@ func TestResumeSweepsWhatWasBeingWritten(t *testing.T) {
 	tour.Dir = &Dir{Path: t.TempDir()}
 	begin(t, tour)
 	for _, name := range []string{".plan.json.tmp", "games/.0000-00000-0.json.tmp"} {
-		if err := os.WriteFile(filepath.Join(tour.Dir.Path, name), []byte(`{"timba":`), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(filepath.Join(tour.Dir.Path, name), []byte(`{"timba":`), 0o644))
 	}
 	play(t, tour)
 	for name := range files(t, tour.Dir.Path) {
@@ -155,11 +145,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	play(t, tour)
 	path := func(deal, rotation int) string { return tour.Dir.Replay(0, deal, rotation) }
 	read := func(path string) string {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
+		return string(kit.Get[[]byte](t)(os.ReadFile(path)))
 	}
 	good := read(path(2, 1))
 	for name, c := range map[string]struct{ text, want string }{
@@ -181,9 +167,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 		if c.text == good {
 			t.Errorf("%s: the text is the good one", name)
 		}
-		if err := os.WriteFile(path(2, 1), []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(path(2, 1), []byte(c.text), 0o644))
 		again := make()
 		again.Dir = tour.Dir
 		err := again.Play(t.Context())
@@ -194,9 +178,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	// As the error says, a game that is deleted is played again.
 	want := files(t, tour.Dir.Path)
 	want[filepath.Join("games", filepath.Base(path(2, 1)))] = times.ReplaceAllString(good, `"ms":0`)
-	if err := os.Remove(path(2, 1)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Remove(path(2, 1)))
 	again := make()
 	again.Dir = tour.Dir
 	play(t, again)
@@ -213,9 +195,7 @@ func TestDirErrors(t *testing.T) {
 		t.Error(err)
 	}
 	plan := somePlan()
-	if err := dir.Begin(plan); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, dir.Begin(plan))
 	if err := dir.Begin(plan); err == nil || !strings.Contains(err.Error(), "already has a tournament") || !strings.Contains(err.Error(), "--resume "+dir.Path) {
 		t.Error(err)
 	}
@@ -225,17 +205,13 @@ func TestDirErrors(t *testing.T) {
 	}
 	path := filepath.Join(dir.Path, "plan.json")
 	for _, text := range []string{"", "{", `{"game": 1}`, `{"unknown": 1}`, `{"seed": "77"}`} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(path, []byte(text), 0o644))
 		if _, err := dir.ReadPlan(); err == nil || !strings.HasPrefix(err.Error(), "resume: "+path+": ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(file, nil, 0o644))
 	if err := (&Dir{Path: file}).Begin(plan); err == nil || !strings.Contains(err.Error(), "name a directory that can be written to") {
 		t.Error(err)
 	}
@@ -268,10 +244,7 @@ func TestPlanTournament(t *testing.T) {
 	p.Bots[0].SHA256 = ""
 	all := programs(p)
 	all[0].Hash = "44"
-	tour, err := p.Tournament(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tour := kit.Get[*Tournament](t)(p.Tournament(all))
 	if p.Bots[0].Name != "bot0" || p.Bots[0].SHA256 != "44" || p.Bots[1].Name != "bot1" || p.Bots[1].SHA256 != "22" {
 		t.Errorf("it notes %+v", p.Bots)
 	}
@@ -366,24 +339,16 @@ func TestExtend(t *testing.T) {
 func TestReplacePlan(t *testing.T) {
 	dir := &Dir{Path: t.TempDir()}
 	plan := somePlan()
-	if err := dir.Begin(plan); err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Result([]byte("{}")); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, dir.Begin(plan))
+	kit.Must(t, dir.Result([]byte("{}")))
 	unlock, err := dir.lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	plan.Deals = 40
 	if err := dir.Replace(plan); err == nil || !strings.Contains(err.Error(), "another timba is playing") {
 		t.Errorf("while another plays: %v", err)
 	}
 	unlock()
-	if err := dir.Replace(plan); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, dir.Replace(plan))
 	got, err := dir.ReadPlan()
 	if diff := cmp.Diff(plan, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -422,10 +387,7 @@ func TestFaultsOnly(t *testing.T) {
 		for _, f := range faults {
 			replay, log := dir.Replay(0, f.Deal, f.Rotation), dir.Log(0, f.Deal, f.Rotation, f.Seat)
 			for _, path := range []string{replay, log} {
-				rel, err := filepath.Rel(dir.Path, path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rel := kit.Get[string](t)(filepath.Rel(dir.Path, path))
 				want = append(want, rel)
 			}
 			if data, _ := os.ReadFile(log); string(data) != "moody: not in the mood\n" && f.Code == "illegal" {
@@ -447,9 +409,7 @@ func TestFaultsOnly(t *testing.T) {
 func TestDirOfAnother(t *testing.T) {
 	dir := &Dir{Path: t.TempDir()}
 	unlock, err := dir.lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if _, err := dir.lock(); err == nil || !strings.Contains(err.Error(), "another timba is playing in "+dir.Path) {
 		t.Errorf("a second lock: %v", err)
 	}

@@ -49,10 +49,7 @@ func named(n int) (bots []referee.Bot) {
 func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 	t.Helper()
 	kit.Slow(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := kit.Get[string](t)(os.Executable())
 	for i, name := range names {
 		bots = append(bots, referee.Bot{
 			Name:    fmt.Sprintf("%d-%s", i, name),
@@ -70,9 +67,7 @@ var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, St
 // points of the seats, from who sits there. No process is started.
 func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots []int) ([]int, []float64)) {
 	t.Helper()
-	if err := tour.Check(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, tour.Check())
 	for round := 0; ; round++ {
 		pairings := tour.Format.round(tour, round)
 		if len(pairings) == 0 {
@@ -129,9 +124,7 @@ func favourite(_ *Match, _ int, bots []int) (ranks []int, points []float64) {
 // play plays a tournament and fails the test where that fails.
 func play(t testing.TB, tour *Tournament) {
 	t.Helper()
-	if err := tour.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, tour.Play(t.Context()))
 }
 
 // playUntil plays a tournament and calls it off after some games.

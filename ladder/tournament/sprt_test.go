@@ -6,16 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // duel returns a tournament of two bots with a sequential test.
 func duel(t testing.TB, test string, deals int) *Tournament {
 	t.Helper()
-	sprt, err := rating.ParseSPRT(test)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sprt := kit.Get[rating.SPRT](t)(rating.ParseSPRT(test))
 	return &Tournament{Variant: variant(t, "teeko", ""), Bots: named(2), Format: Single, Deals: deals, SPRT: &sprt}
 }
 

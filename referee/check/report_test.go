@@ -44,23 +44,16 @@ func TestReports(t *testing.T) {
 // read back as it was written.
 func TestReportJSON(t *testing.T) {
 	r := checked(t, []checkup{{"bad", os.Args[0], misbehave("not-ascii", nil), nil}})["bad"]
-	data, err := r.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(r.JSON())
 	var doc map[string]any
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(data, &doc))
 	for _, key := range []string{"bot", "clock", "seed", "verdict", "checks", "start_ms", "times", "seconds"} {
 		if doc[key] == nil {
 			t.Errorf("there is no %q", key)
 		}
 	}
 	var again Report
-	if err := json.Unmarshal(data, &again); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(data, &again))
 	if diff := cmp.Diff(r, &again, cmpopts.IgnoreUnexported(Failure{})); diff != "" {
 		t.Error(diff)
 	}
@@ -128,9 +121,7 @@ func TestRefusals(t *testing.T) {
 // What a program that cannot be started is told.
 func TestNotStarted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot")
-	if err := os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755))
 	r := checked(t, []checkup{{"bot", path, nil, nil}})["bot"]
 	verdict{Start, Failed, []string{"could not be started"}, "check the path"}.compare(t, r)
 }
@@ -169,10 +160,7 @@ func TestLogEnd(t *testing.T) {
 
 // The document tells every check, every status and every key of the report.
 func TestDocument(t *testing.T) {
-	data, err := os.ReadFile("../../docs/check.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/check.md"))
 	r := checked(t, []checkup{
 		{"bad", os.Args[0], misbehave("not-ascii", func(b *faults.Bot) { b.Game = 2 }), func(o *Options) { o.Games = oneGame(t, "brisca") }},
 	})["bad"]
@@ -180,10 +168,7 @@ func TestDocument(t *testing.T) {
 	for _, c := range r.Checks {
 		words = append(words, c.Name)
 	}
-	text, err := r.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := kit.Get[[]byte](t)(r.JSON())
 	for _, m := range regexp.MustCompile(`"([a-z_0-9]+)": `).FindAllStringSubmatch(string(text), -1) {
 		words = append(words, m[1])
 	}

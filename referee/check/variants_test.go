@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
@@ -16,10 +17,7 @@ import (
 // defaults come first.
 func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
-		want, err := rules.Resolve(g, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 		for _, pairs := range []bool{false, true} {
 			list := cover(g, pairs)
 			if got := list[0].Settings().String(); got != want.Settings().String() {
@@ -114,10 +112,7 @@ func TestShapeOfVariations(t *testing.T) {
 	for _, d := range variations {
 		changed := false
 		for _, line := range lines {
-			before, err := protocol.ParseReferee([]byte(line))
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := kit.Get[protocol.RefLine](t)(protocol.ParseReferee([]byte(line)))
 			found := false
 			for got := range eachLine(d.line(nil, []byte(line))) {
 				l, err := protocol.ParseReferee(got)

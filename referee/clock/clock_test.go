@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // A clock comes back from a document as it was, but for the start-up, which a
@@ -21,10 +23,7 @@ func TestMilliseconds(t *testing.T) {
 		} else {
 			c.Move = ms("move")
 		}
-		data, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := kit.Get[[]byte](t)(json.Marshal(c))
 		var got Clock
 		if err := json.Unmarshal(data, &got); err != nil || got != c {
 			t.Fatalf("%+v is written %s and read %+v, %v", c, data, got, err)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/proc"
 )
 
@@ -18,16 +19,10 @@ func TestOfProcess(t *testing.T) {
 	const loop = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
 	cmd := exec.Command("sh", "-c", "exec 3<&0; ("+loop+"); ("+loop+"echo done; read x <&3) & wait") // a shell gives what it does not wait for no input
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, cmd.Start())
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}

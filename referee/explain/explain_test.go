@@ -78,9 +78,7 @@ func TestExplain(t *testing.T) {
 			if c.fault > 0 {
 				err = func() error { return e.Fault(c.fault) }
 			}
-			if err := err(); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err())
 			kit.Golden(t, name+".txt", out.String())
 		})
 	}
@@ -108,9 +106,7 @@ func TestFaultNumbers(t *testing.T) {
 // Open reads a directory in the order of its games; its name is not a pattern.
 func TestOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*")
-	if err := os.MkdirAll(filepath.Join(dir, "games"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.MkdirAll(filepath.Join(dir, "games"), 0o755))
 	var read []string
 	open := func(path string) ([]*Game, error) {
 		read = nil
@@ -133,14 +129,9 @@ func TestOpen(t *testing.T) {
 	}
 	data := replaytest.Play(t, teeko.Game{}, nil, 2, nil).Encode()
 	for _, name := range []string{"0001-00000-0.json", "0000-00001-0.json", "0000-00000-1.json", "notes.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, "games", name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(filepath.Join(dir, "games", name), data, 0o644))
 	}
-	all, err := open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := kit.Get[[]*Game](t)(open(dir))
 	if want := []string{"0000-00000-1.json", "0000-00001-0.json", "0001-00000-0.json"}; !cmp.Equal(read, want) || all[2].Match != "0001" {
 		t.Errorf("read %q and the match %q, want %q", read, all[2].Match, want)
 	}
@@ -150,14 +141,9 @@ func TestOpen(t *testing.T) {
 	// Files of a competition have the match's seed and no log.
 	fetched := t.TempDir()
 	for _, name := range []string{"game-10.json", "game-9.json", ".cursor"} {
-		if err := os.WriteFile(filepath.Join(fetched, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(filepath.Join(fetched, name), data, 0o644))
 	}
-	all, err = open(fetched)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all = kit.Get[[]*Game](t)(open(fetched))
 	if want := []string{"game-9.json", "game-10.json"}; !cmp.Equal(read, want) || all[0].Match != all[0].Replay.Match.Seed.String()[:8] {
 		t.Errorf("read %q and the match %q, want %q", read, all[0].Match, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 )
 
@@ -82,10 +83,7 @@ func TestReasons(t *testing.T) {
 		if f.Code != c.code || f.Text != c.text {
 			t.Errorf("%+v:\n got %s: %s\nwant %s: %s", c.reason, f.Code, f.Text, c.code, c.text)
 		}
-		data, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := kit.Get[[]byte](t)(json.Marshal(f))
 		var again Fault
 		if err := json.Unmarshal(data, &again); err != nil {
 			t.Errorf("%s: %v", data, err)

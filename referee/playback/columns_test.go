@@ -35,9 +35,7 @@ func TestColumns(t *testing.T) {
 		{"teeko", nil, 5},
 	} {
 		g, err := games.Find(c.game)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		fault := &referee.Fault{Ply: 4, Code: protocol.Illegal, Text: `"7o" is not one of the listed moves, of which there are many, as this long text says`}
 		game := gameOf(t, replaytest.Play(t, g, c.options, 3, fault))
 		for i := range game.Replay.Seats {

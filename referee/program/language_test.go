@@ -5,15 +5,14 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 )
 
 func TestLanguage(t *testing.T) {
 	script := func(first string) string {
 		path := filepath.Join(t.TempDir(), "bot")
-		if err := os.WriteFile(path, []byte(first+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(path, []byte(first+"\n"), 0o755))
 		return path
 	}
 	for _, c := range []struct{ language, command, want string }{

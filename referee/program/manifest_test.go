@@ -22,9 +22,7 @@ build = ["make", "-s"]
 run = ["./bot", "--fast"]
 `})
 	m, err := ReadManifest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if m.Name != "nice" || m.Version != "2.1" || !slices.Equal(m.Games, []string{"tute", "teeko"}) ||
 		!slices.Equal(m.Build, []string{"make", "-s"}) || !slices.Equal(m.Run, []string{"./bot", "--fast"}) {
 		t.Errorf("the manifest is %+v", m)
@@ -193,10 +191,7 @@ func TestNoGames(t *testing.T) {
 // manifestSection returns the tables of SPEC.md, "The manifest": of its keys, and of its main
 // files; each row has its cells.
 func manifestSection(t *testing.T) (text string, keys, mains [][]string) {
-	data, err := os.ReadFile("../../SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
 	_, text, ok := strings.Cut(string(data), "\n## The manifest\n")
 	if !ok {
 		t.Fatal("there is no such section")

@@ -38,9 +38,7 @@ func TestNames(t *testing.T) {
 	} {
 		kit.Files(t, filepath.Join(dir, path), files)
 	}
-	if err := os.Symlink("v1", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Symlink("v1", filepath.Join(dir, "link")))
 	t.Chdir(dir)
 	for _, c := range []struct{ bots, want []string }{
 		{[]string{"v1", "other"}, []string{"mine", "other"}},

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // A program without house bots knows none.
@@ -103,9 +105,7 @@ func TestCommandHash(t *testing.T) {
 func TestNamesArePrintable(t *testing.T) {
 	for name, want := range map[string]string{"my bot": "my_bot", "señal\t": "se_al_", "a\nb": "a_b", "ok-1.2": "ok-1.2"} {
 		dir := newDir(t, "mine", map[string]string{"bot.sh": ""})
-		if err := os.Rename(dir, filepath.Join(filepath.Dir(dir), name)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.Rename(dir, filepath.Join(filepath.Dir(dir), name)))
 		if p := resolve(t, filepath.Join(filepath.Dir(dir), name)); p.Name != want {
 			t.Errorf("%q is called %q, want %q", name, p.Name, want)
 		}

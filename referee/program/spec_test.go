@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -107,14 +108,8 @@ func TestOwn(t *testing.T) {
 		{"memory=400m cmd=sh", nil, sandbox.Limit{Memory: 400 << 20, Processes: 64}},
 		{"cmd=@greedy", nil, sandbox.Limit{Memory: 500 << 20, Processes: 64}},
 	} {
-		s, err := ParseSpec(c.line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		programs, err := withHouse.ResolveSpecs(t.Context(), []Spec{s})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := kit.Get[Spec](t)(ParseSpec(c.line))
+		programs := kit.Get[[]Program](t)(withHouse.ResolveSpecs(t.Context(), []Spec{s}))
 		own := programs[0].Own
 		if diff := cmp.Diff(c.clock, own.Clock(match)); diff != "" {
 			t.Errorf("%s: its clock (-want +got)\n%s", c.line, diff)
@@ -129,10 +124,7 @@ func TestOwn(t *testing.T) {
 func TestArgs(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"timba.toml": "run = [\"sh\", \"-s\"]"})
 	resolve := func(args ...string) Program {
-		programs, err := withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: dir, Own: Own{Args: args}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		programs := kit.Get[[]Program](t)(withHouse.ResolveSpecs(t.Context(), []Spec{{Bot: dir, Own: Own{Args: args}}}))
 		return programs[0]
 	}
 	plain, with := resolve(), resolve("-c", "a b")
@@ -150,10 +142,7 @@ func TestArgs(t *testing.T) {
 
 // SPEC.md, "Bots of a local match": every key of a bot and of [match].
 func TestSpecKeysAreDocumented(t *testing.T) {
-	spec, err := os.ReadFile("../../SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := kit.Get[[]byte](t)(os.ReadFile("../../SPEC.md"))
 	_, section, _ := strings.Cut(string(spec), "\n## Bots of a local match\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var keys, own []string

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -18,10 +19,7 @@ var bots = []string{"alfil", "bruna", "carmela", "duque", "estoque", "farol", "g
 // is the same in two calls gives the same replay.
 func Play(t testing.TB, game rules.Game, options map[string]string, number uint64, fault *referee.Fault) *referee.Replay {
 	t.Helper()
-	v, err := rules.Resolve(game, options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(game, options))
 	var match rules.Seed
 	binary.BigEndian.PutUint64(match[24:], number)
 	seed := match.Derive("deal/0")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -26,14 +27,8 @@ func TestRecords(t *testing.T) {
 		{"brisca", map[string]string{"players": "4", "teams": "yes"}, []int{0, 1, 2, 3}, []int{1, 2, 1, 2}, "map[0:1-0-0 1:0-0-1 2:1-0-0 3:0-0-1]"},
 		{"brisca", map[string]string{"players": "4", "teams": "yes"}, []int{0, 1, 2, 0}, []int{1, 2, 1, 2}, "map[0:0-1-0 1:0-0-1 2:1-0-0]"},
 	} {
-		g, err := games.Find(c.game)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := rules.Resolve(g, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[rules.Game](t)(games.Find(c.game))
+		v := kit.Get[rules.Variant](t)(rules.Resolve(g, c.options))
 		got := map[int]string{}
 		for bot, r := range rules.Records(v, c.bots, c.ranks) {
 			if r.Games != 1 || got[bot] != "" {

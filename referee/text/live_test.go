@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // Lines are erased with all rows that they take, also on a terminal that has become narrower.
@@ -27,10 +29,7 @@ func TestErased(t *testing.T) {
 
 // Where the output is no terminal nothing is drawn, and lines above are lines.
 func TestLiveElsewhere(t *testing.T) {
-	file, err := os.Create(t.TempDir() + "/file")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := kit.Get[*os.File](t)(os.Create(t.TempDir() + "/file"))
 	defer file.Close()
 	var b bytes.Buffer
 	if NewLive(file) != nil || NewLive(&b) != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
@@ -63,9 +64,7 @@ func TestConformance(t *testing.T) {
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
 	t.Helper()
 	programs, err := program.Resolver{Builtins: house.Registry{}}.ResolveAll(t.Context(), strings.Fields(bots))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var mu sync.Mutex
 	replays := make([]*referee.Replay, 2)
 	m := &referee.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{referee.AnyCore}}
@@ -82,9 +81,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 		p.Bot.Name += string(rune('a' + i))
 		m.Bots = append(m.Bots, p.Bot)
 	}
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Play(t.Context()))
 	for deal, r := range replays {
 		if len(r.Faults) > 0 || r.Match.Deal != deal {
 			t.Fatalf("deal %d: %+v", deal, r.Faults)
@@ -97,9 +94,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 // them.
 func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) {
 	t.Helper()
-	if err := b.Reset(t.Context(), seed, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Reset(t.Context(), seed, 0))
 	for {
 		actions := make([]byte, 2*len(replays))
 		running := 0
@@ -118,9 +113,7 @@ func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) 
 		if running == 0 {
 			break
 		}
-		if err := b.Step(t.Context(), actions); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, b.Step(t.Context(), actions))
 	}
 	for i, r := range replays {
 		var ranks []int
@@ -135,14 +128,8 @@ func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) 
 
 // A house bot is told in a batch what the referee tells it.
 func TestBotsAreTold(t *testing.T) {
-	c, err := ParseConfig("version=1 game=tute players=3 games=2 seat2=@greedy movetime=50")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := newBots(&c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := kit.Get[Config](t)(ParseConfig("version=1 game=tute players=3 games=2 seat2=@greedy movetime=50"))
+	b := kit.Get[*bots](t)(newBots(&c))
 	b.begin(1, rules.Seed{4}, 5)
 	want := protocol.Game{Name: "tute", Number: 1, Seat: 2, Players: 3, Seed: referee.BotSeed(rules.Seed{4}, 5, 0, 2)}
 	got := *b.told[5]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -28,15 +29,8 @@ var variants = []string{
 // newTestBatch returns the batch of a make frame's text.
 func newTestBatch(t testing.TB, text string, workers int) *Batch {
 	t.Helper()
-	c, err := ParseConfig("version=1 " + text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := NewBatch(c, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	c := kit.Get[Config](t)(ParseConfig("version=1 " + text))
+	return kit.Get[*Batch](t)(NewBatch(c, workers))
 }
 
 // numbersOf returns a game's row of an array.
@@ -83,18 +77,14 @@ func TestObservation(t *testing.T) {
 			b := newTestBatch(t, text+" games=3 auto=no arrays=legal,mask,observation", 1)
 			r := rules.NewRand(1)
 			for deals := range uint32(4) {
-				if err := b.Reset(t.Context(), rules.Seed{7}, 3*deals); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, b.Reset(t.Context(), rules.Seed{7}, 3*deals))
 				for over := 0; over < 3; {
 					over = 0
 					for i := range b.slots {
 						compare(t, b, i)
 						over += one(b, "over", i)
 					}
-					if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
-						t.Fatal(err)
-					}
+					kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
 				}
 			}
 		})
@@ -180,9 +170,7 @@ func TestRewards(t *testing.T) {
 	for _, text := range variants {
 		for _, rewards := range []Rewards{Points, Outcome} {
 			b := newTestBatch(t, text+" games=5 rewards="+string(rewards), 1)
-			if err := b.Reset(t.Context(), rules.Seed{3}, 10); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, b.Reset(t.Context(), rules.Seed{3}, 10))
 			sum, r, ends := make([][]float64, 5), rules.NewRand(2), 0
 			for i := range sum {
 				sum[i] = make([]float64, b.layout.Players)
@@ -195,9 +183,7 @@ func TestRewards(t *testing.T) {
 				for i := range before {
 					before[i] = one(b, "deal", i)
 				}
-				if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
 				for i := range b.slots {
 					for seat, x := range numbersOf(b, "rewards", i) {
 						sum[i][seat] += x
@@ -245,13 +231,9 @@ func TestWorkersRaced(t *testing.T) {
 		for n, workers := range []int{1, 3} {
 			b := newTestBatch(t, text, workers)
 			r := rules.NewRand(5)
-			if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 			for range 25 {
-				if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
 			}
 			frames[n] = slices.Clone(b.Message())
 		}
@@ -264,14 +246,10 @@ func TestWorkersRaced(t *testing.T) {
 // Next begins the next deal of some games and leaves the others alone.
 func TestNext(t *testing.T) {
 	b := newTestBatch(t, "game=brisca games=3 auto=no", 1)
-	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	r := rules.NewRand(1)
 	for range 40 {
-		if err := b.Step(t.Context(), randomActions(b, r)); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, b.Step(t.Context(), randomActions(b, r)))
 	}
 	if b.slots[1].seat != rules.Over {
 		t.Fatal("a game of Brisca is not over after 40 cards")
@@ -280,9 +258,7 @@ func TestNext(t *testing.T) {
 	if err := b.Step(t.Context(), bytes.Repeat([]byte{0xff}, 6)); err != nil || one(b, "over", 2) != 1 || numbersOf(b, "rewards", 2)[0] != 0 {
 		t.Fatal(err, one(b, "over", 2))
 	}
-	if err := b.Next(t.Context(), []byte{0, 1, 0}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Next(t.Context(), []byte{0, 1, 0}))
 	for i, want := range []int{0, 4, 2} {
 		if one(b, "deal", i) != want || (one(b, "over", i) == 0) != (i == 1) || (one(b, "turn", i) == 0) != (i == 1) {
 			t.Errorf("game %d: deal %d, over %d, turn %d", i, one(b, "deal", i), one(b, "over", i), one(b, "turn", i))
@@ -293,9 +269,7 @@ func TestNext(t *testing.T) {
 // An illegal action changes nothing in any game.
 func TestIllegal(t *testing.T) {
 	b := newTestBatch(t, "game=brisca games=2", 1)
-	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	before := slices.Clone(b.Message())
 	good := randomActions(b, rules.NewRand(1))
 	for action, want := range map[uint16]string{
@@ -321,17 +295,13 @@ func TestIllegal(t *testing.T) {
 // A step allocates nothing but what the end of a game needs.
 func TestAllocations(t *testing.T) {
 	b := newTestBatch(t, "game=brisca games=100 arrays=legal,mask,observation", 1)
-	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	actions := make([]byte, 200)
 	if n := testing.AllocsPerRun(30, func() {
 		for i := range b.slots {
 			binary.LittleEndian.PutUint16(actions[2*i:], uint16(b.legal(i)[0]))
 		}
-		if err := b.Step(t.Context(), actions); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, b.Step(t.Context(), actions))
 	}); n > 10 {
 		t.Errorf("%v allocations for a step of 100 games", n)
 	}
@@ -342,15 +312,11 @@ func BenchmarkStep(b *testing.B) {
 		b.Run(strings.ReplaceAll(text, " ", ","), func(b *testing.B) {
 			const games = 1024
 			e := newTestBatch(b, text+" games=1024", 1)
-			if err := e.Reset(b.Context(), rules.Seed{1}, 0); err != nil {
-				b.Fatal(err)
-			}
+			kit.Must(b, e.Reset(b.Context(), rules.Seed{1}, 0))
 			r := rules.NewRand(1)
 			n := 0
 			for b.Loop() {
-				if err := e.Step(b.Context(), randomActions(e, r)); err != nil {
-					b.Fatal(err)
-				}
+				kit.Must(b, e.Step(b.Context(), randomActions(e, r)))
 				n += games
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/action")

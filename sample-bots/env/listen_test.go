@@ -21,9 +21,7 @@ import (
 func start(t *testing.T, s Server) (path string, stop func() string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "timba-env-") // short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path = filepath.Join(dir, "s")
 	var log bytes.Buffer
@@ -51,10 +49,7 @@ func start(t *testing.T, s Server) (path string, stop func() string) {
 // dial connects and sends a frame, if there is one.
 func dial(t *testing.T, path, send string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := kit.Get[net.Conn](t)(net.Dial("unix", path))
 	t.Cleanup(func() { conn.Close() })
 	if send == "" {
 		return conn
@@ -169,19 +164,14 @@ func TestSocketPath(t *testing.T) {
 		t.Error(err)
 	}
 	stop()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Get[net.Listener](t)(net.Listen("unix", path))
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
 	l.Close() // as kill -9 leaves it
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := s.Listen(ctx, path, cancel); err != nil {
 		t.Error(err)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, nil, 0o600))
 	if err := s.Listen(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "exists and is no socket: try another path") {
 		t.Error(err)
 	}

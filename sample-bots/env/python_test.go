@@ -32,9 +32,7 @@ func newClient(t *testing.T) *client {
 		t.Fatal(err)
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	kit.Files(t, c.dir, map[string]string{"timba+x": fmt.Sprintf("#!/bin/sh\nexec '%s' env -\n", self)})
 	c.env = append(os.Environ(), "TIMBA="+filepath.Join(c.dir, "timba"), "NUMPY=yes")
 	return c
@@ -55,10 +53,7 @@ func (c *client) run(t *testing.T, env string, args ...string) string {
 // The client in Python keeps its promises, with numpy and without, and both see the same.
 func TestPython(t *testing.T) {
 	c := newClient(t)
-	data, err := os.ReadFile("testdata/test_timba_env.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("testdata/test_timba_env.py"))
 	kit.Files(t, c.dir, map[string]string{"test_timba_env.py": string(data)})
 	path, stop := start(t, Server{Connections: 4, Idle: time.Hour})
 	defer stop()

@@ -131,13 +131,9 @@ func TestLayout(t *testing.T) {
 		}
 	}
 	got, err := converse(t, frame(frameMake, "version=1 game=brisca games=3 seat1=@greedy exchange=yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	var text bytes.Buffer
-	if err := json.Indent(&text, []byte(got[0].payload), "", " "); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Indent(&text, []byte(got[0].payload), "", " "))
 	kit.Golden(t, "layout.json", text.String()+"\n")
 }
 
@@ -176,10 +172,7 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	c, err := ParseConfig("version=1 game=tebes games=65536 arrays=legal,mask,observation")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := kit.Get[Config](t)(ParseConfig("version=1 game=tebes games=65536 arrays=legal,mask,observation"))
 	if _, err := NewBatch(c, 1); err == nil || err.Error() != `env: games cannot be "65536": they need 290 MiB, and a connection has 256: try 57852, or fewer arrays` {
 		t.Error(err)
 	}
@@ -188,13 +181,9 @@ func TestConfig(t *testing.T) {
 // Bots that search think for as long as they are told.
 func TestThinkers(t *testing.T) {
 	b := newTestBatch(t, "game=teeko games=2 seat1=@champion movetime=1 limit=20", 2)
-	if err := b.Reset(t.Context(), rules.Seed{1}, 0); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
 	for range 10 {
-		if err := b.Step(t.Context(), randomActions(b, rules.NewRand(1))); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, b.Step(t.Context(), randomActions(b, rules.NewRand(1))))
 	}
 }
 

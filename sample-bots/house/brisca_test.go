@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -54,15 +55,9 @@ func TestBriscaAgents(t *testing.T) {
 // answer returns the move of a bot.
 func answer(t testing.TB, bot, game, view string, seed uint64) string {
 	t.Helper()
-	p, err := Find(bot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find(bot))
 	at := turn(game, view, nil, seed)
-	s, err := new(positions).at(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[rules.State](t)(new(positions).at(at))
 	at.Moves = []byte(rules.Observe(s, at.Game.Seat).Moves)
 	return string(p.Answer(at).Move)
 }
@@ -70,10 +65,7 @@ func answer(t testing.TB, bot, game, view string, seed uint64) string {
 // The effective values of the study's example: trumps are oros, the knave of oros is led.
 func TestBriscaEffectiveValue(t *testing.T) {
 	at := turn("brisca seat=1 ply=1", "hand=1o,3o,12e trump=5o stock=34 leader=0 trick=10o points=0,0 played=- leaders=- known=-/-", nil, 1)
-	s, err := new(positions).at(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[rules.State](t)(new(positions).at(at))
 	a := studyAnswer{gain: 9.5, cost: 2}
 	a.read(s, 1)
 	var got []string
@@ -211,15 +203,9 @@ func TestBriscaMinimaxEndsExactly(t *testing.T) {
 		positions++
 		before := exhaustive[briscaTree](&briscaTree{State: *s})
 		for _, bot := range []string{"brisca-weighted", "brisca-minimax"} {
-			p, err := Find(bot)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := kit.Get[Player](t)(Find(bot))
 			game := &protocol.Game{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2}
-			m, err := s.ParseMove(string(p.Answer(tb.turn(s, game)).Move))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, game)).Move)))
 			next := briscaTree{State: *s}
 			next.Apply(m, nil)
 			if exhaustive[briscaTree](&next) != before {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -36,10 +37,7 @@ type championCase struct {
 func (c championCase) run(t *testing.T) {
 	t.Run(strings.TrimSpace(c.game+" "+c.options), func(t *testing.T) {
 		t.Parallel()
-		g, err := games.Find(c.game)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[rules.Game](t)(games.Find(c.game))
 		got := resolve(t, g, c.options).measure(t, "champion:nodes=200,memory=1", c.other, c.deals)
 		if t.Logf("%.3f against %s", got, c.other); got < c.floor {
 			t.Errorf("the champion scores %.3f against %s, want %v", got, c.other, c.floor)
@@ -185,10 +183,7 @@ func TestCardChampionInfo(t *testing.T) {
 	r := rules.NewRand(54)
 	stream := rules.FastStream(r)
 	s := tb.variant.Deal(&stream).(*tute.State)
-	p, err := Find("champion:nodes=300,memory=1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find("champion:nodes=300,memory=1"))
 	for s.Turn() != rules.Over {
 		game := &protocol.Game{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2}
 		turn := tb.turn(s, game)
@@ -201,10 +196,7 @@ func TestCardChampionInfo(t *testing.T) {
 		if visits := strings.Contains(string(a.Info), "visits="); visits && turn.Moves.Len() == 1 && !strings.Contains(string(a.Info), "nodes=100") {
 			t.Errorf("info %q of the only move", a.Info)
 		}
-		m, err := s.ParseMove(string(a.Move))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(string(a.Move)))
 		s.Apply(m, nil)
 	}
 }

@@ -17,10 +17,7 @@ import (
 // Each level up to the fifth is better than the one below it, as far as a few deals show.
 func TestLevels(t *testing.T) {
 	for name, deals := range map[string]int{"brisca": 100, "podrida": 5, "teeko": 20} {
-		g, err := games.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[rules.Game](t)(games.Find(name))
 		for i, weak := range Levels()[:4] {
 			strong := Levels()[i+1]
 			t.Run(fmt.Sprintf("%s-%d", name, strong.Number), func(t *testing.T) {
@@ -41,10 +38,7 @@ func levelDuel(t *testing.T, g rules.Game, weak, strong string, deals int) ratin
 	players := [2][]Player{make([]Player, n), make([]Player, n)}
 	for seat := range n {
 		for side, spec := range []string{weak, strong} {
-			p, err := Find(spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := kit.Get[Player](t)(Find(spec))
 			players[side][seat] = p
 		}
 	}
@@ -76,13 +70,8 @@ func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	state := tb.variant.Deal(&stream)
 	for state.Turn() != rules.Over {
 		a := seats[state.Turn()].Answer(tb.turn(state, infos[state.Turn()]))
-		m, err := state.ParseMove(string(a.Move))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rules.Play(state, m, nil); err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(state.ParseMove(string(a.Move)))
+		kit.Must(t, rules.Play(state, m, nil))
 	}
 	return tb.result(state)
 }
@@ -118,10 +107,7 @@ func TestLevelsPlayAll(t *testing.T) {
 		"tebes":   {"size=4", "board=random", "cycles=forbid"},
 		"teeko":   {"start=drop", "squares=advanced"},
 	} {
-		g, err := games.Find(game)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := kit.Get[rules.Game](t)(games.Find(game))
 		for _, options := range all {
 			tb := resolve(t, g, options)
 			for _, l := range Levels()[:topLevel-1] {
@@ -163,10 +149,7 @@ func TestLevelsSeeWins(t *testing.T) {
 			info := &protocol.Game{
 				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
 			}
-			m, err := s.ParseMove(string(p.Answer(tb.turn(s, info)).Move))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, info)).Move)))
 			if next := made(s, m); next.Turn() != rules.Over {
 				missed[l.Number]++
 			}

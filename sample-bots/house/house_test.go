@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -107,9 +108,7 @@ func TestRun(t *testing.T) {
 		"greedy:noise=0": "ready greedy 1\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
-		if err := Run(spec, strings.NewReader(in), &out); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, Run(spec, strings.NewReader(in), &out))
 		if out.String() != want {
 			t.Errorf("%s: got %q, want %q", spec, out.String(), want)
 		}
@@ -205,17 +204,11 @@ func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
 func listed(t *testing.T, game, view string) protocol.Words {
 	t.Helper()
 	turn := turn(game, view, nil, 0)
-	s, err := new(positions).at(turn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := kit.Get[rules.State](t)(new(positions).at(turn))
 	return rules.Observe(s, turn.Game.Seat).Moves
 }
 
 func greedyAnswer(t testing.TB, game, view string, moves protocol.Words, seed uint64) protocol.Answer {
-	p, err := Find("greedy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find("greedy"))
 	return p.Answer(turn(game, view, moves, seed))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -35,10 +36,7 @@ func TestGAPlaysAsTrained(t *testing.T) {
 func playAsTrained[S any, P viewed[S]](t *testing.T, m learn.Mode, spec string, trained ga.Agent[S]) {
 	r := rules.NewRand(4)
 	for _, rule := range m.Rules() {
-		agent, err := newRival[S, P](spec, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := kit.Get[ga.Agent[S]](t)(newRival[S, P](spec, m))
 		var s S
 		var w learn.Watch
 		p, src := P(&s), rules.FastStream(r)
@@ -71,22 +69,16 @@ func testGAAgent[S any, P viewed[S]](t *testing.T, m learn.Mode) {
 	c.Population, c.Best, c.Games, c.Generations, c.Final = 8, 2, 40, 3, 0
 	dir := filepath.Join(t.TempDir(), "run")
 	f, err := run.Open(dir, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer f.Close()
 	if _, err := ga.Train(t.Context(), f, c, ga.Options{Workers: 2}); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, run.ModelFile)
 	b, _, err := gaModels.open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	bot, err := newRival[S, P]("@ga:model="+path, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	r, known := rules.NewRand(4), 0
 	var sight rl.Sight
 	for _, rule := range m.Rules() {
@@ -118,10 +110,7 @@ func TestGAModels(t *testing.T) {
 	if _, err := Find("ga:model=nothing.timba"); err == nil || !strings.Contains(err.Error(), `model "nothing.timba" cannot be opened`) {
 		t.Errorf("a file that does not exist: error %v", err)
 	}
-	p, err := Find("ga:model=models/ga/brisca2.timba")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find("ga:model=models/ga/brisca2.timba"))
 	a := p.Answer(turn("brisca players=3 seat=0 ply=0", "hand=4o,2c,1e trump=5c stock=30 leader=0 trick=- points=0,0,0 played=- leaders=- known=-/-/-", protocol.Words("4o 2c 1e"), 1))
 	if a.Err == nil || !strings.Contains(a.Err.Error(), "the model is for brisca2, not for brisca3: train one by timba train ga --mode brisca3") {
 		t.Errorf("a model for another mode: error %v, move %q", a.Err, a.Move)
@@ -133,10 +122,7 @@ func TestGAModels(t *testing.T) {
 func TestRival(t *testing.T) {
 	m := learn.Mode{Tute: true, Players: 4, Teams: true}
 	game := func() (text string) {
-		agent, err := Rivals.Tute("@greedy:noise=30", m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		agent := kit.Get[ga.Agent[learn.Tute]](t)(Rivals.Tute("@greedy:noise=30", m))
 		r := rules.NewRand(8)
 		var s learn.Tute
 		var w learn.Watch
@@ -146,9 +132,7 @@ func TestRival(t *testing.T) {
 		for s.Turn() >= 0 {
 			legal := s.Legal(nil)
 			move := agent.Choose(&s, &w, legal)
-			if err := s.Check(move); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, s.Check(move))
 			text += string(s.MoveText(nil, move)) + " "
 			learn.Step(&s, &w, move)
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
@@ -17,10 +18,7 @@ var netModes = []learn.Mode{{Players: 2}, {Tute: true, Players: 2}}
 // with every combination of rules.
 func TestNetPlaysAsTrained(t *testing.T) {
 	for _, m := range netModes {
-		p, err := netModels.load(builtIn, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := kit.Get[*rollout.Player](t)(netModels.load(builtIn, m))
 		if m.Tute {
 			playAsTrained[learn.Tute](t, m, "@net", asAgent[learn.Tute](p))
 		} else {
@@ -67,10 +65,7 @@ func BenchmarkNetLoad(b *testing.B) {
 // BenchmarkNetMove chooses the first move of games of Tute: of eight cards.
 func BenchmarkNetMove(b *testing.B) {
 	m := netModes[1]
-	p, err := netModels.load(builtIn, m)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := kit.Get[*rollout.Player](b)(netModels.load(builtIn, m))
 	src := rules.FastStream(rules.NewRand(1))
 	var s learn.Tute
 	s.Begin(m, m.Rules()[0], &src)

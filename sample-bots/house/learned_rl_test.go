@@ -3,6 +3,7 @@ package house
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
@@ -18,10 +19,7 @@ func rlBeatsRandom(t *testing.T, rounds uint64) {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			v := mode.Variant(mode.Rules()[0])
-			g, err := games.Find(v.Game().Name())
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := kit.Get[rules.Game](t)(games.Find(v.Game().Name()))
 			tb := resolve(t, g, v.Settings().String())
 			total, n := 0.0, 0
 			for deal := range rounds {
@@ -60,10 +58,7 @@ func rlModes(t *testing.T) (modes []learn.Mode) {
 }
 
 func TestRLForAnotherMode(t *testing.T) {
-	p, err := Find("rl:model=models/rl/tute2.timba")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find("rl:model=models/rl/tute2.timba"))
 	tb := resolve(t, brisca.Game{}, "")
 	a := p.Answer(firstTurn(tb))
 	want := "models/rl/tute2.timba: the model is for tute2, not for brisca2: train one by timba train rl --mode brisca2"
@@ -89,10 +84,7 @@ func BenchmarkRLLoad(b *testing.B) {
 }
 
 func BenchmarkRLMove(b *testing.B) {
-	p, err := Find("rl")
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := kit.Get[Player](b)(Find("rl"))
 	turn := firstTurn(resolve(b, brisca.Game{}, ""))
 	for b.Loop() {
 		p.Answer(turn)

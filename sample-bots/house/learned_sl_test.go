@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 )
@@ -48,9 +49,7 @@ func BenchmarkSLLoad(b *testing.B) {
 func BenchmarkSLMove(b *testing.B) {
 	m := learn.Mode{Tute: true, Players: 2}
 	a, err := slModels.load(builtIn, m)
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	src := rules.FastStream(rules.NewRand(1))
 	var p learn.Tute
 	p.Begin(m, m.Rules()[0], &src)

@@ -2,17 +2,18 @@
 
 package house
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+)
 
 // A decision of @podrida-mcts with the study's settings, on average over ten games.
 func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
 
 func benchmarkPodrida(b *testing.B, spec string) {
 	turns := podridaTurns(b)
-	p, err := Find(spec)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := kit.Get[Player](b)(Find(spec))
 	b.ReportAllocs()
 	decisions, used := 0, cpuTime()
 	for b.Loop() {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -50,9 +51,7 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 			} else {
 				move = rules.Move(w.card(r))
 			}
-			if err := w.Check(move); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, w.Check(move))
 			w.Apply(move, nil)
 		}
 		var scores [rules.MaxSeats]float32
@@ -153,10 +152,7 @@ func TestPodridaChampionPositions(t *testing.T) {
 		{"the 1 is kept for the last trick", "podrida players=3 seat=0 ply=11", "round=2 cards=2 dealer=0 trump=5c hand=1e,11e bids=2,0,0 tricks=0,0,0 leader=1 trick=4e,7e played=- leaders=- points=0,0,0", "11e"},
 	} {
 		for seed := range uint64(5) {
-			p, err := Find("champion:nodes=3000,memory=1")
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := kit.Get[Player](t)(Find("champion:nodes=3000,memory=1"))
 			a := p.Answer(turn(c.game, c.view, listed(t, c.game, c.view), seed))
 			info := protocol.Pairs(a.Info)
 			if string(a.Move) != c.want {

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
@@ -116,10 +117,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 		}
 		seat := tr.state.Turn()
 		tr.consistent(t, &tr.state, seat, podrida.Failures)
-		seen, err := v.FromView(rules.Observe(&tr.state, seat), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := kit.Get[rules.State](t)(v.FromView(rules.Observe(&tr.state, seat), r))
 		for _, k := range podridaKnowledge {
 			bot := voter{hands: k}
 			for range 5 {
@@ -193,10 +191,7 @@ func TestPodridaWorldsHaveTheTruth(t *testing.T) {
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
 		seat := s.Turn()
-		seen, err := v.FromView(rules.Observe(&s, seat), r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seen := kit.Get[rules.State](t)(v.FromView(rules.Observe(&s, seat), r))
 		for text, k := range podridaKnowledge {
 			if k == podrida.OwnHand {
 				continue // the whole pack has too many deals
@@ -226,10 +221,7 @@ func TestPodridaMCTSPositions(t *testing.T) {
 		{"the two best trumps win twice", "podrida players=3 seat=1 ply=6", "round=2 cards=2 dealer=0 trump=5c hand=1c,12c bids=-,-,- leader=1" + begun, "bid:2"},
 	} {
 		for seed := range uint64(5) {
-			p, err := Find("podrida-mcts:it=2000,det=20")
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := kit.Get[Player](t)(Find("podrida-mcts:it=2000,det=20"))
 			if a := p.Answer(turn(c.game, c.view, listed(t, c.game, c.view), seed)); string(a.Move) != c.want {
 				t.Errorf("%s: %s is played, want %s (%s)", c.about, a.Move, c.want, a.Info)
 			}
@@ -305,10 +297,7 @@ func TestPodridaMCTSBudget(t *testing.T) {
 	for spec, want := range map[string]int{
 		"podrida-mcts": 400, "podrida-mcts:it=7,det=3": 21, "podrida-mcts:nodes=50": 50, "podrida-mcts:nodes=1000": 400,
 	} {
-		p, err := Find(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := kit.Get[Player](t)(Find(spec))
 		a := p.Answer(turn(game, view, moves, 1))
 		if got := protocol.Pairs(a.Info).Int("nodes"); got != want {
 			t.Errorf("%s: %d iterations, want %d: %s", spec, got, want, a.Info)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 )
@@ -88,10 +89,7 @@ func TestPodridaBidRules(t *testing.T) {
 // checkRule checks the rule that fits and the move, whatever the hidden cards are.
 func checkRule(t *testing.T, game, view string, rule int, want string) {
 	t.Helper()
-	p, err := Find("podrida-rules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := kit.Get[Player](t)(Find("podrida-rules"))
 	moves := listed(t, game, view)
 	for seed := range uint64(5) {
 		a := p.Answer(turn(game, view, moves, seed))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -37,10 +38,7 @@ func TestStanding(t *testing.T) {
 
 // docs/house-bots.md, "On the ladders": each game's table has its bots and no others.
 func TestStandingIsDocumented(t *testing.T) {
-	data, err := os.ReadFile("../../docs/house-bots.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/house-bots.md"))
 	section := regexp.MustCompile(`(?s)\n## On the ladders\n(.*?)\n## `).FindSubmatch(data)
 	if section == nil {
 		t.Fatal("the section is missing")

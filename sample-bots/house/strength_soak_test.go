@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/podrida"
@@ -81,9 +82,7 @@ func TestNetBeatsTheThesis(t *testing.T) {
 	for _, m := range netModes {
 		v := m.Variant(m.Rules()[0])
 		g, err := games.Find(v.Game().Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		tb := resolve(t, g, v.Settings().String())
 		for _, rival := range []string{"sl", "rl", "ga"} {
 			won := 0.0

@@ -26,10 +26,7 @@ func resolve(t testing.TB, g rules.Game, options string) *table {
 		name, value, _ := strings.Cut(o, "=")
 		given[name] = value
 	}
-	v, err := rules.Resolve(g, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(g, given))
 	return &table{variant: v}
 }
 
@@ -50,10 +47,7 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 	players := make([]Player, len(seats))
 	infos := make([]*protocol.Game, len(seats))
 	for i, spec := range seats {
-		p, err := Find(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := kit.Get[Player](t)(Find(spec))
 		players[i] = p
 		infos[i] = &protocol.Game{
 			Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
@@ -75,13 +69,8 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 			t.Fatal(err)
 		}
 		moves = append(moves, string(a.Move))
-		m, err := state.ParseMove(string(a.Move))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := rules.Play(state, m, nil); err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(state.ParseMove(string(a.Move)))
+		kit.Must(t, rules.Play(state, m, nil))
 	}
 	return tb.result(state), strings.Join(moves, " ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -40,9 +41,7 @@ func TestModes(t *testing.T) {
 		t.Errorf("chess: %v", err)
 	}
 	teeko, err := games.Find("teeko")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	v, err := rules.Resolve(teeko, nil)
 	if _, ok := ModeOf(v); ok || err != nil {
 		t.Errorf("Teeko has a mode: %v", err)
@@ -51,17 +50,11 @@ func TestModes(t *testing.T) {
 
 // The thesis writes the rules as exchange, last10, blackhand and hunt3: 1001 is exchange and hunt3.
 func TestRuleBits(t *testing.T) {
-	two, err := ParseMode("tute2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := kit.Get[Mode](t)(ParseMode("tute2"))
 	if r := two.Rules()[0b1001]; r != (baraja.TableRules{Players: 2, Exchange: true, Hunt3: true}) {
 		t.Errorf("rules 1001: %+v", r)
 	}
-	three, err := ParseMode("brisca3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	three := kit.Get[Mode](t)(ParseMode("brisca3"))
 	if r := three.Rules()[0b011]; r != (baraja.TableRules{Players: 3, Last10: true, BlackHand: true}) {
 		t.Errorf("rules 011: %+v", r)
 	}

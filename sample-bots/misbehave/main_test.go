@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
@@ -23,10 +24,7 @@ func TestMain(m *testing.M) {
 func TestList(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "--list")
 	cmd.Env = append(os.Environ(), "MISBEHAVE=1", "GORACE=atexit_sleep_ms=0")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := kit.Get[[]byte](t)(cmd.Output())
 	for i, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
 		f := faults.All[i]
 		if !strings.HasPrefix(line, f.Name+" ") || !strings.Contains(line, string(f.Code)) || !strings.HasSuffix(line, f.Help) {

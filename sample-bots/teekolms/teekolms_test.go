@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
@@ -16,13 +17,9 @@ import (
 func position(t *testing.T, board string) *teeko.State {
 	t.Helper()
 	v, err := rules.Resolve(teeko.Game{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	s, err := v.FromView(rules.Observation{View: protocol.Pairs("board=" + strings.ReplaceAll(board, " ", "") + " me=b phase=move")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s.(*teeko.State)
 }
 
@@ -106,10 +103,7 @@ func TestTrainBlind(t *testing.T) {
 // Trained against random players it beats them, and the same seed learns the same weights.
 func TestTrain(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: Initial}
-	first, err := Train(t.Context(), training)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := kit.Get[Report](t)(Train(t.Context(), training))
 	again, _ := Train(t.Context(), training)
 	if first != again {
 		t.Errorf("first %v, then %v", first, again)

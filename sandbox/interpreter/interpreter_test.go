@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // tree makes a machine of files below a new directory, "ROOT" in their text: a bot
@@ -15,9 +17,7 @@ import (
 func tree(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	for _, name := range []string{"/usr/bin/env", "/usr/bin/sh", "/usr/bin/python3", "/home/ana/.ssh/secret", "/bot/data"} {
 		if _, ok := files[name]; !ok {
 			files[name] = "\x7fELF"
@@ -26,17 +26,13 @@ func tree(t *testing.T, files map[string]string) (root string) {
 	for name, text := range files {
 		text = strings.ReplaceAll(text, "ROOT", root)
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		if target, ok := strings.CutPrefix(text, "->"); ok {
 			err = os.Symlink(target, path)
 		} else {
 			err = os.WriteFile(path, []byte(text), 0o755)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 	}
 	return root
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -33,12 +34,12 @@ func archive(tb testing.TB, files ...string) string {
 	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
 	for i := 0; i < len(files); i += 2 {
-		check(tb, t.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))}))
+		kit.Must(tb, t.WriteHeader(&tar.Header{Name: files[i], Mode: 0o644, Size: int64(len(files[i+1]))}))
 		_, err := t.Write([]byte(files[i+1]))
-		check(tb, err)
+		kit.Must(tb, err)
 	}
-	check(tb, t.Close())
-	check(tb, z.Close())
+	kit.Must(tb, t.Close())
+	kit.Must(tb, z.Close())
 	return b.String()
 }
 
@@ -113,7 +114,7 @@ func accessCases() map[string]accessCase {
 		}},
 		"POST /api/v1/people": {good: 201, make: func(w *world, _ string) call {
 			code, _, err := w.store.AddInvite(bg, 0, "", time.Time{})
-			check(w.tb, err)
+			kit.Must(w.tb, err)
 			return call{path: "/api/v1/people", body: fmt.Sprintf(`{"name":%q,"invite":%q}`, fresh("eve"), code)}
 		}},
 		"DELETE /api/v1/me/token": {good: 204, make: func(w *world, who string) call {
@@ -122,7 +123,7 @@ func accessCases() map[string]accessCase {
 				return call{path: "/api/v1/me/token"}
 			}
 			key, _, err := w.store.AddToken(bg, w.person(name), "", ladder.Scope(scope), time.Time{})
-			check(w.tb, err)
+			kit.Must(w.tb, err)
 			return call{path: "/api/v1/me/token", who: "=" + key}
 		}},
 		"POST /api/v1/tokens": {good: 201, make: func(*world, string) call {
@@ -130,7 +131,7 @@ func accessCases() map[string]accessCase {
 		}},
 		"DELETE /api/v1/tokens/{token}": {good: 204, mine: true, make: func(w *world, _ string) call {
 			_, t, err := w.store.AddToken(bg, w.person("ada"), "", ladder.ScopeRead, time.Time{})
-			check(w.tb, err)
+			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/tokens/%d", t.ID)}
 		}},
 		"POST /api/v1/admin/invites": {good: 201, make: func(*world, string) call {
@@ -138,7 +139,7 @@ func accessCases() map[string]accessCase {
 		}},
 		"DELETE /api/v1/admin/invites/{invite}": {good: 204, make: func(w *world, _ string) call {
 			_, i, err := w.store.AddInvite(bg, 0, "", time.Time{})
-			check(w.tb, err)
+			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
 		}},
 		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.stranger() + "/block"} }},
@@ -149,10 +150,9 @@ func accessCases() map[string]accessCase {
 // asked returns a match that somebody has asked for and that waits.
 func (w *world) asked(by string) ladder.Match {
 	w.tb.Helper()
-	m, err := w.store.AddMatch(bg, store.NewMatch{
+	m := kit.Get[ladder.Match](w.tb)(w.store.AddMatch(bg, store.NewMatch{
 		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: w.person(by),
-	})
-	check(w.tb, err)
+	}))
 	return m
 }
 
@@ -165,16 +165,15 @@ func (w *world) adasLive() string {
 
 // keep writes what was uploaded under a hash.
 func (w *world) keep(sum, data string) {
-	path, err := w.store.Dir().Bundle(sum)
-	check(w.tb, err)
-	check(w.tb, os.WriteFile(path, []byte(data), 0o600))
+	path := kit.Get[string](w.tb)(w.store.Dir().Bundle(sum))
+	kit.Must(w.tb, os.WriteFile(path, []byte(data), 0o600))
 }
 
 // stranger returns a new person.
 func (w *world) stranger() string {
 	name := fresh("stranger")
 	_, err := w.store.AddPerson(bg, name, false)
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	return name
 }
 
@@ -260,13 +259,13 @@ func TestTokens(t *testing.T) {
 	w := newWorld(t, nil)
 	add := func(expires time.Time) (string, int64) {
 		key, token, err := w.store.AddToken(bg, w.person("bob"), "", ladder.ScopeRead, expires)
-		check(t, err)
+		kit.Must(t, err)
 		return key, token.ID
 	}
 	expired, _ := add(w.clock().Add(time.Hour))
 	w.skip(2 * time.Hour)
 	revoked, id := add(time.Time{})
-	check(t, w.store.RevokeToken(bg, w.person("bob"), id))
+	kit.Must(t, w.store.RevokeToken(bg, w.person("bob"), id))
 	good, _ := add(time.Time{})
 	wrong := good[:len(good)-1] + string('0'+(good[len(good)-1]+1)%10)
 	for name, c := range map[string]struct {

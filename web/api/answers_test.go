@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -24,36 +25,41 @@ func at(format string, args ...any) call {
 
 func (c call) by(who string) call { c.who = who; return c }
 
-func TestLadders(t *testing.T) {
+// anew are members that are others each time.
+var anew = regexp.MustCompile(`"(instance|took_ms)": [^,\n]*`)
+
+// TestAnswers sends the requests of testdata/answers.txt.
+func TestAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	page := get[wire.Page[wire.Ladder]](w, at("/ladders"))
-	var names []string
-	for _, l := range page.Items {
-		names = append(names, l.Name)
-	}
-	if !slices.Equal(names, []string{"teeko", "tebes"}) {
-		t.Errorf("ladders %v", names)
-	}
-	one := get[wire.Ladder](w, at("/ladders/teeko"))
-	if diff := cmp.Diff(page.Items[0], one); diff != "" || one.Matches != 1 || one.Slots != 2 || one.Clock.Move != time.Minute {
-		t.Errorf("%+v %s", one, diff)
-	}
-	places := get[wire.Page[wire.Standing]](w, at("/ladders/teeko/standings"))
-	if len(places.Items) != 3 {
-		t.Fatalf("places %+v", places)
-	}
-	for i, s := range places.Items {
-		if i > 0 && s.Elo > places.Items[i-1].Elo {
-			t.Errorf("place %d has a higher Elo than the one before", i)
+	file := kit.Get[[]byte](t)(os.ReadFile("testdata/answers.txt"))
+	var got strings.Builder
+	for line := range strings.Lines(string(file)) {
+		request, ok := strings.CutPrefix(line, "> ")
+		if ok || strings.HasPrefix(line, "# ") || line == "\n" {
+			got.WriteString(line)
 		}
-		if s.Bot == "adabot" && (s.Owner != "ada" || s.House || s.Matches != 1 || s.Games != 2 || s.Last.IsZero()) {
-			t.Errorf("adabot %+v", s)
+		if !ok {
+			continue
 		}
-		if s.Bot == "@random" && (!s.House || s.Elo != 1000) {
-			t.Errorf("the anchor %+v", s)
+		var c call
+		rest, body, _ := strings.Cut(strings.TrimSuffix(request, "\n"), " < ")
+		rest, accept, _ := strings.Cut(rest, " as ")
+		rest, c.who, _ = strings.Cut(rest, " by ")
+		c.method, c.path, _ = strings.Cut(rest, " ")
+		c.body, c.header = body, map[string]string{"Accept": accept}
+		rec := w.ask(c)
+		if rec.Code >= 400 {
+			problem(t, c, rec)
 		}
+		fmt.Fprintln(&got, rec.Code, rec.Header().Get("Content-Type"))
+		var pretty bytes.Buffer
+		if json.Indent(&pretty, rec.Body.Bytes(), "", " ") != nil {
+			pretty = *rec.Body
+		}
+		got.WriteString(anew.ReplaceAllString(strings.TrimSuffix(pretty.String(), "\n"), `"$1": …`) + "\n")
 	}
+	kit.Golden(t, "answers.txt", got.String())
 }
 
 // pagesOf returns all items of a list, some at a time.
@@ -113,72 +119,10 @@ func same[T any](t *testing.T, w *world, _ T, c call) {
 	})
 }
 
-func TestBots(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	b := get[wire.Bot](w, at("/bots/adabot"))
-	if b.Owner != "ada" || b.House || b.Live != 1 || b.Latest.Version != 3 || b.Latest.State != "queued" || len(b.Standings) != 2 || b.Standings[0].Ladder != "teeko" {
-		t.Errorf("%+v", b)
-	}
-	if h := get[wire.Bot](w, at("/bots/@random")); !h.House || h.Owner != "" || h.Live != 1 {
-		t.Errorf("%+v", h)
-	}
-	mine := get[wire.Page[wire.Bot]](w, at("/bots?owner=ada"))
-	if len(mine.Items) != 1 || mine.Items[0].Name != "adabot" {
-		t.Errorf("owner=ada: %+v", mine)
-	}
-	people := get[wire.Page[wire.Bot]](w, at("/bots?house=false"))
-	if len(people.Items) != 1 {
-		t.Errorf("house=false: %+v", people)
-	}
-}
-
-// TestReasons: why a version failed may quote its build; only its owner sees it.
-func TestReasons(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	for who, want := range map[string]string{"": "", "bob all": "", "root read": "", "ada read": "build: exit status 1", "root all": "build: exit status 1"} {
-		v := get[wire.Version](w, at("/bots/adabot/versions/2").by(who))
-		if v.Reason != want || v.State != "failed" || v.Ended.IsZero() {
-			t.Errorf("by %q: %+v", who, v)
-		}
-	}
-	rec := w.ask(call{method: "GET", path: "/api/v1/bots/adabot/versions/2/logs/build", who: "ada read", header: map[string]string{"Accept": "text/plain"}})
-	if rec.Body.String() != "bot.c:1: secret of ada\n" || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/plain") {
-		t.Errorf("%v %s", rec.Header(), rec.Body)
-	}
-	stages := get[wire.Page[wire.Stage]](w, at("/bots/adabot/versions/2/logs").by("ada read"))
-	if len(stages.Items) != 2 || stages.Items[1].OK || stages.Items[1].Log != "" || stages.Items[1].Summary != "cc -O2" {
-		t.Errorf("%+v", stages)
-	}
-}
-
+// Matches can be chosen in many ways.
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	m := get[wire.Match](w, at("/matches/%d", w.rated.ID))
-	want := w.rated.Attempts[0]
-	if len(m.Attempts) != 1 || m.Attempts[0].Commitment != want.Commitment.String() || m.Attempts[0].Seed != want.Seed.String() {
-		t.Errorf("attempts %+v", m.Attempts)
-	}
-	if m.State != "finished" || m.Order != 1 || m.Versions[0].SHA256 != hashOf(2) || m.Versions[0].Owner != "ada" || !m.Versions[1].House {
-		t.Errorf("%+v", m)
-	}
-	if len(m.Changes) != 2 || m.Changes[0].Bot != "adabot" || m.Changes[0].Before != 1000 || m.Changes[1].After != 1000 {
-		t.Errorf("changes %+v", m.Changes)
-	}
-	history := get[wire.Page[wire.Change]](w, at("/bots/adabot/history?ladder=teeko"))
-	if len(history.Items) != 1 || history.Items[0].Match != m.ID || history.Items[0].After != m.Changes[0].After {
-		t.Errorf("history %+v", history)
-	}
-	running := get[wire.Match](w, at("/matches/%d", w.running.ID))
-	if a := running.Attempts; len(a) != 1 || a[0].Seed != "" || len(a[0].Commitment) != 64 {
-		t.Errorf("a running match reveals its seed: %+v", a)
-	}
-	u := get[wire.Match](w, at("/matches/%d", w.unrated.ID))
-	if u.Rated || u.Ladder != "" || u.AskedBy != "ada" || len(u.Changes) != 0 {
-		t.Errorf("%+v", u)
-	}
 	for query, n := range map[string]int{
 		"": 4, "?state=finished": 2, "?state=waiting": 1, "?ladder=teeko": 3, "?bot=adabot": 4, "?bot=@first": 0,
 		"?bot=adabot&version=1": 4, "?bot=adabot&version=2": 0, "?bot=adabot&ladder=teeko&state=running": 1, "?ladder=tebes": 0,
@@ -187,62 +131,21 @@ func TestMatches(t *testing.T) {
 			t.Errorf("matches%s: %d, want %d", query, len(got.Items), n)
 		}
 	}
-	games := get[wire.Page[wire.Game]](w, at("/matches/%d/games", m.ID))
-	if len(games.Items) != 2 || games.Items[0].Seats[0].Bot != "adabot" || games.Items[0].ID != w.gameID {
-		t.Errorf("games %+v", games)
-	}
-	if g := get[wire.Game](w, at("/games/%d", w.gameID)); cmp.Diff(g, games.Items[0]) != "" {
-		t.Errorf("game %+v", g)
-	}
 }
 
+// Matches that are asked for wake the server, until there are too many.
 func TestAskedMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	ask := func(body string) *wire.Match {
-		m := get[wire.Match](w, call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: body})
-		return &m
-	}
-	m := ask(`{"ladder":"teeko","bots":["adabot","@random"]}`)
-	if m.Rated || m.State != "waiting" || m.Game != "teeko" || m.Deals != 1 || m.AskedBy != "ada" || w.woken == 0 {
-		t.Errorf("%+v, woken %d", m, w.woken)
-	}
-	m = ask(`{"game":"tute","options":{"teams":"yes"},"deals":3,"bots":["adabot@1","@greedy","@random","@first"]}`)
-	if m.Options["players"] != "4" || m.Options["teams"] != "yes" || m.Deals != 3 || len(m.Versions) != 4 || m.Clock.Move != time.Minute {
-		t.Errorf("%+v", m)
-	}
-	for body, want := range map[string]struct {
-		status int
-		text   string
-	}{
-		`{"bots":["adabot","@random"]}`:                                        {400, "needs either a ladder or a game"},
-		`{"ladder":"teeko","game":"teeko","bots":["adabot","@random"]}`:        {400, "needs either a ladder or a game"},
-		`{"ladder":"teeko","options":{"x":"y"},"bots":["adabot","@random"]}`:   {400, "sets its own options"},
-		`{"ladder":"chess","bots":["adabot","@random"]}`:                       {404, `ladder \"chess\" does not exist`},
-		`{"game":"chess","bots":["adabot","@random"]}`:                         {400, `\"chess\"`},
-		`{"game":"tebes","options":{"size":"99"},"bots":["adabot","@random"]}`: {400, "99"},
-		`{"ladder":"teeko","bots":["adabot"]}`:                                 {400, "bots cannot be 1"},
-		`{"ladder":"teeko","bots":["adabot","nobody"]}`:                        {404, `bot \"nobody\" does not exist`},
-		`{"ladder":"teeko","bots":["adabot@9","@random"]}`:                     {404, "has no version 9"},
-		`{"ladder":"teeko","bots":["adabot@x","@random"]}`:                     {400, `bot cannot be \"adabot@x\"`},
-		`{"ladder":"teeko","bots":["adabot@2","@random"]}`:                     {409, "failed"},
-		`{"ladder":"teeko","bots":["adabot","adabot"]}`:                        {400, "cannot play against itself"},
-		`{"ladder":"teeko","deals":101,"bots":["adabot","@random"]}`:           {400, "deals cannot be 101"},
-		`{"ladder":"teeko","deals":-1,"bots":["adabot","@random"]}`:            {400, "deals cannot be -1"},
-		`{"ladder":"teeko","deals":"many","bots":["adabot","@random"]}`:        {400, `\"deals\" cannot be a string`},
-		`{"ladder":"teeko","bots":["adabot","@random"],"rated":true}`:          {400, `unknown member \"rated\"`},
-		`{"ladder":"teeko","bots":["adabot","@random"]} {}`:                    {400, "has more after the document"},
-		`{"ladder":`: {400, "ends too early"},
-		`ladder`:     {400, "not JSON at byte 1"},
-	} {
-		rec := w.ask(call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: body})
-		if rec.Code != want.status || !strings.Contains(rec.Body.String(), want.text) {
-			t.Errorf("%s: %d %s, want %d and %s", body, rec.Code, rec.Body, want.status, want.text)
-		}
-	}
+	ask := call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: `{"ladder":"teeko","bots":["adabot","@first"]}`}
 	w.config.Limits.Unrated = 3
-	ask(`{"ladder":"teeko","bots":["adabot","@first"]}`)
-	rec := w.ask(call{method: "POST", path: "/api/v1/matches", who: "ada submit", body: `{"ladder":"teeko","bots":["adabot","@first"]}`})
+	for range 3 {
+		get[wire.Match](w, ask)
+	}
+	if w.woken != 3 {
+		t.Errorf("the server is woken %d times for 3 matches", w.woken)
+	}
+	rec := w.ask(ask)
 	if rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "3 unrated matches at a time") {
 		t.Errorf("%d %v %s", rec.Code, rec.Header(), rec.Body)
 	}
@@ -271,7 +174,7 @@ func TestJoining(t *testing.T) {
 	join(fmt.Sprintf(`{"name":"mallory","invite":%q}`, made.Code), 403, "not for")
 	join(fmt.Sprintf(`{"name":"E V E","invite":%q}`, made.Code), 403, "not for")
 	var joined wire.Registered
-	check(t, json.Unmarshal(join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 201, "timba_"), &joined))
+	kit.Must(t, json.Unmarshal(join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 201, "timba_"), &joined))
 	join(fmt.Sprintf(`{"name":"eve","invite":%q}`, made.Code), 401, "has been used")
 	me := get[wire.Me](w, at("/me").by("="+joined.Key))
 	if me.Name != "eve" || me.Admin || me.Token.Scope != "all" {
@@ -291,28 +194,15 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-func TestMessages(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	page := get[wire.Page[wire.Message]](w, at("/me/messages").by("ada read"))
-	if len(page.Items) != 1 || !strings.Contains(page.Items[0].Text, "version 2 of adabot failed") || page.Next == "" {
-		t.Fatalf("%+v", page)
-	}
-	again := get[wire.Page[wire.Message]](w, at("/me/messages?cursor=%s", page.Next).by("ada read"))
-	if len(again.Items) != 0 || again.Next != page.Next {
-		t.Errorf("%+v", again)
-	}
-}
-
 // A game contains the reason of a forfeit.
 func TestFaultReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.adaFails = true
 	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}})
-	check(t, err)
+	kit.Must(t, err)
 	games, err := w.store.Games(bg, w.finish(m).ID)
-	check(t, err)
+	kit.Must(t, err)
 	want := fault.Reason{Kind: fault.Failed, BeforeReady: true, Detail: "out of luck"}
 	for _, s := range get[wire.Game](w, at("/games/%d", games[0].ID)).Seats {
 		if s.Bot == "adabot" && (s.Fault != "startup" || s.Reason != want) || s.Bot != "adabot" && s.Reason != (fault.Reason{}) {
@@ -325,8 +215,7 @@ func TestFaultReason(t *testing.T) {
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	want, err := w.store.Replay(bg, w.gameID)
-	check(t, err)
+	want := kit.Get[[]byte](t)(w.store.Replay(bg, w.gameID))
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/replay", w.gameID)})
 	if !bytes.Equal(rec.Body.Bytes(), want) {
 		t.Error("the document is not that of the store")
@@ -350,7 +239,7 @@ func TestReplays(t *testing.T) {
 		}
 	}
 	var compact bytes.Buffer
-	check(t, json.Compact(&compact, want))
+	kit.Must(t, json.Compact(&compact, want))
 	if all[0].Game != w.gameID || all[0].Ladder != "teeko" || !bytes.Equal(all[0].Replay, compact.Bytes()) {
 		t.Errorf("the first line is of game %d of ladder %q", all[0].Game, all[0].Ladder)
 	}
@@ -381,27 +270,10 @@ func linesOf(t *testing.T, w *world, path string) (lines []wire.ReplayLine) {
 	}
 	for line := range strings.Lines(rec.Body.String()) {
 		var l wire.ReplayLine
-		check(t, json.Unmarshal([]byte(line), &l))
+		kit.Must(t, json.Unmarshal([]byte(line), &l))
 		lines = append(lines, l)
 	}
 	return lines
-}
-
-func TestGameLogs(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, nil)
-	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/logs/%d", w.gameID, w.adaSeat), who: "ada read"})
-	if rec.Body.String() != "secret thoughts\n" {
-		t.Errorf("%d %s", rec.Code, rec.Body)
-	}
-	rec = w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/logs/%d", w.gameID, 1-w.adaSeat), who: "ada all"})
-	if rec.Code != 403 {
-		t.Errorf("a house bot's log: %d", rec.Code)
-	}
-	rec = w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/games/%d/logs/7", w.gameID), who: "ada all"})
-	if rec.Code != 404 || !strings.Contains(rec.Body.String(), "0 to 1") {
-		t.Errorf("%d %s", rec.Code, rec.Body)
-	}
 }
 
 func TestHealth(t *testing.T) {

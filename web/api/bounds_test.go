@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -80,7 +81,7 @@ func TestCancel(t *testing.T) {
 	waits, runs := w.asked("ada"), w.asked("ada")
 	seed := referee.NewSeed()
 	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
-	check(t, err)
+	kit.Must(t, err)
 	for _, who := range []string{"bob all", "bob submit", "root submit"} {
 		if code, said := cancel(waits, who); code != http.StatusForbidden || !strings.Contains(said, "only who asked for match") {
 			t.Errorf("%s: %d %s", who, code, said)
@@ -115,7 +116,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("a rated match: %d %s", code, said)
 	}
 	messages, err := w.store.Messages(bg, w.person("ada"), 0, 100)
-	check(t, err)
+	kit.Must(t, err)
 	told := slices.DeleteFunc(messages, func(m ladder.Message) bool { return !strings.HasPrefix(m.Text, "match ") })
 	if len(told) != 1 || told[0].Text != fmt.Sprintf("match %d is cancelled by root", runs.ID) {
 		t.Errorf("ada is told %+v", told)
@@ -130,26 +131,25 @@ func TestBlockEndsAll(t *testing.T) {
 	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
 	seed := referee.NewSeed()
 	_, err := w.store.BeginAttempt(bg, runs.ID, referee.Commitment(seed), referee.Hex(seed))
-	check(t, err)
-	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, err)
+	kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
 	if w.woken == 0 {
 		t.Error("the runner was not woken")
 	}
 	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all
-		m, err := w.store.Match(bg, id)
-		check(t, err)
+		m := kit.Get[ladder.Match](t)(w.store.Match(bg, id))
 		if m.State != ladder.Dropped || m.Reason != "cancelled: ada is blocked" {
 			t.Errorf("match %d is %s, %q", id, m.State, m.Reason)
 		}
 	}
 	v, err := w.store.Version(bg, w.waits.ID)
-	check(t, err)
+	kit.Must(t, err)
 	if v.State != ladder.Failed || v.Reason != "cancelled: ada is blocked" {
 		t.Errorf("the submission is %s, %q", v.State, v.Reason)
 	}
 	other, err := w.store.AddMatch(bg, w.houseMatch(root))
-	check(t, err)
+	kit.Must(t, err)
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/bob/block", who: "root all"})
 	if m, err := w.store.Match(bg, other.ID); err != nil || m.State != ladder.Waiting {
 		t.Errorf("a match of somebody else is %s, %v", m.State, err)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-shellwords"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // example is a block of commands of docs/api.md, and the answer to the last one.
@@ -25,8 +27,7 @@ type example struct {
 // examples reads the blocks of a page.
 func examples(t *testing.T, path string) (list []example) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	check(t, err)
+	data := kit.Get[[]byte](t)(os.ReadFile(path))
 	kind, block := "", ""
 	for line := range strings.Lines(string(data)) {
 		fence, isFence := strings.CutPrefix(strings.TrimRight(line, "\n"), "```")
@@ -65,8 +66,7 @@ func curl(t *testing.T, command, dir string) (status int, header http.Header, bo
 		case "-d":
 			method, data = http.MethodPost, strings.NewReader(next())
 		case "--data-binary":
-			content, err := os.ReadFile(filepath.Join(dir, strings.TrimPrefix(next(), "@")))
-			check(t, err)
+			content := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, strings.TrimPrefix(next(), "@"))))
 			method, data = http.MethodPost, bytes.NewReader(content)
 		case "-o":
 			next()
@@ -78,13 +78,13 @@ func curl(t *testing.T, command, dir string) (status int, header http.Header, bo
 		}
 	}
 	r, err := http.NewRequest(method, url, data)
-	check(t, err)
+	kit.Must(t, err)
 	r.Header = headers
 	resp, err := http.DefaultClient.Do(r)
-	check(t, err)
+	kit.Must(t, err)
 	defer resp.Body.Close()
 	body, err = io.ReadAll(resp.Body)
-	check(t, err)
+	kit.Must(t, err)
 	return resp.StatusCode, resp.Header, body
 }
 
@@ -96,9 +96,9 @@ func TestDocumentation(t *testing.T) {
 	server := httptest.NewServer(w.http)
 	defer server.Close()
 	dir := t.TempDir()
-	check(t, os.WriteFile(filepath.Join(dir, "bot.tar.gz"), []byte(archive(t, "bot.py", "pass")), 0o600))
+	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.tar.gz"), []byte(archive(t, "bot.py", "pass")), 0o600))
 	code, _, err := w.store.AddInvite(bg, 0, "eve", time.Time{})
-	check(t, err)
+	kit.Must(t, err)
 	values := map[string]string{"TIMBA_URL": server.URL, "TIMBA_TOKEN": w.keys["ada all"], "INVITE": code}
 	list := examples(t, "../../docs/api.md")
 	if len(list) < 8 {

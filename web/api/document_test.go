@@ -17,6 +17,8 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // operation is one of the document, with what it demands.
@@ -133,9 +135,8 @@ func operations(tb testing.TB) (ops []operation) {
 }
 
 func TestDocumentIsOpenAPI(t *testing.T) {
-	doc, err := openapi3.NewLoader().LoadFromData(Document())
-	check(t, err)
-	check(t, doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))
+	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(Document()))
+	kit.Must(t, doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))
 	ids := map[string]string{}
 	for _, o := range operations(t) {
 		if was, twice := ids[o.op.OperationID]; twice || o.op.OperationID == "" {

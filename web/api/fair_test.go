@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -50,7 +51,7 @@ func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
 // send sends an archive of a new bot of somebody's from an address; body gives it.
 func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequest("POST", bubble.URL+"/api/v1/submissions?bot="+fresh("sent"), body)
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	r.Header.Set("Authorization", "Bearer "+w.keys[who+" submit"])
 	r.Header.Set("Content-Type", "application/gzip")
 	r.Header.Set("X-Forwarded-For", from)
@@ -77,7 +78,7 @@ func TestSlowUploads(t *testing.T) {
 					}
 				})
 				_, err := in.Write([]byte(data[:10])) // the server reads: it holds its slot, or soon
-				check(t, err)
+				kit.Must(t, err)
 			}
 		}
 		bubble.Settle()
@@ -87,8 +88,7 @@ func TestSlowUploads(t *testing.T) {
 		good := 0
 		const all = 5
 		for range all {
-			resp, err := w.send(server, "root", "192.0.2.3", strings.NewReader(data))
-			check(t, err)
+			resp := kit.Get[*http.Response](t)(w.send(server, "root", "192.0.2.3", strings.NewReader(data)))
 			if resp.StatusCode == http.StatusAccepted {
 				good++
 			}
@@ -97,8 +97,7 @@ func TestSlowUploads(t *testing.T) {
 		if good < all {
 			t.Errorf("%d of %d uploads of another person are taken", good, all)
 		}
-		resp, err := w.send(server, "ada", "192.0.2.1", strings.NewReader(data))
-		check(t, err)
+		resp := kit.Get[*http.Response](t)(w.send(server, "ada", "192.0.2.1", strings.NewReader(data)))
 		if resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("one more of a person with all that they may: %s", resp.Status)
 		}
@@ -130,8 +129,7 @@ func TestSlowReaders(t *testing.T) {
 				}
 			}
 		}})
-		resp, err := server.Client().Get(bubble.URL + "/endless")
-		check(t, err)
+		resp := kit.Get[*http.Response](t)(server.Client().Get(bubble.URL + "/endless"))
 		defer resp.Body.Close()
 		began := time.Now()
 		<-ended // nothing is read
@@ -183,8 +181,7 @@ func counted(codes *sync.Map) map[int]int {
 func TestParallelTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	before, err := w.store.Tokens(bg, w.person("ada"))
-	check(t, err)
+	before := kit.Get[[]ladder.Token](t)(w.store.Tokens(bg, w.person("ada")))
 	var codes sync.Map
 	var all sync.WaitGroup
 	for i := range 150 {
@@ -269,8 +266,8 @@ func TestQueue(t *testing.T) {
 	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
 		t.Errorf("%+v", cancelled)
 	}
-	check(t, w.store.SetState(bg, w.waits.ID, ladder.Queued))
-	check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+	kit.Must(t, w.store.SetState(bg, w.waits.ID, ladder.Queued))
+	kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
 	if n, m := place("bob", other), place("ada", second); n != 1 || m != 2 {
 		t.Errorf("when the first is begun the places are %d and %d, want 1 and 2", n, m)
 	}

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
@@ -34,32 +33,11 @@ func (w *world) machines() ([]ladder.Machine, error) {
 	return []ladder.Machine{local, resting, leaves, old, away}, nil
 }
 
-// Everybody sees the machines that are there and what they play; admins also see those that are not
-// there, and what else is known.
+// Not everybody sees the machines that are not there, and what else is known. testdata/answers.txt has what
+// everybody sees, and admins.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	public := get[wire.Page[wire.Machine]](w, at("/machines")).Items
-	full := get[wire.Page[wire.Machine]](w, at("/admin/machines").by("root all")).Items
-	if len(public) != 4 || len(full) != 5 || full[4].Name != "lab-4" || full[4].State != "away" {
-		t.Fatalf("everybody sees %+v, admins see %+v", public, full)
-	}
-	began := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	want := wire.Machine{
-		Name: "local", Local: true, State: "ready", Version: "1.2.3", Arch: "arm64", Sandbox: "full", Cores: 4, Seen: began,
-		Playing:  []wire.MachineMatch{{Match: w.running.ID, Attempt: 1, Ladder: "teeko", Bots: []string{"@random@1", "adabot@1"}, Began: began}},
-		Finished: 100, LastHour: 60, Void: 5, Starved: 4,
-	}
-	if diff := cmp.Diff(want, public[0]); diff != "" {
-		t.Errorf("the server's own (-want +got):\n%s", diff)
-	}
-	want.Operator = &wire.MachineOperator{Protocol: 77, OS: "linux", Memory: 12345678912, Interpreters: map[string]string{"python3": "3.12.9"}, Broken: 987}
-	if diff := cmp.Diff(want, full[0]); diff != "" {
-		t.Errorf("the server's own, for admins (-want +got):\n%s", diff)
-	}
-	if m := public[1]; m.State != "resting" || m.Reason == "" || !m.Until.Equal(began.Add(time.Minute)) {
-		t.Errorf("the one that rests is %+v", m)
-	}
 	text := w.ask(call{method: "GET", path: "/api/v1/machines"}).Body.String()
 	for _, secret := range []string{"lab-4", "12345678912", "3.12.9", "987", "seed", "added"} {
 		if strings.Contains(text, secret) {
@@ -81,7 +59,7 @@ func TestAttemptsNameTheirMachine(t *testing.T) {
 	b := w.store.Begin(bg, []store.Start{{
 		New: &store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, w.houseVersion("@first")}}, Machine: "lab-1", Seed: referee.NewSeed(),
 	}})[0]
-	check(t, b.Err)
+	kit.Must(t, b.Err)
 	m := get[wire.Match](w, at("/matches/%d", b.Match.ID))
 	if len(m.Attempts) != 1 || m.Attempts[0].Machine != "lab-1" || m.Attempts[0].Seed != "" {
 		t.Errorf("the attempts are %+v", m.Attempts)

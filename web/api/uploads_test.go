@@ -78,16 +78,16 @@ func TestSameFiles(t *testing.T) {
 	w := newWorld(t, nil)
 	dir := kit.Files(t, t.TempDir(), map[string]string{"bot.py": "pass"})
 	hash, err := program.HashDir(dir)
-	check(t, err)
+	kit.Must(t, err)
 	v := w.version("same")
 	w.Live(v.ID, store.Built{Hash: hash, Command: []string{"./bot.py"}})
 	var zipped bytes.Buffer
 	z := zip.NewWriter(&zipped)
 	f, err := z.Create("bot.py")
-	check(t, err)
+	kit.Must(t, err)
 	_, err = f.Write([]byte("pass"))
-	check(t, err)
-	check(t, z.Close())
+	kit.Must(t, err)
+	kit.Must(t, z.Close())
 	for format, data := range map[string]string{"application/gzip": archive(t, "bot.py", "pass"), "application/zip": zipped.String()} {
 		rec := w.ask(call{method: "POST", path: "/api/v1/submissions?bot=same", who: "ada submit", kind: format, body: data})
 		if rec.Code != 409 || !strings.Contains(rec.Body.String(), "version 1, which is live, has the same files and stays live") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -55,13 +56,13 @@ func TestWaiting(t *testing.T) {
 			w.inFlight()
 		}
 		begin(tag)
-		check(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
+		kit.Must(t, w.store.BeginStage(bg, w.waits.ID, "unpack"))
 		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"name":"unpack"`) {
 			t.Errorf("something is new: %d %s", rec.Code, rec.Body)
 		}
 		begin(nil)
-		check(t, w.store.Fail(bg, w.waits.ID, "no"))
+		kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
 		w.moved()
 		if rec := <-answers; rec.Code != 200 || !strings.Contains(rec.Body.String(), `"done":true`) {
 			t.Errorf("it is done: %d %s", rec.Code, rec.Body)
@@ -97,7 +98,7 @@ func TestShutdown(t *testing.T) {
 		}()
 		w.inFlight()
 		began := time.Now()
-		check(t, server.Shutdown(bg))
+		kit.Must(t, server.Shutdown(bg))
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("it waits %v", took)
 		}
@@ -133,7 +134,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		for _, when := range []string{"before", "after"} {
 			w := newWorld(t, nil)
 			fail := func() {
-				check(t, w.store.Fail(bg, w.waits.ID, "no"))
+				kit.Must(t, w.store.Fail(bg, w.waits.ID, "no"))
 				w.moved()
 			}
 			hub := interrupted{Hub: w.events, before: fail}

@@ -30,13 +30,6 @@ import (
 
 var bg = context.Background()
 
-func check(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // world is a competition with a bit of everything: ada owns adabot, whose first
 // version is live and has played a rated and an unrated match, whose second one
 // failed; bob owns nothing; root is an admin. One match runs, one waits.
@@ -132,15 +125,14 @@ func (w *world) people() {
 		p := w.Person(name, name == "root")
 		for _, scope := range scopes {
 			key, _, err := w.store.AddToken(bg, p.ID, "test", scope, time.Time{})
-			check(w.tb, err)
+			kit.Must(w.tb, err)
 			w.keys[name+" "+string(scope)] = key
 		}
 	}
 }
 
 func (w *world) person(name string) int64 {
-	p, err := w.store.PersonByName(bg, name)
-	check(w.tb, err)
+	p := kit.Get[ladder.Person](w.tb)(w.store.PersonByName(bg, name))
 	return p.ID
 }
 
@@ -153,7 +145,7 @@ func (w *world) bots() {
 	w.Live(w.live.ID, store.Built{Label: "1.0", Hash: hashOf(2), Language: "Go", Command: []string{"./bot"}})
 	w.failed = w.version("adabot")
 	w.staged(w.failed, false)
-	check(w.tb, w.store.Fail(bg, w.failed.ID, "build: exit status 1"))
+	kit.Must(w.tb, w.store.Fail(bg, w.failed.ID, "build: exit status 1"))
 	w.waits = w.version("adabot")
 }
 
@@ -167,40 +159,38 @@ func (w *world) version(bot string) ladder.Version {
 // staged takes a version through its first stages, the second of which may fail.
 func (w *world) staged(v ladder.Version, ok bool) {
 	w.tb.Helper()
-	check(w.tb, w.store.BeginStage(bg, v.ID, "unpack"))
-	check(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
-	check(w.tb, w.store.BeginStage(bg, v.ID, "build"))
-	check(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
+	kit.Must(w.tb, w.store.BeginStage(bg, v.ID, "unpack"))
+	kit.Must(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "unpack", OK: true, Summary: "3 files"}))
+	kit.Must(w.tb, w.store.BeginStage(bg, v.ID, "build"))
+	kit.Must(w.tb, w.store.EndStage(bg, v.ID, ladder.Stage{Name: "build", OK: ok, Summary: "cc -O2", Log: "bot.c:1: secret of ada\n"}))
 }
 
 func (w *world) matches() {
 	random := w.houseVersion("@random")
 	m, err := w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	w.rated = w.finish(m)
 	m, err = w.store.AddMatch(bg, store.NewMatch{
 		Game: "teeko", Versions: []int64{random, w.live.ID}, Clock: w.config.Ladders[0].Clock, Deals: 1, AskedBy: w.person("ada"),
 	})
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	w.unrated = w.finish(m)
 	w.running, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{random, w.live.ID}})
-	check(w.tb, err)
-	seed := referee.NewSeed()
+	kit.Must(w.tb, err)
+	seed := rules.Seed{byte(w.running.ID)}
 	_, err = w.store.BeginAttempt(bg, w.running.ID, referee.Commitment(seed), referee.Hex(seed))
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	_, err = w.store.AddMatch(bg, store.NewMatch{Ladder: "teeko", Versions: []int64{w.live.ID, random}})
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	games, err := w.store.Games(bg, w.rated.ID)
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	w.gameID, w.adaSeat = games[0].ID, slices.IndexFunc(games[0].Seats, func(s ladder.GameSeat) bool { return s.Slot == 0 })
 }
 
 func (w *world) houseVersion(name string) int64 {
 	w.tb.Helper()
-	b, err := w.store.Bot(bg, name)
-	check(w.tb, err)
-	vs, err := w.store.Versions(bg, b.ID)
-	check(w.tb, err)
+	b := kit.Get[ladder.Bot](w.tb)(w.store.Bot(bg, name))
+	vs := kit.Get[[]ladder.Version](w.tb)(w.store.Versions(bg, b.ID))
 	return vs[0].ID
 }
 
@@ -208,13 +198,12 @@ func (w *world) houseVersion(name string) int64 {
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
-	check(w.tb, w.store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
+	kit.Must(w.tb, w.store.Begin(bg, []store.Start{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
-		ver, err := w.store.Version(bg, m.Versions[slot])
-		check(w.tb, err)
+		ver := kit.Get[ladder.Version](w.tb)(w.store.Version(bg, m.Versions[slot]))
 		plays := "random"
 		if m.Bots[slot] == "adabot" {
 			plays = "greedy" // and wins
@@ -236,11 +225,11 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		games = append(games, g)
 		return nil
 	}
-	check(w.tb, rm.Play(bg))
+	kit.Must(w.tb, rm.Play(bg))
 	_, err = w.store.Finish(bg, m.ID, 1, games)
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	m, err = w.store.Match(bg, m.ID)
-	check(w.tb, err)
+	kit.Must(w.tb, err)
 	return m
 }
 
@@ -299,7 +288,7 @@ func get[T any](w *world, c call) (doc T) {
 	if rec.Code >= 300 {
 		w.tb.Fatalf("%s %s: %d %s", c.method, c.path, rec.Code, rec.Body)
 	}
-	check(w.tb, json.Unmarshal(rec.Body.Bytes(), &doc))
+	kit.Must(w.tb, json.Unmarshal(rec.Body.Bytes(), &doc))
 	return doc
 }
 
@@ -313,8 +302,8 @@ func decoded(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) str
 	} else {
 		r, err = gzip.NewReader(rec.Body)
 	}
-	check(tb, err)
+	kit.Must(tb, err)
 	data, err := io.ReadAll(r)
-	check(tb, err)
+	kit.Must(tb, err)
 	return string(data)
 }

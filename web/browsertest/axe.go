@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // AxeVersion is the version of axe-core that examines pages. script/interpreters installs it.
@@ -21,9 +23,7 @@ func axePath() (string, error) {
 func axe(t *testing.T) string {
 	t.Helper()
 	path, err := axePath()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("NO AXE-CORE: %v: script/interpreters installs it with npm", err)

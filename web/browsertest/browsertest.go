@@ -71,9 +71,7 @@ func Start(t *testing.T) context.Context {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.ctx == nil {
-		if err := launch(path); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, launch(path))
 	}
 	ctx, cancel := chromedp.NewContext(shared.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -132,9 +130,7 @@ func Open(t *testing.T, browser context.Context, url string) *Tab {
 		t.Cleanup(cancel)
 	}
 	b := &Tab{T: t, Ctx: ctx, Home: url}
-	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, chromedp.Listen(ctx, b.listen))
 	Call(b, network.Enable, network.EnableParams{})
 	Call(b, log.Enable, cdp.Empty{})
 	b.Go(url)
@@ -325,10 +321,6 @@ func (b *Tab) Picture(dir, name string) {
 		return
 	}
 	shot := Call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "png", CaptureBeyondViewport: new(true)})
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		b.T.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644); err != nil {
-		b.T.Fatal(err)
-	}
+	kit.Must(b.T, os.MkdirAll(dir, 0o755))
+	kit.Must(b.T, os.WriteFile(filepath.Join(dir, name+".png"), shot.Data, 0o644))
 }

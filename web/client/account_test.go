@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 // The environment wins over what is kept, and a token is only sent to the server
@@ -42,9 +44,7 @@ func TestAccountFile(t *testing.T) {
 		t.Errorf("nothing is %+v, %v", a, err)
 	}
 	path, err := Account{"http://x:1", "secret"}.Keep()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the mode is %v, %v", info.Mode(), err)
@@ -52,9 +52,7 @@ func TestAccountFile(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(left) != 1 {
 		t.Errorf("there are %q", left)
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte("{"), 0o600))
 	if _, err := ReadAccount(); err == nil || !strings.Contains(err.Error(), "run timba login URL") {
 		t.Errorf("a broken file: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -25,10 +26,7 @@ func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Req
 	var n atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(n.Add(1), w, r) }))
 	t.Cleanup(s.Close)
-	c, err := New(s.URL, "timba_secret")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := kit.Get[*Client](t)(New(s.URL, "timba_secret"))
 	c.Waiting = func(why error, wait time.Duration) { t.Logf("waits %v: %v", wait, why) }
 	return c
 }
@@ -154,10 +152,7 @@ func TestStrangers(t *testing.T) {
 	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Error(err)
 	}
-	nobody, err := New("http://127.0.0.1:1", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	nobody := kit.Get[*Client](t)(New("http://127.0.0.1:1", ""))
 	if _, err := nobody.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Error(err)
 	}
@@ -212,9 +207,7 @@ func TestReplaysAfter(t *testing.T) {
 	})
 	var got []int64
 	for line, err := range c.ReplaysAfter(bg, "replay-1", "") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		if string(line.Replay) != `{"a":"<>&"}` {
 			t.Errorf("replay %s", line.Replay)
 		}
@@ -246,9 +239,7 @@ func TestFollow(t *testing.T) {
 	})
 	var states []string
 	for s, err := range c.Follow(bg, 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		states = append(states, s.Version.State)
 	}
 	if fmt.Sprint(states) != "[building building live]" {

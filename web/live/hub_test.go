@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
@@ -142,14 +143,11 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 	if c.over != "finished" {
 		w.T.Errorf("the match is %q at its end", c.over)
 	}
-	games, err := w.Store.Games(w.T.Context(), id)
-	w.Must(err)
+	games := kit.Get[[]ladder.Game](w.T)(w.Store.Games(w.T.Context(), id))
 	stored := map[string]int{} // beginnings of games, and how much is behind them
 	for _, g := range games {
-		data, err := w.Store.Replay(w.T.Context(), g.ID)
-		w.Must(err)
-		replay, err := referee.DecodeReplay(data)
-		w.Must(err)
+		data := kit.Get[[]byte](w.T)(w.Store.Replay(w.T.Context(), g.ID))
+		replay := kit.Get[*referee.Replay](w.T)(referee.DecodeReplay(data))
 		v := refereetest.Variant(w.T, replay.Game, options(replay.Options))
 		maker, log := replaypage.NewClosed(v), rules.Log{}
 		text := ""
@@ -288,9 +286,7 @@ func TestForeignOrigin(t *testing.T) {
 			t.Errorf("a foreign origin gets %d %q", status, text)
 		}
 		c, _, err := w.server.Dialer().Dial(address, http.Header{"Origin": {bubble.URL}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		c.Close()
 	})
 }

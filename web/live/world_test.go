@@ -17,6 +17,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -67,10 +68,9 @@ func newWorld(t *testing.T, toml string, limits ladder.LiveLimits) *world {
 		return live.Parts{HTML: map[string]string{"part": topic + " " + lang}}, nil
 	}
 	machines := laddertest.NewFleet(referee.AnyCore)
-	r, err := runner.New(runner.Options{
+	r := kit.Get[*runner.Runner](t)(runner.New(runner.Options{
 		Store: w.Store, Ladders: w.Config.Ladders, Resolve: w.resolve, Fleet: machines, Events: &w.events, Watch: w.hub.Watch,
-	})
-	w.Must(err)
+	}))
 	machines.PlayWith(r.PlayHere, r.ProgramHere, nil)
 	w.server = bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(w.serve)})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -186,18 +186,13 @@ func (w *world) refused(query string, header http.Header) (status int, text stri
 
 func (c *client) say(text string) {
 	c.t.Helper()
-	if err := c.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
-		c.t.Fatal(err)
-	}
+	kit.Must(c.t, c.WriteMessage(websocket.TextMessage, []byte(text)))
 }
 
 // next returns the next message.
 func (c *client) next() doc {
 	c.t.Helper()
-	d, err := c.read()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	d := kit.Get[doc](c.t)(c.read())
 	return d
 }
 

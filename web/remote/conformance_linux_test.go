@@ -177,9 +177,7 @@ func play(t *testing.T, b referee.Bot) *referee.Game {
 		Bots:  []referee.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
 		Done:  func(g *referee.Game) error { game = g; return nil },
 	}
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Play(t.Context()))
 	return game
 }
 

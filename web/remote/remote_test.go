@@ -41,8 +41,7 @@ func TestPlays(t *testing.T) {
 			t.Fatalf("after Leave: %v", err)
 		}
 		f.ended <- nil
-		table, err := w.Store.Standings(t.Context(), "tebes")
-		w.Must(err)
+		table := kit.Get[[]ladder.Standing](t)(w.Store.Standings(t.Context(), "tebes"))
 		i := slices.IndexFunc(table, func(s ladder.Standing) bool { return s.Bot == "far" })
 		if i < 0 || !table[i].Remote || table[i].Matches == 0 {
 			t.Fatalf("the standings are %+v", table)
@@ -167,8 +166,7 @@ func TestLost(t *testing.T) {
 		}
 		match := running[0].Match
 		bubble.Until(t, "the match has ended", func() bool {
-			m, err := w.Store.Match(t.Context(), match)
-			w.Must(err)
+			m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), match))
 			return m.State == ladder.Finished
 		})
 		if took := time.Since(cut); took < time.Second || took > 2*time.Second {
@@ -225,8 +223,7 @@ func TestBlocked(t *testing.T) {
 			t.Errorf("the client ended with %v", err)
 		}
 		bubble.Until(t, "the match is dropped", func() bool {
-			m, err := w.Store.Match(t.Context(), s.Playing.Match)
-			w.Must(err)
+			m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), s.Playing.Match))
 			return m.State == ladder.Dropped
 		})
 		other := start(t, w.client(w.token, "other"))

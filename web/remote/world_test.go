@@ -16,6 +16,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -213,20 +214,16 @@ func (w *world) dial(token, name string, header http.Header) (*websocket.Conn, *
 // version returns the last version of a bot.
 func (w *world) version(t *testing.T, name string) ladder.Version {
 	t.Helper()
-	bot, err := w.Store.Bot(t.Context(), name)
-	w.Must(err)
-	versions, err := w.Store.Versions(t.Context(), bot.ID)
-	w.Must(err)
+	bot := kit.Get[ladder.Bot](t)(w.Store.Bot(t.Context(), name))
+	versions := kit.Get[[]ladder.Version](t)(w.Store.Versions(t.Context(), bot.ID))
 	return versions[0]
 }
 
 // match returns a match and its games, in none of which a bot has made a mistake unless one may.
 func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.Game) {
 	t.Helper()
-	m, err := w.Store.Match(t.Context(), id)
-	w.Must(err)
-	list, err := w.Store.Games(t.Context(), id)
-	w.Must(err)
+	m := kit.Get[ladder.Match](t)(w.Store.Match(t.Context(), id))
+	list := kit.Get[[]ladder.Game](t)(w.Store.Games(t.Context(), id))
 	for _, g := range list {
 		for _, seat := range g.Seats {
 			if seat.Fault != "" && !faults {
@@ -240,8 +237,7 @@ func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladd
 // verify checks all that is stored.
 func (w *world) verify(t *testing.T) {
 	t.Helper()
-	found, err := w.Store.Verify(t.Context(), nil)
-	w.Must(err)
+	found := kit.Get[[]store.Difference](t)(w.Store.Verify(t.Context(), nil))
 	for _, d := range found {
 		t.Error(d)
 	}

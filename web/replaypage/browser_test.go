@@ -443,7 +443,5 @@ func picture(b *tab, name string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(*screens, name+".png"), png, 0o644)
 	}
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	kit.Must(b.T, err)
 }

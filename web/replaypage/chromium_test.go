@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/browsertest"
 )
 
@@ -33,13 +34,8 @@ func open(t *testing.T, in context.Context, g *Game) *tab {
 func pageFile(t *testing.T, g *Game) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "game.html")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*os.File](t)(os.Create(path))
 	defer f.Close()
-	if err := g.WritePage(f); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, g.WritePage(f))
 	return "file://" + path
 }

@@ -20,11 +20,7 @@ func copyOf(c *Closed) *Closed {
 }
 
 func frameText(t *testing.T, f Frame) string {
-	data, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
 // Nothing in the frames of a game in progress depends on what any seat cannot see: with its cards
@@ -34,10 +30,7 @@ func TestClosedFramesHideCards(t *testing.T) {
 	for _, c := range samples {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v, err := rules.Resolve(c.game, c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := kit.Get[rules.Variant](t)(rules.Resolve(c.game, c.options))
 			games := uint64(5)
 			if kit.Soak {
 				games = 50
@@ -92,10 +85,7 @@ func TestClosedFrame(t *testing.T) {
 		"tebes":  "size colours pieces extra bonus",
 	} {
 		c := find(t, name)
-		v, err := rules.Resolve(c.game, c.options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := kit.Get[rules.Variant](t)(rules.Resolve(c.game, c.options))
 		stream := rules.NewStream(rules.Seed{1})
 		state, maker := v.Deal(&stream), NewClosed(v)
 		var log rules.Log

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -66,14 +67,9 @@ func TestReplaysFrames(t *testing.T) {
 			}
 			at++
 		}
-		v, err := r.Resolve(c.game)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		v := kit.Get[rules.Variant](rt)(r.Resolve(c.game))
 		for step, err := range r.Walk(v, nil) {
-			if err != nil {
-				rt.Fatal(err)
-			}
+			kit.Must(rt, err)
 			same(step.State)
 		}
 	})
@@ -166,9 +162,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	r := play(t, sample)
 	r.Seats[0].Name = "</script><script>alert(1)</script><!--"
 	var b strings.Builder
-	if err := rebuilt(t, sample, r).WritePage(&b); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, rebuilt(t, sample, r).WritePage(&b))
 	page := b.String()
 	if n := strings.Count(page, "</script>"); n != 3 {
 		t.Errorf("the page has %d ends of scripts, want 3: those of the data, the texts and the program", n)
@@ -181,9 +175,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	_, data, _ := strings.Cut(page, `id="replay">`)
 	data, _, _ = strings.Cut(data, "</script>")
 	var g Game
-	if err := json.Unmarshal([]byte(data), &g); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal([]byte(data), &g))
 	if g.Seats[0].Name != r.Seats[0].Name {
 		t.Errorf("the name is %q, want %q", g.Seats[0].Name, r.Seats[0].Name)
 	}

@@ -29,13 +29,9 @@ func live(t *testing.T) *tab {
 	t.Helper()
 	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("live.js", `import { drawPosition } from './live.js'; Object.assign(window, { drawPosition });`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	styles, err := bundle.Text("live.css", `@import "./board.css"; @import "./table.css";`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	speak(b, "en")
 	browsertest.Eval[chromedp.Void](b.Tab, script)
 	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }));
@@ -63,14 +59,8 @@ func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []
 	for _, m := range s.Legal(nil) {
 		legal = append(legal, string(s.MoveText(nil, m)))
 	}
-	position, err := json.Marshal(p)
-	if err != nil {
-		b.T.Fatal(err)
-	}
-	moves, err := json.Marshal(legal)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	position := kit.Get[[]byte](b.T)(json.Marshal(p))
+	moves := kit.Get[[]byte](b.T)(json.Marshal(legal))
 	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`void drawPosition(document.getElementById('game'), %s, { seat: %d, legal: %s, onMove: (m) => window.moves.push(m), ...%s })`, position, s.Turn(), moves, options))
 	return legal
 }
@@ -89,15 +79,10 @@ func TestBoardLiveChoices(t *testing.T) {
 			b.T = t
 			c := find(t, name)
 			r := play(t, c)
-			v, err := r.Resolve(c.game)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
 			ply := 0
 			for step, err := range r.Walk(v, nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, err)
 				if step.Record == nil || ply > 60 {
 					break
 				}
@@ -125,14 +110,9 @@ func TestBoardLiveClosed(t *testing.T) {
 	b := live(t)
 	c := find(t, "brisca-three")
 	r := play(t, c)
-	v, err := r.Resolve(c.game)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
 	for step, err := range r.Walk(v, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		b.draw(c, v.Players(), step.State, "{ closed: true, legal: [] }")
 		break
 	}
@@ -152,14 +132,9 @@ func TestBoardLiveKeyboard(t *testing.T) {
 	b := live(t)
 	c := find(t, "tebes")
 	r := play(t, c)
-	v, err := r.Resolve(c.game)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
 	for step, err := range r.Walk(v, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		legal := b.draw(c, v.Players(), step.State, "{}")
 		b.Press(kb.Tab, kb.ArrowRight, kb.Enter)
 		from := b.Attribute(".choice.chosen", "data-choice")

@@ -141,13 +141,9 @@ func TestBoardIndices(t *testing.T) {
 	t.Parallel()
 	b := open(t, browsertest.Start(t), nil)
 	script, err := bundle.Text("cards.js", `import { card } from './cards.js'; import { svg } from './dom.js'; Object.assign(window, { card, svg });`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	styles, err := bundle.Text("page.css", `@import "./board.css";`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	browsertest.Eval[chromedp.Void](b.Tab, script)
 	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.head.append(Object.assign(document.createElement('style'), { textContent: %q }))`, styles))
 	wrong := browsertest.Eval[[]string](b.Tab, `(() => {

@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/board"
 	"github.com/timba-arena/timba/web/browsertest"
 )
@@ -21,10 +22,7 @@ import (
 // speak gives a page without texts those of a language.
 func speak(b *tab, tag string) {
 	b.T.Helper()
-	texts, err := board.Texts(tag)
-	if err != nil {
-		b.T.Fatal(err)
-	}
+	texts := kit.Get[[]byte](b.T)(board.Texts(tag))
 	browsertest.Eval[chromedp.Void](b.Tab, fmt.Sprintf(`document.body.append(Object.assign(document.createElement('script'), { type: 'application/json', id: 'board-texts', textContent: %q }))`, texts))
 }
 
@@ -38,14 +36,9 @@ var (
 // boardTexts returns the texts by language and key, each with its plural forms: "" for one without.
 func boardTexts(t *testing.T) map[string]map[string]map[string]string {
 	t.Helper()
-	data, err := board.Texts(board.Languages...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(board.Texts(board.Languages...))
 	var raw map[string]map[string]json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, json.Unmarshal(data, &raw))
 	all := map[string]map[string]map[string]string{}
 	for tag, texts := range raw {
 		all[tag] = map[string]map[string]string{}
@@ -101,15 +94,9 @@ func TestBoardTextsUsed(t *testing.T) {
 	english := boardTexts(t)["en"]
 	used := map[string]bool{}
 	prefixes := []string{}
-	names, err := fs.Glob(board.Files, "*.js")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := kit.Get[[]string](t)(fs.Glob(board.Files, "*.js"))
 	for _, name := range names {
-		data, err := board.Files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := kit.Get[[]byte](t)(board.Files.ReadFile(name))
 		for _, call := range quoted.FindAllStringSubmatch(string(data), -1) {
 			for _, m := range literal.FindAllStringSubmatch(call[1], -1) {
 				if !strings.Contains(call[1], "=== '"+m[1]) {

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/browsertest"
 	"github.com/timba-arena/timba/web/bundle"
 )
@@ -26,10 +27,7 @@ Object.assign(window, chart, draw, events, scenes, view, { seating });
 func TestBoardModules(t *testing.T) {
 	t.Parallel()
 	b := open(t, browsertest.Start(t), nil)
-	script, err := bundle.Text("modules.js", modules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
 	speak(b, "en")
 	browsertest.Eval[chromedp.Void](b.Tab, script)
 	for name, c := range map[string]struct{ expression, want string }{
@@ -66,9 +64,7 @@ func TestBoardModules(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want any
-			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, json.Unmarshal([]byte(c.want), &want))
 			b.T = t
 			if diff := cmp.Diff(want, browsertest.Eval[any](b.Tab, c.expression)); diff != "" {
 				t.Errorf("%s differs (-want +got)\n%s", c.expression, diff)
@@ -82,10 +78,7 @@ func TestBoardModules(t *testing.T) {
 func TestBoardSeating(t *testing.T) {
 	t.Parallel()
 	b := open(t, browsertest.Start(t), nil)
-	script, err := bundle.Text("modules.js", modules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := kit.Get[string](t)(bundle.Text("modules.js", modules))
 	browsertest.Eval[chromedp.Void](b.Tab, script)
 	wrong := browsertest.Eval[[]string](b.Tab, `(() => {
 		const wrong = [];
@@ -123,10 +116,7 @@ func TestBundleNamesWhatIsMissing(t *testing.T) {
 // What is committed is what go generate writes.
 func TestBundlesAreFresh(t *testing.T) {
 	for name, committed := range map[string]string{"page.js": script, "page.css": style} {
-		text, err := bundle.File(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := kit.Get[string](t)(bundle.File(name))
 		if strings.Contains(text, "</s") {
 			t.Errorf("the bundle of %s would end its own element in a page", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/replaytest"
 	"github.com/timba-arena/timba/referee/rules"
@@ -60,9 +61,5 @@ func play(t testing.TB, c sample) *referee.Replay {
 // rebuilt returns a sample's game.
 func rebuilt(t testing.TB, c sample, r *referee.Replay) *Game {
 	t.Helper()
-	g, err := NewGame(r, c.game)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return kit.Get[*Game](t)(NewGame(r, c.game))
 }

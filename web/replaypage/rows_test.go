@@ -18,13 +18,9 @@ func write(t *testing.T, w RowWriter, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		c := find(t, name)
-		if err := Rows(play(t, c), c.game, w.Write); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, Rows(play(t, c), c.game, w.Write))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, w.Close())
 }
 
 func TestReplaysRowsGolden(t *testing.T) {
@@ -39,16 +35,11 @@ func TestReplaysRowsAgree(t *testing.T) {
 	var asCSV, asJSON bytes.Buffer
 	write(t, NewCSV(&asCSV), names...)
 	write(t, NewJSON(&asJSON), names...)
-	records, err := csv.NewReader(&asCSV).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := kit.Get[[][]string](t)(csv.NewReader(&asCSV).ReadAll())
 	d := json.NewDecoder(&asJSON)
 	d.UseNumber()
 	var objects []map[string]any
-	if err := d.Decode(&objects); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, d.Decode(&objects))
 	if !slices.Equal(records[0], Columns) || len(objects) != len(records)-1 {
 		t.Fatalf("%d objects, and %d records under %q", len(objects), len(records)-1, records[0])
 	}

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
@@ -136,10 +137,7 @@ func TestTakenWhileSending(t *testing.T) {
 		go func() { attached <- s.Attach(a) }()
 		far.Send(seat.Frame{})
 		for n := 0; n < 3; {
-			f, err := far.Receive()
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := kit.Get[seat.Frame](t)(far.Receive())
 			n += len(f.Lines)
 		}
 		far.Send(seat.Frame{Ack: 3})
@@ -307,9 +305,7 @@ func TestTakeOver(t *testing.T) {
 		if err := <-ended; !errors.Is(err, seat.ErrEnded) {
 			t.Fatalf("the second connection ends with %v, want %v", err, seat.ErrEnded)
 		}
-		if err := <-served; err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, <-served)
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/bubble"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -39,10 +40,7 @@ func TestGame(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
 		v := refereetest.Variant(t, "brisca", "")
-		bot, err := house.Find("greedy")
-		if err != nil {
-			t.Fatal(err)
-		}
+		bot := kit.Get[house.Player](t)(house.Find("greedy"))
 		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
 		seed := referee.NewSeed()
 		play := func(serve func(io.Reader, io.Writer) error) *referee.Game {
@@ -53,9 +51,7 @@ func TestGame(t *testing.T) {
 				Done: func(g *referee.Game) error { game = g; return nil },
 			}
 			m.Clock.Startup = time.Minute
-			if err := m.Play(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, m.Play(t.Context()))
 			return game
 		}
 		s, far := seat.New(seat.Options{}), seat.New(seat.Options{})
@@ -139,10 +135,7 @@ func TestSocketBounds(t *testing.T) {
 			}
 			ws.Close()
 		}
-		ws, err := dial(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ws := kit.Get[*websocket.Conn](t)(dial(nil))
 		defer ws.Close()
 		ws.WriteJSON(seat.Frame{Lines: []string{"# still here"}})
 		buf := make([]byte, 20)
@@ -161,10 +154,7 @@ func TestSilence(t *testing.T) {
 		in, _, _ := serve(t, s)
 		defer in.Close()
 		dial, ended := over(t, s, seat.SocketLimits{Frame: 1 << 10, Frames: 10, Burst: 10, Alive: 30 * time.Second, Send: time.Minute})
-		ws, err := dial(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ws := kit.Get[*websocket.Conn](t)(dial(nil))
 		defer ws.Close()
 		go io.Copy(io.Discard, ws.NetConn()) // pings are not answered
 		began := time.Now()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -36,11 +37,7 @@ func TestCores(t *testing.T) {
 func TestMemoryFits(t *testing.T) {
 	defaults := func(text string) func() *config.Config {
 		return func() *config.Config {
-			c, err := config.Parse("c", []byte(text), house.Registry{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return c
+			return kit.Get[*config.Config](t)(config.Parse("c", []byte(text), house.Registry{}))
 		}
 	}
 	for _, test := range []struct {

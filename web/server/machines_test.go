@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
@@ -18,9 +19,7 @@ func TestReadMachines(t *testing.T) {
 	dir, now := datadir.Dir(t.TempDir()), time.Unix(1_800_000_000, 0)
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 	}
 	list, runs, err := ReadMachines(dir, now)
 	if must(err); runs || len(list) != 0 {

@@ -99,9 +99,7 @@ func newRunning(t *testing.T) *running {
 
 func (s *running) must(err error) {
 	s.t.Helper()
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	kit.Must(s.t, err)
 }
 
 func (s *running) begin() {
@@ -185,13 +183,10 @@ func (s *running) plays(version string) []wire.Game {
 // get returns what an address answers.
 func (s *running) get(path string) (status int, body string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL()+path, nil)
-	s.must(err)
-	answer, err := http.DefaultClient.Do(r)
-	s.must(err)
+	r := kit.Get[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL()+path, nil))
+	answer := kit.Get[*http.Response](s.t)(http.DefaultClient.Do(r))
 	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	s.must(err)
+	data := kit.Get[[]byte](s.t)(io.ReadAll(answer.Body))
 	return answer.StatusCode, string(data)
 }
 
@@ -204,8 +199,7 @@ func (s *running) stands(v ladder.Version) bool {
 // archived returns the paths of the archive files.
 func (s *running) archived() []string {
 	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.Dir.Archive(), "*"))
-	s.must(err)
+	files := kit.Get[[]string](s.t)(filepath.Glob(filepath.Join(s.Dir.Archive(), "*")))
 	return files
 }
 
@@ -273,8 +267,7 @@ func TestStorageDays(t *testing.T) {
 // byte is back.
 func (s *running) tampered(file string, documents, pages []string, was map[string]string) {
 	s.t.Helper()
-	whole, err := os.ReadFile(file)
-	s.must(err)
+	whole := kit.Get[[]byte](s.t)(os.ReadFile(file))
 	for i := range whole { // each document of each match has a byte that differs
 		if i%16 == 0 {
 			whole[i] ^= 1

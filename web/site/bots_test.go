@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/rules"
@@ -137,10 +138,8 @@ func TestBotActions(t *testing.T) {
 	s.SignIn(reader, reads)
 	csrf := func(c *http.Client) string { return s.CSRF(s.Get(c, "/search").Body) }
 	state := func() string {
-		b, err := s.Store.Bot(t.Context(), "lola")
-		s.Must(err)
-		list, err := s.Store.Versions(t.Context(), b.ID)
-		s.Must(err)
+		b := kit.Get[ladder.Bot](t)(s.Store.Bot(t.Context(), "lola"))
+		list := kit.Get[[]ladder.Version](t)(s.Store.Versions(t.Context(), b.ID))
 		return fmt.Sprintf("%s %s %v", list[1].State, list[0].State, !b.Withdrawn.IsZero())
 	}
 	for _, x := range []struct {
@@ -245,15 +244,11 @@ func TestPublicAddress(t *testing.T) {
 		lola(s)
 		_, games := s.Finished("brisca")
 		get := func(path string) string {
-			r, err := http.NewRequest(http.MethodGet, s.URL+path, nil)
-			s.Must(err)
+			r := kit.Get[*http.Request](t)(http.NewRequest(http.MethodGet, s.URL+path, nil))
 			r.Host = x.host
-			resp, err := http.DefaultClient.Do(r)
-			s.Must(err)
+			resp := kit.Get[*http.Response](t)(http.DefaultClient.Do(r))
 			defer resp.Body.Close()
-			body, err := io.ReadAll(resp.Body)
-			s.Must(err)
-			return string(body)
+			return string(kit.Get[[]byte](t)(io.ReadAll(resp.Body)))
 		}
 		for path, want := range map[string]string{
 			"/bots/lola":                                "(" + x.want + "/bots/lola/badge.svg?ladder=brisca)",

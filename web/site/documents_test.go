@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/api"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -73,8 +74,7 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 	}
-	spec, err := timba.Documents.ReadFile("SPEC.md")
-	w.Must(err)
+	spec := kit.Get[[]byte](t)(timba.Documents.ReadFile("SPEC.md"))
 	blocks := fences.FindAllStringSubmatch(string(spec), -1)
 	page := html.UnescapeString(fetch("/protocol"))
 	for _, m := range blocks {

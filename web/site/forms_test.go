@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -23,10 +24,7 @@ import (
 func starter(t *testing.T, language string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mybot")
-	l, err := starters.Find(language)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := kit.Get[starters.Language](t)(starters.Find(language))
 	if _, err := l.Write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -39,20 +37,14 @@ func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
 	for i := 0; i+1 < len(fields); i += 2 {
-		if err := m.WriteField(fields[i], fields[i+1]); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.WriteField(fields[i], fields[i+1]))
 	}
 	if file != nil {
 		part, err := m.CreateFormFile("archive", "mybot.tar.gz")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		part.Write(file) // into memory
 	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Close())
 	return m.FormDataContentType(), b.String()
 }
 
@@ -199,13 +191,10 @@ func TestOthersRefused(t *testing.T) {
 // register opens an account by the API, and returns its token.
 func register(t *testing.T, w *sitetest.World, name string) string {
 	t.Helper()
-	c, err := client.New(w.URL, w.Token)
-	w.Must(err)
-	invite, err := c.AddInvite(t.Context(), wire.NewInvite{})
-	w.Must(err)
+	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
+	invite := kit.Get[wire.MadeInvite](t)(c.AddInvite(t.Context(), wire.NewInvite{}))
 	c.Token = ""
-	made, err := c.Register(t.Context(), name, invite.Code)
-	w.Must(err)
+	made := kit.Get[wire.Registered](t)(c.Register(t.Context(), name, invite.Code))
 	return made.Key
 }
 
@@ -213,12 +202,8 @@ func register(t *testing.T, w *sitetest.World, name string) string {
 func brokenBot(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "broken")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "timba.toml"), []byte("rum = 1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.Mkdir(dir, 0o755))
+	kit.Must(t, os.WriteFile(filepath.Join(dir, "timba.toml"), []byte("rum = 1\n"), 0o644))
 	return dir
 }
 

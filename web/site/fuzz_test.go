@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
@@ -27,9 +28,7 @@ import (
 // stranger returns a visit by nobody, for pages that are rendered without a server.
 func stranger(t testing.TB) *visit {
 	s, err := New(Options{Config: &config.Config{}, Live: live.NewHub(live.Options{Events: new(events.Hub)}), Key: []byte("key")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	w := httptest.NewRecorder()
 	v := &visit{Visit: api.Visit{}, site: s, w: w, form: "form", words: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)
@@ -89,9 +88,7 @@ func shape(page []byte) (elements, texts string) {
 func render(t testing.TB, v *visit, name string, data any) []byte {
 	w := httptest.NewRecorder()
 	v.w, v.begun = w, false
-	if err := v.page(http.StatusOK, name, data); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, v.page(http.StatusOK, name, data))
 	return w.Body.Bytes()
 }
 
@@ -127,9 +124,7 @@ func FuzzPages(f *testing.F) {
 		wellFormed(t, badgeOf(ladder.Standing{Ladder: text, Bot: text, Elo: 1, Matches: 1, Rank: 1}))
 		b := ladder.Bot{Name: text}
 		feed, err := v.feedOf(b, text, []ladder.Match{{ID: 1, Ladder: text, Bots: []string{text}, Changes: []ladder.Change{{}}}}, []ladder.Version{{Bot: text, Number: 1, Label: text, Language: text, Began: time.Unix(1, 0)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		wellFormed(t, feed)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/referee"
@@ -78,16 +79,10 @@ func gamer(t testing.TB) *visit {
 // The first load of a game's page, with all that it needs, has less than 150 KB.
 func TestGamePageWeight(t *testing.T) {
 	v := gamer(t)
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	encoder := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest)))
 	defer encoder.Close()
 	for i, p := range played {
-		html, err := gameHTML(t, v, replayOf(t, i).Encode())
-		if err != nil {
-			t.Fatal(err)
-		}
+		html := kit.Get[[]byte](t)(gameHTML(t, v, replayOf(t, i).Encode()))
 		sum := len(encoder.EncodeAll(html, nil))
 		own, count := sum, 0
 		for _, name := range append(v.site.assets.modules["game/game.js"], "game/game.js", "game/game.css", "layout/layout.css", "layout/icon.svg", "board/board.css", "board/table.css", "board/player.css") {
@@ -154,10 +149,7 @@ func TestGamePageHostile(t *testing.T) {
 	for i, text := range hostile {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			r := replayOf(t, 2)
-			html, err := gameHTML(t, v, spoilt(r, text).Encode())
-			if err != nil {
-				t.Fatal(err)
-			}
+			html := kit.Get[[]byte](t)(gameHTML(t, v, spoilt(r, text).Encode()))
 			safe(t, html, len(r.Moves))
 		})
 	}
@@ -176,9 +168,7 @@ func FuzzGamePage(f *testing.F) {
 			return
 		}
 		r, err := referee.DecodeReplay(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		safe(t, html, len(r.Moves)+len(data))
 	})
 }
@@ -189,10 +179,7 @@ func BenchmarkGamePage(b *testing.B) {
 		data := replayOf(b, i).Encode()
 		b.Run(p.name, func(b *testing.B) {
 			for b.Loop() {
-				html, err := gameHTML(b, v, data)
-				if err != nil {
-					b.Fatal(err)
-				}
+				html := kit.Get[[]byte](b)(gameHTML(b, v, data))
 				w := &discard{header: http.Header{}}
 				v.r.Header.Set("Accept-Encoding", "zstd")
 				v.site.pages.compress(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/site/sitetest"
 )
@@ -95,8 +96,7 @@ func (x *crawler) crawl(queue []string) {
 	for len(queue) > 0 {
 		address := queue[0]
 		queue = queue[1:]
-		u, err := url.Parse(address)
-		x.Must(err)
+		u := kit.Get[*url.URL](x.T)(url.Parse(address))
 		u.Fragment = ""
 		_, pattern := x.mux.Handler(&http.Request{Method: http.MethodGet, URL: u, Host: "test"})
 		if pattern == "" || seen[u.String()] || x.visited[pattern] == perRoute || u.Query().Has("lang") || u.Query().Has("theme") {
@@ -168,8 +168,6 @@ func compressed(t testing.TB, text string) int {
 	if _, err := z.Write([]byte(text)); err != nil {
 		t.Fatal(err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, z.Close())
 	return b.Len()
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nicksnyder/go-i18n/v2/i18n"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 var (
@@ -24,9 +26,7 @@ var (
 // texts returns the forms of all messages by language and key.
 func texts(t *testing.T) map[string]map[string]*i18n.Message {
 	_, files, err := Messages()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	all := map[string]map[string]*i18n.Message{}
 	for _, f := range files {
 		tag := f.Tag.String()
@@ -84,7 +84,7 @@ func TestMessagesComplete(t *testing.T) {
 func TestMessagesUsed(t *testing.T) {
 	known := texts(t)["en"]
 	used, begins := map[string]bool{}, []string{}
-	err := fs.WalkDir(pageFiles, "pages", func(name string, d fs.DirEntry, err error) error {
+	kit.Must(t, fs.WalkDir(pageFiles, "pages", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".html" {
 			return err
 		}
@@ -96,24 +96,15 @@ func TestMessagesUsed(t *testing.T) {
 			begins = append(begins, m[1])
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for key := range used {
 		if known[key] == nil {
 			t.Errorf("%q is used and does not exist", key)
 		}
 	}
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := kit.Get[[]string](t)(filepath.Glob("*.go"))
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := kit.Get[[]byte](t)(os.ReadFile(f))
 		for _, m := range keyInGo.FindAllStringSubmatch(string(text), -1) {
 			used[m[1]] = true
 		}

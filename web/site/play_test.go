@@ -130,8 +130,7 @@ func playGames(t *testing.T, games []chosen) {
 
 func botID(t *testing.T, w *sitetest.World, name string) int64 {
 	t.Helper()
-	bot, err := w.Server.Store.Bot(t.Context(), name)
-	w.Must(err)
+	bot := kit.Get[ladder.Bot](t)(w.Server.Store.Bot(t.Context(), name))
 	return bot.ID
 }
 

@@ -100,18 +100,13 @@ func (c *Cluster) Kill() {
 
 func (c *Cluster) must(err error) {
 	c.t.Helper()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	kit.Must(c.t, err)
 }
 
 // block returns the block of a page that begins with a line, or has it.
 func block(t testing.TB, page, kind, line string) string {
 	t.Helper()
-	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := kit.Get[[]byte](t)(os.ReadFile(page))
 	for _, text := range strings.Split(string(data), "```"+kind+"\n")[1:] {
 		text, _, _ = strings.Cut(text, "```")
 		if strings.Contains(text, line) {
@@ -171,8 +166,7 @@ func (c *Cluster) accounts(dir, nsc string, authority []byte) {
 		if m == nil {
 			c.t.Fatalf("nsc edit account has no --%s", name)
 		}
-		n, err := strconv.ParseInt(m[1], 10, 64)
-		c.must(err)
+		n := kit.Get[int64](c.t)(strconv.ParseInt(m[1], 10, 64))
 		return n
 	}
 	operator, operatorID := c.pair(nkeys.CreateOperator())
@@ -182,34 +176,26 @@ func (c *Cluster) accounts(dir, nsc string, authority []byte) {
 
 	claims := jwt.NewOperatorClaims(operatorID)
 	claims.SystemAccount = systemID
-	operatorJWT, err := claims.Encode(operator)
-	c.must(err)
-	systemJWT, err := jwt.NewAccountClaims(systemID).Encode(operator)
-	c.must(err)
+	operatorJWT := kit.Get[string](c.t)(claims.Encode(operator))
+	systemJWT := kit.Get[string](c.t)(jwt.NewAccountClaims(systemID).Encode(operator))
 	a := jwt.NewAccountClaims(accountID)
 	a.Name = "TIMBA"
 	a.Limits.JetStreamLimits = jwt.JetStreamLimits{
 		MemoryStorage: limit("js-mem-storage"), DiskStorage: limit("js-disk-storage"),
 		Streams: limit("js-streams"), Consumer: limit("js-consumer"),
 	}
-	accountJWT, err := a.Encode(operator)
-	c.must(err)
+	accountJWT := kit.Get[string](c.t)(a.Encode(operator))
 	u := jwt.NewUserClaims(userID)
 	u.Name = "server"
-	userJWT, err := u.Encode(account)
-	c.must(err)
-	preload, err := json.Marshal(map[string]string{systemID: systemJWT, accountID: accountJWT})
-	c.must(err)
+	userJWT := kit.Get[string](c.t)(u.Encode(account))
+	preload := kit.Get[[]byte](c.t)(json.Marshal(map[string]string{systemID: systemJWT, accountID: accountJWT}))
 	c.write(filepath.Join(dir, "resolver.conf"), fmt.Appendf(nil, "operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: %s\n",
 		operatorJWT, systemID, preload))
-	seed, err := user.Seed()
-	c.must(err)
-	creds, err := jwt.FormatUserConfig(userJWT, seed)
-	c.must(err)
+	seed := kit.Get[[]byte](c.t)(user.Seed())
+	creds := kit.Get[[]byte](c.t)(jwt.FormatUserConfig(userJWT, seed))
 	c.Creds = filepath.Join(dir, "server.creds")
 	c.write(c.Creds, append(creds, authority...))
-	key, err := account.Seed()
-	c.must(err)
+	key := kit.Get[[]byte](c.t)(account.Seed())
 	c.Key = filepath.Join(dir, accountID+".nk")
 	c.write(c.Key, key)
 }
@@ -226,13 +212,11 @@ func (c *Cluster) pair(pair nkeys.KeyPair, err error) (nkeys.KeyPair, string) {
 func (c *Cluster) certificate(dir string) (authority []byte) {
 	c.t.Helper()
 	made := func(t, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		c.must(err)
+		key := kit.Get[*ecdsa.PrivateKey](c.t)(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 		if by == nil {
 			by = key
 		}
-		der, err := x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by)
-		c.must(err)
+		der := kit.Get[[]byte](c.t)(x509.CreateCertificate(rand.Reader, t, parent, key.Public(), by))
 		return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), key
 	}
 	root := &x509.Certificate{
@@ -247,8 +231,7 @@ func (c *Cluster) certificate(dir string) (authority []byte) {
 	}
 	leaf.Subject.CommonName = "localhost"
 	certificate, key := made(leaf, root, rootKey)
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	c.must(err)
+	der := kit.Get[[]byte](c.t)(x509.MarshalPKCS8PrivateKey(key))
 	c.write(filepath.Join(dir, "server.pem"), certificate)
 	c.write(filepath.Join(dir, "server-key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	return authority

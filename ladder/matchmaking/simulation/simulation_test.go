@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
@@ -56,10 +57,7 @@ func TestOursIsFaster(t *testing.T) {
 	c := Config{Bots: 80, Deals: 10, Matches: 35, Runs: 3, Seed: 1}
 	reaches := map[string]float64{}
 	for _, name := range []string{"timba", "timba's Elo, random pairing", "Elo K=32 a match, random pairing", "Elo K=128 a match, random pairing", "Elo K=20 a game, random pairing"} {
-		curves, err := Converge(context.Background(), c, method(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		curves := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
 		for _, curve := range curves {
 			reaches[curve.Name] = curve.Reaches(0.98)
 			t.Logf("%s: 0.98 after %.1f matches", curve.Name, curve.Reaches(0.98))
@@ -81,9 +79,7 @@ func TestOursIsFaster(t *testing.T) {
 // A newcomer is placed in a few matches, and does not move the others.
 func TestNewcomers(t *testing.T) {
 	n, err := Arrive(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	t.Logf("within 25 Elo after %v matches, %.1f matches of the ladder for each of the first; shift %+.1f", n.Within(25), n.Wait, n.Shift)
 	if n.Within(30) > 8 || math.Abs(n.Shift) > 5 || n.Median[newcomerPlay] > 25 {
 		t.Errorf("median errors %.0f, shift %+.1f", n.Median, n.Shift)
@@ -94,10 +90,7 @@ func TestNewcomers(t *testing.T) {
 func TestDeterministicRaced(t *testing.T) {
 	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
 	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {
-		first, err := Converge(context.Background(), c, method(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := kit.Get[[]Curve](t)(Converge(context.Background(), c, method(t, name)))
 		again, _ := Converge(context.Background(), c, method(t, name))
 		if diff := cmp.Diff(first, again); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
 	"github.com/timba-arena/timba/ladder/rating"
@@ -87,10 +88,7 @@ func (t *table) step(test *testing.T) {
 		p := t.players[id]
 		players[i] = elo.Player{Elo: p.Elo, Uncertainty: p.Uncertainty, Fixed: id == 0}
 	}
-	moves, err := elo.Match(players, t.sides, deals, 1)
-	if err != nil {
-		test.Fatal(err)
-	}
+	moves := kit.Get[[]elo.Move](test)(elo.Match(players, t.sides, deals, 1))
 	t.count(test, slots, deals, moves[0].Score)
 	for i := range t.players {
 		t.players[i].Waited++
@@ -114,10 +112,7 @@ func (t *table) count(test *testing.T, slots []int64, deals []rating.Deal, score
 		t.bouts = append(t.bouts, rating.Bout{A: []int{int(slots[0]), int(slots[2])}, B: []int{int(slots[1]), int(slots[3])}, Deals: n, Score: n * score})
 		return
 	}
-	pairs, err := elo.Counts(deals, t.sides)
-	if err != nil {
-		test.Fatal(err)
-	}
+	pairs := kit.Get[[]rating.Pair](test)(elo.Counts(deals, t.sides))
 	for _, p := range pairs {
 		p.A, p.B = int(slots[p.A]), int(slots[p.B])
 		t.pairs = append(t.pairs, p)
@@ -130,11 +125,7 @@ func (t *table) fit(test *testing.T) []rating.Estimate {
 	if t.teams() {
 		fit = rating.FitBouts(len(t.truth), t.bouts, anchor)
 	}
-	out, err := fit.Intervals()
-	if err != nil {
-		test.Fatal(err)
-	}
-	return out
+	return kit.Get[[]rating.Estimate](test)(fit.Intervals())
 }
 
 // slope returns how the ratings' scale compares with the truth's.

@@ -53,10 +53,7 @@ func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, spr
 		Workers: []int{referee.AnyCore}, Dir: &tournament.Dir{Path: "out"},
 	}}
 	if sprt != "" {
-		test, err := rating.ParseSPRT(sprt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(sprt))
 		r.SPRT = &test
 	}
 	var names []tournament.PlanBot
@@ -64,19 +61,14 @@ func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, spr
 		r.Bots = append(r.Bots, bot(name))
 		names = append(names, tournament.PlanBot{Bot: name, Name: name})
 	}
-	if err := r.Dir.Begin(tournament.Plan{Bots: names}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, r.Dir.Begin(tournament.Plan{Bots: names}))
 	last := 0
-	err := r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
 		if last++; r.Played != last || r.Games() < r.Played || format == tournament.Single && r.Games() != deals*len(bots) {
 			t.Errorf("after %d games progress is %d of %d", last, r.Played, r.Games())
 		}
 		scores(t, r)
-	}, func(text string) { t.Error(text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, func(text string) { t.Error(text) }))
 	r.Took = 2 * time.Second
 	return r
 }
@@ -113,10 +105,7 @@ func TestReports(t *testing.T) {
 			r.WriteTables(&text)
 			kit.Golden(t, name+".txt", text.String())
 			doc := r.Document()
-			data, err := json.MarshalIndent(doc, "", " ")
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := kit.Get[[]byte](t)(json.MarshalIndent(doc, "", " "))
 			kit.Golden(t, name+".json", string(data)+"\n")
 		})
 	}
@@ -135,23 +124,15 @@ func TestClock(t *testing.T) {
 
 // A trace has every line of both sides, with the bot that was sent it or wrote it.
 func TestTrace(t *testing.T) {
-	g, err := games.Find("teeko")
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := rules.Resolve(g, map[string]string{"limit": "4"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := kit.Get[rules.Game](t)(games.Find("teeko"))
+	v := kit.Get[rules.Variant](t)(rules.Resolve(g, map[string]string{"limit": "4"}))
 	r := &Run{Tournament: &tournament.Tournament{
 		Variant: v, Format: tournament.Single, Deals: 1, Bots: []referee.Bot{bot("first"), bot("random")},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 	}}
 	var out bytes.Buffer
 	r.TraceTo(&out)
-	if err := r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}))
 	for _, line := range []string{
 		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 1", "0.0.0 seat 1 random > ready random 1",
 		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"pgregory.net/rapid"
 )
@@ -13,10 +14,7 @@ import (
 func cards(t *testing.T, text string) (list []Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		c, err := Parse(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := kit.Get[Card](t)(Parse(word))
 		list = append(list, c)
 	}
 	return list

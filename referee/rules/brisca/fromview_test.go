@@ -3,6 +3,7 @@ package brisca
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -40,10 +41,7 @@ func briscaFromViewReach(t *testing.T, seeds int) {
 			const each = 100
 			seen := map[State]int{}
 			for range each * want {
-				made, err := v.FromView(rules.Observe(s, seat), r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				made := kit.Get[rules.State](t)(v.FromView(rules.Observe(s, seat), r))
 				seen[*made.(*State)]++
 			}
 			if len(seen) != want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -74,10 +75,7 @@ type scene struct {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v, err := resolve(t, c.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[Variant](t)(resolve(t, c.options))
 	s := &State{rules: v.Rules}
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(c.pack) {
@@ -97,14 +95,9 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {
-		m, err := s.ParseMove(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(word))
 		log.Reset()
-		if err := rules.Play(s, m, log); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(s, m, log))
 	}
 	return s, log
 }
@@ -201,9 +194,7 @@ func lastDraws(t *testing.T, s *State, log *rules.Log) {
 	t.Helper()
 	for s.OnTable() {
 		log.Reset()
-		if err := rules.Play(s, s.Legal(nil)[0], log); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(s, s.Legal(nil)[0], log))
 	}
 }
 
@@ -281,13 +272,9 @@ func TestBriscaExchangeOfThree(t *testing.T) {
 		if m == seven {
 			m = s.Legal(nil)[1]
 		}
-		if err := rules.Play(s, m, nil); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(s, m, nil))
 	}
-	if err := rules.Play(s, baraja.SwapMove+seven, nil); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, rules.Play(s, baraja.SwapMove+seven, nil))
 	playOn(s)
 	sum := 0
 	for _, p := range s.Table.Points {

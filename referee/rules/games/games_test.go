@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func TestFind(t *testing.T) {
@@ -46,7 +48,7 @@ func TestGamesAreTested(t *testing.T) {
 
 // lacks lists what a game's directory lacks.
 func lacks(t *testing.T, dir string) (faults []string) {
-	for _, name := range []string{"game.go", "state.go", "view.go", "game_test.go", "naive_test.go", "bench_test.go", "fuzz_test.go"} {
+	for _, name := range []string{"game.go", "state.go", "view.go", "game_test.go", "naive_test.go", "fuzz_test.go"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			faults = append(faults, err.Error())
 		}
@@ -70,10 +72,7 @@ func lacks(t *testing.T, dir string) (faults []string) {
 // replays counts the golden files in a directory.
 func replays(t *testing.T, dir ...string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(filepath.Join(dir...), "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := kit.Get[[]string](t)(filepath.Glob(filepath.Join(filepath.Join(dir...), "*.txt")))
 	return len(files)
 }
 
@@ -84,9 +83,7 @@ func parse(t *testing.T, path string) *ast.File {
 	if os.IsNotExist(err) {
 		return &ast.File{Name: ast.NewIdent("none")}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return f
 }
 
@@ -118,13 +115,11 @@ func functions(t *testing.T, path string) (list []string) {
 // the kit is told so.
 func TestLacks(t *testing.T) {
 	dir := t.TempDir()
-	if got := lacks(t, dir); len(got) != 12 {
+	if got := lacks(t, dir); len(got) != 11 {
 		t.Errorf("an empty directory lacks %d things: %s", len(got), strings.Join(got, "; "))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if got := lacks(t, dir); len(got) != 11 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
+	kit.Must(t, os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644))
+	if got := lacks(t, dir); len(got) != 10 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
 		t.Errorf("a comment passes for a call: %s", strings.Join(got, "; "))
 	}
 }

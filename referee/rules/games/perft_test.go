@@ -1,7 +1,10 @@
 package games_test
 
 import (
+	"context"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,8 +19,7 @@ import (
 // Every game has as many sequences of moves as testdata/perft.txt tells, which are divided among
 // the first moves.
 func TestPerft(t *testing.T) {
-	data, err := os.ReadFile("testdata/perft.txt")
-	kit.Must(t, err)
+	data := kit.Get[[]byte](t)(os.ReadFile("testdata/perft.txt"))
 	counted := map[string]bool{}
 	for line := range strings.Lines(string(data)) {
 		if strings.HasPrefix(line, "#") {
@@ -28,38 +30,53 @@ func TestPerft(t *testing.T) {
 		for i := range f {
 			f[i] = strings.TrimSpace(f[i])
 		}
-		g, err := games.Find(f[0])
-		kit.Must(t, err)
-		v, err := rules.Resolve(g, protocol.Pairs(f[1]).Map())
-		kit.Must(t, err)
-		seed, err := referee.ParseSeed(f[2])
-		kit.Must(t, err)
-		stream := rules.NewStream(seed)
-		s := v.Deal(&stream)
+		s := dealt(t, f[0], f[1], f[2])
 		counts := strings.Fields(f[3])
-		for i, text := range counts {
-			want, err := strconv.ParseUint(text, 10, 64)
-			kit.Must(t, err)
-			got, err := rules.Perft(t.Context(), s, i+1)
-			kit.Must(t, err)
-			if got != want {
+		for i, want := range counts {
+			got := kit.Get[uint64](t)(rules.Perft(t.Context(), s, i+1))
+			if strconv.FormatUint(got, 10) != want {
 				t.Errorf("%s: %d sequences of %d moves", line, got, i+1)
 			}
 		}
-		divided, err := rules.Divide(t.Context(), s, len(counts))
-		kit.Must(t, err)
+		divided := kit.Get[[]rules.MoveCount](t)(rules.Divide(t.Context(), s, min(len(counts), 4)))
+		var moves []rules.Move
 		sum := uint64(0)
 		for _, d := range divided {
+			moves = append(moves, d.Move)
 			sum += d.Count
 		}
-		if last := counts[len(counts)-1]; strconv.FormatUint(sum, 10) != last || strconv.Itoa(len(divided)) != counts[0] {
-			t.Errorf("%s: %d first moves have %d sequences", line, len(divided), sum)
+		if strconv.FormatUint(sum, 10) != counts[min(len(counts), 4)-1] || !slices.Equal(moves, s.Legal(nil)) {
+			t.Errorf("%s: the first moves %v have %d sequences", line, moves, sum)
 		}
-		counted[g.Name()] = true
+		counted[f[0]] = true
 	}
 	for _, g := range games.All() {
 		if !counted[g.Name()] {
 			t.Errorf("testdata/perft.txt does not have %s", g.Name())
 		}
+	}
+}
+
+// dealt returns the first position by a game's options and a seed.
+func dealt(t *testing.T, game, options, seed string) rules.State {
+	t.Helper()
+	g := kit.Get[rules.Game](t)(games.Find(game))
+	v := kit.Get[rules.Variant](t)(rules.Resolve(g, protocol.Pairs(options).Map()))
+	stream := rules.NewStream(kit.Get[rules.Seed](t)(referee.ParseSeed(seed)))
+	return v.Deal(&stream)
+}
+
+func TestPerftBounds(t *testing.T) {
+	s := dealt(t, "tebes", "", "0")
+	if one, err := rules.Perft(t.Context(), s, 0); one != 1 || err != nil {
+		t.Errorf("depth 0 has %d sequences, %v", one, err)
+	}
+	if none, err := rules.Divide(t.Context(), s, 0); none != nil || err != nil {
+		t.Errorf("depth 0 is divided: %v, %v", none, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := rules.Perft(ended, s, 1000); !errors.Is(err, context.Canceled) {
+		t.Errorf("a count whose context has ended: %v", err)
 	}
 }

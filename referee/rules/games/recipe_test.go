@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
@@ -31,10 +32,7 @@ import (
 // exported: nothing else has to know it.
 func TestRecipe(t *testing.T) {
 	list := append(games.All(), toy.Game{})
-	g, err := list.Find("toy")
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := kit.Get[rules.Game](t)(list.Find("toy"))
 	for name, c := range map[string]struct {
 		bots [2]string // what each answers to a turn; "" is its first legal move
 		says string    // what explain begins with
@@ -66,10 +64,7 @@ func TestRecipe(t *testing.T) {
 // playOne plays one game between bots in this process.
 func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
 	t.Helper()
-	v, err := rules.Resolve(g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
 	m := referee.Match{
 		Variant: v, Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
@@ -92,18 +87,13 @@ func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
 		r = &g.Replay
 		return nil
 	}
-	if err := m.Play(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Play(t.Context()))
 	return r
 }
 
 func shown(t *testing.T, r *referee.Replay, g rules.Game) string {
 	t.Helper()
-	game, err := playback.New(r, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	game := kit.Get[*playback.Game](t)(playback.New(r, g))
 	var out strings.Builder
 	s := playback.Screen{Writer: &out, Style: draw.Style{}, Game: game, Seat: -1}
 	s.Whole()
@@ -120,29 +110,18 @@ func explained(t *testing.T, r *referee.Replay, g rules.Game) string {
 			return c, []string{"check", name}
 		},
 	}
-	if err := e.Explain(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, e.Explain())
 	return out.String()
 }
 
 func exported(t *testing.T, r *referee.Replay, g rules.Game) (page, rows string) {
 	t.Helper()
-	game, err := replaypage.NewGame(r, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	game := kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, g))
 	var html, csv bytes.Buffer
-	if err := game.WritePage(&html); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, game.WritePage(&html))
 	w := replaypage.NewCSV(&csv)
-	if err := replaypage.Rows(r, g, w.Write); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, replaypage.Rows(r, g, w.Write))
+	kit.Must(t, w.Close())
 	return html.String(), csv.String()
 }
 
@@ -160,10 +139,7 @@ const root = "../../.."
 // docs/adding-a-game.md lists every file of the program, of the bots and of the
 // configuration that names a game, and no other.
 func TestGamesAreNamed(t *testing.T) {
-	doc, err := os.ReadFile(filepath.Join(root, "docs", "adding-a-game.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(root, "docs", "adding-a-game.md")))
 	_, section, ok := strings.Cut(string(doc), "\n## Where games are named\n")
 	if !ok {
 		t.Fatal(`docs/adding-a-game.md has no section "Where games are named"`)
@@ -205,7 +181,7 @@ func naming(t *testing.T) (paths []string) {
 	}
 	all := strings.Join(names, "|")
 	word := regexp.MustCompile(`["'/](` + all + `)["']|(?m)^\s*\.(` + all + `)\b`) // the second in style sheets
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	kit.Must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -227,10 +203,7 @@ func naming(t *testing.T) (paths []string) {
 			paths = append(paths, filepath.ToSlash(rel))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return paths
 }
 

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -19,24 +20,19 @@ func FuzzPlay(f *testing.F) {
 		head := [4]byte{}
 		data = data[copy(head[:], data):]
 		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%2 == 1}
-		p := newPair(r, [32]byte{head[3]})
-		if err := p.differ(); err != nil {
-			t.Fatal(err)
-		}
+		p := newPair(t, r, [32]byte{head[3]})
 		for i, b := range data {
-			if p.naive.turn < 0 {
+			if p.Naive.turn < 0 {
 				break
 			}
-			legal := p.naive.legal()
+			legal := p.Naive.Legal()
 			text := legal[int(b)%len(legal)]
 			if n := int(b) - 200; n >= baraja.Cards {
 				text = "bid:" + strconv.Itoa(n-baraja.Cards+i%16)
 			} else if n >= 0 {
 				text = baraja.Card(n).String()
 			}
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.Try(text))
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -37,10 +38,7 @@ func TestPodridaGolden(t *testing.T) {
 func cards(t *testing.T, text string) (list []baraja.Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		c, err := baraja.Parse(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := kit.Get[baraja.Card](t)(baraja.Parse(word))
 		list = append(list, c)
 	}
 	return list
@@ -78,10 +76,7 @@ func TestPodridaRounds(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestPodridaDealZeroSeed(t *testing.T) {
-	v, err := rules.Resolve(Game{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, nil))
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
@@ -105,6 +100,14 @@ func TestPodridaDealZeroSeed(t *testing.T) {
 			}
 		}
 	}
+}
+
+// dealRound starts a game at one of its rounds, and makes that the last one.
+func (s *State) dealRound(r Rules, round int, src *rules.Stream) {
+	*s = State{rules: r, round: uint8(round - 1), last: uint8(round), stream: *src, ply: r.plies(round)}
+	s.dealer = int8((round + int(r.Players) - 3) % int(r.Players)) // the seat before
+	s.nextRound(nil)
+	*src = s.stream
 }
 
 // The last card dealt shows the trumps when the pack is used up: everyone knows
@@ -166,9 +169,7 @@ func TestPodridaBids(t *testing.T) {
 				if err == nil {
 					err = rules.Play(&s, m, nil)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, err)
 			}
 			var got []string
 			for _, m := range s.Legal(nil) {
@@ -248,14 +249,9 @@ func TestPodridaScore(t *testing.T) {
 	var log rules.Log
 	// Oros are trumps: seat 3 wins the only trick with the 3o.
 	for _, text := range strings.Fields("bid:1 bid:0 bid:0 bid:1 11c 9e 8e 3o") {
-		m, err := s.ParseMove(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(text))
 		log.Reset()
-		if err := rules.Play(&s, m, &log); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(&s, m, &log))
 	}
 	want := "play 3 3o\ntrick 3\nscore -10 10 10 11\nround 2 cards=2 dealer=0\n"
 	if got := string(log.Events(nil, 0, "")); !strings.HasPrefix(got, want) {

@@ -1,17 +1,15 @@
 package podrida
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
 )
 
@@ -20,7 +18,7 @@ import (
 type naive struct {
 	players, deck int
 	updown        bool
-	numbers       *naiveStream
+	below         func(uint64) int
 
 	ply, round, cards, dealer int
 	hands                     map[int][]string
@@ -36,33 +34,9 @@ type naive struct {
 	told                      map[int][]string
 }
 
-// naiveStream is the stream of SPEC.md, "Seeds and deals".
-type naiveStream struct {
-	seed  [32]byte
-	block uint64
-	ready []uint32
-}
-
-func (n *naiveStream) below(limit uint64) int {
-	for {
-		if len(n.ready) == 0 {
-			sum := sha256.Sum256(binary.BigEndian.AppendUint64(slices.Clone(n.seed[:]), n.block))
-			n.block++
-			for i := 0; i < 32; i += 4 {
-				n.ready = append(n.ready, binary.BigEndian.Uint32(sum[i:]))
-			}
-		}
-		v := uint64(n.ready[0])
-		n.ready = n.ready[1:]
-		if v < 1<<32/limit*limit {
-			return int(v % limit)
-		}
-	}
-}
-
 func newNaive(r Rules, seed [32]byte) *naive {
 	g := &naive{players: int(r.Players), deck: int(r.Deck), updown: r.UpDown,
-		numbers: &naiveStream{seed: seed}, points: map[int]int{}, told: map[int][]string{}}
+		below: rulestest.NaiveStream(seed), points: map[int]int{}, told: map[int][]string{}}
 	g.deal()
 	return g
 }
@@ -99,7 +73,7 @@ func (g *naive) deal() {
 		}
 	}
 	for i := len(pack) - 1; i > 0; i-- {
-		j := g.numbers.below(uint64(i + 1))
+		j := g.below(uint64(i + 1))
 		pack[i], pack[j] = pack[j], pack[i]
 	}
 	g.hands = map[int][]string{}
@@ -192,7 +166,7 @@ func packOrder(a, b string) int {
 	return place(a) - place(b)
 }
 
-func (g *naive) legal() (moves []string) {
+func (g *naive) Legal() (moves []string) {
 	if g.turn < 0 {
 		return nil
 	}
@@ -214,7 +188,7 @@ func (g *naive) legal() (moves []string) {
 	return moves
 }
 
-func (g *naive) play(move string) {
+func (g *naive) Play(move string) {
 	g.ply++
 	seat := g.turn
 	g.turn = (seat + 1) % g.players
@@ -259,7 +233,7 @@ func (g *naive) score() {
 	g.deal()
 }
 
-func (g *naive) view(seat int) string {
+func (g *naive) View(seat int) string {
 	list := func(cards []string) string {
 		if len(cards) == 0 {
 			return "-"
@@ -283,100 +257,26 @@ func (g *naive) view(seat int) string {
 		g.leader, list(g.trick), list(g.earlier), list(g.led), bySeat(g.points, ""))
 }
 
-// ranks returns 1 and the number of seats with more points.
-func (g *naive) ranks() (ranks []int) {
-	for a := range g.players {
-		rank := 1
-		for b := range g.players {
-			if g.points[b] > g.points[a] {
-				rank++
-			}
-		}
-		ranks = append(ranks, rank)
-	}
-	return ranks
+func (g *naive) Told(seat int) []string {
+	told := g.told[seat]
+	delete(g.told, seat)
+	return told
 }
 
-// pair is a game played by both.
-type pair struct {
-	fast  State
-	naive *naive
-	log   rules.Log
+func (g *naive) Turn() int { return g.turn }
+
+func (g *naive) Ply() int { return g.ply }
+
+func (g *naive) Points() (points []float64) {
+	for seat := range g.players {
+		points = append(points, float64(g.points[seat]))
+	}
+	return points
 }
 
-func newPair(r Rules, seed [32]byte) *pair {
-	p := &pair{naive: newNaive(r, seed)}
-	stream := rules.NewStream(seed)
-	p.fast.Deal(r, &stream)
-	p.fast.Start(&p.log)
-	return p
-}
-
-// differ compares the positions and what was said since the last time.
-func (p *pair) differ() error {
-	type position struct {
-		Turn, Ply     int
-		Legal         []string
-		Views, Events []string
-		Ranks, Points []int
-	}
-	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Ranks: rules.Ranks(Variant{p.fast.rules}, p.fast.Points())}
-	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Ranks: p.naive.ranks(), Legal: p.naive.legal()}
-	for _, m := range p.fast.Legal(nil) {
-		fast.Legal = append(fast.Legal, string(p.fast.MoveText(nil, m)))
-	}
-	for seat, points := range p.fast.Points() {
-		fast.Points = append(fast.Points, int(points))
-		slow.Points = append(slow.Points, p.naive.points[seat])
-		// Every seat's view in turn, and that of the seat to move.
-		if seat == slow.Turn || seat == slow.Ply%p.naive.players || slow.Turn < 0 {
-			fast.Views = append(fast.Views, string(p.fast.View(nil, seat)))
-			slow.Views = append(slow.Views, p.naive.view(seat))
-		}
-		fast.Events = append(fast.Events, string(p.log.Events(nil, seat, "")))
-		slow.Events = append(slow.Events, strings.Join(append(p.naive.told[seat], ""), "\n"))
-	}
-	p.log.Reset()
-	clear(p.naive.told)
-	if reflect.DeepEqual(slow, fast) {
-		return nil
-	}
-	return fmt.Errorf("ply %d (-naive +fast)\n%s", slow.Ply, cmp.Diff(slow, fast))
-}
-
-// try makes a move given by text on both if the naive one finds it legal;
-// else the fast one must refuse it and stay as it is.
-func (p *pair) try(text string) error {
-	legal := slices.Contains(p.naive.legal(), text)
-	before := p.fast
-	m, err := p.fast.ParseMove(text)
-	if err == nil {
-		err = rules.Play(&p.fast, m, &p.log)
-	}
-	if legal != (err == nil) {
-		return fmt.Errorf("ply %d: %q is legal: %v, but the answer is %v", p.naive.ply, text, legal, err)
-	}
-	if !legal {
-		if p.fast != before {
-			return fmt.Errorf("ply %d: refusing %q changes the state", p.naive.ply, text)
-		}
-		return nil
-	}
-	p.naive.play(text)
-	return p.differ()
-}
-
-func (p *pair) playOut(pick func(n int) int) error {
-	if err := p.differ(); err != nil {
-		return err
-	}
-	for p.naive.turn >= 0 {
-		legal := p.naive.legal()
-		if err := p.try(legal[pick(len(legal))]); err != nil {
-			return err
-		}
-	}
-	return nil
+func newPair(t kit.T, r Rules, seed [32]byte) *rulestest.Pair[*naive] {
+	t.Helper()
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, seed, newNaive(r, seed)))
 }
 
 // everyRules lists all combinations of options.
@@ -398,9 +298,7 @@ func podridaAgainstNaive(t *testing.T, games int) {
 			t.Parallel()
 			for n := range games {
 				seed := rules.Seed{}.Derive(fmt.Sprint("naive ", n))
-				if err := newPair(r, seed).playOut(rules.NewRand(uint64(n)).Below); err != nil {
-					t.Fatalf("game %d: %v", n, err)
-				}
+				kit.Must(t, newPair(t, r, seed).PlayOn(rules.NewRand(uint64(n)).Below, rules.MaxPlies))
 			}
 		})
 	}
@@ -411,16 +309,14 @@ func TestPodridaAgainstNaiveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.SampledFrom(everyRules()).Draw(t, "rules")
 		seed := [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed"))
-		p := newPair(r, seed)
+		p := newPair(t, r, seed)
 		moves := rapid.SliceOfN(rapid.IntRange(0, 1<<16), 0, 100).Draw(t, "moves")
 		for _, n := range moves {
-			if p.naive.turn < 0 {
+			if p.Naive.turn < 0 {
 				break
 			}
-			legal := p.naive.legal()
-			if err := p.try(legal[n%len(legal)]); err != nil {
-				t.Fatal(err)
-			}
+			legal := p.Naive.Legal()
+			kit.Must(t, p.Try(legal[n%len(legal)]))
 		}
 	})
 }

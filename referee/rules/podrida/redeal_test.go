@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
@@ -110,10 +111,7 @@ func redealIsEven(t *testing.T, positions int) {
 	})
 	t.Run("from view", func(t *testing.T) {
 		countDeals(t, positions, func(s *State, r *rules.Rand) {
-			made, err := Variant{s.rules}.FromView(rules.Observe(s, 0), r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			made := kit.Get[rules.State](t)(Variant{s.rules}.FromView(rules.Observe(s, 0), r))
 			*s = *made.(*State)
 		})
 	})

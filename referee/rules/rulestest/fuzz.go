@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -19,9 +20,7 @@ func Fuzz(f *testing.F, g rules.Game, o Options) {
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\xf8\x00\x06\x0212\xf8\x00\x30\x041o,2"))
 	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x7f\x7f\x7f\x7f\x7f\x7f\x7f\xf0\x0519-14\x7f\x7f"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := fuzz(g, o, data); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, fuzz(g, o, data))
 	})
 }
 

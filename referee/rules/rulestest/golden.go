@@ -28,8 +28,7 @@ func Golden(t *testing.T, g rules.Game, cases ...Case) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			got, err := transcript(g, c)
-			kit.Must(t, err)
+			got := kit.Get[[]byte](t)(transcript(g, c))
 			kit.Golden(t, c.Name+".txt", string(got))
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -36,10 +37,7 @@ func Run(t *testing.T, g rules.Game, o Options) {
 	if err := checkOptions(g); err != nil {
 		t.Error(err)
 	}
-	variants, err := variantsOf(g, o.Variants)
-	if err != nil {
-		t.Fatal(err)
-	}
+	variants := kit.Get[[]rules.Variant](t)(variantsOf(g, o.Variants))
 	for i, v := range variants {
 		t.Run(strings.ReplaceAll(v.Settings().String(), " ", ","), func(t *testing.T) {
 			if err := checkVariant(v, o, games(o, len(variants)), uint64(i)); err != nil {

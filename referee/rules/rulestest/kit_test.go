@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/rulestest/toy"
 )
 
@@ -110,9 +111,7 @@ func TestFuzzFaults(t *testing.T) {
 // Events that seats see differently stand between those that all see.
 func TestGoldenEvents(t *testing.T) {
 	got, err := transcript(toy.Game{}, Case{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	if head := "game toy cards=3 best=high\nseed 00"; !strings.HasPrefix(string(got), head) {
 		t.Errorf("begins %.60q", got)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -51,10 +52,7 @@ func start(t *testing.T, options string) *State {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Resolve(Game{}, given)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, given))
 	stream := rules.NewStream(rules.Seed{})
 	return v.Deal(&stream).(*State)
 }
@@ -83,10 +81,7 @@ func play(t *testing.T, s rules.State, moves string) string {
 	t.Helper()
 	var log rules.Log
 	for text := range strings.FieldsSeq(moves) {
-		m, err := s.ParseMove(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(text))
 		log.Reset()
 		if err := rules.Play(s, m, &log); err != nil {
 			t.Fatalf("after %d moves: %v", s.Ply(), err)
@@ -301,10 +296,7 @@ func TestTebesCycles(t *testing.T) {
 			play(t, position(t, "cycles=allow", row.pieces), row.moves+" "+row.last)
 			s := position(t, "", row.pieces)
 			play(t, s, row.moves)
-			m, err := s.ParseMove(row.last)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := kit.Get[rules.Move](t)(s.ParseMove(row.last))
 			says := ""
 			if err := s.Check(m); err != nil {
 				says = err.Error()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -364,9 +365,7 @@ func TestTebesCyclesMemory(t *testing.T) {
 	for _, limit := range []uint16{0, maxLimit} {
 		s := position(t, fmt.Sprintf("limit=%d", limit), "...... .bb... .b..b. w..w.. w..w.w ......")
 		var seen tallies
-		if err := compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen))
 		t.Logf("limit %d: %d sideways moves, %+v", limit, s.ply-s.since, seen)
 		if seen.forbidden < 100 || limit == 0 && seen.forgotten < 100 || limit > 0 && s.since > 0 {
 			t.Errorf("limit %d: %d sideways moves in a row are too tame: %+v", limit, s.ply-s.since, seen)

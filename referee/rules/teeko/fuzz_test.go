@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
@@ -18,12 +19,9 @@ func FuzzPlay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		head := [3]byte{}
 		data = data[copy(head[:], data):]
-		p := newPair(wordRules(uint16(head[1]))[head[0]%4], [32]byte{head[2]})
-		if err := p.differ(); err != nil {
-			t.Fatal(err)
-		}
-		for len(data) > 0 && p.naive.turn >= 0 {
-			legal := p.naive.legal()
+		p := newPair(t, wordRules(uint16(head[1]))[head[0]%4], [32]byte{head[2]})
+		for len(data) > 0 && p.Naive.turn >= 0 {
+			legal := p.Naive.Legal()
 			text := legal[int(data[0])%len(legal)]
 			if n := int(data[0]) - 128; n >= 100 && len(data) > 2 {
 				text = strconv.Itoa(int(data[1])%26) + "-" + strconv.Itoa(int(data[2])%26)
@@ -32,9 +30,7 @@ func FuzzPlay(f *testing.F) {
 				text = strconv.Itoa(n % 26)
 			}
 			data = data[1:]
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.Try(text))
 		}
 	})
 }

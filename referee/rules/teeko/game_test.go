@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
@@ -35,10 +36,7 @@ func TestTeekoGolden(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestTeekoStartZeroSeed(t *testing.T) {
-	v, err := rules.Resolve(Game{}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, nil))
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream).(*State)
 	if want := [2]Board{of([]uint8{1, 14, 10, 7}), of([]uint8{23, 15, 5, 0})}; s.board != want {
@@ -170,9 +168,7 @@ func TestTeekoEnd(t *testing.T) {
 				if err == nil {
 					err = rules.Play(&s, m, nil)
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				kit.Must(t, err)
 			}
 			if got := fmt.Sprint(s.Points()); s.Turn() != c.turn || got != c.points {
 				t.Errorf("turn %d and points %s, want %d and %s", s.Turn(), got, c.turn, c.points)

@@ -3,13 +3,12 @@ package teeko
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
 	"pgregory.net/rapid"
@@ -57,8 +56,8 @@ func (g *naive) open(plies int, below func(uint64) int) *naive {
 		next.limit = 1 << 30
 		next.told = []string{fmt.Sprint("opening ", plies)}
 		for next.turn >= 0 && next.ply < plies {
-			legal := next.legal()
-			next.play(legal[below(uint64(len(legal)))])
+			legal := next.Legal()
+			next.Play(legal[below(uint64(len(legal)))])
 		}
 		if next.turn < 0 {
 			continue
@@ -82,18 +81,18 @@ func (g *naive) copy() *naive {
 // after returns the game after a move.
 func (g *naive) after(move string) *naive {
 	next := g.copy()
-	next.play(move)
+	next.Play(move)
 	return next
 }
 
 // canWin: some move of the player to move wins.
 func (g *naive) canWin() bool {
-	return slices.ContainsFunc(g.legal(), func(move string) bool { return g.after(move).winner != "" })
+	return slices.ContainsFunc(g.Legal(), func(move string) bool { return g.after(move).winner != "" })
 }
 
 // canEscape: after some move of the player to move no move of the other wins.
 func (g *naive) canEscape() bool {
-	return slices.ContainsFunc(g.legal(), func(move string) bool { return !g.after(move).canWin() })
+	return slices.ContainsFunc(g.Legal(), func(move string) bool { return !g.after(move).canWin() })
 }
 
 // shuffle makes the random start.
@@ -150,7 +149,7 @@ func (g *naive) side() string { return []string{"b", "w"}[g.turn] }
 
 func (g *naive) dropping() bool { return g.drop && g.opened+g.ply < 8 }
 
-func (g *naive) legal() (moves []string) {
+func (g *naive) Legal() (moves []string) {
 	if g.turn < 0 {
 		return nil
 	}
@@ -171,7 +170,7 @@ func (g *naive) legal() (moves []string) {
 	return moves
 }
 
-func (g *naive) play(move string) {
+func (g *naive) Play(move string) {
 	g.told = append(g.told, fmt.Sprintf("play %d %s", g.turn, move))
 	from, to, moved := strings.Cut(move, "-")
 	if !moved {
@@ -192,7 +191,7 @@ func (g *naive) play(move string) {
 	}
 }
 
-func (g *naive) view(seat int) string {
+func (g *naive) View(seat int) string {
 	text := "board="
 	for square := range 25 {
 		if piece := g.board[at(square)]; piece != "" {
@@ -208,7 +207,7 @@ func (g *naive) view(seat int) string {
 	return fmt.Sprintf("%s me=%s phase=%s", text, []string{"b", "w"}[seat], phase)
 }
 
-func (g *naive) points() []float64 {
+func (g *naive) Points() []float64 {
 	switch {
 	case g.winner == "b":
 		return []float64{1, 0}
@@ -220,68 +219,22 @@ func (g *naive) points() []float64 {
 	return []float64{0, 0}
 }
 
-// pair is a game played by both.
-type pair struct {
-	fast  State
-	naive *naive
-	log   rules.Log
+// Told is the same to both seats: the second one that asks ends it.
+func (g *naive) Told(seat int) []string {
+	told := g.told
+	if seat == 1 {
+		g.told = nil
+	}
+	return told
 }
 
-func newPair(r Rules, seed [32]byte) *pair {
-	p := &pair{naive: newNaive(r, seed)}
-	stream := rules.NewStream(seed)
-	p.fast.Deal(r, &stream)
-	p.fast.Start(&p.log)
-	return p
-}
+func (g *naive) Turn() int { return g.turn }
 
-// differ compares the positions and what was said since the last time.
-func (p *pair) differ() error {
-	type position struct {
-		Turn, Ply int
-		Legal     []string
-		Views     [2]string
-		Events    [2]string
-		Points    []float64
-	}
-	fast := position{Turn: p.fast.Turn(), Ply: p.fast.Ply(), Points: p.fast.Points()}
-	slow := position{Turn: p.naive.turn, Ply: p.naive.ply, Points: p.naive.points(), Legal: p.naive.legal()}
-	for _, m := range p.fast.Legal(nil) {
-		fast.Legal = append(fast.Legal, string(p.fast.MoveText(nil, m)))
-	}
-	for seat := range 2 {
-		fast.Views[seat], slow.Views[seat] = string(p.fast.View(nil, seat)), p.naive.view(seat)
-		fast.Events[seat] = string(p.log.Events(nil, seat, ""))
-		slow.Events[seat] = strings.Join(append(p.naive.told, ""), "\n")
-	}
-	p.log.Reset()
-	p.naive.told = nil
-	if reflect.DeepEqual(slow, fast) {
-		return nil
-	}
-	return fmt.Errorf("ply %d (-naive +fast)\n%s", slow.Ply, cmp.Diff(slow, fast))
-}
+func (g *naive) Ply() int { return g.ply }
 
-// try makes a move given by text on both if the naive one finds it legal;
-// else the fast one must refuse it and stay as it is.
-func (p *pair) try(text string) error {
-	legal := slices.Contains(p.naive.legal(), text)
-	before := p.fast
-	m, err := p.fast.ParseMove(text)
-	if err == nil {
-		err = rules.Play(&p.fast, m, &p.log)
-	}
-	if legal != (err == nil) {
-		return fmt.Errorf("ply %d: %q is legal: %v, but the answer is %v", p.naive.ply, text, legal, err)
-	}
-	if !legal {
-		if p.fast != before {
-			return fmt.Errorf("ply %d: refusing %q changes the state", p.naive.ply, text)
-		}
-		return nil
-	}
-	p.naive.play(text)
-	return p.differ()
+func newPair(t kit.T, r Rules, seed [32]byte) *rulestest.Pair[*naive] {
+	t.Helper()
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, seed, newNaive(r, seed)))
 }
 
 // wordRules lists the combinations of the options that are words.
@@ -300,17 +253,8 @@ func teekoAgainstNaive(t *testing.T, games int) {
 			t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
 				t.Parallel()
 				for n := range games {
-					p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("naive ", n)))
-					if err := p.differ(); err != nil {
-						t.Fatalf("game %d: %v", n, err)
-					}
-					rand := rules.NewRand(uint64(n))
-					for p.naive.turn >= 0 {
-						legal := p.naive.legal()
-						if err := p.try(legal[rand.Below(len(legal))]); err != nil {
-							t.Fatalf("game %d: %v", n, err)
-						}
-					}
+					p := newPair(t, r, rules.Seed{}.Derive(fmt.Sprint("naive ", n)))
+					kit.Must(t, p.PlayOn(rules.NewRand(uint64(n)).Below, rules.MaxPlies))
 				}
 			})
 		}
@@ -326,18 +270,9 @@ func teekoOpenings(t *testing.T, seeds int) {
 		for plies := 1; plies <= rules.MaxOpening; plies++ {
 			r.Opening = uint8(plies)
 			for n := range seeds {
-				p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("opening ", n)))
-				if err := p.differ(); err != nil {
-					t.Fatalf("%+v, seed %d: %v", r, n, err)
-				}
-				redraws += p.naive.redraws
-				rand := rules.NewRand(uint64(n))
-				for p.naive.turn >= 0 && p.naive.ply < 20 {
-					legal := p.naive.legal()
-					if err := p.try(legal[rand.Below(len(legal))]); err != nil {
-						t.Fatalf("%+v, seed %d: %v", r, n, err)
-					}
-				}
+				p := newPair(t, r, rules.Seed{}.Derive(fmt.Sprint("opening ", n)))
+				redraws += p.Naive.redraws
+				kit.Must(t, p.PlayOn(rules.NewRand(uint64(n)).Below, 20))
 			}
 		}
 	}
@@ -366,11 +301,7 @@ func TestTeekoStartIsNotWon(t *testing.T) {
 	for _, r := range wordRules(defaultLimit)[:2] {
 		again := 0
 		for n := range 2000 {
-			p := newPair(r, rules.Seed{}.Derive(fmt.Sprint("start ", n)))
-			if err := p.differ(); err != nil {
-				t.Fatalf("seed %d: %v", n, err)
-			}
-			again += p.naive.reshuffs
+			again += newPair(t, r, rules.Seed{}.Derive(fmt.Sprint("start ", n))).Naive.reshuffs
 		}
 		if again == 0 {
 			t.Errorf("%+v: no start was shuffled again", r)
@@ -382,18 +313,16 @@ func TestTeekoStartIsNotWon(t *testing.T) {
 func TestTeekoAgainstNaiveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.SampledFrom(wordRules(rapid.Uint16Range(0, 60).Draw(t, "limit"))).Draw(t, "rules")
-		p := newPair(r, [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed")))
+		p := newPair(t, r, [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed")))
 		for range rapid.IntRange(0, 80).Draw(t, "moves") {
-			if p.naive.turn < 0 {
+			if p.Naive.turn < 0 {
 				break
 			}
 			text := fmt.Sprintf("%d-%d", rapid.IntRange(-1, 25).Draw(t, "from"), rapid.IntRange(-1, 25).Draw(t, "to"))
 			if rapid.Bool().Draw(t, "legal") {
-				text = rapid.SampledFrom(p.naive.legal()).Draw(t, "move")
+				text = rapid.SampledFrom(p.Naive.Legal()).Draw(t, "move")
 			}
-			if err := p.try(text); err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, p.Try(text))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/rulestest"
@@ -80,10 +81,7 @@ type scene struct {
 func read(t *testing.T, text string) (cards []baraja.Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		c, err := baraja.Parse(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := kit.Get[baraja.Card](t)(baraja.Parse(word))
 		cards = append(cards, c)
 	}
 	return cards
@@ -114,10 +112,7 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v, err := resolve(c.options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := kit.Get[Variant](t)(resolve(c.options))
 	s := &State{rules: v.Rules}
 	if n := copy(s.Pack[:], c.pack(t, v.Players())); n != 40 {
 		t.Fatalf("a pack of %d", n)
@@ -126,14 +121,9 @@ func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	log := new(rules.Log)
 	s.Start(log)
 	for word := range strings.FieldsSeq(c.moves) {
-		m, err := s.ParseMove(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(word))
 		log.Reset()
-		if err := rules.Play(s, m, log); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, rules.Play(s, m, log))
 	}
 	return s, log
 }
@@ -354,10 +344,7 @@ func TestTuteMovesRefused(t *testing.T) {
 		{scene{"", plain, "4b", "", "5o"}, "swap:2b", `tute: "swap:2b" is not in this game: play a card, or set exchange=yes`},
 	} {
 		s, _ := test.play(t)
-		m, err := s.ParseMove(test.move)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := kit.Get[rules.Move](t)(s.ParseMove(test.move))
 		if err := s.Check(m); err == nil || err.Error() != test.want {
 			t.Errorf("%s: %v\nwant %s", test.move, err, test.want)
 		}

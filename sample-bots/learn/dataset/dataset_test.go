@@ -8,51 +8,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
 
 func mode(t testing.TB, name string) learn.Mode {
 	t.Helper()
-	m, err := learn.ParseMode(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return kit.Get[learn.Mode](t)(learn.ParseMode(name))
 }
 
 // write makes a data set in a directory and returns its file.
 func write(t testing.TB, ctx context.Context, p *Plan, dir string, resume bool) (string, error) {
 	t.Helper()
-	f, err := run.Open(dir, p.Config(), resume)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), resume))
 	defer f.Close()
 	return filepath.Join(dir, File), p.Make(ctx, f, p.Random())
 }
 
 func read(t testing.TB, path string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return kit.Get[[]byte](t)(os.ReadFile(path))
 }
 
 // Every mode has games of every combination of rules; Load checks each game against the rules.
 func TestEveryMode(t *testing.T) {
 	for _, m := range learn.Modes() {
 		p := &Plan{Mode: m, Each: 30, Seed: 1, Workers: 2}
-		path, err := write(t, t.Context(), p, t.TempDir(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := Load(path, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
+		set := kit.Get[*Set](t)(Load(path, 0))
 		count := make([]int, len(m.Rules()))
 		var g Game
 		for i := range set.Games {
@@ -77,9 +61,7 @@ func TestEveryMode(t *testing.T) {
 func TestSameFile(t *testing.T) {
 	p := Plan{Mode: mode(t, "tute2"), Each: 400, Seed: 5, Workers: 1}
 	path, err := write(t, t.Context(), &p, t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	want := read(t, path)
 	for _, workers := range []int{2, 3} {
 		p.Workers = workers
@@ -96,10 +78,7 @@ func TestSameFile(t *testing.T) {
 		cancel()
 		p.Done = nil
 		for range 2 { // a data set that is complete stays as it is
-			path, err := write(t, t.Context(), &p, dir, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			path := kit.Get[string](t)(write(t, t.Context(), &p, dir, true))
 			if !bytes.Equal(read(t, path), want) {
 				t.Errorf("with %d workers and an interruption the file differs", workers)
 			}
@@ -113,10 +92,7 @@ func TestSameFile(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	p := &Plan{Mode: mode(t, "brisca3"), Each: 20, Seed: 1, Workers: 1}
-	path, err := write(t, t.Context(), p, t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
 	good := read(t, path)
 	head := bytes.IndexByte(good[len(magic):], '\n') + len(magic) + 1
 	for _, test := range []struct {
@@ -157,10 +133,7 @@ func TestErrors(t *testing.T) {
 func TestCheck(t *testing.T) {
 	m := mode(t, "tute2")
 	p := &Plan{Mode: m, Each: 1, Seed: 3, Workers: 1}
-	raw, err := p.Random()(t.Context(), 0, 0, 1, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := kit.Get[[]byte](t)(p.Random()(t.Context(), 0, 0, 1, nil))
 	for _, test := range []struct {
 		change func(*Game)
 		want   string
@@ -193,10 +166,7 @@ func TestCost(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	p := &Plan{Mode: mode(f, "brisca2"), Each: 1, Seed: 1, Workers: 1}
-	path, err := write(f, f.Context(), p, f.TempDir(), false)
-	if err != nil {
-		f.Fatal(err)
-	}
+	path := kit.Get[string](f)(write(f, f.Context(), p, f.TempDir(), false))
 	f.Add(read(f, path))
 	f.Fuzz(func(_ *testing.T, data []byte) { Read(bytes.NewReader(data), 100) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -23,10 +24,7 @@ func TestInputs(t *testing.T) {
 	for _, m := range learn.Modes() {
 		fmt.Fprint(&got, m)
 		for _, encoding := range []string{Scaled, Unscaled, Genetic} {
-			e, err := NewEncoder(m, encoding)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := kit.Get[Encoder](t)(NewEncoder(m, encoding))
 			fmt.Fprint(&got, " ", e.Inputs())
 		}
 		got.WriteByte('\n')
@@ -89,10 +87,7 @@ func TestScaledPosition(t *testing.T) {
 		{Genetic, "2=1 8=1 15=1 26=1 28=1 29=1 67=1 80=1 108=1 111=1"},
 		{Unscaled, "2=1 8=1 15=1 26=1 28=1 29=1 67=1 80=1 115=1 118=1 129=1"},
 	} {
-		e, err := NewEncoder(m, test.encoding)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := kit.Get[Encoder](t)(NewEncoder(m, test.encoding))
 		var s net.Sample
 		AppendState[learn.Brisca](&e, &s, p, &w, 1)
 		if test.encoding != Genetic {
@@ -129,10 +124,7 @@ func randomGame[S any, P learn.Position[S]](t *rapid.T, m learn.Mode) {
 	r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 	list := m.Rules()
 	option := list[r.Below(len(list))]
-	e, err := NewEncoder(m, rapid.SampledFrom([]string{Scaled, Unscaled, Genetic}).Draw(t, "encoding"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := kit.Get[Encoder](t)(NewEncoder(m, rapid.SampledFrom([]string{Scaled, Unscaled, Genetic}).Draw(t, "encoding")))
 	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
 	src := rules.FastStream(r)
 	rules.Shuffle(&src, pack[:])

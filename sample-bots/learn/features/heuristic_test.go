@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
 )
@@ -12,10 +13,7 @@ import (
 func cards(t *testing.T, text string) (list []baraja.Card) {
 	t.Helper()
 	for word := range strings.FieldsSeq(text) {
-		c, err := baraja.Parse(word)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := kit.Get[baraja.Card](t)(baraja.Parse(word))
 		list = append(list, c)
 	}
 	return list
@@ -23,11 +21,7 @@ func cards(t *testing.T, text string) (list []baraja.Card) {
 
 func mode(t *testing.T, name string) learn.Mode {
 	t.Helper()
-	m, err := learn.ParseMode(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return kit.Get[learn.Mode](t)(learn.ParseMode(name))
 }
 
 // situation is a trick that seat 0 has led, or is to lead, with oros as trumps, and what the seat

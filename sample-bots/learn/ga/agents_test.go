@@ -264,9 +264,7 @@ func smallAgents(mode string) Config {
 func newBriscaAgents(t testing.TB, c Config, workers int) *search[learn.Brisca, *learn.Brisca, *dictionary] {
 	t.Helper()
 	s, err := newSearch[learn.Brisca](c, workers, nil, newAgents[learn.Brisca])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s
 }
 
@@ -300,10 +298,7 @@ func TestAgentsLearn(t *testing.T) {
 	c.Population, c.Best, c.Games, c.Generations = 8, 2, 300, 20
 	s := newBriscaAgents(t, c, 2)
 	share := func() float64 {
-		fit, err := s.test(context.Background(), s.members[0], 2000, rules.NewRand(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := kit.Get[Fitness](t)(s.test(context.Background(), s.members[0], 2000, rules.NewRand(1)))
 		return fit.Share()
 	}
 	first := share()
@@ -327,10 +322,7 @@ func TestParentsLearn(t *testing.T) {
 	s := newBriscaAgents(t, c, 2)
 	for range 3 {
 		before := slices.Clone(s.members)
-		o, err := s.step(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := kit.Get[outcome](t)(s.step(context.Background()))
 		states := map[rl.Key]bool{}
 		for k, i := range o.elite {
 			want := &dictionary{table: before[i].table.Clone()}
@@ -356,20 +348,11 @@ func TestAgentModel(t *testing.T) {
 	c := smallAgents("tute2")
 	c.Keys = rl.Hand
 	dir := filepath.Join(t.TempDir(), "run")
-	f, err := run.Open(dir, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
 	defer f.Close()
-	report, err := Train(context.Background(), f, c, Options{Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := kit.Get[Report](t)(Train(context.Background(), f, c, Options{Workers: 2}))
 	data := []byte(read(t, dir, run.ModelFile))
-	m, err := readModel(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := kit.Get[Model](t)(readModel(data))
 	states := m.Agent.States.(*rl.Policy).Len()
 	if m.Mode.String() != "tute2" || m.Net != nil || m.Agent.Abstraction != rl.Hand || states == 0 || states != report.States || report.Pairs < states {
 		t.Errorf("mode %s, keys %+v, %d states, report %+v", m.Mode, m.Agent.Keys, states, report)
@@ -379,9 +362,7 @@ func TestAgentModel(t *testing.T) {
 	}
 	var other bytes.Buffer
 	h := model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
-	if err := model.Write(&other, h, func(io.Writer) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, model.Write(&other, h, func(io.Writer) error { return nil }))
 	if _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
 		t.Errorf("a model with other keys: error %v", err)
 	}
@@ -393,15 +374,10 @@ func TestTablesAreFull(t *testing.T) {
 	c := smallAgents("tute4")
 	c.Keys, c.Memory, c.Games, c.Generations = rl.OneState, 1, 200, 4
 	s, err := newSearch[learn.Tute](c, 2, nil, newAgents[learn.Tute])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	turned := uint64(0)
 	for range c.Generations {
-		o, err := s.step(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := kit.Get[outcome](t)(s.step(context.Background()))
 		all := int64(0)
 		for _, d := range s.members {
 			all += d.table.Bytes()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 )
@@ -11,9 +12,7 @@ import (
 // BenchmarkGame measures a game of Brisca between two nets of the study's layers.
 func BenchmarkGame(b *testing.B) {
 	s, err := newSearch[learn.Brisca](Default("brisca2"), 1, nil, newNets[learn.Brisca])
-	if err != nil {
-		b.Fatal(err)
-	}
+	kit.Must(b, err)
 	d := s.desks[0]
 	agents := d.seat(s.members, pairing{0, 1}, false)
 	b.ReportAllocs()

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -66,9 +67,7 @@ func TestReach(t *testing.T) {
 
 func testReach[S any, P learn.Position[S]](t *testing.T, m learn.Mode) {
 	s, err := newSearch[S, P](small(m.String()), 1, nil, newNets[S, P])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	r, tricks := rules.NewRand(5), map[int]bool{}
 	for range 500 {
 		if legal := s.desks[0].reach(r); len(legal) < 2 {

@@ -31,9 +31,7 @@ func small(mode string) Config {
 func newBrisca(t *testing.T, c Config, workers int) *search[learn.Brisca, *learn.Brisca, *net.Net] {
 	t.Helper()
 	s, err := newSearch[learn.Brisca](c, workers, nil, newNets[learn.Brisca])
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	return s
 }
 
@@ -42,10 +40,7 @@ func newBrisca(t *testing.T, c Config, workers int) *search[learn.Brisca, *learn
 func trained(t *testing.T, c Config, o Options) (files string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	f, err := run.Open(dir, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
 	defer f.Close()
 	if _, err := Train(context.Background(), f, c, o); err != nil {
 		t.Fatal(err)
@@ -55,11 +50,7 @@ func trained(t *testing.T, c Config, o Options) (files string) {
 
 func read(t *testing.T, dir, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
 }
 
 // TestWorkersRaced checks that a search comes to the same files whatever the number of workers,
@@ -103,9 +94,7 @@ func testResume(t *testing.T, c Config) {
 	dir := filepath.Join(t.TempDir(), "run")
 	for part := 0; ; part++ {
 		f, err := run.Open(dir, c, part > 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		generations := 0
 		_, err = Train(ctx, f, c, Options{Workers: 2, Done: func(int, int) {
@@ -152,10 +141,7 @@ func TestSearchLearns(t *testing.T) {
 		mean += float64(sum) / float64(len(j.actions)) / 500
 	}
 	reached := func() float64 {
-		fit, err := s.judge(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := kit.Get[[]Fitness](t)(s.judge(context.Background()))
 		return (fit[0].Mean() - mean) / (most - mean)
 	}
 	first := reached()
@@ -181,10 +167,7 @@ func TestElite(t *testing.T) {
 		c.Elite = keep
 		s := newBrisca(t, c, 1)
 		before := slices.Clone(s.members)
-		o, err := s.step(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := kit.Get[outcome](t)(s.step(context.Background()))
 		for k, i := range o.elite[1:] {
 			if compareFitness(o.fit[o.elite[k]], o.fit[i]) > 0 {
 				t.Errorf("the elite %v is not in order: %+v", o.elite, o.fit)
@@ -219,10 +202,7 @@ func TestDefects(t *testing.T) {
 		c.Defects, c.Policy, c.Crossover, c.Mutation = published, policyCustom, 1, 1
 		s = newBrisca(t, c, 1)
 		before = slices.Clone(s.members)
-		o, err := s.step(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		o = kit.Get[outcome](t)(s.step(context.Background()))
 		return s, before, o
 	}
 	last := func(n *net.Net) []float32 { return n.Genes()[len(n.Genes())-1] }
@@ -329,9 +309,7 @@ func TestModel(t *testing.T) {
 	c := small("tute2")
 	dir := filepath.Join(t.TempDir(), "run")
 	f, err := run.Open(dir, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer f.Close()
 	if _, err := Train(context.Background(), f, c, Options{Workers: 2}); err != nil {
 		t.Fatal(err)
@@ -346,9 +324,7 @@ func TestModel(t *testing.T) {
 	}
 	var other bytes.Buffer
 	h := model.Header{Kind: model.SL, Mode: "tute2", Layers: m.Net.Sizes, Output: string(net.Linear)}
-	if err := model.Write(&other, h, m.Net.Write); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, model.Write(&other, h, m.Net.Write))
 	if _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `kind "sl"`) {
 		t.Errorf("a model of another kind: error %v", err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
 )
 
 func header() Header {
@@ -21,9 +23,7 @@ func header() Header {
 
 func encode(t testing.TB, h Header, x []float32) []byte {
 	var b bytes.Buffer
-	if err := Write(&b, h, func(w io.Writer) error { return WriteFloats(w, x) }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, Write(&b, h, func(w io.Writer) error { return WriteFloats(w, x) }))
 	return b.Bytes()
 }
 
@@ -103,9 +103,7 @@ func TestReadErrors(t *testing.T) {
 // A body that unpacks to more than the limit ends with an error.
 func TestBodyLimit(t *testing.T) {
 	_, b, err := Read(bytes.NewReader(encode(t, header(), make([]float32, 100))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	b.left = 10
 	if n, err := io.ReadFull(b, make([]byte, 20)); err == nil || n != 10 || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("%d bytes, %v", n, err)
@@ -114,9 +112,7 @@ func TestBodyLimit(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "model")
-	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(path, []byte("x"), 0o600))
 	if _, _, _, err := Open(path); err == nil || !strings.HasPrefix(err.Error(), path+": model: ") {
 		t.Error(err)
 	}

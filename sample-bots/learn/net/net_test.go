@@ -9,15 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
 func newNet(t testing.TB, out Output, sizes ...int) *Net {
 	t.Helper()
-	n, err := New(sizes, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := kit.Get[*Net](t)(New(sizes, out))
 	n.Randomize(rules.NewRand(1))
 	return n
 }
@@ -140,10 +138,7 @@ func train(t *testing.T, n *Net, steps, batch int, sample func(*Sample)) (mean f
 	t.Helper()
 	adam := DefaultAdam
 	adam.Rate = 0.005
-	trainer, err := NewTrainer(n, adam, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := kit.Get[*Trainer](t)(NewTrainer(n, adam, 1))
 	for i := range steps {
 		l := trainer.Step(batch, func(_, _ int, s *Sample) { sample(s) })
 		if i >= steps-100 {
@@ -158,10 +153,7 @@ func TestWorkersRaced(t *testing.T) {
 	var first *Net
 	for _, workers := range []int{1, 2, 5} {
 		n := newNet(t, Softmax, 30, 20, 10)
-		trainer, err := NewTrainer(n, DefaultAdam, workers)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := kit.Get[*Trainer](t)(NewTrainer(n, DefaultAdam, workers))
 		for step := range 30 {
 			trainer.Step(90, func(_, i int, s *Sample) {
 				r := rules.NewRand(uint64(step*90 + i))
@@ -271,10 +263,7 @@ func TestErrors(t *testing.T) {
 // BenchmarkStep trains on batches of 32 rows with the inputs of Brisca with two players.
 func BenchmarkStep(b *testing.B) {
 	n := newNet(b, Softmax, 56, 50, 25, 80)
-	t, err := NewTrainer(n, DefaultAdam, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	t := kit.Get[*Trainer](b)(NewTrainer(n, DefaultAdam, 1))
 	const batch = 32
 	for b.Loop() {
 		t.Step(batch, func(_, i int, s *Sample) {
@@ -290,10 +279,7 @@ func BenchmarkStep(b *testing.B) {
 // Outputs of which nothing is wanted count for no loss, and their weights stay as they are.
 func TestAny(t *testing.T) {
 	n := newNet(t, Linear, 3, 4, 2)
-	trainer, err := NewTrainer(n, DefaultAdam, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := kit.Get[*Trainer](t)(NewTrainer(n, DefaultAdam, 1))
 	before := n.Clone().Genes()[1]
 	loss := trainer.Step(5, func(_, i int, s *Sample) {
 		s.Add(i%3, 1)

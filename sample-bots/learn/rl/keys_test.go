@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/learn"
@@ -194,11 +195,7 @@ func wantKinds(t *testing.T, s *Sight, want map[int]string) {
 
 func card(t *testing.T, name string) baraja.Card {
 	t.Helper()
-	c, err := baraja.Parse(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return kit.Get[baraja.Card](t)(baraja.Parse(name))
 }
 
 // cardsFirst returns a pack that begins with some cards.

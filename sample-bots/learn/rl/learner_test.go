@@ -82,9 +82,7 @@ func train(t *testing.T, c Config, workers int, games func() Game) *Learner {
 	t.Helper()
 	l := New(c, games)
 	for !l.Done() {
-		if err := l.Batch(t.Context(), workers); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, l.Batch(t.Context(), workers))
 	}
 	return l
 }
@@ -160,9 +158,7 @@ func TestWorkersRaced(t *testing.T) {
 		if kit.Raced() {
 			c.Episodes, c.Batch = 200, 100
 		}
-		if err := c.Check(); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, c.Check())
 		one := train(t, c, 1, Cards(c))
 		for _, workers := range []int{2, 7} {
 			other := train(t, c, workers, Cards(c))
@@ -198,9 +194,7 @@ func TestResume(t *testing.T) {
 	whole := train(t, c, 2, Cards(c))
 	part := New(c, Cards(c))
 	for part.Episodes < 400 {
-		if err := part.Batch(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, part.Batch(t.Context(), 2))
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -208,18 +202,12 @@ func TestResume(t *testing.T) {
 		t.Errorf("a batch in a context that has ended: %v, %d episodes", err, part.Episodes)
 	}
 	var saved bytes.Buffer
-	if err := part.Save(&saved); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, part.Save(&saved))
 	data := bytes.Clone(saved.Bytes())
 	again := New(c, Cards(c))
-	if err := again.Load(&saved); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, again.Load(&saved))
 	for !again.Done() {
-		if err := again.Batch(t.Context(), 3); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, again.Batch(t.Context(), 3))
 	}
 	if !bytes.Equal(written(t, whole), written(t, again)) {
 		t.Error("the model differs")

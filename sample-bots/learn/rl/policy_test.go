@@ -22,9 +22,7 @@ func TestPolicy(t *testing.T) {
 	for _, visits := range []int{1, 10} {
 		var b bytes.Buffer
 		n, err := WritePolicy(&b, table, visits, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		p, err := ReadPolicy(&b)
 		if err != nil || p.Len() != n {
 			t.Fatalf("%v: %d states, not %d", err, p.Len(), n)
@@ -140,24 +138,17 @@ func modelOf(t testing.TB, change func(*Config)) []byte {
 	c := Default("tute2")
 	c.Keys, c.Episodes, c.Memory = allKeys[3], 300, 4
 	change(&c)
-	if err := c.Check(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, c.Check())
 	l := New(c, Cards(c))
 	for !l.Done() {
-		if err := l.Batch(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, l.Batch(t.Context(), 2))
 	}
 	var b bytes.Buffer
 	h := model.Header{Kind: model.RL, Mode: c.Mode, Variant: c.Variant, Encoding: c.Encoding(), Defects: c.Defects}
-	err := model.Write(&b, h, func(w io.Writer) error {
+	kit.Must(t, model.Write(&b, h, func(w io.Writer) error {
 		_, err := l.WriteModel(w)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return b.Bytes()
 }
 
@@ -175,9 +166,7 @@ func TestReadModel(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := model.Write(&b, model.Header{Kind: model.SL, Mode: "tute2"}, func(io.Writer) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, model.Write(&b, model.Header{Kind: model.SL, Mode: "tute2"}, func(io.Writer) error { return nil }))
 	if _, err := ReadModel(&b); err == nil || !strings.Contains(err.Error(), `the kind is "sl", not "rl"`) {
 		t.Error(err)
 	}
@@ -220,9 +209,7 @@ func FuzzReadPolicy(f *testing.F) {
 func TestIndex(t *testing.T) {
 	for _, defects := range [][]string{nil, {Index}} {
 		m, err := ReadModel(bytes.NewReader(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects })))
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		r, illegal, moves := rules.NewRand(5), 0, 0
 		var s Sight
 		for n := range uint64(50) {

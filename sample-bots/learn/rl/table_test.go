@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -272,17 +273,11 @@ func TestTableSaved(t *testing.T) {
 		table.Learn(spread(n%95_000), uint8(n%5), float32(n), 0)
 	}
 	var first, second bytes.Buffer
-	if err := table.Save(&first); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, table.Save(&first))
 	saved := bytes.Clone(first.Bytes())
 	again := NewTable(testMemory)
-	if err := again.Load(&first); err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Save(&second); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, again.Load(&first))
+	kit.Must(t, again.Save(&second))
 	if !maps.Equal(pairs(table), pairs(again)) || len(saved) != second.Len() || again.Turned() != table.Turned() || table.Turned() == 0 {
 		t.Errorf("%d bytes, then %d; %d and %d turned away", len(saved), second.Len(), table.Turned(), again.Turned())
 	}

@@ -3,6 +3,7 @@ package rollout
 import (
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/learn"
 )
 
@@ -15,14 +16,9 @@ func BenchmarkGeneration(b *testing.B) {
 			}
 			c := Default(mode)
 			c.Games = 64
-			t, err := newTraining(c, nil, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
+			t := kit.Get[*training](b)(newTraining(c, nil, 1))
 			for b.Loop() {
-				if err := t.generation(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				kit.Must(b, t.generation(b.Context()))
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(t.at.Positions), "us/position")
 		})

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
 )
@@ -18,26 +19,18 @@ func TestLearns(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "run")
 		f := open(t, dir, c, false)
 		r, err := Train(t.Context(), c, nil, f, 2, nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		t.Logf("%s: %+v", mode, r)
 		if r.Random.Share() < 0.6 || r.Positions == 0 {
 			t.Errorf("%s: %+v", mode, r)
 		}
 		h, b, file, err := model.Open(filepath.Join(dir, run.ModelFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		defer file.Close()
 		p, err := Read(h, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		again, err := newTraining(c, nil, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, err)
 		again.games = []games{newGames(&c, p.Mode, p.net), newGames(&c, p.Mode, p.net)}
 		if tally := again.test(finalTest); tally != r.Random {
 			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)

@@ -28,21 +28,14 @@ func small(mode string) Config {
 
 func open(t *testing.T, dir string, c Config, resume bool) *run.Folder {
 	t.Helper()
-	f, err := run.Open(dir, c, resume)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, c, resume))
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func read(t *testing.T, dir, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name)))
 }
 
 func nothing(int, int) {}
@@ -169,10 +162,7 @@ func TestWorth(t *testing.T) {
 
 func newNet(t *testing.T, c *Config) *net.Net {
 	t.Helper()
-	tr, err := newTraining(*c, nil, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := kit.Get[*training](t)(newTraining(*c, nil, 1))
 	return tr.net
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/sample-bots/learn/model"
 )
 
@@ -22,37 +23,25 @@ type config struct {
 
 func open(t *testing.T, dir string, c config, resume bool) *Folder {
 	t.Helper()
-	f, err := Open(dir, c, resume)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return kit.Get[*Folder](t)(Open(dir, c, resume))
 }
 
 func read(t *testing.T, f *Folder, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(f.path(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return string(kit.Get[[]byte](t)(os.ReadFile(f.path(name))))
 }
 
 // step is a training of the test: its state is a number.
 func metrics(t *testing.T, f *Folder, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
-		if err := f.Metrics(i, Value{"loss", 1 / float64(i)}, Value{"won", float64(i)}); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, f.Metrics(i, Value{"loss", 1 / float64(i)}, Value{"won", float64(i)}))
 	}
 }
 
 func save(t *testing.T, f *Folder, n int) {
 	t.Helper()
-	if err := f.Checkpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, f.Checkpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }))
 }
 
 // A run that goes on from a checkpoint has the metrics of one that was never interrupted.
@@ -60,9 +49,7 @@ func TestResume(t *testing.T) {
 	c := config{5, "tute2"}
 	whole := open(t, filepath.Join(t.TempDir(), "a"), c, false)
 	metrics(t, whole, 1, 5)
-	if err := whole.Plot("loss", "title", "step", "loss", "loss", "won"); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, whole.Plot("loss", "title", "step", "loss", "loss", "won"))
 	if svg := read(t, whole, "loss.svg"); !strings.Contains(svg, "title") || !strings.Contains(svg, "won") {
 		t.Error("the plot has no title or no legend")
 	}
@@ -190,9 +177,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 	f.Close()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, os.WriteFile(file, nil, 0o600))
 	for _, test := range []struct {
 		dir    string
 		config config
@@ -227,9 +212,7 @@ func TestCheckpointErrors(t *testing.T) {
 		"cut": good[:len(good)-3], "empty": "", "other": "x\n", "long": good + good,
 		"changed": good[:len(good)-5] + "x" + good[len(good)-4:], "metrics": strings.Replace(good, "1 ", "1 9", 1),
 	} {
-		if err := os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, os.WriteFile(f.path(CheckpointFile), []byte(bad), 0o600))
 		n := 0
 		if _, err := f.Load(func(r io.Reader) error { _, err := fmt.Fscan(r, &n); return err }); err == nil {
 			t.Errorf("%s: no error", name)
@@ -241,17 +224,11 @@ func TestModelAndResult(t *testing.T) {
 	f := open(t, t.TempDir(), config{3, "brisca2"}, false)
 	defer f.Close()
 	h := model.Header{Kind: model.GA, Mode: "brisca2"}
-	if err := f.Model(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, f.Model(h, func(w io.Writer) error { return model.WriteFloats(w, []float32{1}) }))
 	got, b, c, err := model.Open(f.path(ModelFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	defer c.Close()
-	if err := model.ReadFloats(b, make([]float32, 1)); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, model.ReadFloats(b, make([]float32, 1)))
 	if err := b.End(); err != nil || !bytes.Contains(got.Training, []byte(`"games":3`)) {
 		t.Errorf("%s, %v", got.Training, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
@@ -31,10 +32,7 @@ func data(t testing.TB, mode string, each int) *dataset.Set {
 
 func plan(t testing.TB, mode string, each int) *dataset.Plan {
 	t.Helper()
-	m, err := learn.ParseMode(mode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := kit.Get[learn.Mode](t)(learn.ParseMode(mode))
 	return &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
 }
 
@@ -42,19 +40,10 @@ func plan(t testing.TB, mode string, each int) *dataset.Plan {
 func made(t testing.TB, p *dataset.Plan, games dataset.Piece) *dataset.Set {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := run.Open(dir, p.Config(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, p.Config(), false))
 	defer f.Close()
-	if err := p.Make(t.Context(), f, games); err != nil {
-		t.Fatal(err)
-	}
-	set, err := dataset.Load(filepath.Join(dir, dataset.File), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
+	kit.Must(t, p.Make(t.Context(), f, games))
+	return kit.Get[*dataset.Set](t)(dataset.Load(filepath.Join(dir, dataset.File), 0))
 }
 
 func config(set *dataset.Set) Config {
@@ -68,38 +57,22 @@ func config(set *dataset.Set) Config {
 
 func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 	t.Helper()
-	if err := c.Check(); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := NewRows(t.Context(), set, &c, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := NewTraining(t.Context(), c, rows, workers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	kit.Must(t, c.Check())
+	rows := kit.Get[*Rows](t)(NewRows(t.Context(), set, &c, workers))
+	return kit.Get[*Training](t)(NewTraining(t.Context(), c, rows, workers))
 }
 
 // train trains in a directory.
 func train(t testing.TB, ctx context.Context, tr *Training, dir string, resume bool) (*Result, error) {
 	t.Helper()
-	f, err := run.Open(dir, tr.Config, resume)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := kit.Get[*run.Folder](t)(run.Open(dir, tr.Config, resume))
 	defer f.Close()
 	return tr.Run(ctx, f)
 }
 
 func modelFile(t testing.TB, dir string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, run.ModelFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.ModelFile)))
 }
 
 // A training does not go on with other games, even those of the same plan, as a bot makes them that
@@ -110,9 +83,7 @@ func TestResumeWithOtherGames(t *testing.T) {
 	c, again, changed := config(made(t, p, p.Random())), config(made(t, p, p.Random())), config(made(t, p, other.Random()))
 	dir := t.TempDir()
 	f, err := run.Open(dir, c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	f.Close()
 	if f, err = run.Open(dir, again, true); err != nil {
 		t.Fatal(err)
@@ -142,20 +113,14 @@ func TestVariants(t *testing.T) {
 			tr := training(t, set, c, 2)
 			dir := t.TempDir()
 			r, err := train(t, t.Context(), tr, dir, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			if base := commonest(tr); r.Test.Accuracy < base-0.02 || r.Test.Rows != len(tr.test) || !(r.Test.Loss > 0 && r.Test.Loss < math.Log(float64(r.Classes)+1)) {
 				t.Errorf("%+v; always the commonest class is right in %v", r, base)
 			}
 			h, body, err := model.Read(bytes.NewReader(modelFile(t, dir)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			read, err := Read(h, body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kit.Must(t, err)
 			if set.Mode.Tute {
 				games[learn.Tute](t, tr.Agent(), read, set.Mode, 5)
 			} else {
@@ -206,10 +171,7 @@ func TestSameModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := modelFile(t, dir)
-	metrics, err := os.ReadFile(filepath.Join(dir, run.MetricsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
 
 	dir = filepath.Join(t.TempDir(), "run")
 	for stop := 1; ; stop++ {
@@ -297,9 +259,7 @@ func TestRank(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	good := Config{Mode: "tute2", Variant: WL, Encoding: features.Scaled, Hidden: []int{5}, Batch: 1, Epochs: 1, Rate: 0.1, Data: dataset.Header{Mode: "tute2"}}
-	if err := good.Check(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, good.Check())
 	for _, test := range []struct {
 		change func(*Config)
 		want   string
@@ -350,9 +310,7 @@ func TestReadErrors(t *testing.T) {
 		bad := h
 		test.change(&bad)
 		var b bytes.Buffer
-		if err := model.Write(&b, bad, func(w io.Writer) error { return model.WriteFloats(w, make([]float32, 57*3)) }); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, model.Write(&b, bad, func(w io.Writer) error { return model.WriteFloats(w, make([]float32, 57*3)) }))
 		got, body, err := model.Read(&b)
 		if err == nil {
 			_, err = Read(got, body)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/api/wire"
 )
 
@@ -18,13 +19,9 @@ func line(cursor, ladder string) wire.ReplayLine {
 func add(t *testing.T, m *Mirror, lines ...wire.ReplayLine) {
 	t.Helper()
 	for _, l := range lines {
-		if err := m.Add(l); err != nil {
-			t.Fatal(err)
-		}
+		kit.Must(t, m.Add(l))
 	}
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, m.Close())
 }
 
 // A file is resumed after its last complete line: an incomplete line is fetched again.
@@ -36,12 +33,8 @@ func TestLinesGoOn(t *testing.T) {
 	}
 	add(t, m, line("one", "teeko"), line("two", "teeko"))
 	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(bytes.Clone(whole), `{"cursor":"thr`...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
+	kit.Must(t, os.WriteFile(path, append(bytes.Clone(whole), `{"cursor":"thr`...), 0o644))
 	if m, err = Open(path, "teeko", false); err != nil || m.Cursor != "two" {
 		t.Fatalf("the cursor is %q, %v, want two", m.Cursor, err)
 	}
@@ -59,9 +52,7 @@ func TestLinesGoOn(t *testing.T) {
 func TestDirGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "replays")
 	m, err := Open(dir, "teeko", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kit.Must(t, err)
 	m.Cursor = "two"
 	add(t, m)
 	if m, err = Open(dir, "teeko", false); err != nil || m.Cursor != "two" {

@@ -88,8 +88,7 @@ func (s *Still) Live(bot string, b store.Built) ladder.Version {
 	s.T.Helper()
 	number := 0
 	if x, err := s.Store.Bot(s.T.Context(), bot); err == nil {
-		list, err := s.Store.Versions(s.T.Context(), x.ID)
-		s.Must(err)
+		list := kit.Get[[]ladder.Version](s.T)(s.Store.Versions(s.T.Context(), x.ID))
 		number = len(list)
 	}
 	v := s.Ladder.Submit(s.Ada.ID, bot, fmt.Sprintf("%064x", number+1))
@@ -201,9 +200,7 @@ func (s *Still) Finished(on string) (ladder.Match, []ladder.Game) {
 // Version returns the live version of a bot.
 func (s *Still) Version(bot string) int64 {
 	s.T.Helper()
-	b, err := s.Store.Bot(s.T.Context(), bot)
-	s.Must(err)
-	id, err := s.Store.Placed(s.T.Context(), b.ID)
-	s.Must(err)
+	b := kit.Get[ladder.Bot](s.T)(s.Store.Bot(s.T.Context(), bot))
+	id := kit.Get[int64](s.T)(s.Store.Placed(s.T.Context(), b.ID))
 	return id
 }

@@ -110,19 +110,16 @@ func New(t testing.TB, toml string, matches int) *World {
 		toml = Ladders
 	}
 	w := &World{T: t, log: new(kit.Output), all: new(kit.Output), lead: func(string) {}}
-	c, err := config.Parse("test", []byte(toml), house.Registry{})
-	w.Must(err)
+	c := kit.Get[*config.Config](t)(config.Parse("test", []byte(toml), house.Registry{}))
 	c.Sandbox, w.limits = sandbox.None, bundle.LimitsOf(c.Limits)
-	cores, err := server.Cores(1, c)
-	w.Must(err)
+	cores := kit.Get[[]int](t)(server.Cores(1, c))
 	w.open = server.Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Cores: cores, Grace: time.Second,
 		Version: "test", Database: store.Options{NoSync: true},
 		Log: slog.New(slog.NewMultiHandler(
 			slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelWarn}), slog.NewTextHandler(w.all, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	}
-	w.Server, err = server.Open(t.Context(), w.open)
-	w.Must(err)
+	w.Server = kit.Get[*server.Server](t)(server.Open(t.Context(), w.open))
 	t.Cleanup(func() {
 		w.stop()
 		if log := w.log.String(); strings.Contains(log, "level=ERROR") {
@@ -243,8 +240,7 @@ func (w *World) Held(game string, deals int) (match int64, free func()) {
 func (w *World) await(finished <-chan events.Event, matches int) {
 	w.T.Helper()
 	for {
-		list, err := w.Server.Store.Ladders(w.T.Context())
-		w.Must(err)
+		list := kit.Get[[]store.LadderInfo](w.T)(w.Server.Store.Ladders(w.T.Context()))
 		missing := 0
 		for _, l := range list {
 			missing += max(0, matches-int(l.Finished))
@@ -259,9 +255,7 @@ func (w *World) await(finished <-chan events.Event, matches int) {
 // Must ends the test unless err is nil.
 func (w *World) Must(err error) {
 	w.T.Helper()
-	if err != nil {
-		w.T.Fatal(err)
-	}
+	kit.Must(w.T, err)
 }
 
 // Log returns all that the server has logged, the requests included.
@@ -270,8 +264,7 @@ func (w *World) Log() string { return w.all.String() }
 // Archive packs a bot's directory as an upload.
 func (w *World) Archive(dir string) []byte {
 	w.T.Helper()
-	p, err := bundle.Pack(dir, w.limits)
-	w.Must(err)
+	p := kit.Get[*bundle.Packed](w.T)(bundle.Pack(dir, w.limits))
 	return p.Data
 }
 
@@ -284,8 +277,7 @@ type Answer struct {
 
 // Client returns a browser without a screen: it keeps cookies and follows no redirects.
 func (w *World) Client() *http.Client {
-	jar, err := cookiejar.New(nil)
-	w.Must(err)
+	jar := kit.Get[*cookiejar.Jar](w.T)(cookiejar.New(nil))
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -303,16 +295,13 @@ func (w *World) Post(c *http.Client, path, form string, headers ...string) Answe
 
 func (w *World) do(c *http.Client, method, path, body string, headers []string) Answer {
 	w.T.Helper()
-	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(body))
-	w.Must(err)
+	r := kit.Get[*http.Request](w.T)(http.NewRequest(method, w.URL+path, strings.NewReader(body)))
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	resp, err := c.Do(r)
-	w.Must(err)
+	resp := kit.Get[*http.Response](w.T)(c.Do(r))
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	w.Must(err)
+	data := kit.Get[[]byte](w.T)(io.ReadAll(resp.Body))
 	return Answer{resp.StatusCode, resp.Header, string(data)}
 }
 
