@@ -91,7 +91,7 @@ var questions = map[string][]string{
 }
 
 // askTime is how long an interpreter or a version manager may take to answer a question.
-var askTime = 5 * time.Second
+var askTime = time.Minute
 
 // ask runs a program and returns what it prints on stdout and on stderr, also after an error.
 func ask(path string, args ...string) (out, errs string, err error) {
