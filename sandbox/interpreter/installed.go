@@ -100,7 +100,7 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = askTime / 5 // for processes that it has started
+	cmd.WaitDelay = min(askTime/5, time.Second) // for processes that it has started
 	err = cmd.Run()
 	switch words := strings.Join(append([]string{path}, args...), " "); {
 	case ctx.Err() != nil:
