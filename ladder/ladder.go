@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/clock"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -97,12 +95,6 @@ type Version struct {
 
 // House reports whether the version is of a house bot.
 func (v Version) House() bool { return strings.HasPrefix(v.Bot, "@") }
-
-// HouseFailed reports whether a fault of a house bot is a failure of this program. One that is late has
-// lost its game as any bot has: a machine that is too slow for it would be too slow again.
-func HouseFailed(f fault.Fault) bool {
-	return f.Code != protocol.Timeout && f.Reason.Kind != fault.NoReady && !f.Disqualified() // for being late
-}
 
 // Plays reports whether the version claims to play a game.
 func (v Version) Plays(game string) bool {

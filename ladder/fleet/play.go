@@ -10,6 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -126,7 +127,7 @@ func (m *Match) Put(games []*referee.Game) { m.games = games }
 func (m *Match) done(g *referee.Game) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
-		if m.Bots[slot].House != "" && ladder.HouseFailed(f) {
+		if m.Bots[slot].House != "" && program.HouseFailed(f) {
 			at := referee.FaultAt{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Bot: slot, Name: g.Seats[f.Seat].Name, Fault: f}
 			return &Failure{Kind: FailedHouse, Version: m.Bots[slot].Version, Text: "a house bot failed: " + at.String()}
 		}

@@ -174,7 +174,7 @@ const logTail = 20
 // firstFault refuses a bot for its first fault in a game.
 func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
-	faults := slices.DeleteFunc(slices.Clone(g.Faults), func(f referee.Fault) bool { return ours(f) && !ladder.HouseFailed(f) })
+	faults := slices.DeleteFunc(slices.Clone(g.Faults), func(f referee.Fault) bool { return ours(f) && !program.HouseFailed(f) })
 	if len(faults) == 0 {
 		return nil
 	}

@@ -18,7 +18,9 @@ import (
 
 	"github.com/mattn/go-shellwords"
 
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -36,6 +38,12 @@ type Program struct {
 // Plays reports whether a program claims to play a game.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
+}
+
+// HouseFailed reports whether a fault of a house bot is a failure of this program. One that is late has
+// lost its game as any bot has: a machine that is too slow for it would be too slow again.
+func HouseFailed(f fault.Fault) bool {
+	return f.Code != protocol.Timeout && f.Reason.Kind != fault.NoReady && !f.Disqualified() // for being late
 }
 
 // Builtins are the bots inside the running program, which plays one of them when it is

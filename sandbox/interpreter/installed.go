@@ -91,7 +91,7 @@ var questions = map[string][]string{
 }
 
 // askTime is how long an interpreter or a version manager may take to answer a question.
-var askTime = 5 * time.Second
+var askTime = time.Minute
 
 // ask runs a program and returns what it prints on stdout and on stderr, also after an error.
 func ask(path string, args ...string) (out, errs string, err error) {
@@ -100,7 +100,7 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	var stdout, stderr strings.Builder
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	cmd.WaitDelay = askTime / 5 // for processes that it has started
+	cmd.WaitDelay = min(askTime/5, time.Second) // for processes that it has started
 	err = cmd.Run()
 	switch words := strings.Join(append([]string{path}, args...), " "); {
 	case ctx.Err() != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/person"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/web/seat"
 )
@@ -240,7 +241,7 @@ func (x *Table) keep(g *referee.Game) error {
 		}
 	}
 	for _, f := range g.Faults {
-		if f.Seat != x.Choice.Seat && ladder.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
+		if f.Seat != x.Choice.Seat && program.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
 			return fmt.Errorf("a house bot failed: %w", &f)
 		}
 	}
