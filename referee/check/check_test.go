@@ -238,6 +238,7 @@ func TestYield(t *testing.T) {
 	kit.Slow(t)
 	over := errors.New("over")
 	o := Defaults()
+	o.Time, o.Grace = time.Hour, time.Hour
 	o.start, o.Yield = startInside(playHouse("first")), func(time.Duration) error { return over }
 	synctest.Test(t, func(t *testing.T) {
 		if _, err := Run(t.Context(), resolve(t, "@first"), o); !errors.Is(err, over) {
@@ -273,6 +274,7 @@ func (starving) Answer(referee.Limit) ([]byte, time.Time, time.Duration, error) 
 func TestStarved(t *testing.T) {
 	kit.Slow(t)
 	o := Defaults()
+	o.Time, o.Grace = time.Hour, time.Hour
 	serve := startInside(playHouse("first"))
 	o.start = func(ctx context.Context, b referee.Bot) (process, error) {
 		p, err := serve(ctx, b)
