@@ -118,16 +118,9 @@ house = ["@random", "@greedy:noise=00"]
 	if err != nil || !slices.Equal(sides, []int{0, 1}) || l.Title != "mine" || l.Options["players"] != "4" || l.Options["hunt3"] != "no" {
 		t.Errorf("got %+v with sides %v, %v", l, sides, err)
 	}
-	if got := string(must(l.Clock.MarshalJSON())); got != `{"bank":1000,"inc":5,"margin":7,"startup":10000}` {
+	if got := string(kit.Get[[]byte](t)(l.Clock.MarshalJSON())); got != `{"bank":1000,"inc":5,"margin":7,"startup":10000}` {
 		t.Errorf("the clock is %s", got)
 	}
-}
-
-func must(data []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 func TestConfigErrors(t *testing.T) {

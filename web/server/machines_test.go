@@ -17,36 +17,32 @@ import (
 // credentials are away, and reading makes no keys.
 func TestReadMachines(t *testing.T) {
 	dir, now := datadir.Dir(t.TempDir()), time.Unix(1_800_000_000, 0)
-	must := func(err error) {
-		t.Helper()
-		kit.Must(t, err)
-	}
 	list, runs, err := ReadMachines(dir, now)
-	if must(err); runs || len(list) != 0 {
+	if kit.Must(t, err); runs || len(list) != 0 {
 		t.Errorf("in an empty directory: %v, a server runs: %t", list, runs)
 	}
 	if _, err := os.Stat(dir.Fleet()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("reading has made %s: %v", dir.Fleet(), err)
 	}
 	keys, err := fleet.OpenKeys(dir.Fleet())
-	must(err)
+	kit.Must(t, err)
 	for _, name := range []string{"lab-1", "lab-2"} {
 		_, err := keys.Add(name)
-		must(err)
+		kit.Must(t, err)
 	}
-	must(keys.Remove("lab-2"))
-	must(WriteMachines(dir, now, func() ([]ladder.Machine, error) {
+	kit.Must(t, keys.Remove("lab-2"))
+	kit.Must(t, WriteMachines(dir, now, func() ([]ladder.Machine, error) {
 		return []ladder.Machine{{Name: "local", State: ladder.MachineReady, Cores: 2, Memory: 5}}, nil
 	}))
 	list, runs, err = ReadMachines(dir, now.Add(machinesStale-1))
-	if must(err); !runs || len(list) != 1 || list[0].Name != "local" || list[0].Operator.Memory != 5 {
+	if kit.Must(t, err); !runs || len(list) != 1 || list[0].Name != "local" || list[0].Operator.Memory != 5 {
 		t.Errorf("while a server runs: %+v, %t", list, runs)
 	}
 	list, runs, err = ReadMachines(dir, now.Add(machinesStale))
-	if must(err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.Added.IsZero() {
+	if kit.Must(t, err); runs || len(list) != 1 || list[0].Name != "lab-1" || list[0].State != "away" || list[0].Operator.Added.IsZero() {
 		t.Errorf("after a server was killed: %+v, %t", list, runs)
 	}
-	must(os.WriteFile(dir.Machines(), []byte("{"), 0o600))
+	kit.Must(t, os.WriteFile(dir.Machines(), []byte("{"), 0o600))
 	if _, _, err := ReadMachines(dir, now); err == nil {
 		t.Error("half a list is read")
 	}

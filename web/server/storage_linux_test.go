@@ -75,31 +75,26 @@ func newRunning(t *testing.T) *running {
 	kit.Slow(t)
 	s := &running{t: t, newDay: make(chan time.Time)}
 	level, err := RequireLevel(sandbox.Reduced)
-	s.must(err)
+	kit.Must(s.t, err)
 	c, err := config.Parse("test", []byte(quietConfig), house.Registry{})
-	s.must(err)
+	kit.Must(s.t, err)
 	cores, err := Cores(1, c)
-	s.must(err)
+	kit.Must(s.t, err)
 	s.Server, err = Open(t.Context(), Options{
 		Dir: datadir.Dir(laddertest.Dir(t)), Listen: "127.0.0.1:0", Config: c, Level: level, Cores: cores, Grace: time.Minute,
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Version: "test",
 		Database: store.Options{NoSync: true, Now: func() time.Time { return time.Now().Add(time.Duration(s.later.Load())) }},
 	})
-	s.must(err)
-	t.Cleanup(func() { s.must(s.Close()) })
+	kit.Must(s.t, err)
+	t.Cleanup(func() { kit.Must(s.t, s.Close()) })
 	s.days = s.newDay
 	s.person, err = s.Store.AddPerson(t.Context(), "ana", false)
-	s.must(err)
-	token, _, err := s.Store.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})
-	s.must(err)
-	s.client, err = client.New(s.URL(), token)
-	s.must(err)
-	return s
-}
-
-func (s *running) must(err error) {
-	s.t.Helper()
 	kit.Must(s.t, err)
+	token, _, err := s.Store.AddToken(t.Context(), s.person.ID, "test", ladder.ScopeAll, time.Time{})
+	kit.Must(s.t, err)
+	s.client, err = client.New(s.URL(), token)
+	kit.Must(s.t, err)
+	return s
 }
 
 func (s *running) begin() {
@@ -112,7 +107,7 @@ func (s *running) begin() {
 	s.t.Cleanup(func() {
 		stop()
 		cancel()
-		s.must(<-over)
+		kit.Must(s.t, <-over)
 	})
 }
 
@@ -137,18 +132,18 @@ esac
 done
 `})
 	packed, err := bundle.Pack(dir, bundle.Default)
-	s.must(err)
+	kit.Must(s.t, err)
 	hash, err := program.HashDir(dir)
-	s.must(err)
+	kit.Must(s.t, err)
 	upload, err := bundle.Receive(bytes.NewReader(packed.Data), s.Dir, bundle.Default)
-	s.must(err)
+	kit.Must(s.t, err)
 	defer upload.Discard()
 	v, err := s.Store.AddVersion(s.t.Context(), s.person.ID, store.NewVersion{Bot: "bot", Bundle: upload.SHA256, Keep: upload.Keep}, s.Config.Limits)
-	s.must(err)
-	s.must(s.Store.SetBuilt(s.t.Context(), v.ID, store.Built{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
-	s.must(s.Store.Promote(s.t.Context(), v.ID))
+	kit.Must(s.t, err)
+	kit.Must(s.t, s.Store.SetBuilt(s.t.Context(), v.ID, store.Built{Hash: hash, Games: []string{"teeko"}, Command: []string{"sh", "bot.sh"}}))
+	kit.Must(s.t, s.Store.Promote(s.t.Context(), v.ID))
 	v, err = s.Store.Version(s.t.Context(), v.ID)
-	s.must(err)
+	kit.Must(s.t, err)
 	return v
 }
 
@@ -156,7 +151,7 @@ done
 func (s *running) plays(version string) []wire.Game {
 	s.t.Helper()
 	m, err := s.client.AskMatch(s.t.Context(), wire.AskedMatch{Game: "teeko", Deals: 1, Bots: []string{version, "@random"}})
-	s.must(err)
+	kit.Must(s.t, err)
 	select {
 	case e := <-s.ended:
 		if e.Kind != events.MatchFinished || e.Match != m.ID {
@@ -166,7 +161,7 @@ func (s *running) plays(version string) []wire.Game {
 		s.t.Fatal("the match goes on for ever")
 	}
 	games, err := client.Collect(s.client.Games(s.t.Context(), m.ID), 0)
-	s.must(err)
+	kit.Must(s.t, err)
 	if len(games) != 2 {
 		s.t.Fatalf("%d games", len(games))
 	}
@@ -273,7 +268,7 @@ func (s *running) tampered(file string, documents, pages []string, was map[strin
 			whole[i] ^= 1
 		}
 	}
-	s.must(os.WriteFile(file, whole, 0o600))
+	kit.Must(s.t, os.WriteFile(file, whole, 0o600))
 	for _, path := range slices.Concat(documents, pages) {
 		status, body := s.get(path)
 		if status != http.StatusServiceUnavailable || !strings.Contains(body, "are damaged on the server, and are not shown") || replayIn(body) != "" || strings.Contains(body, string(s.Dir)) {
@@ -285,7 +280,7 @@ func (s *running) tampered(file string, documents, pages []string, was map[strin
 			whole[i] ^= 1
 		}
 	}
-	s.must(os.WriteFile(file, whole, 0o600))
+	kit.Must(s.t, os.WriteFile(file, whole, 0o600))
 	for _, path := range documents {
 		if status, body := s.get(path); status != http.StatusOK || body != was[path] {
 			s.t.Errorf("%s, put right: %d", path, status)
