@@ -25,7 +25,7 @@ type turnTime struct {
 
 	waits cores.Waits // of the bot, as it was seen when it was late
 
-	own time.Duration // the bot's CPU time at the beginning; -1 if it was not read
+	own, had time.Duration // the bot's CPU time at the beginning, -1 if it was not read, and at the first reading
 
 	searched time.Duration         // how long the turn is when the bot's hidden processes are looked for again
 	hidden   time.Duration         // what they may have used in the turn
@@ -60,7 +60,7 @@ func (p *process) read(now time.Time) time.Duration {
 			t.watch.Delayed()
 		}
 		t.first = t.watch.Read(now)
-		t.last, t.overslept = t.first, 0
+		t.last, t.overslept, t.had = t.first, 0, p.cpu()
 	case len(p.ready()) == 0:
 		// All of its waits are counted, and none of them is time in which it sleeps from now on.
 		if to := t.watch.Read(now); to != nil {
@@ -86,7 +86,7 @@ func (p *process) observe(w *cores.Watch, first *cores.Reading) {
 	w.Add(p)
 	if first != nil {
 		p.turn.begin(first.At, 0)
-		p.turn.first, p.turn.last = first, first
+		p.turn.first, p.turn.last, p.turn.due = first, first, first.At.Add(stopSlice)
 	}
 }
 
@@ -140,8 +140,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		before = min(before, lost.Known)
 	}
 	if !p.filled && before > 0 {
-		had, _ := t.first.Of(p)
-		before = max(0, before-t.used(had.CPU))
+		before = max(0, before-t.used(t.had))
 		lost.Known, lost.Most = lost.Known+before, lost.Most+before
 	}
 	stopped := max(0, t.overslept-held-lost.Stolen)
@@ -161,13 +160,13 @@ func (t *turnTime) used(cpu time.Duration) time.Duration {
 	return max(0, cpu-t.own)
 }
 
-// cpu returns the CPU time of the bot.
+// cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
+// which is read at the beginning of turns.
 func (p *process) cpu() time.Duration {
 	if p.sandbox != nil {
 		return p.sandbox.CPU()
 	}
-	t, _ := p.Time()
-	return t.CPU
+	return cores.Own(p.pid)
 }
 
 // Time returns what the bot has had of the processors.

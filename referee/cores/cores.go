@@ -169,12 +169,6 @@ func (w *Watch) Read(now time.Time) *Reading {
 	return r
 }
 
-// Of returns what a bot has had of the cores at the reading; ok is false where that is not known.
-func (r *Reading) Of(p Player) (t Time, ok bool) {
-	t, ok = r.of[p]
-	return t, ok
-}
-
 // Lost is for how long a bot did not have a core because of others.
 type Lost struct {
 	Known time.Duration // for certain
