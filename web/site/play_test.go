@@ -27,6 +27,7 @@ memory = 512
 address = 5
 guests = true
 think = 60000
+silence = 3600
 `
 
 // step returns "over", "trick" for one that has ended and waits, or the point of a random move, which
