@@ -60,7 +60,10 @@ func (p *process) read(now time.Time) time.Duration {
 			t.watch.Delayed()
 		}
 		t.first = t.watch.Read(now)
-		t.last, t.overslept, t.had = t.first, 0, p.cpu()
+		t.last, t.overslept = t.first, 0
+		if t.own >= 0 {
+			t.had = p.cpu()
+		}
 	case len(p.ready()) == 0:
 		// All of its waits are counted, and none of them is time in which it sleeps from now on.
 		if to := t.watch.Read(now); to != nil {
@@ -205,11 +208,8 @@ func (p *process) over() bool {
 		f := proc.Stat("/proc/" + strconv.Itoa(pid))
 		return len(f) == 0 || string(f[0]) == "Z" || string(f[0]) == "X"
 	}
-	if slices.ContainsFunc(proc.Children(init), ended) {
-		return true
-	}
-	below := proc.Below(init)
-	return len(below) == 0 || !slices.ContainsFunc(below[1:], func(pid int) bool { return !ended(pid) })
+	lives := func(pid int) bool { return !ended(pid) }
+	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.Below(init)[1:], lives)
 }
 
 // hidden returns what processes have used since they were seen last that a bot without a sandbox has

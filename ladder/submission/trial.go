@@ -174,11 +174,11 @@ const logTail = 20
 // firstFault refuses a bot for its first fault in a game.
 func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
-	faults := slices.DeleteFunc(slices.Clone(g.Faults), func(f referee.Fault) bool { return ours(f) && !program.HouseFailed(f) })
-	if len(faults) == 0 {
+	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || program.HouseFailed(f) })
+	if i < 0 {
 		return nil
 	}
-	f := faults[0]
+	f := g.Faults[i]
 	if ours(f) {
 		return fmt.Errorf("submission: %s: %w: %w", t.name, errHouse, &f)
 	}

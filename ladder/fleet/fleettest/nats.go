@@ -76,7 +76,7 @@ func (c *Cluster) Run() {
 	c.t.Helper()
 	c.cmd = exec.Command(os.Args[0], Mode, c.conf)
 	c.cmd.Stderr = os.Stderr
-	c.must(c.cmd.Start())
+	kit.Must(c.t, c.cmd.Start())
 	var ports struct{ Nats []string }
 	file := filepath.Join(filepath.Dir(c.conf), fmt.Sprintf("%s_%d.ports", filepath.Base(os.Args[0]), c.cmd.Process.Pid))
 	kit.Until(c.t, "NATS listens", func() bool {
@@ -96,11 +96,6 @@ func (c *Cluster) Kill() {
 	c.cmd.Process.Kill()
 	c.cmd.Wait()
 	c.cmd = nil
-}
-
-func (c *Cluster) must(err error) {
-	c.t.Helper()
-	kit.Must(c.t, err)
 }
 
 // block returns the block of a page that begins with a line, or has it.
@@ -125,7 +120,7 @@ func (c *Cluster) configure(page string, tls bool) {
 	var address string
 	address, c.lead = kit.Forward(c.t)
 	_, port, err := net.SplitHostPort(address)
-	c.must(err)
+	kit.Must(c.t, err)
 	conf = c.replace(conf, `listen: \S+`, "listen: 127.0.0.1:-1\nports_file_dir: "+strconv.Quote(dir))
 	conf = c.replace(conf, `store_dir: \S+`, "store_dir: "+strconv.Quote(c.Dir))
 	c.URL = "nats://localhost:" + port
@@ -154,7 +149,7 @@ func (c *Cluster) replace(text, what, with string) string {
 
 func (c *Cluster) write(file string, data []byte) {
 	c.t.Helper()
-	c.must(os.WriteFile(file, data, 0o600))
+	kit.Must(c.t, os.WriteFile(file, data, 0o600))
 }
 
 // accounts makes what the lines of nsc make: the operator, the account with its limits, the
@@ -166,8 +161,7 @@ func (c *Cluster) accounts(dir, nsc string, authority []byte) {
 		if m == nil {
 			c.t.Fatalf("nsc edit account has no --%s", name)
 		}
-		n := kit.Get[int64](c.t)(strconv.ParseInt(m[1], 10, 64))
-		return n
+		return kit.Get[int64](c.t)(strconv.ParseInt(m[1], 10, 64))
 	}
 	operator, operatorID := c.pair(nkeys.CreateOperator())
 	_, systemID := c.pair(nkeys.CreateAccount())
@@ -202,9 +196,9 @@ func (c *Cluster) accounts(dir, nsc string, authority []byte) {
 
 func (c *Cluster) pair(pair nkeys.KeyPair, err error) (nkeys.KeyPair, string) {
 	c.t.Helper()
-	c.must(err)
+	kit.Must(c.t, err)
 	public, err := pair.PublicKey()
-	c.must(err)
+	kit.Must(c.t, err)
 	return pair, public
 }
 
