@@ -192,7 +192,7 @@ func TestPragmas(t *testing.T) {
 
 // A backup taken while matches are finished is a whole data directory: it verifies,
 // and a server goes on from it.
-func TestBackupWhileWriting(t *testing.T) {
+func TestBackupWhileWritingRaced(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	ids := c.ids("@random", "@first", "@greedy")
@@ -260,7 +260,7 @@ func TestBackupFails(t *testing.T) {
 }
 
 // A context that ends in the middle of a transaction is told of as that.
-func TestContextEnds(t *testing.T) {
+func TestContextEndsRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	for _, commits := range []bool{true, false} {

@@ -63,7 +63,7 @@ type result struct {
 
 // Results of any matches, good and bad ones, that are finished in groups of any size give the same
 // ratings to the last bit as one by one; the bad ones are refused and spoil nothing.
-func TestGroupsAreTheSame(t *testing.T) {
+func TestGroupsAreTheSameRaced(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		one := newCompetition(t)
@@ -187,7 +187,7 @@ func TestGroupIsBounded(t *testing.T) {
 
 // A group whose transaction is gone, as SQLite ends it on a full disk, is written one by one: each
 // has its own error.
-func TestGroupThatFails(t *testing.T) {
+func TestGroupThatFailsRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	_, err := c.writer.Exec(`CREATE TRIGGER full BEFORE INSERT ON people WHEN NEW.name = 'full'
@@ -268,7 +268,7 @@ func TestFencing(t *testing.T) {
 }
 
 // Of several starts each is begun or refused alone.
-func TestBeginMany(t *testing.T) {
+func TestBeginManyRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	ids := c.ids("@random", "@first", "@greedy")
@@ -408,7 +408,7 @@ func playerIDs(l matchmaking.Ladder) (ids []int64) {
 }
 
 // What another program writes is noticed with the next change.
-func TestStateNoticesOthers(t *testing.T) {
+func TestStateNoticesOthersRaced(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	anna, err := c.AddPerson(bg, "anna", false)

@@ -137,7 +137,7 @@ func TestRerateErrors(t *testing.T) {
 }
 
 // Nobody has the directory beside who rates it again.
-func TestExclusive(t *testing.T) {
+func TestExclusiveRaced(t *testing.T) {
 	t.Parallel()
 	c := template(t)
 	dir := string(c.Dir())

@@ -146,7 +146,7 @@ func count(t *testing.T, c *competition, table string) (n int) {
 // Whatever finishes at the same time and in whatever order, with new versions in
 // between, the ratings are bit by bit those of the matches taken in their order:
 // Verify computes them so.
-func TestFinishConcurrently(t *testing.T) {
+func TestFinishConcurrentlyRaced(t *testing.T) {
 	t.Parallel()
 	pool := map[string][]pooledMatch{}
 	for _, l := range testLadders(t) {

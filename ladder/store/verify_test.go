@@ -60,7 +60,7 @@ func wantSound(tb testing.TB, s *Store) {
 	}
 }
 
-func TestVerifySound(t *testing.T) {
+func TestVerifySoundRaced(t *testing.T) {
 	t.Parallel()
 	c := busy(t)
 	var last, total int64

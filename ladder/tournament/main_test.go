@@ -13,6 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 // TestMain lets the test binary be a bot in real processes: a house bot, or
@@ -45,15 +46,18 @@ func named(n int) (bots []referee.Bot) {
 	return bots
 }
 
-// processes returns bots that the test binary is.
+// processes returns bots in processes: house bots, and "moody" that the test binary is.
 func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 	t.Helper()
 	kit.Slow(t)
-	self := kit.Get[string](t)(os.Executable())
 	for i, name := range names {
+		program := house.Executable
+		if name == "moody" {
+			program = os.Executable
+		}
 		bots = append(bots, referee.Bot{
 			Name:    fmt.Sprintf("%d-%s", i, name),
-			Command: []string{self, "bot", name},
+			Command: []string{kit.Get[string](t)(program()), "bot", name},
 			Hash:    fmt.Sprintf("%064d", i),
 		})
 	}

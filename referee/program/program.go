@@ -46,9 +46,11 @@ func HouseFailed(f fault.Fault) bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != fault.NoReady && !f.Disqualified() // for being late
 }
 
-// Builtins are the bots inside the running program, which plays one of them when it is
-// started with the arguments "bot SPEC". Users write @SPEC.
+// Builtins are bots that one program plays. Users write @SPEC.
 type Builtins interface {
+	// Executable returns the path of the program that plays one of them when it is started with
+	// the arguments "bot SPEC".
+	Executable() (string, error)
 	// Names returns the bots to suggest, without options.
 	Names() []string
 	// Canonical returns the one spec that all specs of a bot, NAME or
@@ -153,35 +155,36 @@ func (r Resolver) resolveBuiltin(spec string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	self, err := os.Executable()
+	executable, err := r.Builtins.Executable()
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: @%s: finding the path of this program: %w", spec, err)
+		return Program{}, fmt.Errorf("bot: @%s: finding the path of the program that plays it: %w", spec, err)
 	}
-	hash, err := selfHash()
+	hash, err := hashOnce(executable)
 	if err != nil {
 		return Program{}, fmt.Errorf("bot: @%s: %w", spec, err)
 	}
 	return Program{Bot: referee.Bot{
 		Name:    "@" + spec,
-		Command: []string{self, "bot", spec},
+		Command: []string{executable, "bot", spec},
 		Hash:    hashWords(hash, spec),
 
 		Language: "Go",
 	}, House: true}, nil
 }
 
-// selfHash is the hash of the running program.
-var selfHash = sync.OnceValues(func() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	if err := hashFile(h, self); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-})
+// hashOnce returns the hash of a program, which stays as it is while this one runs.
+func hashOnce(executable string) (string, error) {
+	once, _ := hashes.LoadOrStore(executable, sync.OnceValues(func() (string, error) {
+		h := sha256.New()
+		if err := hashFile(h, executable); err != nil {
+			return "", err
+		}
+		return hex.EncodeToString(h.Sum(nil)), nil
+	}))
+	return once.(func() (string, error))()
+}
+
+var hashes sync.Map
 
 func resolveCommand(line string) (Program, error) {
 	words, err := split(line)

@@ -5,8 +5,10 @@ package refereetest
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
@@ -34,6 +36,9 @@ func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error)
 		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
 	}
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
+	if bin := os.Getenv(proc.EnvBin); kit.Raced() && bin != "" {
+		house.Executable = func() (string, error) { return filepath.Join(bin, "timba"), nil }
+	}
 	os.Exit(run(m, prepare))
 }
 

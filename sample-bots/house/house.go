@@ -6,6 +6,7 @@ package house
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -115,6 +116,13 @@ func (Registry) Names() (n []string) {
 
 // Canonical returns the one spec that all specs of a bot stand for, or the error of Find.
 func (Registry) Canonical(spec string) (string, error) { return Canonical(spec) }
+
+// Executable returns the path of the program that plays house bots.
+func (Registry) Executable() (string, error) { return Executable() }
+
+// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC":
+// the running one. Tests with the race detector replace it, as programs with it start slowly.
+var Executable = os.Executable
 
 // Games returns the games that the bot of a spec is made for, nil for all.
 func (Registry) Games(spec string) []string {

@@ -46,23 +46,10 @@ type finding struct {
 // What it finds serious, critical or moderate fails the test.
 func (b *Tab) Accessible() {
 	b.T.Helper()
-	b.examine("undefined")
-}
-
-// AccessibleColours has axe-core examine the page only by the rules whose answer depends on its
-// colours: for a page that was examined in other colours.
-func (b *Tab) AccessibleColours() {
-	b.T.Helper()
-	b.examine("['color-contrast', 'link-in-text-block']")
-}
-
-// examine has axe-core examine the page by some rules, a list in JavaScript.
-func (b *Tab) examine(rules string) {
-	b.T.Helper()
 	if !Eval[bool](b, "typeof axe === 'object'") {
 		Eval[bool](b, axe(b.T)+"; true")
 	}
-	for _, f := range Eval[[]finding](b, `axe.run(document, { resultTypes: ['violations'], runOnly: `+rules+` }).then((r) => r.violations.map((v) => (
+	for _, f := range Eval[[]finding](b, `axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations.map((v) => (
 		{ ID: v.id, Impact: v.impact, Help: v.help, Nodes: v.nodes.map((n) => ({ HTML: n.html, FailureSummary: n.failureSummary })) })))`) {
 		if f.Impact == "minor" {
 			continue

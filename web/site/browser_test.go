@@ -22,9 +22,9 @@ type look struct {
 
 // looks has each width and each colour scheme; with kit.Soak it has each width in each scheme.
 func looks() []look {
-	list := []look{{"desk-light", 1280, 900, false}, {"phone-light", 390, 844, false}, {"phone-dark", 390, 844, true}}
+	list := []look{{"desk-light", 1280, 900, false}, {"phone-dark", 390, 844, true}}
 	if kit.Soak {
-		list = append(list, look{"desk-dark", 1280, 900, true})
+		list = append(list, look{"desk-dark", 1280, 900, true}, look{"phone-light", 390, 844, false})
 	}
 	return list
 }
@@ -33,26 +33,18 @@ func looks() []look {
 var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|own)$`)
 
 // examine looks at a page in all windows: its console is quiet, axe-core finds nothing, and no
-// page is wider than its window. In dark colours it is the same page, so only they are examined.
-// Without kit.Soak, a twin is looked at in one window, and a long document on a phone.
+// page is wider than its window. Without kit.Soak, a twin and a long document are looked at in one
+// window.
 func examine(b *browsertest.Tab, url, name string) {
 	b.T.Helper()
 	list := looks()
-	switch {
-	case kit.Soak:
-	case twins.MatchString(name):
-		list = list[1:2]
-	case name == "api" || name == "protocol":
+	if !kit.Soak && (twins.MatchString(name) || name == "api" || name == "protocol") {
 		list = list[1:]
 	}
 	for _, l := range list {
 		b.Look(l.width, l.height, l.dark)
-		if l.dark {
-			b.AccessibleColours()
-		} else {
-			b.Go(url)
-			b.Accessible()
-		}
+		b.Go(url)
+		b.Accessible()
 		if wide := browsertest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
 			b.T.Errorf("%s: the page is %d wide", l.name, wide)
 		}
