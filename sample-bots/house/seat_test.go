@@ -34,6 +34,9 @@ func TestSeat(t *testing.T) {
 			moves = append(moves, string(s.MoveText(nil, m)))
 			s.Apply(m, nil)
 		}
+		if g := seats[2].game; g.Name != "tute" || g.Number != int(deal)+1 || g.Seat != 2 || g.Players != 4 || g.Seed != deal*16+2 || g.Settings.Map()["teams"] != "yes" {
+			t.Errorf("a seat is told of the game %+v", g)
+		}
 		if got := strings.Join(moves, " "); got != want {
 			t.Errorf("the seats play %s\nby the protocol %s", got, want)
 		}
