@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/client"
 )
 
@@ -31,7 +32,7 @@ func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Agent = "timba/" + strings.Fields(version())[0]
+	c.Agent = "timba/" + strings.Fields(cli.Version())[0]
 	errs := cmd.ErrOrStderr()
 	c.Waiting = func(why error, wait time.Duration) {
 		fmt.Fprintf(errs, "%v: retrying in %s\n", why, wait.Round(100*time.Millisecond))
@@ -75,7 +76,7 @@ func botRef(ref string) (bot string, version int, err error) {
 
 // readSecret returns the first line of a file, or of stdin for "-".
 func readSecret(cmd *cobra.Command, path string) (string, error) {
-	data, err := readInput(cmd, path, 4096)
+	data, err := cli.ReadInput(cmd, path, 4096)
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}

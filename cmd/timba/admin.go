@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
@@ -36,7 +37,7 @@ func newAdmin() *cobra.Command {
 		Short: "Run a competition: invites, people, backups",
 		Long: "Commands for the operator of a competition. They use the server's API with an admin's token\n" +
 			"(timba login), or with --data the data directory itself, even while the server runs.",
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
@@ -88,7 +89,7 @@ func (f *adminFlags) newInvite() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), i)
+					return cli.WriteJSON(cmd.OutOrStdout(), i)
 				}
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), i.Code)
 				return err
@@ -97,7 +98,7 @@ func (f *adminFlags) newInvite() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the `NAME` for which it is valid (default: any)")
 	cmd.Flags().StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 7d (default: for ever)")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -115,7 +116,7 @@ func (f *adminFlags) newInvites() *cobra.Command {
 						return err
 					}
 					if f.json {
-						return writeJSON(cmd.OutOrStdout(), struct {
+						return cli.WriteJSON(cmd.OutOrStdout(), struct {
 							Revoked int64 `json:"revoked"`
 						}{revoke})
 					}
@@ -127,20 +128,20 @@ func (f *adminFlags) newInvites() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), invites)
+					return cli.WriteJSON(cmd.OutOrStdout(), invites)
 				}
 				t := text.Table(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"id", "for", "by", "made", "expires"})
 				for _, i := range invites {
-					t.AppendRow(table.Row{i.ID, orDash(i.Name), orDash(i.By), since(i.Created), since(i.Expires)})
+					t.AppendRow(table.Row{i.ID, cli.OrDash(i.Name), cli.OrDash(i.By), since(i.Created), since(i.Expires)})
 				}
 				t.Render()
 				return nil
 			})
 		},
 	}
-	countFlag(cmd, &revoke, "revoke", 0, "revoke the invite with this `ID`")
-	jsonFlag(cmd, &f.json)
+	cli.CountFlag(cmd, &revoke, "revoke", 0, "revoke the invite with this `ID`")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -156,7 +157,7 @@ func (f *adminFlags) newPeople() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), people)
+					return cli.WriteJSON(cmd.OutOrStdout(), people)
 				}
 				t := text.Table(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"name", "", "joined", "blocked"})
@@ -172,7 +173,7 @@ func (f *adminFlags) newPeople() *cobra.Command {
 			})
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -192,14 +193,14 @@ func (f *adminFlags) newBlock(out bool) *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), p)
+					return cli.WriteJSON(cmd.OutOrStdout(), p)
 				}
 				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", done, p.Name)
 				return err
 			})
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
@@ -47,7 +48,7 @@ func (f *adminFlags) newBackup() *cobra.Command {
 					return fmt.Errorf("backup: %w", err)
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), struct {
+					return cli.WriteJSON(cmd.OutOrStdout(), struct {
 						Dir   string `json:"folder"`
 						Bytes int64  `json:"bytes"`
 					}{args[0], size})
@@ -57,7 +58,7 @@ func (f *adminFlags) newBackup() *cobra.Command {
 			})
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -89,15 +90,14 @@ func (f *adminFlags) newVerify() *cobra.Command {
 			return f.onData(func(s *store.Store) error { return f.verify(cmd, s) })
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
 func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
-	bar := newProgress(cmd.ErrOrStderr(), "matches")
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
 	found, err := s.Verify(cmd.Context(), func(done, total int64) {
-		bar.ChangeMax64(total)
-		bar.Set64(done)
+		bar.Set(int(done), int(total))
 	})
 	bar.Clear()
 	w := cmd.OutOrStdout()
@@ -112,7 +112,7 @@ func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
 		for _, d := range found {
 			doc.Differences = append(doc.Differences, difference{d.Where, d.What})
 		}
-		if err := writeJSON(w, doc); err != nil {
+		if err := cli.WriteJSON(w, doc); err != nil {
 			return err
 		}
 	} else {
@@ -123,11 +123,11 @@ func (f *adminFlags) verify(cmd *cobra.Command, s *store.Store) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	case err != nil:
 		return err
 	case len(found) > 0:
-		return errFault
+		return cli.ErrFault
 	}
 	return nil
 }

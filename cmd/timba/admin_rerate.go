@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee/text"
@@ -23,6 +24,7 @@ func (f *adminFlags) newRerate() *cobra.Command {
 			"The server must not run. A ladder changes as a whole or not at all; with --dry-run nothing\n" +
 			"changes.",
 		Example: "  timba admin rerate --data /var/lib/timba --dry-run\n  timba admin rerate --data /var/lib/timba brisca-2",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.data == "" {
 				return errNoData
@@ -35,7 +37,7 @@ func (f *adminFlags) newRerate() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, and make none")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -68,10 +70,9 @@ func (f *adminFlags) rerate(cmd *cobra.Command, s *store.Store, names []string, 
 	}
 	docs := []ladderRerated{}
 	for _, name := range names {
-		bar := newProgress(cmd.ErrOrStderr(), "matches")
+		bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
 		r, err := s.Rerate(cmd.Context(), name, dry, func(done, total int64) {
-			bar.ChangeMax64(total)
-			bar.Set64(done)
+			bar.Set(int(done), int(total))
 		})
 		bar.Clear()
 		if err != nil {
@@ -90,7 +91,7 @@ func (f *adminFlags) rerate(cmd *cobra.Command, s *store.Store, names []string, 
 	if !f.json {
 		return nil
 	}
-	return writeJSON(cmd.OutOrStdout(), struct {
+	return cli.WriteJSON(cmd.OutOrStdout(), struct {
 		DryRun  bool            `json:"dry_run"`
 		Ladders []ladderRerated `json:"ladders"`
 	}{dry, docs})

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -33,6 +34,7 @@ func (f *adminFlags) newStorage() *cobra.Command {
 			"server would move or remove now by [storage] in its configuration. Other directories count, too: those\n" +
 			"of backups, and that of a worker. It changes nothing, and the server may run meanwhile.",
 		Example: "  timba admin storage --data /var/lib/timba\n  timba admin storage --data /var/lib/timba --json",
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.onData(func(s *store.Store) error {
 				doc, err := storageOf(cmd.Context(), s, path, args)
@@ -40,7 +42,7 @@ func (f *adminFlags) newStorage() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), doc)
+					return cli.WriteJSON(cmd.OutOrStdout(), doc)
 				}
 				doc.show(cmd.OutOrStdout())
 				return nil
@@ -48,7 +50,7 @@ func (f *adminFlags) newStorage() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&path, "config", "", "the configuration `FILE` (default: timba.toml of the data directory)")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -245,7 +247,7 @@ func (d storageDoc) show(w io.Writer) {
 			rest += x.Bytes
 			continue
 		}
-		t.AppendRow(table.Row{x.Table, orDash(x.Index), bundle.Size(x.Bytes)})
+		t.AppendRow(table.Row{x.Table, cli.OrDash(x.Index), bundle.Size(x.Bytes)})
 	}
 	if rest > 0 {
 		t.AppendRow(table.Row{fmt.Sprintf("%d more", len(d.Tables)-mostTables), "-", bundle.Size(rest)})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 )
@@ -43,7 +44,7 @@ func (f *adminFlags) newToken() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), struct {
+				return cli.WriteJSON(cmd.OutOrStdout(), struct {
 					ID  int64  `json:"id"`
 					Key string `json:"key"`
 				}{t.ID, key})
@@ -56,6 +57,6 @@ func (f *adminFlags) newToken() *cobra.Command {
 	flags.StringVar(&scope, "scope", string(ladder.ScopeAll), "what it allows: read|submit|all")
 	flags.StringVar(&label, "label", "made on the server", "a note on what it is for")
 	flags.StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/ladder/store"
@@ -24,7 +25,7 @@ func (f *adminFlags) newAdminWorker() *cobra.Command {
 		Long: "Commands for the credentials with which timba worker plays matches of this competition on other\n" +
 			"machines. They run on the server's machine, even while the server runs. Credentials allow a\n" +
 			"worker to take the jobs that it is given, to fetch bots and to hand in results, and nothing else.",
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(f.newWorkerAdd(), f.newWorkerRemove(), f.newWorkerList())
@@ -81,7 +82,7 @@ func (f *adminFlags) newWorkerAdd() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), m)
+				return cli.WriteJSON(cmd.OutOrStdout(), m)
 			}
 			if m.User != "" {
 				fmt.Fprintf(cmd.ErrOrStderr(), "the public key of the user of %s is %s\n", text.Quote(m.Name), m.User)
@@ -92,7 +93,7 @@ func (f *adminFlags) newWorkerAdd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&creds, "creds", "", "the `FILE` with the credentials of the server for a NATS cluster that exists")
 	cmd.Flags().StringVar(&key, "account-key", "", "the `FILE` with the key of the server's account in that cluster")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -127,7 +128,7 @@ func (f *adminFlags) newWorkerRemove() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), struct {
+					return cli.WriteJSON(cmd.OutOrStdout(), struct {
 						Name string `json:"name"`
 					}{args[0]})
 				}
@@ -136,7 +137,7 @@ func (f *adminFlags) newWorkerRemove() *cobra.Command {
 			})
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -153,7 +154,7 @@ func (f *adminFlags) newWorkerList() *cobra.Command {
 					return err
 				}
 				if f.json {
-					return writeJSON(cmd.OutOrStdout(), append([]fleet.Credential{}, list...))
+					return cli.WriteJSON(cmd.OutOrStdout(), append([]fleet.Credential{}, list...))
 				}
 				t := text.Table(cmd.OutOrStdout())
 				t.AppendHeader(table.Row{"name", "added", "removed"})
@@ -165,6 +166,6 @@ func (f *adminFlags) newWorkerList() *cobra.Command {
 			})
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -35,13 +36,13 @@ func (f *adminFlags) newWorkers() *cobra.Command {
 				return err
 			}
 			if f.json {
-				return writeJSON(cmd.OutOrStdout(), list)
+				return cli.WriteJSON(cmd.OutOrStdout(), list)
 			}
 			showWorkers(cmd.OutOrStdout(), list)
 			return nil
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -74,11 +75,11 @@ func showWorkers(w io.Writer, list []wire.Machine) {
 		if o == nil {
 			o = &wire.MachineOperator{}
 		}
-		system := orDash(m.Arch)
+		system := cli.OrDash(m.Arch)
 		if o.OS != "" {
 			system = o.OS + "/" + m.Arch
 		}
-		t.AppendRow(table.Row{m.Name, m.State, m.Cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, orDash(m.Version), system, orDash(m.Sandbox), since(m.Seen)})
+		t.AppendRow(table.Row{m.Name, m.State, m.Cores, len(m.Playing), m.LastHour, m.Finished, m.Void, m.Starved, o.Broken, cli.OrDash(m.Version), system, cli.OrDash(m.Sandbox), since(m.Seen)})
 	}
 	t.Render()
 	showPlaying(w, list)
@@ -100,7 +101,7 @@ func showPlaying(w io.Writer, list []wire.Machine) {
 	n := 0
 	for _, m := range list {
 		for _, p := range m.Playing {
-			t.AppendRow(table.Row{m.Name, p.Match, p.Attempt, orDash(p.Ladder), strings.Join(p.Bots, ", "), since(p.Began)})
+			t.AppendRow(table.Row{m.Name, p.Match, p.Attempt, cli.OrDash(p.Ladder), strings.Join(p.Bots, ", "), since(p.Began)})
 			n++
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/rating/worth"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
@@ -30,13 +31,13 @@ func newBenchDuplicates() *cobra.Command {
 			return benchDuplicates(cmd, deals, s)
 		},
 	}
-	numberFlag(cmd, &deals, "deals", 1000, 2, 1_000_000, "deals of each game")
+	cli.NumberFlag(cmd, &deals, "deals", 1000, 2, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(&seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	return cmd
 }
 
 func benchDuplicates(cmd *cobra.Command, deals int, seed rules.Seed) error {
-	programs, err := resolver(cmd, sandbox.None).ResolveAll(cmd.Context(), []string{"@greedy", "@greedy:noise=20"})
+	programs, err := cli.Resolver(cmd, sandbox.None).ResolveAll(cmd.Context(), []string{"@greedy", "@greedy:noise=20"})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/fairness"
 )
@@ -38,7 +39,7 @@ func newBenchFair() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), all)
+				return cli.WriteJSON(cmd.OutOrStdout(), all)
 			}
 			writeFair(cmd, all)
 			return nil
@@ -49,7 +50,7 @@ func newBenchFair() *cobra.Command {
 	f.IntVar(&b.Rounds, "rounds", 5, "counts without and with each attack")
 	f.IntVar(&b.Workers, "workers", 0, "workers of the server (default: one for each core)")
 	f.StringSliceVar(&b.Attacks, "attacks", nil, "make only these `attacks` (default: all)")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/fleetbench"
 )
@@ -36,7 +37,7 @@ func newBenchFleet() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if plan := os.Getenv(fleetbench.ChildEnv); plan != "" {
-				return fleetbench.RunChild(cmd.Context(), plan, version(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+				return fleetbench.RunChild(cmd.Context(), plan, cli.Version(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			if b.Program, err = os.Executable(); err != nil {
 				return fmt.Errorf("bench: %w", err)
@@ -53,7 +54,7 @@ func newBenchFleet() *cobra.Command {
 	f.BoolVar(&b.Verify, "verify", false, "verify the database after each row of the first table, as timba admin verify does")
 	f.StringVar(&plotFile, "plot", "", "write the curves to this file, .svg, .png or .pdf")
 	f.StringVar(&b.Profile, "profile", "", "write a profile of the server's processor time to this `file`, with the last number of workers")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func benchFleet(cmd *cobra.Command, b fleetbench.Bench, plotFile string, asJSON 
 		}
 	}
 	if asJSON {
-		return writeJSON(cmd.OutOrStdout(), r)
+		return cli.WriteJSON(cmd.OutOrStdout(), r)
 	}
 	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "%s; %s\n\n", r.Machine, text.Count(r.Versions, "version"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/matchmaking/simulation"
 	"github.com/timba-arena/timba/ladder/matchmaking/simulation/curves"
 )
@@ -42,7 +43,7 @@ func newBenchLadder() *cobra.Command {
 				}
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), r)
+				return cli.WriteJSON(cmd.OutOrStdout(), r)
 			}
 			return nil
 		},
@@ -54,6 +55,6 @@ func newBenchLadder() *cobra.Command {
 	f.IntVar(&c.Runs, "runs", 10, "ladders played by each method")
 	f.Uint64Var(&c.Seed, "seed", 1, "seed of the simulation")
 	f.StringVar(&plotFile, "plot", "", "write the curves to this file, .svg, .png or .pdf")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/sample-bots/bench"
 )
@@ -26,7 +27,7 @@ func newBenchOpenings() *cobra.Command {
 			return bench.Openings(cmd.Context(), cmd.OutOrStdout(), deals, s)
 		},
 	}
-	numberFlag(cmd, &deals, "deals", 1000, 1, 1_000_000, "deals of each game")
+	cli.NumberFlag(cmd, &deals, "deals", 1000, 1, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(&seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -77,7 +78,7 @@ func newBenchRemote() *cobra.Command {
 			return benchRemote(cmd, bots)
 		},
 	}
-	numberFlag(cmd, &bots, "bots", 200, 2, maxRemote, "`NUMBER` of bots")
+	cli.NumberFlag(cmd, &bots, "bots", 200, 2, maxRemote, "`NUMBER` of bots")
 	return cmd
 }
 
@@ -102,7 +103,7 @@ func benchRemote(cmd *cobra.Command, bots int) error {
 	defer cancel(nil)
 	s, err := server.Open(ctx, server.Options{
 		Dir: datadir.Dir(data), Listen: "127.0.0.1:0", Config: c, Level: sandbox.None, Grace: time.Second,
-		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, bots/2)), Log: slog.New(slog.DiscardHandler), Version: version(),
+		Cores: slices.Repeat([]int{referee.AnyCore}, max(1, bots/2)), Log: slog.New(slog.DiscardHandler), Version: cli.Version(),
 	})
 	if err != nil {
 		return openFiles(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/bench"
 )
@@ -38,7 +39,7 @@ func newBenchSandbox() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), costs)
+				return cli.WriteJSON(cmd.OutOrStdout(), costs)
 			}
 			writeCosts(cmd.OutOrStdout(), costs)
 			return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/seat"
@@ -77,7 +78,7 @@ func TestBlockedBeside(t *testing.T) {
 		t.Errorf("the page ends with %d", code)
 	}
 	ends(t, "the game", tables["mel"])
-	bots["mel"].exits(t, exitError)
+	bots["mel"].exits(t, cli.ExitError)
 	bots["mel"].await(t, `person "mel" is blocked`)
 	var match int64
 	if _, err := fmt.Sscanf(bots["mel"].said()[strings.Index(bots["mel"].said(), "playing match"):], "playing match %d", &match); err != nil {

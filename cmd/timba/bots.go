@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -45,7 +46,7 @@ func newBots() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&f.mine, "mine", false, "only your own bots")
 	cmd.Flags().StringVar(&f.owner, "owner", "", "only the bots of this person")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cmd
 }
@@ -66,7 +67,7 @@ func newBotsShow() *cobra.Command {
 			return f.one(cmd, c, args[0])
 		},
 	}
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -80,7 +81,7 @@ func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), bots)
+		return cli.WriteJSON(cmd.OutOrStdout(), bots)
 	}
 	if len(bots) == 0 {
 		fmt.Fprintln(cmd.OutOrStdout(), "no bots yet: send one with timba submit DIR")
@@ -120,7 +121,7 @@ func ownerText(owner string, house bool) string {
 	if house {
 		return "(house)"
 	}
-	return orDash(owner)
+	return cli.OrDash(owner)
 }
 
 // versionText returns a version's number and, in brackets, the label from its manifest.
@@ -148,7 +149,7 @@ func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error
 	}
 	w := cmd.OutOrStdout()
 	if f.json {
-		return writeJSON(w, botReport{b, versions})
+		return cli.WriteJSON(w, botReport{b, versions})
 	}
 	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
 	if !b.Withdrawn.IsZero() {
@@ -162,7 +163,7 @@ func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error
 		if games == "" {
 			games = "all"
 		}
-		t.AppendRow(table.Row{versionText(v), v.State, orDash(v.Language), games, since(v.Created), orDash(v.SHA256[:min(len(v.SHA256), 12)])})
+		t.AppendRow(table.Row{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), cli.OrDash(v.SHA256[:min(len(v.SHA256), 12)])})
 	}
 	t.Render()
 	for _, v := range versions {

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -197,15 +198,15 @@ func newBotsHistory() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), histories)
+				return cli.WriteJSON(cmd.OutOrStdout(), histories)
 			}
 			printHistories(cmd.OutOrStdout(), bot, histories)
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
-	countFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
-	jsonFlag(cmd, &asJSON)
+	cli.CountFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
@@ -59,7 +60,7 @@ func TestServeBusy(t *testing.T) {
 		}
 	}
 	kit.Must(t, s.Process.Signal(os.Interrupt))
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 	a.sound(t)
 	finished, most := 0, time.Duration(0)
 	for id, m := range a.matches(t) {

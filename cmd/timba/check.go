@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
@@ -44,20 +45,15 @@ func newCheck() *cobra.Command {
 		Example: "  timba check mybot\n" +
 			"  timba check \"python3 bot.py\" --games brisca,tute --quick\n" +
 			"  timba check ./mybot --movetime 100 --json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("check: name one bot, as in: timba check mybot (a command goes in quotes)")
-			}
-			return nil
-		},
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
 	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
-	msFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds for each move")
-	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
+	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds for each move")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of the bot to its ready")
 	flags.BoolVar(&f.quick, "quick", false, "fewer games: each option once, without all pairs of options")
 	flags.DurationVar(&f.time, "time", checkDefaults.Time, "start no more games after this time")
 	f.sandbox.add(cmd)
@@ -75,7 +71,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	if err != nil {
 		return err
 	}
-	p, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).Resolve(cmd.Context(), bot)
+	p, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).Resolve(cmd.Context(), bot)
 	if err != nil {
 		return err
 	}
@@ -92,7 +88,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	switch {
 	case err != nil && referee.IsCancelled(err):
 		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	case err != nil:
 		return err
 	}
@@ -106,7 +102,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		result.WriteSummary(w)
 	}
 	if result.Verdict == check.Failed {
-		return errFault
+		return cli.ErrFault
 	}
 	return nil
 }
@@ -138,11 +134,8 @@ func (f *checkFlags) options() (check.Options, error) {
 
 // show prints each check when it ends and, on a terminal, the progress of the games.
 func (f *checkFlags) show(o *check.Options, w, errs io.Writer) {
-	bar := newProgress(errs, "games")
-	o.Progress = func(done, all int) {
-		bar.ChangeMax(all)
-		bar.Set(done)
-	}
+	bar := cli.NewProgress(errs, "games")
+	o.Progress = bar.Set
 	o.Done = func(c check.Check) {
 		bar.Clear()
 		c.WriteLine(w)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/remote"
 )
@@ -77,7 +78,7 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 		},
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, endings()...)
+	signal.Notify(signals, cli.Endings()...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
@@ -85,7 +86,7 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	err = r.Run(ctx)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	case err != nil:
 		return fmt.Errorf("connect: %w", err)
 	}

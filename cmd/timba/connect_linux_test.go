@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -128,7 +129,7 @@ func TestConnect(t *testing.T) {
 	c.Process.Signal(os.Interrupt)
 	c.await(t, `leaving after what is played now; Ctrl-C again leaves at once, and loses it`)
 	release(pipe)
-	c.exits(t, exitGood)
+	c.exits(t, cli.ExitGood)
 	c.await(t, `match \d+ over: score [01]\.\d+, Elo 1000 to \d+`)
 	if n := strings.Count(c.said(), "playing match"); n != 1 {
 		t.Errorf("%d matches began:\n%s", n, c.said())
@@ -139,18 +140,18 @@ func TestConnect(t *testing.T) {
 	c.Process.Signal(os.Interrupt)
 	c.await(t, `leaving after`)
 	c.Process.Signal(os.Interrupt)
-	c.exits(t, exitNoVerdict)
+	c.exits(t, cli.ExitNoVerdict)
 	if said := c.said(); strings.Contains(said, "over") || strings.Contains(said, "broken off") {
 		t.Errorf("it has waited for the match:\n%s", said)
 	}
 
 	c = connectBot(t, s, strings.Repeat("x", 40), "far", held(t))
-	c.exits(t, exitError)
+	c.exits(t, cli.ExitError)
 	c.await(t, `(?m)^timba: .*the token is not valid`)
 
 	a.timba(t, "", "admin", "block", "mel", "--data", a.dir)
 	c = connectBot(t, s, token, "far", held(t))
-	c.exits(t, exitError)
+	c.exits(t, cli.ExitError)
 	c.await(t, `(?m)^timba: .*person "mel" is blocked`)
 	a.kill(t, s)
 }

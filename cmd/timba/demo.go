@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
@@ -41,9 +42,9 @@ func newDemo() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.serve.data, "data", "", "keep the competition in this new `DIR`")
 	flags.StringVar(&f.serve.listen, "listen", "127.0.0.1:0", "`address` of the HTTP server; port 0 for a free one")
-	countFlag(cmd, &f.serve.workers, "workers", 0, "matches at the same time (default: one for each core)")
+	cli.CountFlag(cmd, &f.serve.workers, "workers", 0, "matches at the same time (default: one for each core)")
 	flags.StringSliceVar(&f.languages, "languages", nil, "the `starters` that take part (default: all that this machine can run)")
-	countFlag(cmd, &f.matches, "matches", 0, "end after this many matches, once all starters are live (default: at Ctrl-C)")
+	cli.CountFlag(cmd, &f.matches, "matches", 0, "end after this many matches, once all starters are live (default: at Ctrl-C)")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	fmt.Fprintf(w, "play:  %s/play\n", s.URL())
 	printNotice(w, s)
 	fmt.Fprintf(w, "API:   %s/api/v1/ladders and more: %s/api/v1/openapi.json\n", s.URL(), s.URL())
-	fmt.Fprintf(w, "join:  TIMBA_URL=%s TIMBA_TOKEN=%s %s submit DIR\n", s.URL(), s.Token, self())
+	fmt.Fprintf(w, "join:  TIMBA_URL=%s TIMBA_TOKEN=%s %s submit DIR\n", s.URL(), s.Token, cli.Self())
 	if f.matches == 0 {
 		fmt.Fprintln(w, "Ctrl-C ends it")
 	}
@@ -105,7 +106,7 @@ func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	if err != nil {
 		return server.Options{}, fmt.Errorf("data: %w", err)
 	}
-	o := server.Options{Dir: datadir.Dir(dir), Listen: f.serve.listen, Grace: demo.Grace, Version: version(), Config: demo.Config(), Database: database, Level: sandbox.Probe().Level}
+	o := server.Options{Dir: datadir.Dir(dir), Listen: f.serve.listen, Grace: demo.Grace, Version: cli.Version(), Config: demo.Config(), Database: database, Level: sandbox.Probe().Level}
 	o.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
 	if o.Level < sandbox.Reduced {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the sandbox of this machine has level %s: the bots of the demo run without it, with your rights; timba doctor shows what is missing\n", o.Level)

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 )
 
@@ -136,8 +137,8 @@ var otherwise = map[string]struct {
 	status int
 	text   string
 }{
-	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10": {exitNoVerdict, "no verdict"},
-	"timba bots cancel mybot": {exitError, "already"},
+	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10": {cli.ExitNoVerdict, "no verdict"},
+	"timba bots cancel mybot": {cli.ExitError, "already"},
 }
 
 // library is where the documented commands are run: a server with an account, and directories

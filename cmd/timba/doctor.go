@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -55,12 +56,12 @@ func newDoctor() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				err = writeJSON(cmd.OutOrStdout(), e)
+				err = cli.WriteJSON(cmd.OutOrStdout(), e)
 			} else {
 				err = e.print(cmd.OutOrStdout())
 			}
 			if err == nil && (report.Level < want || !e.blocked()) {
-				return errFault
+				return cli.ErrFault
 			}
 			return err
 		},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/sample-bots/env"
 )
 
@@ -38,8 +39,8 @@ func newEnv() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&listen, "listen", "", "serve on a new Unix socket at this `PATH`, not on stdin and stdout")
-	numberFlag(cmd, &s.Workers, "workers", 0, 1, 1024, "cores for the games of a connection; all by default")
-	numberFlag(cmd, &s.Connections, "connections", 8, 1, 1024, "connections of the socket at once")
+	cli.NumberFlag(cmd, &s.Workers, "workers", 0, 1, 1024, "cores for the games of a connection; all by default")
+	cli.NumberFlag(cmd, &s.Connections, "connections", 8, 1, 1024, "connections of the socket at once")
 	f.DurationVar(&s.Idle, "idle", 10*time.Minute, "close a connection of the socket that is silent for so long")
 	cmd.AddCommand(newEnvClient())
 	return cmd

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/experiment"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
@@ -60,16 +61,16 @@ func newExperiment() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	factorFlag(cmd, &f.scale, "scale", experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
-	factorFlag(cmd, &f.timeScale, "time-scale", experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
-	decimalFlag(cmd, &f.trainScale, "train-scale", 0, experiment.MinTrainScale, experiment.MaxTrainScale, "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)")
-	numberFlag(cmd, &f.nodeRate, "nodes-per-second", 0, 1, experiment.MaxNodeRate, "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)")
+	cli.NumberFlag(cmd, &f.scale, "scale", 1, experiment.MinScale, experiment.MaxScale, "how many times the study's games to play")
+	cli.NumberFlag(cmd, &f.timeScale, "time-scale", 1, experiment.MinTimeScale, experiment.MaxTimeScale, "how many times the study's time for a move the bots have")
+	cli.NumberFlag(cmd, &f.trainScale, "train-scale", 0, experiment.MinTrainScale, experiment.MaxTrainScale, "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)")
+	cli.NumberFlag(cmd, &f.nodeRate, "nodes-per-second", 0, 1, experiment.MaxNodeRate, "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)")
 	flags.StringVar(&f.seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
-	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
+	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.out, "out", "", "write the figures as CSV, and the plots, into this `DIR`")
 	flags.StringVar(&f.models, "models", "", "keep the models that are trained in this `DIR` (default: that of the user's cache)")
-	numberFlag(cmd, &f.modelsSize, "models-size", experiment.DefaultCache, experiment.MinCache, experiment.MaxCache, "MiB that they may take: the ones that were used longest ago are removed")
-	jsonFlag(cmd, &f.json)
+	cli.NumberFlag(cmd, &f.modelsSize, "models-size", experiment.DefaultCache, experiment.MinCache, experiment.MaxCache, "MiB that they may take: the ones that were used longest ago are removed")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -79,7 +80,7 @@ func (f *experimentFlags) list(cmd *cobra.Command) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), experiment.Summaries(list))
+		return cli.WriteJSON(cmd.OutOrStdout(), experiment.Summaries(list))
 	}
 	experiment.WriteList(cmd.OutOrStdout(), list)
 	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two cores. timba experiment EXPERIMENT runs one.")
@@ -91,7 +92,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, NodeRate: f.nodeRate, TrainScale: f.trainScale, ModelsSize: f.modelsSize, Resolver: resolver(cmd, sandbox.None)}
+	o := experiment.Options{Scale: f.scale, TimeScale: f.timeScale, NodeRate: f.nodeRate, TrainScale: f.trainScale, ModelsSize: f.modelsSize, Resolver: cli.Resolver(cmd, sandbox.None)}
 	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
 		return err
 	}
@@ -109,11 +110,10 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	}
 	learning := newLearning(cmd)
 	o.Learning = learning.done
-	bar := newProgress(cmd.ErrOrStderr(), "games")
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "games")
 	o.Done = func(games, all int) {
 		learning.end()
-		bar.ChangeMax(all)
-		bar.Set(games)
+		bar.Set(games, all)
 	}
 	r, err := e.Run(cmd.Context(), o)
 	learning.end()
@@ -122,7 +122,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		return err
 	}
 	if f.json {
-		err = writeJSON(cmd.OutOrStdout(), r)
+		err = cli.WriteJSON(cmd.OutOrStdout(), r)
 	} else {
 		r.Write(cmd.OutOrStdout())
 		err = nil
@@ -137,7 +137,7 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 		if len(e.Models) > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "the same command goes on with the training; the models are in %s\n", text.Quote(o.Models))
 		}
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	}
 	return err
 }
@@ -152,10 +152,9 @@ func (f *experimentFlags) modelsDir(e *experiment.Experiment) (string, error) {
 
 // learning shows how much each model has learned.
 type learning struct {
-	cmd   *cobra.Command
-	model string
-	tell  func(done, all int)
-	clear func()
+	cmd      *cobra.Command
+	model    string
+	progress *cli.Progress
 }
 
 func newLearning(cmd *cobra.Command) *learning { return &learning{cmd: cmd} }
@@ -166,15 +165,15 @@ func (l *learning) done(model, unit string, done, all int) {
 		l.end()
 		fmt.Fprintf(l.cmd.ErrOrStderr(), "learning: %s\n", model)
 		l.model = model
-		l.tell, l.clear = trainProgress(l.cmd, unit)
+		l.progress = cli.NewProgress(l.cmd.ErrOrStderr(), unit)
 	}
-	l.tell(done, all)
+	l.progress.Set(done, all)
 }
 
 // end removes what is shown of the last model.
 func (l *learning) end() {
 	if l.model != "" {
-		l.clear()
+		l.progress.Clear()
 		l.model = ""
 	}
 }

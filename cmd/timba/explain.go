@@ -1,16 +1,14 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/explain"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/text"
 )
 
 func newExplain() *cobra.Command {
@@ -36,7 +34,7 @@ func newExplain() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			e := &explain.Explainer{
-				Writer: w, Style: draw.For(w), Paths: args, Games: games, All: all, Command: commandLine, About: tournament.About,
+				Writer: w, Style: draw.For(w), Paths: args, Games: games, All: all, Command: cli.CommandLine, About: tournament.About,
 			}
 			if cmd.Flags().Changed("fault") {
 				return e.Fault(number)
@@ -44,16 +42,7 @@ func newExplain() *cobra.Command {
 			return e.Explain()
 		},
 	}
-	countFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
+	cli.CountFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all faults in full")
 	return cmd
-}
-
-// commandLine returns the shell command that runs this program with some arguments.
-func commandLine(words ...string) string {
-	line := []string{self()}
-	for _, word := range words {
-		line = append(line, text.Quote(word))
-	}
-	return strings.Join(line, " ")
 }

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/referee/draw"
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/replaypage"
 )
 
@@ -45,11 +42,11 @@ func newReplayExport() *cobra.Command {
 			}
 			switch format {
 			case "html":
-				return writeOut(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportPage(cmd, w, args[0]) })
 			case "csv":
-				return writeOut(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewCSV(w), args) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewCSV(w), args) })
 			case "json":
-				return writeOut(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewJSON(w), args) })
+				return cli.WriteFile(cmd, out, func(w io.Writer) error { return exportRows(cmd, replaypage.NewJSON(w), args) })
 			}
 			return fmt.Errorf("export: format %q does not exist: try html, csv or json", format)
 		},
@@ -104,72 +101,4 @@ func exportRows(cmd *cobra.Command, rows replaypage.RowWriter, paths []string) e
 		}
 	}
 	return rows.Close()
-}
-
-// cause returns an error of a file without the file's temporary name.
-func cause(err error) error {
-	var file *fs.PathError
-	var two *os.LinkError
-	switch {
-	case errors.As(err, &file):
-		return file.Err
-	case errors.As(err, &two):
-		return two.Err
-	}
-	return err
-}
-
-// writeOut writes a file, or standard output for "" and "-". A file is written completely
-// or not at all.
-func writeOut(cmd *cobra.Command, path string, write func(io.Writer) error) (err error) {
-	if path == "" || path == "-" {
-		w := bufio.NewWriter(cmd.OutOrStdout())
-		if err := write(w); err != nil {
-			return err
-		}
-		return w.Flush()
-	}
-	f, err := outTemp(path)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	w := bufio.NewWriter(f)
-	if err = write(w); err != nil {
-		return err
-	}
-	if err = w.Flush(); err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", draw.Clean(path))
-	return nil
-}
-
-// outTemp makes a temporary file beside a file that will be written.
-func outTemp(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
-	}
-	if _, err := os.Stat(filepath.Dir(path)); err != nil {
-		return nil, fmt.Errorf("out: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".timba-*")
-	if err != nil {
-		return nil, fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: cause(err)})
-	}
-	return f, nil
 }

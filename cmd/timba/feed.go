@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
 )
 
 func newReplayFeed() *cobra.Command {
@@ -48,6 +50,6 @@ func newReplayFeed() *cobra.Command {
 			return nil
 		},
 	}
-	numberFlag(cmd, &seat, "seat", -1, 0, math.MaxInt, "print the lines of this seat")
+	cli.NumberFlag(cmd, &seat, "seat", -1, 0, math.MaxInt, "print the lines of this seat")
 	return cmd
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
@@ -211,7 +212,7 @@ func (c *chaos) end(t *testing.T) {
 	})
 	world := c.world(t, c.server)
 	kit.Must(t, c.server.Process.Signal(syscall.SIGTERM))
-	c.server.exits(t, exitGood)
+	c.server.exits(t, cli.ExitGood)
 	world.gone(t)
 	c.note(t)
 	c.check(t)

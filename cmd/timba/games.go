@@ -8,9 +8,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/house"
 )
 
 func newGames() *cobra.Command {
@@ -30,7 +30,7 @@ func newGames() *cobra.Command {
 			text.Game(cmd.OutOrStdout(), g, 0)
 			return nil
 		},
-		ValidArgsFunction: completeGame,
+		ValidArgsFunction: cli.CompleteGame,
 	}
 }
 
@@ -51,28 +51,4 @@ func listGames(w io.Writer) error {
 	t.Render()
 	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
 	return err
-}
-
-// completeGame completes a game as the first argument.
-func completeGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var names []string
-	for _, g := range games.All() {
-		names = append(names, g.Name())
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// completeBots completes a game as the first argument, then house bots and files.
-func completeBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return completeGame(cmd, args, word)
-	}
-	var names []string
-	for _, b := range house.List() {
-		names = append(names, "@"+b.Name+"\t"+b.Help)
-	}
-	return names, cobra.ShellCompDirectiveDefault
 }

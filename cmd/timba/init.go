@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
@@ -57,7 +58,7 @@ func initBot(w io.Writer, language, dir string) error {
 	if missing := l.Missing(); missing != nil {
 		fmt.Fprintf(w, "Install %s first: the bot needs it.\n", strings.Join(missing, " and "))
 	}
-	fmt.Fprintf(w, "\nNext:\n  %[1]s check %[2]s\n  %[1]s match brisca %[2]s @random\n", self(), bot)
+	fmt.Fprintf(w, "\nNext:\n  %[1]s check %[2]s\n  %[1]s match brisca %[2]s @random\n", cli.Self(), bot)
 	return nil
 }
 

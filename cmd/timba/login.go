@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/client"
 )
 
@@ -43,7 +44,7 @@ func newLogin() *cobra.Command {
 	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from this `FILE`; - is stdin")
 	flags.StringVar(&f.invite, "invite", "", "join with the `CODE` of an invite")
 	flags.StringVar(&f.name, "name", "", "join under this `NAME`")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -80,7 +81,7 @@ func (f *loginFlags) run(cmd *cobra.Command, url string) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the variable %s is set and overrides the saved token\n", client.EnvToken)
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), me)
+		return cli.WriteJSON(cmd.OutOrStdout(), me)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s as %s, with a token of scope %s; saved in %s\n", c.URL, me.Name, me.Token.Scope, path)
 	return nil
@@ -117,7 +118,7 @@ func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) 
 	fmt.Fprint(cmd.ErrOrStderr(), prompt)
 	defer fmt.Fprintln(cmd.ErrOrStderr())
 	got := make(chan []byte, 1)
-	if err := untilInterrupt(cmd, func() error {
+	if err := cli.UntilInterrupt(cmd, func() error {
 		line, err := term.ReadPassword(int(tty.Fd()))
 		got <- line
 		return err
@@ -158,7 +159,7 @@ func newLogout() *cobra.Command {
 			} else if err != nil {
 				return fmt.Errorf("logout: %w", err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "forgot %s\n", orDash(a.URL))
+			fmt.Fprintf(cmd.OutOrStdout(), "forgot %s\n", cli.OrDash(a.URL))
 			return nil
 		},
 	}

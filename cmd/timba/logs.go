@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -46,9 +47,9 @@ func newLogs() *cobra.Command {
 			return f.ofVersion(cmd, c, args)
 		},
 	}
-	countFlag(cmd, &f.game, "game", 0, "the ID of a `GAME`")
-	numberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
-	jsonFlag(cmd, &f.json)
+	cli.CountFlag(cmd, &f.game, "game", 0, "the ID of a `GAME`")
+	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -58,7 +59,7 @@ func (f *logsFlags) ofGame(cmd *cobra.Command, c *client.Client) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), struct {
+		return cli.WriteJSON(cmd.OutOrStdout(), struct {
 			Game int64  `json:"game"`
 			Seat int    `json:"seat"`
 			Log  string `json:"log"`
@@ -94,7 +95,7 @@ func (f *logsFlags) ofVersion(cmd *cobra.Command, c *client.Client, args []strin
 			return err
 		}
 		if f.json {
-			return writeJSON(w, s)
+			return cli.WriteJSON(w, s)
 		}
 		_, err = fmt.Fprint(w, s.Log)
 		return err
@@ -111,7 +112,7 @@ func (f *logsFlags) ofVersion(cmd *cobra.Command, c *client.Client, args []strin
 		}
 	}
 	if f.json {
-		return writeJSON(w, stages)
+		return cli.WriteJSON(w, stages)
 	}
 	fmt.Fprintf(w, "%s@%d\n", bot, n)
 	for _, s := range stages {

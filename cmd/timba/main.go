@@ -2,13 +2,20 @@
 package main
 
 import (
-	"os"
+	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/sandbox"
-	"github.com/timba-arena/timba/sandbox/systemd"
+	"github.com/timba-arena/timba/cmd/internal/cli"
 )
 
-func main() {
-	sandbox.MaybeInit(systemd.Delegate)
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+func main() { cli.Main(newRoot) }
+
+func newRoot() *cobra.Command {
+	return cli.Root(&cobra.Command{
+		Use:   "timba",
+		Short: "A referee for bots that play Brisca, Tute, La Podrida, Tebes and Teeko",
+		Long:  "timba plays matches between bots written in any language. It exchanges lines with them over\nstdin and stdout, validates every move, keeps the clocks and records replays.\n\nTry: timba demo",
+	},
+		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), cli.NewBot(), newEnv(), newTrain(), newExperiment(), newBench(), newDoctor(),
+		newLogin(), newLogout(), newSubmit(), newConnect(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(), newWorker(),
+	)
 }

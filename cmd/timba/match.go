@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/ladder/tournament/report"
@@ -65,22 +66,22 @@ func newMatch() *cobra.Command {
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
 		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
-		ValidArgsFunction: completeBots,
+		ValidArgsFunction: cli.CompleteBots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args)
 		},
 	}
 	flags := cmd.Flags()
-	numberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
+	cli.NumberFlag(cmd, &f.deals, "deals", 10, 1, 1_000_000_000, "deals of a match, each played in every rotation")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	f.addClock(cmd)
-	numberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
+	cli.NumberFlag(cmd, &f.concurrency, "concurrency", 0, 1, 1024, "games at the same time (default: one for each core)")
 	flags.StringVar(&f.affinity, "affinity", "auto", "bind each game and its bots to one core: `auto|on|off`")
 	f.sandbox.add(cmd)
 	f.score.add(cmd)
 	flags.StringVar(&f.format, "format", "", "tournament: `round-robin|gauntlet|swiss|knockout`")
-	countFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
+	cli.CountFlag(cmd, &f.rounds, "rounds", 0, "rounds of a Swiss tournament (default: as many as are needed)")
 	flags.StringVar(&f.sprt, "sprt", "", "stop when it is clear whether the first bot is stronger, as `elo0=0,elo1=10,alpha=0.05,beta=0.05`")
 	flags.StringVar(&f.draw, "draw", "", "end a game as drawn when the scores of all bots agree, as `plies=8,score=10,from=40`")
 	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
@@ -92,11 +93,11 @@ func newMatch() *cobra.Command {
 }
 
 func (f *matchFlags) addClock(cmd *cobra.Command) {
-	msFlag(cmd, &f.movetime, "movetime", 0, 1, "milliseconds for each move (default 1000)")
-	msFlag(cmd, &f.bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
-	msFlag(cmd, &f.inc, "inc", 0, 0, "milliseconds added to the bank after each move")
-	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
+	cli.MsFlag(cmd, &f.movetime, "movetime", 0, 1, "milliseconds for each move (default 1000)")
+	cli.MsFlag(cmd, &f.bank, "bank", 0, 1, "milliseconds for a whole game, instead of movetime")
+	cli.MsFlag(cmd, &f.inc, "inc", 0, 0, "milliseconds added to the bank after each move")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 }
 
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
@@ -129,7 +130,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("resume: the sandbox had level %s and has now %s: resume where it has the same level, or start a new tournament", was, is)
 	}
 	plan.Sandbox = f.sandbox.Sandbox
-	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveSpecs(cmd.Context(), specs)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ func (f *matchFlags) openDir(cmd *cobra.Command, t *tournament.Tournament, plan 
 // play plays a tournament and prints its report, also where it ends early.
 func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	r := &report.Run{Tournament: t, Self: self()}
+	r := &report.Run{Tournament: t, Self: cli.Self()}
 	if !f.json {
 		r.WriteHead(w)
 	}
@@ -235,7 +236,7 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 // write writes the result to stdout, and returns it as the directory keeps it.
 func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	var data, out bytes.Buffer
-	if err := writeJSON(&data, r.Document()); err != nil {
+	if err := cli.WriteJSON(&data, r.Document()); err != nil {
 		return nil, err
 	}
 	if f.json {
@@ -253,13 +254,13 @@ func (f *matchFlags) verdict(r *report.Run) error {
 		p := r.Matches()[0].Progress
 		switch {
 		case p == nil || p.Verdict == rating.Continue:
-			return errNoVerdict
+			return cli.ErrNoVerdict
 		case p.Verdict == rating.AcceptH0:
-			return errFault
+			return cli.ErrFault
 		}
 	}
 	if len(r.Faults) > 0 {
-		return errFault
+		return cli.ErrFault
 	}
 	return nil
 }

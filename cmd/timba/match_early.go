@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
@@ -14,7 +15,7 @@ import (
 
 // noteEarly notes in a run why its match ended early.
 func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
-	kind, said := report.Failed, message(why)
+	kind, said := report.Failed, cli.Message(why)
 	if cause := context.Cause(cmd.Context()); cause != nil && referee.IsCancelled(why) {
 		kind, said = report.Interrupted, cause.Error() // which signal it was
 	}
@@ -24,7 +25,7 @@ func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
 // ended tells on stderr that a match has ended early, or that its result could not be written, and
 // what to do. It returns the error for the exit status.
 func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
-	w, status := cmd.ErrOrStderr(), errTold
+	w, status := cmd.ErrOrStderr(), cli.ErrTold
 	games := text.Count(r.Played, "game")
 	switch {
 	case r.Early == nil:
@@ -33,11 +34,11 @@ func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) e
 	default:
 		fmt.Fprintf(w, "interrupted after %s\n", games)
 		if unwritten == nil {
-			status = errNoVerdict
+			status = cli.ErrNoVerdict
 		}
 	}
 	if unwritten != nil {
-		fmt.Fprintf(w, "timba: the result is not written: %s\n", message(unwritten))
+		fmt.Fprintf(w, "timba: the result is not written: %s\n", cli.Message(unwritten))
 	}
 	if line := f.resumeLine(cmd, r.Dir); line != "" {
 		fmt.Fprintf(w, "resume: %s\n", line)
@@ -63,5 +64,5 @@ func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string 
 			words = append(words, "--"+name, flag.Value.String())
 		}
 	}
-	return commandLine(words...)
+	return cli.CommandLine(words...)
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	"github.com/timba-arena/timba/cmd/internal/cli"
 )
 
 // A match that is resumed has every flag of its start. A flag is refused beside --resume unless no
@@ -71,10 +73,10 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 }
 
 // resumeError returns what a match that is resumed with more arguments says, with its status if
-// that is not exitError.
+// that is not cli.ExitError.
 func resumeError(dir string, args ...string) string {
 	var out, errs bytes.Buffer
-	if status := run(append([]string{"match", "--resume", dir}, args...), strings.NewReader(""), &out, &errs); status != exitError {
+	if status := cli.Run(newRoot(), append([]string{"match", "--resume", dir}, args...), strings.NewReader(""), &out, &errs); status != cli.ExitError {
 		return fmt.Sprintf("status %d, %s%s", status, &out, &errs)
 	}
 	return errs.String()

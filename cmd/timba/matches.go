@@ -13,6 +13,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
@@ -54,9 +55,9 @@ func newMatches() *cobra.Command {
 	flags.StringVar(&f.ladder, "ladder", "", "only matches of this ladder")
 	flags.StringVar(&f.bot, "bot", "", "only matches of this `BOT[@N]`")
 	flags.StringVar(&f.state, "state", "", "only matches in this state: waiting|running|finished|dropped")
-	numberFlag(cmd, &f.limit, "limit", 20, 0, math.MaxInt, "the largest number of matches; 0: all")
+	cli.NumberFlag(cmd, &f.limit, "limit", 20, 0, math.MaxInt, "the largest number of matches; 0: all")
 	flags.BoolVar(&f.games, "games", false, "with ID: also its games")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	cmd.AddCommand(newMatchesAsk(), newMatchesCancel())
 	return cmd
 }
@@ -74,7 +75,7 @@ func (f *matchesFlags) list(cmd *cobra.Command, c *client.Client) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), matches)
+		return cli.WriteJSON(cmd.OutOrStdout(), matches)
 	}
 	t := text.Table(cmd.OutOrStdout())
 	t.AppendHeader(table.Row{"match", "ladder", "state", "when", "bots"})
@@ -135,7 +136,7 @@ func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error
 		}
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), doc)
+		return cli.WriteJSON(cmd.OutOrStdout(), doc)
 	}
 	printMatch(cmd.OutOrStdout(), m)
 	if len(doc.Games) > 0 {
@@ -175,7 +176,7 @@ func printMatch(w io.Writer, m wire.Match) {
 		if v.Remote {
 			name += " (remote)"
 		}
-		row := table.Row{name, ownerText(v.Owner, v.House), orDash(v.SHA256[:min(12, len(v.SHA256))])}
+		row := table.Row{name, ownerText(v.Owner, v.House), cli.OrDash(v.SHA256[:min(12, len(v.SHA256))])}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
 				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),
@@ -190,7 +191,7 @@ func printMatch(w io.Writer, m wire.Match) {
 		if a.Machine != "" {
 			on = " on " + a.Machine
 		}
-		fmt.Fprintf(w, "\nattempt %d%s, %s\ncommitment %s\nseed       %s\n", a.Number, on, since(a.Began), a.Commitment, orDash(a.Seed))
+		fmt.Fprintf(w, "\nattempt %d%s, %s\ncommitment %s\nseed       %s\n", a.Number, on, since(a.Began), a.Commitment, cli.OrDash(a.Seed))
 		if a.Reason != "" {
 			fmt.Fprintln(w, a.Reason)
 		}
@@ -236,9 +237,9 @@ func newMatchesAsk() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	countFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
+	cli.CountFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
 	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -277,7 +278,7 @@ func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
 	}
 	switch {
 	case f.json:
-		return writeJSON(cmd.OutOrStdout(), m)
+		return cli.WriteJSON(cmd.OutOrStdout(), m)
 	case f.watch:
 		printMatch(cmd.OutOrStdout(), m)
 	default:
@@ -294,7 +295,7 @@ func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (w
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return m, errNoVerdict
+			return m, cli.ErrNoVerdict
 		}
 		next, err := c.Match(ctx, m.ID)
 		if err != nil {
@@ -326,12 +327,12 @@ func newMatchesCancel() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), m)
+				return cli.WriteJSON(cmd.OutOrStdout(), m)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "match %d is %s\n", m.ID, m.Reason)
 			return err
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -29,7 +30,7 @@ func newMessages() *cobra.Command {
 			all = all[max(0, len(all)-last):]
 			w := cmd.OutOrStdout()
 			if asJSON {
-				return writeJSON(w, all)
+				return cli.WriteJSON(w, all)
 			}
 			if len(all) == 0 {
 				fmt.Fprintln(w, "there are no messages for you")
@@ -40,7 +41,7 @@ func newMessages() *cobra.Command {
 			return nil
 		},
 	}
-	countFlag(cmd, &last, "last", 20, "only so many, the newest")
-	jsonFlag(cmd, &asJSON)
+	cli.CountFlag(cmd, &last, "last", 20, "only so many, the newest")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
@@ -83,21 +84,21 @@ func (m mistake) report(t *testing.T, timbaPath string, env []string) (record re
 	flags := []string{"--games", "brisca", "--movetime", movetime}
 	output, status := timba("match", "brisca", bot, "@first", "--deals", "1", "--movetime", movetime, "--out", out)
 	says(t, "timba match", output, m.all)
-	if status != exitError { // else it was not built
+	if status != cli.ExitError { // else it was not built
 		says(t, "timba match", output, m.local, m.match, []string{fmt.Sprintf("check: timba check %s --games brisca --movetime %s", bot, movetime)})
 		output, _ = timba("explain", out)
 		says(t, "timba explain", output, m.all, m.local, m.match, []string{fmt.Sprintf("check the whole bot: timba check %s --games brisca --movetime %s", bot, movetime)})
 	}
-	if status == exitGood {
+	if status == cli.ExitGood {
 		t.Errorf("timba match finds no fault:\n%s", output)
 	}
 	output, status = timba(append([]string{"check", bot, "--quick"}, flags...)...)
 	says(t, "timba check", output, m.all)
-	if status == exitFault {
+	if status == cli.ExitFault {
 		says(t, "timba check", output, m.local, m.check)
 	}
 	output, status = timba("submit", bot, "--bot", m.name)
-	if status != exitFault {
+	if status != cli.ExitFault {
 		t.Errorf("the submission ends with status %d:\n%s", status, output)
 	}
 	_, message, _ := strings.Cut(output, m.name+"@1 failed: ")
@@ -128,7 +129,7 @@ func faultIn(t *testing.T, bot, out string) (reason fault.Reason, about *circums
 	t.Helper()
 	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, rules.Game, error) { return readReplay(nil, path) })
 	kit.Must(t, err)
-	e := &explain.Explainer{Writer: io.Discard, Style: draw.For(io.Discard), Paths: []string{out}, Games: games, Command: commandLine}
+	e := &explain.Explainer{Writer: io.Discard, Style: draw.For(io.Discard), Paths: []string{out}, Games: games, Command: cli.CommandLine}
 	e.About = func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 		c, words := tournament.About(path, name, c)
 		if about == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -25,7 +26,7 @@ func newPerft() *cobra.Command {
 			"the same seed must get the same counts.",
 		Example:           "  timba perft tebes --depth 4 --set size=4\n  timba perft brisca --depth 6 --seed 7 --divide",
 		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: completeGame,
+		ValidArgsFunction: cli.CompleteGame,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := resolveGame(args[0], set, 0)
 			if err != nil {
@@ -63,7 +64,7 @@ func newPerft() *cobra.Command {
 			return nil
 		},
 	}
-	numberFlag(cmd, &depth, "depth", 3, 0, 1000, "moves in a sequence")
+	cli.NumberFlag(cmd, &depth, "depth", 3, 0, 1000, "moves in a sequence")
 	cmd.Flags().StringVar(&seed, "seed", "0", "seed of the game: 64 hexadecimal digits or a number")
 	cmd.Flags().StringArrayVar(&set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cmd.Flags().BoolVar(&divide, "divide", false, "also count for each first move")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/person"
@@ -51,19 +52,19 @@ func newPlay() *cobra.Command {
 			"  timba play tute --level expert\n" +
 			"  timba play teeko ./mybot --seat 1\n" +
 			"  timba play tute @greedy --set players=4 --set teams=yes",
-		ValidArgsFunction: completeGame,
+		ValidArgsFunction: cli.CompleteGame,
 		Args:              cobra.MinimumNArgs(1),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
-	numberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
+	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")
 	flags.StringVar(&f.level, "level", "", "level of the opponents that have no name, 1 to 8 or beginner to champion")
 	flags.StringVar(&f.name, "name", "you", "your name in the replay")
 	flags.StringVar(&f.matchFlags.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
-	msFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
-	msFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
-	msFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
+	cli.MsFlag(cmd, &f.movetime, "movetime", 1000, 1, "milliseconds that a bot has for each move; with --timed 60000, if not set")
+	cli.MsFlag(cmd, &f.margin, "margin", 50, 0, "milliseconds that a move may be late")
+	cli.MsFlag(cmd, &f.startup, "startup", 10_000, 1, "milliseconds from the start of a bot to its ready")
 	f.sandbox.add(cmd)
 	flags.BoolVar(&f.timed, "timed", false, "the clock runs for you, too, and counts down beside the prompt")
 	flags.StringVar(&f.out, "out", "", "save the replay in this `FILE` (default: in your cache directory)")
@@ -151,7 +152,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	programs, err := resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), all)
+	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), all)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (f *playFlags) path(v rules.Variant) (string, error) {
 		if _, err := os.Stat(f.out); err == nil {
 			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
 		}
-		temp, err := outTemp(f.out) // it can be written
+		temp, err := cli.TempBeside(f.out) // it can be written
 		if err != nil {
 			return "", err
 		}
@@ -216,7 +217,7 @@ func (f *playFlags) sit(cmd *cobra.Command, m referee.Match, out string) error {
 		return nil
 	case cmd.Context().Err() != nil:
 		fmt.Fprintln(w, "\nthe game was interrupted: no replay is kept")
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	case err != nil:
 		return err
 	}
@@ -227,10 +228,10 @@ func (f *playFlags) sit(cmd *cobra.Command, m referee.Match, out string) error {
 	if err := p.Farewell(&game.Replay); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nreplay: %s\nlook at it: %s replay show %s\n", out, self(), text.Quote(out))
+	fmt.Fprintf(w, "\nreplay: %s\nlook at it: %s replay show %s\n", out, cli.Self(), text.Quote(out))
 	if slices.ContainsFunc(game.Faults, func(x referee.Fault) bool { return x.Seat != f.seat }) {
-		fmt.Fprintf(w, "why: %s explain %s\n", self(), text.Quote(out))
-		return errFault
+		fmt.Fprintf(w, "why: %s explain %s\n", cli.Self(), text.Quote(out))
+		return cli.ErrFault
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 )
 
@@ -159,7 +160,7 @@ func TestPlayScreens(t *testing.T) {
 				s.press("moves\r")
 				s.until("^your .*: moves\n(.*\n)+your .*:$")
 				s.press("quit\r")
-				text := s.end(exitGood)
+				text := s.end(cli.ExitGood)
 				for _, line := range strings.Split(text, "\n") {
 					if n := len([]rune(line)); n > columns {
 						t.Errorf("%d columns where there are %d: %q", n, columns, line)
@@ -178,7 +179,7 @@ func TestPlayScreens(t *testing.T) {
 func TestPlayClock(t *testing.T) {
 	t.Parallel()
 	s := sit(t, 40, "play", "teeko", "--seed", "1", "--timed", "--movetime", "1000", "--startup", "60000", "--out", "game.json")
-	text := s.end(exitGood)
+	text := s.end(cli.ExitGood)
 	for _, want := range []string{"\n ! you ran out of time: you had 1 s for\n this move\n", "\nyou lose\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the screen lacks %q:\n%s", want, text)
@@ -201,7 +202,7 @@ func TestPlayTimed(t *testing.T) {
 	s.press("undo\r")
 	s.until(`^a move cannot be taken back while the clock runs`)
 	s.press("quit\r")
-	if text := s.end(exitGood); !strings.Contains(text, "\n ! you left the game\n") {
+	if text := s.end(cli.ExitGood); !strings.Contains(text, "\n ! you left the game\n") {
 		t.Errorf("the screen does not say how the game ended:\n%s", text)
 	}
 }
@@ -221,12 +222,12 @@ func TestPlayEnds(t *testing.T) {
 		want   string
 		replay bool
 	}{
-		"quit":    {func(s *seated) { s.press("q\r") }, exitGood, left, true},
-		"Ctrl-C":  {func(s *seated) { s.press("12\x03") }, exitGood, left, true},
-		"Ctrl-D":  {func(s *seated) { s.press("\x04") }, exitGood, left, true},
-		"SIGTERM": {func(s *seated) { s.press("12"); s.Process.Signal(syscall.SIGTERM) }, exitNoVerdict, interrupted, false},
-		"SIGHUP":  {func(s *seated) { s.Process.Signal(syscall.SIGHUP) }, exitNoVerdict, interrupted, false},
-		"SIGINT":  {func(s *seated) { s.Process.Signal(syscall.SIGINT) }, exitNoVerdict, interrupted, false},
+		"quit":    {func(s *seated) { s.press("q\r") }, cli.ExitGood, left, true},
+		"Ctrl-C":  {func(s *seated) { s.press("12\x03") }, cli.ExitGood, left, true},
+		"Ctrl-D":  {func(s *seated) { s.press("\x04") }, cli.ExitGood, left, true},
+		"SIGTERM": {func(s *seated) { s.press("12"); s.Process.Signal(syscall.SIGTERM) }, cli.ExitNoVerdict, interrupted, false},
+		"SIGHUP":  {func(s *seated) { s.Process.Signal(syscall.SIGHUP) }, cli.ExitNoVerdict, interrupted, false},
+		"SIGINT":  {func(s *seated) { s.Process.Signal(syscall.SIGINT) }, cli.ExitNoVerdict, interrupted, false},
 	} {
 		for _, timed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s-%v", name, timed), func(t *testing.T) {
@@ -254,14 +255,14 @@ func TestPlayFaults(t *testing.T) {
 	s := sit(t, 40, "play", "teeko", "sh -c 'read a; echo ready; read a; sleep 600'", "--seed", "1", "--movetime", "300", "--startup", "60000", "--out", "game.json")
 	s.until(`^your move \(from-to\):$`)
 	s.press("11-12\r")
-	text := s.end(exitFault)
+	text := s.end(cli.ExitFault)
 	if !strings.Contains(text, "forfeit by timeout") || !strings.Contains(text, "\nyou win\n") {
 		t.Errorf("the fault is not shown:\n%s", text)
 	}
 	s = sit(t, 80, "play", "brisca", "sh -c 'read a; echo ready; cat >/dev/null'", "--set", "players=3", "--seed", "1", "--movetime", "600000", "--startup", "60000", "--out", "game.json")
 	s.until(`your card \(1 to 3\):$`)
 	s.press("quit\r")
-	if text := s.end(exitGood); !strings.Contains(text, "you left the game, which the others did not finish: no replay is kept\n") {
+	if text := s.end(cli.ExitGood); !strings.Contains(text, "you left the game, which the others did not finish: no replay is kept\n") {
 		t.Errorf("the person who leaves is not let go:\n%s", text)
 	}
 }
@@ -272,13 +273,13 @@ func TestTerminalInterrupted(t *testing.T) {
 	login := sit(t, 80, "login", "http://127.0.0.1:1")
 	kit.Until(t, "what is typed is not shown", func() bool { return login.state().Lflag&unix.ECHO == 0 })
 	login.press("timba_\x03")
-	if text := login.end(exitNoVerdict); text != "token of http://127.0.0.1:1:\n" {
+	if text := login.end(cli.ExitNoVerdict); text != "token of http://127.0.0.1:1:\n" {
 		t.Errorf("the screen has\n%s", text)
 	}
 	game := filepath.Join(t.TempDir(), "out")
-	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, exitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", game).ends(t, cli.ExitGood)
 	show := sit(t, 80, "replay", "show", "--step", filepath.Join(game, "games", "0000-00000-0.json"))
 	show.until("^0 of 12: ")
 	kit.Must(t, show.Process.Signal(syscall.SIGTERM))
-	show.end(exitNoVerdict)
+	show.end(cli.ExitNoVerdict)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/playback"
 	"github.com/timba-arena/timba/referee/rules"
@@ -16,7 +17,7 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay",
 		Short: "Show, verify, export or feed the replay of a game",
-		Args:  unknownCommand,
+		Args:  cli.UnknownCommand,
 		RunE:  func(cmd *cobra.Command, args []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
@@ -26,7 +27,7 @@ func newReplay() *cobra.Command {
 // readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
 // is interrupted, so that those that read many files end.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, error) {
-	data, err := readInput(cmd, path, math.MaxInt64)
+	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
@@ -84,7 +85,7 @@ func newReplayVerify() *cobra.Command {
 			}
 			fmt.Fprintf(w, "%d of %d replays verified\n", len(files)-bad, len(files))
 			if bad > 0 {
-				return errFault
+				return cli.ErrFault
 			}
 			return nil
 		},

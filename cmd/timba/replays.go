@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
@@ -49,12 +49,12 @@ func newReplays() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	countFlag(cmd, &f.match, "match", 0, "the replays of the match with this `ID`")
-	countFlag(cmd, &f.game, "game", 0, "the replay of the game with this `ID`")
+	cli.CountFlag(cmd, &f.match, "match", 0, "the replays of the match with this `ID`")
+	cli.CountFlag(cmd, &f.game, "game", 0, "the replay of the game with this `ID`")
 	flags.StringVar(&f.after, "after", "", "the replays after this `CURSOR`")
 	flags.StringVar(&f.ladder, "ladder", "", "only replays of this ladder")
 	flags.StringVar(&f.out, "out", "", "a directory, or a file ending in .ndjson or .jsonl")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -85,7 +85,7 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 		return err
 	}
 	lines := f.lines(cmd.Context(), c, to.Cursor)
-	bar := newProgress(cmd.ErrOrStderr(), "games")
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "games")
 	n, err := fetch(lines, to, bar)
 	bar.Clear()
 	if err = errors.Join(err, to.Close()); err != nil {
@@ -96,7 +96,7 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	}
 	switch {
 	case f.json:
-		return writeJSON(cmd.OutOrStdout(), struct {
+		return cli.WriteJSON(cmd.OutOrStdout(), struct {
 			Replays int    `json:"replays"`
 			Cursor  string `json:"cursor,omitempty"`
 			Out     string `json:"out"`
@@ -119,7 +119,7 @@ func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string
 	return c.ReplaysAfter(ctx, after, f.ladder)
 }
 
-func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *progressbar.ProgressBar) (n int, err error) {
+func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.Progress) (n int, err error) {
 	for line, err := range lines {
 		if err != nil {
 			return n, err
@@ -128,8 +128,7 @@ func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *prog
 			return n, err
 		}
 		n++
-		bar.ChangeMax(n + 1)
-		bar.Add(1)
+		bar.Set(n, 0)
 	}
 	return n, nil
 }
@@ -144,11 +143,11 @@ func (f *replaysFlags) one(cmd *cobra.Command, c *client.Client) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, mirror.GameFile(f.game))
 	}
-	if err := writeOut(cmd, path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := cli.WriteFile(cmd, path, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
 		return err
 	}
 	if f.json {
-		return writeJSON(cmd.OutOrStdout(), struct {
+		return cli.WriteJSON(cmd.OutOrStdout(), struct {
 			Game int64  `json:"game"`
 			Out  string `json:"out"`
 		}{f.game, path})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -24,7 +25,7 @@ func TestResumeAfterKill(t *testing.T) {
 		return []string{"match", "teeko", "@random", "@greedy", "--deals", "20", "--set", "limit=30", "--seed", "9", "--concurrency", "2", "--out", dir}
 	}
 	whole := t.TempDir()
-	begin(t, match(whole)...).ends(t, exitGood)
+	begin(t, match(whole)...).ends(t, cli.ExitGood)
 	want := contents(t, whole)
 	const games = 40
 	if n := len(finished(t, whole)); n != games {
@@ -60,7 +61,7 @@ func TestResumeAfterKill(t *testing.T) {
 			args = []string{"match", "--resume", dir}
 		}
 		p := begin(t, args...)
-		p.ends(t, exitGood)
+		p.ends(t, cli.ExitGood)
 		if text := fmt.Sprintf("\n%s in ", text.Count(games-before, "game")); !strings.Contains(p.out.String(), text) {
 			t.Errorf("%d games were kept, and it says:\n%s", before, p.out.String())
 		}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/text"
 )
@@ -108,7 +109,7 @@ func TestInterrupt(t *testing.T) {
 	p := begin(t, append(match, "--deals", "4", "--seed", "9", "--out", dir)...)
 	until(t, "a game is kept", func() bool { return len(finished(t, dir)) > 0 })
 	kit.Must(t, p.Process.Signal(os.Interrupt))
-	p.ends(t, exitNoVerdict)
+	p.ends(t, cli.ExitNoVerdict)
 	const games = 8
 	n := len(finished(t, dir)) // the first game of one process of the bot, or of two
 	if n == games {
@@ -121,7 +122,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	kit.Must(t, os.Remove(gate))
 	again := begin(t, "match", "--resume", dir)
-	again.ends(t, exitGood)
+	again.ends(t, cli.ExitGood)
 	if text := fmt.Sprintf("\n%s in ", text.Count(games-n, "game")); !strings.Contains(again.out.String(), text) {
 		t.Errorf("%d games were kept, and it says:\n%s", n, again.out.String())
 	}
@@ -131,7 +132,7 @@ func TestInterrupt(t *testing.T) {
 	p = begin(t, match...)
 	until(t, "the match goes on", func() bool { return len(family(p.Process.Pid)) > 1 })
 	kit.Must(t, p.Process.Signal(syscall.SIGTERM))
-	p.ends(t, exitNoVerdict)
+	p.ends(t, cli.ExitNoVerdict)
 	if !strings.Contains(p.out.String(), "only a match with --out DIR can be resumed\n") {
 		t.Errorf("it says\n%s", p.out.String())
 	}
@@ -196,7 +197,7 @@ func (h hung) Read([]byte) (int, error) {
 func TestInterruptReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, exitGood)
+	begin(t, "match", "teeko", "--movetime", "60000", "@first", "@random", "--deals", "1", "--seed", "1", "--set", "limit=12", "--out", dir).ends(t, cli.ExitGood)
 	for _, line := range []string{
 		"replay verify -", "replay show -", "replay export -", "replay feed - --seat 0", "explain -",
 		"login http://127.0.0.1:1 --token-file -", "bot first",
@@ -208,7 +209,7 @@ func TestInterruptReading(t *testing.T) {
 			interrupt()
 		}
 		var out, errs bytes.Buffer
-		if status := runUntil(ctx, strings.Fields(line), hung{t.Context(), interrupt}, &out, &errs); status != exitNoVerdict || errs.Len() > 0 {
+		if status := cli.RunUntil(ctx, newRoot(), strings.Fields(line), hung{t.Context(), interrupt}, &out, &errs); status != cli.ExitNoVerdict || errs.Len() > 0 {
 			t.Errorf("timba %s: status %d\n%s", line, status, &errs)
 		}
 	}

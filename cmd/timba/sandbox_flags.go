@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
@@ -22,7 +23,7 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|on|off`, or the required level: weak|reduced|full")
 	flags.StringVar(&f.Memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
-	countFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
+	cli.CountFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	sandbox.MaybeInit(systemd.Delegate)
 	// A match of this process starts house bots, the benchmark in Python starts timba env.
 	if len(os.Args) > 1 && slices.Contains([]string{"bot", "env"}, os.Args[1]) {
-		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	if len(os.Args) == 3 && os.Args[1] == fleettest.Mode { // a NATS server beside timba
 		if err := fleettest.Main(os.Args[2]); err != nil {
@@ -42,7 +43,7 @@ func TestMain(m *testing.M) {
 	database.NoSync = true
 	checkDefaults.Grace = time.Hour
 	testscript.Main(proc.Clean(m), map[string]func(){
-		"timba": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"timba": func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 

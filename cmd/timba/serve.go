@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
@@ -55,7 +56,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.data, "data", "", "the data `DIR` of the competition")
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
-	countFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
+	cli.CountFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
 	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
@@ -108,7 +109,7 @@ func showToken(ctx context.Context, w io.Writer, s *server.Server) {
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
 		"log in with: %s login %s --token-file %s\n"+
 		"The token is not shown again. It is also in %s, which only you can read:\n"+
-		"delete that file once you have logged in.\n\n", s.Token, self(), s.URL(), text.Quote(file), file)
+		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.URL(), text.Quote(file), file)
 }
 
 // database is how servers open theirs; tests do not wait for the disk.
@@ -116,7 +117,7 @@ var database store.Options
 
 // options returns the options of the server from the flags and the configuration.
 func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
-	o = server.Options{Listen: f.listen, Grace: f.grace, Version: version(), Database: database}
+	o = server.Options{Listen: f.listen, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}

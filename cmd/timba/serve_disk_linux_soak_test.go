@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
@@ -52,7 +53,7 @@ func TestServeFullDisk(t *testing.T) {
 				return status == http.StatusOK && len(finishedIn(s.log())) > told+3
 			})
 			kit.Must(t, s.Process.Signal(os.Interrupt))
-			s.exits(t, exitGood)
+			s.exits(t, cli.ExitGood)
 			a.sound(t)
 			all := a.matches(t)
 			for _, id := range finishedIn(s.log()) {
@@ -145,7 +146,7 @@ func TestServeRestore(t *testing.T) {
 	other := b.timba(t, "", "admin", "token", "--data", b.dir, "admin")
 	b.timba(t, other, "login", again.url, "--token-file", "-")
 	kit.Must(t, again.Process.Signal(os.Interrupt))
-	again.exits(t, exitGood)
+	again.exits(t, cli.ExitGood)
 	b.sound(t)
 	for id, m := range before {
 		if m.State != ladder.Finished {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
@@ -95,7 +96,7 @@ func TestServeKilled(t *testing.T) {
 		return true
 	})
 	kit.Must(t, s.Process.Signal(os.Interrupt))
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 	a.sound(t)
 	all := a.matches(t)
 	for id := range broken {
@@ -125,7 +126,7 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 		}
 	}
 	kit.Must(t, s.Process.Signal(os.Interrupt))
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 }
 
 // killed ends a server with SIGKILL, and returns how long it took until none of its processes was

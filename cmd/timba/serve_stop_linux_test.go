@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 )
@@ -72,7 +73,7 @@ func TestServeStop(t *testing.T) {
 			s := a.serve(t, "--log-level", "debug", "--grace", test.grace)
 			s.playing(t)
 			kit.Must(t, s.Process.Signal(test.signal))
-			s.exits(t, exitGood)
+			s.exits(t, cli.ExitGood)
 			begun := map[int64]bool{}
 			for id, m := range a.matches(t) {
 				if len(m.Attempts) == 0 {
@@ -102,7 +103,7 @@ func TestServeStop(t *testing.T) {
 				})
 			}
 			kit.Must(t, s.Process.Signal(test.signal))
-			s.exits(t, exitGood)
+			s.exits(t, cli.ExitGood)
 			for id := range begun {
 				if m := a.matches(t)[id]; m.State != ladder.Waiting || len(m.Attempts) != 2 {
 					t.Errorf("match %d is %s after a second server, with %d attempts", id, m.State, len(m.Attempts))
@@ -168,7 +169,7 @@ func TestServeTells(t *testing.T) {
 	if err := s.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 	if !strings.HasPrefix(s.token, "timba_") || strings.Contains(s.log(), "timba_") {
 		t.Errorf("the token is %d bytes long, and the log:\n%s", len(s.token), s.log())
 	}
@@ -185,8 +186,8 @@ func TestServeTells(t *testing.T) {
 func refusedLine(t *testing.T, out string, err error, texts ...string) {
 	t.Helper()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != exitError || strings.Count(out, "\n") != 1 {
-		t.Errorf("%v, want status %d and one line:\n%s", err, exitError, out)
+	if !errors.As(err, &exit) || exit.ExitCode() != cli.ExitError || strings.Count(out, "\n") != 1 {
+		t.Errorf("%v, want status %d and one line:\n%s", err, cli.ExitError, out)
 	}
 	for _, text := range texts {
 		if !strings.Contains(out, text) {
@@ -237,7 +238,7 @@ func TestServeRefuses(t *testing.T) {
 		a := newArena(t, quickLadders(3))
 		s := a.serve(t)
 		s.Process.Signal(os.Interrupt)
-		s.exits(t, exitGood)
+		s.exits(t, cli.ExitGood)
 		path := filepath.Join(a.dir, "timba.db")
 		db, err := sql.Open("sqlite", path)
 		if err != nil {

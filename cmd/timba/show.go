@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/playback"
@@ -37,8 +38,8 @@ func newReplayShow() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	numberFlag(cmd, &f.seat, "seat", -1, 0, math.MaxInt, "show only what this seat could see")
-	numberFlag(cmd, &f.ply, "ply", -1, 0, math.MaxInt, "show only the position after this many moves")
+	cli.NumberFlag(cmd, &f.seat, "seat", -1, 0, math.MaxInt, "show only what this seat could see")
+	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, math.MaxInt, "show only the position after this many moves")
 	flags.BoolVar(&f.all, "all", false, "show the cards of all seats")
 	flags.BoolVar(&f.plain, "plain", false, "show lines of the protocol instead of drawings")
 	flags.BoolVar(&f.step, "step", false, "step through the positions with keys")
@@ -98,7 +99,7 @@ func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) er
 	s := playback.Screen{Writer: w, Style: draw.For(w), Game: game, Seat: f.seat, All: f.all, Plain: f.plain}
 	switch {
 	case f.step:
-		return untilInterrupt(cmd, func() error { return s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
+		return cli.UntilInterrupt(cmd, func() error { return s.Steps(cmd.InOrStdin(), max(0, f.ply)) })
 	case f.ply >= 0:
 		s.Frame(f.ply)
 	default:

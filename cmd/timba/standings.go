@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -52,7 +53,7 @@ func newStandings() *cobra.Command {
 				reports = append(reports, ladderReport{l, places})
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), reports)
+				return cli.WriteJSON(cmd.OutOrStdout(), reports)
 			}
 			for i, r := range reports {
 				if i > 0 {
@@ -65,8 +66,8 @@ func newStandings() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also show inactive versions and ladders")
-	countFlag(cmd, &limit, "limit", 0, "the largest number of places on a ladder (default: all)")
-	jsonFlag(cmd, &asJSON)
+	cli.CountFlag(cmd, &limit, "limit", 0, "the largest number of places on a ladder (default: all)")
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
@@ -42,7 +43,7 @@ func newSubmit() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition (default: the name in its manifest)")
 	flags.BoolVar(&f.watch, "watch", true, "report the stages until the end")
-	jsonFlag(cmd, &f.json)
+	cli.JSONFlag(cmd, &f.json)
 	return cmd
 }
 
@@ -55,11 +56,9 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	bar := newProgress(cmd.ErrOrStderr(), "bytes")
-	bar.ChangeMax(len(data))
+	bar := cli.NewProgress(cmd.ErrOrStderr(), "bytes")
 	s, err := c.Submit(cmd.Context(), f.bot, kind, func() (io.Reader, int64) {
-		bar.Reset()
-		return io.TeeReader(bytes.NewReader(data), bar), int64(len(data))
+		return io.TeeReader(bytes.NewReader(data), &sent{bar: bar, all: len(data)}), int64(len(data))
 	})
 	bar.Clear()
 	if err != nil {
@@ -77,18 +76,30 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 		s, err = follow(cmd.Context(), progress, c, s)
 	}
 	if f.json {
-		err = errors.Join(err, writeJSON(w, s))
+		err = errors.Join(err, cli.WriteJSON(w, s))
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; the server continues: timba logs %s@%d shows the stages\n", s.Version.Bot, s.Version.Version)
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	case err != nil:
 		return err
 	case s.Version.State == "failed":
-		return errFault
+		return cli.ErrFault
 	}
 	return nil
+}
+
+// sent shows how many bytes have been sent.
+type sent struct {
+	bar       *cli.Progress
+	done, all int
+}
+
+func (s *sent) Write(p []byte) (int, error) {
+	s.done += len(p)
+	s.bar.Set(s.done, s.all)
+	return len(p), nil
 }
 
 // archive packs a directory, or reads an archive, and returns its media type. It checks no
@@ -150,7 +161,7 @@ func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submissio
 		fmt.Fprintf(w, "%s is live: timba bots %s\n", name, s.Version.Bot)
 	case "failed":
 		printFailure(w, s.Stages)
-		fmt.Fprintf(w, "%s failed: %s\n", name, orDash(s.Version.Reason))
+		fmt.Fprintf(w, "%s failed: %s\n", name, cli.OrDash(s.Version.Reason))
 	default:
 		fmt.Fprintf(w, "%s is %s\n", name, s.Version.State)
 	}

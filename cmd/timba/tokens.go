@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 )
@@ -21,7 +22,7 @@ func newTokens() *cobra.Command {
 		Long: "Lists your tokens, without their keys. A token has a scope: read (your logs and messages),\n" +
 			"submit (also versions and unrated matches) or all (also tokens).",
 		Example: "  timba tokens\n  timba tokens add --scope submit --label ci --expires 90d\n  timba tokens revoke 3",
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := connect(cmd, true)
 			if err != nil {
@@ -32,7 +33,7 @@ func newTokens() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), tokens)
+				return cli.WriteJSON(cmd.OutOrStdout(), tokens)
 			}
 			t := text.Table(cmd.OutOrStdout())
 			t.AppendHeader(table.Row{"id", "scope", "label", "made", "used", "expires"})
@@ -41,13 +42,13 @@ func newTokens() *cobra.Command {
 				if !k.Revoked.IsZero() {
 					state = "revoked " + since(k.Revoked)
 				}
-				t.AppendRow(table.Row{k.ID, k.Scope, orDash(k.Label), since(k.Created), since(k.Used), state})
+				t.AppendRow(table.Row{k.ID, k.Scope, cli.OrDash(k.Label), since(k.Created), since(k.Used), state})
 			}
 			t.Render()
 			return nil
 		},
 	}
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	cmd.AddCommand(newTokensAdd(), newTokensRevoke())
 	return cmd
 }
@@ -74,7 +75,7 @@ func newTokensAdd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), t)
+				return cli.WriteJSON(cmd.OutOrStdout(), t)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), t.Key)
 			return nil
@@ -84,7 +85,7 @@ func newTokensAdd() *cobra.Command {
 	flags.StringVar(&scope, "scope", "submit", "what it allows: read|submit|all")
 	flags.StringVar(&label, "label", "", "a note on what it is for")
 	flags.StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
-	jsonFlag(cmd, &asJSON)
+	cli.JSONFlag(cmd, &asJSON)
 	return cmd
 }
 

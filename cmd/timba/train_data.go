@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
 	"github.com/timba-arena/timba/sample-bots/learn/recorded"
@@ -44,7 +45,7 @@ func newTrainData() *cobra.Command {
 				if len(p.Bots) == 0 {
 					return p.Random(), nil
 				}
-				return recorded.Games(ctx, &p, resolver(cmd, sandbox.None))
+				return recorded.Games(ctx, &p, cli.Resolver(cmd, sandbox.None))
 			}
 			return f.run(cmd, training{
 				config: p.Config(), unit: "games",
@@ -70,7 +71,7 @@ func newTrainData() *cobra.Command {
 		},
 	}
 	f.add(cmd, nil)
-	countFlag(cmd, &each, "each", 8000, "games of each combination of the optional rules")
+	cli.CountFlag(cmd, &each, "each", 8000, "games of each combination of the optional rules")
 	cmd.Flags().StringArrayVar(&bots, "bot", nil, "a `BOT` that plays, for all seats or, given often, for each (default: random moves)")
 	return cmd
 }

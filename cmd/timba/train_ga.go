@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
@@ -66,20 +67,20 @@ func newTrainGA() *cobra.Command {
 	flags.StringVar(&c.Policy, "policy", c.Policy, "how likely crossover and mutation are: one of "+strings.Join(ga.PolicyNames, ", "))
 	flags.StringVar(&crossovers, "crossovers", strings.Join(c.Crossovers, ","), "the crossovers, a `LIST` joined by commas")
 	flags.StringVar(&mutations, "mutations", strings.Join(c.Mutations, ","), "the mutations, a `LIST` joined by commas of "+strings.Join(ga.MutationNames(), ", "))
-	decimalFlag(cmd, &c.Crossover, "crossover", 0, 0, 1, "how likely crossover is with --policy custom")
-	decimalFlag(cmd, &c.Mutation, "mutation", 0, 0, 1, "how likely mutation is with --policy custom")
+	cli.NumberFlag(cmd, &c.Crossover, "crossover", 0, 0, 1, "how likely crossover is with --policy custom")
+	cli.NumberFlag(cmd, &c.Mutation, "mutation", 0, 0, 1, "how likely mutation is with --policy custom")
 	flags.StringVar(&c.Keys, "keys", agents.Keys, "of variant rl: what a state is, as of timba train rl: one of "+strings.Join(policy.KeyNames(), ", "))
 	flags.StringVar(&c.Untried, "untried", agents.Untried, "of variant rl: "+untriedHelp)
-	decimalFlag(cmd, &c.Epsilon, "epsilon", agents.Epsilon, 0, 1, "of variant rl: how often an action is random")
-	numberFlag(cmd, &c.Memory, "memory", agents.Memory, rl.MinMiB, rl.MaxMiB, "of variant rl: MiB that all tables together may take")
-	numberFlag(cmd, &c.Population, "population", c.Population, 2, ga.MaxPopulation, fmt.Sprintf("nets of a generation; %d agents by default", agents.Population))
-	numberFlag(cmd, &c.Best, "best", c.Best, 2, ga.MaxPopulation, fmt.Sprintf("nets that have children; %d agents by default", agents.Best))
-	numberFlag(cmd, &c.Games, "games", c.Games, 1, ga.MaxGames, "games of a pairing")
-	numberFlag(cmd, &c.Generations, "generations", c.Generations, 1, ga.MaxGenerations, "how many generations to breed")
-	numberFlag(cmd, &c.Positions, "positions", 0, 0, ga.MaxPositions, "judge nets by their moves in so many positions, not by games")
+	cli.NumberFlag(cmd, &c.Epsilon, "epsilon", agents.Epsilon, 0, 1, "of variant rl: how often an action is random")
+	cli.NumberFlag(cmd, &c.Memory, "memory", agents.Memory, rl.MinMiB, rl.MaxMiB, "of variant rl: MiB that all tables together may take")
+	cli.NumberFlag(cmd, &c.Population, "population", c.Population, 2, ga.MaxPopulation, fmt.Sprintf("nets of a generation; %d agents by default", agents.Population))
+	cli.NumberFlag(cmd, &c.Best, "best", c.Best, 2, ga.MaxPopulation, fmt.Sprintf("nets that have children; %d agents by default", agents.Best))
+	cli.NumberFlag(cmd, &c.Games, "games", c.Games, 1, ga.MaxGames, "games of a pairing")
+	cli.NumberFlag(cmd, &c.Generations, "generations", c.Generations, 1, ga.MaxGenerations, "how many generations to breed")
+	cli.NumberFlag(cmd, &c.Positions, "positions", 0, 0, ga.MaxPositions, "judge nets by their moves in so many positions, not by games")
 	flags.StringVar(&c.Value, "value", c.Value, "what a move in a position is worth: "+ga.ValueGame+" plays to the end of the game, "+ga.ValueTrick+" to that of the trick and adds the study's heuristic value")
-	numberFlag(cmd, &c.Playouts, "playouts", c.Playouts, 1, ga.MaxPlayouts, "random games by which each move of a position is valued")
-	numberFlag(cmd, &c.Final, "final", c.Final, 0, ga.MaxGames, "games by which the model is chosen from the last best individuals")
+	cli.NumberFlag(cmd, &c.Playouts, "playouts", c.Playouts, 1, ga.MaxPlayouts, "random games by which each move of a position is valued")
+	cli.NumberFlag(cmd, &c.Final, "final", c.Final, 0, ga.MaxGames, "games by which the model is chosen from the last best individuals")
 	return cmd
 }
 

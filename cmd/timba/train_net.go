@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/rollout"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
@@ -59,13 +60,13 @@ func newTrainNet() *cobra.Command {
 	flags.StringVar(&layers, "layers", net.SizesText(c.Hidden), "the units of the hidden `LAYERS`")
 	flags.StringVar(&from, "from", "", "begin with the weights of the model of this `FILE`, instead of random ones")
 	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations by chance, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
-	numberFlag(cmd, &c.Generations, "generations", c.Generations, 1, rollout.MaxGenerations, "how often the net plays and learns from its games")
-	numberFlag(cmd, &c.Games, "games", c.Games, 1, rollout.MaxGames, "games of a generation")
-	numberFlag(cmd, &c.Every, "every", c.Every, 1, rollout.MaxEvery, "one decision in so many is learned from")
-	decimalFlag(cmd, &c.Epsilon, "epsilon", c.Epsilon, 0, 1, "how often a move of the games is random")
-	decimalFlag(cmd, &c.Margin, "margin", c.Margin, 0, rollout.MaxMargin, "what all points of the cards are worth besides winning, which is worth 1")
-	numberFlag(cmd, &c.Passes, "passes", c.Passes, 1, rollout.MaxPasses, "how often a position is learned from")
-	numberFlag(cmd, &c.Batch, "batch", c.Batch, 1, rollout.MaxBatch, "positions of a batch")
+	cli.NumberFlag(cmd, &c.Generations, "generations", c.Generations, 1, rollout.MaxGenerations, "how often the net plays and learns from its games")
+	cli.NumberFlag(cmd, &c.Games, "games", c.Games, 1, rollout.MaxGames, "games of a generation")
+	cli.NumberFlag(cmd, &c.Every, "every", c.Every, 1, rollout.MaxEvery, "one decision in so many is learned from")
+	cli.NumberFlag(cmd, &c.Epsilon, "epsilon", c.Epsilon, 0, 1, "how often a move of the games is random")
+	cli.NumberFlag(cmd, &c.Margin, "margin", c.Margin, 0, rollout.MaxMargin, "what all points of the cards are worth besides winning, which is worth 1")
+	cli.NumberFlag(cmd, &c.Passes, "passes", c.Passes, 1, rollout.MaxPasses, "how often a position is learned from")
+	cli.NumberFlag(cmd, &c.Batch, "batch", c.Batch, 1, rollout.MaxBatch, "positions of a batch")
 	flags.Float64Var(&c.Rate, "rate", c.Rate, "the rate of learning at first, above 0, at most 1; it falls to a twentieth")
 	return cmd
 }

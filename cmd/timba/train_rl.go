@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
@@ -42,15 +43,15 @@ func newTrainRL() *cobra.Command {
 	flags.StringVar(&c.Untried, "untried", c.Untried, untriedHelp)
 	flags.StringVar(&c.Rules, "rules", c.Rules, "the optional rules: all combinations in turn, none, or one as `DIGITS` 0 or 1 for exchange, last10, blackhand and, with two players, hunt3")
 	flags.BoolVar(&c.FirstVisit, "first-visit", false, "learn only from the first of equal decisions in a game")
-	numberFlag(cmd, &c.Episodes, "episodes", c.Episodes, 1, rl.MaxEpisodes, "games to play")
-	numberFlag(cmd, &c.Agents, "agents", c.Agents, 1, rl.MaxAgents, "agents that learn: 1 plays against itself, the seats go round among several")
-	numberFlag(cmd, &c.Memory, "memory", c.Memory, rl.MinMiB, rl.MaxMiB, "MiB that the tables may take")
-	numberFlag(cmd, &c.Batch, "batch", c.Batch, 1, rl.MaxBatch, "episodes between two updates of the tables")
-	numberFlag(cmd, &c.Visits, "visits", c.Visits, 1, rl.MaxVisits, "the model has the states that were visited at least so often")
-	decimalFlag(cmd, &c.Epsilon, "epsilon", c.Epsilon, 0, 1, "how often an action is random, at first")
-	decimalFlag(cmd, &c.Fall, "fall", c.Fall, 0, 1, "how much epsilon falls with each episode")
-	decimalFlag(cmd, &c.Gamma, "gamma", c.Gamma, 0, 1, "what a reward is worth a turn earlier")
-	decimalFlag(cmd, &c.Step, "step", c.Step, 0, 1, "the least weight of a new return in a mean; 0 weighs all returns alike")
+	cli.NumberFlag(cmd, &c.Episodes, "episodes", c.Episodes, 1, rl.MaxEpisodes, "games to play")
+	cli.NumberFlag(cmd, &c.Agents, "agents", c.Agents, 1, rl.MaxAgents, "agents that learn: 1 plays against itself, the seats go round among several")
+	cli.NumberFlag(cmd, &c.Memory, "memory", c.Memory, rl.MinMiB, rl.MaxMiB, "MiB that the tables may take")
+	cli.NumberFlag(cmd, &c.Batch, "batch", c.Batch, 1, rl.MaxBatch, "episodes between two updates of the tables")
+	cli.NumberFlag(cmd, &c.Visits, "visits", c.Visits, 1, rl.MaxVisits, "the model has the states that were visited at least so often")
+	cli.NumberFlag(cmd, &c.Epsilon, "epsilon", c.Epsilon, 0, 1, "how often an action is random, at first")
+	cli.NumberFlag(cmd, &c.Fall, "fall", c.Fall, 0, 1, "how much epsilon falls with each episode")
+	cli.NumberFlag(cmd, &c.Gamma, "gamma", c.Gamma, 0, 1, "what a reward is worth a turn earlier")
+	cli.NumberFlag(cmd, &c.Step, "step", c.Step, 0, 1, "the least weight of a new return in a mean; 0 weighs all returns alike")
 	return cmd
 }
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
@@ -40,7 +40,7 @@ func (f *trainFlags) add(cmd *cobra.Command, defects []learnrun.Defect) {
 	flags.StringVar(&f.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
 	flags.BoolVar(&f.dry, "dry-run", false, "print what it would cost, and stop")
-	numberFlag(cmd, &f.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
+	cli.NumberFlag(cmd, &f.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
 	if len(defects) > 0 {
 		var names []string
 		for _, d := range defects {
@@ -94,15 +94,15 @@ func (f *trainFlags) run(cmd *cobra.Command, t training) error {
 	if f.out == "" {
 		f.out = cmd.Name() + "-" + f.mode
 	}
-	done, clear := trainProgress(cmd, t.unit)
+	progress := cli.NewProgress(cmd.ErrOrStderr(), t.unit)
 	began := time.Now()
 	err := learnrun.Do(cmd.Context(), f.out, t.config, f.resume, func(folder *learnrun.Folder) error {
-		return t.train(cmd.Context(), folder, done)
+		return t.train(cmd.Context(), folder, progress.Set)
 	})
-	clear()
+	progress.Clear()
 	if err != nil && errors.Is(err, cmd.Context().Err()) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "interrupted; this goes on: %s\n", f.again(cmd))
-		return errNoVerdict
+		return cli.ErrNoVerdict
 	}
 	if err != nil {
 		return err
@@ -122,19 +122,4 @@ func (f *trainFlags) again(cmd *cobra.Command) string {
 		}
 	})
 	return strings.Join(append(words, "--out="+text.Quote(f.out)), " ")
-}
-
-// trainProgress returns a function that shows how much is done: a bar on a terminal, elsewhere a
-// line now and then; and one that removes the bar.
-func trainProgress(cmd *cobra.Command, unit string) (done func(done, all int), clear func()) {
-	w := cmd.ErrOrStderr()
-	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		bar := newProgress(w, unit)
-		return func(done, all int) {
-			bar.ChangeMax(all)
-			bar.Set(done)
-		}, func() { bar.Clear() }
-	}
-	lines := learnrun.NewProgress(w, unit, 10*time.Second)
-	return func(done, all int) { lines.Done(time.Now(), done, all) }, func() {}
 }

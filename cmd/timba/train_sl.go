@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
 	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
@@ -59,12 +60,12 @@ func newTrainSL() *cobra.Command {
 	f.add(cmd, sl.Defects)
 	flags := cmd.Flags()
 	flags.StringVar(&data, "data", "", "the data set: its `FILE`, or the directory of its run")
-	countFlag(cmd, &c.Games, "games", 0, "how many of its games to use (default: all)")
+	cli.CountFlag(cmd, &c.Games, "games", 0, "how many of its games to use (default: all)")
 	flags.StringVar(&c.Variant, "variant", sl.PH, "what the net learns: "+strings.Join(sl.Variants, ", "))
 	flags.StringVar(&c.Encoding, "encoding", features.Scaled, "the inputs: "+features.Scaled+" or "+features.Unscaled)
 	flags.StringVar(&layers, "layers", "50-25", "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs")
-	numberFlag(cmd, &c.Batch, "batch", 32, 1, sl.MaxBatch, "rows of a batch")
-	numberFlag(cmd, &c.Epochs, "epochs", 10, 1, sl.MaxEpochs, "how often each row is learned from")
+	cli.NumberFlag(cmd, &c.Batch, "batch", 32, 1, sl.MaxBatch, "rows of a batch")
+	cli.NumberFlag(cmd, &c.Epochs, "epochs", 10, 1, sl.MaxEpochs, "how often each row is learned from")
 	flags.Float64Var(&c.Rate, "rate", fit.DefaultAdam.Rate, "the rate of learning, above 0, at most 1")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -145,7 +146,7 @@ func world(t *testing.T, dir string) {
 	t.Chdir(dir)
 	for _, line := range []string{"init bash mybot", "match teeko @first @random --deals 1 --seed 1 --out replays"} {
 		var out bytes.Buffer
-		if status := run(strings.Fields(line), strings.NewReader(""), &out, &out); status != exitGood {
+		if status := cli.Run(newRoot(), strings.Fields(line), strings.NewReader(""), &out, &out); status != cli.ExitGood {
 			t.Fatalf("timba %s: status %d\n%s", line, status, out.String())
 		}
 	}
@@ -170,9 +171,9 @@ func checkTables(t *testing.T, commands []*cobra.Command) {
 	for _, c := range commands {
 		paths[c.CommandPath()] = true
 		for _, a := range arguments(c.Use) {
-			words[a.name] = true
-			if goodValues[a.name] == "" {
-				t.Errorf("%s: the table goodValues has no value for %s", c.CommandPath(), a.name)
+			words[a] = true
+			if goodValues[a] == "" {
+				t.Errorf("%s: the table goodValues has no value for %s", c.CommandPath(), a)
 			}
 		}
 	}
@@ -213,7 +214,7 @@ func (w *walk) command(c *cobra.Command) {
 	var good []string
 	words := arguments(c.Use)
 	for _, a := range words {
-		good = append(good, goodValues[a.name])
+		good = append(good, goodValues[a])
 	}
 	var flags []string
 	for _, f := range needed[c.CommandPath()] {
@@ -237,7 +238,7 @@ func (w *walk) command(c *cobra.Command) {
 	}
 	w.run(slices.Concat(path, good), false)
 	for i, a := range words {
-		for _, bad := range w.bad("argument "+a.name, badValues, len(badValues), 2) {
+		for _, bad := range w.bad("argument "+a, badValues, len(badValues), 2) {
 			args := slices.Clone(good)
 			args[i] = bad
 			w.run(line(args, nil), start)
@@ -315,7 +316,7 @@ func (w *walk) run(args []string, start bool) {
 			}
 			close(ended)
 		}()
-		status = runUntil(ctx, args, strings.NewReader(""), stdout, stderr)
+		status = cli.RunUntil(ctx, newRoot(), args, strings.NewReader(""), stdout, stderr)
 	}()
 	kit.Wait(w.t, commandText(args)+" ends with its context", ended)
 	w.judge(args, status, stdout.String(), stderr.String())
@@ -339,9 +340,9 @@ func (w *walk) judge(args []string, status int, stdout, stderr string) {
 	text := strings.NewReplacer(w.dir, "$HOME", filepath.Dir(w.data), "$DATA").Replace(stderr)
 	w.seen[text] = true
 	switch {
-	case status < exitGood || status > exitNoVerdict:
+	case status < cli.ExitGood || status > cli.ExitNoVerdict:
 		w.t.Errorf("%s: status %d\n%s", commandText(args), status, text)
-	case status == exitError && !strings.Contains(text, "timba: "):
+	case status == cli.ExitError && !strings.Contains(text, "timba: "):
 		w.t.Errorf("%s: status %d without a message:\n%s", commandText(args), status, text)
 	case len(text) > 4000 || !utf8.ValidString(text):
 		w.t.Errorf("%s: a message of %d bytes, UTF-8: %t", commandText(args), len(text), utf8.ValidString(text))
@@ -357,4 +358,22 @@ func (w *walk) judge(args []string, status int, stdout, stderr string) {
 	if found := forbidden["Go's text of a value"].FindString(stdout); found != "" {
 		w.t.Errorf("%s: the output has %q", commandText(args), found)
 	}
+}
+
+// arguments returns the arguments in the usage line of a command.
+func arguments(use string) (names []string) {
+	words := strings.Fields(use)
+	for i := 1; i < len(words); i++ {
+		switch word := words[i]; {
+		case word == "--":
+		case strings.HasPrefix(word, "--"):
+			i++ // the value of a flag
+		default:
+			if inner, ok := strings.CutPrefix(word, "["); ok {
+				word = strings.TrimSuffix(inner, "]")
+			}
+			names = append(names, strings.TrimSuffix(word, "..."))
+		}
+	}
+	return names
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/fleet"
 	"github.com/timba-arena/timba/referee"
@@ -56,7 +57,7 @@ func newWorker() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.nats, "nats", "", "the `URL` of the server's NATS, such as nats://arena.example.org:4222")
 	flags.StringVar(&f.creds, "creds", "", "the `FILE` with the credentials")
-	countFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
+	cli.CountFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
 	flags.StringVar(&f.memory, "memory", "", "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
 	flags.StringVar(&f.cache, "cache", "", fmt.Sprintf("how much of the disk bots may take, as `SIZE` (default: %s)", sandbox.SizeText(fleet.DefaultCache)))
@@ -123,7 +124,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}
-	o.Version, o.House, o.Dir = version(), house.Registry{}, f.data
+	o.Version, o.House, o.Dir = cli.Version(), house.Registry{}, f.data
 	if err := cores.Check(referee.Cores()); err != nil {
 		o.Log.Warn("late bots get no credit", "err", err)
 	}

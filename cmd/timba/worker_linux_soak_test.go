@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/fleet/fleettest"
@@ -105,7 +106,7 @@ func TestWorker(t *testing.T) {
 	}
 	w.Wait()
 	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 	if text := a.timba(t, "", "admin", "workers", "--data", a.dir); !strings.Contains(text, "no server runs with this data directory") {
 		t.Errorf("without a server timba admin workers says %q", text)
 	}
@@ -138,6 +139,6 @@ func TestServeNats(t *testing.T) {
 		t.Errorf("the worker ends with %v", err)
 	}
 	kit.Must(t, s.Process.Signal(syscall.SIGTERM))
-	s.exits(t, exitGood)
+	s.exits(t, cli.ExitGood)
 	a.sound(t)
 }

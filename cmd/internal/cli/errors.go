@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// message returns an error as people read it: without the names of system calls, escaped where
+// Message returns an error as people read it: without the names of system calls, escaped where
 // it would control the terminal, and without the bulk of very long words.
-func message(err error) string {
+func Message(err error) string {
 	text := err.Error()
 	eachError(err, func(err error) {
 		if path, why := pathError(err); why != "" {

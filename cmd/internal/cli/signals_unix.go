@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package cli
 
 import (
 	"os"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// endings returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
+// Endings returns the signals that end a command gracefully: SIGHUP only if it is not ignored,
 // as under nohup.
-func endings() []os.Signal {
+func Endings() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)

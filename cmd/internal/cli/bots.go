@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// NewBot returns the command that runs a house bot. A match starts house bots as the command bot of the
+// program that it runs in.
+func NewBot() *cobra.Command {
+	var help strings.Builder
+	for _, b := range house.List() {
+		fmt.Fprintf(&help, "  %-15s %s\n", b.Name, b.Help)
+	}
+	return &cobra.Command{
+		Use:     "bot NAME[:KEY=VALUE,...]",
+		Short:   "Run a house bot on stdin and stdout",
+		Long:    "Speaks the protocol on stdin and stdout as one of the house bots. In a match, write @NAME.\n\nHouse bots:\n" + help.String(),
+		Example: "  timba bot greedy",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return UntilInterrupt(cmd, func() error {
+				return house.Run(strings.TrimPrefix(args[0], "@"), cmd.InOrStdin(), cmd.OutOrStdout())
+			})
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return houseBots(""), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// houseBots returns the names of the house bots as completions.
+func houseBots(prefix string) (names []string) {
+	for _, b := range house.List() {
+		names = append(names, prefix+b.Name+"\t"+b.Help)
+	}
+	return names
+}
+
+// Resolver returns a resolver of BOT arguments that runs builds at a sandbox level.
+func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
+	return program.Resolver{Builtins: house.Registry{}, Log: cmd.ErrOrStderr(), Level: level}
+}
+
+// CompleteGame completes a game as the first argument.
+func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var names []string
+	for _, g := range games.All() {
+		names = append(names, g.Name())
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// CompleteBots completes a game as the first argument, then house bots and files.
+func CompleteBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return CompleteGame(cmd, args, word)
+	}
+	return houseBots("@"), cobra.ShellCompDirectiveDefault
+}

@@ -1,0 +1,138 @@
+// Package cli has what the programs timba and timba-lab share: how they start and end, their flags and
+// errors, and how they print results.
+//
+// A program calls Main with a function that returns its Root. Most commands are made by Result.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/sandbox/systemd"
+)
+
+// The exit statuses of every command; SPEC.md, "Exit status".
+const (
+	ExitGood      = 0
+	ExitFault     = 1 // a bot's fault, a check that failed, a lost test
+	ExitError     = 2 // wrong usage, or an error of timba
+	ExitNoVerdict = 3 // interrupted, or a test that ended without a verdict
+)
+
+// These end a command with their exit status and without a message.
+var (
+	ErrFault     = errors.New("a bot's fault")
+	ErrNoVerdict = errors.New("no verdict")
+	ErrTold      = errors.New("an error that stderr has already")
+)
+
+// Main is the main function of a program.
+func Main(newRoot func() *cobra.Command) {
+	sandbox.MaybeInit(systemd.Delegate)
+	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// Run runs a command line until it ends or a signal comes, and returns its exit status.
+func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), Endings()...)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	return RunUntil(ctx, root, args, stdin, stdout, stderr)
+}
+
+// RunUntil runs a command line until it ends or the context does, and returns its exit status.
+func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	switch err := root.ExecuteContext(ctx); {
+	case err == nil:
+		return ExitGood
+	case errors.Is(err, ErrFault):
+		return ExitFault
+	case errors.Is(err, ErrNoVerdict), ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return ExitNoVerdict
+	case errors.Is(err, ErrTold):
+		return ExitError
+	default:
+		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), Message(err))
+		return ExitError
+	}
+}
+
+// Root completes a program's command, which runs one of its subcommands.
+func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	Group(cmd, subcommands...)
+	cmd.Version = Version()
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.InitDefaultHelpCmd()
+	cmd.InitDefaultCompletionCmd()
+	cmd.SetFlagErrorFunc(flagError)
+	checkUsage(cmd)
+	return cmd
+}
+
+// Group completes a command that only has subcommands: it prints its help.
+func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
+	cmd.Args = UnknownCommand
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// UnknownCommand is the Args of a command with subcommands and no arguments. Its error suggests
+// similar subcommands.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	path := cmd.CommandPath()
+	cmd.SuggestionsMinimumDistance = 2
+	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+		return fmt.Errorf("command %q does not exist: try %s %s", path+" "+args[0], path, strings.Join(similar, ", "))
+	}
+	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
+}
+
+// Version returns the version of the module and of Go, from the build information.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" || v == "(devel)" {
+		v = "devel"
+	}
+	return v + " " + info.GoVersion
+}
+
+// Self returns the command that started this program, for suggested commands.
+func Self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		name, _, _ := strings.Cut(filepath.Base(os.Args[0]), ".") // without .exe or .test
+		return "go run ./cmd/" + name
+	}
+	return text.Quote(os.Args[0])
+}
+
+// CommandLine returns the shell command that runs this program with some arguments.
+func CommandLine(words ...string) string {
+	line := []string{Self()}
+	for _, word := range words {
+		line = append(line, text.Quote(word))
+	}
+	return strings.Join(line, " ")
+}

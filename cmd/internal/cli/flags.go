@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// checkUsage makes a command and those below it say in timba's words what is wrong with their flags and
+// arguments. Cobra looks for it, but for empty ones: to leave them out would mean something else. A
+// command whose Args say nothing takes no argument.
+func checkUsage(cmd *cobra.Command) {
+	arguments := cmd.Args
+	switch {
+	case cmd.Name() == "help": // cobra's, which takes the words of a command
+		arguments = cobra.ArbitraryArgs
+	case arguments == nil:
+		arguments = cobra.NoArgs
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := empty(cmd, args); err != nil {
+			return err
+		}
+		for _, check := range []func() error{func() error { return arguments(cmd, args) }, cmd.ValidateRequiredFlags, cmd.ValidateFlagGroups} {
+			if err := check(); err != nil {
+				return usageError(cmd, err)
+			}
+		}
+		return nil
+	}
+	for _, c := range cmd.Commands() {
+		checkUsage(c)
+	}
+}
+
+// cobraMessages are cobra's messages on usage, and timba's words for them.
+var cobraMessages = []struct {
+	cobra *regexp.Regexp
+	words string
+}{
+	{regexp.MustCompile(`^unknown command (".*") for ".*"$`), "argument $1 is one too many"},
+	{regexp.MustCompile(`^(accepts|requires)(.*) 1 arg\(s\)(.*)$`), "$1$2 1 argument$3"},
+	{regexp.MustCompile(`^(accepts|requires)(.*) arg\(s\)(.*)$`), "$1$2 arguments$3"},
+	{regexp.MustCompile(`^required flag\(s\) "([^"]*)".* not set$`), "--$1 is missing"},
+	{regexp.MustCompile(`^if any flags .* none of the others can be; \[(\S+) ([^] ]+).*$`), "--$1 and --$2 exclude each other: leave one out"},
+	{regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[([^] ]+).*$`), "--$2 is missing: the flags $1 go together"},
+}
+
+// usageError returns an error of cobra in timba's words, and others as they are.
+func usageError(cmd *cobra.Command, err error) error {
+	for _, m := range cobraMessages {
+		if m.cobra.MatchString(err.Error()) {
+			return fmt.Errorf("%s: %s: %s", commandName(cmd), m.cobra.ReplaceAllString(err.Error(), m.words), tryUsage(cmd))
+		}
+	}
+	return err
+}
+
+// empty returns an error about an argument or a flag that is given and has no text.
+func empty(cmd *cobra.Command, args []string) (err error) {
+	if i := slices.Index(args, ""); i >= 0 {
+		return fmt.Errorf("%s: argument %d is empty: %s", commandName(cmd), i+1, tryUsage(cmd))
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value := f.Value.String()
+		if err == nil && (value == "" || value == "[]" && f.Value.Type() != "string") {
+			err = fmt.Errorf("--%s is empty: give a value or leave it out; see %s --help", f.Name, cmd.CommandPath())
+		}
+	})
+	return err
+}
+
+// commandName returns the words of a command after the program's name.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+}
+
+func tryUsage(cmd *cobra.Command) string {
+	return fmt.Sprintf("try %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
+}
+
+// flagError returns an error of pflag in timba's words.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		missing *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+		syntax  *pflag.InvalidSyntaxError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		name := "--" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			name = "-" + unknown.GetSpecifiedShortnames()
+		}
+		return fmt.Errorf("flag %s does not exist: %s", name, tryUsage(cmd))
+	case errors.As(err, &missing):
+		return fmt.Errorf("--%s has no value: %s; see %s --help", missing.GetFlag().Name, tryValue(missing.GetFlag()), cmd.CommandPath())
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s cannot be %q: %s", invalid.GetFlag().Name, invalid.GetValue(), tryValue(invalid.GetFlag()))
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%q cannot be read as a flag: %s", syntax.GetSpecifiedFlag(), tryUsage(cmd))
+	}
+	return err
+}
+
+// tryValue says what a flag takes.
+func tryValue(f *pflag.Flag) string {
+	if n, ok := f.Value.(interface{ allowed() string }); ok {
+		return "try " + n.allowed()
+	}
+	switch f.Value.Type() {
+	case "bool":
+		return "try true or false"
+	case "int", "int64":
+		return "try a whole number"
+	case "uint", "uint64":
+		return "try a whole number from 0"
+	case "duration":
+		return "try a time such as 10s or 5m"
+	case "stringSlice":
+		return "try words with commas between them"
+	}
+	name, usage := pflag.UnquoteUsage(f)
+	if name == "string" {
+		name = "TEXT"
+	}
+	return fmt.Sprintf("try --%s %s, %s", f.Name, name, usage)
+}
+
+// number is the value of a flag: a number in a range.
+type number[T int | int64 | float64] struct {
+	to          *T
+	least, most T
+}
+
+// NumberFlag adds a flag with a number from least to most. The default may be another.
+func NumberFlag[T int | int64 | float64](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
+	*to = value
+	cmd.Flags().Var(&number[T]{to, least, most}, name, usage)
+}
+
+// CountFlag adds a flag with a whole number of at least 1; 0 is the default where it was left out.
+func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, usage string) {
+	NumberFlag(cmd, to, name, value, 1, T(math.MaxInt), usage)
+}
+
+// MsFlag adds a flag with milliseconds, at most a day: the longest clock.
+func MsFlag(cmd *cobra.Command, to *int, name string, value, least int, usage string) {
+	NumberFlag(cmd, to, name, value, least, int((24 * time.Hour).Milliseconds()), usage)
+}
+
+func (n *number[T]) String() string {
+	if n.to == nil {
+		return "0"
+	}
+	return fmt.Sprint(*n.to)
+}
+
+func (n *number[T]) Set(s string) error {
+	var v T
+	var err error
+	switch to := any(&v).(type) {
+	case *float64:
+		*to, err = strconv.ParseFloat(s, 64)
+	case *int64:
+		*to, err = strconv.ParseInt(s, 10, 64)
+	case *int:
+		*to, err = strconv.Atoi(s)
+	}
+	if err != nil || !(v >= n.least && v <= n.most) { // NaN is not
+		return errors.New(n.allowed())
+	}
+	*n.to = v
+	return nil
+}
+
+func (n *number[T]) Type() string {
+	if _, ok := any(n.to).(*float64); ok {
+		return "float"
+	}
+	return "int"
+}
+
+func (n *number[T]) allowed() string {
+	if n.most == T(math.MaxInt) {
+		return fmt.Sprintf("%v or more", n.least)
+	}
+	return fmt.Sprintf("%v to %v", n.least, n.most)
+}

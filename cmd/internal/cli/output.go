@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/timba-arena/timba/referee/text"
+)
+
+// Result makes a command that prints what get returns: as JSON with --json, else as text by show. It
+// also prints what get returns beside ErrFault or ErrNoVerdict.
+func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []string) (T, error), show func(w io.Writer, result T)) *cobra.Command {
+	var asJSON bool
+	JSONFlag(cmd, &asJSON)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		result, err := get(cmd, args)
+		if err != nil && !errors.Is(err, ErrFault) && !errors.Is(err, ErrNoVerdict) {
+			return err
+		}
+		if asJSON {
+			return errors.Join(WriteJSON(cmd.OutOrStdout(), result), err)
+		}
+		w := bufio.NewWriter(cmd.OutOrStdout())
+		show(w, result)
+		return errors.Join(w.Flush(), err)
+	}
+	return cmd
+}
+
+// JSONFlag adds --json to a command.
+func JSONFlag(cmd *cobra.Command, to *bool) {
+	cmd.Flags().BoolVar(to, "json", false, "write the result as JSON")
+}
+
+// WriteJSON writes a value as a document of --json.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// Rows writes a table: a head of words with | between them, and the cells of each item. An item whose
+// cells are nil has no row.
+func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
+	t := text.Table(w)
+	t.AppendHeader(row(strings.Split(head, "|")))
+	for _, item := range items {
+		if c := cells(item); c != nil {
+			t.AppendRow(table.Row(c))
+		}
+	}
+	t.Render()
+}
+
+func row(words []string) (r table.Row) {
+	for _, word := range words {
+		r = append(r, word)
+	}
+	return r
+}
+
+// OrDash returns the text, or a dash if it is empty.
+func OrDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// WriteFile writes a file, or standard output for "" and "-". A file is written completely or not at all.
+func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
+	if path == "" || path == "-" {
+		return buffered(cmd.OutOrStdout(), write)
+	}
+	f, err := TempBeside(path)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // unless it has been renamed
+	if err := buffered(f, write); err != nil {
+		f.Close()
+		return err
+	}
+	if err := errors.Join(f.Chmod(0o644), f.Close()); err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return cannotWrite(path, err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", visible(path))
+	return nil
+}
+
+func buffered(to io.Writer, write func(io.Writer) error) error {
+	w := bufio.NewWriter(to)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// TempBeside makes a temporary file beside a file that will be written.
+func TempBeside(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("out: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".timba-*")
+	if err != nil {
+		return nil, cannotWrite(path, err)
+	}
+	return f, nil
+}
+
+// cannotWrite returns an error about a file, without the name of its temporary file.
+func cannotWrite(path string, err error) error {
+	var file *fs.PathError
+	var two *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		err = file.Err
+	case errors.As(err, &two):
+		err = two.Err
+	}
+	return fmt.Errorf("out: %w", &fs.PathError{Op: "write", Path: path, Err: err})
+}
+
+// UntilInterrupt calls do, which does not look at the command's context, and returns its error, or
+// that of the context if that ends first; do then goes on beside the rest of the program. The
+// terminal at stdin is as before when it returns.
+func UntilInterrupt(cmd *cobra.Command, do func() error) error {
+	ctx := cmd.Context()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if tty, ok := cmd.InOrStdin().(*os.File); ok {
+		if before, err := term.GetState(int(tty.Fd())); err == nil {
+			defer term.Restore(int(tty.Fd()), before)
+		}
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- do() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ReadInput returns the first bytes of a file, or of stdin for "-", unless the command is
+// interrupted.
+func ReadInput(cmd *cobra.Command, path string, most int64) (data []byte, err error) {
+	in := cmd.InOrStdin()
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	got := make(chan []byte, 1)
+	if err := UntilInterrupt(cmd, func() error {
+		data, err := io.ReadAll(io.LimitReader(in, most))
+		got <- data
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return <-got, nil
+}
