@@ -12,19 +12,20 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/lms"
 	"github.com/timba-arena/timba/sample-bots/learn/recorded"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/rollout"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
-	"github.com/timba-arena/timba/sample-bots/teekolms"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 // golden has a tiny training of every method. Each trains in the directory of a run.
@@ -35,15 +36,15 @@ var golden = []struct {
 }{
 	{"sl ph", goldenSL("brisca2", nil), trainGoldenSL},
 	{"sl ph as published", goldenSL("tute3", []string{sl.Truncated, sl.TextLabels, sl.NoSongs}), trainGoldenSL},
-	{"rl ms", goldenRL("brisca2", rl.Ignored, rl.Keys{Variant: rl.ManyStates}), trainGoldenRL},
-	{"rl os as published", goldenRL("tute2", rl.Ignored, rl.Keys{Variant: rl.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
-	{"rl kinds", goldenRL("follow4", rl.Ignored, rl.Keys{Variant: rl.Abstract, Abstraction: rl.Kinds}), trainGoldenRL},
-	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, rl.Keys{Variant: rl.ManyStates}), trainGoldenRL},
-	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, rl.Keys{Variant: rl.Abstract, Abstraction: rl.Kinds}), trainGoldenRL},
+	{"rl ms", goldenRL("brisca2", rl.Ignored, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
+	{"rl os as published", goldenRL("tute2", rl.Ignored, policy.Keys{Variant: policy.OneState}, rl.Late, rl.Carry, rl.Last, rl.Index), trainGoldenRL},
+	{"rl kinds", goldenRL("follow4", rl.Ignored, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
+	{"rl ms, untried zero", goldenRL("brisca2", rl.Zero, policy.Keys{Variant: policy.ManyStates}), trainGoldenRL},
+	{"rl kinds, untried zero", goldenRL("follow4", rl.Zero, policy.Keys{Variant: policy.Abstract, Abstraction: policy.Kinds}), trainGoldenRL},
 	{"ga xn", goldenGA(ga.Default("brisca3")), trainGoldenGA},
 	{"ga rl", goldenGA(ga.DefaultAgents("tute2")), trainGoldenGA},
 	{"net", rollout.Config{
-		Train: "net", Mode: "tute-teams", Rules: learn.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
+		Train: "net", Mode: "tute-teams", Rules: cards.AllRules, Hidden: []int{8}, Generations: 2, Games: 20, Every: 4,
 		Epsilon: 0.1, Margin: 10, Passes: 2, Batch: 16, Rate: 0.01, Seed: 1,
 	}, func(ctx context.Context, c any, f *run.Folder) error {
 		_, err := rollout.Train(ctx, c.(rollout.Config), nil, f, 2, func(int, int) {})
@@ -54,13 +55,13 @@ var golden = []struct {
 func goldenSL(mode string, defects []string) sl.Config {
 	return sl.Config{
 		Train: "sl", Mode: mode, Variant: sl.PH, Encoding: features.Scaled, Hidden: []int{8}, Batch: 32, Epochs: 1,
-		Rate: net.DefaultAdam.Rate, Seed: 1, Defects: defects,
+		Rate: fit.DefaultAdam.Rate, Seed: 1, Defects: defects,
 	}
 }
 
 func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
 	c := config.(sl.Config)
-	mode, err := learn.ParseMode(c.Mode)
+	mode, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func trainGoldenSL(ctx context.Context, config any, f *run.Folder) error {
 	return err
 }
 
-func goldenRL(mode, untried string, k rl.Keys, defects ...string) rl.Config {
+func goldenRL(mode, untried string, k policy.Keys, defects ...string) rl.Config {
 	c := rl.Default(mode)
 	c.Untried, c.Keys, c.Episodes, c.Memory, c.Batch, c.Defects = untried, k, 600, 8, 200, defects
 	return c
@@ -109,7 +110,7 @@ func goldenGA(c ga.Config) ga.Config {
 }
 
 func trainGoldenGA(ctx context.Context, c any, f *run.Folder) error {
-	_, err := ga.Train(ctx, f, c.(ga.Config), ga.Options{Workers: 2, Rivals: house.Rivals})
+	_, err := ga.Train(ctx, f, c.(ga.Config), ga.Options{Workers: 2})
 	return err
 }
 
@@ -132,7 +133,7 @@ func TestGoldenModels(t *testing.T) {
 		metrics := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, run.MetricsFile)))
 		fmt.Fprintf(&text, "%s: model %x, metrics %x\n", g.name, sum.Sum(nil), sha256.Sum256(metrics))
 	}
-	report := kit.Get[teekolms.Report](t)(teekolms.Train(t.Context(), teekolms.Training{Start: teekolms.Initial, Games: 50, Mu: 0.01, Seed: 1}))
+	report := kit.Get[lms.Report](t)(lms.Train(t.Context(), lms.Training{Start: teekolms.Initial, Games: 50, Mu: 0.01, Seed: 1}))
 	fmt.Fprintf(&text, "teeko-lms: %x\n", sha256.Sum256([]byte(report.Weights.Text())))
 	kit.Golden(t, "models.golden", text.String())
 }
@@ -142,7 +143,7 @@ func TestGoldenModels(t *testing.T) {
 func TestGoldenMoves(t *testing.T) {
 	var text strings.Builder
 	for _, kind := range []string{model.SL, model.RL, model.GA, model.Net} {
-		for _, mode := range learn.Modes() {
+		for _, mode := range cards.Modes() {
 			p := &dataset.Plan{Mode: mode, Each: 1, Seed: 1, Bots: make([]string, mode.Players)}
 			for seat := range p.Bots {
 				p.Bots[seat] = "@" + kind

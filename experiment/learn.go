@@ -11,7 +11,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
@@ -194,7 +193,7 @@ func (p *plan) run(ctx context.Context, f *run.Folder, workers int, data *datase
 		_, err := rl.Train(ctx, c, f, workers, done)
 		return err
 	case ga.Config:
-		_, err := ga.Train(ctx, f, c, ga.Options{Workers: workers, Rivals: house.Rivals, Done: done})
+		_, err := ga.Train(ctx, f, c, ga.Options{Workers: workers, Done: done})
 		return err
 	}
 	panic("experiment: a training has no method") // plan makes no other

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // between joins the names of the two bots of a grid to that of their row.
@@ -125,7 +125,7 @@ func (e *Experiment) checkMatch(m *Match) error {
 		if model == nil {
 			return fmt.Errorf("match %q: bot %q is not among the bots", m.Name, name)
 		}
-		if mode, ok := learn.ModeOf(v); !ok || mode.String() != model.Mode {
+		if mode, ok := cards.ModeOf(v); !ok || mode.String() != model.Mode {
 			return fmt.Errorf("match %q: model %q is for %s, not for %s %s", m.Name, name, model.Mode, e.Game, v.Settings())
 		}
 	}

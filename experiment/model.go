@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // Model is an agent that learns before it plays, or a data set, which only takes time. What it does
@@ -21,7 +23,7 @@ import (
 type Model struct {
 	Name    string // in matches, or the row of the tables
 	Method  string // methodData, methodSL, methodRL or methodGA
-	Mode    string // of learn.Modes
+	Mode    string // of cards.Modes
 	Defects []string
 	Workers int // goroutines that learn; 0 for as many as games are played at the same time
 
@@ -63,7 +65,7 @@ const (
 )
 
 // defects returns those that a method can keep.
-func defects(method string) []learn.Defect {
+func defects(method string) []run.Defect {
 	switch method {
 	case methodSL:
 		return sl.Defects
@@ -78,7 +80,7 @@ func defects(method string) []learn.Defect {
 // plan is a training with all that decides its result.
 type plan struct {
 	method  string
-	mode    learn.Mode
+	mode    cards.Mode
 	config  any   // config.json of the run
 	data    *plan // the data set of sl
 	workers int
@@ -179,15 +181,15 @@ func (e *Experiment) ways() []way {
 
 // plan returns the training of a model in a way, with a scale of the study's size and a seed.
 func (e *Experiment) plan(m *Model, w way, scale float64, seed uint64) (*plan, error) {
-	mode, err := learn.ParseMode(m.Mode)
+	mode, err := cards.ParseMode(m.Mode)
 	if err != nil {
 		return nil, err
 	}
 	list := strings.Join(m.Defects, ",")
 	if w == asPublished {
-		list = learn.AllDefects
+		list = run.AllDefects
 	}
-	kept, err := learn.ParseDefects(list, defects(m.Method))
+	kept, err := run.ParseDefects(list, defects(m.Method))
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +243,7 @@ func (p *plan) supervised(m *Model, scale float64, seed uint64) error {
 	p.size, p.study, p.unit = p.data.size, p.data.study, p.data.unit
 	c := sl.Config{
 		Train: methodSL, Mode: p.mode.String(), Variant: set(m.Variant, sl.PH), Encoding: set(m.Encoding, features.Scaled),
-		Batch: studyBatch, Epochs: set(m.Epochs, studyEpochs), Rate: net.DefaultAdam.Rate, Seed: seed, Defects: p.defects,
+		Batch: studyBatch, Epochs: set(m.Epochs, studyEpochs), Rate: fit.DefaultAdam.Rate, Seed: seed, Defects: p.defects,
 		Data: dataset.Header{Mode: p.mode.String(), Games: p.size, Seed: seed}, Games: p.size,
 	}
 	var err error
@@ -254,7 +256,7 @@ func (p *plan) supervised(m *Model, scale float64, seed uint64) error {
 
 func (p *plan) monteCarlo(m *Model, scale float64, seed uint64) error {
 	c := rl.Default(p.mode.String())
-	c.Variant, c.Abstraction = set(m.Variant, rl.ManyStates), m.Abstraction
+	c.Variant, c.Abstraction = set(m.Variant, policy.ManyStates), m.Abstraction
 	c.Episodes = p.scaled(set(m.Episodes, c.Episodes), scale, "episodes")
 	c.Rules, c.Untried = set(m.Rules, c.Rules), set(m.Untried, c.Untried)
 	c.Seed, c.Defects = seed, p.defects

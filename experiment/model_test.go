@@ -10,10 +10,10 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // A model of an older trainer is not taken for that of a newer one.
@@ -36,7 +36,7 @@ func TestStudyRules(t *testing.T) {
 	n := 0
 	for _, e := range kit.Get[[]*Experiment](t)(List()) {
 		for i := range e.Models {
-			m, got := &e.Models[i], learn.NoRules
+			m, got := &e.Models[i], cards.NoRules
 			switch c := kit.Get[*plan](t)(e.plan(m, e.ways()[0], 1, 1)).config.(type) {
 			case rl.Config:
 				got = c.Rules
@@ -45,7 +45,7 @@ func TestStudyRules(t *testing.T) {
 				got = c.Rules
 				n++
 			}
-			if got != learn.NoRules {
+			if got != cards.NoRules {
 				t.Errorf("%s: model %q learns with the rules %q", e.Name, m.Name, got)
 			}
 		}

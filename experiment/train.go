@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/sample-bots/teekolms"
+	"github.com/timba-arena/timba/sample-bots/learn/lms"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 // The weights that a training can begin with, besides those of earlier trainings.
@@ -55,7 +56,7 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 	played := 0
 	for _, t := range e.Trainings {
 		seed := o.Seed.Derive("experiment/" + e.Name + "/" + t.Name)
-		training := teekolms.Training{
+		training := lms.Training{
 			Games: o.games(e.orDefault(t.Games)), Mu: t.Mu, Self: t.Opponent == opponentSelf, Fixed: t.Fixed, Steady: t.Steady, Blind: t.Blind, Replace: t.Replace, Limit: t.Limit,
 			Start: learned[t.From], Seed: binary.BigEndian.Uint64(seed[:]),
 		}
@@ -63,8 +64,8 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 			training.Rival = &w
 		}
 		curve := Curve{Name: t.Name}
-		last := teekolms.Report{}
-		training.Progress = func(now teekolms.Report) {
+		last := lms.Report{}
+		training.Progress = func(now lms.Report) {
 			curve.Games = append(curve.Games, now.Games())
 			curve.Won = append(curve.Won, 100*float64(now.Won-last.Won)/float64(now.Games()-last.Games()))
 			last = now
@@ -72,9 +73,9 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 				o.Done(played+now.Games(), report.All)
 			}
 		}
-		var found teekolms.Report
+		var found lms.Report
 		if err == nil {
-			found, err = teekolms.Train(ctx, training)
+			found, err = lms.Train(ctx, training)
 			played += found.Games()
 		}
 		learned[t.Name] = found.Weights
@@ -92,7 +93,7 @@ func (e *Experiment) train(ctx context.Context, o Options, report *Report) (rows
 }
 
 // results returns a result for each game of a training.
-func results(r teekolms.Report) (list []result) {
+func results(r lms.Report) (list []result) {
 	for i, n := range []int{r.Won, r.Lost, r.Drawn} {
 		for range n {
 			list = append(list, result{seat: -1, ending: outcomes[i], drawn: outcomes[i] == "drawn"})

@@ -6,7 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/sample-bots/teekolms"
+	"github.com/timba-arena/timba/sample-bots/learn/lms"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 func newTrain() *cobra.Command {
@@ -19,7 +20,7 @@ func newTrain() *cobra.Command {
 }
 
 func newTrainTeeko() *cobra.Command {
-	t := teekolms.Training{Start: teekolms.Initial}
+	t := lms.Training{Start: teekolms.Initial}
 	var opponent, out, from string
 	cmd := &cobra.Command{
 		Use:   "teeko-lms",
@@ -44,7 +45,7 @@ func newTrainTeeko() *cobra.Command {
 					return fmt.Errorf("%s: %w", from, err)
 				}
 			}
-			report, err := teekolms.Train(cmd.Context(), t)
+			report, err := lms.Train(cmd.Context(), t)
 			if err != nil {
 				return err
 			}

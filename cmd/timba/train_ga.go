@@ -9,12 +9,12 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 func newTrainGA() *cobra.Command {
@@ -69,7 +69,7 @@ func newTrainGA() *cobra.Command {
 	flags.StringVar(&mutations, "mutations", strings.Join(c.Mutations, ","), "the mutations, a `LIST` joined by commas of "+strings.Join(ga.MutationNames(), ", "))
 	cli.NumberFlag(cmd, &c.Crossover, "crossover", 0, 0, 1, "how likely crossover is with --policy custom")
 	cli.NumberFlag(cmd, &c.Mutation, "mutation", 0, 0, 1, "how likely mutation is with --policy custom")
-	flags.StringVar(&c.Keys, "keys", agents.Keys, "of variant rl: what a state is, as of timba train rl: one of "+strings.Join(ga.KeyNames(), ", "))
+	flags.StringVar(&c.Keys, "keys", agents.Keys, "of variant rl: what a state is, as of timba train rl: one of "+strings.Join(policy.KeyNames(), ", "))
 	flags.StringVar(&c.Untried, "untried", agents.Untried, "of variant rl: "+untriedHelp)
 	cli.NumberFlag(cmd, &c.Epsilon, "epsilon", agents.Epsilon, 0, 1, "of variant rl: how often an action is random")
 	cli.NumberFlag(cmd, &c.Memory, "memory", agents.Memory, rl.MinMiB, rl.MaxMiB, "of variant rl: MiB that all tables together may take")
@@ -121,7 +121,7 @@ func ofVariant(cmd *cobra.Command, c *ga.Config) error {
 }
 
 func runTrainGA(cmd *cobra.Command, f *trainFlags, c ga.Config) error {
-	o := ga.Options{Workers: f.cores(), Rivals: house.Rivals}
+	o := ga.Options{Workers: f.cores()}
 	return f.run(cmd, training{
 		config: c, unit: "generations",
 		cost: func(ctx context.Context) (learnrun.Cost, error) { return ga.Cost(ctx, c, o) },
@@ -135,7 +135,7 @@ func runTrainGA(cmd *cobra.Command, f *trainFlags, c ga.Config) error {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s in the last generation\n", text.Count(r.Nets, "different net"))
 				}
 				if r.Turned > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, c.Memory, rl.Kinds)
+					fmt.Fprintf(cmd.OutOrStdout(), "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Turned, c.Memory, policy.Kinds)
 				}
 				fmt.Fprintf(cmd.OutOrStdout(), "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.Share(), text.Count(r.Random.Games, "game"), r.Random.Mean())
 			}

@@ -13,11 +13,12 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
 	"github.com/timba-arena/timba/sample-bots/learn/rollout"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 func newTrainNet() *cobra.Command {
@@ -71,7 +72,7 @@ func newTrainNet() *cobra.Command {
 }
 
 // firstNet returns the net of a file that a training begins with, nil if none is named.
-func firstNet(path string, m learn.Mode, c *rollout.Config) (*net.Net, error) {
+func firstNet(path string, m cards.Mode, c *rollout.Config) (*net.Net, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -83,14 +84,17 @@ func firstNet(path string, m learn.Mode, c *rollout.Config) (*net.Net, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--from %s: %w", path, err)
 	}
-	p, err := rollout.Read(h, body)
+	if h.Kind != model.Net {
+		return nil, fmt.Errorf("--from %s: the model is of the kind %s, not %s", path, h.Kind, model.Net)
+	}
+	p, err := learned.ReadNet(h, body)
 	if err != nil {
 		return nil, fmt.Errorf("--from %s: %w", path, err)
 	}
 	if p.Mode != m {
 		return nil, fmt.Errorf("--from %s: the model is for %v, not for %v", path, p.Mode, m)
 	}
-	n := p.Net()
+	n := p.Weights()
 	if hidden := n.Sizes[1 : len(n.Sizes)-1]; !slices.Equal(hidden, c.Hidden) {
 		return nil, fmt.Errorf("--from %s: the model has the layers %s, not %s: try --layers %[2]s", path, net.SizesText(hidden), net.SizesText(c.Hidden))
 	}

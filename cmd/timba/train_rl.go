@@ -11,6 +11,7 @@ import (
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 func newTrainRL() *cobra.Command {
@@ -35,8 +36,8 @@ func newTrainRL() *cobra.Command {
 	}
 	f.add(cmd, rl.Defects)
 	flags := cmd.Flags()
-	flags.StringVar(&c.Variant, "variant", c.Variant, "what a state is: one of "+strings.Join(rl.Variants(), ", "))
-	flags.StringVar(&c.Abstraction, "abstraction", rl.Kinds, "of variant as: one of "+strings.Join(rl.Abstractions(), ", "))
+	flags.StringVar(&c.Variant, "variant", c.Variant, "what a state is: one of "+strings.Join(policy.Variants(), ", "))
+	flags.StringVar(&c.Abstraction, "abstraction", policy.Kinds, "of variant as: one of "+strings.Join(policy.Abstractions(), ", "))
 	flags.BoolVar(&c.Alike, "alike", false, "states are equal that differ only in the names of suits that are not trumps")
 	flags.StringVar(&c.Reward, "reward", c.Reward, "what comes between two turns: one of "+strings.Join(rl.Rewards(), ", "))
 	flags.StringVar(&c.Untried, "untried", c.Untried, untriedHelp)
@@ -63,7 +64,7 @@ func runTrainRL(cmd *cobra.Command, f *trainFlags, c rl.Config) error {
 		return err
 	}
 	c.Mode, c.Seed, c.Defects = mode.String(), f.seed, defects
-	if c.Variant != rl.Abstract && !cmd.Flags().Changed("abstraction") {
+	if c.Variant != policy.Abstract && !cmd.Flags().Changed("abstraction") {
 		c.Abstraction = ""
 	}
 	if err := c.Check(); err != nil {
@@ -87,6 +88,6 @@ func writeRLReport(cmd *cobra.Command, c rl.Config, r rl.Report) {
 	fmt.Fprintf(w, "%s of a state and an action, %s in the model\n", text.Count(r.Pairs, "pair"), text.Count(r.States, "state"))
 	fmt.Fprintf(w, "against random players: %d won, %d lost, %d drawn\n", r.Tally.Won, r.Tally.Lost, r.Tally.Drawn)
 	if r.Turned > 0 {
-		fmt.Fprintf(w, "the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Turned, c.Memory, rl.Abstract)
+		fmt.Fprintf(w, "the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Turned, c.Memory, policy.Abstract)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // trainFlags are the flags that the trainings have in common.
@@ -28,14 +28,14 @@ type trainFlags struct {
 	dry       bool
 	workers   int
 	published string
-	defects   []learn.Defect
+	defects   []learnrun.Defect
 }
 
 // add adds the flags to a command; the defects are those that --as-published can keep.
-func (f *trainFlags) add(cmd *cobra.Command, defects []learn.Defect) {
+func (f *trainFlags) add(cmd *cobra.Command, defects []learnrun.Defect) {
 	f.defects = defects
 	flags := cmd.Flags()
-	flags.StringVar(&f.mode, "mode", "brisca2", "the game and its seats: one of "+strings.Join(learn.ModeNames(), ", "))
+	flags.StringVar(&f.mode, "mode", "brisca2", "the game and its seats: one of "+strings.Join(cards.ModeNames(), ", "))
 	flags.Uint64Var(&f.seed, "seed", 1, "the seed of everything random")
 	flags.StringVar(&f.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
 	flags.BoolVar(&f.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
@@ -47,20 +47,20 @@ func (f *trainFlags) add(cmd *cobra.Command, defects []learn.Defect) {
 			names = append(names, d.Name+" ("+d.Help+")")
 		}
 		flags.StringVar(&f.published, "as-published", "", "keep defects of the study, a `LIST` joined by commas, or all: "+strings.Join(names, ", "))
-		flags.Lookup("as-published").NoOptDefVal = learn.AllDefects
+		flags.Lookup("as-published").NoOptDefVal = learnrun.AllDefects
 	}
 	cmd.RegisterFlagCompletionFunc("mode", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return learn.ModeNames(), cobra.ShellCompDirectiveNoFileComp
+		return cards.ModeNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
 // parse returns the mode and the defects that the flags name.
-func (f *trainFlags) parse() (learn.Mode, []string, error) {
-	m, err := learn.ParseMode(f.mode)
+func (f *trainFlags) parse() (cards.Mode, []string, error) {
+	m, err := cards.ParseMode(f.mode)
 	if err != nil {
 		return m, nil, err
 	}
-	defects, err := learn.ParseDefects(f.published, f.defects)
+	defects, err := learnrun.ParseDefects(f.published, f.defects)
 	return m, defects, err
 }
 

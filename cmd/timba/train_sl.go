@@ -14,10 +14,10 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	learnrun "github.com/timba-arena/timba/sample-bots/learn/run"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
 )
 
 func newTrainSL() *cobra.Command {
@@ -66,7 +66,7 @@ func newTrainSL() *cobra.Command {
 	flags.StringVar(&layers, "layers", "50-25", "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs")
 	cli.NumberFlag(cmd, &c.Batch, "batch", 32, 1, sl.MaxBatch, "rows of a batch")
 	cli.NumberFlag(cmd, &c.Epochs, "epochs", 10, 1, sl.MaxEpochs, "how often each row is learned from")
-	flags.Float64Var(&c.Rate, "rate", net.DefaultAdam.Rate, "the rate of learning, above 0, at most 1")
+	flags.Float64Var(&c.Rate, "rate", fit.DefaultAdam.Rate, "the rate of learning, above 0, at most 1")
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
@@ -117,30 +116,21 @@ func score(s rules.State, seat int) float64 {
 // playGame plays a game between two house bots in this process. It appends the moves.
 // The bots draw from the seed alone.
 func playGame(v rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
-	var players [2]house.Player
-	var told [2]*protocol.Game
+	var seats [2]*house.Seat
 	for seat, name := range bots {
-		p, err := house.Find(name)
-		if err != nil {
+		var err error
+		if seats[seat], err = house.NewSeat(name); err != nil {
 			return nil, err
 		}
-		players[seat] = p
-		told[seat] = &protocol.Game{
-			Name: v.Game().Name(), Seat: seat, Seed: seed + uint64(seat), Settings: protocol.Pairs(v.Settings().String()),
-		}
+		seats[seat].Begin(v, seat, seed+uint64(seat), 0)
 	}
 	for s.Turn() != rules.Over {
-		seat := s.Turn()
-		o := rules.Observe(s, seat)
-		answer := players[seat].Answer(&protocol.Turn{Game: told[seat], Ply: o.Ply, View: o.View, Moves: o.Moves})
-		m, err := s.ParseMove(string(answer.Move))
-		if err == nil {
-			err = rules.Play(s, m, nil)
-		}
+		m, err := seats[s.Turn()].Move(s)
 		if err != nil {
 			return nil, err
 		}
-		record = append(append(record, answer.Move...), ' ')
+		record = append(s.MoveText(record, m), ' ')
+		s.Apply(m, nil)
 	}
 	return record, nil
 }

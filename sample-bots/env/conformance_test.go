@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
@@ -126,17 +125,25 @@ func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) 
 	}
 }
 
-// A house bot is told in a batch what the referee tells it.
-func TestBotsAreTold(t *testing.T) {
-	c := kit.Get[Config](t)(ParseConfig("version=1 game=tute players=3 games=2 seat2=@greedy movetime=50"))
+// A house bot has in a batch the game, the seat and the seed that it has in rotation 0 of a match.
+func TestBotsBegin(t *testing.T) {
+	c := kit.Get[Config](t)(ParseConfig("version=1 game=tute players=3 games=2 seat2=@random movetime=50"))
 	b := kit.Get[*bots](t)(newBots(&c))
 	b.begin(1, rules.Seed{4}, 5)
-	want := protocol.Game{Name: "tute", Number: 1, Seat: 2, Players: 3, Seed: referee.BotSeed(rules.Seed{4}, 5, 0, 2)}
-	got := *b.told[5]
-	if settings := got.Settings.Map(); settings["players"] != "3" || settings["followonly"] != "no" {
-		t.Errorf("settings %v", settings)
-	}
-	if got.Settings = nil; got.Name != want.Name || got.Number != 1 || got.Seat != 2 || got.Players != 3 || got.Seed != want.Seed {
-		t.Errorf("%+v, want %+v", got, want)
+	alone := kit.Get[*house.Seat](t)(house.NewSeat("random"))
+	alone.Begin(c.Variant, 2, referee.BotSeed(rules.Seed{4}, 5, 0, 2), c.MoveTime)
+	stream := rules.NewStream(rules.Seed{4})
+	s := c.Variant.Deal(&stream)
+	for s.Turn() != rules.Over {
+		if s.Turn() != 2 {
+			s.Apply(s.Legal(nil)[0], nil)
+			continue
+		}
+		end := s.Clone()
+		end.Apply(kit.Get[rules.Move](t)(alone.Move(s)), nil)
+		kit.Must(t, b.move(1, 2, s))
+		if got, want := s.View(nil, 0), end.View(nil, 0); string(got) != string(want) {
+			t.Fatalf("ply %d: %s, want %s", s.Ply(), got, want)
+		}
 	}
 }

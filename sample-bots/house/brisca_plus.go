@@ -3,7 +3,7 @@ package house
 import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // plusWeights are the weights of @brisca-plus, in the order of plusOptions.
@@ -50,7 +50,7 @@ type plusAnswer struct {
 
 func (a *plusAnswer) read(s rules.State, seat int) {
 	a.briscaJudge.read(s, seat)
-	a.table = learn.Table(s)
+	a.table = cards.Table(s)
 }
 
 func (a *plusAnswer) worth(c baraja.Card) float64 {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/brisca"
 	"github.com/timba-arena/timba/referee/rules/tute"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 	"github.com/timba-arena/timba/sample-bots/search"
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
@@ -70,7 +70,7 @@ func (d *dealt[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	budget := d.budget(t)
 	defer d.ended(budget)
 	d.position = d.set(s)
-	if openHands(learn.Table(s)) {
+	if openHands(cards.Table(s)) {
 		if found := d.ending.Solve(&d.position, half(budget), r); found.Exact {
 			return found.Move, appendSolved(info, s, found)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // Player answers turns. It keeps state between turns: each process needs its own.
@@ -47,10 +48,10 @@ func List() []Bot {
 		{"tebes-minimax", "searches to a fixed depth by alpha-beta, with the heuristics of a study", minimaxOptions, tebesOnly, false, newTebesMinimax},
 		{"tebes-mcts", "searches by Monte Carlo tree search", mctsOptions, tebesOnly, false, newTebesMCTS},
 		{"tebes-mcts-h", "searches by Monte Carlo tree search guided by a heuristic", mctsGuideOptions, tebesOnly, false, newTebesGuided},
-		{"sl", "plays what a net has learned from played games", slOptions, cardsOnly, false, newSL},
-		{"ga", "plays the move that a net of a genetic search ranks highest", gaOptions, cardsOnly, false, newGA},
-		{"rl", "plays what Monte Carlo learning has found best", rlOptions, cardsOnly, false, newRL},
-		{"net", "plays the move that a net trained by play against itself values most", netOptions, cardsOnly, false, newNet},
+		{"sl", "plays what a net has learned from played games", slOptions, cardsOnly, false, newLearned(model.SL)},
+		{"ga", "plays the move that a net of a genetic search ranks highest", gaOptions, cardsOnly, false, newLearned(model.GA)},
+		{"rl", "plays what Monte Carlo learning has found best", rlOptions, cardsOnly, false, newLearned(model.RL)},
+		{"net", "plays the move that a net trained by play against itself values most", netOptions, cardsOnly, false, newLearned(model.Net)},
 		{"teeko-lms", "plays the move of the highest learned value", lmsOptions, []string{"teeko"}, false, newTeekoLMS},
 	}
 }

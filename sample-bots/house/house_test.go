@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 		{"rl:model=", `house bot "rl:model=": option model cannot be "": try built-in, or the path of a model.timba`},
 		{"rl:model=none.timba", `house bot "rl:model=none.timba": model "none.timba" cannot be opened: try the path of a file`},
 		{"rl:model=house.go", `house bot "rl:model=house.go": house.go: model: the first line is `},
-		{"rl:model=models/sl/brisca2.timba", `house bot "rl:model=models/sl/brisca2.timba": models/sl/brisca2.timba: model: the kind is "sl", not "rl"`},
+		{"rl:model=models/sl/brisca2.timba", `house bot "rl:model=models/sl/brisca2.timba": models/sl/brisca2.timba: model: kind "sl" is not "rl": try @sl`},
 		{"teeko-lms:weights=1/2", `house bot "teeko-lms:weights=1/2": option weights cannot be "1/2": try trained, initial`},
 		{"brisca-basic:gain=1", `house bot "brisca-basic:gain=1": option "gain=1" does not exist: brisca-basic has no options`},
 		{"brisca-weighted:gain=-1", `house bot "brisca-weighted:gain=-1": option gain cannot be "-1": try 0 to 1000`},

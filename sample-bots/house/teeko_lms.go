@@ -4,7 +4,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
-	"github.com/timba-arena/timba/sample-bots/teekolms"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
 // teekoWeights are the weights that an option of @teeko-lms names.
@@ -35,6 +35,6 @@ func newTeekoLMS(s rules.Settings) Player {
 func (lms) begin(rules.State, int) {}
 
 func (l lms) think(_ *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte) {
-	m, v := l.weights.Choose(s.(*teeko.State), r)
+	m, v := l.weights.Choose(s.(*teeko.State), r, false)
 	return m, appendScore(info, v)
 }

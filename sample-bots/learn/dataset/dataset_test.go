@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-func mode(t testing.TB, name string) learn.Mode {
+func mode(t testing.TB, name string) cards.Mode {
 	t.Helper()
-	return kit.Get[learn.Mode](t)(learn.ParseMode(name))
+	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
 }
 
 // write makes a data set in a directory and returns its file.
@@ -33,7 +33,7 @@ func read(t testing.TB, path string) []byte {
 
 // Every mode has games of every combination of rules; Load checks each game against the rules.
 func TestEveryMode(t *testing.T) {
-	for _, m := range learn.Modes() {
+	for _, m := range cards.Modes() {
 		p := &Plan{Mode: m, Each: 30, Seed: 1, Workers: 2}
 		path := kit.Get[string](t)(write(t, t.Context(), p, t.TempDir(), false))
 		set := kit.Get[*Set](t)(Load(path, 0))
@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		test.change(&g)
-		err := Check[learn.Tute](m, m.Rules(), &g)
+		err := Check[cards.Tute](m, m.Rules(), &g)
 		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v", test.want, err)
 		}

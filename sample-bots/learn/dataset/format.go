@@ -9,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 const magic = "timba-data 1\n"
@@ -32,17 +32,17 @@ type Header struct {
 
 // Game is a game of a data set.
 type Game struct {
-	Rules uint8                          // learn.RuleBits
+	Rules uint8                          // cards.RuleBits
 	Pack  [baraja.TableCards]baraja.Card // shuffled, before the deal
 	N     uint8                          // moves
-	Moves [MaxMoves]uint8                // as learn.Action numbers them
+	Moves [MaxMoves]uint8                // as cards.Action numbers them
 }
 
 // append appends the bytes of a game: rules, number of moves, pack, moves.
 func (g *Game) append(dst []byte) []byte {
 	dst = append(dst, g.Rules, g.N)
 	for _, c := range g.Pack {
-		dst = append(dst, uint8(learn.Index(c)))
+		dst = append(dst, uint8(cards.Index(c)))
 	}
 	return append(dst, g.Moves[:g.N]...)
 }
@@ -60,14 +60,14 @@ func (g *Game) Decode(b []byte) (int, error) {
 		if b[2+i] >= baraja.TableCards {
 			return 0, fmt.Errorf("%d is not a card", b[2+i])
 		}
-		g.Pack[i] = learn.CardAt(int(b[2+i]))
+		g.Pack[i] = cards.CardAt(int(b[2+i]))
 	}
 	copy(g.Moves[:], b[fixed:fixed+int(g.N)])
 	return fixed + int(g.N), nil
 }
 
 // Check returns why the game is not one of a mode that was played to its end.
-func Check[S any, P learn.Position[S]](m learn.Mode, list []baraja.TableRules, g *Game) error {
+func Check[S any, P cards.Position[S]](m cards.Mode, list []baraja.TableRules, g *Game) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
 	}
@@ -79,7 +79,7 @@ func Check[S any, P learn.Position[S]](m learn.Mode, list []baraja.TableRules, g
 	p.Layout(m, list[g.Rules], g.Pack)
 	var memory [MaxMoves]rules.Move
 	for i, action := range g.Moves[:g.N] {
-		move, ok := learn.Find(int(action), p.Legal(memory[:0]))
+		move, ok := cards.Find(int(action), p.Legal(memory[:0]))
 		if !ok {
 			return fmt.Errorf("move %d, action %d, is not legal", i, action)
 		}
@@ -92,13 +92,13 @@ func Check[S any, P learn.Position[S]](m learn.Mode, list []baraja.TableRules, g
 }
 
 // Move returns the move of the position that an action of a game is.
-func Move[S any, P learn.Position[S]](p P, action uint8) rules.Move {
+func Move[S any, P cards.Position[S]](p P, action uint8) rules.Move {
 	switch {
-	case action < learn.Exchange:
-		return rules.Move(learn.CardAt(int(action)))
-	case action == learn.Exchange:
+	case action < cards.Exchange:
+		return rules.Move(cards.CardAt(int(action)))
+	case action == cards.Exchange:
 		t := p.Board()
 		return baraja.SwapMove + rules.Move(t.Swaps().First())
 	}
-	return learn.SongMove(int(action))
+	return cards.SongMove(int(action))
 }

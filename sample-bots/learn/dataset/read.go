@@ -11,13 +11,13 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // Set is a data set in memory.
 type Set struct {
 	Header
-	Mode  learn.Mode
+	Mode  cards.Mode
 	bytes []byte
 	start []uint32 // of each game in bytes, by 1
 }
@@ -89,14 +89,14 @@ func (s *Set) readHeader(b *bufio.Reader) error {
 		return fmt.Errorf("the header, line 2: games cannot be %d: 1 to %d are possible", s.Games, MaxGames)
 	}
 	var err error
-	s.Mode, err = learn.ParseMode(s.Header.Mode)
+	s.Mode, err = cards.ParseMode(s.Header.Mode)
 	return err
 }
 
 func (s *Set) readGames(r io.Reader, games int) error {
-	check := Check[learn.Brisca]
+	check := Check[cards.Brisca]
 	if s.Mode.Tute {
-		check = Check[learn.Tute]
+		check = Check[cards.Tute]
 	}
 	list := s.Mode.Rules()
 	var game Game

@@ -14,8 +14,8 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // File is the name of a data set in the directory of a run.
@@ -29,7 +29,7 @@ const saveEvery = 200
 
 // Plan is a data set to be made.
 type Plan struct {
-	Mode    learn.Mode
+	Mode    cards.Mode
 	Each    int // games of each combination of the optional rules
 	Seed    uint64
 	Bots    []string // that play, by seat of the first rotation; none for random play
@@ -73,18 +73,18 @@ type Piece func(ctx context.Context, worker, from, to int, dst []byte) ([]byte, 
 // Random makes games of random moves.
 func (p *Plan) Random() Piece {
 	if p.Mode.Tute {
-		return random[learn.Tute](p)
+		return random[cards.Tute](p)
 	}
-	return random[learn.Brisca](p)
+	return random[cards.Brisca](p)
 }
 
-func random[S any, P learn.Position[S]](plan *Plan) Piece {
+func random[S any, P cards.Position[S]](plan *Plan) Piece {
 	m, list := plan.Mode, plan.Mode.Rules()
 	return func(_ context.Context, _, from, to int, dst []byte) ([]byte, error) {
 		var s S
 		var g Game
 		var memory [MaxMoves]rules.Move
-		r := rules.NewRand(learn.Derive(plan.Seed, "data", from))
+		r := rules.NewRand(run.Derive(plan.Seed, "data", from))
 		src := rules.FastStream(r)
 		for i := from; i < to; i++ {
 			p := P(&s)
@@ -114,7 +114,7 @@ func (g *Game) Begin(ruleBits int, t *baraja.Table) {
 
 // Add adds a move.
 func (g *Game) Add(m rules.Move) {
-	g.Moves[g.N] = uint8(learn.Action(m))
+	g.Moves[g.N] = uint8(cards.Action(m))
 	g.N++
 }
 
@@ -151,7 +151,7 @@ func (p *Plan) Make(ctx context.Context, f *run.Folder, games Piece) error {
 	}
 	all := p.Games()
 	raws := make([][]byte, p.Workers)
-	err = learn.InOrder(ctx, p.Workers, (at.Games+piece-1)/piece, (all+piece-1)/piece, func(worker, k int) ([]byte, error) {
+	err = run.InOrder(ctx, p.Workers, (at.Games+piece-1)/piece, (all+piece-1)/piece, func(worker, k int) ([]byte, error) {
 		raw, err := games(ctx, worker, k*piece, min(all, (k+1)*piece), raws[worker][:0])
 		raws[worker] = raw
 		return z.EncodeAll(raw, nil), err

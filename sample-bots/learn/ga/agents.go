@@ -10,25 +10,26 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // agents is the species of GA-RL. An individual learns from the games that it plays in its
 // generation; its children inherit what it has learned.
-type agents[S any, P learn.Position[S]] struct {
+type agents[S any, P cards.Position[S]] struct {
 	*Config
-	mode       learn.Mode
-	keys       rl.Keys
+	mode       cards.Mode
+	keys       policy.Keys
 	crossovers []dictionaryCrossover
 }
 
 // newAgents returns the species of a valid configuration.
-func newAgents[S any, P learn.Position[S]](c *Config, m learn.Mode) species[S, *dictionary] {
+func newAgents[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *dictionary] {
 	a := &agents[S, P]{Config: c, mode: m}
-	a.keys, _ = ParseKeys(c.Keys)
+	a.keys, _ = policy.ParseKeys(c.Keys)
 	a.crossovers, _ = named("", c.Crossovers, dictionaryCrossovers, func(o dictionaryCrossover) string { return o.name })
 	return a
 }
@@ -137,7 +138,7 @@ func (a *agents[S, P]) figures(members []*dictionary, elite []int) (values []run
 }
 
 // spreadShards are the parts of tables by which the spread is estimated.
-const spreadShards = rl.Shards / 8
+const spreadShards = policy.Shards / 8
 
 // disagreement returns the part of the states known to two tables in which their best actions
 // differ, 0 if there is none.
@@ -208,7 +209,7 @@ func (a *agents[S, P]) load(r io.Reader) (*dictionary, error) {
 		if err := binary.Read(r, binary.LittleEndian, &drawn); err != nil {
 			return nil, err
 		}
-		d.set(rl.Pair{Key: rl.Key(drawn.Key), Action: drawing, Count: uint16(drawn.Place)})
+		d.set(rl.Pair{Key: policy.Key(drawn.Key), Action: drawing, Count: uint16(drawn.Place)})
 	}
 	return d, nil
 }
@@ -229,14 +230,14 @@ func (a *agents[S, P]) body(w io.Writer, d *dictionary) error {
 
 // explorer plays the table of an agent. One that learns makes a random move now and then, and keeps
 // what there is to learn.
-type explorer[S any, P learn.Position[S]] struct {
-	mode    learn.Mode
-	keys    rl.Keys
+type explorer[S any, P cards.Position[S]] struct {
+	mode    cards.Mode
+	keys    policy.Keys
 	epsilon float64
-	agent   rl.Agent
+	agent   policy.Agent
 	learns  bool
 	rand    *rules.Rand
-	sight   rl.Sight
+	sight   policy.View
 	trace   *rl.Trace
 	seat    int
 	updates []rl.Update
@@ -247,27 +248,27 @@ func (e *explorer[S, P]) use(d *dictionary, learns bool) {
 }
 
 // Begin starts a game.
-func (e *explorer[S, P]) Begin(_ learn.Mode, r *rules.Rand) {
+func (e *explorer[S, P]) Begin(_ cards.Mode, r *rules.Rand) {
 	e.rand = r
 	e.trace.Begin()
 }
 
 // Choose returns the move that the agent makes.
-func (e *explorer[S, P]) Choose(s *S, w *learn.Watch, legal []rules.Move) rules.Move {
-	rl.Look[S, P](e.keys, &e.sight, s, w, legal)
+func (e *explorer[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) rules.Move {
+	policy.Look[S, P](e.keys, &e.sight, s, w, legal)
 	if !e.learns {
 		action, _ := e.agent.Choose(&e.sight, e.rand)
 		return e.sight.Move(action)
 	}
-	action, _ := e.agent.Explore(&e.sight, e.epsilon, e.rand)
+	action, _ := rl.Explore(&e.agent, &e.sight, e.epsilon, e.rand)
 	e.seat = P(s).Turn()
-	e.trace.Add(&e.sight, action, learn.Lead(P(s).Board(), e.mode, e.seat))
+	e.trace.Add(&e.sight, action, cards.Lead(P(s).Board(), e.mode, e.seat))
 	return e.sight.Move(action)
 }
 
 func (e *explorer[S, P]) end(board *baraja.Table) {
 	if e.learns {
-		e.updates = e.trace.End(learn.Lead(board, e.mode, e.seat), e.updates)
+		e.updates = e.trace.End(cards.Lead(board, e.mode, e.seat), e.updates)
 	}
 }
 

@@ -12,10 +12,11 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // known is a dictionary written down: by state, the mean and the count by action; for the action
@@ -26,7 +27,7 @@ func (k known) dictionary() *dictionary {
 	d := &dictionary{table: rl.NewTable(1 << 20)}
 	for state, actions := range k {
 		for action, v := range actions {
-			d.set(rl.Pair{Key: rl.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
+			d.set(rl.Pair{Key: policy.Key(state), Action: action, Mean: v[0], Count: uint16(v[1])})
 		}
 	}
 	return d
@@ -85,13 +86,13 @@ func TestDictionaryCrossovers(t *testing.T) {
 		mix  mix
 		x, y known
 	}{
-		{"one point, before state 30", segments([]rl.Key{30}, []bool{false, true}),
+		{"one point, before state 30", segments([]policy.Key{30}, []bool{false, true}),
 			only(known{20: knownA[20], 30: knownB[30], 40: knownB[40]}),
 			only(known{20: knownB[20], 30: knownA[30], 40: knownA[40]})},
-		{"several points, before states 30 and 40", segments([]rl.Key{25, 40}, []bool{false, true, false}),
+		{"several points, before states 30 and 40", segments([]policy.Key{25, 40}, []bool{false, true, false}),
 			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]}),
 			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]})},
-		{"multivariate, the first and third of three segments", segments([]rl.Key{21, 39}, []bool{true, false, true}),
+		{"multivariate, the first and third of three segments", segments([]policy.Key{21, 39}, []bool{true, false, true}),
 			only(known{20: knownB[20], 30: knownA[30], 40: knownB[40]}),
 			only(known{20: knownA[20], 30: knownB[30], 40: knownA[40]})},
 		{"average and flat, 1/4", blend(func() (x, y float32) { return 0.5, 0.25 }),
@@ -114,7 +115,7 @@ func someDictionary(seed uint64, states int) known {
 		if r.Below(3) > 0 {
 			continue
 		}
-		key := int(rl.NewKey(rules.NewRand(uint64(n)).Uint64()))
+		key := int(policy.NewKey(rules.NewRand(uint64(n)).Uint64()))
 		k[key] = map[uint8][2]float32{}
 		for range 1 + r.Below(3) {
 			k[key][uint8(r.Below(6))] = [2]float32{float32(unit(r)), float32(1 + r.Below(9))}
@@ -208,7 +209,7 @@ func TestDrawn(t *testing.T) {
 		mix  mix
 		x, y known
 	}{
-		{"an exchange", segments([]rl.Key{25 << 30}, []bool{false, true}),
+		{"an exchange", segments([]policy.Key{25 << 30}, []bool{false, true}),
 			known{s20: a[s20], s30: b[s30], s40: b[s40]}, known{s20: a[s20], s30: a[s30], s40: b[s40]}},
 		{"means", blend(func() (x, y float32) { return 0.5, 0.5 }),
 			known{s20: a[s20], s30: {1: {3, 2}, drawing: {0, 32}}, s40: b[s40]}, known{s20: a[s20], s30: {1: {3, 2}}, s40: b[s40]}},
@@ -219,7 +220,7 @@ func TestDrawn(t *testing.T) {
 	}
 
 	c := DefaultAgents("brisca2")
-	species := newAgents[learn.Brisca](&c, learn.Mode{Players: 2}).(*agents[learn.Brisca, *learn.Brisca])
+	species := newAgents[cards.Brisca](&c, cards.Mode{Players: 2}).(*agents[cards.Brisca, *cards.Brisca])
 	d := a.dictionary()
 	var file bytes.Buffer
 	kit.Must(t, species.save(&file, d))
@@ -234,10 +235,10 @@ func TestDrawn(t *testing.T) {
 	}
 	var body bytes.Buffer
 	kit.Must(t, species.body(&body, d))
-	policy := kit.Get[*rl.Policy](t)(rl.ReadPolicy(&body))
-	for state, want := range map[rl.Key]uint8{s20: 3, s30: 1, s40: 0} {
+	read := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&body))
+	for state, want := range map[policy.Key]uint8{s20: 3, s30: 1, s40: 0} {
 		got, known := d.Best(state, 0b1111)
-		played, inModel := policy.Best(state, 0b1111)
+		played, inModel := read.Best(state, 0b1111)
 		if state < s40 && (got != want || !known) || got != played || known != inModel {
 			t.Errorf("state %d: action %d, known %t, of the model %d, %t, want %d", state, got, known, played, inModel, want)
 		}
@@ -261,9 +262,9 @@ func smallAgents(mode string) Config {
 	return c
 }
 
-func newBriscaAgents(t testing.TB, c Config, workers int) *search[learn.Brisca, *learn.Brisca, *dictionary] {
+func newBriscaAgents(t testing.TB, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *dictionary] {
 	t.Helper()
-	s, err := newSearch[learn.Brisca](c, workers, nil, newAgents[learn.Brisca])
+	s, err := newSearch[cards.Brisca](c, workers, nil, newAgents[cards.Brisca])
 	kit.Must(t, err)
 	return s
 }
@@ -275,8 +276,8 @@ func TestAgentsDeterministic(t *testing.T) {
 		"brisca2":      func(c *Config) { c.Double = true },
 		"brisca3":      func(c *Config) { c.Rival = RandomRival },
 		"tute-teams":   func(c *Config) { c.Elite = false },
-		"follow4":      func(c *Config) { c.Keys = rl.Hand },
-		"tute2":        func(c *Config) { c.Keys, c.Rules = rl.OneState, "1010" },
+		"follow4":      func(c *Config) { c.Keys = policy.Hand },
+		"tute2":        func(c *Config) { c.Keys, c.Rules = policy.OneState, "1010" },
 		"brisca-teams": func(c *Config) { c.Policy = policyHalf },
 	} {
 		c := smallAgents(mode)
@@ -323,7 +324,7 @@ func TestParentsLearn(t *testing.T) {
 	for range 3 {
 		before := slices.Clone(s.members)
 		o := kit.Get[outcome](t)(s.step(context.Background()))
-		states := map[rl.Key]bool{}
+		states := map[policy.Key]bool{}
 		for k, i := range o.elite {
 			want := &dictionary{table: before[i].table.Clone()}
 			for _, u := range o.lessons[i] {
@@ -346,24 +347,25 @@ func TestParentsLearn(t *testing.T) {
 // and that what it does not know or is damaged is an error.
 func TestAgentModel(t *testing.T) {
 	c := smallAgents("tute2")
-	c.Keys = rl.Hand
+	c.Keys = policy.Hand
 	dir := filepath.Join(t.TempDir(), "run")
 	f := kit.Get[*run.Folder](t)(run.Open(dir, c, false))
 	defer f.Close()
 	report := kit.Get[Report](t)(Train(context.Background(), f, c, Options{Workers: 2}))
 	data := []byte(read(t, dir, run.ModelFile))
-	m := kit.Get[Model](t)(readModel(data))
-	states := m.Agent.States.(*rl.Policy).Len()
-	if m.Mode.String() != "tute2" || m.Net != nil || m.Agent.Abstraction != rl.Hand || states == 0 || states != report.States || report.Pairs < states {
-		t.Errorf("mode %s, keys %+v, %d states, report %+v", m.Mode, m.Agent.Keys, states, report)
+	h, m, err := readModel(data)
+	kit.Must(t, err)
+	states := m.Policy.States.(*policy.Policy).Len()
+	if h.Mode != "tute2" || m.Net != nil || m.Policy.Abstraction != policy.Hand || states == 0 || states != report.States || report.Pairs < states {
+		t.Errorf("mode %s, keys %+v, %d states, report %+v", h.Mode, m.Policy.Keys, states, report)
 	}
-	if _, err := readModel(data[:len(data)-9]); err == nil {
+	if _, _, err := readModel(data[:len(data)-9]); err == nil {
 		t.Error("a model cut short is no error")
 	}
 	var other bytes.Buffer
-	h := model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
+	h = model.Header{Kind: model.GA, Mode: "tute2", Variant: Agents, Encoding: "suits"}
 	kit.Must(t, model.Write(&other, h, func(io.Writer) error { return nil }))
-	if _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
+	if _, _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `keys "suits" do not exist: try kinds, hand, os`) {
 		t.Errorf("a model with other keys: error %v", err)
 	}
 }
@@ -372,8 +374,8 @@ func TestAgentModel(t *testing.T) {
 // the search says so and goes on.
 func TestTablesAreFull(t *testing.T) {
 	c := smallAgents("tute4")
-	c.Keys, c.Memory, c.Games, c.Generations = rl.OneState, 1, 200, 4
-	s, err := newSearch[learn.Tute](c, 2, nil, newAgents[learn.Tute])
+	c.Keys, c.Memory, c.Games, c.Generations = policy.OneState, 1, 200, 4
+	s, err := newSearch[cards.Tute](c, 2, nil, newAgents[cards.Tute])
 	kit.Must(t, err)
 	turned := uint64(0)
 	for range c.Generations {

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // Version rises when the same configuration comes to another model.
@@ -44,7 +46,7 @@ type Config struct {
 }
 
 // Defects are those of the study's code that a search can keep.
-var Defects = []learn.Defect{
+var Defects = []run.Defect{
 	{Name: defectLayers, Help: "all nets share their layers: they begin alike, and both children of a pair are the second"},
 	{Name: defectOutput, Help: "children do not inherit the output layer"},
 	{Name: defectTuned, Help: "the policy tuned has a crossover ratio of 0.90 instead of 0.93"},
@@ -66,7 +68,7 @@ const (
 func (c *Config) keeps(defect string) bool { return slices.Contains(c.Defects, defect) }
 
 // DefectsOf returns the defects that a variant can keep.
-func DefectsOf(variant string) (list []learn.Defect) {
+func DefectsOf(variant string) (list []run.Defect) {
 	for _, d := range Defects {
 		if variant == Nets || d.Name == defectTuned {
 			list = append(list, d)
@@ -78,7 +80,7 @@ func DefectsOf(variant string) (list []learn.Defect) {
 // Default returns the parameters of the study for nets of a mode.
 func Default(mode string) Config {
 	return Config{
-		Mode: mode, Variant: Nets, Rules: learn.AllRules, Layers: []int{50, 25}, Population: 32, Best: 6, Elite: true,
+		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Best: 6, Elite: true,
 		Games: 10, Generations: 1000, Policy: policyILM, Crossovers: CrossoverNames(), Mutations: publishedMutations,
 		Final: 1000, Playouts: 100, Value: ValueGame, Seed: 1,
 	}
@@ -89,25 +91,10 @@ func Default(mode string) Config {
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.Value = Agents, nil, 0, ""
-	c.Keys, c.Epsilon, c.Untried, c.Memory = rl.Kinds, 0.05, rl.Zero, rl.Default(mode).Memory
+	c.Keys, c.Epsilon, c.Untried, c.Memory = policy.Kinds, 0.05, rl.Zero, rl.Default(mode).Memory
 	c.Population, c.Best, c.Mutations = 200, 20, []string{resetting}
 	return c
 }
-
-// ParseKeys returns what a state is, by its name: the variant rl.OneState or an abstraction.
-func ParseKeys(name string) (rl.Keys, error) {
-	k := rl.Keys{Variant: rl.Abstract, Abstraction: name}
-	if name == rl.OneState {
-		k = rl.Keys{Variant: rl.OneState}
-	}
-	if k.Check() != nil {
-		return k, fmt.Errorf("keys %q do not exist: try %s", name, strings.Join(KeyNames(), ", "))
-	}
-	return k, nil
-}
-
-// KeyNames returns what a state can be.
-func KeyNames() []string { return append(rl.Abstractions(), rl.OneState) }
 
 // The bounds of a search. Memory is that of all nets twice, or Config.Memory; time is that of all
 // games.
@@ -123,7 +110,7 @@ const (
 
 // Check returns why there is no such search.
 func (c *Config) Check() error {
-	mode, err := learn.ParseMode(c.Mode)
+	mode, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
@@ -165,7 +152,7 @@ func within(name string, value, low, top int) error {
 }
 
 // checkNets returns why there is no such search for nets.
-func (c *Config) checkNets(mode learn.Mode) error {
+func (c *Config) checkNets(mode cards.Mode) error {
 	if err := within("positions", c.Positions, 0, MaxPositions); err != nil {
 		return err
 	}
@@ -196,7 +183,7 @@ func (c *Config) checkNets(mode learn.Mode) error {
 
 // checkAgents returns why there is no such search for agents.
 func (c *Config) checkAgents() error {
-	if _, err := ParseKeys(c.Keys); err != nil {
+	if _, err := policy.ParseKeys(c.Keys); err != nil {
 		return err
 	}
 	if err := rl.CheckUntried(c.Untried); err != nil {

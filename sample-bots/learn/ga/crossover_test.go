@@ -1,6 +1,7 @@
 package ga
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -8,7 +9,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 var (
@@ -71,7 +72,7 @@ func TestCrossoverProperty(t *testing.T) {
 		x, y := someNet(t, 1, sizes...), someNet(t, 2, sizes...)
 		wasA, wasB := a.Clone(), b.Clone()
 		c.make(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
-		if !a.Equal(wasA) || !b.Equal(wasB) {
+		if !reflect.DeepEqual(a, wasA) || !reflect.DeepEqual(b, wasB) {
 			t.Fatalf("%s changes a parent", c.name)
 		}
 		exchanges := c.name != "average-flat" && c.name != "arithmetic"
@@ -99,7 +100,7 @@ func TestCrossoversMix(t *testing.T) {
 			a, b := someNet(t, 1, 6, 5, 4), someNet(t, 2, 6, 5, 4)
 			x, y := a.Clone(), b.Clone()
 			c.make(genesOf(a), genesOf(b), genesOf(x), genesOf(y), 0.5, rules.NewRand(seed))
-			if !x.Equal(a) && !x.Equal(b) && !y.Equal(a) && !y.Equal(b) {
+			if !reflect.DeepEqual(x, a) && !reflect.DeepEqual(x, b) && !reflect.DeepEqual(y, a) && !reflect.DeepEqual(y, b) {
 				mixed++
 			}
 		}

@@ -6,28 +6,29 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // dictionary is an individual of GA-RL: the mean returns of its actions by state.
 type dictionary struct {
 	table *rl.Table
-	// drawn has the states whose action a mutation has drawn, as rl.Place has it, until the agent
+	// drawn has the states whose action a mutation has drawn, as policy.Place has it, until the agent
 	// learns something of them. What it knew of them it knows.
-	drawn map[rl.Key]uint8
+	drawn map[policy.Key]uint8
 	pairs []rl.Pair // of both, by key and action, if it is a parent
 }
 
 // Best is that of the table but for the actions that were drawn.
-func (d *dictionary) Best(k rl.Key, legal uint64) (action uint8, known bool) {
+func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawn[k]; ok {
-		return rl.Place(legal, place), true
+		return policy.Place(legal, place), true
 	}
 	return d.table.Best(k, legal)
 }
 
 // drawing is the action of a pair whose count is the place that was drawn for its state. It is above
 // all actions.
-const drawing = rl.MaxActions - 1
+const drawing = policy.MaxActions - 1
 
 // set stores a pair.
 func (d *dictionary) set(p rl.Pair) {
@@ -36,7 +37,7 @@ func (d *dictionary) set(p rl.Pair) {
 		return
 	}
 	if d.drawn == nil {
-		d.drawn = map[rl.Key]uint8{}
+		d.drawn = map[policy.Key]uint8{}
 	}
 	d.drawn[p.Key] = uint8(p.Count)
 }
@@ -116,7 +117,7 @@ type dictionaryCrossover struct {
 // the order of their keys. Average, flat and arithmetic crossover work on the means.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
-		return segments([]rl.Key{randomKey(r)}, []bool{false, true})
+		return segments([]policy.Key{randomKey(r)}, []bool{false, true})
 	}},
 	{"several-points", func(n int, _ float64, r *rules.Rand) mix {
 		cuts := keyCuts(n, r)
@@ -152,11 +153,11 @@ var dictionaryCrossovers = []dictionaryCrossover{
 }
 
 // randomKey returns a place among the keys, which are spread evenly.
-func randomKey(r *rules.Rand) rl.Key { return rl.Key(r.Uint64() >> (64 - rl.KeyBits)) }
+func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
 // keyCuts draws from 2 to n/2 places among the keys, in rising order.
-func keyCuts(n int, r *rules.Rand) []rl.Key {
-	cuts := make([]rl.Key, between(r, 2, n/2))
+func keyCuts(n int, r *rules.Rand) []policy.Key {
+	cuts := make([]policy.Key, between(r, 2, n/2))
 	for i := range cuts {
 		cuts[i] = randomKey(r)
 	}
@@ -166,7 +167,7 @@ func keyCuts(n int, r *rules.Rand) []rl.Key {
 
 // segments exchanges the states in the segments between cuts that are marked as swapped. A state
 // whose key is a cut is behind it. States must come in the order of their keys.
-func segments(cuts []rl.Key, swapped []bool) mix {
+func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
 		for at < len(cuts) && a[0].Key >= cuts[at] {
@@ -254,7 +255,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 		}
 		if o.reset[child] > 0 && unit(o.rand) < o.reset[child] {
 			pairs, _ = cutDrawn(pairs)
-			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(rl.Places))}
+			drawn := rl.Pair{Key: pairs[0].Key, Action: drawing, Count: uint16(o.rand.Below(policy.Places))}
 			o.parts[child] = append(append(o.parts[child], pairs...), drawn)
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // Fitness is what an individual has reached in its games.
@@ -46,11 +46,11 @@ func rank(fit []Fitness) []int {
 }
 
 // table is where games of a mode are played.
-type table[S any, P learn.Position[S]] struct {
-	mode  learn.Mode
+type table[S any, P cards.Position[S]] struct {
+	mode  cards.Mode
 	rules []baraja.TableRules // of which each deal draws one
 	state S
-	watch learn.Watch
+	watch cards.Watch
 	legal [rules.MaxMoves]rules.Move
 	src   rules.Stream
 	rand  *rules.Rand // of the agents
@@ -64,7 +64,7 @@ func (t *table[S, P]) play(agents []Agent[S], seed uint64, rotation int) *baraja
 	t.src = rules.FastStream(t.rand)
 	p := P(&t.state)
 	p.Begin(t.mode, rule, &t.src)
-	t.watch = learn.Watch{}
+	t.watch = cards.Watch{}
 	*t.rand = *rules.NewRand(t.rand.Uint64() + uint64(rotation))
 	for _, a := range agents {
 		a.Begin(t.mode, t.rand)
@@ -72,7 +72,7 @@ func (t *table[S, P]) play(agents []Agent[S], seed uint64, rotation int) *baraja
 	n := len(agents)
 	for seat := p.Turn(); seat >= 0; seat = p.Turn() {
 		agent := agents[(seat-rotation%n+n)%n]
-		learn.Step(p, &t.watch, agent.Choose(&t.state, &t.watch, p.Legal(t.legal[:0])))
+		cards.Step(p, &t.watch, agent.Choose(&t.state, &t.watch, p.Legal(t.legal[:0])))
 	}
 	return p.Board()
 }
@@ -90,7 +90,7 @@ func (t *table[S, P]) match(agents []Agent[S], games int, seeds []uint64) (fit [
 		}
 		for i := range agents {
 			seat := (i + g) % n
-			fit[i].Won += 1 + learn.Standing(board, t.mode.Teams, seat)
+			fit[i].Won += 1 + cards.Standing(board, t.mode.Teams, seat)
 			fit[i].Points += int(board.Points[seat])
 			fit[i].Games++
 		}

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // Genome is the genes of a net, as a view of it: for each layer its weights, a row for each input,

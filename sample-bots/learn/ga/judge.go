@@ -5,8 +5,10 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
 	play "github.com/timba-arena/timba/sample-bots/search"
 )
 
@@ -35,7 +37,7 @@ func (s *search[S, P, I]) positions(ctx context.Context) ([]judged, error) {
 	}
 	pool := make([]judged, s.Positions)
 	err := s.each(ctx, len(pool), func(d *desk[S, P, I], i int) {
-		r := rules.NewRand(learn.Derive(s.Seed, forPositions, window*s.Positions+i))
+		r := rules.NewRand(run.Derive(s.Seed, forPositions, window*s.Positions+i))
 		pool[i] = d.judge(s.Playouts, s.Value == ValueTrick, r)
 	})
 	if err == nil {
@@ -53,12 +55,12 @@ func (d *desk[S, P, I]) judge(playouts int, byTrick bool, r *rules.Rand) (j judg
 func (d *desk[S, P, I]) value(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j judged) {
 	p := P(&d.state)
 	seat := p.Turn()
-	e := encoder(d.mode)
+	e := learned.GAEncoder(d.mode)
 	d.inputs.Reset()
 	features.AppendState(&e, &d.inputs, p, &d.watch, seat)
 	j.ones = append(j.ones, d.inputs.Index...)
 	for _, m := range legal {
-		j.actions = append(j.actions, uint8(learn.Action(m)))
+		j.actions = append(j.actions, uint8(cards.Action(m)))
 	}
 	j.won, j.points = make([]int32, len(legal)), make([]int32, len(legal))
 	for range playouts {
@@ -75,7 +77,7 @@ func (d *desk[S, P, I]) value(legal []rules.Move, playouts int, byTrick bool, r 
 			}
 			play.Playout(P(&d.end), &q, d.next[:])
 			board := P(&d.end).Board()
-			j.won[i] += int32(1 + learn.Standing(board, d.mode.Teams, seat))
+			j.won[i] += int32(1 + cards.Standing(board, d.mode.Teams, seat))
 			j.points[i] += int32(board.Points[seat])
 		}
 		r.Uint64()
@@ -123,13 +125,13 @@ func (d *desk[S, P, I]) reach(r *rules.Rand) []rules.Move {
 	for {
 		d.src = rules.FastStream(r)
 		p.Begin(d.mode, d.rules[r.Below(len(d.rules))], &d.src)
-		d.watch = learn.Watch{}
+		d.watch = cards.Watch{}
 		for skip := r.Below(d.mode.MostPlies()); p.Turn() >= 0; skip-- {
 			legal := p.Legal(d.legal[:0])
 			if skip <= 0 && len(legal) > 1 {
 				return legal
 			}
-			learn.Step(p, &d.watch, legal[r.Below(len(legal))])
+			cards.Step(p, &d.watch, legal[r.Below(len(legal))])
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
+	"github.com/timba-arena/timba/sample-bots/learn/decisions"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // TestJudge compares what moves are worth with the exact means over all random ends, where two
@@ -39,11 +39,11 @@ func TestJudge(t *testing.T) {
 }
 
 // exact returns the mean over all random ends of 1 and the standing of a seat, and of its points.
-func exact(s *learn.Brisca, seat int) (won, points float64) {
+func exact(s *cards.Brisca, seat int) (won, points float64) {
 	legal := s.Legal(nil)
 	if s.Turn() < 0 {
 		board := s.Board()
-		return 1 + float64(learn.Standing(board, false, seat)), float64(board.Points[seat])
+		return 1 + float64(cards.Standing(board, false, seat)), float64(board.Points[seat])
 	}
 	for _, m := range legal {
 		next := *s
@@ -56,16 +56,16 @@ func exact(s *learn.Brisca, seat int) (won, points float64) {
 
 // TestReach checks that positions offer a choice and are of all stages of the game, in every mode.
 func TestReach(t *testing.T) {
-	for _, m := range learn.Modes() {
+	for _, m := range cards.Modes() {
 		if m.Tute {
-			testReach[learn.Tute](t, m)
+			testReach[cards.Tute](t, m)
 		} else {
-			testReach[learn.Brisca](t, m)
+			testReach[cards.Brisca](t, m)
 		}
 	}
 }
 
-func testReach[S any, P learn.Position[S]](t *testing.T, m learn.Mode) {
+func testReach[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
 	s, err := newSearch[S, P](small(m.String()), 1, nil, newNets[S, P])
 	kit.Must(t, err)
 	r, tricks := rules.NewRand(5), map[int]bool{}
@@ -95,7 +95,7 @@ func TestTrickValue(t *testing.T) {
 		found++
 		const playouts = 3
 		j := d.value(legal, playouts, true, rules.NewRand(seed))
-		var judge features.Judge
+		var judge decisions.Judge
 		songs := s.Songs()
 		judge.Read(d.mode, board, board.Hands[s.Turn()], &songs, &d.watch)
 		for i, m := range legal {

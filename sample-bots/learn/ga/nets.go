@@ -5,18 +5,18 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // nets is the species of GA-XN.
-type nets[S any, P learn.Position[S]] struct {
+type nets[S any, P cards.Position[S]] struct {
 	*Config
-	mode       learn.Mode
+	mode       cards.Mode
 	crossovers []crossover
 	mutations  []mutation
 	blank      *net.Net
@@ -24,7 +24,7 @@ type nets[S any, P learn.Position[S]] struct {
 }
 
 // newNets returns the species of a valid configuration.
-func newNets[S any, P learn.Position[S]](c *Config, m learn.Mode) species[S, *net.Net] {
+func newNets[S any, P cards.Position[S]](c *Config, m cards.Mode) species[S, *net.Net] {
 	b := &nets[S, P]{Config: c, mode: m}
 	b.crossovers, _ = named("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
 	b.mutations, _ = named("", c.Mutations, mutations, func(o mutation) string { return o.name })
@@ -59,7 +59,7 @@ func outputLayer(n *net.Net) Genome {
 	return g.layer(g.layers() - 1)
 }
 
-func (b *nets[S, P]) player() player[S, *net.Net] { return NewPlayer[S, P](b.mode, b.blank) }
+func (b *nets[S, P]) player() player[S, *net.Net] { return newNetPlayer[S, P](b.mode, b.blank) }
 
 // taught returns the net: it learns nothing.
 func (b *nets[S, P]) taught(n *net.Net, _ []rl.Update) *net.Net { return n }

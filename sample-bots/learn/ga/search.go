@@ -9,17 +9,17 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/decisions"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // search is a genetic search. It is deterministic, whatever the number of workers.
-type search[S any, P learn.Position[S], I any] struct {
+type search[S any, P cards.Position[S], I any] struct {
 	Config
-	mode    learn.Mode
+	mode    cards.Mode
 	policy  Policy
 	species species[S, I]
 	rules   []baraja.TableRules
@@ -34,17 +34,17 @@ type search[S any, P learn.Position[S], I any] struct {
 }
 
 // desk is what a worker plays with.
-type desk[S any, P learn.Position[S], I any] struct {
+type desk[S any, P cards.Position[S], I any] struct {
 	table[S, P]
 	players []player[S, I]
 	rivals  []Agent[S]
 	random  Random[S]
 	agents  []Agent[S]
 	// What judges positions.
-	inputs    net.Sample
+	inputs    net.Inputs
 	end       S
 	next      [rules.MaxMoves]rules.Move
-	heuristic features.Judge
+	heuristic decisions.Judge
 }
 
 // Names of the random numbers derived from the seed.
@@ -59,17 +59,17 @@ const (
 
 // stream returns the generator for a purpose in a generation or round.
 func stream(seed uint64, purpose string, number int) *rules.Rand {
-	return rules.NewRand(learn.Derive(seed, purpose, number))
+	return rules.NewRand(run.Derive(seed, purpose, number))
 }
 
 // newSearch returns a search before its first generation. of makes its species. rival makes the
 // agent to play against, for each worker; it is nil when individuals play against each other.
-func newSearch[S any, P learn.Position[S], I any](c Config, workers int, rival func() (Agent[S], error), of func(*Config, learn.Mode) species[S, I]) (*search[S, P, I], error) {
+func newSearch[S any, P cards.Position[S], I any](c Config, workers int, rival func() (Agent[S], error), of func(*Config, cards.Mode) species[S, I]) (*search[S, P, I], error) {
 	s := &search[S, P, I]{Config: c, rival: rival, counts: map[string]int{}}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	s.mode, _ = learn.ParseMode(c.Mode) // checked above, as the others
+	s.mode, _ = cards.ParseMode(c.Mode) // checked above, as the others
 	s.rules, _ = s.mode.Combinations(c.Rules)
 	s.policy, _ = newPolicy(c.Policy, c.Crossover, c.Mutation, c.keeps(defectTuned))
 	s.species = of(&s.Config, s.mode)

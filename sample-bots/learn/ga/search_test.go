@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +15,12 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // small returns a search that takes a moment.
@@ -28,9 +30,9 @@ func small(mode string) Config {
 	return c
 }
 
-func newBrisca(t *testing.T, c Config, workers int) *search[learn.Brisca, *learn.Brisca, *net.Net] {
+func newBrisca(t *testing.T, c Config, workers int) *search[cards.Brisca, *cards.Brisca, *net.Net] {
 	t.Helper()
-	s, err := newSearch[learn.Brisca](c, workers, nil, newNets[learn.Brisca])
+	s, err := newSearch[cards.Brisca](c, workers, nil, newNets[cards.Brisca])
 	kit.Must(t, err)
 	return s
 }
@@ -133,7 +135,7 @@ func TestSearchLearns(t *testing.T) {
 	for _, j := range s.pool {
 		top, sum := int32(0), int32(0)
 		for i, action := range j.actions {
-			strength := int32(baraja.Strength(learn.CardAt(int(action))))
+			strength := int32(baraja.Strength(cards.CardAt(int(action))))
 			j.won[i], j.points[i] = 0, strength*strength
 			top, sum = max(top, j.points[i]), sum+j.points[i]
 		}
@@ -179,7 +181,7 @@ func TestElite(t *testing.T) {
 			}
 		}
 		for k, i := range o.elite {
-			if stays := k < len(s.members) && s.members[k].Equal(before[i]); stays != keep {
+			if stays := k < len(s.members) && reflect.DeepEqual(s.members[k], before[i]); stays != keep {
 				t.Errorf("elite kept %v: place %d of the elite stays: %v", keep, k, stays)
 			}
 		}
@@ -197,7 +199,7 @@ func TestElite(t *testing.T) {
 
 // TestDefects checks what each defect of the study does.
 func TestDefects(t *testing.T) {
-	step := func(published ...string) (s *search[learn.Brisca, *learn.Brisca, *net.Net], before []*net.Net, o outcome) {
+	step := func(published ...string) (s *search[cards.Brisca, *cards.Brisca, *net.Net], before []*net.Net, o outcome) {
 		c := small("brisca2")
 		c.Defects, c.Policy, c.Crossover, c.Mutation = published, policyCustom, 1, 1
 		s = newBrisca(t, c, 1)
@@ -215,7 +217,7 @@ func TestDefects(t *testing.T) {
 		t.Errorf("layers: %d different nets in the first generation, not 1", distinct(before))
 	}
 	for i := 3; i+1 < len(s.members); i += 2 { // behind the elite of 3
-		if !s.members[i].Equal(s.members[i+1]) {
+		if !reflect.DeepEqual(s.members[i], s.members[i+1]) {
 			t.Errorf("layers: children %d and %d of a pair are different", i, i+1)
 		}
 	}
@@ -257,39 +259,35 @@ func TestPairings(t *testing.T) {
 }
 
 // TestPlayer checks in games of every mode that a player makes the move whose output of the net is
-// highest, for inputs written out, and that it allocates nothing.
+// highest, for the inputs added anew, and that it allocates nothing.
 func TestPlayer(t *testing.T) {
-	for _, m := range learn.Modes() {
+	for _, m := range cards.Modes() {
 		if m.Tute {
-			testPlayer[learn.Tute](t, m)
+			testPlayer[cards.Tute](t, m)
 		} else {
-			testPlayer[learn.Brisca](t, m)
+			testPlayer[cards.Brisca](t, m)
 		}
 	}
 }
 
-func testPlayer[S any, P learn.Position[S]](t *testing.T, m learn.Mode) {
+func testPlayer[S any, P cards.Position[S]](t *testing.T, m cards.Mode) {
 	n := someNet(t, 1, sizes(m, []int{9, 7})...)
-	player, work, e := NewPlayer[S, P](m, n), n.NewWork(), encoder(m)
+	player, work, e := newNetPlayer[S, P](m, n), n.NewWork(), learned.GAEncoder(m)
 	r := rules.NewRand(3)
 	for game := range 20 {
 		var s S
-		var w learn.Watch
+		var w cards.Watch
 		p, src := P(&s), rules.FastStream(r)
 		p.Begin(m, m.Rules()[game%len(m.Rules())], &src)
 		player.Begin(m, r)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
 			move := player.Choose(&s, &w, legal)
-			dense := make([]float32, e.Inputs())
-			var sample net.Sample
-			features.AppendState(&e, &sample, p, &w, p.Turn())
-			for i, input := range sample.Index {
-				dense[input] = sample.Value[i]
-			}
-			out := n.Forward(work, dense)
+			var inputs net.Inputs
+			features.AppendState(&e, &inputs, p, &w, p.Turn())
+			out := n.Forward(work, &inputs)
 			for _, other := range legal {
-				if out[learn.Action(other)] > out[learn.Action(move)]+1e-5 {
+				if out[cards.Action(other)] > out[cards.Action(move)]+1e-5 {
 					t.Fatalf("%s: move %d has a higher output than %d", m, other, move)
 				}
 			}
@@ -298,13 +296,13 @@ func testPlayer[S any, P learn.Position[S]](t *testing.T, m learn.Mode) {
 					t.Fatalf("%s: a move allocates %v times", m, allocated)
 				}
 			}
-			learn.Step(p, &w, move)
+			cards.Step(p, &w, move)
 		}
 	}
 }
 
-// TestModel checks that the model of a run is read again as it was, and that a damaged one or one
-// of another kind is an error.
+// TestModel checks that the model of a run is read again as it was, and that a damaged one is an
+// error.
 func TestModel(t *testing.T) {
 	c := small("tute2")
 	dir := filepath.Join(t.TempDir(), "run")
@@ -315,27 +313,21 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := []byte(read(t, dir, run.ModelFile))
-	m, err := readModel(data)
-	if err != nil || m.Mode.String() != "tute2" || m.Agent != nil || !slices.Equal(m.Net.Sizes, []int{120, 8, 6, 45}) {
+	h, m, err := readModel(data)
+	if err != nil || h.Kind != model.GA || h.Mode != "tute2" || m.Policy != nil || !slices.Equal(m.Net.Sizes, []int{120, 8, 6, 45}) {
 		t.Errorf("model %+v, error %v", m, err)
 	}
-	if _, err := readModel(data[:len(data)-9]); err == nil {
+	if _, _, err := readModel(data[:len(data)-9]); err == nil {
 		t.Error("a model cut short is no error")
-	}
-	var other bytes.Buffer
-	h := model.Header{Kind: model.SL, Mode: "tute2", Layers: m.Net.Sizes, Output: string(net.Linear)}
-	kit.Must(t, model.Write(&other, h, m.Net.Write))
-	if _, err := readModel(other.Bytes()); err == nil || !strings.Contains(err.Error(), `kind "sl"`) {
-		t.Errorf("a model of another kind: error %v", err)
 	}
 }
 
-func readModel(data []byte) (m Model, err error) {
+func readModel(data []byte) (h model.Header, m learned.GAModel, err error) {
 	h, b, err := model.Read(bytes.NewReader(data))
-	if err != nil {
-		return m, err
+	if err == nil {
+		m, err = learned.ReadGA(h, b)
 	}
-	return Read(h, b)
+	return h, m, err
 }
 
 // TestConfigErrors checks that wrong parameters are errors that name value and remedy.

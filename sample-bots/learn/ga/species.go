@@ -5,15 +5,15 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // The variants of a search, by what its individuals are.
 const (
-	Nets   = "xn" // nets that rank all moves
-	Agents = "rl" // agents that learn by Monte Carlo: the tables of package rl
+	Nets   = "xn"     // nets that rank all moves
+	Agents = model.RL // agents that learn by Monte Carlo: the tables of package rl
 )
 
 // Variants returns the names of the variants.

@@ -8,22 +8,15 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // Options is what does not change the result of a training.
 type Options struct {
 	Workers int
-	Rivals  Rivals
 	Done    func(done, all int) // after each generation; nil for none
-}
-
-// Rivals makes agents of Config.Rival.
-type Rivals struct {
-	Brisca func(spec string, m learn.Mode) (Agent[learn.Brisca], error)
-	Tute   func(spec string, m learn.Mode) (Agent[learn.Tute], error)
 }
 
 // RandomRival is a rival that is no house bot: it plays any legal move.
@@ -79,26 +72,24 @@ type trainer interface {
 
 // dispatch calls do with the search of the configuration's game.
 func dispatch(c Config, o Options, do func(trainer) error) error {
-	m, err := learn.ParseMode(c.Mode)
+	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
 	if m.Tute {
-		return start[learn.Tute](c, m, o, o.Rivals.Tute, do)
+		return start[cards.Tute](c, m, o, do)
 	}
-	return start[learn.Brisca](c, m, o, o.Rivals.Brisca, do)
+	return start[cards.Brisca](c, m, o, do)
 }
 
-func start[S any, P learn.Position[S]](c Config, m learn.Mode, o Options, rivals func(string, learn.Mode) (Agent[S], error), do func(trainer) error) error {
+func start[S any, P cards.Position[S]](c Config, m cards.Mode, o Options, do func(trainer) error) error {
 	var rival func() (Agent[S], error)
 	switch {
 	case c.Rival == "":
 	case c.Rival == RandomRival:
 		rival = func() (Agent[S], error) { return &Random[S]{}, nil }
-	case rivals == nil:
-		return fmt.Errorf("rival %q: try %s, or none", c.Rival, RandomRival)
 	default:
-		rival = func() (Agent[S], error) { return rivals(c.Rival, m) }
+		rival = func() (Agent[S], error) { return newRival[S, P](c.Rival, m) }
 	}
 	if c.Variant == Agents {
 		s, err := newSearch[S, P](c, o.Workers, rival, newAgents[S, P])

@@ -15,15 +15,16 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/sample-bots/house"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // clock is longer than a bot of a data set should think.
 var clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
 // Seats returns the bots by seat: as they are given, or the only one for every seat.
-func Seats(m learn.Mode, given []string) ([]string, error) {
+func Seats(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
 		return given, nil
@@ -60,7 +61,7 @@ func Games(ctx context.Context, p *dataset.Plan, r program.Resolver) (dataset.Pi
 				at = append(at, i-from)
 			}
 			var seed rules.Seed
-			binary.LittleEndian.PutUint64(seed[:], learn.Derive(p.Seed, "games", first))
+			binary.LittleEndian.PutUint64(seed[:], run.Derive(p.Seed, "games", first))
 			if err := play(ctx, m, bits, list[bits], bots, seed, games, at); err != nil {
 				return dst, err
 			}
@@ -87,7 +88,7 @@ func bot(ctx context.Context, spec string, r program.Resolver) (referee.Bot, err
 
 // play plays games with one combination of rules and stores them in the places at. Rotation r of
 // the bots plays the deals r, r+n, ... of its own match of one rotation.
-func play(ctx context.Context, m learn.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []dataset.Game, at []int) error {
+func play(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []referee.Bot, seed rules.Seed, games []dataset.Game, at []int) error {
 	n := len(bots)
 	for rotation := range n {
 		deals := (len(at) - rotation + n - 1) / n
@@ -124,7 +125,7 @@ func errFault(g *referee.Game) error {
 // record makes a game of a data set of one that was played.
 func record(v rules.Variant, bits int, g *referee.Game, to *dataset.Game) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
-	to.Begin(bits, learn.Table(v.Deal(&src)))
+	to.Begin(bits, cards.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {
 		if err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // Save writes all that the learner needs to go on: the episodes, then each table, little-endian.
@@ -77,7 +79,7 @@ func (t *Table) Load(r io.Reader) error {
 		if slots > t.limit || used > int64(slots) {
 			return fmt.Errorf("a table of %d slots with %d in use does not fit into %d", slots, used, t.limit)
 		}
-		b, err := readBytes(r, used*pairBytes)
+		b, err := model.ReadBytes(r, used*pairBytes)
 		if err != nil {
 			return err
 		}
@@ -88,7 +90,7 @@ func (t *Table) Load(r io.Reader) error {
 		t.shards[n].resize(slots)
 		for ; len(b) > 0; b = b[pairBytes:] {
 			p := decode(n, binary.LittleEndian.Uint64(b), math.Float32frombits(binary.LittleEndian.Uint32(b[8:])))
-			if p.Key.rest() == 0 || !t.Set(p) {
+			if p.Key.Rest() == 0 || !t.Set(p) {
 				return errors.New("a table has a pair that cannot be")
 			}
 		}

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // Rewards that a player learns from. Each comes between two of the player's turns.
@@ -49,13 +51,12 @@ const (
 	Carry = "carry"
 	// Last keeps only the last decision of a seat in a trick.
 	Last = "last"
-	// Index plays the card of the hand that has the place of the chosen card among the legal ones,
-	// even if it is not legal.
-	Index = "index"
+	// Index plays the card at the place of the chosen one.
+	Index = policy.Index
 )
 
 // Defects are the defects, as --as-published names them.
-var Defects = []learn.Defect{
+var Defects = []run.Defect{
 	{Name: Late, Help: "the return is recorded before the reward of its own trick"},
 	{Name: Carry, Help: "the return of one seat goes on into the next seat's"},
 	{Name: Last, Help: "only a seat's last decision in a trick is kept"},
@@ -68,7 +69,7 @@ const Version = 1
 // Config is how to learn.
 type Config struct {
 	Mode string `json:"mode"`
-	Keys
+	policy.Keys
 	Agents     int      `json:"agents"`     // 1 for self-play by one agent; the seats go round among several
 	Episodes   int      `json:"episodes"`   // games to play
 	Epsilon    float64  `json:"epsilon"`    // how often an action is random, at first
@@ -81,13 +82,13 @@ type Config struct {
 	Memory     int      `json:"memory"`  // of the tables, in MiB
 	Batch      int      `json:"batch"`   // episodes that are played between two updates of the tables
 	Visits     int      `json:"visits"`  // the model has the states that were visited so often
-	Rules      string   `json:"rules"`   // AllRules, or one combination in the digits of learn.RuleBits
+	Rules      string   `json:"rules"`   // AllRules, or one combination in the digits of cards.RuleBits
 	Seed       uint64   `json:"seed"`
 	Defects    []string `json:"defects,omitempty"` // of the study, that are kept
 }
 
 // AllRules plays every combination of the optional rules in turn.
-const AllRules = learn.AllRules
+const AllRules = cards.AllRules
 
 // Limits of a Config.
 const (
@@ -101,14 +102,14 @@ const (
 // Default returns the study's parameters for a mode.
 func Default(mode string) Config {
 	return Config{
-		Mode: mode, Keys: Keys{Variant: ManyStates}, Agents: 1, Episodes: 3_000_000,
+		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
 		Epsilon: 0.1, Fall: 1e-7, Gamma: 1, Reward: Points, Untried: Zero, Memory: 1536, Batch: 4096, Visits: 1, Rules: AllRules, Seed: 1,
 	}
 }
 
 // Check returns an error for what cannot be learned with.
 func (c *Config) Check() error {
-	mode, err := learn.ParseMode(c.Mode)
+	mode, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
@@ -124,8 +125,8 @@ func (c *Config) Check() error {
 	if err := CheckUntried(c.Untried); err != nil {
 		return err
 	}
-	if c.kinds() && c.has(Index) {
-		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, Kinds, Hand)
+	if c.Kinds() && c.has(Index) {
+		return fmt.Errorf("as-published: defect %q is not for abstraction %s, whose actions are no cards: try abstraction %s", Index, policy.Kinds, policy.Hand)
 	}
 	return c.checkNumbers()
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // Game is a game that can be learned. A goroutine has its own and plays one episode after
@@ -17,11 +18,11 @@ type Game interface {
 	Turn() int
 	// Look sees the position for the seat to move. It sets Key and Legal, and Abs for the variant
 	// ManyStates.
-	Look(s *Sight)
+	Look(s *policy.View)
 	// Trick returns how many tricks have ended: rewards come when they end.
 	Trick() int
 	// Play makes a legal action of what was seen.
-	Play(s *Sight, action uint8)
+	Play(s *policy.View, action uint8)
 	// Score returns the points of a seat's side less those of the others.
 	Score(seat int) int
 	// Side returns the side that a seat plays for.
@@ -30,7 +31,7 @@ type Game interface {
 	// most, -1 otherwise.
 	Standing(seat int) int
 	// Value returns the heuristic value of a legal action of what was seen.
-	Value(s *Sight, action uint8) float64
+	Value(s *policy.View, action uint8) float64
 }
 
 // MaxSeats is how many seats a game may have.
@@ -38,7 +39,7 @@ const MaxSeats = rules.MaxSeats
 
 // decision is what a seat did on a turn.
 type decision struct {
-	key, abs  Key
+	key, abs  policy.Key
 	legal     uint64
 	heuristic float32
 	score     int16 // of the seat, before
@@ -49,9 +50,9 @@ type decision struct {
 
 // Update is a return to learn: what an action in a state has brought.
 type Update struct {
-	Key    Key
-	Abs    Key    // of the variant ManyStates
-	Legal  uint64 // the actions, where they count
+	Key    policy.Key
+	Abs    policy.Key // of the variant ManyStates
+	Legal  uint64     // the actions, where they count
 	Value  float32
 	Action uint8
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // A game of two seats and three tricks. Seat 0 exchanges before its card of trick 0, wins 10 there,
@@ -88,7 +89,7 @@ func TestTrace(t *testing.T) {
 	for range 2 {
 		trace.Begin()
 		for i, score := range []int{0, 5, -3} {
-			trace.Add(&Sight{Key: Key(i + 1)}, uint8(i), score)
+			trace.Add(&policy.View{Key: policy.Key(i + 1)}, uint8(i), score)
 		}
 		got := trace.End(10, []Update{{Key: 9}})
 		want := []Update{{Key: 9}, {Key: 3, Action: 2, Value: 13}, {Key: 2, Action: 1, Value: 5}, {Key: 1, Value: 10}}
@@ -102,11 +103,11 @@ func TestTrace(t *testing.T) {
 func TestExplore(t *testing.T) {
 	table := NewTable(testMemory)
 	table.Learn(spread(1), 2, 1, 0)
-	a, r := Agent{States: table}, rules.NewRand(1)
-	for _, k := range []Key{spread(1), spread(2)} {
+	a, r := policy.Agent{States: table}, rules.NewRand(1)
+	for _, k := range []policy.Key{spread(1), spread(2)} {
 		var count [3]int
 		for range 4000 {
-			action, why := a.Explore(&Sight{Key: k, Legal: 0b1111}, 0.25, r)
+			action, why := Explore(&a, &policy.View{Key: k, Legal: 0b1111}, 0.25, r)
 			count[why]++
 			if why == Known && action != 2 || action > 3 {
 				t.Fatalf("action %d, choice %d", action, why)

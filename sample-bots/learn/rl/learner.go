@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // Learner learns by every-visit or first-visit Monte Carlo control. It plays batches of
@@ -17,7 +18,7 @@ type Learner struct {
 	config  Config
 	games   func() Game
 	returns returns
-	agents  []Agent
+	agents  []policy.Agent
 	states  []*Table // by agent
 	votes   []*Table // by agent; nil without
 	pieces  []piece
@@ -43,7 +44,7 @@ const pieceEpisodes = 64
 
 // piece is a part of a batch: what one worker plays at a time.
 type piece struct {
-	updates [][Shards][]Update // by agent
+	updates [][policy.Shards][]Update // by agent
 	counts  Counts
 }
 
@@ -57,8 +58,8 @@ func New(c Config, games func() Game) *Learner {
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
 	for range c.Agents {
 		states := memory
-		var a Agent
-		if c.Variant == ManyStates {
+		var a policy.Agent
+		if c.Variant == policy.ManyStates {
 			votes := NewTable(memory / votesPart)
 			states -= memory / votesPart
 			a.Votes = votes
@@ -72,13 +73,13 @@ func New(c Config, games func() Game) *Learner {
 	}
 	l.pieces = make([]piece, (c.Batch+pieceEpisodes-1)/pieceEpisodes)
 	for i := range l.pieces {
-		l.pieces[i].updates = make([][Shards][]Update, c.Agents)
+		l.pieces[i].updates = make([][policy.Shards][]Update, c.Agents)
 	}
 	return l
 }
 
 // Agents returns the agents as they are now. They learn with the next batch.
-func (l *Learner) Agents() []Agent { return l.agents }
+func (l *Learner) Agents() []policy.Agent { return l.agents }
 
 // Table returns what an agent has learned.
 func (l *Learner) Table(agent int) *Table { return l.states[agent] }
@@ -103,8 +104,8 @@ func (l *Learner) Batch(ctx context.Context, workers int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	l.each(workers, Shards*len(l.agents), func() func(int) {
-		return func(i int) { l.apply(pieces, i/Shards, i%Shards) }
+	l.each(workers, policy.Shards*len(l.agents), func() func(int) {
+		return func(i int) { l.apply(pieces, i/policy.Shards, i%policy.Shards) }
 	})
 	l.Episodes += n
 	l.Counts = Counts{}
@@ -141,7 +142,7 @@ func (l *Learner) apply(pieces []piece, agent, shard int) {
 				continue
 			}
 			if !states.Zero {
-				u.Legal = AllActions // those that were tried are legal
+				u.Legal = policy.AllActions // those that were tried are legal
 			}
 			before, known := states.Best(u.Key, u.Legal)
 			states.Learn(u.Key, u.Action, u.Value, least)
@@ -149,9 +150,6 @@ func (l *Learner) apply(pieces []piece, agent, shard int) {
 		}
 	}
 }
-
-// AllActions are the actions as Memory.Best takes them, if all are legal.
-const AllActions = 1<<MaxActions - 1
 
 // vote moves the vote of a state to the action that is now its best.
 func (l *Learner) vote(agent int, u Update, before uint8, known bool) {
@@ -204,7 +202,7 @@ func (c *Counts) add(d Counts) {
 type player struct {
 	learner   *Learner
 	game      Game
-	sight     Sight
+	sight     policy.View
 	decisions []decision
 	final     []int
 }
@@ -221,7 +219,7 @@ func (p *player) play(out *piece, first, n int) {
 		}
 	}
 	out.counts = Counts{}
-	r := rules.NewRand(learn.Derive(p.learner.config.Seed, "episodes", first))
+	r := rules.NewRand(run.Derive(p.learner.config.Seed, "episodes", first))
 	for episode := first; episode < first+n; episode++ {
 		p.episode(episode, r, &out.counts)
 		p.learner.returns.each(p.decisions, p.final, func(d *decision, value float32) {
@@ -247,7 +245,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 			key: p.sight.Key, abs: p.sight.Abs, legal: p.sight.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.Trick()),
 		}
 		var choice Choice
-		d.action, choice = l.agents[l.agentOf(seat, episode)].Explore(&p.sight, epsilon, r)
+		d.action, choice = Explore(&l.agents[l.agentOf(seat, episode)], &p.sight, epsilon, r)
 		if choice != Exploring {
 			counts.Chosen++
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // stones is a game with a known solution: two seats take one to three stones in turn, and
@@ -40,9 +41,9 @@ func (g *stones) Turn() int {
 	return g.seat
 }
 
-func stonesKey(left int) Key { return spread(uint64(left)) }
+func stonesKey(left int) policy.Key { return spread(uint64(left)) }
 
-func (g *stones) Look(s *Sight) {
+func (g *stones) Look(s *policy.View) {
 	s.Legal = 0b1110 & (1<<(g.left+1) - 1)
 	if s.Key = stonesKey(g.left); g.votes {
 		s.Abs = spread(uint64(100 + g.left/8))
@@ -52,7 +53,7 @@ func (g *stones) Look(s *Sight) {
 
 func (g *stones) Trick() int { return g.ply }
 
-func (g *stones) Play(_ *Sight, action uint8) {
+func (g *stones) Play(_ *policy.View, action uint8) {
 	g.left -= int(action)
 	g.seat = 1 - g.seat
 	g.ply++
@@ -68,13 +69,13 @@ func (g *stones) Score(seat int) int {
 	return -1
 }
 
-func (g *stones) Side(seat int) int               { return seat }
-func (g *stones) Standing(seat int) int           { return g.Score(seat) }
-func (g *stones) Value(_ *Sight, a uint8) float64 { return float64(a) }
+func (g *stones) Side(seat int) int                     { return seat }
+func (g *stones) Standing(seat int) int                 { return g.Score(seat) }
+func (g *stones) Value(_ *policy.View, a uint8) float64 { return float64(a) }
 
 func stonesConfig(episodes int) Config {
 	c := Default("")
-	c.Variant, c.Episodes, c.Memory, c.Batch = OneState, episodes, 2, 128
+	c.Variant, c.Episodes, c.Memory, c.Batch = policy.OneState, episodes, 2, 128
 	return c
 }
 
@@ -105,7 +106,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 			for agent := range l.Agents() {
 				for left := 1; left <= mostStones; left++ {
 					g := stones{left: left}
-					var s Sight
+					var s policy.View
 					g.Look(&s)
 					action, known := l.Agents()[agent].Choose(&s, rules.NewRand(1))
 					if !known || left%4 != 0 && int(action) != left%4 {
@@ -152,7 +153,7 @@ func TestDefectsCostStrength(t *testing.T) {
 }
 
 func TestWorkersRaced(t *testing.T) {
-	for _, variant := range []string{OneState, ManyStates} {
+	for _, variant := range []string{policy.OneState, policy.ManyStates} {
 		c := Default("brisca2")
 		c.Variant, c.Agents, c.Episodes, c.Batch, c.Memory = variant, 2, 1500, 500, 4
 		if kit.Raced() {
@@ -190,7 +191,7 @@ func written(t *testing.T, l *Learner) []byte {
 // batch that is cut short has not happened.
 func TestResume(t *testing.T) {
 	c := Default("tute3")
-	c.Variant, c.Episodes, c.Batch, c.Memory = ManyStates, 900, 200, 4
+	c.Variant, c.Episodes, c.Batch, c.Memory = policy.ManyStates, 900, 200, 4
 	whole := train(t, c, 2, Cards(c))
 	part := New(c, Cards(c))
 	for part.Episodes < 400 {
@@ -254,12 +255,12 @@ func TestResumeRun(t *testing.T) {
 // The votes are the best actions of the states, counted.
 func TestVotes(t *testing.T) {
 	c := stonesConfig(5_000)
-	c.Variant, c.Epsilon, c.Fall = ManyStates, 0.5, 0
+	c.Variant, c.Epsilon, c.Fall = policy.ManyStates, 0.5, 0
 	l := train(t, c, 2, func() Game { return &stones{votes: true} })
 	want := map[plainPair]int{}
 	for left := 1; left <= mostStones; left++ {
 		g := stones{left: left, votes: true}
-		var s Sight
+		var s policy.View
 		g.Look(&s)
 		best, known := l.states[0].Best(s.Key, s.Legal)
 		if !known {
@@ -278,7 +279,7 @@ func TestVotes(t *testing.T) {
 		t.Errorf("votes %v, not %v", got, want)
 	}
 	// A state that is not known falls back on the votes, and without any is random.
-	s := Sight{Key: spread(999), Abs: spread(100), Legal: 0b1110}
+	s := policy.View{Key: spread(999), Abs: spread(100), Legal: 0b1110}
 	best, _ := l.votes[0].Best(s.Abs, s.Legal)
 	if action, known := l.agents[0].Choose(&s, rules.NewRand(1)); known || action != best {
 		t.Errorf("falls back on %d, not on %d", action, best)
@@ -294,7 +295,7 @@ func TestVotes(t *testing.T) {
 // Tables of a learner never take more than its memory.
 func TestMemory(t *testing.T) {
 	c := Default("brisca2")
-	c.Variant, c.Agents, c.Episodes, c.Memory = ManyStates, 2, 2000, 1
+	c.Variant, c.Agents, c.Episodes, c.Memory = policy.ManyStates, 2, 2000, 1
 	l := train(t, c, 2, Cards(c))
 	if l.Turned() == 0 || l.Bytes() > 1<<20 {
 		t.Errorf("%d turned away, %d bytes", l.Turned(), l.Bytes())

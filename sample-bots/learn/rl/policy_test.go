@@ -3,13 +3,13 @@ package rl
 import (
 	"bytes"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // A policy knows the best action of every state that was visited often enough.
@@ -23,21 +23,21 @@ func TestPolicy(t *testing.T) {
 		var b bytes.Buffer
 		n, err := WritePolicy(&b, table, visits, nil)
 		kit.Must(t, err)
-		p, err := ReadPolicy(&b)
+		p, err := policy.ReadPolicy(&b)
 		if err != nil || p.Len() != n {
 			t.Fatalf("%v: %d states, not %d", err, p.Len(), n)
 		}
 		known := 0
 		for i := range uint64(3100) {
 			k := spread(i)
-			want, tried := table.Best(k, AllActions)
-			got, ok := p.Best(k, AllActions)
+			want, tried := table.Best(k, policy.AllActions)
+			got, ok := p.Best(k, policy.AllActions)
 			if keep := tried && table.visits(k) >= visits; ok != keep || ok && got != want {
 				t.Fatalf("state %d: %d %t, not %d %t", i, got, ok, want, keep)
 			}
 			if ok {
 				known++
-				if _, legal := p.Best(k, AllActions&^(1<<want)); legal {
+				if _, legal := p.Best(k, policy.AllActions&^(1<<want)); legal {
 					t.Fatalf("state %d: an action that is not legal", i)
 				}
 			}
@@ -56,11 +56,11 @@ func TestPolicyUntried(t *testing.T) {
 	for range 6000 {
 		table.Learn(spread(uint64(r.Below(1500))), uint8(r.Below(8)), float32(r.Below(100)-60), 0)
 	}
-	drawn := map[Key]uint8{spread(5): 0, spread(6): 64, spread(7): 127}
+	drawn := map[policy.Key]uint8{spread(5): 0, spread(6): 64, spread(7): 127}
 	for _, visits := range []int{1, 4} {
 		var b bytes.Buffer
 		n := kit.Get[int](t)(WritePolicy(&b, table, visits, drawn))
-		p := kit.Get[*Policy](t)(ReadPolicy(&b))
+		p := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&b))
 		if p.Len() != n {
 			t.Errorf("%d states, not %d", p.Len(), n)
 		}
@@ -68,7 +68,7 @@ func TestPolicyUntried(t *testing.T) {
 		for i := range uint64(1600) {
 			k := spread(i)
 			if table.visits(k) < visits {
-				if _, ok := p.Best(k, AllActions); ok {
+				if _, ok := p.Best(k, policy.AllActions); ok {
 					t.Errorf("state %d was visited too seldom", i)
 				}
 				continue
@@ -80,11 +80,11 @@ func TestPolicyUntried(t *testing.T) {
 				}
 				continue
 			}
-			found := table.best(k, AllActions)
+			found := table.best(k, policy.AllActions)
 			if found.mean < 0 {
 				negative++
 			}
-			for _, legal := range []uint64{found.tried, found.tried | uint64(r.Below(256)), AllActions} {
+			for _, legal := range []uint64{found.tried, found.tried | uint64(r.Below(256)), policy.AllActions} {
 				want, _ := table.Best(k, legal)
 				if got, ok := p.Best(k, legal); !ok || got != want {
 					t.Fatalf("state %d, legal %b: %d %t, not %d", i, legal, got, ok, want)
@@ -100,11 +100,6 @@ func TestPolicyUntried(t *testing.T) {
 // A policy has as many bytes of its keys as its states need, and takes hardly any state that it
 // does not know for another.
 func TestPolicyKeys(t *testing.T) {
-	for states, want := range map[int]int{0: 3, 1 << 20: 3, 1<<20 + 1: 4, 1 << 28: 4, 1<<28 + 1: 5, 1 << 40: 5} {
-		if width := widthOf(states); width != want {
-			t.Errorf("%d states: keys of %d bytes, not %d", states, width, want)
-		}
-	}
 	table := NewTable(16 << 20)
 	const states = 1 << 18
 	for n := range uint64(states) {
@@ -114,16 +109,16 @@ func TestPolicyKeys(t *testing.T) {
 	if n, err := WritePolicy(&b, table, 1, nil); err != nil || n < states*99/100 {
 		t.Fatalf("%d of %d states, %v", n, states, err)
 	}
-	p, err := ReadPolicy(&b)
-	if err != nil || p.width != 3 {
-		t.Fatalf("keys of %d bytes, %v", p.width, err)
+	if width := b.Bytes()[0]; width != 3 {
+		t.Fatalf("keys of %d bytes", width)
 	}
+	p := kit.Get[*policy.Policy](t)(policy.ReadPolicy(&b))
 	strange, wrong := 0, 0
 	for n := range uint64(states) {
-		if _, known := p.Best(spread(n+states), AllActions); known {
+		if _, known := p.Best(spread(n+states), policy.AllActions); known {
 			strange++
 		}
-		if action, known := p.Best(spread(n), AllActions); !known || action != uint8(n%7) {
+		if action, known := p.Best(spread(n), policy.AllActions); !known || action != uint8(n%7) {
 			wrong++
 		}
 	}
@@ -155,29 +150,32 @@ func modelOf(t testing.TB, change func(*Config)) []byte {
 func TestReadModel(t *testing.T) {
 	for _, k := range allKeys {
 		data := modelOf(t, func(c *Config) { c.Keys = k })
-		m, err := ReadModel(bytes.NewReader(data))
-		if err != nil || m.Keys != k || (m.Votes != nil) != (k.Variant == ManyStates) {
+		m, err := readModel(data)
+		if err != nil || m.Keys != k || (m.Votes != nil) != (k.Variant == policy.ManyStates) {
 			t.Fatalf("%+v: %+v, %v", k, m, err)
 		}
 		for n := 0; n < len(data); n += 1 + len(data)/50 {
-			if _, err := ReadModel(bytes.NewReader(data[:n])); err == nil {
+			if _, err := readModel(data[:n]); err == nil {
 				t.Errorf("%+v: %d bytes of %d are read", k, n, len(data))
 			}
 		}
 	}
-	var b bytes.Buffer
-	kit.Must(t, model.Write(&b, model.Header{Kind: model.SL, Mode: "tute2"}, func(io.Writer) error { return nil }))
-	if _, err := ReadModel(&b); err == nil || !strings.Contains(err.Error(), `the kind is "sl", not "rl"`) {
-		t.Error(err)
+}
+
+func readModel(data []byte) (*policy.Model, error) {
+	h, body, err := model.Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
 	}
+	return policy.Read(h, policy.KeysOf(h.Variant, h.Encoding), body)
 }
 
 func FuzzReadModel(f *testing.F) {
 	f.Add(modelOf(f, func(*Config) {}))
 	f.Add(modelOf(f, func(c *Config) { c.Keys = allKeys[1] }))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		if m, err := ReadModel(bytes.NewReader(data)); err == nil {
-			m.States.Best(Key(1), AllActions)
+		if m, err := readModel(data); err == nil {
+			m.States.Best(policy.Key(1), policy.AllActions)
 		}
 	})
 }
@@ -194,11 +192,11 @@ func FuzzReadPolicy(f *testing.F) {
 	}
 	f.Add(b.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := ReadPolicy(bytes.NewReader(data))
+		p, err := policy.ReadPolicy(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
-		if size := 1 + p.Len()*(p.width+1) + 4*Shards; size > len(data) {
+		if size := 1 + p.Len()*(int(data[0])+1) + 4*policy.Shards; size > len(data) {
 			t.Errorf("%d states of %d bytes", p.Len(), len(data))
 		}
 	})
@@ -208,14 +206,14 @@ func FuzzReadPolicy(f *testing.F) {
 // that is not legal in Tute; without it all its moves are legal.
 func TestIndex(t *testing.T) {
 	for _, defects := range [][]string{nil, {Index}} {
-		m, err := ReadModel(bytes.NewReader(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects })))
+		m, err := readModel(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects }))
 		kit.Must(t, err)
 		r, illegal, moves := rules.NewRand(5), 0, 0
-		var s Sight
+		var s policy.View
 		for n := range uint64(50) {
-			mode := learn.Mode{Tute: true, Players: 2}
-			walk(mode, mode.Rules()[0], n, func(p *learn.Tute, w *learn.Watch, legal []rules.Move) {
-				move, _ := Choose(m, &s, p, w, legal, r)
+			mode := cards.Mode{Tute: true, Players: 2}
+			walk(mode, mode.Rules()[0], n, func(p *cards.Tute, w *cards.Watch, legal []rules.Move) {
+				move, _ := policy.Choose(m, &s, p, w, legal, r)
 				if moves++; p.Check(move) != nil {
 					illegal++
 				}

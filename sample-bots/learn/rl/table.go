@@ -4,56 +4,21 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Key is a state as a player sees it: a number of KeyBits bits, never with the low restBits all
-// zero. States whose keys are equal are one state to the learner.
-type Key uint64
-
 const (
-	// KeyBits is how many bits a key has. With 100 million states in a table, a state that was
-	// never seen has the key of another once in 2.8 million looks.
-	KeyBits = shardBits + restBits
-
-	shardBits = 6  // the highest bits of a key choose its shard
-	restBits  = 42 // the others are stored
-	restMask  = 1<<restBits - 1
-
-	// MaxActions is how many actions a game may have: an action is a number below it.
-	MaxActions = 1 << actionBits
-
-	actionBits = 6
-	countBits  = 16
-	maxCount   = 1<<countBits - 1
+	countBits = 16
+	maxCount  = 1<<countBits - 1
 
 	// MaxVisits is the most visits of a pair that are counted.
 	MaxVisits = maxCount
-
-	// Shards is how many parts a table has. Each may be changed by a goroutine of its own.
-	Shards = 1 << shardBits
 )
-
-// NewKey returns the key of 64 well-mixed bits.
-func NewKey(hash uint64) Key { return Key(hash >> (64 - KeyBits)).valid() }
-
-// In returns the key with the shard of another key.
-func (k Key) In(other Key) Key { return k&restMask | other&^restMask }
-
-func (k Key) valid() Key {
-	if k&restMask == 0 {
-		return k | 1
-	}
-	return k
-}
-
-// Shard returns the number of the part of a table that has the key. It rises with the keys.
-func (k Key) Shard() int { return int(k >> restBits) }
-
-func (k Key) rest() uint64 { return uint64(k) & restMask }
 
 // Pair is what a table knows of an action in a state.
 type Pair struct {
-	Key    Key
+	Key    policy.Key
 	Action uint8
 	Count  uint16  // how often it was tried; stays at 65535
 	Mean   float32 // of the returns
@@ -66,7 +31,7 @@ type Table struct {
 	// Zero is the rule Config.Untried == Zero: an action that was never tried in a state counts as 0.
 	Zero bool
 
-	shards [Shards]shard
+	shards [policy.Shards]shard
 	limit  int // slots of a shard at most
 }
 
@@ -91,11 +56,11 @@ const (
 
 // firstSlotsOf returns how many slots a shard begins with. They differ so that shards, which fill
 // up alike, grow one after the other, and the memory of few of them is copied at a time.
-func firstSlotsOf(n int) int { return int(firstSlots * math.Exp2(float64(n)/Shards)) }
+func firstSlotsOf(n int) int { return int(firstSlots * math.Exp2(float64(n)/policy.Shards)) }
 
 // NewTable returns an empty table that takes at most so many bytes, at least MinMemory.
 func NewTable(memory int64) *Table {
-	return &Table{limit: int(max(memory, MinMemory) / Shards / pairBytes)}
+	return &Table{limit: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
 // Bytes returns the memory that the table takes.
@@ -126,22 +91,19 @@ func (t *Table) Turned() (n uint64) {
 // false if none was. Legal is a bit for each action. Equal means are decided by the count, then
 // by the lower action, so that the order in which pairs came does not matter. With Zero, a legal
 // action that was never tried is better than a negative mean: the key decides which one.
-func (t *Table) Best(k Key, legal uint64) (action uint8, known bool) {
+func (t *Table) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.Zero && b.known && b.mean < 0 && legal&^b.tried != 0 {
-		return draw(legal&^b.tried, k), true
+		return policy.Draw(legal&^b.tried, k), true
 	}
 	return b.action, b.known
 }
 
 // BestTried returns the action of highest mean among those that were tried in a state.
-func (t *Table) BestTried(k Key) (action uint8, known bool) {
-	b := t.best(k, AllActions)
+func (t *Table) BestTried(k policy.Key) (action uint8, known bool) {
+	b := t.best(k, policy.AllActions)
 	return b.action, b.known
 }
-
-// draw returns one of some actions, which the key of a state decides as if by chance.
-func draw(set uint64, k Key) uint8 { return nth(set, int(k.rest()%uint64(bits.OnesCount64(set)))) }
 
 // best is what a table knows of some legal actions in a state.
 type best struct {
@@ -152,19 +114,19 @@ type best struct {
 	tried  uint64 // all that were tried, a bit each
 }
 
-func (t *Table) best(k Key, legal uint64) (b best) {
+func (t *Table) best(k policy.Key, legal uint64) (b best) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
 		return b
 	}
-	rest := k.rest()
+	rest := k.Rest()
 	for i := s.home(rest); ; {
 		word := s.words[i]
 		if word == 0 {
 			return b
 		}
-		if count := word & maxCount; word>>(64-restBits) == rest && count > 0 { // else a vote that was taken back
-			a, mean := uint8(word>>countBits&(MaxActions-1)), s.means[i]
+		if count := word & maxCount; word>>(64-policy.RestBits) == rest && count > 0 { // else a vote that was taken back
+			a, mean := uint8(word>>countBits&(policy.MaxActions-1)), s.means[i]
 			b.tried |= 1 << a
 			if legal>>a&1 != 0 && (!b.known || mean > b.mean || mean == b.mean && (count > b.count || count == b.count && a < b.action)) {
 				b.action, b.known, b.mean, b.count = a, true, mean, count
@@ -177,12 +139,12 @@ func (t *Table) best(k Key, legal uint64) (b best) {
 }
 
 // Find returns what the table knows of an action in a state, and false if it was never tried.
-func (t *Table) Find(k Key, action uint8) (Pair, bool) {
+func (t *Table) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
 		return Pair{}, false
 	}
-	i, found := s.find(k.rest(), action)
+	i, found := s.find(k.Rest(), action)
 	if !found {
 		return Pair{}, false
 	}
@@ -191,7 +153,7 @@ func (t *Table) Find(k Key, action uint8) (Pair, bool) {
 
 // Learn adds a return to the mean of a pair. The step is 1/n for the nth return, and no less
 // than a given least step. It returns false if the table is full and does not know the pair.
-func (t *Table) Learn(k Key, action uint8, value, least float32) bool {
+func (t *Table) Learn(k policy.Key, action uint8, value, least float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
@@ -207,7 +169,7 @@ func (t *Table) Learn(k Key, action uint8, value, least float32) bool {
 }
 
 // Vote changes the count of a pair, which is no less than 0, and leaves its mean.
-func (t *Table) Vote(k Key, action uint8, by int) {
+func (t *Table) Vote(k policy.Key, action uint8, by int) {
 	s := &t.shards[k.Shard()]
 	i := t.place(k, action)
 	if i < 0 {
@@ -247,7 +209,7 @@ func (t *Table) Shard(n int, yield func(Pair) bool) {
 // All calls a function with all pairs, in no order, until it returns false.
 func (t *Table) All(yield func(Pair) bool) {
 	more := true
-	for n := 0; n < Shards && more; n++ {
+	for n := 0; n < policy.Shards && more; n++ {
 		t.Shard(n, func(p Pair) bool {
 			more = yield(p)
 			return more
@@ -300,8 +262,8 @@ func (s *shard) pair(n, i int) Pair { return decode(n, s.words[i], s.means[i]) }
 // decode returns the pair of a word in a shard.
 func decode(n int, word uint64, mean float32) Pair {
 	return Pair{
-		Key:    Key(n)<<restBits | Key(word>>(64-restBits)),
-		Action: uint8(word >> countBits & (MaxActions - 1)),
+		Key:    policy.KeyOf(n, word>>(64-policy.RestBits)),
+		Action: uint8(word >> countBits & (policy.MaxActions - 1)),
 		Count:  uint16(word & maxCount),
 		Mean:   mean,
 	}
@@ -309,13 +271,13 @@ func decode(n int, word uint64, mean float32) Pair {
 
 // home returns the slot where the search for a key begins: in the order of the keys.
 func (s *shard) home(rest uint64) int {
-	high, _ := bits.Mul64(rest<<(64-restBits), uint64(len(s.words)))
+	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
 
 // find returns the slot of a pair and true, or the empty slot where it would be and false.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
-	want := rest<<actionBits | uint64(action)
+	want := rest<<policy.ActionBits | uint64(action)
 	for i := s.home(rest); ; {
 		word := s.words[i]
 		if word == 0 {
@@ -332,8 +294,8 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 
 // place returns the slot in its shard of a pair, which it adds with a count of 0 if need be, or
 // -1 if there is no room. A word is not 0 even then, as the rest of a key is not.
-func (t *Table) place(k Key, action uint8) int {
-	s, rest, limit := &t.shards[k.Shard()], k.rest(), t.limit
+func (t *Table) place(k policy.Key, action uint8) int {
+	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.limit
 	if len(s.words) == 0 {
 		s.resize(min(firstSlotsOf(k.Shard()), limit))
 	}
@@ -352,7 +314,7 @@ func (t *Table) place(k Key, action uint8) int {
 		s.resize(min(2*len(s.words), limit))
 		i, _ = s.find(rest, action)
 	}
-	s.words[i] = (rest<<actionBits | uint64(action)) << countBits
+	s.words[i] = (rest<<policy.ActionBits | uint64(action)) << countBits
 	s.means[i] = 0
 	s.used++
 	return i
@@ -377,7 +339,7 @@ func (s *shard) resize(slots int) {
 	s.words, s.means = make([]uint64, slots), make([]float32, slots)
 	for i, word := range old {
 		if word != 0 {
-			j, _ := s.find(word>>(64-restBits), uint8(word>>countBits&(MaxActions-1)))
+			j, _ := s.find(word>>(64-policy.RestBits), uint8(word>>countBits&(policy.MaxActions-1)))
 			s.words[j], s.means[j] = word, means[i]
 		}
 	}

@@ -11,19 +11,20 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
 // testMemory is the limit of most tables.
 const testMemory = 1 << 20
 
 // spread returns a key whose bits are well mixed.
-func spread(n uint64) Key { return NewKey(rules.NewRand(n).Uint64()) }
+func spread(n uint64) policy.Key { return policy.NewKey(rules.NewRand(n).Uint64()) }
 
 // plain is a table as a map: what Table has to do, in the plainest way.
 type plain map[plainPair]plainValue
 
 type plainPair struct {
-	key    Key
+	key    policy.Key
 	action uint8
 }
 
@@ -33,18 +34,18 @@ type plainValue struct {
 }
 
 // mean returns the mean of a pair, and whether it was ever tried.
-func (p plain) mean(k Key, action uint8) (float64, bool) {
+func (p plain) mean(k policy.Key, action uint8) (float64, bool) {
 	v, ok := p[plainPair{k, action}]
 	return v.sum / float64(max(1, v.count)), ok
 }
 
 // judge returns what is wrong with the best of the legal actions in a state.
-func (p plain) judge(k Key, legal uint64, best uint8, known bool) string {
+func (p plain) judge(k policy.Key, legal uint64, best uint8, known bool) string {
 	mean, tried := p.mean(k, best)
 	if known && (!tried || legal>>best&1 == 0) {
 		return "it was never tried, or is not legal"
 	}
-	for action := range uint8(MaxActions) {
+	for action := range uint8(policy.MaxActions) {
 		if other, ok := p.mean(k, action); ok && legal>>action&1 != 0 && (!known || other > mean+1e-4) {
 			return fmt.Sprintf("%d is better", action)
 		}
@@ -57,7 +58,7 @@ func TestTableIsAMap(t *testing.T) {
 		table, want := NewTable(testMemory), plain{}
 		keys := rapid.Uint64Range(0, rapid.SampledFrom([]uint64{3, 200, 5000}).Draw(t, "keys"))
 		for range rapid.IntRange(0, 2000).Draw(t, "steps") {
-			k, action := spread(keys.Draw(t, "key")), uint8(rapid.IntRange(0, MaxActions-1).Draw(t, "action"))
+			k, action := spread(keys.Draw(t, "key")), uint8(rapid.IntRange(0, policy.MaxActions-1).Draw(t, "action"))
 			value := rapid.IntRange(-4, 4).Draw(t, "value")
 			if !table.Learn(k, action, float32(value), 0) {
 				t.Fatal("the table is full")
@@ -89,11 +90,11 @@ func TestTableTies(t *testing.T) {
 		for _, action := range order {
 			table.Learn(k, action, 2, 0)
 		}
-		if a, _ := table.Best(k, AllActions); a != 3 {
+		if a, _ := table.Best(k, policy.AllActions); a != 3 {
 			t.Errorf("after %v: %d, not the lowest of equal actions", order, a)
 		}
 		table.Learn(k, 9, 2, 0)
-		if a, _ := table.Best(k, AllActions); a != 9 {
+		if a, _ := table.Best(k, policy.AllActions); a != 9 {
 			t.Errorf("after %v: %d, not the action that was tried more", order, a)
 		}
 		if a, known := table.Best(k, 1<<5|1<<6); a != 5 || !known {
@@ -167,7 +168,7 @@ func TestTableStep(t *testing.T) {
 // what it has, and goes on learning that.
 func TestTableIsFull(t *testing.T) {
 	table := NewTable(testMemory)
-	var known []Key
+	var known []policy.Key
 	for n := uint64(0); table.Turned() < 1000; n++ {
 		if k := spread(n); table.Learn(k, 7, 1, 0) {
 			known = append(known, k)
@@ -198,15 +199,15 @@ func TestTableVotes(t *testing.T) {
 	}{{1, 1}, {2, 1}, {2, 1}, {1, 1}, {1, 1}, {2, -1}} {
 		table.Vote(k, v.action, v.by)
 	}
-	if a, known := table.Best(k, AllActions); a != 1 || !known {
+	if a, known := table.Best(k, policy.AllActions); a != 1 || !known {
 		t.Errorf("%d %t, not the action with 3 votes to 1", a, known)
 	}
 	table.Vote(k, 1, -3)
-	if a, _ := table.Best(k, AllActions); a != 2 {
+	if a, _ := table.Best(k, policy.AllActions); a != 2 {
 		t.Errorf("%d, not the action that has votes left", a)
 	}
 	table.Vote(k, 2, -1)
-	if a, known := table.Best(k, AllActions); known {
+	if a, known := table.Best(k, policy.AllActions); known {
 		t.Errorf("%d is known without a vote", a)
 	}
 }

@@ -1,5 +1,9 @@
 package rl
 
+import (
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
 // Trace keeps what one seat decides in an episode, and returns what there is to learn from it: by
 // every visit, from points, without a discount, as the study does.
 type Trace struct {
@@ -18,7 +22,7 @@ func NewTrace() *Trace {
 func (t *Trace) Begin() { t.decisions = t.decisions[:0] }
 
 // Add adds a decision. The score is that of Game.Score before it.
-func (t *Trace) Add(s *Sight, action uint8, score int) {
+func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, abs: s.Abs, action: action, score: int16(score)})
 }
 

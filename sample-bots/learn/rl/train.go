@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 const (

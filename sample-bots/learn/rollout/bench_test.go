@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // BenchmarkGeneration plays a small generation and learns from it.
 func BenchmarkGeneration(b *testing.B) {
 	for _, mode := range []string{"brisca2", "tute2"} {
 		b.Run(mode, func(b *testing.B) {
-			if _, err := learn.ParseMode(mode); err != nil {
+			if _, err := cards.ParseMode(mode); err != nil {
 				b.Fatal(err)
 			}
 			c := Default(mode)

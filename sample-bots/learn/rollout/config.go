@@ -11,9 +11,10 @@ package rollout
 import (
 	"fmt"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // Config is what decides the net, as config.json of a run has it.
@@ -48,14 +49,14 @@ const (
 // Default returns a configuration that trains for about ten minutes.
 func Default(mode string) Config {
 	return Config{
-		Train: "net", Mode: mode, Rules: learn.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, Every: 8,
-		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: net.DefaultAdam.Rate, Seed: 1,
+		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, Every: 8,
+		Epsilon: 0.1, Margin: 10, Passes: 3, Batch: 128, Rate: fit.DefaultAdam.Rate, Seed: 1,
 	}
 }
 
 // Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
-	m, err := learn.ParseMode(c.Mode)
+	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (c *Config) Check() error {
 }
 
 // sizes returns the sizes of a net of a mode with hidden layers, inputs first.
-func sizes(m learn.Mode, hidden []int) []int {
+func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewTable(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())
 }

@@ -3,9 +3,11 @@ package rollout
 import (
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // lesson is a position and what its moves are worth.
@@ -23,24 +25,25 @@ type games interface {
 	test(seat int, seed uint64) int
 }
 
-type table[S any, P learn.Position[S]] struct {
-	config *Config
-	rules  []baraja.TableRules // of which each game draws one
-	player *Player
-	state  S
-	watch  learn.Watch
-	trial  S // in which a move is tried
-	src    rules.Stream
-	legal  [rules.MaxMoves]rules.Move
-	next   [rules.MaxMoves]rules.Move // of trial
+type table[S any, P cards.Position[S]] struct {
+	config  *Config
+	encoder features.Table
+	rules   []baraja.TableRules // of which each game draws one
+	player  *learned.Net
+	state   S
+	watch   cards.Watch
+	trial   S // in which a move is tried
+	src     rules.Stream
+	legal   [rules.MaxMoves]rules.Move
+	next    [rules.MaxMoves]rules.Move // of trial
 }
 
-func newGames(c *Config, m learn.Mode, n *net.Net) games {
+func newGames(c *Config, m cards.Mode, n *net.Net) games {
 	list, _ := m.Combinations(c.Rules) // Check has found it
 	if m.Tute {
-		return &table[learn.Tute, *learn.Tute]{config: c, rules: list, player: NewPlayer(m, n)}
+		return &table[cards.Tute, *cards.Tute]{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
 	}
-	return &table[learn.Brisca, *learn.Brisca]{config: c, rules: list, player: NewPlayer(m, n)}
+	return &table[cards.Brisca, *cards.Brisca]{config: c, encoder: features.NewTable(m), rules: list, player: learned.NewNet(m, n)}
 }
 
 func (t *table[S, P]) begin(r *rules.Rand) P {
@@ -48,7 +51,7 @@ func (t *table[S, P]) begin(r *rules.Rand) P {
 	rule := t.rules[r.Below(len(t.rules))]
 	t.src = rules.FastStream(r)
 	p.Begin(t.player.Mode, rule, &t.src)
-	t.watch = learn.Watch{}
+	t.watch = cards.Watch{}
 	return p
 }
 
@@ -66,10 +69,10 @@ func (t *table[S, P]) lessons(dst []lesson, seed uint64) []lesson {
 			if r.Uint64()>>32 < random {
 				move = legal[r.Below(len(legal))]
 			} else {
-				move, _ = Choose[S, P](t.player, p, &t.watch, legal)
+				move, _ = learned.ChooseNet[S, P](t.player, p, &t.watch, legal)
 			}
 		}
-		learn.Step[S, P](p, &t.watch, move)
+		cards.Step[S, P](p, &t.watch, move)
 	}
 	return dst
 }
@@ -78,13 +81,13 @@ func (t *table[S, P]) lessons(dst []lesson, seed uint64) []lesson {
 func (t *table[S, P]) lesson(legal []rules.Move) (l lesson) {
 	p := P(&t.state)
 	seat := p.Turn()
-	ones, places := features.AppendTable[S, P](&t.player.encoder, nil, p, &t.watch)
+	ones, places := features.AppendTable[S, P](&t.encoder, nil, p, &t.watch)
 	l.ones = ones
 	mean := float32(0)
 	for _, m := range legal {
 		worth := t.try(m, seat)
 		mean += worth
-		l.outputs = append(l.outputs, uint8(places.Output(learn.Action(m))))
+		l.outputs = append(l.outputs, uint8(places.Output(cards.Action(m))))
 		l.worth = append(l.worth, worth)
 	}
 	mean /= float32(len(legal))
@@ -99,14 +102,14 @@ func (t *table[S, P]) try(m rules.Move, seat int) float32 {
 	t.trial = t.state
 	watch := t.watch
 	p := P(&t.trial)
-	learn.Step[S, P](p, &watch, m)
+	cards.Step[S, P](p, &watch, m)
 	for p.Turn() >= 0 {
 		legal := p.Legal(t.next[:0])
 		move := legal[0]
 		if len(legal) > 1 {
-			move, _ = Choose[S, P](t.player, p, &watch, legal)
+			move, _ = learned.ChooseNet[S, P](t.player, p, &watch, legal)
 		}
-		learn.Step[S, P](p, &watch, move)
+		cards.Step[S, P](p, &watch, move)
 	}
 	return t.worth(p.Board(), seat)
 }
@@ -123,7 +126,7 @@ func (t *table[S, P]) worth(board *baraja.Table, seat int) float32 {
 			diff -= int(points)
 		}
 	}
-	return float32(learn.Standing(board, m.Teams, seat)) + float32(t.config.Margin)*float32(diff)/baraja.AllPoints
+	return float32(cards.Standing(board, m.Teams, seat)) + float32(t.config.Margin)*float32(diff)/baraja.AllPoints
 }
 
 func (t *table[S, P]) test(seat int, seed uint64) int {
@@ -134,15 +137,15 @@ func (t *table[S, P]) test(seat int, seed uint64) int {
 		legal := p.Legal(t.legal[:0])
 		move := legal[r.Below(len(legal))]
 		if m.Side(p.Turn()) == m.Side(seat) {
-			move, _ = Choose[S, P](t.player, p, &t.watch, legal)
+			move, _ = learned.ChooseNet[S, P](t.player, p, &t.watch, legal)
 		}
-		learn.Step[S, P](p, &t.watch, move)
+		cards.Step[S, P](p, &t.watch, move)
 	}
-	return learn.Standing(p.Board(), m.Teams, seat)
+	return cards.Standing(p.Board(), m.Teams, seat)
 }
 
 // fill makes a row of a lesson for a net with so many outputs. Nothing is wanted of the others.
-func (l *lesson) fill(s *net.Sample, outputs int) {
+func (l *lesson) fill(s *fit.Sample, outputs int) {
 	for _, input := range l.ones {
 		s.Add(int(input), 1)
 	}
@@ -150,7 +153,7 @@ func (l *lesson) fill(s *net.Sample, outputs int) {
 		s.Want = make([]float32, outputs)
 	}
 	for i := range s.Want {
-		s.Want[i] = net.Any
+		s.Want[i] = fit.Any
 	}
 	for i, output := range l.outputs {
 		s.Want[output] = l.worth[i]

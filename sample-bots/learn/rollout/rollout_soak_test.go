@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // A net of a moment's training wins more than random players, and its model plays as it does.
@@ -27,11 +28,11 @@ func TestLearns(t *testing.T) {
 		h, b, file, err := model.Open(filepath.Join(dir, run.ModelFile))
 		kit.Must(t, err)
 		defer file.Close()
-		p, err := Read(h, b)
+		p, err := learned.ReadNet(h, b)
 		kit.Must(t, err)
 		again, err := newTraining(c, nil, 2)
 		kit.Must(t, err)
-		again.games = []games{newGames(&c, p.Mode, p.net), newGames(&c, p.Mode, p.net)}
+		again.games = []games{newGames(&c, p.Mode, p.Weights()), newGames(&c, p.Mode, p.Weights())}
 		if tally := again.test(finalTest); tally != r.Random {
 			t.Errorf("%s: the model has %+v, the net %+v", mode, tally, r.Random)
 		}

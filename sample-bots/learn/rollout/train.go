@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // The names of what is random, for seeds of their own.
@@ -57,10 +58,10 @@ func (t Tally) Share() float64 {
 // training is a net in training.
 type training struct {
 	Config
-	mode    learn.Mode
+	mode    cards.Mode
 	workers int
 	net     *net.Net
-	trainer *net.Trainer
+	trainer *fit.Trainer
 	games   []games // by worker
 	at      place
 }
@@ -76,7 +77,7 @@ type place struct {
 
 // newTraining begins with the weights of a net, or with random ones if it is nil.
 func newTraining(c Config, from *net.Net, workers int) (*training, error) {
-	m, err := learn.ParseMode(c.Mode)
+	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return nil, err
 	}
@@ -84,15 +85,15 @@ func newTraining(c Config, from *net.Net, workers int) (*training, error) {
 	if t.net, err = net.New(sizes(m, c.Hidden), net.Linear); err != nil {
 		return nil, err
 	}
-	t.net.Randomize(rules.NewRand(learn.Derive(c.Seed, forWeights, 0)))
+	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, forWeights, 0)))
 	if from != nil {
 		if err := t.net.Set(from); err != nil {
 			return nil, err
 		}
 	}
-	adam := net.DefaultAdam
+	adam := fit.DefaultAdam
 	adam.Rate = c.Rate
-	if t.trainer, err = net.NewTrainer(t.net, adam, workers); err != nil {
+	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
 		return nil, err
 	}
 	for range workers {
@@ -138,9 +139,9 @@ func Train(ctx context.Context, c Config, from *net.Net, f *run.Folder, workers 
 func (t *training) generation(ctx context.Context) error {
 	var lessons []lesson
 	pieces := (t.Games + piece - 1) / piece
-	err := learn.InOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
+	err := run.InOrder(ctx, t.workers, 0, pieces, func(worker, k int) (made []lesson, err error) {
 		for game := k * piece; game < min(t.Games, (k+1)*piece); game++ {
-			made = t.games[worker].lessons(made, learn.Derive(t.Seed, forGames, t.at.Generation*t.Games+game))
+			made = t.games[worker].lessons(made, run.Derive(t.Seed, forGames, t.at.Generation*t.Games+game))
 		}
 		return made, nil
 	}, func(_ int, made []lesson) error {
@@ -152,7 +153,7 @@ func (t *training) generation(ctx context.Context) error {
 	}
 	t.at.Positions += len(lessons)
 	t.trainer.SetRate(t.rate())
-	r := rules.NewRand(learn.Derive(t.Seed, forOrder, t.at.Generation))
+	r := rules.NewRand(run.Derive(t.Seed, forOrder, t.at.Generation))
 	for range t.Passes {
 		t.learn(lessons, r)
 	}
@@ -168,7 +169,7 @@ func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	}
 	outputs := t.mode.Actions()
 	for batch := range slices.Chunk(lessons, t.Batch) {
-		loss := t.trainer.Step(len(batch), func(_, i int, s *net.Sample) { batch[i].fill(s, outputs) })
+		loss := t.trainer.Step(len(batch), func(_, i int, s *fit.Sample) { batch[i].fill(s, outputs) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Since += len(batch)
 		t.at.Steps++
@@ -197,9 +198,9 @@ func (t *training) report(f *run.Folder, r *Report) error {
 // test plays games against random moves, the same ones in every test.
 func (t *training) test(n int) (sum Tally) {
 	// It takes little time: an end of the context waits for it.
-	learn.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part Tally, err error) {
+	run.InOrder(context.Background(), t.workers, 0, (n+piece-1)/piece, func(worker, k int) (part Tally, err error) {
 		for game := k * piece; game < min(n, (k+1)*piece); game++ {
-			switch t.games[worker].test(game%t.mode.Players, learn.Derive(t.Seed, forTest, game)) {
+			switch t.games[worker].test(game%t.mode.Players, run.Derive(t.Seed, forTest, game)) {
 			case 1:
 				part.Won++
 			case 0:
@@ -245,7 +246,7 @@ func Cost(ctx context.Context, c Config, workers int) (run.Cost, error) {
 	weights := int64(4 * t.net.Params())
 	return run.Cost{
 		Work: int64(c.Generations), Unit: "generations", Time: time.Duration(share * float64(time.Since(began))),
-		Memory: weights*int64(4+c.Batch/net.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead,
+		Memory: weights*int64(4+c.Batch/fit.Shard) + int64(t.at.Positions/t.at.Generation)*lessonBytes + overhead,
 		Disk:   4*weights + diskElse,
 	}, nil
 }

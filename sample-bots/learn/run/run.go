@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 // The files of a run.

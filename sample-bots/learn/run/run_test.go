@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
 type config struct {

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // The variants: what the net learns of a decision.
@@ -30,11 +32,11 @@ var Variants = []string{WL, P, PH, Rest}
 const (
 	Truncated  = "truncated"
 	TextLabels = "text-labels"
-	NoSongs    = "no-songs"
+	NoSongs    = learned.NoSongs
 )
 
 // Defects are those that a training can keep.
-var Defects = []learn.Defect{
+var Defects = []run.Defect{
 	{Name: Truncated, Help: "inputs are cut to integers in training only"},
 	{Name: TextLabels, Help: "labels are ordered as text"},
 	{Name: NoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
@@ -76,7 +78,7 @@ func (c *Config) Use(set *dataset.Set) {
 
 // Check returns why a net cannot be trained so.
 func (c *Config) Check() error {
-	m, err := learn.ParseMode(c.Mode)
+	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (c *Config) Check() error {
 }
 
 // ParseHidden returns the layers of a text as in 50-25, or of Thirds.
-func ParseHidden(text string, m learn.Mode, encoding string) (layers []int, err error) {
+func ParseHidden(text string, m cards.Mode, encoding string) (layers []int, err error) {
 	if text == Thirds {
 		e, err := features.NewEncoder(m, encoding)
 		if err != nil {

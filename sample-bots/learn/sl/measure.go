@@ -5,9 +5,9 @@ import (
 	"math"
 	"time"
 
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
 )
 
 // Metrics are those of the study, as Keras computes them. A class is predicted if its chance is
@@ -40,7 +40,7 @@ func (t *Training) measure(list []row) Metrics {
 		}
 	}
 	// It takes little time: an end of the context waits for it.
-	learn.InOrder(context.Background(), t.Workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
+	run.InOrder(context.Background(), t.Workers, 0, (len(list)+measured-1)/measured, func(worker, k int) (count, error) {
 		return t.count(worker, list[k*measured:min(len(list), (k+1)*measured)]), nil
 	}, func(_ int, c count) error {
 		sum.loss += c.loss
@@ -60,11 +60,11 @@ func share(a, b int) float64 {
 
 func (t *Training) count(worker int, list []row) (c count) {
 	w := t.net.NewWork()
-	var s net.Sample
+	var s fit.Sample
 	for _, at := range list {
 		s.Reset()
 		t.fillers[worker].fill(at, &s)
-		out := t.net.ForwardSample(w, &s)
+		out := t.net.Forward(w, &s.Inputs)
 		if t.Config.Variant == WL {
 			c.addWon(out[0], at.class == wonClass)
 		} else {
@@ -94,7 +94,7 @@ func (c *count) addWon(chance float32, won bool) {
 
 func (c *count) addClass(out []float32, class int) {
 	c.loss -= math.Log(float64(out[class]) + 1e-12)
-	best := mostProbable(out)
+	best := learned.MostProbable(out)
 	if best == class {
 		c.right++
 	}
@@ -106,16 +106,6 @@ func (c *count) addClass(out []float32, class int) {
 	}
 }
 
-// mostProbable returns the class of the highest chance, the first among equals.
-func mostProbable(out []float32) (best int) {
-	for i, x := range out {
-		if x > out[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // sampleTime is how long Cost trains to measure the speed.
 const sampleTime = 500 * time.Millisecond
 
@@ -125,7 +115,7 @@ func (t *Training) Cost(prepared time.Duration) run.Cost {
 	start := time.Now()
 	for time.Since(start) < sampleTime {
 		batch := t.train[rows%len(t.train) : min(len(t.train), rows%len(t.train)+t.Config.Batch)]
-		t.trainer.Step(len(batch), func(worker, i int, s *net.Sample) { t.fillers[worker].fill(batch[i], s) })
+		t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
 		rows += len(batch)
 	}
 	all := t.Config.Epochs * len(t.train)
@@ -136,7 +126,7 @@ func (t *Training) Cost(prepared time.Duration) run.Cost {
 	weights := int64(4 * t.net.Params())
 	return run.Cost{
 		Work: int64(all), Unit: "rows", Time: prepared + time.Duration(seconds*float64(time.Second)),
-		Memory: t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.Config.Batch/net.Shard),
+		Memory: t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.Config.Batch/fit.Shard),
 		Disk:   5 * weights,
 	}
 }

@@ -8,10 +8,13 @@ import (
 
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/decisions"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
+	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // row is a decision of a data set. Its inputs are computed when they are needed, by playing its
@@ -41,14 +44,14 @@ func NewRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 		return nil, err
 	}
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, Truncated)}
-	label := labelGames[learn.Brisca]
+	label := labelGames[cards.Brisca]
 	if set.Mode.Tute {
-		label = labelGames[learn.Tute]
+		label = labelGames[cards.Tute]
 	}
 	all := min(set.Games, c.Games)
 	var values []int16
 	const piece = 2000
-	err = learn.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
+	err = run.InOrder(ctx, workers, 0, (all+piece-1)/piece, func(_, k int) ([]int16, error) {
 		return label(r, c.Variant, k*piece, min(all, (k+1)*piece)), nil
 	}, func(k int, made []int16) error {
 		for game := k * piece; game < min(all, (k+1)*piece); game++ {
@@ -66,8 +69,8 @@ func NewRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 }
 
 // labelGames returns the labels of the decisions of games from to to-1.
-func labelGames[S any, Q learn.Position[S]](r *Rows, variant string, from, to int) (labels []int16) {
-	var f features.Follower[S, Q]
+func labelGames[S any, Q cards.Position[S]](r *Rows, variant string, from, to int) (labels []int16) {
+	var f decisions.Follower[S, Q]
 	var g dataset.Game
 	for i := from; i < to; i++ {
 		r.set.Game(i, &g)
@@ -82,7 +85,7 @@ func labelGames[S any, Q learn.Position[S]](r *Rows, variant string, from, to in
 	return labels
 }
 
-func label(d *features.Decision, variant string) int16 {
+func label(d *decisions.Decision, variant string) int16 {
 	switch {
 	case variant == P:
 		return d.Points
@@ -161,10 +164,10 @@ func shuffle(list []row, seed uint64) {
 // filler fills samples from rows; each goroutine has its own.
 type filler interface {
 	// fill sets the inputs and what is wanted.
-	fill(at row, s *net.Sample)
+	fill(at row, s *fit.Sample)
 }
 
-type replayer[S any, Q learn.Position[S]] struct {
+type replayer[S any, Q cards.Position[S]] struct {
 	rows *Rows
 	game dataset.Game
 	s    S
@@ -173,28 +176,41 @@ type replayer[S any, Q learn.Position[S]] struct {
 // filler returns a filler for one goroutine.
 func (r *Rows) filler() filler {
 	if r.set.Mode.Tute {
-		return &replayer[learn.Tute, *learn.Tute]{rows: r}
+		return &replayer[cards.Tute, *cards.Tute]{rows: r}
 	}
-	return &replayer[learn.Brisca, *learn.Brisca]{rows: r}
+	return &replayer[cards.Brisca, *cards.Brisca]{rows: r}
 }
 
 var wanted = [2][]float32{{0}, {1}} // of WL, by class
 
-func (p *replayer[S, Q]) fill(at row, s *net.Sample) {
+func (p *replayer[S, Q]) fill(at row, s *fit.Sample) {
 	r, q := p.rows, Q(&p.s)
 	r.set.Game(int(at.game), &p.game)
 	q.Layout(r.set.Mode, r.rules[p.game.Rules], p.game.Pack)
-	var w learn.Watch
+	var w cards.Watch
 	for _, action := range p.game.Moves[:at.ply] {
-		learn.Step[S, Q](q, &w, dataset.Move[S, Q](q, action))
+		cards.Step[S, Q](q, &w, dataset.Move[S, Q](q, action))
 	}
-	features.AppendState[S, Q](&r.encoder, s, q, &w, q.Turn())
-	r.encoder.AppendAction(s, int(p.game.Moves[at.ply]))
+	features.AppendState[S, Q](&r.encoder, &s.Inputs, q, &w, q.Turn())
+	r.encoder.AppendAction(&s.Inputs, int(p.game.Moves[at.ply]))
 	if r.truncated {
-		features.Truncate(s)
+		truncate(&s.Inputs)
 	}
 	s.Class, s.Want = int(at.class), nil
 	if r.labels == nil {
 		s.Want = wanted[at.class]
 	}
+}
+
+// truncate makes the inputs integers, as the thesis's code does before it trains, though not
+// before it plays.
+func truncate(s *net.Inputs) {
+	n := 0
+	for i, x := range s.Value {
+		if x = float32(int(x)); x != 0 {
+			s.Index[n], s.Value[n] = s.Index[i], x
+			n++
+		}
+	}
+	s.Index, s.Value = s.Index[:n], s.Value[:n]
 }

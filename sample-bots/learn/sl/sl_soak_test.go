@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
 // A net that has learned from some thousand random games beats random play clearly.
@@ -19,29 +20,29 @@ func TestBeatsRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 1000
-	won := duel(tr.Agent(), set.Mode, n)
+	won := duel(agent(tr), set.Mode, n)
 	if won < n*58/100 {
 		t.Errorf("%d of %d games won against random play", won, n)
 	}
 }
 
 // duel returns how many games of two an agent wins against random play.
-func duel(a *Agent, m learn.Mode, n int) (won int) {
+func duel(a *learned.SL, m cards.Mode, n int) (won int) {
 	r := rules.NewRand(3)
 	src := rules.FastStream(r)
 	for i := range n {
-		var w learn.Watch
-		p := &learn.Brisca{}
+		var w cards.Watch
+		p := &cards.Brisca{}
 		p.Begin(m, m.Rules()[i/2%16], &src)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
 			move := legal[r.Below(len(legal))]
 			if p.Turn() == i%2 {
-				move, _ = Choose[learn.Brisca](a, p, &w, legal, false)
+				move, _ = learned.ChooseSL[cards.Brisca](a, p, &w, legal, false)
 			}
-			learn.Step[learn.Brisca](p, &w, move)
+			cards.Step[cards.Brisca](p, &w, move)
 		}
-		if learn.Standing(p.Board(), false, i%2) > 0 {
+		if cards.Standing(p.Board(), false, i%2) > 0 {
 			won++
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,12 +14,14 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
 	"github.com/timba-arena/timba/sample-bots/learn/dataset"
-	"github.com/timba-arena/timba/sample-bots/learn/features"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // data makes a data set of random games.
@@ -32,7 +33,7 @@ func data(t testing.TB, mode string, each int) *dataset.Set {
 
 func plan(t testing.TB, mode string, each int) *dataset.Plan {
 	t.Helper()
-	m := kit.Get[learn.Mode](t)(learn.ParseMode(mode))
+	m := kit.Get[cards.Mode](t)(cards.ParseMode(mode))
 	return &dataset.Plan{Mode: m, Each: each, Seed: 1, Workers: 2}
 }
 
@@ -119,12 +120,12 @@ func TestVariants(t *testing.T) {
 			}
 			h, body, err := model.Read(bytes.NewReader(modelFile(t, dir)))
 			kit.Must(t, err)
-			read, err := Read(h, body)
+			read, err := learned.ReadSL(h, body)
 			kit.Must(t, err)
 			if set.Mode.Tute {
-				games[learn.Tute](t, tr.Agent(), read, set.Mode, 5)
+				games[cards.Tute](t, agent(tr), read, set.Mode, 5)
 			} else {
-				games[learn.Brisca](t, tr.Agent(), read, set.Mode, 5)
+				games[cards.Brisca](t, agent(tr), read, set.Mode, 5)
 			}
 		})
 	}
@@ -141,22 +142,22 @@ func commonest(tr *Training) float64 {
 }
 
 // games plays games of random moves, in which two agents have to choose alike and legally.
-func games[S any, P learn.Position[S]](t *testing.T, a, b *Agent, m learn.Mode, n int) {
+func games[S any, P cards.Position[S]](t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 	t.Helper()
 	r := rules.NewRand(9)
 	src := rules.FastStream(r)
 	for i := range n {
-		var w learn.Watch
+		var w cards.Watch
 		p := P(new(S))
 		p.Begin(m, m.Rules()[i], &src)
 		for p.Turn() >= 0 {
 			legal := p.Legal(nil)
-			move, value := Choose[S, P](a, p, &w, legal, i%2 == 0)
-			again, same := Choose[S, P](b, p, &w, legal, i%2 == 0)
+			move, value := learned.ChooseSL[S, P](a, p, &w, legal, i%2 == 0)
+			again, same := learned.ChooseSL[S, P](b, p, &w, legal, i%2 == 0)
 			if move != again || value != same || !slices.Contains(legal, move) {
 				t.Fatalf("%v: %d, %v and %d, %v among %v", m, move, value, again, same, legal)
 			}
-			learn.Step[S, P](p, &w, legal[r.Below(len(legal))])
+			cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
 		}
 	}
 }
@@ -230,7 +231,7 @@ func TestDefects(t *testing.T) {
 	if !reflect.DeepEqual(tr.rows.labels, orderAsText(slices.Sorted(slices.Values(tr.rows.labels)), lowestTute)) || slices.IsSorted(tr.rows.labels) {
 		t.Errorf("labels: %v", tr.rows.labels)
 	}
-	var s net.Sample
+	var s fit.Sample
 	for _, at := range tr.train[:200] {
 		s.Reset()
 		tr.fillers[0].fill(at, &s)
@@ -239,21 +240,6 @@ func TestDefects(t *testing.T) {
 				t.Fatalf("an input is %v", x)
 			}
 		}
-	}
-}
-
-// The classes of a choice are compared before their chances.
-func TestRank(t *testing.T) {
-	a := &Agent{Header: model.Header{Labels: []int{-10, 0, 20}}}
-	low, high := a.rank([]float32{0.1, 0.9, 0}, false), a.rank([]float32{0.3, 0.3, 0.4}, false)
-	if !high.above(low) || low.above(high) || high.value != 20 {
-		t.Errorf("%+v, %+v", low, high)
-	}
-	if sure := a.rank([]float32{0, 0.2, 0.8}, false); !sure.above(high) {
-		t.Errorf("%+v is not above %+v", sure, high)
-	}
-	if mean := a.rank([]float32{0.5, 0.25, 0.25}, true); mean.value != 0 {
-		t.Errorf("mean: %+v", mean)
 	}
 }
 
@@ -279,7 +265,7 @@ func TestConfigErrors(t *testing.T) {
 			t.Errorf("%s: %v", test.want, err)
 		}
 	}
-	m, _ := learn.ParseMode("brisca2")
+	m, _ := cards.ParseMode("brisca2")
 	for text, want := range map[string]string{"50-25": "[50 25]", "thirds": "[28 14 9]", "7": "[7]"} {
 		if got, err := ParseHidden(text, m, features.Scaled); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, %v", text, got, err)
@@ -292,31 +278,15 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// A model of another kind or with other layers than its mode needs is an error.
-func TestReadErrors(t *testing.T) {
-	h := model.Header{Kind: model.SL, Mode: "brisca2", Encoding: features.Scaled, Layers: []int{56, 3}, Output: "softmax", Labels: []int{1, 2, 3}}
-	for _, test := range []struct {
-		change func(*model.Header)
-		want   string
-	}{
-		{func(*model.Header) {}, ""},
-		{func(h *model.Header) { h.Kind = model.GA }, `"ga"`},
-		{func(h *model.Header) { h.Mode = "brisca3" }, "do not fit 62 inputs"},
-		{func(h *model.Header) { h.Encoding = "x" }, `"x"`},
-		{func(h *model.Header) { h.Labels = nil }, "0 outputs"},
-		{func(h *model.Header) { h.Layers = []int{56} }, "1 to 8 layers"},
-		{func(h *model.Header) { h.Layers = []int{56, 1 << 30, 3} }, "units"},
-	} {
-		bad := h
-		test.change(&bad)
-		var b bytes.Buffer
-		kit.Must(t, model.Write(&b, bad, func(w io.Writer) error { return model.WriteFloats(w, make([]float32, 57*3)) }))
-		got, body, err := model.Read(&b)
-		if err == nil {
-			_, err = Read(got, body)
-		}
-		if err == nil != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: %v", test.want, err)
-		}
+func TestTruncate(t *testing.T) {
+	s := net.Inputs{Index: []uint16{1, 4, 7, 9}, Value: []float32{1, 0.99, 2.5, 1}}
+	truncate(&s)
+	if got := fmt.Sprint(s.Index, s.Value); got != "[1 7 9] [1 2 1]" {
+		t.Errorf("truncated: %s", got)
 	}
+}
+
+// agent returns the agent of the net of a training.
+func agent(tr *Training) *learned.SL {
+	return learned.NewSL(tr.Header(), tr.rows.set.Mode, tr.rows.encoder, tr.net)
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/sample-bots/learn"
-	"github.com/timba-arena/timba/sample-bots/learn/model"
-	"github.com/timba-arena/timba/sample-bots/learn/net"
+	"github.com/timba-arena/timba/sample-bots/learn/fit"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
 // The parts of the rows that validate and that test, in hundredths; the others train.
@@ -29,7 +29,7 @@ type Training struct {
 	validate []row
 	test     []row
 	net      *net.Net
-	trainer  *net.Trainer
+	trainer  *fit.Trainer
 	fillers  []filler
 	at       place
 	order    int // the epoch that the training rows are in the order of, by 1
@@ -56,7 +56,7 @@ type Result struct {
 func NewTraining(ctx context.Context, c Config, rows *Rows, workers int) (*Training, error) {
 	t := &Training{Config: c, Workers: workers, rows: rows}
 	list := append([]row(nil), rows.list...)
-	shuffle(list, learn.Derive(c.Seed, "split", 0))
+	shuffle(list, run.Derive(c.Seed, "split", 0))
 	validate, test := len(list)*validatePart/100, len(list)*testPart/100
 	t.train, list = list[:len(list)-validate-test], list[len(list)-validate-test:]
 	t.validate, t.test = list[:validate], list[validate:]
@@ -72,10 +72,10 @@ func NewTraining(ctx context.Context, c Config, rows *Rows, workers int) (*Train
 	if t.net, err = net.New(sizes, out); err != nil {
 		return nil, err
 	}
-	t.net.Randomize(rules.NewRand(learn.Derive(c.Seed, "weights", 0)))
-	adam := net.DefaultAdam
+	t.net.Randomize(rules.NewRand(run.Derive(c.Seed, "weights", 0)))
+	adam := fit.DefaultAdam
 	adam.Rate = c.Rate
-	if t.trainer, err = net.NewTrainer(t.net, adam, workers); err != nil {
+	if t.trainer, err = fit.NewTrainer(t.net, adam, workers); err != nil {
 		return nil, err
 	}
 	for range workers {
@@ -136,7 +136,7 @@ func (t *Training) epoch(ctx context.Context) error {
 		// The order of an epoch follows from that of the split alone, so that a resumed
 		// training has it as well.
 		for ; t.order <= t.at.Epoch; t.order++ {
-			shuffle(t.train, learn.Derive(t.Config.Seed, "epoch", t.order))
+			shuffle(t.train, run.Derive(t.Config.Seed, "epoch", t.order))
 		}
 	}
 	for t.at.Row < len(t.train) {
@@ -144,7 +144,7 @@ func (t *Training) epoch(ctx context.Context) error {
 			return err
 		}
 		batch := t.train[t.at.Row:min(len(t.train), t.at.Row+t.Config.Batch)]
-		loss := t.trainer.Step(len(batch), func(worker, i int, s *net.Sample) { t.fillers[worker].fill(batch[i], s) })
+		loss := t.trainer.Step(len(batch), func(worker, i int, s *fit.Sample) { t.fillers[worker].fill(batch[i], s) })
 		t.at.Loss += loss * float64(len(batch))
 		t.at.Row += len(batch)
 		t.at.Steps++

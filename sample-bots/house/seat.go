@@ -1,0 +1,67 @@
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Seat is a house bot in games that this process plays. It sees no more of a position than the
+// protocol would tell it. A seat plays one game after another; Begin begins each.
+type Seat struct {
+	spec   string
+	player Player
+	game   *protocol.Game
+	clock  time.Duration
+	legal  [rules.MaxMoves]rules.Move
+	text   []byte // the view, then the moves
+	move   []byte
+}
+
+// NewSeat returns a seat for the bot of a spec.
+func NewSeat(spec string) (*Seat, error) {
+	p, err := Find(spec)
+	return &Seat{spec: spec, player: p}, err
+}
+
+// Begin begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
+// for each move, without limit if that is 0.
+func (s *Seat) Begin(v rules.Variant, seat int, seed uint64, clock time.Duration) {
+	number := 1
+	if s.game != nil {
+		number = s.game.Number + 1
+	}
+	s.game = &protocol.Game{
+		Name: v.Game().Name(), Number: number, Settings: protocol.Pairs(v.Settings().String()),
+		Seat: seat, Players: v.Players(), Seed: seed,
+	}
+	s.clock = clock
+}
+
+// Move returns the bot's move in a position in which its seat is to move.
+func (s *Seat) Move(p rules.State) (rules.Move, error) {
+	legal := p.Legal(s.legal[:0])
+	s.text = p.View(s.text[:0], s.game.Seat)
+	end := len(s.text)
+	for i, m := range legal {
+		if i > 0 {
+			s.text = append(s.text, ' ')
+		}
+		s.text = p.MoveText(s.text, m)
+	}
+	answer := s.player.Answer(&protocol.Turn{
+		Game: s.game, Ply: p.Ply(), Time: s.clock, View: protocol.Pairs(s.text[:end:end]), Moves: protocol.Words(s.text[end:]),
+	})
+	if answer.Err != nil {
+		return 0, fmt.Errorf("house bot %q: %w", s.spec, answer.Err)
+	}
+	for _, m := range legal {
+		if s.move = p.MoveText(s.move[:0], m); bytes.Equal(s.move, answer.Move) {
+			return m, nil
+		}
+	}
+	return 0, fmt.Errorf("house bot %q: move %q is not legal", s.spec, answer.Move)
+}

@@ -1,0 +1,85 @@
+package decisions
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// In random games of every mode, decisions have the points that the game had.
+func TestRandomGames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
+		if m.Tute {
+			randomGame[cards.Tute](t, m)
+		} else {
+			randomGame[cards.Brisca](t, m)
+		}
+	})
+}
+
+func randomGame[S any, P cards.Position[S]](t *rapid.T, m cards.Mode) {
+	r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
+	list := m.Rules()
+	option := list[r.Below(len(list))]
+	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
+	src := rules.FastStream(r)
+	rules.Shuffle(&src, pack[:])
+	var f Follower[S, P]
+	f.Begin(m, option, pack)
+	p := P(&f.State)
+	var memory [rules.MaxMoves]rules.Move
+	for p.Turn() >= 0 {
+		legal := p.Legal(memory[:0])
+		f.Step(legal[r.Below(len(legal))])
+	}
+	checkDecisions(t, m, p, f.Decisions)
+}
+
+// checkDecisions checks that the points of the decisions are those of the game, unless it was won
+// at once: then the points say nothing.
+func checkDecisions[S any, P cards.Position[S]](t *rapid.T, m cards.Mode, p P, list []Decision) {
+	board := p.Board()
+	sum, plays := 0, 0
+	rest := map[int8]int16{}
+	for _, d := range list {
+		before, later := rest[d.Seat]
+		if final := side(m, board, int(d.Seat)); d.Rest < 0 || !later && d.Rest != final || later && d.Rest > before {
+			t.Fatalf("%v: seat %d has %d points to come, then %d, and %d in the end", m, d.Seat, before, d.Rest, final)
+		}
+		rest[d.Seat] = d.Rest
+		if want := cards.Standing(board, m.Teams, int(d.Seat)); int(d.Standing) != want {
+			t.Fatalf("%v: a standing of %d, not %d", m, d.Standing, want)
+		}
+		sum += int(d.Points)
+		plays++
+	}
+	if !board.Last() || plays != int(board.Played) {
+		return // won at once, or not every decision is a card of a trick
+	}
+	var final [2]int // of the winners of each trick
+	for seat := range m.Players {
+		final[0] += int(board.Points[seat])
+	}
+	each := 1
+	if m.Teams {
+		each = 2 // both partners' decisions have the points of a trick
+	}
+	if hunted := p.Options().Hunt3 && board.Points[1-board.Winner%2] == 0; !hunted && sum != each*final[0] {
+		t.Fatalf("%v: the decisions have %d points, the game %d", m, sum, final[0])
+	}
+}
+
+// side returns the points of a seat's side.
+func side(m cards.Mode, t *baraja.Table, seat int) (points int16) {
+	for other := range m.Players {
+		if other == seat || m.Teams && other%2 == seat%2 {
+			points += t.Points[other]
+		}
+	}
+	return points
+}

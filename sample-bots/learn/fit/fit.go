@@ -1,0 +1,323 @@
+// Package fit trains nets by the method Adam. Begin with Trainer.
+package fit
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// Shard is the rows that are passed through a net together. Gradients are summed by shard, in
+// their order, so that the result does not depend on the number of workers.
+const Shard = 16
+
+// Sample is a row to learn from: inputs, and the class or the outputs that are wanted.
+type Sample struct {
+	net.Inputs
+	Class int       // the wanted class, if Want is nil
+	Want  []float32 // the wanted outputs, nil for those of Class; Any where nothing is wanted
+}
+
+// Any stands for an output that is not learned from. A softmax has none.
+var Any = float32(math.Inf(1))
+
+// Adam is the parameters of Kingma and Ba (2015).
+type Adam struct {
+	Rate    float64
+	Beta1   float64
+	Beta2   float64
+	Epsilon float64
+}
+
+// DefaultAdam has the values of the paper, and a rate of 0.001.
+var DefaultAdam = Adam{Rate: 0.001, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-7}
+
+// Trainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half
+// the mean squared error of linear outputs.
+type Trainer struct {
+	net     *net.Net
+	adam    Adam
+	workers int
+	steps   int
+	moments [2][][]float32
+	shards  []*part
+}
+
+// NewTrainer returns a trainer for batches of any size. The result does not depend on the number
+// of workers.
+func NewTrainer(n *net.Net, a Adam, workers int) (*Trainer, error) {
+	if !(a.Rate > 0 && a.Rate <= 1) {
+		return nil, fmt.Errorf("net: rate cannot be %v: above 0, at most 1", a.Rate)
+	}
+	t := &Trainer{net: n, adam: a, workers: max(1, workers)}
+	for i := range t.moments {
+		t.moments[i] = zeros(n)
+	}
+	return t, nil
+}
+
+func zeros(n *net.Net) (list [][]float32) {
+	for _, genes := range n.Genes() {
+		list = append(list, make([]float32, len(genes)))
+	}
+	return list
+}
+
+// SetRate changes the rate of the next steps.
+func (t *Trainer) SetRate(rate float64) { t.adam.Rate = rate }
+
+// Save writes the weights and what Adam keeps besides them, for Load.
+func (t *Trainer) Save(w io.Writer) error {
+	return t.each(func(x []float32) error { return model.WriteFloats(w, x) })
+}
+
+// Load sets the trainer and its net to what Save wrote after so many steps.
+func (t *Trainer) Load(r io.Reader, steps int) error {
+	t.steps = steps
+	return t.each(func(x []float32) error { return model.ReadFloats(r, x) })
+}
+
+// each calls do with all numbers of the training: the weights, then the moments.
+func (t *Trainer) each(do func(x []float32) error) error {
+	for _, list := range [][][]float32{t.net.Genes(), t.moments[0], t.moments[1]} {
+		for _, x := range list {
+			if err := do(x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// part is a shard of a batch: its gradients and its memory.
+type part struct {
+	samples []Sample
+	acts    [][]float32 // by layer: rows of outputs, rectified
+	deltas  [][]float32 // by layer: rows of derivatives of the loss by the sums
+	grads   [][]float32
+	loss    float64
+}
+
+func newPart(n *net.Net) *part {
+	p := &part{samples: make([]Sample, Shard), grads: zeros(n)}
+	for _, size := range n.Sizes[1:] {
+		p.acts = append(p.acts, make([]float32, Shard*size))
+		p.deltas = append(p.deltas, make([]float32, Shard*size))
+	}
+	return p
+}
+
+// Step learns from a batch: fill sets sample i of it and may be called by several workers at
+// once, each of which has a number below that of the workers. It returns the mean loss before.
+func (t *Trainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
+	n := (size + Shard - 1) / Shard
+	for len(t.shards) < n {
+		t.shards = append(t.shards, newPart(t.net))
+	}
+	parallel(t.workers, n, func(worker, k int) {
+		p := t.shards[k]
+		rows := min(Shard, size-k*Shard)
+		for i := range rows {
+			s := &p.samples[i]
+			s.Reset()
+			fill(worker, k*Shard+i, s)
+		}
+		gradient(t.net, p, rows)
+	})
+	loss := 0.0
+	for _, p := range t.shards[:n] {
+		loss += p.loss
+	}
+	t.update(n, size)
+	return loss / float64(size)
+}
+
+// pieces is how many parts of the weights are updated at once.
+const pieces = 4
+
+// update adds the gradients in the order of their shards and changes the weights.
+func (t *Trainer) update(shards, size int) {
+	t.steps++
+	scale := float32(1 / float64(size))
+	rate := t.adam.Rate * math.Sqrt(1-math.Pow(t.adam.Beta2, float64(t.steps))) / (1 - math.Pow(t.adam.Beta1, float64(t.steps)))
+	parallel(min(t.workers, pieces), pieces, func(_, piece int) {
+		for k, genes := range t.net.Genes() {
+			from, to := piece*len(genes)/pieces, (piece+1)*len(genes)/pieces
+			sum := t.shards[0].grads[k][from:to]
+			for _, p := range t.shards[1:shards] {
+				axpy(1, p.grads[k][from:to], sum)
+			}
+			t.adam.apply(genes[from:to], sum, t.moments[0][k][from:to], t.moments[1][k][from:to], scale, float32(rate))
+		}
+	})
+}
+
+// apply makes a step of Adam; the bias of the moments is corrected in the rate.
+func (a *Adam) apply(genes, grads, first, second []float32, scale, rate float32) {
+	b1, b2, eps := float32(a.Beta1), float32(a.Beta2), float32(a.Epsilon)
+	c1, c2 := 1-b1, 1-b2
+	grads, first, second = grads[:len(genes)], first[:len(genes)], second[:len(genes)]
+	for i := range genes {
+		g := grads[i] * scale
+		m := b1*first[i] + c1*g
+		v := b2*second[i] + c2*g*g
+		first[i], second[i] = m, v
+		genes[i] -= rate * m / (float32(math.Sqrt(float64(v))) + eps)
+	}
+}
+
+// gradient sets the gradients of the loss summed over the first rows of a part.
+func gradient(n *net.Net, p *part, rows int) {
+	forward(n, p, rows)
+	last := len(n.Genes()) - 1
+	p.loss = errors(n, p, rows)
+	for k := last; k >= 0; k-- {
+		clear(p.grads[k])
+		in, out := n.Sizes[k], n.Sizes[k+1]
+		weights, _ := n.Layer(k)
+		delta := p.deltas[k][:rows*out]
+		gw, gb := p.grads[k][:in*out], p.grads[k][in*out:]
+		for i := range rows {
+			axpy(1, delta[i*out:(i+1)*out], gb)
+		}
+		if k == 0 {
+			for i := range rows {
+				row := delta[i*out : (i+1)*out]
+				for j, input := range p.samples[i].Index {
+					axpy(p.samples[i].Value[j], row, gw[int(input)*out:(int(input)+1)*out])
+				}
+			}
+			return
+		}
+		act, before := p.acts[k-1][:rows*in], p.deltas[k-1][:rows*in]
+		kernel.Sgemm(blas.Trans, blas.NoTrans, in, out, rows, 1, act, in, delta, out, 1, gw, out)
+		kernel.Sgemm(blas.NoTrans, blas.Trans, rows, in, out, 1, delta, out, weights, out, 0, before, in)
+		for i, x := range act {
+			if x <= 0 {
+				before[i] = 0
+			}
+		}
+	}
+}
+
+// forward sets the outputs of every layer for the first rows of a part.
+func forward(n *net.Net, p *part, rows int) {
+	for k := range n.Genes() {
+		in, out := n.Sizes[k], n.Sizes[k+1]
+		weights, b := n.Layer(k)
+		act := p.acts[k][:rows*out]
+		for i := range rows {
+			copy(act[i*out:], b)
+		}
+		if k > 0 {
+			kernel.Sgemm(blas.NoTrans, blas.NoTrans, rows, out, in, 1, p.acts[k-1][:rows*in], in, weights, out, 1, act, out)
+		} else {
+			for i := range rows {
+				row := act[i*out : (i+1)*out]
+				for j, input := range p.samples[i].Index {
+					axpy(p.samples[i].Value[j], n.Column(int(input)), row)
+				}
+			}
+		}
+		if k < len(n.Genes())-1 {
+			for i, x := range act {
+				act[i] = max(x, 0)
+			}
+			continue
+		}
+		for i := range rows {
+			n.Squash(act[i*out : (i+1)*out])
+		}
+	}
+}
+
+// tiny keeps logarithms finite.
+const tiny = 1e-12
+
+// errors sets the derivatives of the loss by the sums of the last layer, and returns the loss.
+func errors(n *net.Net, p *part, rows int) (loss float64) {
+	last := len(n.Genes()) - 1
+	out := n.Sizes[last+1]
+	copy(p.deltas[last], p.acts[last][:rows*out])
+	for i := range rows {
+		s := &p.samples[i]
+		row := p.deltas[last][i*out : (i+1)*out]
+		if s.Want == nil {
+			loss -= classLoss(n, row, s.Class)
+			row[s.Class] -= 1
+			continue
+		}
+		for j, want := range s.Want {
+			if want == Any {
+				row[j] = 0
+				continue
+			}
+			loss -= wantLoss(n, row[j], want)
+			row[j] -= want
+		}
+	}
+	return loss
+}
+
+// classLoss returns less the loss of a row of outputs of which one is wanted to be 1.
+func classLoss(n *net.Net, row []float32, class int) (l float64) {
+	if n.Output == net.Softmax {
+		return math.Log(float64(row[class]) + tiny)
+	}
+	for j, x := range row {
+		want := float32(0)
+		if j == class {
+			want = 1
+		}
+		l += wantLoss(n, x, want)
+	}
+	return l
+}
+
+// wantLoss returns less the loss of an output.
+func wantLoss(n *net.Net, x, want float32) float64 {
+	switch n.Output {
+	case net.Softmax:
+		return float64(want) * math.Log(float64(x)+tiny)
+	case net.Sigmoid:
+		return float64(want)*math.Log(float64(x)+tiny) + float64(1-want)*math.Log(1-float64(x)+tiny)
+	}
+	return -float64(x-want) * float64(x-want) / 2
+}
+
+// parallel calls do with the numbers below n. Workers take them in turn; one of them is the
+// caller.
+func parallel(workers, n int, do func(worker, i int)) {
+	workers = min(workers, n)
+	if workers <= 1 {
+		for i := range n {
+			do(0, i)
+		}
+		return
+	}
+	var next atomic.Int64
+	work := func(worker int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			do(worker, i)
+		}
+	}
+	var group sync.WaitGroup
+	for worker := 1; worker < workers; worker++ {
+		group.Go(func() { work(worker) })
+	}
+	work(0)
+	group.Wait()
+}
+
+var kernel gonum.Implementation
+
+// axpy adds a times x to y.
+func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }

@@ -1,0 +1,65 @@
+package ga
+
+import (
+	"strings"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// rival is a house bot that plays against the individuals of a search, any seats of a game. It is
+// not bound by time.
+type rival[S any, P cards.Position[S]] struct {
+	mode    cards.Mode
+	rand    *rules.Rand
+	seats   []*house.Seat // by number
+	playing []bool        // whether the seat has begun the game
+}
+
+// newRival returns the house bot of a spec. It is an error if it cannot play a mode, as it may lack a
+// model for it.
+func newRival[S any, P cards.Position[S]](spec string, m cards.Mode) (Agent[S], error) {
+	b := &rival[S, P]{playing: make([]bool, m.Players)}
+	for range m.Players {
+		seat, err := house.NewSeat(strings.TrimPrefix(spec, "@"))
+		if err != nil {
+			return nil, err
+		}
+		b.seats = append(b.seats, seat)
+	}
+	r := rules.NewRand(1)
+	src := rules.FastStream(r)
+	var s S
+	P(&s).Begin(m, m.Rules()[0], &src)
+	b.Begin(m, r)
+	_, err := b.ask(&s)
+	return b, err
+}
+
+// Begin starts a game.
+func (b *rival[S, P]) Begin(m cards.Mode, r *rules.Rand) {
+	b.mode, b.rand = m, r
+	clear(b.playing)
+}
+
+// Choose returns the bot's move.
+func (b *rival[S, P]) Choose(s *S, _ *cards.Watch, legal []rules.Move) rules.Move {
+	m, err := b.ask(s)
+	if err != nil {
+		return legal[0] // a bot that can play the mode, as newRival has found, can play on
+	}
+	return m
+}
+
+// ask returns the bot's move. A seat begins a game with its first turn.
+func (b *rival[S, P]) ask(s *S) (rules.Move, error) {
+	p := P(s)
+	seat := p.Turn()
+	if !b.playing[seat] {
+		b.playing[seat] = true
+		b.seats[seat].Begin(b.mode.Variant(p.Options()), seat, b.rand.Uint64()&protocol.MaxSeed, 0)
+	}
+	return b.seats[seat].Move(any(p).(rules.State))
+}

@@ -1,0 +1,144 @@
+// Package lms learns the weights of package teekolms by the least mean squares rule. Begin with
+// Train.
+package lms
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
+)
+
+// The training values of the end of a game.
+const (
+	won   = 1.0
+	lost  = -1.0
+	drawn = -0.5
+)
+
+// limit is how many plies a game of training has, as in the study's first experiments.
+const limit = 500
+
+// explore is how often a learner moves at random: once in so many of its moves.
+const explore = 5
+
+// Training is how to learn.
+type Training struct {
+	Games    int
+	Mu       float64           // the rate of learning
+	Self     bool              // the opponent plays by the same weights, else at random
+	Rival    *teekolms.Weights // that the opponent plays by, unless Self; nil for random
+	Fixed    bool              // the weights stay as they are
+	Steady   bool              // nobody who plays by weights moves at random
+	Blind    bool              // nobody who plays by weights sees that a move wins at once
+	Replace  bool              // each step of learning replaces the weights, see teekolms.Weights.Replace
+	Limit    int               // plies of a game; 0 for those of the study's first experiments
+	Seed     uint64
+	Start    teekolms.Weights
+	Progress func(Report) // after every hundredth game; nil for none
+}
+
+// Report is how the training games ended for the learner.
+type Report struct {
+	Won, Lost, Drawn int
+	Weights          teekolms.Weights
+}
+
+// Games returns how many games have been played.
+func (r Report) Games() int { return r.Won + r.Lost + r.Drawn }
+
+// Train plays games, in which the seats take turns, and learns after each. It is deterministic.
+func Train(ctx context.Context, t Training) (Report, error) {
+	if t.Games < 1 || !t.Fixed && !(t.Mu > 0 && t.Mu <= 1) {
+		return Report{}, fmt.Errorf("training: %d games with a rate of %g: at least 1 game, and a rate above 0, at most 1", t.Games, t.Mu)
+	}
+	if t.Limit == 0 {
+		t.Limit = limit
+	}
+	report, r := Report{Weights: t.Start}, rules.NewRand(t.Seed)
+	for game := range t.Games {
+		if err := ctx.Err(); err != nil {
+			return report, err
+		}
+		seen, end := t.play(&report.Weights, game%2, r)
+		report.count(end)
+		if !t.Fixed {
+			t.learn(&report.Weights, seen, end)
+		}
+		if t.Progress != nil && (game+1)%100 == 0 {
+			t.Progress(report)
+		}
+	}
+	return report, nil
+}
+
+func (r *Report) count(end float64) {
+	switch end {
+	case won:
+		r.Won++
+	case lost:
+		r.Lost++
+	default:
+		r.Drawn++
+	}
+}
+
+// play plays a game with the learner in a seat. It returns the positions after each of the
+// learner's moves and the training value of the end.
+func (t *Training) play(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, end float64) {
+	var s teeko.State
+	src := rules.FastStream(r)
+	s.Deal(teeko.Rules{Limit: uint16(t.Limit)}, &src)
+	rival := t.Rival
+	if t.Self {
+		rival = w
+	}
+	for s.Turn() != rules.Over {
+		mine := s.Turn() == seat
+		by := rival
+		if mine {
+			by = w
+		}
+		m := t.move(by, &s, r)
+		if s.Apply(m, nil); mine {
+			seen = append(seen, teekolms.Look(&s, seat))
+		}
+	}
+	switch s.Winner() {
+	case seat:
+		return seen, won
+	case 1 - seat:
+		return seen, lost
+	}
+	return seen, drawn
+}
+
+// move returns a move by weights, every fifth at random unless Steady; without weights, all are
+// random.
+func (t *Training) move(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
+	if w != nil && (t.Steady || r.Below(explore) > 0) {
+		m, _ := w.Choose(s, r, t.Blind)
+		return m
+	}
+	var list [rules.MaxMoves]rules.Move
+	legal := s.Legal(list[:0])
+	return legal[r.Below(len(legal))]
+}
+
+// learn trains on each position: its training value is the value of the next one that the learner
+// has made, and at the end that of the end.
+func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, end float64) {
+	for i, f := range seen {
+		train := end
+		if i+1 < len(seen) {
+			train = w.Value(seen[i+1])
+		}
+		if t.Replace {
+			w.Replace(f, train, t.Mu)
+		} else {
+			w.Learn(f, train, t.Mu)
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package run
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Derive returns the seed of a part of a training, by its name and number: parts with seeds of
+// their own may be worked on in any order.
+func Derive(seed uint64, name string, number int) uint64 {
+	var s rules.Seed
+	binary.LittleEndian.PutUint64(s[:], seed)
+	d := s.Derive(fmt.Sprintf("train/%s/%d", name, number))
+	return binary.LittleEndian.Uint64(d[:])
+}

@@ -1,0 +1,125 @@
+// Package learned plays Brisca and Tute by models that were trained before: it has the games as
+// models see them, the nets, the policies and the files, and knows nothing of training.
+//
+// Begin with Read and Agent; package cards has the games, and docs/training.md the files.
+package learned
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// Agent plays a model. It is for one goroutine.
+type Agent struct {
+	Header model.Header
+	Mode   cards.Mode
+	brisca choose[cards.Brisca]
+	tute   choose[cards.Tute]
+}
+
+// choose returns one of the legal moves of the seat to move, and what is to be said of it.
+type choose[S any] func(s *S, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
+
+// Note is what an agent says of its move: nothing, its value, or whether it knows the state.
+type Note struct {
+	Name  string // "", Score or Known
+	Value float64
+}
+
+// The names of notes.
+const (
+	Score = "score"
+	Known = "known" // 0 or 1
+)
+
+// Read reads the agent of a model of a kind. An agent of the kind sl compares moves by the mean of
+// their labels if byMean is set, else by their most probable label.
+func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
+	h, body, err := model.Read(r)
+	if err != nil {
+		return nil, err
+	}
+	if h.Kind != kind {
+		body.End()
+		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, kind, h.Kind)
+	}
+	m, err := cards.ParseMode(h.Mode)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{Header: h, Mode: m}
+	switch kind {
+	case model.SL:
+		var sl *SL
+		if sl, err = ReadSL(h, body); err == nil {
+			a.brisca, a.tute = bySL[cards.Brisca](sl, byMean), bySL[cards.Tute](sl, byMean)
+		}
+	case model.Net:
+		var net *Net
+		if net, err = ReadNet(h, body); err == nil {
+			a.brisca, a.tute = byNet[cards.Brisca](net), byNet[cards.Tute](net)
+		}
+	case model.RL:
+		var p *policy.Model
+		if p, err = policy.Read(h, policy.KeysOf(h.Variant, h.Encoding), body); err == nil {
+			a.brisca, a.tute = byPolicy[cards.Brisca](p), byPolicy[cards.Tute](p)
+		}
+	case model.GA:
+		var g GAModel
+		if g, err = ReadGA(h, body); err == nil && g.Policy != nil {
+			a.brisca, a.tute = byPolicy[cards.Brisca](g.Policy), byPolicy[cards.Tute](g.Policy)
+		} else if err == nil {
+			a.brisca, a.tute = byGA[cards.Brisca](m, g.Net), byGA[cards.Tute](m, g.Net)
+		}
+	}
+	return a, err
+}
+
+// Choose returns one of the legal moves of a position of the agent's mode, and what it says of it.
+// The position need not be reached move by move. With the defect Index of package policy the move
+// may not be legal.
+func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
+	switch s := s.(type) {
+	case *brisca.State:
+		p := &cards.Brisca{State: *s}
+		w := cards.Watched[cards.Brisca](p)
+		return a.brisca(p, &w, legal, r)
+	case *tute.State:
+		p := &cards.Tute{State: *s}
+		w := cards.Watched[cards.Tute](p)
+		return a.tute(p, &w, legal, r)
+	}
+	return legal[0], Note{} // cards.ModeOf knows no other game
+}
+
+func bySL[S any, P cards.Position[S]](a *SL, byMean bool) choose[S] {
+	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+		move, value := ChooseSL[S, P](a, s, w, legal, byMean)
+		return move, Note{Score, value}
+	}
+}
+
+func byNet[S any, P cards.Position[S]](a *Net) choose[S] {
+	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+		move, _ := ChooseNet[S, P](a, s, w, legal)
+		return move, Note{}
+	}
+}
+
+func byPolicy[S any, P cards.Position[S]](m *policy.Model) choose[S] {
+	view := new(policy.View)
+	return func(s *S, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
+		move, known := policy.Choose[S, P](m, view, s, w, legal, r)
+		if known {
+			return move, Note{Known, 1}
+		}
+		return move, Note{Known, 0}
+	}
+}

@@ -1,0 +1,179 @@
+// Package learn has what the trainings for Brisca and Tute have in common: the modes of the
+// games, positions that the trainings can be generic over, numbers for cards and actions, and
+// what an observer keeps of a game. The packages below it are the features, the nets, the files,
+// and the algorithms.
+//
+// The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC
+// 2024, unless a package says otherwise.
+package cards
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/brisca"
+	"github.com/timba-arena/timba/referee/rules/tute"
+)
+
+// Mode is a game with a number of seats: what a model is trained for. It is comparable. A model
+// plays its mode with every combination of the optional rules.
+type Mode struct {
+	Tute       bool // else Brisca
+	FollowOnly bool // Tute with the option followonly
+	Players    int  // 2 to 4
+	Teams      bool // with four players
+}
+
+// Modes returns every mode.
+func Modes() (list []Mode) {
+	for _, m := range []Mode{{}, {Tute: true}, {Tute: true, FollowOnly: true}} {
+		for m.Players = 2; m.Players <= baraja.TableSeats; m.Players++ {
+			list = append(list, m)
+		}
+		m.Players, m.Teams = 4, true
+		list = append(list, m)
+	}
+	return list
+}
+
+// ModeNames returns the names of the modes.
+func ModeNames() (names []string) {
+	for _, m := range Modes() {
+		names = append(names, m.String())
+	}
+	return names
+}
+
+// String returns the name of the mode, as in brisca2 or follow-teams.
+func (m Mode) String() string {
+	name := "brisca"
+	switch {
+	case m.FollowOnly:
+		name = "follow"
+	case m.Tute:
+		name = "tute"
+	}
+	if m.Teams {
+		return name + "-teams"
+	}
+	return name + strconv.Itoa(m.Players)
+}
+
+// ParseMode returns the mode of a name.
+func ParseMode(name string) (Mode, error) {
+	for _, m := range Modes() {
+		if m.String() == name {
+			return m, nil
+		}
+	}
+	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
+}
+
+// ModeOf returns the mode of a variant, and false if it is another game.
+func ModeOf(v rules.Variant) (Mode, bool) {
+	switch v := v.(type) {
+	case brisca.Variant:
+		return modeOf(v.Rules), true
+	case tute.Variant:
+		m := modeOf(v.Rules.TableRules)
+		m.Tute, m.FollowOnly = true, v.Rules.FollowOnly
+		return m, true
+	}
+	return Mode{}, false
+}
+
+func modeOf(r baraja.TableRules) Mode { return Mode{Players: int(r.Players), Teams: r.Teams} }
+
+// Variant returns the game of the mode with optional rules, which are among Rules.
+func (m Mode) Variant(r baraja.TableRules) rules.Variant {
+	if m.Tute {
+		return tute.Variant{Rules: tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}}
+	}
+	return brisca.Variant{Rules: r}
+}
+
+// Rules returns every combination of the optional rules: 16 with two players, 8 otherwise. The
+// number of a combination is RuleBits.
+func (m Mode) Rules() (list []baraja.TableRules) {
+	for bits := range 1 << m.RuleCount() {
+		r := baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams}
+		if m.Players == 2 {
+			r.Hunt3 = bits&1 != 0
+			bits >>= 1
+		}
+		r.Exchange, r.Last10, r.BlackHand = bits&4 != 0, bits&2 != 0, bits&1 != 0
+		list = append(list, r)
+	}
+	return list
+}
+
+// AllRules names every combination of the optional rules, NoRules the one without any.
+const (
+	AllRules = "all"
+	NoRules  = "none"
+)
+
+// Combinations returns the combinations of optional rules that a text names: AllRules, NoRules, or
+// one in the digits of RuleBits.
+func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
+	all := m.Rules()
+	switch text {
+	case AllRules:
+		return all, nil
+	case NoRules:
+		return all[:1], nil
+	}
+	for i := range all {
+		if fmt.Sprintf("%0*b", m.RuleCount(), RuleBits(all[i])) == text {
+			return all[i : i+1], nil
+		}
+	}
+	return nil, fmt.Errorf("rules %q do not exist in mode %s: try %s, %s, or %d digits 0 or 1 for exchange, last10, blackhand, hunt3",
+		text, m, AllRules, NoRules, m.RuleCount())
+}
+
+// RuleCount returns the number of optional rules: 4 with two players, 3 otherwise.
+func (m Mode) RuleCount() int {
+	if m.Players == 2 {
+		return 4
+	}
+	return 3
+}
+
+// RuleBits returns the optional rules as a binary number whose digits, from the left, are
+// exchange, last10, blackhand and, with two players, hunt3.
+func RuleBits(r baraja.TableRules) (bits int) {
+	rules := [...]bool{r.Exchange, r.Last10, r.BlackHand, r.Hunt3}
+	n := len(rules)
+	if r.Players != 2 {
+		n--
+	}
+	for _, on := range rules[:n] {
+		bits <<= 1
+		if on {
+			bits |= 1
+		}
+	}
+	return bits
+}
+
+// MostPlies returns an upper bound of the moves of a game.
+func (m Mode) MostPlies() int {
+	return rules.MostPlies(m.Variant(baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams, Exchange: true}))
+}
+
+// MostPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
+func (m Mode) MostPoints() int {
+	if m.Tute {
+		return 230
+	}
+	return baraja.AllPoints + baraja.LastBonus
+}
+
+// Side returns the side that a seat plays for.
+func (m Mode) Side(seat int) int {
+	return baraja.TableRules{Teams: m.Teams}.Side(seat)
+}

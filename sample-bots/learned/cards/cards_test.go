@@ -1,0 +1,154 @@
+package cards
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/rules/tute"
+)
+
+func TestModes(t *testing.T) {
+	const want = "brisca2 brisca3 brisca4 brisca-teams tute2 tute3 tute4 tute-teams follow2 follow3 follow4 follow-teams"
+	if got := strings.Join(ModeNames(), " "); got != want {
+		t.Errorf("modes: %s", got)
+	}
+	for _, m := range Modes() {
+		if got, err := ParseMode(m.String()); err != nil || got != m {
+			t.Errorf("%v reads back as %v, %v", m, got, err)
+		}
+		for bits, r := range m.Rules() {
+			v := m.Variant(r)
+			got, ok := ModeOf(v)
+			if again, err := rules.Resolve(v.Game(), v.Settings().Map()); !ok || got != m || RuleBits(r) != bits || err != nil || again != v {
+				t.Errorf("%v, rules %b: %v of %v, %v", m, bits, got, v.Settings(), err)
+			}
+		}
+		if n := len(m.Rules()); n != 8 && (n != 16 || m.Players != 2) {
+			t.Errorf("%v has %d combinations of rules", m, n)
+		}
+	}
+	if _, err := ParseMode("chess"); err == nil || !strings.Contains(err.Error(), `"chess"`) || !strings.Contains(err.Error(), "follow-teams") {
+		t.Errorf("chess: %v", err)
+	}
+	teeko, err := games.Find("teeko")
+	kit.Must(t, err)
+	v, err := rules.Resolve(teeko, nil)
+	if _, ok := ModeOf(v); ok || err != nil {
+		t.Errorf("Teeko has a mode: %v", err)
+	}
+}
+
+// The thesis writes the rules as exchange, last10, blackhand and hunt3: 1001 is exchange and hunt3.
+func TestRuleBits(t *testing.T) {
+	two := kit.Get[Mode](t)(ParseMode("tute2"))
+	if r := two.Rules()[0b1001]; r != (baraja.TableRules{Players: 2, Exchange: true, Hunt3: true}) {
+		t.Errorf("rules 1001: %+v", r)
+	}
+	three := kit.Get[Mode](t)(ParseMode("brisca3"))
+	if r := three.Rules()[0b011]; r != (baraja.TableRules{Players: 3, Last10: true, BlackHand: true}) {
+		t.Errorf("rules 011: %+v", r)
+	}
+}
+
+func TestBits40(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfDistinct(rapid.SampledFrom(baraja.Pack40), rapid.ID[baraja.Card]).Draw(t, "cards")
+		want := uint64(0)
+		for _, c := range list {
+			want |= 1 << Index(c)
+			if CardAt(Index(c)) != c {
+				t.Fatalf("%v has the index %d", c, Index(c))
+			}
+		}
+		if got := Bits40(baraja.SetOf(list)); got != want {
+			t.Fatalf("%v: %b, not %b", list, got, want)
+		}
+	})
+}
+
+// In random games every legal move has an action of its own, and Find returns it.
+func TestActions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.SampledFrom(Modes()).Draw(t, "mode")
+		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
+		if m.Tute {
+			actions[Tute](t, m, r)
+		} else {
+			actions[Brisca](t, m, r)
+		}
+	})
+}
+
+func actions[S any, P Position[S]](t *rapid.T, m Mode, r *rules.Rand) {
+	p := P(new(S))
+	src := rules.FastStream(r)
+	list := m.Rules()
+	option := list[r.Below(len(list))]
+	p.Begin(m, option, &src)
+	if p.Options() != option {
+		t.Fatalf("%v: options %v", m, p.Options())
+	}
+	plies := 0
+	for ; p.Turn() >= 0; plies++ {
+		legal := p.Legal(nil)
+		var seen []int
+		for _, move := range legal {
+			a := Action(move)
+			if found, ok := Find(a, legal); !ok || found != move || a >= m.Actions() || slices.Contains(seen, a) {
+				t.Fatalf("%v: move %d is action %d, which is move %d", m, move, a, found)
+			}
+			if a >= Sing && SongMove(a) != move || a >= Sing != (move >= tute.SingMove) {
+				t.Fatalf("%v: song %d", m, move)
+			}
+			seen = append(seen, a)
+		}
+		p.Apply(legal[r.Below(len(legal))], nil)
+	}
+	if plies > m.MostPlies() {
+		t.Fatalf("%v: %d plies", m, plies)
+	}
+}
+
+func TestStanding(t *testing.T) {
+	for _, test := range []struct {
+		players uint8
+		teams   bool
+		points  [4]int16
+		want    []int
+	}{
+		{2, false, [4]int16{61, 59}, []int{1, -1}},
+		{2, false, [4]int16{60, 60}, []int{0, 0}},
+		{3, false, [4]int16{50, 50, 20}, []int{0, 0, -1}},
+		{4, false, [4]int16{50, 30, 20, 20}, []int{1, -1, -1, -1}},
+		{4, true, [4]int16{10, 60, 50, 0}, []int{0, 0, 0, 0}},
+		{4, true, [4]int16{10, 60, 51, 0}, []int{1, -1, 1, -1}},
+	} {
+		for seat, want := range test.want {
+			if got := Standing(&baraja.Table{Players: test.players, Points: test.points}, test.teams, seat); got != want {
+				t.Errorf("%+v: seat %d has %d", test, seat, got)
+			}
+		}
+	}
+}
+
+// A text names all combinations of the optional rules, none of them, or one.
+func TestCombinations(t *testing.T) {
+	for _, m := range Modes() {
+		one := strings.Repeat("0", m.RuleCount()-1) + "1"
+		for text, want := range map[string][]baraja.TableRules{
+			AllRules: m.Rules(), NoRules: m.Rules()[:1], strings.Repeat("0", m.RuleCount()): m.Rules()[:1], one: m.Rules()[1:2], "2": nil, one + "1": nil, "": nil,
+		} {
+			got, err := m.Combinations(text)
+			if !slices.Equal(got, want) || (err != nil) != (want == nil) {
+				t.Errorf("%s, %q: %v, %v", m, text, got, err)
+			}
+		}
+	}
+}

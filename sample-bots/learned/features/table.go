@@ -1,0 +1,204 @@
+package features
+
+import (
+	"math/bits"
+
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// Complete is an encoding of all that a seat knows, in bits, with suits by their part in the game
+// instead of by their names. It is not the thesis's.
+const Complete = "complete"
+
+const (
+	mostDraws  = 17 // tricks after which cards are drawn: 17 in Brisca with two players, fewer elsewhere
+	pointsStep = 4  // points that are alike
+)
+
+// Table encodes positions of a mode as Complete. Inputs are 0 or 1, in this order:
+//
+//   - the strength of the trump card while it lies on the table, 10
+//   - for each place of the trick but the last: the card there, 40
+//   - the hand, 40
+//   - of the hand, the cards that take the trick, or of a lead those that no unseen card of their
+//     suit beats, 40
+//   - the cards played, 40
+//   - for each other seat, the next first: its cards that all know, 40
+//   - how many tricks are left after which cards are drawn, 18
+//   - for each seat, the own first: its points in steps of 4
+//   - in Tute, for each seat, the own first: the suits that it has declared in this trick, 4, and
+//     those of the songs that it has scored, 4; then the suits to choose from, 4
+//   - the optional rules that are on
+//
+// A card is 10 times the place of its suit plus its place in the suit, as in cards.Index. Trumps
+// come first; then the suit that was led; then suits by their strongest cards in hand, then played.
+type Table struct {
+	mode   cards.Mode
+	steps  int // of points
+	inputs int
+}
+
+// NewTable returns the encoder of a mode.
+func NewTable(m cards.Mode) Table {
+	t := Table{mode: m, steps: m.MostPoints()/pointsStep + 1}
+	t.inputs = ranks + baraja.TableCards*(2*(m.Players-1)+3) + mostDraws + 1 + m.Players*t.steps + m.RuleCount()
+	if m.Tute {
+		t.inputs += suits * (2*m.Players + 1)
+	}
+	return t
+}
+
+// Inputs returns the number of inputs.
+func (e *Table) Inputs() int { return e.inputs }
+
+// Places is the place of each suit in the inputs and outputs of a position.
+type Places [suits]uint8
+
+// Output returns the output for an action of package learn: its number with the suits in their
+// places.
+func (p *Places) Output(action int) int {
+	switch {
+	case action < cards.Exchange:
+		suit := action / ranks
+		return action + (int(p[suit])-suit)*ranks
+	case action == cards.Exchange:
+		return action
+	}
+	return cards.Sing + int(p[action-cards.Sing])
+}
+
+// AppendTable adds the inputs that are 1 of what the seat to move sees of a position, and returns
+// the places of the suits.
+func AppendTable[S any, P cards.Position[S]](e *Table, ones []uint16, p P, w *cards.Watch) ([]uint16, Places) {
+	t, songs := p.Board(), p.Songs()
+	seat, players := int(t.Mover), e.mode.Players
+	hand, seen := cards.Bits40(t.Hands[seat]), cards.Bits40(w.Seen)
+	a := lister{ones: ones, places: places(t, hand, seen)}
+	if t.OnTable() {
+		a.one(baraja.Strength(t.Trump)-1, ranks)
+	} else {
+		a.at += ranks
+	}
+	trick := t.Trick()
+	for i := range players - 1 {
+		if i < len(trick) {
+			a.card(trick[i])
+		} else {
+			a.at += baraja.TableCards
+		}
+	}
+	a.cards(hand)
+	a.cards(cards.Bits40(t.Hands[seat] & taking(t, seat)))
+	a.cards(seen)
+	for i := 1; i < players; i++ {
+		a.cards(cards.Bits40(t.Known[(seat+i)%players]))
+	}
+	a.one(min(t.Stock()/players, mostDraws), mostDraws+1)
+	for i := range players {
+		a.one(min(max(0, int(t.Points[(seat+i)%players]))/pointsStep, e.steps-1), e.steps)
+	}
+	if e.mode.Tute {
+		for i := range players {
+			other := (seat + i) % players
+			declared := uint8(0)
+			if d := songs.Declared[other]; d != 0 {
+				declared = 1 << (d - 1)
+			}
+			a.suits(declared)
+			a.suits(w.Scored[other])
+		}
+		a.suits(songs.Choice)
+	}
+	for rule := cards.RuleBits(p.Options()); rule != 0; rule &= rule - 1 {
+		a.ones = append(a.ones, uint16(a.at+bits.TrailingZeros(uint(rule))))
+	}
+	return a.ones, a.places
+}
+
+// taking returns the cards that would take the trick, or of a lead those that no unseen card of
+// their suit beats.
+func taking(t *baraja.Table, seat int) (cards baraja.Set) {
+	if t.InTrick > 0 {
+		return baraja.Beats(t.Trumps(), t.Best)
+	}
+	unseen := t.Unseen(seat)
+	if t.OnTable() {
+		unseen = unseen.With(t.Trump)
+	}
+	for hand := t.Hands[seat]; hand != 0; hand &= hand - 1 {
+		c := hand.First()
+		if baraja.Beats(t.Trumps(), c).Of(c.Suit())&unseen == 0 {
+			cards = cards.With(c)
+		}
+	}
+	return cards
+}
+
+const ofSuit = 1 << ranks // of the cards of a suit
+
+// byStrength has a set of cards of a suit, as cards.Bits40 has it, with the bits in the order of
+// strength: the 1 is the highest.
+var byStrength = func() (table [ofSuit]uint16) {
+	for set := range table {
+		for i := range ranks {
+			if set>>i&1 != 0 {
+				table[set] |= 1 << (baraja.Strength(cards.CardAt(i)) - 1)
+			}
+		}
+	}
+	return table
+}()
+
+// places orders the suits by what they mean to a seat with a hand, after the cards seen.
+func places(t *baraja.Table, hand, seen uint64) (p Places) {
+	var weight [suits]uint32
+	for suit := range suits {
+		weight[suit] = uint32(byStrength[hand>>(suit*ranks)%ofSuit])<<ranks | uint32(byStrength[seen>>(suit*ranks)%ofSuit])
+	}
+	weight[t.Trumps()] |= 1 << 31
+	if t.InTrick > 0 {
+		weight[t.Trick()[0].Suit()] |= 1 << 30
+	}
+	for suit := range suits {
+		for other := range suits {
+			if weight[other] > weight[suit] || weight[other] == weight[suit] && other < suit {
+				p[suit]++
+			}
+		}
+	}
+	return p
+}
+
+// lister lists the inputs that are 1, one part after another.
+type lister struct {
+	ones   []uint16
+	at     int // the first input of the next part
+	places Places
+}
+
+// one adds n inputs, of which one is 1.
+func (a *lister) one(i, n int) {
+	a.ones = append(a.ones, uint16(a.at+i))
+	a.at += n
+}
+
+func (a *lister) card(c baraja.Card) {
+	a.one(a.places.Output(cards.Index(c)), baraja.TableCards)
+}
+
+// cards adds the cards of a set as cards.Bits40 returns it.
+func (a *lister) cards(set uint64) {
+	for ; set != 0; set &= set - 1 {
+		a.ones = append(a.ones, uint16(a.at+a.places.Output(bits.TrailingZeros64(set))))
+	}
+	a.at += baraja.TableCards
+}
+
+// suits adds a set of suits, a bit each.
+func (a *lister) suits(set uint8) {
+	for ; set != 0; set &= set - 1 {
+		a.ones = append(a.ones, uint16(a.at+int(a.places[bits.TrailingZeros8(set)])))
+	}
+	a.at += suits
+}

@@ -1,0 +1,127 @@
+package learned
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+	"github.com/timba-arena/timba/sample-bots/learned/policy"
+)
+
+// GA plays a net: the legal move with the highest output. It allocates nothing while it plays.
+//
+// The inputs are bits, so that the first layer is a sum of columns of weights. Those of the cards
+// played are summed up once in a game. Of the last layer only the outputs of legal moves are
+// computed.
+type GA[S any, P cards.Position[S]] struct {
+	encoder features.Encoder
+	net     *net.Net
+	work    *net.Work
+	inputs  net.Inputs
+	played  []float32 // the first layer's sums for the cards counted, and nothing else
+	counted uint8     // cards played so far that are in played
+}
+
+// NewGA returns a player of a net for a mode.
+func NewGA[S any, P cards.Position[S]](m cards.Mode, n *net.Net) *GA[S, P] {
+	p := &GA[S, P]{encoder: GAEncoder(m), work: n.NewWork()}
+	p.played = make([]float32, len(p.work.First))
+	p.Use(n)
+	return p
+}
+
+// Use sets the net, of the same sizes as before.
+func (p *GA[S, P]) Use(n *net.Net) {
+	p.net = n
+	p.Begin()
+}
+
+// Begin starts a game.
+func (p *GA[S, P]) Begin() {
+	p.net.Start(p.work)
+	copy(p.played, p.work.First)
+	p.counted = 0
+}
+
+// GAEncoder returns the encoder of the nets' inputs.
+func GAEncoder(m cards.Mode) features.Encoder {
+	e, err := features.NewEncoder(m, features.Genetic)
+	if err != nil {
+		panic(err) // it exists
+	}
+	return e
+}
+
+// Choose returns the legal move with the highest output, the first of equal ones.
+func (p *GA[S, P]) Choose(s *S, w *cards.Watch, legal []rules.Move) (best rules.Move) {
+	if len(legal) == 1 {
+		return legal[0]
+	}
+	p.input(s, w)
+	hidden := p.net.Hidden(p.work)
+	top := float32(0)
+	for i, m := range legal {
+		if x := p.net.Sum(hidden, cards.Action(m)); i == 0 || x > top {
+			best, top = m, x
+		}
+	}
+	return best
+}
+
+// input sums up the first layer for the seat to move.
+func (p *GA[S, P]) input(s *S, w *cards.Watch) {
+	t, first := P(s).Board(), p.work.First
+	copy(first, p.played)
+	if p.counted < t.Played {
+		for ; p.counted < t.Played; p.counted++ {
+			p.net.Add(p.work, p.encoder.SeenInput(t.Pack[p.counted]), 1)
+		}
+		copy(p.played, first)
+	}
+	p.inputs.Reset()
+	unseen := *w
+	unseen.Seen = 0 // they are in played
+	features.AppendState(&p.encoder, &p.inputs, P(s), &unseen, P(s).Turn())
+	for _, input := range p.inputs.Index {
+		p.net.Add(p.work, int(input), 1)
+	}
+}
+
+// GAModel is what a genetic search has come to: a net, or what an agent has learned.
+type GAModel struct {
+	Net    *net.Net      // nil for an agent
+	Policy *policy.Model // nil for a net
+}
+
+// ReadGA reads a model of the kind ga, to the end of its body.
+func ReadGA(h model.Header, b *model.Body) (m GAModel, err error) {
+	mode, err := cards.ParseMode(h.Mode)
+	if err != nil {
+		return m, err
+	}
+	switch {
+	case h.Variant == model.RL:
+		keys, err := policy.ParseKeys(h.Encoding)
+		if err != nil {
+			return m, fmt.Errorf("model: %w", err)
+		}
+		m.Policy, err = policy.Read(h, keys, b)
+		return m, err
+	case h.Encoding != features.Genetic:
+		return m, fmt.Errorf("model: encoding %q is not %q: try a model of timba train ga", h.Encoding, features.Genetic)
+	}
+	e := GAEncoder(mode)
+	m.Net, err = net.Read(h, b, e.Inputs(), mode.Actions())
+	return m, err
+}
+
+func byGA[S any, P cards.Position[S]](m cards.Mode, n *net.Net) choose[S] {
+	a := NewGA[S, P](m, n)
+	return func(s *S, w *cards.Watch, legal []rules.Move, _ *rules.Rand) (rules.Move, Note) {
+		a.Begin() // the last position may be of another game
+		return a.Choose(s, w, legal), Note{}
+	}
+}

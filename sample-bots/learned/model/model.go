@@ -1,0 +1,258 @@
+// Package model writes and reads model files. docs/training.md describes the format.
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// magic begins the first line of a file; the checksum of the header's line follows it.
+const magic = "timba-model 1"
+
+// The bounds of a file.
+const (
+	MaxHeader = 1 << 20
+	MaxBody   = 4 << 30 // bytes that are not compressed
+	window    = 8 << 20 // of the compression
+)
+
+// The kinds of models.
+const (
+	SL  = "sl"  // a net that values an action
+	RL  = "rl"  // a table of Monte Carlo learning
+	GA  = "ga"  // a net that ranks all actions
+	Net = "net" // a net that says what each action is worth
+)
+
+var kinds = []string{SL, RL, GA, Net}
+
+// Header says what a model is.
+type Header struct {
+	Kind     string   `json:"kind"`               // one of the kinds
+	Mode     string   `json:"mode"`               // of cards.Modes
+	Variant  string   `json:"variant,omitempty"`  // of the kind, as in ph, ms or xn
+	Encoding string   `json:"encoding,omitempty"` // of the inputs
+	Layers   []int    `json:"layers,omitempty"`   // of a net: inputs, units of each layer
+	Output   string   `json:"output,omitempty"`   // of a net
+	Labels   []int    `json:"labels,omitempty"`   // of the classes of a net, in the order in which it prefers them: the last is best
+	Entries  int      `json:"entries,omitempty"`  // of a table
+	Seed     uint64   `json:"seed"`               // of the training
+	Defects  []string `json:"defects,omitempty"`  // of the study that the training kept
+	// Training is how it was trained, as config.json of its run has it.
+	Training json.RawMessage `json:"training,omitempty"`
+}
+
+// Check returns why there is no such model.
+func (h *Header) Check() error {
+	known := false
+	for _, kind := range kinds {
+		known = known || h.Kind == kind
+	}
+	if !known {
+		return fmt.Errorf("model: kind %q does not exist: try %s", h.Kind, strings.Join(kinds, ", "))
+	}
+	if _, err := cards.ParseMode(h.Mode); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	return nil
+}
+
+// Write writes a model: body writes what follows the header, little-endian.
+func Write(w io.Writer, h Header, body func(io.Writer) error) error {
+	if err := h.Check(); err != nil {
+		return err
+	}
+	line, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "%s %08x\n%s\n", magic, crc32.ChecksumIEEE(line), line); err != nil {
+		return err
+	}
+	z, err := zstd.NewWriter(w, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(z)
+	if err := body(buffered); err != nil {
+		z.Close()
+		return err
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// Body is what follows a header. End must be called after all has been read.
+type Body struct {
+	z    *zstd.Decoder
+	r    *bufio.Reader
+	left int64
+}
+
+// Read reads a header and returns it with the body that follows it.
+func Read(r io.Reader) (Header, *Body, error) {
+	h, err := readHeader(&r)
+	if err != nil {
+		return h, nil, fmt.Errorf("model: %w", err)
+	}
+	if err := h.Check(); err != nil {
+		return h, nil, err
+	}
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return h, nil, fmt.Errorf("model: %w", err)
+	}
+	return h, &Body{z: z, r: bufio.NewReaderSize(z, 64<<10), left: MaxBody}, nil
+}
+
+// Open reads the model of a file; the caller closes the file after Body.End.
+func Open(path string) (Header, *Body, io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Header{}, nil, nil, err
+	}
+	h, b, err := Read(f)
+	if err != nil {
+		f.Close()
+		return h, nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return h, b, f, nil
+}
+
+func readHeader(r *io.Reader) (h Header, err error) {
+	b := bufio.NewReaderSize(*r, 4096)
+	*r = b
+	first, err := readLine(b, len(magic)+10)
+	var sum uint32
+	if n, scanErr := fmt.Sscanf(string(first), magic+" %08x", &sum); err != nil || n != 1 || scanErr != nil {
+		return h, fmt.Errorf("the first line is %q, not %q and a checksum: is this a file of timba train?", clip(first), magic)
+	}
+	line, err := readLine(b, MaxHeader)
+	if err != nil {
+		return h, fmt.Errorf("the header, line 2, does not end within %d bytes: the file is damaged", MaxHeader)
+	}
+	if crc32.ChecksumIEEE(line) != sum {
+		return h, errors.New("the header, line 2, does not have its checksum: the file is damaged")
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, fmt.Errorf("the header, line 2: %w", err)
+	}
+	return h, nil
+}
+
+// readLine returns a line of at most so many bytes without its LF.
+func readLine(b *bufio.Reader, most int) ([]byte, error) {
+	var line []byte
+	for len(line) <= most {
+		part, err := b.ReadSlice('\n')
+		line = append(line, part...)
+		if err == nil {
+			return bytes.TrimSuffix(line, []byte{'\n'}), nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+	return line, bufio.ErrTooLong
+}
+
+func clip(line []byte) string { return string(line[:min(len(line), 40)]) }
+
+// Read reads bytes of the body.
+func (b *Body) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+		if len(p) == 0 {
+			return 0, fmt.Errorf("model: the body is longer than %d bytes", int64(MaxBody))
+		}
+	}
+	n, err := b.r.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// End returns why the body is damaged or longer than what has been read, and frees its memory.
+func (b *Body) End() error {
+	defer b.z.Close()
+	switch _, err := b.r.ReadByte(); {
+	case err == nil:
+		return errors.New("model: the body is longer than its header says: the file is damaged")
+	case !errors.Is(err, io.EOF):
+		return damaged(err)
+	}
+	return nil
+}
+
+func damaged(err error) error {
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("model: the body is damaged: %w", err)
+}
+
+// WriteFloats writes numbers as little-endian IEEE 754 of 32 bits.
+func WriteFloats(w io.Writer, x []float32) error {
+	var memory [4096]byte
+	for len(x) > 0 {
+		part := x[:min(len(x), len(memory)/4)]
+		for i, v := range part {
+			binary.LittleEndian.PutUint32(memory[4*i:], math.Float32bits(v))
+		}
+		if _, err := w.Write(memory[:4*len(part)]); err != nil {
+			return err
+		}
+		x = x[len(part):]
+	}
+	return nil
+}
+
+// ReadFloats fills x with what WriteFloats wrote. Numbers that are not finite are errors.
+func ReadFloats(r io.Reader, x []float32) error {
+	var memory [4096]byte
+	for len(x) > 0 {
+		part := x[:min(len(x), len(memory)/4)]
+		if _, err := io.ReadFull(r, memory[:4*len(part)]); err != nil {
+			return damaged(err)
+		}
+		for i := range part {
+			part[i] = math.Float32frombits(binary.LittleEndian.Uint32(memory[4*i:]))
+			if v := float64(part[i]); math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("model: the body is damaged: %v is not a weight", v)
+			}
+		}
+		x = x[len(part):]
+	}
+	return nil
+}
+
+// ReadBytes reads so many bytes; it takes no more memory than there is to read.
+func ReadBytes(r io.Reader, n int64) ([]byte, error) {
+	const part = 1 << 20
+	var b []byte
+	for n > 0 {
+		size := min(n, part)
+		b = slices.Grow(b, int(size))
+		if _, err := io.ReadFull(r, b[len(b):len(b)+int(size)]); err != nil {
+			return nil, err
+		}
+		b = b[:len(b)+int(size)]
+		n -= size
+	}
+	return b, nil
+}

@@ -1,0 +1,66 @@
+package learned
+
+import (
+	"fmt"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// Net plays a net of the kind net: the legal move with the highest output. It allocates nothing while it
+// plays, and is for one goroutine.
+type Net struct {
+	Mode    cards.Mode
+	encoder features.Table
+	net     *net.Net
+	work    *net.Work
+	ones    []uint16
+}
+
+// NewNet returns a player of a net for a mode.
+func NewNet(m cards.Mode, n *net.Net) *Net {
+	return &Net{Mode: m, encoder: features.NewTable(m), net: n, work: n.NewWork()}
+}
+
+// ReadNet reads the player of a model of the kind net, to the end of its body.
+func ReadNet(h model.Header, b *model.Body) (*Net, error) {
+	switch {
+	case h.Kind != model.Net:
+		return nil, fmt.Errorf("model: kind %q is not %q: try @%s", h.Kind, model.Net, h.Kind)
+	case h.Encoding != features.Complete:
+		return nil, fmt.Errorf("model: encoding %q is not %q: try a model of timba train net", h.Encoding, features.Complete)
+	}
+	m, err := cards.ParseMode(h.Mode)
+	if err != nil {
+		return nil, err
+	}
+	e := features.NewTable(m)
+	n, err := net.Read(h, b, e.Inputs(), m.Actions())
+	if err != nil {
+		return nil, err
+	}
+	return NewNet(m, n), nil
+}
+
+// Weights returns the net, which must not be changed.
+func (a *Net) Weights() *net.Net { return a.net }
+
+// ChooseNet returns the legal move of the highest output, the first of equal ones, and the output.
+func ChooseNet[S any, P cards.Position[S]](a *Net, p P, w *cards.Watch, legal []rules.Move) (best rules.Move, value float32) {
+	var places features.Places
+	a.ones, places = features.AppendTable[S, P](&a.encoder, a.ones[:0], p, w)
+	a.net.Start(a.work)
+	for _, input := range a.ones {
+		a.net.Add(a.work, int(input), 1)
+	}
+	hidden := a.net.Hidden(a.work)
+	for i, m := range legal {
+		if x := a.net.Sum(hidden, places.Output(cards.Action(m))); i == 0 || x > value {
+			best, value = m, x
+		}
+	}
+	return best, value
+}

@@ -1,0 +1,295 @@
+// Package net is dense neural networks of float32 with ReLU layers: passes forward without
+// allocation, and the weights as flat arrays. Begin with Net.Forward.
+package net
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// The bounds of a net.
+const (
+	MaxLayers = 8
+	MaxUnits  = 4096 // of a layer
+)
+
+// Output is what the last layer's sums become.
+type Output string
+
+const (
+	Softmax Output = "softmax" // the chance of each class
+	Sigmoid Output = "sigmoid" // a chance for each unit
+	Linear  Output = "linear"  // the sums themselves
+)
+
+// Net is a dense net: layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last
+// are rectified: max(0, x).
+type Net struct {
+	Sizes  []int
+	Output Output
+	layers [][]float32
+}
+
+var kernel gonum.Implementation
+
+// New returns a net of zeros; Randomize makes one that can be trained.
+func New(sizes []int, out Output) (*Net, error) {
+	if err := CheckSizes(sizes); err != nil {
+		return nil, err
+	}
+	switch out {
+	case Softmax, Sigmoid, Linear:
+	default:
+		return nil, fmt.Errorf("net: output cannot be %q: try %s, %s or %s", string(out), Softmax, Sigmoid, Linear)
+	}
+	n := &Net{Sizes: append([]int(nil), sizes...), Output: out}
+	for k := range len(sizes) - 1 {
+		n.layers = append(n.layers, make([]float32, (sizes[k]+1)*sizes[k+1]))
+	}
+	return n, nil
+}
+
+// CheckSizes returns why there is no net with such layers.
+func CheckSizes(sizes []int) error {
+	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
+		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", SizesText(sizes), MaxLayers)
+	}
+	for _, s := range sizes {
+		if s < 1 || s > MaxUnits {
+			return fmt.Errorf("net: layers %q: a layer has 1 to %d units", SizesText(sizes), MaxUnits)
+		}
+	}
+	return nil
+}
+
+// SizesText returns sizes as text, as in 50-25.
+func SizesText(sizes []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "-"), "[]")
+}
+
+// ParseSizes returns the sizes of a text as in 50-25.
+func ParseSizes(text string) (sizes []int, err error) {
+	for word := range strings.SplitSeq(text, "-") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > MaxUnits {
+			return nil, fmt.Errorf("layers cannot be %q: write their units, as in 50-25", text)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// Randomize sets the weights as Glorot and Bengio (2010) do, uniformly within the root of 6 by
+// inputs plus units, and the biases to 0.
+func (n *Net) Randomize(r *rules.Rand) {
+	for k, genes := range n.layers {
+		in, out := n.Sizes[k], n.Sizes[k+1]
+		limit := math.Sqrt(6 / float64(in+out))
+		for i := range genes {
+			genes[i] = 0
+			if i < in*out {
+				genes[i] = float32(limit * (2*float64(r.Uint64()>>11)/(1<<53) - 1))
+			}
+		}
+	}
+}
+
+// Genes returns the weights and biases by layer. Layer k is Sizes[k] rows of Sizes[k+1] weights,
+// a row for each input, then Sizes[k+1] biases. The slices are the net's own: what is written
+// into them changes the net.
+func (n *Net) Genes() [][]float32 { return n.layers }
+
+// Params returns the number of weights and biases.
+func (n *Net) Params() (count int) {
+	for _, genes := range n.layers {
+		count += len(genes)
+	}
+	return count
+}
+
+// Clone returns an independent copy.
+func (n *Net) Clone() *Net {
+	c := &Net{Sizes: n.Sizes, Output: n.Output}
+	for _, genes := range n.layers {
+		c.layers = append(c.layers, append([]float32(nil), genes...))
+	}
+	return c
+}
+
+// Set sets the weights to those of a net with the same layers.
+func (n *Net) Set(from *Net) error {
+	if !slices.Equal(n.Sizes, from.Sizes) || n.Output != from.Output {
+		return fmt.Errorf("net: layers %s, %s, do not fit %s, %s", SizesText(from.Sizes), from.Output, SizesText(n.Sizes), n.Output)
+	}
+	for k := range n.layers {
+		copy(n.layers[k], from.layers[k])
+	}
+	return nil
+}
+
+// Layer returns the weights and the biases of a layer.
+func (n *Net) Layer(k int) (w, b []float32) {
+	cut := n.Sizes[k] * n.Sizes[k+1]
+	return n.layers[k][:cut], n.layers[k][cut:]
+}
+
+// Column returns the weights of an input of the first layer, one for each of its units.
+func (n *Net) Column(input int) []float32 {
+	units := n.Sizes[1]
+	return n.layers[0][input*units : (input+1)*units]
+}
+
+// Work is the memory of passes through nets of the same sizes. Each goroutine needs its own.
+type Work struct {
+	// First is the sums of the first layer, before they are rectified.
+	First []float32
+	sums  [][]float32 // of each layer; the first is First
+	act   []float32   // First rectified
+}
+
+// NewWork returns memory for passes through the net.
+func (n *Net) NewWork() *Work {
+	w := &Work{}
+	for _, size := range n.Sizes[1:] {
+		w.sums = append(w.sums, make([]float32, size))
+	}
+	w.First, w.act = w.sums[0], make([]float32, n.Sizes[1])
+	return w
+}
+
+// Inputs are the inputs of a net that are not 0.
+type Inputs struct {
+	Index []uint16
+	Value []float32 // of each
+}
+
+// Reset removes the inputs and keeps their memory.
+func (s *Inputs) Reset() { s.Index, s.Value = s.Index[:0], s.Value[:0] }
+
+// Add sets an input that is not set yet; zeros are left out.
+func (s *Inputs) Add(input int, x float32) {
+	if x != 0 {
+		s.Index, s.Value = append(s.Index, uint16(input)), append(s.Value, x)
+	}
+}
+
+// Forward returns the outputs for inputs, in memory of w.
+func (n *Net) Forward(w *Work, in *Inputs) []float32 {
+	n.Start(w)
+	for i, input := range in.Index {
+		n.Add(w, int(input), in.Value[i])
+	}
+	return n.Finish(w)
+}
+
+// Start sets the sums of the first layer to those of inputs that are all 0.
+func (n *Net) Start(w *Work) {
+	_, b := n.Layer(0)
+	copy(w.First, b)
+}
+
+// Add adds x to an input of the first layer.
+func (n *Net) Add(w *Work, input int, x float32) {
+	axpy(x, n.Column(input), w.First)
+}
+
+// Finish returns the outputs for the sums of the first layer, which stay as they are unless it
+// is the only one.
+func (n *Net) Finish(w *Work) []float32 {
+	last := len(n.layers) - 1
+	out := w.sums[last]
+	if last > 0 {
+		n.forwardTo(last, n.Hidden(w), out)
+	}
+	n.Squash(out)
+	return out
+}
+
+// Hidden returns the outputs of the last layer but one, for the sums of the first layer, which
+// stay as they are. A net of a single layer has none.
+func (n *Net) Hidden(w *Work) []float32 {
+	from := w.act
+	for i, x := range w.First {
+		from[i] = max(x, 0)
+	}
+	for k := 1; k < len(n.layers)-1; k++ {
+		to := w.sums[k]
+		n.forwardTo(k, from, to)
+		relu(to)
+		from = to
+	}
+	return from
+}
+
+// forwardTo sets the sums of a layer for its inputs.
+func (n *Net) forwardTo(k int, from, to []float32) {
+	weights, b := n.Layer(k)
+	copy(to, b)
+	units := n.Sizes[k+1]
+	for i, x := range from {
+		if x != 0 {
+			axpy(x, weights[i*units:(i+1)*units], to)
+		}
+	}
+}
+
+// Sum returns the sum of one unit of the last layer for what Hidden has returned: its output, if
+// outputs are linear.
+func (n *Net) Sum(hidden []float32, unit int) float32 {
+	last := len(n.layers) - 1
+	weights, b := n.Layer(last)
+	units := n.Sizes[last+1]
+	sum := b[unit]
+	for i, x := range hidden {
+		if x != 0 {
+			sum += x * weights[i*units+unit]
+		}
+	}
+	return sum
+}
+
+// Squash makes outputs of the last layer's sums.
+func (n *Net) Squash(out []float32) {
+	switch n.Output {
+	case Softmax:
+		softmax(out)
+	case Sigmoid:
+		for i, x := range out {
+			out[i] = float32(1 / (1 + math.Exp(-float64(x))))
+		}
+	}
+}
+
+func softmax(out []float32) {
+	top := out[0]
+	for _, x := range out[1:] {
+		top = max(top, x)
+	}
+	sum := float32(0)
+	for i, x := range out {
+		out[i] = exp(x - top)
+		sum += out[i]
+	}
+	scale := 1 / sum
+	for i := range out {
+		out[i] *= scale
+	}
+}
+
+func exp(x float32) float32 { return float32(math.Exp(float64(x))) }
+
+func relu(x []float32) {
+	for i, v := range x {
+		x[i] = max(v, 0)
+	}
+}
+
+// axpy adds a times x to y.
+func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }

@@ -1,0 +1,108 @@
+package net
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+func newNet(t testing.TB, out Output, sizes ...int) *Net {
+	t.Helper()
+	n := kit.Get[*Net](t)(New(sizes, out))
+	n.Randomize(rules.NewRand(1))
+	return n
+}
+
+// Inputs in any order give the outputs of arithmetic in float64.
+func TestForward(t *testing.T) {
+	n := newNet(t, Softmax, 12, 7, 5, 3)
+	rapid.Check(t, func(t *rapid.T) {
+		ones := rapid.SliceOfNDistinct(rapid.IntRange(0, 11), 0, 12, rapid.ID[int]).Draw(t, "ones")
+		dense := make([]float32, 12)
+		var in Inputs
+		for i, input := range ones {
+			dense[input] = float32(i+1) / 4
+			in.Add(input, dense[input])
+		}
+		want := naive(n, dense)
+		for i, x := range n.Forward(n.NewWork(), &in) {
+			if math.Abs(float64(x)-want[i]) > 1e-5 {
+				t.Fatalf("output %d is %v, not %v", i, x, want[i])
+			}
+		}
+	})
+}
+
+func naive(n *Net, in []float32) []float64 {
+	from := make([]float64, len(in))
+	for i, x := range in {
+		from[i] = float64(x)
+	}
+	for k, genes := range n.Genes() {
+		units := n.Sizes[k+1]
+		to := make([]float64, units)
+		for j := range to {
+			to[j] = float64(genes[n.Sizes[k]*units+j])
+			for i, x := range from {
+				to[j] += x * float64(genes[i*units+j])
+			}
+			if k < len(n.Genes())-1 {
+				to[j] = max(0, to[j])
+			}
+		}
+		from = to
+	}
+	sum := 0.0
+	for i, x := range from {
+		from[i] = math.Exp(x)
+		sum += from[i]
+	}
+	for i := range from {
+		from[i] /= sum
+	}
+	return from
+}
+
+func TestForwardAllocatesNothing(t *testing.T) {
+	n := newNet(t, Softmax, 12, 7, 3)
+	w, in := n.NewWork(), &Inputs{Index: []uint16{3}, Value: []float32{1}}
+	if allocs := testing.AllocsPerRun(100, func() { n.Forward(w, in) }); allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, test := range []struct {
+		sizes []int
+		out   Output
+		want  string
+	}{
+		{[]int{3}, Softmax, `layers "3"`},
+		{[]int{3, 0}, Softmax, `layers "3-0"`},
+		{[]int{3, MaxUnits + 1}, Softmax, `"3-4097"`},
+		{make([]int, MaxLayers+2), Softmax, "1 to 8 layers"},
+		{[]int{3, 2}, "tanh", `"tanh"`},
+	} {
+		if _, err := New(test.sizes, test.out); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v %s: %v", test.sizes, test.out, err)
+		}
+	}
+}
+
+func TestParseSizes(t *testing.T) {
+	if got, err := ParseSizes("50-25"); err != nil || !slices.Equal(got, []int{50, 25}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, text := range []string{"", "50-", "0", "x", "-5", "5000"} {
+		if _, err := ParseSizes(text); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", text)) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

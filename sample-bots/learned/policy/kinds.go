@@ -1,0 +1,170 @@
+package policy
+
+import (
+	"encoding/binary"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// The abstraction Kinds has thousands of states where the others have millions. The kind of a
+// card is its worth (0; a 10; a 12 or 11; one of a pair whose song is not scored; a 3; a 1; in Tute
+// a 10 counts as a 12 or 11), whether it is a trump, and a flag: of a lead, that no unseen card of
+// its suit is higher, else that it takes the trick. The actions are the kinds of the legal cards,
+// each for its weakest card, the exchange, and the songs, which are all alike. The key has the
+// legal actions and
+//   - how many trumps are in hand: from 0 to 3 or, in Tute, to 1
+//   - the phase: cards are drawn, the next trick is the last to draw for, or no card is left to
+//     draw; with it the worth of the trump card in the second, and the size of the hand, up to 4,
+//     in the third
+//   - except of a lead: the points in the trick (0, to 4, to 9, more), whether it is trumped,
+//     whether the partner is winning it, and whether none, one or more play to it after the mover.
+const (
+	kindExchange = worths * 4
+	kindSing     = kindExchange + 1
+	worths       = 6
+)
+
+// kinds sees a position by kinds of cards.
+func (v *View) kinds(o *observed) {
+	t := o.table
+	seat := int(t.Mover)
+	var winning baraja.Set // the cards that have the flag
+	if t.InTrick > 0 {
+		winning = baraja.Beats(t.Trumps(), t.Best)
+	}
+	unseen := t.Unseen(seat)
+	var pairs baraja.Set
+	if o.tute {
+		pairs = baraja.Pairs(t.Hands[seat], o.songs.Done)
+	}
+	var strength [MaxActions]int
+	for _, m := range o.legal {
+		if m >= baraja.SwapMove {
+			v.add(kindOfOther(m), m)
+			continue
+		}
+		c := baraja.Card(m)
+		flag := winning.Has(c)
+		if t.InTrick == 0 {
+			flag = baraja.Beats(t.Trumps(), c).Of(c.Suit())&unseen == 0
+		}
+		kind := 4 * worth(c, pairs, o.tute)
+		if c.Suit() == t.Trumps() {
+			kind += 2
+		}
+		if flag {
+			kind++
+		}
+		if v.Legal>>kind&1 == 0 || baraja.Strength(c) < strength[kind] {
+			v.add(kind, m)
+			strength[kind] = baraja.Strength(c)
+		}
+	}
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v.Legal|situation(o)<<32)
+	v.Key = NewKey(xxhash.Sum64(b[:]))
+}
+
+func kindOfOther(m rules.Move) int {
+	if cards.Action(m) == cards.Exchange {
+		return kindExchange
+	}
+	return kindSing
+}
+
+// worth returns the class of a card's points.
+func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
+	switch baraja.Value(c) {
+	case 0:
+		return 0
+	case 2:
+		if tute {
+			return 2
+		}
+		return 1
+	case 10:
+		return 4
+	case 11:
+		return 5
+	}
+	if pairs.Has(c) {
+		return 3
+	}
+	return 2
+}
+
+// situation returns what the key has besides the actions.
+func situation(o *observed) uint64 {
+	t := o.table
+	most := 3
+	if o.tute {
+		most = 1
+	}
+	x := uint64(min(most, t.Hands[t.Mover].Of(t.Trumps()).Len()))
+	x = x<<2 | phase(t)
+	x = x<<2 | detail(t)
+	if t.InTrick == 0 {
+		return x << 1
+	}
+	x = x<<2 | potClass(t.Pot)
+	for _, fact := range [...]bool{
+		t.Best.Suit() == t.Trumps(),
+		o.rules.Teams && int(t.Winner)%2 == int(t.Mover)%2,
+		t.InTrick+1 < t.Players,
+		true, // no lead
+	} {
+		x <<= 1
+		if fact {
+			x |= 1
+		}
+	}
+	if t.InTrick+2 < t.Players {
+		x |= severalBehind
+	}
+	return x
+}
+
+// severalBehind is set in a situation if more than one seat plays to the trick after the mover. It
+// lies above all that situation shifts.
+const severalBehind = 1 << 20
+
+// phase returns 0 while cards are drawn, 1 when the next draw is the last, 2 after it.
+func phase(t *baraja.Table) uint64 {
+	switch {
+	case t.Stock() == 0:
+		return 2
+	case t.Stock() <= int(t.Players):
+		return 1
+	}
+	return 0
+}
+
+func potClass(pot uint8) uint64 {
+	switch {
+	case pot == 0:
+		return 0
+	case pot < 5:
+		return 1
+	case pot < 10:
+		return 2
+	}
+	return 3
+}
+
+// detail returns the class of the trump card before the last draw, and the size of the hand, up
+// to 4, after it.
+func detail(t *baraja.Table) uint64 {
+	switch value := baraja.Value(t.Trump); {
+	case phase(t) == 2:
+		return uint64(min(t.Hands[t.Mover].Len(), 4) - 1)
+	case phase(t) == 0 || value == 0:
+		return 0
+	case value < 10:
+		return 1
+	}
+	return 2
+}

@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+)
+
+// Encoding returns the abstraction and whether suits are alike, as the header of a model has them.
+// KeysOf reads it.
+func (k Keys) Encoding() string {
+	words := strings.Fields(k.Abstraction)
+	if k.Alike {
+		words = append(words, alike)
+	}
+	return strings.Join(words, ",")
+}
+
+const alike = "alike"
+
+// Model is a policy with what it sees.
+type Model struct {
+	Keys
+	Agent
+	Header model.Header
+}
+
+// KeysOf returns the keys of a variant and an encoding.
+func KeysOf(variant, encoding string) Keys {
+	k := Keys{Variant: variant}
+	for word := range strings.SplitSeq(encoding, ",") {
+		if word == alike {
+			k.Alike = true
+		} else {
+			k.Abstraction = word
+		}
+	}
+	return k
+}
+
+// Read reads a model with given keys, to the end of its body.
+func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
+	m := &Model{Header: h, Keys: k}
+	if err := m.read(body); err != nil {
+		body.End()
+		return nil, err
+	}
+	return m, body.End()
+}
+
+func (m *Model) read(body io.Reader) error {
+	if err := m.Keys.Check(); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	states, err := ReadPolicy(body)
+	if err != nil {
+		return err
+	}
+	m.States = states
+	if m.Variant != ManyStates {
+		return nil
+	}
+	votes, err := ReadPolicy(body)
+	m.Votes = votes
+	return err
+}
+
+// Index is a defect of the study's program: it plays the card of the hand that has the place of the
+// chosen card among the legal ones, even if it is not legal.
+const Index = "index"
+
+// Choose returns the model's move in a position and whether it knows the state. With the defect
+// Index the move may not be legal.
+func Choose[S any, P cards.Position[S]](m *Model, v *View, p P, w *cards.Watch, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
+	Look[S, P](m.Keys, v, p, w, legal)
+	action, known := m.Agent.Choose(v, r)
+	move := v.Move(action)
+	if slices.Contains(m.Header.Defects, Index) {
+		move = Indexed(move, legal, p.Board())
+	}
+	return move, known
+}
+
+// Indexed returns the card of the hand that has the place of a card among the legal moves. It
+// may not be legal in Tute: the state plays any card in hand.
+func Indexed(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
+	if m >= baraja.SwapMove {
+		return m
+	}
+	var memory [baraja.TableCards]rules.Move
+	hand := t.Hands[t.Mover].Moves(memory[:0])
+	for i, l := range legal {
+		if l == m {
+			return hand[i]
+		}
+	}
+	return m
+}

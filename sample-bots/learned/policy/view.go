@@ -1,0 +1,268 @@
+// Package policy has what Monte Carlo learning has found best in each state: a Policy, and the
+// Model that sees positions as its Keys say. It is that of R. Arjonilla, bachelor's thesis, UOC
+// 2024, with abstractions of our own.
+//
+// Begin with View, what a player sees, and Model.
+package policy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// Variants are the learners by what their keys have. The study (R. Arjonilla, bachelor's thesis,
+// UOC 2024) has the first two and wishes for the third.
+const (
+	// OneState has one key for all that a player knows: MC-OS.
+	OneState = "os"
+	// ManyStates has trump card, cards in the trick, hand, songs, cards seen and rules. A key that
+	// is not known falls back on the commonest action among the keys with the same first three:
+	// MC-MS.
+	ManyStates = "ms"
+	// Abstract has an abstraction itself as the key.
+	Abstract = "as"
+)
+
+// Variants returns the names of the variants.
+func Variants() []string { return []string{OneState, ManyStates, Abstract} }
+
+// Abstractions are the keys of the variant Abstract.
+const (
+	// Hand is trump card, cards in the trick and hand: the abstraction of MC-MS.
+	Hand = "hand"
+	// Kinds has no cards: see kinds.
+	Kinds = "kinds"
+)
+
+// Abstractions returns the names of the abstractions.
+func Abstractions() []string { return []string{Kinds, Hand} }
+
+// Keys is how a learner sees positions. It is comparable; Check says whether it is valid.
+type Keys struct {
+	Variant     string `json:"variant"`
+	Abstraction string `json:"abstraction,omitempty"` // of the variant Abstract
+	// Alike makes positions equal that differ only in the names of the suits that are not trumps.
+	// Kinds has no names of suits.
+	Alike bool `json:"alike,omitempty"`
+}
+
+// Check returns an error for what is not a way to see positions.
+func (k Keys) Check() error {
+	if !slices.Contains(Variants(), k.Variant) {
+		return fmt.Errorf("variant %q does not exist: try %s", k.Variant, strings.Join(Variants(), ", "))
+	}
+	if k.Variant == Abstract && !slices.Contains(Abstractions(), k.Abstraction) {
+		return fmt.Errorf("abstraction %q does not exist: try %s", k.Abstraction, strings.Join(Abstractions(), ", "))
+	}
+	if k.Variant != Abstract && k.Abstraction != "" {
+		return fmt.Errorf("abstraction %q is not for variant %s: try variant %s, or leave it out", k.Abstraction, k.Variant, Abstract)
+	}
+	return nil
+}
+
+// Kinds reports whether actions are kinds of cards.
+func (k Keys) Kinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
+
+// ParseKeys returns what a state is to the agents of a genetic search, by its name: the variant
+// OneState or an abstraction.
+func ParseKeys(name string) (Keys, error) {
+	k := Keys{Variant: Abstract, Abstraction: name}
+	if name == OneState {
+		k = Keys{Variant: OneState}
+	}
+	if k.Check() != nil {
+		return k, fmt.Errorf("keys %q do not exist: try %s", name, strings.Join(KeyNames(), ", "))
+	}
+	return k, nil
+}
+
+// KeyNames returns the names that ParseKeys knows.
+func KeyNames() []string { return append(Abstractions(), OneState) }
+
+// View is what a learner sees on its turn.
+type View struct {
+	Key   Key
+	Abs   Key    // of the variant ManyStates: the key to fall back on
+	Legal uint64 // the actions, a bit each
+	moves [MaxActions]rules.Move
+}
+
+// Move returns the move that a legal action stands for.
+func (v *View) Move(action uint8) rules.Move { return v.moves[action] }
+
+// add adds a legal move.
+func (v *View) add(action int, m rules.Move) {
+	v.Legal |= 1 << action
+	v.moves[action] = m
+}
+
+// observed is a position for the seat to move.
+type observed struct {
+	table *baraja.Table
+	songs cards.Songs
+	watch *cards.Watch
+	rules baraja.TableRules
+	legal []rules.Move
+	tute  bool
+}
+
+// Look sees a position for the seat to move. The legal moves are those of the position.
+func Look[S any, P cards.Position[S]](k Keys, v *View, p P, w *cards.Watch, legal []rules.Move) {
+	_, tute := any(p).(*cards.Tute)
+	k.look(v, &observed{p.Board(), p.Songs(), w, p.Options(), legal, tute})
+}
+
+func (k Keys) look(v *View, o *observed) {
+	v.Legal, v.Abs = 0, 0
+	if k.Kinds() {
+		v.kinds(o)
+		return
+	}
+	var w words
+	w.read(o, k.Variant == OneState, k.Variant == Abstract)
+	order := [4]uint8{0, 1, 2, 3}
+	if k.Alike {
+		order = w.order(uint8(o.table.Trumps()))
+		w.rename(order)
+	}
+	for _, m := range o.legal {
+		v.add(renameAction(cards.Action(m), order), m)
+	}
+	v.Key = w.key(k.Variant)
+	if k.Variant == ManyStates {
+		v.Abs = w.key(Abstract)
+		v.Key = v.Key.In(v.Abs)
+	}
+}
+
+// words is what keys are made of.
+type words struct {
+	hand, seen uint64   // as cards.Bits40
+	songs      [4]uint8 // by player, the mover first: the suits, a bit each
+	points     [4]int16 // by player, the mover first
+	trick      [3]uint8 // as cards.Index, from the leader; noCard where there is none
+	trump      uint8    // as cards.Index
+	rules      uint8
+}
+
+const noCard = 63
+
+// read reads what a variant has in its keys. The rest stays zero, so that suits are put in order
+// by what the key has.
+func (w *words) read(o *observed, points, first bool) {
+	t := o.table
+	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
+	w.trick = [3]uint8{noCard, noCard, noCard}
+	for i, c := range t.Trick() {
+		w.trick[i] = uint8(cards.Index(c))
+	}
+	if first {
+		return
+	}
+	w.seen, w.rules = cards.Bits40(o.watch.Seen), uint8(cards.RuleBits(o.rules))
+	for i := range int(t.Players) {
+		seat := (int(t.Mover) + i) % int(t.Players)
+		w.songs[i] = o.watch.Sung(&o.songs, seat)
+		if points {
+			w.points[i] = t.Points[seat]
+		}
+	}
+}
+
+// key returns the key of a variant.
+func (w *words) key(variant string) Key {
+	var b [27]byte
+	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
+	copy(b[6:], w.trick[:])
+	n := 9
+	if variant != Abstract {
+		binary.LittleEndian.PutUint64(b[9:], w.seen|uint64(w.rules)<<40)
+		copy(b[15:], w.songs[:])
+		n = 19
+	}
+	if variant == OneState {
+		for i, p := range w.points {
+			binary.LittleEndian.PutUint16(b[19+2*i:], uint16(p))
+		}
+		n = 27
+	}
+	return NewKey(xxhash.Sum64(b[:n]))
+}
+
+const (
+	suitCards = baraja.TableCards / 4
+	suitBits  = 1<<suitCards - 1
+)
+
+// order returns the new numbers of the suits: trumps are 0, the others are sorted by what the key
+// has of them. Suits of which it has the same are interchangeable.
+func (w *words) order(trumps uint8) (order [4]uint8) {
+	var signs [4]uint64
+	for suit := range uint8(4) {
+		sign := w.hand>>(suit*suitCards)&suitBits<<10 | w.seen>>(suit*suitCards)&suitBits
+		for _, c := range w.trick {
+			at := uint64(0)
+			if c != noCard && c/suitCards == suit {
+				at = uint64(c%suitCards) + 1
+			}
+			sign = sign<<4 | at
+		}
+		for _, s := range w.songs {
+			sign = sign<<1 | uint64(s>>suit&1)
+		}
+		signs[suit] = sign
+	}
+	for suit := range uint8(4) {
+		place := uint8(0)
+		for other := range uint8(4) {
+			if other != suit && (other == trumps || suit != trumps && (signs[other] > signs[suit] || signs[other] == signs[suit] && other < suit)) {
+				place++
+			}
+		}
+		order[suit] = place
+	}
+	return order
+}
+
+// rename gives the suits new numbers.
+func (w *words) rename(order [4]uint8) {
+	w.hand, w.seen = renameSet(w.hand, order), renameSet(w.seen, order)
+	w.trump = uint8(renameAction(int(w.trump), order))
+	for i, c := range w.trick {
+		if c != noCard {
+			w.trick[i] = uint8(renameAction(int(c), order))
+		}
+	}
+	for i, suits := range w.songs {
+		w.songs[i] = 0
+		for suit, place := range order {
+			w.songs[i] |= suits >> suit & 1 << place
+		}
+	}
+}
+
+func renameSet(set uint64, order [4]uint8) (renamed uint64) {
+	for suit, place := range order {
+		renamed |= set >> (suit * suitCards) & suitBits << (int(place) * suitCards)
+	}
+	return renamed
+}
+
+// renameAction renames the suit of an action: of a card, or of a song.
+func renameAction(action int, order [4]uint8) int {
+	switch {
+	case action < cards.Exchange:
+		return int(order[action/suitCards])*suitCards + action%suitCards
+	case action >= cards.Sing:
+		return cards.Sing + int(order[action-cards.Sing])
+	}
+	return action
+}

@@ -1,0 +1,232 @@
+package policy
+
+import (
+	"math/bits"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/baraja"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+)
+
+// allKeys are all ways to see positions.
+var allKeys = []Keys{
+	{Variant: OneState}, {Variant: ManyStates}, {Variant: Abstract, Abstraction: Hand}, {Variant: Abstract, Abstraction: Kinds},
+	{Variant: OneState, Alike: true}, {Variant: ManyStates, Alike: true}, {Variant: Abstract, Abstraction: Hand, Alike: true},
+}
+
+// walk plays a random game and shows each position with its legal moves.
+func walk[S any, P cards.Position[S]](m cards.Mode, o baraja.TableRules, seed uint64, show func(P, *cards.Watch, []rules.Move)) {
+	var s S
+	p, r := P(&s), rules.NewRand(seed)
+	src := rules.FastStream(r)
+	p.Begin(m, o, &src)
+	var w cards.Watch
+	for p.Turn() != rules.Over {
+		legal := p.Legal(nil)
+		show(p, &w, legal)
+		cards.Step[S, P](p, &w, legal[r.Below(len(legal))])
+	}
+}
+
+// Every legal move stands behind its action; kinds have one of their cards.
+func TestSightHasTheMoves(t *testing.T) {
+	for _, mode := range cards.Modes() {
+		for n, o := range mode.Rules() {
+			for _, k := range allKeys {
+				if mode.Tute {
+					walk(mode, o, uint64(n), func(p *cards.Tute, w *cards.Watch, legal []rules.Move) { checkSight(t, mode, k, p, w, legal) })
+				} else {
+					walk(mode, o, uint64(n), func(p *cards.Brisca, w *cards.Watch, legal []rules.Move) { checkSight(t, mode, k, p, w, legal) })
+				}
+			}
+		}
+	}
+}
+
+func checkSight[S any, P cards.Position[S]](t *testing.T, mode cards.Mode, k Keys, p P, w *cards.Watch, legal []rules.Move) {
+	var s View
+	Look[S, P](k, &s, p, w, legal)
+	n := bits.OnesCount64(s.Legal)
+	if n == 0 || n > len(legal) || !k.Kinds() && n != len(legal) {
+		t.Fatalf("%v, %+v: %d actions for the moves %v", mode, k, n, legal)
+	}
+	for set := s.Legal; set != 0; set &= set - 1 {
+		action := uint8(bits.TrailingZeros64(set))
+		if err := p.Check(s.Move(action)); err != nil {
+			t.Fatalf("%v, %+v: action %d: %v", mode, k, action, err)
+		}
+		if !k.Kinds() && !k.Alike && cards.Action(s.Move(action)) != int(action) {
+			t.Fatalf("%v, %+v: action %d is the move %v", mode, k, action, s.Move(action))
+		}
+	}
+	if (s.Abs != 0) != (k.Variant == ManyStates) || k.Variant == ManyStates && s.Abs.Shard() != s.Key.Shard() {
+		t.Fatalf("%v, %+v: key %x, abs %x", mode, k, s.Key, s.Abs)
+	}
+}
+
+// Two positions that differ only in the names of the suits that are not trumps are the same if
+// suits are alike; else a game has some that are not. Renamed moves have the same actions.
+func TestAlike(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mode := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
+		o := rapid.SampledFrom(mode.Rules()).Draw(t, "rules")
+		k := rapid.SampledFrom(allKeys).Draw(t, "keys")
+		seed := rapid.Uint64().Draw(t, "seed")
+		order := rapid.Permutation([]baraja.Suit{0, 1, 2, 3}).Draw(t, "order")
+		if mode.Tute {
+			checkAlike[cards.Tute](t, mode, o, k, seed, order)
+		} else {
+			checkAlike[cards.Brisca](t, mode, o, k, seed, order)
+		}
+	})
+}
+
+func checkAlike[S any, P cards.Position[S]](t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed uint64, order []baraja.Suit) {
+	renamed := func(m rules.Move) rules.Move {
+		switch a := cards.Action(m); {
+		case a < cards.Exchange:
+			c := baraja.Card(m)
+			return rules.Move(baraja.Of(c.Rank(), order[c.Suit()]))
+		case a == cards.Exchange:
+			c := baraja.Card(m - baraja.SwapMove)
+			return baraja.SwapMove + rules.Move(baraja.Of(c.Rank(), order[c.Suit()]))
+		default:
+			song := m - rules.Move(a-cards.Sing)
+			return song + rules.Move(order[a-cards.Sing])
+		}
+	}
+	pack := [baraja.TableCards]baraja.Card(baraja.Pack40)
+	src := rules.NewStream(rules.Seed{byte(seed), byte(seed >> 8)})
+	rules.Shuffle(&src, pack[:])
+	other := pack
+	for i, c := range pack {
+		other[i] = baraja.Card(renamed(rules.Move(c)))
+	}
+	var a, b S
+	one, two := P(&a), P(&b)
+	one.Layout(mode, o, pack)
+	two.Layout(mode, o, other)
+	var w, v cards.Watch
+	r := rules.NewRand(seed)
+	differ, same := false, renamed(0) == 0 && renamed(12) == 12 && renamed(24) == 24
+	for one.Turn() != rules.Over {
+		var s, u View
+		Look[S, P](k, &s, one, &w, one.Legal(nil))
+		Look[S, P](k, &u, two, &v, two.Legal(nil))
+		equal := s.Key == u.Key && s.Abs == u.Abs && s.Legal == u.Legal
+		if differ = differ || !equal; !equal && (same || k.Alike || k.Kinds()) {
+			t.Fatalf("%v %+v, ply %d\n%s\n%s", mode, k, one.Board().Plies, one.Board().View(nil, one.Turn()), two.Board().View(nil, two.Turn()))
+		}
+		legal := one.Legal(nil)
+		m := legal[r.Below(len(legal))]
+		cards.Step[S, P](one, &w, m)
+		cards.Step[S, P](two, &v, renamed(m))
+	}
+	// A game that is won at once may show too few cards to tell.
+	if told := !(same || k.Alike || k.Kinds()); differ && !told || told && !differ && one.Board().Plies >= baraja.TableCards/2 {
+		t.Fatalf("%v %+v: suits are told apart: %t", mode, k, differ)
+	}
+}
+
+// What the variants have in their keys, and what not.
+func TestKeysHave(t *testing.T) {
+	base := words{hand: 0b111, seen: 0b11000, trick: [3]uint8{5, noCard, noCard}, trump: 8, rules: 2}
+	for _, c := range []struct {
+		what     string
+		change   func(*words)
+		variants string // that tell the difference
+	}{
+		{"hand", func(w *words) { w.hand = 0b1011 }, "os ms as"},
+		{"trump card", func(w *words) { w.trump = 9 }, "os ms as"},
+		{"trick", func(w *words) { w.trick[0] = 6 }, "os ms as"},
+		{"order of the trick", func(w *words) { w.trick[0], w.trick[1] = noCard, 5 }, "os ms as"},
+		{"cards seen", func(w *words) { w.seen = 0b1000 }, "os ms"},
+		{"songs", func(w *words) { w.songs[1] = 4 }, "os ms"},
+		{"whose songs", func(w *words) { w.songs[2] = 4 }, "os ms"},
+		{"rules", func(w *words) { w.rules = 3 }, "os ms"},
+		{"points", func(w *words) { w.points[0] = 11 }, "os"},
+		{"whose points", func(w *words) { w.points[3] = -1 }, "os"},
+	} {
+		changed := base
+		c.change(&changed)
+		told := ""
+		for _, v := range Variants() {
+			if base.key(v) != changed.key(v) {
+				told += " " + v
+			}
+		}
+		if told != " "+c.variants {
+			t.Errorf("%s: told by%s, not by %s", c.what, told, c.variants)
+		}
+	}
+}
+
+// Kinds of a hand that is led, and of one that follows.
+func TestKinds(t *testing.T) {
+	var p cards.Brisca
+	mode := cards.Mode{Players: 2}
+	pack := cardsFirst(t, "1o", "2o", "3o", "4o", "12c", "7e", "5b") // hands 1o 3o 12c and 2o 4o 7e, trump 5b
+	p.Layout(mode, mode.Rules()[0], pack)
+	var s View
+	var w cards.Watch
+	Look(allKeys[3], &s, &p, &w, p.Legal(nil))
+	// The 1 of oros is high, and with it in hand the 3, too; the 12 of copas is not.
+	wantKinds(t, &s, map[int]string{4*5 + 1: "1o", 4*4 + 1: "3o", 4 * 2: "12c"})
+	cards.Step(&p, &w, rules.Move(card(t, "3o")))
+	Look(allKeys[3], &s, &p, &w, p.Legal(nil))
+	wantKinds(t, &s, map[int]string{0: "2o"}) // nothing takes it, and 2o is weaker than 4o and 7e
+}
+
+func wantKinds(t *testing.T, s *View, want map[int]string) {
+	t.Helper()
+	if bits.OnesCount64(s.Legal) != len(want) {
+		t.Errorf("kinds %b, not %v", s.Legal, want)
+	}
+	for kind, name := range want {
+		if s.Legal>>kind&1 == 0 || s.Move(uint8(kind)) != rules.Move(card(t, name)) {
+			t.Errorf("kind %d of %b is %v, not %s", kind, s.Legal, s.Move(uint8(kind)), name)
+		}
+	}
+}
+
+func card(t *testing.T, name string) baraja.Card {
+	t.Helper()
+	return kit.Get[baraja.Card](t)(baraja.Parse(name))
+}
+
+// cardsFirst returns a pack that begins with some cards.
+func cardsFirst(t *testing.T, names ...string) (pack [baraja.TableCards]baraja.Card) {
+	t.Helper()
+	var set baraja.Set
+	n := 0
+	for _, name := range names {
+		pack[n] = card(t, name)
+		set = set.With(pack[n])
+		n++
+	}
+	for _, c := range baraja.Pack40 {
+		if !set.Has(c) {
+			pack[n] = c
+			n++
+		}
+	}
+	return pack
+}
+
+func TestLookAllocatesNothing(t *testing.T) {
+	for _, k := range allKeys {
+		walk(cards.Mode{Tute: true, Players: 4}, cards.Mode{Tute: true, Players: 4}.Rules()[0], 3, func(p *cards.Tute, w *cards.Watch, legal []rules.Move) {
+			if p.Ply() != 20 {
+				return
+			}
+			var s View
+			if n := testing.AllocsPerRun(10, func() { Look(k, &s, p, w, legal) }); n > 0 {
+				t.Errorf("%+v: %v allocations", k, n)
+			}
+		})
+	}
+}

@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// Writer writes a policy: a byte with the number of bytes of a key; then for each shard a uint32,
+// the number n of its words, n times the highest byte of the keys, and so on to the lowest, and n
+// choices. Sorted and by columns it is compressed well. States come by rising keys; EndShard ends
+// each shard.
+type Writer struct {
+	States int // that were written
+
+	w     io.Writer
+	width int
+	words []uint64 // of the shard
+	b     []byte
+}
+
+// NewWriter begins a policy of about so many states.
+func NewWriter(w io.Writer, states int) (*Writer, error) {
+	p := &Writer{w: w, width: widthOf(states)}
+	_, err := w.Write([]byte{byte(p.width)})
+	return p, err
+}
+
+// Has reports whether the last state has the same key as another, as they are cut: then there is
+// no room for the other.
+func (p *Writer) Has(k Key) bool {
+	last := len(p.words) - 1
+	return last >= 0 && p.words[last]>>choiceBits == cut(k.Rest(), p.width)
+}
+
+func (p *Writer) add(k Key, choice uint64) {
+	p.words = append(p.words, cut(k.Rest(), p.width)<<choiceBits|choice)
+}
+
+// Best adds a state with its best action.
+func (p *Writer) Best(k Key, action uint8) { p.add(k, uint64(action)) }
+
+// Drawn adds a state whose action is drawn, with its place.
+func (p *Writer) Drawn(k Key, place uint8) { p.add(k, drew|uint64(place)) }
+
+// Tried adds an action to a state in which those that were never tried are better. All that were
+// tried are added, the best first.
+func (p *Writer) Tried(k Key, action uint8) { p.add(k, tried|uint64(action)) }
+
+// EndShard writes the states of a shard.
+func (p *Writer) EndShard() error {
+	p.States += countStates(p.words)
+	b := binary.LittleEndian.AppendUint32(p.b[:0], uint32(len(p.words)))
+	for column := p.width - 1; column >= 0; column-- {
+		for _, word := range p.words {
+			b = append(b, byte(word>>choiceBits>>(8*column)))
+		}
+	}
+	for _, word := range p.words {
+		b = append(b, byte(word))
+	}
+	p.words, p.b = p.words[:0], b
+	_, err := p.w.Write(b)
+	return err
+}

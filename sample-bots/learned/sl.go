@@ -1,0 +1,115 @@
+package learned
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/sample-bots/learned/cards"
+	"github.com/timba-arena/timba/sample-bots/learned/features"
+	"github.com/timba-arena/timba/sample-bots/learned/model"
+	"github.com/timba-arena/timba/sample-bots/learned/net"
+)
+
+// NoSongs is a defect of the study's code: among several songs of 20 the first is sung, without a
+// choice.
+const NoSongs = "no-songs"
+
+// SL plays the moves that a net values most. It is for one goroutine.
+type SL struct {
+	Header  model.Header
+	Mode    cards.Mode
+	net     *net.Net
+	encoder features.Encoder
+	work    *net.Work
+	sample  net.Inputs
+	sums    []float32 // of the first layer for the state, without an action
+	noSongs bool
+}
+
+// ReadSL reads the agent of a model of the kind sl, to the end of its body.
+func ReadSL(h model.Header, b *model.Body) (*SL, error) {
+	m, err := cards.ParseMode(h.Mode)
+	if err != nil {
+		return nil, err
+	}
+	e, err := features.NewEncoder(m, h.Encoding)
+	if err != nil {
+		return nil, fmt.Errorf("model: %w", err)
+	}
+	outputs := len(h.Labels)
+	if h.Output == string(net.Sigmoid) {
+		outputs = 1
+	}
+	n, err := net.Read(h, b, e.Inputs(), outputs)
+	if err != nil {
+		return nil, err
+	}
+	return NewSL(h, m, e, n), nil
+}
+
+// NewSL returns the agent of a net.
+func NewSL(h model.Header, m cards.Mode, e features.Encoder, n *net.Net) *SL {
+	return &SL{
+		Header: h, Mode: m, net: n, encoder: e, work: n.NewWork(), sums: make([]float32, n.Sizes[1]),
+		noSongs: slices.Contains(h.Defects, NoSongs),
+	}
+}
+
+// ChooseSL returns the best of the legal moves of the seat to move, and what the net says of it: its
+// most probable label or the mean of all, which moves are compared by, or for WL the chance of
+// winning.
+func ChooseSL[S any, P cards.Position[S]](a *SL, p P, w *cards.Watch, legal []rules.Move, mean bool) (best rules.Move, value float64) {
+	if a.noSongs && cards.Action(legal[0]) >= cards.Sing {
+		return legal[0], 0
+	}
+	a.sample.Reset()
+	features.AppendState[S, P](&a.encoder, &a.sample, p, w, p.Turn())
+	a.net.Start(a.work)
+	for i, input := range a.sample.Index {
+		a.net.Add(a.work, int(input), a.sample.Value[i])
+	}
+	copy(a.sums, a.work.First)
+	var top rank
+	for i, m := range legal {
+		copy(a.work.First, a.sums)
+		a.net.Add(a.work, a.encoder.ActionInput(cards.Action(m)), 1)
+		if r := a.rank(a.net.Finish(a.work), mean); i == 0 || r.above(top) {
+			best, top = m, r
+		}
+	}
+	return best, top.value
+}
+
+// rank is how good an action is: by order, then by chance.
+type rank struct{ order, chance, value float64 }
+
+func (r rank) above(o rank) bool {
+	return r.order > o.order || r.order == o.order && r.chance > o.chance
+}
+
+// rank ranks an action by the outputs for it.
+func (a *SL) rank(out []float32, mean bool) rank {
+	if a.Header.Labels == nil {
+		return rank{order: float64(out[0]), value: float64(out[0])}
+	}
+	if mean {
+		sum := 0.0
+		for i, chance := range out {
+			sum += float64(chance) * float64(a.Header.Labels[i])
+		}
+		return rank{order: sum, value: sum}
+	}
+	class := MostProbable(out)
+	return rank{order: float64(class), chance: float64(out[class]), value: float64(a.Header.Labels[class])}
+}
+
+// MostProbable returns the class of the highest chance, the first among equals.
+func MostProbable(out []float32) (best int) {
+	for i, x := range out {
+		if x > out[best] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,189 @@
+// Package teekolms plays Teeko by a linear evaluation of six features, whose weights are learned by
+// the least mean squares rule: group 20, "Teeko", 2020, after the checkers learner of T. Mitchell,
+// "Machine Learning", 1997, chapter 1; the rule is that of Widrow and Hoff, 1960.
+package teekolms
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+)
+
+// Weights are w0, the constant, and those of the features x1 to x6: own adjacencies, own longest
+// line, own groups, and the same of the opponent.
+type Weights [7]float64
+
+// names says what each weight is of, for the file.
+var names = [...]string{
+	"constant", "own adjacencies, 0 to 12", "own longest line, 1 to 4", "own connected groups",
+	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
+}
+
+// Initial are the weights with which the study begins to learn.
+var Initial = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
+
+// Published are the weights that the study has learned in its first experiment. It prints the
+// constant last: they are 0.00098 times the features of a position that is won by a square.
+var Published = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
+
+// Trained are the weights of `timba train teeko-lms --games 5000 --mu 0.01 --opponent random`,
+// rounded.
+var Trained = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
+
+// Features are 1, for the constant, and x1 to x6.
+type Features [7]float64
+
+// Look returns the features of a position for a seat.
+func Look(s *teeko.State, seat int) Features {
+	f := Features{0: 1}
+	for i, side := range [...]int{seat, 1 - seat} {
+		b := s.Pieces(side)
+		f[1+3*i], f[2+3*i], f[3+3*i] = float64(adjacencies(b)), float64(longest(b)), float64(groups(b))
+	}
+	return f
+}
+
+// adjacencies counts pairs of neighbouring pieces, from both ends.
+func adjacencies(b teeko.Board) (n int) {
+	for left := b; left != 0; left &= left - 1 {
+		n += bits.OnesCount32(uint32(teeko.Near(first(left)) & b))
+	}
+	return n
+}
+
+func first(b teeko.Board) int { return bits.TrailingZeros32(uint32(b)) }
+
+// longest returns the length of the longest line of adjacent pieces.
+func longest(b teeko.Board) (n int) {
+	for left := b; left != 0; left &= left - 1 {
+		for _, step := range [...]int{1, 4, 5, 6} { // right, and the three directions down
+			run, sq := 1, first(left)
+			for ; teeko.Near(sq)&(1<<(sq+step))&b != 0; sq += step {
+				run++
+			}
+			n = max(n, run)
+		}
+	}
+	return n
+}
+
+// groups counts the connected groups.
+func groups(b teeko.Board) (n int) {
+	for ; b != 0; n++ {
+		group := b & -b
+		for grown := teeko.Board(0); grown != group; {
+			grown = group
+			for left := grown; left != 0; left &= left - 1 {
+				group |= teeko.Near(first(left)) & b
+			}
+		}
+		b &^= group
+	}
+	return n
+}
+
+// Value returns the estimate of a position, -1 to 1.
+func (w Weights) Value(f Features) float64 {
+	sum := 0.0
+	for i, x := range f {
+		sum += w[i] * x
+	}
+	return sum / (1 + math.Abs(sum))
+}
+
+// Replace forgets the weights: w = mu (train - value) x.
+func (w *Weights) Replace(f Features, train, mu float64) {
+	miss := train - w.Value(f)
+	*w = Weights{}
+	for i, x := range f {
+		w[i] = mu * miss * x
+	}
+}
+
+// Learn moves the weights towards a training value of a position: w += mu (train - value) x.
+func (w *Weights) Learn(f Features, train, mu float64) {
+	miss := train - w.Value(f)
+	for i, x := range f {
+		w[i] += mu * miss * x
+	}
+}
+
+// Choose returns the move whose successor has the highest value, which is 1 for a win; blind, the
+// value of a win is that of its features, like any other. Ties are broken at random.
+func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, float64) {
+	var list [rules.MaxMoves]rules.Move
+	var best rules.Move
+	seat, top, ties := s.Turn(), math.Inf(-1), 0
+	for _, m := range s.Legal(list[:0]) {
+		next := *s
+		next.Apply(m, nil)
+		v := 1.0
+		if blind || !next.Won(seat) {
+			v = w.Value(Look(&next, seat))
+		}
+		if v > top {
+			top, ties = v, 0
+		} else if v < top {
+			continue
+		}
+		if ties++; r.Below(ties) == 0 {
+			best = m
+		}
+	}
+	return best, top
+}
+
+// String returns the weights in one word, as the option of a bot has them: w0/w1/.../w6.
+func (w Weights) String() string {
+	words := make([]string, len(w))
+	for i, x := range w {
+		words[i] = strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return strings.Join(words, "/")
+}
+
+// Parse parses what String returns.
+func Parse(text string) (w Weights, err error) {
+	words := strings.Split(text, "/")
+	if len(words) != len(w) {
+		return w, fmt.Errorf("weights %q are not %d numbers: write them as in %s", text, len(w), Initial)
+	}
+	for i, word := range words {
+		if w[i], err = strconv.ParseFloat(word, 64); err != nil || math.IsNaN(w[i]) || math.Abs(w[i]) > 1e6 {
+			return w, fmt.Errorf("weight %q is not a number from -1e6 to 1e6", word)
+		}
+	}
+	return w, nil
+}
+
+// Text returns the weights as a file for people: a line each, with what it is of.
+func (w Weights) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Play with them: @teeko-lms:weights=%s\n", w)
+	for i, x := range w {
+		fmt.Fprintf(&b, "w%d %-24s # %s\n", i, strconv.FormatFloat(x, 'g', -1, 64), names[i])
+	}
+	return b.String()
+}
+
+// ParseText parses what Text returns.
+func ParseText(text string) (Weights, error) {
+	var words []string
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		if len(fields) != 2 || fields[0] != fmt.Sprintf("w%d", len(words)) {
+			return Weights{}, fmt.Errorf("line %q is not w%d and a number", strings.TrimSpace(line), len(words))
+		}
+		words = append(words, fields[1])
+	}
+	return Parse(strings.Join(words, "/"))
+}

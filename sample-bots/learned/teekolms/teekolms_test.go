@@ -1,0 +1,98 @@
+package teekolms
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/teeko"
+)
+
+// position reads five rows of a board, black to move.
+func position(t *testing.T, board string) *teeko.State {
+	t.Helper()
+	v, err := rules.Resolve(teeko.Game{}, nil)
+	kit.Must(t, err)
+	s, err := v.FromView(rules.Observation{View: protocol.Pairs("board=" + strings.ReplaceAll(board, " ", "") + " me=b phase=move")}, nil)
+	kit.Must(t, err)
+	return s.(*teeko.State)
+}
+
+func TestLook(t *testing.T) {
+	for _, c := range []struct {
+		board string
+		want  Features
+	}{
+		{"bbb.. ..... ....b w.w.. w.w..", Features{1, 4, 3, 2, 4, 2, 2}},
+		{"b...b ..... ..w.. .www. b...b", Features{1, 0, 1, 4, 10, 3, 1}},
+		{"..b.. .bb.. ..b.. w...w w...w", Features{1, 10, 3, 1, 4, 2, 2}},
+		{"b...w .b..w ..b.. ....w ..w.b", Features{1, 4, 3, 2, 2, 2, 3}},
+	} {
+		if got := Look(position(t, c.board), 0); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.board, got, c.want)
+		}
+		got := Look(position(t, c.board), 1)
+		for i := range 3 {
+			if got[1+i] != c.want[4+i] || got[4+i] != c.want[1+i] {
+				t.Errorf("%s: for the other side %v", c.board, got)
+			}
+		}
+	}
+}
+
+func TestChooseWins(t *testing.T) {
+	m, v := Initial.Choose(position(t, "bbb.b ..... ..... w.w.. w.w.."), rules.NewRand(1), false)
+	if s := position(t, "bbb.b ..... ..... w.w.. w.w.."); string(s.MoveText(nil, m)) != "4-3" || v != 1 {
+		t.Errorf("got %s, value %v", s.MoveText(nil, m), v)
+	}
+	// Who is blind does not see that a move wins.
+	none := position(t, "bbb.b ..... ..... w.w.. w.w..")
+	if m, v := (Weights{}).Choose(none, rules.NewRand(1), true); v != 0 || string(none.MoveText(nil, m)) == "4-3" {
+		t.Errorf("blind: %s, value %v", none.MoveText(nil, m), v)
+	}
+}
+
+// One step of the rule by hand: the value of (1, 1, 0, ...) with weights 0.5 each is 1/(1+1).
+func TestLearn(t *testing.T) {
+	w := Weights{0.5, 0.5}
+	f := Features{1, 1}
+	if v := w.Value(f); v != 0.5 {
+		t.Errorf("value %v, want 0.5", v)
+	}
+	w.Learn(f, -0.5, 0.1)
+	if math.Abs(w[0]-0.4) > 1e-12 || math.Abs(w[1]-0.4) > 1e-12 || w[2] != 0 {
+		t.Errorf("weights %v, want 0.4/0.4/0/...", w)
+	}
+}
+
+// Replaced, the weights are the features of the last position, times the rate and what is missing:
+// the shape of those that the study prints.
+func TestReplace(t *testing.T) {
+	w := Weights{0.5, 0.5}
+	w.Replace(Features{1, 1, 3}, -0.5, 0.1)
+	if want := (Weights{-0.1, -0.1, -0.3}); math.Abs(w[0]-want[0])+math.Abs(w[1]-want[1])+math.Abs(w[2]-want[2]) > 1e-12 || w[3] != 0 {
+		t.Errorf("weights %v, want %v", w, want)
+	}
+	const square = teeko.Board(1<<0 | 1<<1 | 1<<5 | 1<<6) // the upper left corner
+	for i, n := range []int{1, adjacencies(square), longest(square), groups(square)} {
+		if x := 0.000983 * float64(n); math.Abs(Published[i]-x) > 1e-5 {
+			t.Errorf("w%d is %v, not %v", i, Published[i], x)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	for _, w := range []Weights{Initial, Published, {1e-7, -3, 0, 12345.678}} {
+		if got, err := ParseText(w.Text()); err != nil || got != w {
+			t.Errorf("%s: got %v, %v", w.Text(), got, err)
+		}
+	}
+	for _, bad := range []string{"", "w0 1", "w1 1", strings.Replace(Initial.Text(), "w3 0.2", "w3 x", 1), strings.Replace(Initial.Text(), "w3 0.2", "w3 NaN", 1), Initial.Text() + "w7 1\n"} {
+		if _, err := ParseText(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
