@@ -1,6 +1,6 @@
 package elo
 
-import "github.com/timba-arena/timba/ladder/rating"
+import "github.com/timba-arena/timba/referee/rating"
 
 // Counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (rating.FitPairs): a pair for every two

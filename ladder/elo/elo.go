@@ -12,7 +12,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Formula is the rating rule with its constants. Every ladder keeps the one that its ratings were

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Whatever a match is, it is refused or moves ratings to finite ones, and to the

@@ -1,7 +1,7 @@
 package tournament
 
 import (
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // sheetOf returns a deal at which everybody has a side of its own and more points
