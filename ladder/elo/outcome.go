@@ -92,11 +92,8 @@ func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rati
 		if err := check(g, deals, v.Players(), slots); err != nil {
 			return nil, err
 		}
-		seats := make([]rating.Seat, len(g.Seats))
-		for i, s := range g.Seats {
-			seats[i] = rating.Seat{Bot: s.Slot, Side: v.Side(i), Rank: s.Rank, Points: s.Points}
-		}
-		sheets[g.Deal].Add(seats)
+		slots, ranks, points := bySeat(g)
+		sheets[g.Deal].Add(rating.Seats(slots, v.Side, ranks, points))
 	}
 	out := make([]rating.Deal, deals)
 	for i := range sheets {
@@ -206,14 +203,21 @@ func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, d
 
 // count adds a game to the sums of each version.
 func (o *Outcome) count(v rules.Variant, g ladder.Game) {
-	slots, ranks := make([]int, len(g.Seats)), make([]int, len(g.Seats))
-	for i, s := range g.Seats {
-		slots[i], ranks[i] = s.Slot, s.Rank
+	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
 	}
+	slots, ranks, _ := bySeat(g)
 	for slot, record := range rules.Records(v, slots, ranks) {
 		o.Entries[slot].Record.Add(record)
 	}
+}
+
+// bySeat returns what the seats of a game have.
+func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
+	for _, s := range g.Seats {
+		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
+	}
+	return slots, ranks, points
 }
 
 // pair counts the deals and the games of every two opponents.
