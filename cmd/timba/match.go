@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/ladder/tournament"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/sandbox"
 )
 
