@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Result is a table as it was measured.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // measure is a kind of figure.

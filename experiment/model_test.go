@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/sample-bots/learn/ga"
 	"github.com/timba-arena/timba/sample-bots/learn/rl"
 	"github.com/timba-arena/timba/sample-bots/learn/sl"

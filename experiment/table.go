@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sample-bots/learn/run"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/tournament/report"
 )
 
 // checkDefaults are the options that flags do not change. Tests give bots more time.

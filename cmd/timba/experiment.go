@@ -8,10 +8,10 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/experiment"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
 

@@ -4,11 +4,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/draw"
 	"github.com/timba-arena/timba/referee/explain"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 func newExplain() *cobra.Command {

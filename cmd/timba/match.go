@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/ladder/tournament"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/sandbox"
 )
 

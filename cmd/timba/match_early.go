@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/tournament"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/referee/tournament/report"
 )
 
 // noteEarly notes in a run why its match ended early.

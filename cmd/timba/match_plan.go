@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names

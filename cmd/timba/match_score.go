@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/ladder/tournament"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
+	"github.com/timba-arena/timba/referee/tournament/report"
 )
 
 // scoreFlags say what a match shows while it is played.

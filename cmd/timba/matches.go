@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder/tournament/report"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )

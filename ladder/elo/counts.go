@@ -1,11 +1,11 @@
 package elo
 
-import "github.com/timba-arena/timba/ladder/rating"
+import "github.com/timba-arena/timba/referee/rating"
 
 // Counts returns what a finished match adds to the counts from which the ladder's
 // maximum-likelihood ratings are fitted (rating.FitPairs): a pair for every two
 // slots of different sides, with slots A < B, in their order. sides[i] is the side
-// of slot i, as in Match.
+// of slot i, and the deals are right, as in Match.
 //
 // A deal of m sides makes m(m-1)/2 duels but has only m-1 independent leads: each
 // duel counts as 2/m of a deal, or the fit's intervals would be too narrow.
@@ -14,13 +14,10 @@ import "github.com/timba-arena/timba/ladder/rating"
 // score. Each counts as 1/s² of a deal, so that together they weigh as one deal.
 // These pairs are the record of opponents; ratings of members of teams depend on the
 // partners, too, and are fitted by rating.FitBouts.
-func Counts(deals []rating.Deal, sides []int) ([]rating.Pair, error) {
+func Counts(deals []rating.Deal, sides []int) []rating.Pair {
 	size := make(map[int]float64)
 	for _, side := range sides {
 		size[side]++
-	}
-	if _, err := sumSlots(sides, deals); err != nil {
-		return nil, err
 	}
 	pairs := rating.Count(len(sides), deals)
 	for i := range pairs {
@@ -30,5 +27,5 @@ func Counts(deals []rating.Deal, sides []int) ([]rating.Pair, error) {
 		p.Score *= weight
 		p.Squares *= weight
 	}
-	return pairs, nil
+	return pairs
 }

@@ -1,7 +1,8 @@
-// Package elo computes the new Elo of every version that played a match, from the
-// scores of its deals. It is pure computation: the same matches in the same order
-// give the same bits on every machine, so ratings can be computed again from the
-// matches and compared exactly.
+// Package elo computes what a finished match changes on its ladder: the Elo and the
+// sums of the versions that played it, and the counts of their pairs. It is pure
+// computation: the same matches in the same order give the same bits on every machine,
+// so ratings can be computed again from the matches and compared exactly. Begin with
+// Formula.Outcome.
 //
 // docs/ladder.md has the formulas for bot authors, the reasons, and the simulations
 // behind the constants.
@@ -12,7 +13,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 const (

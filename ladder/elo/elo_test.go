@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -46,7 +46,7 @@ func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	last := math.Inf(1)
 	for n := range 3000 {
-		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 1)
+		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 1)
 		kit.Must(t, err)
 		m := moves[0]
 		if !(m.K <= last) || !(m.K > 0) {
@@ -81,7 +81,7 @@ func TestMatch(t *testing.T) {
 			[]float64{0.75, 0.25, 0.75, 0.25}, []float64{1, -1, 1, -1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			moves := kit.Get[[]Move](t)(Match(c.players, c.sides, c.deals, 1))
+			moves := kit.Get[[]Move](t)(Current.Match(c.players, c.sides, c.deals, 1))
 			for i, m := range moves {
 				near(t, "score", m.Score, c.scores[i], 1e-15)
 				near(t, "after", m.After, m.Before+m.K*(m.Score-m.Expected), 1e-9)
@@ -114,7 +114,7 @@ func TestMatchRefuses(t *testing.T) {
 		{"elo: deal 0 has slots 0 and 1 twice: add the rotations up first", two, sides, []rating.Deal{append(deal(1), deal(1)...)}},
 		{"elo: deal 1 has no duel of slots 0 and 1: a finished deal has every pair of opponents", two, sides, []rating.Deal{deal(1), {}}},
 	} {
-		if _, err := Match(c.players, c.sides, c.deals, 1); err == nil || err.Error() != c.want {
+		if _, err := Current.Match(c.players, c.sides, c.deals, 1); err == nil || err.Error() != c.want {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
@@ -154,7 +154,7 @@ func drawMatch(t *rapid.T) ([]Player, []int, []rating.Deal) {
 func TestMatchProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		players, sides, deals := drawMatch(t)
-		moves := kit.Get[[]Move](t)(Match(players, sides, deals, 1))
+		moves := kit.Get[[]Move](t)(Current.Match(players, sides, deals, 1))
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
@@ -197,7 +197,7 @@ func TestMatchProperties(t *testing.T) {
 			}
 			turned = append(turned, other)
 		}
-		again := kit.Get[[]Move](t)(Match(mirror, mirrorSides, turned, 1))
+		again := kit.Get[[]Move](t)(Current.Match(mirror, mirrorSides, turned, 1))
 		for i, m := range moves {
 			if math.Abs(again[n-1-i].After-m.After) > 1e-9 {
 				t.Fatalf("slot %d comes to %v, and to %v in the other order", i, m.After, again[n-1-i].After)
@@ -211,20 +211,20 @@ func TestMatchProperties(t *testing.T) {
 func TestShare(t *testing.T) {
 	p := Player{Elo: Start, Uncertainty: Newcomer}
 	for n := range 20 {
-		moves, err := Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 0.1)
+		moves, err := Current.Match([]Player{p, {Elo: p.Elo, Fixed: true}}, []int{0, 1}, []rating.Deal{deal(0.5)}, 0.1)
 		kit.Must(t, err)
 		p.Uncertainty = moves[0].Uncertainty
 		near(t, "uncertainty", p.Uncertainty, 1/(1/Newcomer+float64(n+1)/10), 3*forget)
 	}
 	old := Player{Elo: 1200, Uncertainty: 0.03}
-	moves := kit.Get[[]Move](t)(Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0))
+	moves := kit.Get[[]Move](t)(Current.Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, 0))
 	for i, before := range []Player{old, p} {
 		if m := moves[i]; m.K != 0 || m.After != before.Elo || m.Uncertainty != before.Uncertainty || m.Score != float64(i) {
 			t.Errorf("slot %d: nothing that is told moves %+v", i, m)
 		}
 	}
 	for _, share := range []float64{-0.1, 1.1, math.NaN()} {
-		if _, err := Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, share); err == nil {
+		if _, err := Current.Match([]Player{old, p}, []int{0, 1}, []rating.Deal{deal(0)}, share); err == nil {
 			t.Errorf("a share of %v is accepted", share)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-
-	"github.com/timba-arena/timba/ladder/rating"
 )
 
 // Formula is the rating rule with its constants. Every ladder keeps the one that its ratings were
@@ -44,9 +42,4 @@ func ParseFormula(text string) (f Formula, err error) {
 		}
 	}
 	return f, nil
-}
-
-// Match returns the changes by a finished match by the current formula.
-func Match(players []Player, sides []int, deals []rating.Deal, share float64) ([]Move, error) {
-	return Current.Match(players, sides, deals, share)
 }

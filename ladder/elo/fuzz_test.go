@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Whatever a match is, it is refused or moves ratings to finite ones, and to the
@@ -31,11 +31,11 @@ func FuzzMatch(f *testing.F) {
 				}
 			}
 		}
-		moves, err := Match(players, side, []rating.Deal{d}, 1)
+		moves, err := Current.Match(players, side, []rating.Deal{d}, 1)
 		if err != nil {
 			return
 		}
-		again, _ := Match(players, side, []rating.Deal{d}, 1)
+		again, _ := Current.Match(players, side, []rating.Deal{d}, 1)
 		for i, m := range moves {
 			if m != again[i] {
 				t.Fatalf("slot %d: %+v, and %+v the second time", i, m, again[i])

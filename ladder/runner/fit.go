@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/events"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // A ladder is fitted again after fitMatches new matches, at most once every fitEvery;

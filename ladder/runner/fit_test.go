@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 func TestFitDue(t *testing.T) {

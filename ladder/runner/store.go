@@ -5,9 +5,9 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Store is the part of store.Store that the runner uses.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Bouts returns the matches of a ladder between two teams for a fit, with the

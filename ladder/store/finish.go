@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/outcome"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -74,7 +74,7 @@ type finish struct {
 	running
 	games     []packedGame
 	documents []packedDocument
-	out       outcome.Outcome
+	out       elo.Outcome
 	order     int64 // on the ladder; 0 for an unrated match
 	// distinct counts the deals of a rated match that count.
 	distinct sql.NullInt64
@@ -124,7 +124,7 @@ func (f *finish) check() error {
 	for i, g := range f.games {
 		counted[i] = gameOf(&g.Replay, slots)
 	}
-	if err := outcome.Complete(f.match.Deals, slots, counted); err != nil {
+	if err := elo.Complete(f.match.Deals, slots, counted); err != nil {
 		return err
 	}
 	for i := range f.games {
@@ -203,7 +203,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 		f.order = l.finished
 	}
 	f.order++
-	before := make([]outcome.Entry, len(f.match.Versions))
+	before := make([]elo.Entry, len(f.match.Versions))
 	for slot, id := range f.match.Versions {
 		if before[slot], err = f.entry(l, id); err != nil {
 			return nil, err
@@ -222,7 +222,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 			repeats.Know(g.Fingerprint)
 		}
 	}
-	if f.out, err = outcome.Of(l.formula, f.match, f.variant, before, counted, repeats); err != nil {
+	if f.out, err = l.formula.Outcome(f.match, f.variant, before, counted, repeats); err != nil {
 		return nil, fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	f.distinct = sql.NullInt64{Int64: int64(f.out.Distinct), Valid: true}
@@ -230,7 +230,7 @@ func (f *finish) rate() ([]ladder.Change, error) {
 }
 
 // entry returns that of a version as it is now.
-func (f *finish) entry(l *state, id int64) (outcome.Entry, error) {
+func (f *finish) entry(l *state, id int64) (elo.Entry, error) {
 	if e, ok := f.store.rows.moved[[2]int64{f.ladderID, id}]; ok {
 		return e, nil
 	}

@@ -11,9 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/outcome"
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -49,7 +48,7 @@ type state struct {
 type member struct {
 	bot   int64
 	owner int64
-	entry outcome.Entry
+	entry elo.Entry
 	place ladder.Standing // without its rank
 	last  int64           // the order of its last match
 }
@@ -64,10 +63,10 @@ type effect struct {
 	opened bool // a match was added; it is over where there is nothing else
 	match  int64
 
-	running  *running        // the attempt of a match that was added, if it runs
-	versions []int64         // by slot, of a match that was added
-	entries  []outcome.Entry // by slot, after a finished match
-	order    int64           // of the finished match
+	running  *running    // the attempt of a match that was added, if it runs
+	versions []int64     // by slot, of a match that was added
+	entries  []elo.Entry // by slot, after a finished match
+	order    int64       // of the finished match
 	at       time.Time
 }
 
@@ -193,7 +192,7 @@ func (s *state) sorted() []*member {
 }
 
 // move gives a member what it has after a match, and moves it to its place.
-func (s *state) move(m *member, after outcome.Entry) {
+func (s *state) move(m *member, after elo.Entry) {
 	if s.order == nil {
 		m.entry = after
 		return

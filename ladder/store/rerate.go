@@ -8,10 +8,9 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/outcome"
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -37,7 +36,7 @@ type ReratedVersion struct {
 // a stop changes nothing, and nor does a dry run. It reads a page of matches at a time. progress, if not nil, is
 // told how many of the matches are done. It is only for who has the directory's lock.
 func (s *Store) Rerate(ctx context.Context, name string, dry bool, progress func(done, total int64)) (out Rerated, err error) {
-	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*outcome.Entry{}, starts: map[int64]float64{}, progress: progress}
+	r := &rerating{store: s, ctx: ctx, to: s.formula, places: map[int64]*elo.Entry{}, starts: map[int64]float64{}, progress: progress}
 	errDry := errors.New("a dry run")
 	err = s.update(ctx, func(q *queries.Queries) error {
 		r.q = q
@@ -64,7 +63,7 @@ type rerating struct {
 	from, to elo.Formula
 	stored   []queries.Entry // by since
 	next     int             // of stored, which has not come yet
-	places   map[int64]*outcome.Entry
+	places   map[int64]*elo.Entry
 	starts   map[int64]float64
 	progress func(done, total int64)
 }
@@ -116,13 +115,13 @@ func (r *rerating) damaged(format string, args ...any) error {
 func (r *rerating) enter(finished int64) error {
 	for ; r.next < len(r.stored) && r.stored[r.next].Since <= finished; r.next++ {
 		s := r.stored[r.next]
-		var predecessor *outcome.Entry
+		var predecessor *elo.Entry
 		if s.Predecessor.Valid {
 			if predecessor = r.places[s.Predecessor.Int64]; predecessor == nil {
 				return r.damaged("version %d came before its predecessor, version %d", s.VersionID, s.Predecessor.Int64)
 			}
 		}
-		e := outcome.Enter(r.to, s.VersionID, predecessor, s.Held != 0)
+		e := r.to.Enter(s.VersionID, predecessor, s.Held != 0)
 		r.places[s.VersionID], r.starts[s.VersionID] = &e, e.Elo
 	}
 	return nil
@@ -150,7 +149,7 @@ func (r *rerating) rate(row queries.Match) error {
 	if err != nil {
 		return err
 	}
-	before := make([]outcome.Entry, len(m.Versions))
+	before := make([]elo.Entry, len(m.Versions))
 	for slot, id := range m.Versions {
 		if r.places[id] == nil {
 			return r.damaged("match %d: version %d is not on the ladder", m.ID, id)
@@ -163,7 +162,7 @@ func (r *rerating) rate(row queries.Match) error {
 			return err
 		}
 	}
-	out, err := outcome.Of(r.to, m, v, before, played, repeats)
+	out, err := r.to.Outcome(m, v, before, played, repeats)
 	if err != nil {
 		return r.damaged("match %d: %s", m.ID, err)
 	}

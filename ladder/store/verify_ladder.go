@@ -8,9 +8,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/outcome"
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // recount computes the ratings, sums and pairs of a ladder again, match by match
@@ -29,7 +28,7 @@ type recount struct {
 
 // place is an entry and the last match that moved it.
 type place struct {
-	outcome.Entry
+	elo.Entry
 	last   int64 // its order; before the first match, that of the last one on the ladder
 	lastAt sql.NullInt64
 }
@@ -107,7 +106,7 @@ func (c *recount) matches() error {
 func (c *recount) enter(finished int64) {
 	for ; c.next < len(c.stored) && c.stored[c.next].Since <= finished; c.next++ {
 		s := c.stored[c.next]
-		var predecessor *outcome.Entry
+		var predecessor *elo.Entry
 		if s.Predecessor.Valid {
 			if p := c.places[s.Predecessor.Int64]; p != nil {
 				predecessor = &p.Entry
@@ -115,7 +114,7 @@ func (c *recount) enter(finished int64) {
 				c.differ(c.whereVersion(s.VersionID), "its predecessor, version %d, came after it", s.Predecessor.Int64)
 			}
 		}
-		e := outcome.Enter(c.formula, s.VersionID, predecessor, s.Held != 0)
+		e := c.formula.Enter(s.VersionID, predecessor, s.Held != 0)
 		if s.Start != e.Elo {
 			c.differ(c.whereVersion(s.VersionID), "it started at Elo %v where its predecessor had %v", s.Start, e.Elo)
 		}
@@ -129,7 +128,7 @@ func (c *recount) rate(r *rebuilt) error {
 	if !r.complete() {
 		return nil // what is wrong has been said
 	}
-	before := make([]outcome.Entry, len(r.match.Versions))
+	before := make([]elo.Entry, len(r.match.Versions))
 	for slot, id := range r.match.Versions {
 		p := c.places[id]
 		if p == nil {
@@ -147,7 +146,7 @@ func (c *recount) rate(r *rebuilt) error {
 		}
 	}
 	where := fmt.Sprintf("match %d", r.row.ID)
-	out, err := outcome.Of(c.formula, r.match, r.variant, before, r.games, repeats)
+	out, err := c.formula.Outcome(r.match, r.variant, before, r.games, repeats)
 	if err != nil {
 		c.differ(where, "%s", err)
 		return nil
@@ -167,7 +166,7 @@ func (c *recount) rate(r *rebuilt) error {
 	return nil
 }
 
-func (c *recount) count(add outcome.Pair) {
+func (c *recount) count(add elo.Pair) {
 	key := [2]int64{add.A, add.B}
 	p := c.counts[key]
 	if p == nil {

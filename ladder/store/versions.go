@@ -8,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/outcome"
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
@@ -259,11 +258,11 @@ func (s *Store) enter(ctx context.Context, q *queries.Queries, l queries.Ladder,
 	if err != nil {
 		return fmt.Errorf("data: ladder %q: %w", l.Name, err)
 	}
-	var predecessor *outcome.Entry
+	var predecessor *elo.Entry
 	if before.VersionID != 0 {
-		predecessor = &outcome.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
+		predecessor = &elo.Entry{VersionID: before.VersionID, Player: elo.Player{Elo: before.Elo}}
 	}
-	e := outcome.Enter(formula, v.ID, predecessor, v.Bot == ladder.Anchor)
+	e := formula.Enter(v.ID, predecessor, v.Bot == ladder.Anchor)
 	return q.AddEntry(ctx, queries.AddEntryParams{
 		LadderID: l.ID, VersionID: v.ID, Predecessor: nullID(before.VersionID), Since: l.Finished,
 		Start: e.Elo, Uncertainty: e.Uncertainty, Held: oneIf(e.Fixed),

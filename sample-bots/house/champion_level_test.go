@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/teeko"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/rules/podrida"
 	"github.com/timba-arena/timba/sample-bots/learned/cards"

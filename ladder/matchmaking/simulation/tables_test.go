@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // table is a ladder whose matches have four versions: in two teams, or each for
@@ -88,7 +88,7 @@ func (t *table) step(test *testing.T) {
 		p := t.players[id]
 		players[i] = elo.Player{Elo: p.Elo, Uncertainty: p.Uncertainty, Fixed: id == 0}
 	}
-	moves := kit.Get[[]elo.Move](test)(elo.Match(players, t.sides, deals, 1))
+	moves := kit.Get[[]elo.Move](test)(elo.Current.Match(players, t.sides, deals, 1))
 	t.count(test, slots, deals, moves[0].Score)
 	for i := range t.players {
 		t.players[i].Waited++
@@ -112,7 +112,7 @@ func (t *table) count(test *testing.T, slots []int64, deals []rating.Deal, score
 		t.bouts = append(t.bouts, rating.Bout{A: []int{int(slots[0]), int(slots[2])}, B: []int{int(slots[1]), int(slots[3])}, Deals: n, Score: n * score})
 		return
 	}
-	pairs := kit.Get[[]rating.Pair](test)(elo.Counts(deals, t.sides))
+	pairs := elo.Counts(deals, t.sides)
 	for _, p := range pairs {
 		p.A, p.B = int(slots[p.A]), int(slots[p.B])
 		t.pairs = append(t.pairs, p)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder/elo"
 	"github.com/timba-arena/timba/ladder/matchmaking"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // world is one simulated ladder.
@@ -99,7 +99,7 @@ func byUncertainty(w *world, a, b int) {
 	for _, s := range w.play(a, b) {
 		deals = append(deals, rating.Deal{{A: 0, B: 1, Games: 2, Score: s}})
 	}
-	moves, err := elo.Match([]elo.Player{w.player(a), w.player(b)}, []int{0, 1}, deals, 1)
+	moves, err := elo.Current.Match([]elo.Player{w.player(a), w.player(b)}, []int{0, 1}, deals, 1)
 	if err != nil {
 		panic(err)
 	}

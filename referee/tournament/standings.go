@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 )
 
 // Standing is what a bot has made of a tournament.

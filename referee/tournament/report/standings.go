@@ -8,8 +8,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // writeStandings writes a line for each bot, the best first. What decides the order

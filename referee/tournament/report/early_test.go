@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // A tournament that ended early says what is missing, of many matches only of the first.

@@ -13,6 +13,15 @@ type Seat struct {
 	Points float64 // of the game
 }
 
+// Seats returns the results of the seats of a game, from what each of them has.
+func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) []Seat {
+	seats := make([]Seat, len(bots))
+	for i, bot := range bots {
+		seats[i] = Seat{Bot: bot, Side: side(i), Rank: ranks[i], Points: points[i]}
+	}
+	return seats
+}
+
 // Sheet collects the games of one deal, rotation by rotation. Its zero value
 // is an empty sheet.
 type Sheet struct {

@@ -8,8 +8,8 @@ import (
 	"io"
 	"math"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
@@ -67,12 +67,8 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 		points = append(points, make([]float64, m.Rotations()))
 	}
 	m.Done = func(g *referee.Game) error {
-		var seats []rating.Seat
-		for seat, bot := range g.Bots {
-			seats = append(seats, rating.Seat{Bot: bot, Side: m.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
-		}
 		var sheet rating.Sheet
-		sheet.Add(seats)
+		sheet.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
 		duel := sheet.Deal()[0]
 		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
 		points[g.Match.Deal][g.Match.Rotation] = duel.Points
@@ -85,17 +81,12 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 const power = 0.8
 
 func writeRow(w io.Writer, title, by string, deals [][]float64) error {
-	worth, err := rating.MeasureWorth(deals)
-	if err != nil {
-		return err
+	worth := rating.MeasureWorth(deals)
+	needed := "- | - | -" // no difference can be seen
+	if budget, ok := worth.Budget(worth.Mean.Value, power); ok {
+		needed = fmt.Sprintf("%d | %d | %d", budget.Deals, budget.DuplicateGames, budget.SingleGames)
 	}
-	budget, err := worth.Budget(worth.Mean.Value, power)
-	if err != nil { // no difference can be seen
-		fmt.Fprintf(w, "| %s | %s | %+.3f ± %.3f | - | - | - | %s |\n", title, by, worth.Mean.Value, worth.Mean.PlusMinus(), factorText(worth))
-		return nil
-	}
-	_, err = fmt.Fprintf(w, "| %s | %s | %+.3f ± %.3f | %d | %d | %d | %s |\n", title, by, worth.Mean.Value, worth.Mean.PlusMinus(),
-		budget.Deals, budget.DuplicateGames, budget.SingleGames, factorText(worth))
+	_, err := fmt.Fprintf(w, "| %s | %s | %+.3f ± %.3f | %s | %s |\n", title, by, worth.Mean.Value, worth.Mean.PlusMinus(), needed, factorText(worth))
 	return err
 }
 

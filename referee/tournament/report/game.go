@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // GameLine returns a finished game in one line: its place in the tournament, the bots by seat

@@ -1,4 +1,4 @@
-package outcome
+package elo
 
 import (
 	"encoding/binary"
@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/kit/proc"
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -27,7 +26,7 @@ type finished struct {
 }
 
 func (f finished) outcome(t *rapid.T) Outcome {
-	return kit.Get[Outcome](t)(Of(elo.Current, f.match, f.variant, f.before, f.games, nil))
+	return kit.Get[Outcome](t)(Current.Outcome(f.match, f.variant, f.before, f.games, nil))
 }
 
 // matches draws finished matches of every shape: two sides, with one or two seats,
@@ -47,9 +46,9 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 	f := finished{variant: v, match: ladder.Match{ID: 7, Ladder: "a", Rated: true, Deals: rapid.IntRange(1, 4).Draw(t, "deals")}}
 	f.match.Versions = rapid.SliceOfNDistinct(rapid.Int64Range(1, 99), l.Bots, l.Bots, rapid.ID).Draw(t, "versions")
 	for slot, id := range f.match.Versions {
-		e := Enter(elo.Current, id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
+		e := Current.Enter(id, nil, slot == 0 && rapid.Bool().Draw(t, "anchor"))
 		if !e.Fixed {
-			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, elo.Newcomer).Draw(t, "uncertainty")
+			e.Elo, e.Uncertainty = rapid.Float64Range(0, 2000).Draw(t, "elo"), rapid.Float64Range(0.001, Newcomer).Draw(t, "uncertainty")
 		}
 		e.Matches = rapid.IntRange(0, 300).Draw(t, "matches")
 		f.before = append(f.before, e)
@@ -217,7 +216,7 @@ func TestDistinctDealsAllCount(t *testing.T) {
 		f := matches.Draw(t, "match")
 		want := f.outcome(t)
 		games := fingerprints(f.games, func(deal, rotation int) int { return 100*deal + rotation })
-		out, err := Of(elo.Current, f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(rating.Repeats))
 		if err != nil || !same(out, want) || out.Distinct != f.match.Deals {
 			t.Fatalf("%+v and %v, want %+v", out, err, want)
 		}
@@ -240,7 +239,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 			}
 		}
 		games := fingerprints(f.games, func(_, rotation int) int { return rotation })
-		out, err := Of(elo.Current, f.match, f.variant, f.before, games, new(rating.Repeats))
+		out, err := Current.Outcome(f.match, f.variant, f.before, games, new(rating.Repeats))
 		if err != nil || out.Distinct != 1 {
 			t.Fatalf("%d deals count, %v", out.Distinct, err)
 		}
@@ -270,7 +269,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		for _, g := range games {
 			known.Know(g.Fingerprint)
 		}
-		again, err := Of(elo.Current, f.match, f.variant, out.Entries, games, &known)
+		again, err := Current.Outcome(f.match, f.variant, out.Entries, games, &known)
 		if err != nil || again.Distinct != 0 || len(again.Pairs) != len(out.Pairs) {
 			t.Fatalf("played again: %+v, %v", again, err)
 		}
@@ -309,26 +308,26 @@ func TestRefuses(t *testing.T) {
 			func() { f.before = f.before[1:] },
 			func() { f.games = slices.DeleteFunc(f.games, func(g ladder.Game) bool { return g.Deal == 0 }) },
 		}).Draw(t, "damage")()
-		if out, err := Of(elo.Current, f.match, f.variant, f.before, f.games, nil); err == nil {
+		if out, err := Current.Outcome(f.match, f.variant, f.before, f.games, nil); err == nil {
 			t.Fatalf("it moves %+v", out)
 		}
 	})
 }
 
 func TestEnter(t *testing.T) {
-	old := Entry{VersionID: 3, Player: elo.Player{Elo: 1234, Uncertainty: 0.1}, Matches: 50, Faults: 2}
+	old := Entry{VersionID: 3, Player: Player{Elo: 1234, Uncertainty: 0.1}, Matches: 50, Faults: 2}
 	for _, c := range []struct {
 		name        string
 		predecessor *Entry
 		anchor      bool
-		want        elo.Player
+		want        Player
 	}{
-		{"a new bot", nil, false, elo.Player{Elo: elo.Start, Uncertainty: elo.Newcomer}},
-		{"a new version", &old, false, elo.Player{Elo: 1234, Uncertainty: elo.Newcomer}},
-		{"the anchor", nil, true, elo.Player{Elo: elo.AnchorElo, Fixed: true}},
-		{"a new version of the anchor", &old, true, elo.Player{Elo: elo.AnchorElo, Fixed: true}},
+		{"a new bot", nil, false, Player{Elo: Start, Uncertainty: Newcomer}},
+		{"a new version", &old, false, Player{Elo: 1234, Uncertainty: Newcomer}},
+		{"the anchor", nil, true, Player{Elo: AnchorElo, Fixed: true}},
+		{"a new version of the anchor", &old, true, Player{Elo: AnchorElo, Fixed: true}},
 	} {
-		if got, want := Enter(elo.Current, 4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
+		if got, want := Current.Enter(4, c.predecessor, c.anchor), (Entry{VersionID: 4, Player: c.want}); got != want {
 			t.Errorf("%s comes as %+v, want %+v", c.name, got, want)
 		}
 	}

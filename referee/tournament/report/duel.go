@@ -6,10 +6,10 @@ import (
 	"math"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/ladder/tournament"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // writeDuel tells what the deals say of two bots, in the words of docs/statistics.md.

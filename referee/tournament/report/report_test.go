@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
+	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 

@@ -1,8 +1,4 @@
-// Package outcome computes the changes by a finished match on its ladder: the Elo and
-// the sums of the versions that played it, and the counts of their pairs. It is
-// pure computation: the same match between the same entries gives the same bits on
-// every machine, so that ratings can be computed again from the matches.
-package outcome
+package elo
 
 import (
 	"fmt"
@@ -10,27 +6,26 @@ import (
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
-	"github.com/timba-arena/timba/ladder/elo"
-	"github.com/timba-arena/timba/ladder/rating"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Entry is what matches move of a version on a ladder.
 type Entry struct {
 	VersionID int64
-	elo.Player
+	Player
 	Matches int
 	rules.Record
 	Faults int
 }
 
-// Enter returns the entry of a version new on a ladder by its formula: the anchor with its fixed Elo,
-// others with the Elo of their predecessor there, nil for none.
-func Enter(f elo.Formula, versionID int64, predecessor *Entry, anchor bool) Entry {
-	e := Entry{VersionID: versionID, Player: elo.Player{Elo: f.Start, Uncertainty: f.Newcomer}}
+// Enter returns the entry of a version new on a ladder: the anchor with its fixed Elo, others with the Elo
+// of their predecessor there, nil for none.
+func (f Formula) Enter(versionID int64, predecessor *Entry, anchor bool) Entry {
+	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
 	case anchor:
-		e.Player = elo.Player{Elo: f.Anchor, Fixed: true}
+		e.Player = Player{Elo: f.Anchor, Fixed: true}
 	case predecessor != nil:
 		e.Elo = predecessor.Elo
 	}
@@ -52,8 +47,8 @@ type Outcome struct {
 	Distinct int // deals that count
 }
 
-// Of returns the outcome of a finished match by the formula of its ladder. before has the entries of its
-// versions by slot; games are all of its games in any order.
+// Outcome returns what a finished match moves. before has the entries of its versions by slot; games are
+// all of its games in any order.
 //
 // A deal does not count when each of its games was played before: in an earlier deal
 // of the match, or before it, which repeats knows. The deals that count tell as much
@@ -61,7 +56,7 @@ type Outcome struct {
 // no rating. Without repeats all deals count. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func Of(f elo.Formula, m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+func (f Formula) Outcome(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -86,7 +81,8 @@ func Of(f elo.Formula, m ladder.Match, v rules.Variant, before []Entry, games []
 	for _, g := range games {
 		out.count(v, g)
 	}
-	return out, out.pair(before, sides, deals, games)
+	out.pair(before, sides, deals, games)
+	return out, nil
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
@@ -96,11 +92,8 @@ func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rati
 		if err := check(g, deals, v.Players(), slots); err != nil {
 			return nil, err
 		}
-		seats := make([]rating.Seat, len(g.Seats))
-		for i, s := range g.Seats {
-			seats[i] = rating.Seat{Bot: s.Slot, Side: v.Side(i), Rank: s.Rank, Points: s.Points}
-		}
-		sheets[g.Deal].Add(seats)
+		slots, ranks, points := bySeat(g)
+		sheets[g.Deal].Add(rating.Seats(slots, v.Side, ranks, points))
 	}
 	out := make([]rating.Deal, deals)
 	for i := range sheets {
@@ -186,8 +179,8 @@ func check(g ladder.Game, deals, players, slots int) error {
 }
 
 // move moves the Elo of each version.
-func (o *Outcome) move(f elo.Formula, m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
-	players := make([]elo.Player, len(before))
+func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, deals []rating.Deal) error {
+	players := make([]Player, len(before))
 	for slot, e := range before {
 		players[slot] = e.Player
 	}
@@ -210,20 +203,26 @@ func (o *Outcome) move(f elo.Formula, m ladder.Match, before []Entry, sides []in
 
 // count adds a game to the sums of each version.
 func (o *Outcome) count(v rules.Variant, g ladder.Game) {
-	slots, ranks := make([]int, len(g.Seats)), make([]int, len(g.Seats))
-	for i, s := range g.Seats {
-		slots[i], ranks[i] = s.Slot, s.Rank
+	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
 	}
+	slots, ranks, _ := bySeat(g)
 	for slot, record := range rules.Records(v, slots, ranks) {
 		o.Entries[slot].Record.Add(record)
 	}
 }
 
+// bySeat returns what the seats of a game have.
+func bySeat(g ladder.Game) (slots, ranks []int, points []float64) {
+	for _, s := range g.Seats {
+		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
+	}
+	return slots, ranks, points
+}
+
 // pair counts the deals and the games of every two opponents.
-func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal, games []ladder.Game) error {
-	pairs, err := elo.Counts(deals, sides)
-	for _, p := range pairs {
+func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal, games []ladder.Game) {
+	for _, p := range Counts(deals, sides) {
 		met := meetings(games, p.A, p.B)
 		if o.Distinct == 0 {
 			p.Deals, p.Score, p.Squares = 0, 0, 0
@@ -235,7 +234,6 @@ func (o *Outcome) pair(before []Entry, sides []int, deals []rating.Deal, games [
 		}
 		o.Pairs = append(o.Pairs, Pair{A: a, B: b, Deals: p.Deals, Score: p.Score, Squares: p.Squares, Games: met})
 	}
-	return err
 }
 
 // meetings returns the record of a slot against one of another side. All seats of a slot are of

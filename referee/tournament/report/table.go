@@ -9,12 +9,12 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
 

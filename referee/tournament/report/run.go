@@ -13,10 +13,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // Run is a tournament that is played by this run of the program, and what there is

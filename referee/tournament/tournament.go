@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -355,13 +355,11 @@ func (t *Tournament) add(m *Match, g *referee.Game) {
 	} else {
 		m.held[deal] = append(m.held[deal], g)
 	}
-	var seats []rating.Seat
-	var bots []int
-	for seat, bot := range g.Bots {
-		seats = append(seats, rating.Seat{Bot: m.Bots[bot], Side: t.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})
+	var bots []int // of the tournament
+	for _, bot := range g.Bots {
 		bots = append(bots, m.Bots[bot])
 	}
-	m.sheets[deal].Add(seats)
+	m.sheets[deal].Add(rating.Seats(bots, t.Variant.Side, g.Ranks, g.Points))
 	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(t.Variant, bots)); len(m.prints[deal]) == len(m.Bots) {
 		m.whole++
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // part is one figure of the running score. Where there is no room for all figures of a line,

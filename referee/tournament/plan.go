@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )

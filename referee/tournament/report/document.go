@@ -1,10 +1,10 @@
 package report
 
 import (
-	"github.com/timba-arena/timba/ladder/rating"
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // Document is what `timba match --json` prints, and result.json in the directory of

@@ -5,9 +5,9 @@ import (
 	"io"
 	"testing"
 
-	"github.com/timba-arena/timba/ladder/rating"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/timba-arena/timba/ladder/tournament"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // Early tells that a tournament ended before all of its games were played.
