@@ -48,7 +48,7 @@ func TestGamesAreTested(t *testing.T) {
 
 // lacks lists what a game's directory lacks.
 func lacks(t *testing.T, dir string) (faults []string) {
-	for _, name := range []string{"game.go", "state.go", "view.go", "game_test.go", "naive_test.go"} {
+	for _, name := range []string{"game.go", "state.go", "text.go", "fromview.go", "game_test.go", "naive_test.go"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			faults = append(faults, err.Error())
 		}
@@ -104,11 +104,11 @@ func calls(t *testing.T, path string) (list []string) {
 // the kit is told so.
 func TestLacks(t *testing.T) {
 	dir := t.TempDir()
-	if got := lacks(t, dir); len(got) != 10 {
+	if got := lacks(t, dir); len(got) != 11 {
 		t.Errorf("an empty directory lacks %d things: %s", len(got), strings.Join(got, "; "))
 	}
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "game_test.go"), []byte("package x\n// rulestest.Run(t)\n"), 0o644))
-	if got := lacks(t, dir); len(got) != 9 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
+	if got := lacks(t, dir); len(got) != 10 || !slices.Contains(got, "game_test.go does not call rulestest.Run") {
 		t.Errorf("a comment passes for a call: %s", strings.Join(got, "; "))
 	}
 }
