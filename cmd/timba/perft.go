@@ -41,12 +41,14 @@ func newPerft() *cobra.Command {
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s %s\nseed %s\n", args[0], v.Settings(), referee.Hex(s))
 			if divide && depth > 0 {
-				counts, err := rules.Divide(cmd.Context(), state, depth)
-				if err != nil {
-					return err
-				}
-				for _, d := range counts {
-					fmt.Fprintf(w, "%s %d\n", state.MoveText(nil, d.Move), d.Count)
+				for _, m := range state.Legal(nil) {
+					next := state.Clone()
+					next.Apply(m, nil)
+					count, err := rules.Perft(cmd.Context(), next, depth-1)
+					if err != nil {
+						return err
+					}
+					fmt.Fprintf(w, "%s %d\n", state.MoveText(nil, m), count)
 				}
 			}
 			for n := range depth + 1 {

@@ -2,12 +2,6 @@ package rules
 
 import "context"
 
-// MoveCount is a first move and the number of sequences that begin with it.
-type MoveCount struct {
-	Move  Move
-	Count uint64
-}
-
 // Perft returns the number of sequences of depth legal moves from a position: a game that
 // ends earlier adds none, and depth 0 is 1. The position is unchanged at the end. It ends
 // with the context, and then returns its error.
@@ -42,24 +36,4 @@ func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err
 		n += below
 	}
 	return n, nil
-}
-
-// Divide returns Perft by first move, in the order of the moves. It is empty at depth 0
-// and if the game is over.
-func Divide(ctx context.Context, s State, depth int) ([]MoveCount, error) {
-	if depth <= 0 {
-		return nil, nil
-	}
-	legal := s.Legal(nil)
-	counts := make([]MoveCount, 0, len(legal))
-	for _, m := range legal {
-		next := s.Clone()
-		next.Apply(m, nil)
-		n, err := Perft(ctx, next, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		counts = append(counts, MoveCount{m, n})
-	}
-	return counts, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/timba-arena/timba/protocol/words"
 )
@@ -26,38 +25,28 @@ type Observation struct {
 func Observe(s State, seat int) Observation {
 	o := Observation{Seat: seat, Turn: s.Turn(), Ply: s.Ply(), View: s.View(nil, seat)}
 	if o.Turn == seat {
-		for _, m := range s.Legal(nil) {
-			o.Moves = appendMove(o.Moves, s, m)
-		}
+		o.Moves = legalTexts(nil, s)
 	}
 	return o
 }
 
-// appendMove appends a move to a list of moves separated by spaces.
-func appendMove(dst []byte, s State, m Move) []byte {
-	if len(dst) > 0 {
-		dst = append(dst, ' ')
+// legalTexts appends the legal moves of a position, separated by spaces.
+func legalTexts(dst []byte, s State) []byte {
+	for i, m := range s.Legal(nil) {
+		if i > 0 {
+			dst = append(dst, ' ')
+		}
+		dst = s.MoveText(dst, m)
 	}
-	return s.MoveText(dst, m)
+	return dst
 }
-
-// scratch is reusable memory for Check.
-type scratch struct {
-	view, moves []byte
-	legal       []Move
-}
-
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // Check returns how a position that was made from the observation differs from it: in the
 // first different value of the view, or in the moves; nil if it does not. It ignores keys
 // that the game does not have.
 func (o Observation) Check(game string, s State) error {
-	buf := scratches.Get().(*scratch)
-	defer scratches.Put(buf)
-	buf.view = s.View(buf.view[:0], o.Seat)
-	if !bytes.Equal(buf.view, o.View) {
-		for key, want := range words.Pairs(buf.view).All() {
+	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
+		for key, want := range words.Pairs(view).All() {
 			if got, _ := o.View.Lookup(string(key)); !bytes.Equal(got, want) {
 				return fmt.Errorf("%s: view key %s=%q does not fit the others: try %s=%s", game, key, got, key, want)
 			}
@@ -73,12 +62,8 @@ func (o Observation) Check(game string, s State) error {
 	case len(o.Moves) == 0:
 		return nil
 	}
-	buf.legal, buf.moves = s.Legal(buf.legal[:0]), buf.moves[:0]
-	for _, m := range buf.legal {
-		buf.moves = appendMove(buf.moves, s, m)
-	}
-	if !bytes.Equal(buf.moves, o.Moves) {
-		return fmt.Errorf("%s: moves %q do not fit view %q: try %q", game, o.Moves, o.View, buf.moves)
+	if moves := legalTexts(make([]byte, 0, len(o.Moves)+1), s); !bytes.Equal(moves, o.Moves) {
+		return fmt.Errorf("%s: moves %q do not fit view %q: try %q", game, o.Moves, o.View, moves)
 	}
 	return nil
 }

@@ -10,9 +10,11 @@ import (
 
 // However the hidden cards may lie, in the other hands and in the stock, comes as
 // often as any other way.
-func TestBriscaFromViewReach(t *testing.T) { briscaFromViewReach(t, 4) }
-
-func briscaFromViewReach(t *testing.T, seeds int) {
+func TestBriscaFromViewReach(t *testing.T) {
+	seeds := 4
+	if kit.Soak {
+		seeds = 20
+	}
 	for _, c := range []struct {
 		about  string
 		rules  Rules

@@ -17,6 +17,8 @@ func TestBriscaConformance(t *testing.T) {
 	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
 }
 
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{Total: checkTotal}) }
+
 // checkTotal: every card's points are won, but for the trump card left over with
 // three seats; a win at once gives the full points to its seat alone.
 func checkTotal(v rules.Variant, state rules.State) error {

@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // naive is Brisca a second time, from the text of the rules, slow and plain, to be
@@ -29,34 +31,33 @@ func (g *naive) Legal() []string {
 	return append(barajatest.InPackOrder(hand), g.Swaps(hand)...)
 }
 
-func (g *naive) Move(text string) {
+func (g *naive) Play(text string) {
+	g.Plies++
 	if card, ok := strings.CutPrefix(text, "swap:"); ok {
 		g.Swap(card)
 		g.Instants(false)
-	} else if g.Play(text) && g.EndTrick(func(int) {}) {
+	} else if g.Put(text) && g.EndTrick(func(int) {}) {
 		g.Instants(false)
 	}
 }
 
-// pair is both implementations in the same position.
-type pair = barajatest.Pair[State, *State, *naive]
-
 // newPair deals from the shuffled pack to both.
-func newPair(v Variant, pack []baraja.Card) *pair {
-	p := &pair{Variant: v, Fast: State{rules: v.Rules}, Slow: newNaive(barajatest.Options(v), barajatest.Words(pack))}
-	p.Table = &p.Fast.Table
-	copy(p.Fast.Pack[:], pack)
-	p.Fast.begin()
-	p.Fast.Start(&p.Log)
-	return p
+func newPair(t kit.T, v Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
+	t.Helper()
+	s, text := new(State), string(baraja.Text(nil, pack))
+	s.Layout(v.Rules, [baraja.TableCards]baraja.Card(pack))
+	n := newNaive(v.Settings().Map(), strings.Split(text, ","))
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
 
 // everyVariant returns every combination of options that the game accepts.
-func everyVariant() []Variant { return barajatest.Variants[Variant](Game{}) }
+func everyVariant(t kit.T) []rules.Variant {
+	return kit.Get[[]rules.Variant](t)(rulestest.Variants(Game{}))
+}
 
 // shuffled returns a pack to deal from. Every other one is arranged so that what is
 // rare happens: one seat is dealt, or draws early, most of a trump suit.
-func shuffled(v Variant, r *rules.Rand) []baraja.Card {
+func shuffled(v rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
@@ -79,31 +80,35 @@ func shuffled(v Variant, r *rules.Rand) []baraja.Card {
 }
 
 // Every option, thousands of games, and what is rare must have been met.
-func TestBriscaAgainstNaive(t *testing.T) { briscaAgainstNaive(t, 12) }
-
-func briscaAgainstNaive(t *testing.T, games int) {
-	met := map[string]int{}
-	r := rules.NewRand(1)
-	for _, v := range everyVariant() {
+func TestBriscaAgainstNaive(t *testing.T) {
+	games := 12
+	if kit.Soak {
+		games = 80
+	}
+	met, r := map[string]int{}, rules.NewRand(2)
+	for _, v := range everyVariant(t) {
 		for range games {
-			p := newPair(v, shuffled(v, r))
-			mode := r.Below(3)
-			for {
-				for _, event := range p.Slow.Heard[0] {
-					barajatest.Count(met, event)
-				}
-				legal := p.Compare(t)
-				p.Try(t, rules.Move(r.Below(120)))
-				if len(legal) == 0 {
-					break
-				}
-				p.Move(p.Pick(legal, mode, r))
+			p, mode := newPair(t, v.(Variant), shuffled(v, r)), r.Below(3)
+			for p.Naive.Turn() >= 0 {
+				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
+			}
+			for event, n := range p.Naive.Met {
+				met[event] += n
 			}
 		}
 	}
 	for _, event := range []string{"swap", "instant blackhand", "instant hunt3"} {
 		if met[event] < games/4 {
-			t.Errorf("%s happened only %d times in %d games", event, met[event], games*len(everyVariant()))
+			t.Errorf("%s happened only %d times in %d games of each variant", event, met[event], games)
 		}
 	}
+}
+
+// FuzzPlay plays what bytes say against the naive implementation.
+func FuzzPlay(f *testing.F) {
+	variants := everyVariant(f)
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		v := variants[int(head[0])%len(variants)]
+		return newPair(t, v.(Variant), shuffled(v, rules.NewRand(uint64(head[1]))))
+	})
 }

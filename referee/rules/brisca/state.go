@@ -113,3 +113,9 @@ func (s *State) blackHand(log *rules.Log) {
 		s.WinAtOnce(won, baraja.AllPoints+s.rules.Bonus())
 	}
 }
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// Every game has as many sequences of moves as testdata/perft.txt tells, which are divided among
-// the first moves.
+// Every game has as many sequences of moves as testdata/perft.txt tells.
 func TestPerft(t *testing.T) {
 	data := kit.Get[[]byte](t)(os.ReadFile("testdata/perft.txt"))
 	counted := map[string]bool{}
@@ -37,16 +35,6 @@ func TestPerft(t *testing.T) {
 			if strconv.FormatUint(got, 10) != want {
 				t.Errorf("%s: %d sequences of %d moves", line, got, i+1)
 			}
-		}
-		divided := kit.Get[[]rules.MoveCount](t)(rules.Divide(t.Context(), s, min(len(counts), 4)))
-		var moves []rules.Move
-		sum := uint64(0)
-		for _, d := range divided {
-			moves = append(moves, d.Move)
-			sum += d.Count
-		}
-		if strconv.FormatUint(sum, 10) != counts[min(len(counts), 4)-1] || !slices.Equal(moves, s.Legal(nil)) {
-			t.Errorf("%s: the first moves %v have %d sequences", line, moves, sum)
 		}
 		counted[f[0]] = true
 	}
@@ -70,9 +58,6 @@ func TestPerftBounds(t *testing.T) {
 	s := dealt(t, "tebes", "", "0")
 	if one, err := rules.Perft(t.Context(), s, 0); one != 1 || err != nil {
 		t.Errorf("depth 0 has %d sequences, %v", one, err)
-	}
-	if none, err := rules.Divide(t.Context(), s, 0); none != nil || err != nil {
-		t.Errorf("depth 0 is divided: %v, %v", none, err)
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -26,6 +26,8 @@ func TestPodridaConformance(t *testing.T) {
 	})
 }
 
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{}) }
+
 // Replays for people to read: eight seats use the pack of 40 up.
 func TestPodridaGolden(t *testing.T) {
 	rulestest.Golden(t, Game{}, rulestest.Case{

@@ -274,9 +274,10 @@ func (g *naive) Points() (points []float64) {
 	return points
 }
 
-func newPair(t kit.T, r Rules, seed [32]byte) *rulestest.Pair[*naive] {
+func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, seed, newNaive(r, seed)))
+	s := rulestest.Dealt(Variant{r}, seed)
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, s, newNaive(r, seed), rules.Hex(seed)))
 }
 
 // everyRules lists all combinations of options.
@@ -290,9 +291,11 @@ func everyRules() (list []Rules) {
 }
 
 // Games in every combination of options, move by move.
-func TestPodridaAgainstNaive(t *testing.T) { podridaAgainstNaive(t, 4) }
-
-func podridaAgainstNaive(t *testing.T, games int) {
+func TestPodridaAgainstNaive(t *testing.T) {
+	games := 4
+	if kit.Soak {
+		games = 50
+	}
 	for _, r := range everyRules() {
 		t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
 			t.Parallel()
@@ -318,5 +321,14 @@ func TestPodridaAgainstNaiveProperty(t *testing.T) {
 			legal := p.Naive.Legal()
 			kit.Must(t, p.Try(legal[n%len(legal)]))
 		}
+	})
+}
+
+// FuzzPlay plays what bytes say against the naive implementation: three are for the options, one
+// is for the seed.
+func FuzzPlay(f *testing.F) {
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		r := Rules{Players: minSeats + head[0]%(maxSeats-minSeats+1), Deck: 48 - head[1]%2*8, UpDown: head[2]%2 == 1}
+		return newPair(t, r, rules.Seed{head[3]})
 	})
 }

@@ -279,3 +279,18 @@ func (s *State) endRound(log *rules.Log) {
 	}
 	s.nextRound(log)
 }
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}
+
+// Points returns the points by seat.
+func (s *State) Points() []float64 {
+	points := make([]float64, s.rules.Players)
+	for seat := range points {
+		points[seat] = float64(s.points[seat])
+	}
+	return points
+}

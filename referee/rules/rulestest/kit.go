@@ -5,7 +5,6 @@ package rulestest
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
@@ -30,25 +29,15 @@ type Options struct {
 // maxVariants bounds the combinations of options that are tried by default.
 const maxVariants = 64
 
-// Run checks a game in every way the kit knows. It measures allocations, so
+// Run checks a game in every way the kit knows, up to the first fault. It measures allocations, so
 // the test that calls it must not be parallel.
 func Run(t *testing.T, g rules.Game, o Options) {
 	t.Helper()
-	if err := checkOptions(g); err != nil {
-		t.Error(err)
-	}
-	variants := kit.Get[[]rules.Variant](t)(variantsOf(g, o.Variants))
-	for i, v := range variants {
-		t.Run(strings.ReplaceAll(v.Settings().String(), " ", ","), func(t *testing.T) {
-			if err := checkVariant(v, o, games(o, len(variants)), uint64(i)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
+	kit.Must(t, check(g, o))
 }
 
-// verify returns Run without a test: the first error.
-func verify(g rules.Game, o Options) error {
+// check returns the first fault of a game.
+func check(g rules.Game, o Options) error {
 	if err := checkOptions(g); err != nil {
 		return err
 	}

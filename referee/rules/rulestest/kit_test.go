@@ -76,7 +76,7 @@ var faultTable = []struct{ fault, says string }{
 func TestFaults(t *testing.T) {
 	for _, row := range faultTable {
 		t.Run(row.fault, func(t *testing.T) {
-			err := verify(toy.Game{Fault: row.fault}, toyOptions)
+			err := check(toy.Game{Fault: row.fault}, toyOptions)
 			if row.fault == "" {
 				if err != nil {
 					t.Fatalf("the game without a fault: %v", err)

@@ -7,9 +7,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -24,21 +26,27 @@ type Naive interface {
 	Points() []float64
 }
 
-// Pair is a game by its engine and by the naive rules, in the same position. Each seat plays for itself.
+// Pair is a game by its engine and by the naive rules, in the same position.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
 	variant rules.Variant
-	seed    rules.Seed
+	deal    any // what tells the deal of the game
 	log     rules.Log
 }
 
-// NewPair deals a game by a seed, and compares it with that of the naive rules.
-func NewPair[N Naive](v rules.Variant, seed rules.Seed, n N) (*Pair[N], error) {
-	stream := rules.NewStream(seed)
-	p := &Pair[N]{State: v.Deal(&stream), Naive: n, variant: v, seed: seed}
+// NewPair compares a first position with that of the naive rules. When the two differ, the error has what tells the
+// deal, such as the seed.
+func NewPair[N Naive](v rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
+	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.Start(&p.log)
 	return p, p.compare()
+}
+
+// Dealt returns the first position of a seed.
+func Dealt(v rules.Variant, seed rules.Seed) rules.State {
+	stream := rules.NewStream(seed)
+	return v.Deal(&stream)
 }
 
 // compare compares the positions and what was said since the last time.
@@ -55,7 +63,7 @@ func (p *Pair[N]) compare() error {
 	for _, m := range p.State.Legal(nil) {
 		fast.Legal = append(fast.Legal, string(p.State.MoveText(nil, m)))
 	}
-	for seat, points := range slow.Points {
+	for seat := range slow.Points {
 		// Of many seats, the views of one after the other and of the one to move.
 		if n := len(slow.Points); n <= 4 || seat == slow.Turn || seat == slow.Ply%n || slow.Turn < 0 {
 			fast.Views = append(fast.Views, string(p.State.View(nil, seat)))
@@ -63,13 +71,7 @@ func (p *Pair[N]) compare() error {
 		}
 		fast.Events = append(fast.Events, string(p.log.Events(nil, seat, "")))
 		slow.Events = append(slow.Events, strings.Join(append(p.Naive.Told(seat), ""), "\n"))
-		rank := 1
-		for _, other := range slow.Points {
-			if other > points {
-				rank++
-			}
-		}
-		slow.Ranks = append(slow.Ranks, rank)
+		slow.Ranks = append(slow.Ranks, p.rank(seat, slow.Points))
 	}
 	p.log.Reset()
 	if reflect.DeepEqual(slow, fast) {
@@ -78,8 +80,23 @@ func (p *Pair[N]) compare() error {
 	return p.failed("(-naive +fast)\n%s", cmp.Diff(slow, fast))
 }
 
+// rank returns the rank of a seat: 1, and 1 more for each side that has more points.
+func (p *Pair[N]) rank(seat int, points []float64) int {
+	sums := map[int]float64{}
+	for other, n := range points {
+		sums[p.variant.Side(other)] += n
+	}
+	rank := 1
+	for _, sum := range sums {
+		if sum > sums[p.variant.Side(seat)] {
+			rank++
+		}
+	}
+	return rank
+}
+
 func (p *Pair[N]) failed(format string, args ...any) error {
-	return fmt.Errorf("%s seed=%x, ply %d: "+format, append([]any{p.variant.Settings(), p.seed, p.Naive.Ply()}, args...)...)
+	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings(), p.deal, p.Naive.Ply()}, args...)...)
 }
 
 // Try makes a move given by its text in both if the naive rules find it legal, and compares; else the engine
@@ -113,6 +130,27 @@ func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 		}
 	}
 	return nil
+}
+
+// FuzzNaive lets bytes choose a game that is compared with naive rules, and its moves. The first four bytes are for
+// deal. Of the others, one below 192 makes a legal move; any other, with the next, is the number of a move, legal or not.
+func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pair[N]) {
+	f.Add([]byte{})
+	f.Add([]byte("\x01\x00\x01\x02playing whatever these words happen to say"))
+	f.Add([]byte{7, 1, 0, 0, 0, 1, 2, 200, 7, 3, 3, 3, 255, 60, 192, 1, 1, 192, 96, 194, 20, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var head [4]byte
+		b := &source{data[copy(head[:], data):]}
+		p := deal(t, head)
+		for len(b.data) > 0 && p.Naive.Turn() >= 0 {
+			legal, choice := p.Naive.Legal(), b.next()
+			text := legal[choice%len(legal)]
+			if choice >= 192 {
+				text = string(p.State.MoveText(nil, rules.Move(choice-192)<<8|rules.Move(b.next())))
+			}
+			kit.Must(t, p.Try(text))
+		}
+	})
 }
 
 // NaiveStream returns the stream of SPEC.md, "Seeds and deals", for naive rules: it

@@ -89,10 +89,8 @@ func checkDefaults(g rules.Game) error {
 	return nil
 }
 
-// variantsOf resolves the given options, or the default choice of them. What a
-// game refuses of that choice must be refused with a good error; it is left out.
-func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error) {
-	var variants []rules.Variant
+// variantsOf resolves the given options, or else a sample of Variants.
+func variantsOf(g rules.Game, given []map[string]string) (variants []rules.Variant, err error) {
 	for _, options := range given {
 		v, err := rules.Resolve(g, options)
 		if err != nil {
@@ -103,6 +101,20 @@ func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error
 	if given != nil {
 		return variants, nil
 	}
+	if variants, err = Variants(g); err != nil {
+		return nil, err
+	}
+	r := rules.NewRand(1)
+	for len(variants) > maxVariants { // the defaults are first and stay
+		i := 1 + r.Below(len(variants)-1)
+		variants = slices.Delete(variants, i, i+1)
+	}
+	return variants, nil
+}
+
+// Variants resolves every combination of the words and a few values of each number, the defaults
+// first. It leaves out what the game refuses, which must be refused with a good error.
+func Variants(g rules.Game) (variants []rules.Variant, err error) {
 	for _, options := range combinations(g.Options()) {
 		v, err := rules.Resolve(g, options)
 		if err != nil {
@@ -117,11 +129,6 @@ func variantsOf(g rules.Game, given []map[string]string) ([]rules.Variant, error
 			}
 		}
 		variants = append(variants, v)
-	}
-	r := rules.NewRand(1)
-	for len(variants) > maxVariants { // the defaults are first and stay
-		i := 1 + r.Below(len(variants)-1)
-		variants = slices.Delete(variants, i, i+1)
 	}
 	return variants, nil
 }

@@ -44,6 +44,8 @@ func TestTebesGolden(t *testing.T) {
 		rulestest.Case{Name: "small-random-allow", Options: map[string]string{"size": "4", "board": "random", "cycles": "allow", "limit": "20"}, Seed: "4"})
 }
 
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, conformance) }
+
 // start returns a first position; the seed is 32 zero bytes.
 func start(t *testing.T, options string) *State {
 	t.Helper()

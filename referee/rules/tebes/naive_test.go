@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // naive is Tebes told once more, square by square from the rules in words, with
@@ -24,6 +24,7 @@ type naive struct {
 	seen    map[string]int // the ply of each position; nil: positions may come back
 	limit   int
 	plies   int
+	told    []string
 	outcome string // "w", "b" or "draw" when over
 
 	moves     []rules.Move // the legal ones
@@ -126,13 +127,13 @@ func (n *naive) findMoves() {
 	}
 }
 
-// apply makes a move and gives its events.
-func (n *naive) apply(m rules.Move) []string {
+// apply makes a move.
+func (n *naive) apply(m rules.Move) {
 	from, to := int(m)/36, int(m)%36
 	seat := strings.IndexByte("wb", n.mover)
-	events := []string{fmt.Sprintf("play %d %d-%d", seat, from, to)}
+	n.told = append(n.told, fmt.Sprintf("play %d %d-%d", seat, from, to))
 	if n.piece[to] != '.' {
-		events = append(events, fmt.Sprintf("capture %d %d", seat, to))
+		n.told = append(n.told, fmt.Sprintf("capture %d %d", seat, to))
 	}
 	*n = *n.after(from, to)
 	if n.seen != nil {
@@ -149,12 +150,31 @@ func (n *naive) apply(m rules.Move) []string {
 	if n.outcome != "" {
 		n.moves = nil
 	} else if n.extra {
-		events = append(events, fmt.Sprintf("extra %d", seat))
+		n.told = append(n.told, fmt.Sprintf("extra %d", seat))
 	}
-	return events
 }
 
-func (n *naive) view(me byte) string {
+func (n *naive) Legal() (texts []string) {
+	for _, m := range n.moves {
+		texts = append(texts, fmt.Sprintf("%d-%d", m/36, m%36))
+	}
+	return texts
+}
+
+func (n *naive) Play(text string) { n.apply(n.moves[slices.Index(n.Legal(), text)]) }
+
+// Told is the same to both seats: the second one that asks ends it.
+func (n *naive) Told(seat int) []string {
+	told := n.told
+	if seat == 1 {
+		n.told = nil
+	}
+	return told
+}
+
+func (n *naive) Ply() int { return n.plies }
+
+func (n *naive) View(seat int) string {
 	extra := n.pending
 	if extra == "" {
 		extra = "-"
@@ -163,17 +183,17 @@ func (n *naive) view(me byte) string {
 	if n.extra && n.outcome == "" {
 		bonus = "yes"
 	}
-	return fmt.Sprintf("size=%d colours=%s pieces=%s me=%c extra=%s bonus=%s", n.size, n.colour, n.piece, me, extra, bonus)
+	return fmt.Sprintf("size=%d colours=%s pieces=%s me=%c extra=%s bonus=%s", n.size, n.colour, n.piece, "wb"[seat], extra, bonus)
 }
 
-func (n *naive) turn() int {
+func (n *naive) Turn() int {
 	if n.outcome != "" {
 		return rules.Over
 	}
 	return strings.IndexByte("wb", n.mover)
 }
 
-func (n *naive) points() []float64 {
+func (n *naive) Points() []float64 {
 	return map[string][]float64{"": {0, 0}, "w": {1, 0}, "b": {0, 1}, "draw": {0.5, 0.5}}[n.outcome]
 }
 
@@ -253,38 +273,16 @@ func choose(s *State, legal []rules.Move, r *rules.Rand, taste func(*State, rule
 
 // compare plays a game on both, of so many plies at most, and wants them to
 // agree on everything.
-func compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
-	return newNaive(s).compare(s, r, taste, plies, seen)
-}
-
 func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
-	var log rules.Log
-	for n.plies < plies {
-		legal := n.moves
-		if diff := cmp.Diff(legal, s.Legal(nil)); diff != "" {
-			return fmt.Errorf("ply %d, %s: legal moves (-naive)\n%s", n.plies, n.view('w'), diff)
-		}
-		for seat, me := range []byte("wb") {
-			if got, want := string(s.View(nil, seat)), n.view(me); got != want {
-				return fmt.Errorf("ply %d: view %s, naive %s", n.plies, got, want)
-			}
-		}
-		if got := s.Points(); s.Turn() != n.turn() || s.Ply() != n.plies || !slices.Equal(got, n.points()) {
-			return fmt.Errorf("turn %d, ply %d, points %v, naive %d, %d, %v", s.Turn(), s.Ply(), got, n.turn(), n.plies, n.points())
-		}
+	p, err := rulestest.NewPair(Variant{s.rules}, s, n, string(s.View(nil, white)))
+	for err == nil && n.plies < plies {
 		seen.look(s, n)
-		if len(legal) == 0 {
-			return nil
+		if n.outcome != "" {
+			break
 		}
-		m := choose(s, legal, r, taste)
-		log.Reset()
-		s.Apply(m, &log)
-		want := strings.Join(n.apply(m), "\n") + "\n"
-		if got := string(log.Events(nil, 0, "")); got != want || string(log.Events(nil, 1, "")) != want {
-			return fmt.Errorf("ply %d: events %q, naive %q", n.plies, got, want)
-		}
+		err = p.Try(string(s.MoveText(nil, choose(s, n.moves, r, taste))))
 	}
-	return nil
+	return err
 }
 
 // tallies counts what the games have met, so that the comparison is known to
@@ -319,11 +317,12 @@ func (c *tallies) look(s *State, n *naive) {
 
 // Thousands of games, by all options and different players, from the first
 // position and from thinned out ones.
-func TestTebesNaive(t *testing.T) { tebesNaive(t, 4) }
-
-func tebesNaive(t *testing.T, each int) {
+func TestTebesNaive(t *testing.T) {
 	var seen tallies
-	games := 0
+	games, each := 0, 4
+	if kit.Soak {
+		each = 24
+	}
 	for variant := range 32 {
 		v := Rules{Size: 6, Random: variant&1 != 0, Cycles: variant&2 != 0, Limit: []uint16{400, 0, 1, 31}[variant>>2&3]}
 		if variant&16 != 0 {
@@ -341,7 +340,7 @@ func tebesNaive(t *testing.T, each int) {
 					s.turn = white
 				}
 				// Without a limit players might go to and fro for ever.
-				if err := compare(&s, r, taste, 600, &seen); err != nil {
+				if err := newNaive(&s).compare(&s, r, taste, 600, &seen); err != nil {
 					t.Fatalf("%+v, %s, game %d: %v", v, name, game, err)
 				}
 			}
@@ -365,10 +364,27 @@ func TestTebesCyclesMemory(t *testing.T) {
 	for _, limit := range []uint16{0, maxLimit} {
 		s := position(t, fmt.Sprintf("limit=%d", limit), "...... .bb... .b..b. w..w.. w..w.w ......")
 		var seen tallies
-		kit.Must(t, compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen))
+		kit.Must(t, newNaive(s).compare(s, rules.NewRand(uint64(limit)), taste, 3000, &seen))
 		t.Logf("limit %d: %d sideways moves, %+v", limit, s.ply-s.since, seen)
 		if seen.forbidden < 100 || limit == 0 && seen.forgotten < 100 || limit > 0 && s.since > 0 {
 			t.Errorf("limit %d: %d sideways moves in a row are too tame: %+v", limit, s.ply-s.since, seen)
 		}
 	}
+}
+
+// FuzzPlay plays what bytes say against the naive implementation: one is for the words of the
+// options, one for the opening, one for the limit, and one for the seed.
+func FuzzPlay(f *testing.F) {
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		r := Rules{
+			Size: 4 + head[0]&2, Random: head[0]&1 != 0, Cycles: head[0]&4 != 0,
+			Opening: head[1] % (rules.MaxOpening + 1), Limit: uint16(head[2]),
+		}
+		seed := rules.Seed{head[3]}
+		n, below := naiveBoard(r, seed)
+		if r.Opening > 0 {
+			n, _ = n.open(int(r.Opening), below)
+		}
+		return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, rulestest.Dealt(Variant{r}, seed), n, rules.Hex(seed)))
+	})
 }

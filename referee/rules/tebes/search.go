@@ -48,3 +48,36 @@ func (s *State) Key() uint64 {
 	hi, lo = bits.Mul64(hi^lo^0x8ebc6af09c88c6e3, rest^0x589965cc75374cc3)
 	return hi ^ lo
 }
+
+// Playout makes random legal moves to the end.
+func (s *State) Playout(r *rules.Rand) {
+	if s.turn == rules.Over {
+		return
+	}
+	rand := *r
+	var from sources
+	for {
+		s.sources(&from)
+		t := from.tally()
+		if s.turn == white {
+			t.flip()
+		}
+		rows := sums(t.counts())
+		moves := int(rows >> 56)
+		if s.finish(moves > 0); s.turn == rules.Over {
+			break
+		}
+		s.move(s.pick(&from, &t, rand.Below(moves), rows))
+		if s.turn == rules.Over {
+			break
+		}
+	}
+	*r = rand
+}
+
+// pick returns move n of the legal moves in their order.
+func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
+	cell, nth := t.find(n, rows)
+	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]
+	return step{uint8(cell), uint8(cell + int(ends[s.turn&1][kind&15]))}
+}

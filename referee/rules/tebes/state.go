@@ -3,7 +3,6 @@ package tebes
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -84,15 +83,6 @@ func (s *State) Turn() int { return int(s.turn) }
 
 // Ply returns the number of moves made.
 func (s *State) Ply() int { return int(s.ply) }
-
-// Start logs the opening. The view shows the board.
-func (s *State) Start(log *rules.Log) {
-	if s.rules.Opening == 0 {
-		return
-	}
-	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, owed: 1<<white | 1<<black}
-	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
-}
 
 // sources finds those of the legal moves of the side to move.
 func (s *State) sources(from *sources) {
@@ -220,17 +210,6 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
-	var text [8]byte
-	log.Add(rules.All, "play %d %s", seat, moveText(text[:0], m))
-	if captured {
-		log.Add(rules.All, "capture %d %d", seat, int(m)%maxSquares)
-	}
-	if extra {
-		log.Add(rules.All, "extra %d", seat)
-	}
-}
-
 // move makes a move on the board, ends the game by corners and pieces, and
 // decides who is next and whether that is the extra move.
 func (s *State) move(m step) (captured bool) {
@@ -291,46 +270,4 @@ func (s *State) Points() []float64 {
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
-}
-
-// Playout makes random legal moves to the end.
-func (s *State) Playout(r *rules.Rand) {
-	if s.turn == rules.Over {
-		return
-	}
-	rand := *r
-	var from sources
-	for {
-		s.sources(&from)
-		t := from.tally()
-		if s.turn == white {
-			t.flip()
-		}
-		rows := sums(t.counts())
-		moves := int(rows >> 56)
-		if s.finish(moves > 0); s.turn == rules.Over {
-			break
-		}
-		s.move(s.pick(&from, &t, rand.Below(moves), rows))
-		if s.turn == rules.Over {
-			break
-		}
-	}
-	*r = rand
-}
-
-// pick returns move n of the legal moves in their order.
-func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
-	cell, nth := t.find(n, rows)
-	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]
-	return step{uint8(cell), uint8(cell + int(ends[s.turn&1][kind&15]))}
-}
-
-// MoveText appends the squares, as in 19-14.
-func (s *State) MoveText(dst []byte, m rules.Move) []byte { return moveText(dst, m) }
-
-func moveText(dst []byte, m rules.Move) []byte {
-	dst = strconv.AppendUint(dst, uint64(m/maxSquares), 10)
-	dst = append(dst, '-')
-	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
 }

@@ -21,6 +21,8 @@ func TestTeekoConformance(t *testing.T) {
 	})
 }
 
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{}) }
+
 // Replays for people to read.
 func TestTeekoGolden(t *testing.T) {
 	rulestest.Golden(t, Game{},

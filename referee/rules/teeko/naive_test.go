@@ -232,9 +232,10 @@ func (g *naive) Turn() int { return g.turn }
 
 func (g *naive) Ply() int { return g.ply }
 
-func newPair(t kit.T, r Rules, seed [32]byte) *rulestest.Pair[*naive] {
+func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, seed, newNaive(r, seed)))
+	s := rulestest.Dealt(Variant{r}, seed)
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, s, newNaive(r, seed), rules.Hex(seed)))
 }
 
 // wordRules lists the combinations of the options that are words.
@@ -245,9 +246,11 @@ func wordRules(limit uint16) []Rules {
 }
 
 // Games in every combination of options, move by move.
-func TestTeekoAgainstNaive(t *testing.T) { teekoAgainstNaive(t, 10) }
-
-func teekoAgainstNaive(t *testing.T, games int) {
+func TestTeekoAgainstNaive(t *testing.T) {
+	games := 10
+	if kit.Soak {
+		games = 80
+	}
 	for _, limit := range []uint16{defaultLimit, 0, 1, 7, 8, 30, maxLimit} {
 		for _, r := range wordRules(limit) {
 			t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
@@ -262,10 +265,11 @@ func teekoAgainstNaive(t *testing.T, games int) {
 }
 
 // Openings of all lengths, then the games from there.
-func TestTeekoOpenings(t *testing.T) { teekoOpenings(t, 5) }
-
-func teekoOpenings(t *testing.T, seeds int) {
-	redraws := 0
+func TestTeekoOpenings(t *testing.T) {
+	redraws, seeds := 0, 5
+	if kit.Soak {
+		seeds = 60
+	}
 	for _, r := range append(wordRules(defaultLimit), wordRules(1)...) {
 		for plies := 1; plies <= rules.MaxOpening; plies++ {
 			r.Opening = uint8(plies)
@@ -324,5 +328,15 @@ func TestTeekoAgainstNaiveProperty(t *testing.T) {
 			}
 			kit.Must(t, p.Try(text))
 		}
+	})
+}
+
+// FuzzPlay plays what bytes say against the naive implementation: one is for the options, one for
+// the opening, one for the limit, and one for the seed.
+func FuzzPlay(f *testing.F) {
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		r := wordRules(uint16(head[2]))[head[0]%4]
+		r.Opening = head[1] % (rules.MaxOpening + 1)
+		return newPair(t, r, rules.Seed{head[3]})
 	})
 }

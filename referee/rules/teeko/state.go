@@ -266,3 +266,21 @@ func (s *State) change(flip Board) {
 }
 
 func count(b Board) int { return bits.OnesCount32(uint32(b)) }
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}
+
+// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
+func (s *State) Points() []float64 {
+	points := make([]float64, 2)
+	switch {
+	case s.winner != noOne:
+		points[s.winner] = 1
+	case s.turn < 0:
+		points[black], points[white] = 0.5, 0.5
+	}
+	return points
+}

@@ -16,6 +16,8 @@ func TestTuteConformance(t *testing.T) {
 	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
 }
 
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{Total: checkTotal}) }
+
 // checkTotal: all cards and songs make the points, but for the trump card left
 // over with three seats; wins at once give the full points to each winner alone.
 func checkTotal(v rules.Variant, state rules.State) error {

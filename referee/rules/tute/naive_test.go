@@ -5,9 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 	"github.com/timba-arena/timba/referee/rules/baraja/barajatest"
+	"github.com/timba-arena/timba/referee/rules/rulestest"
 )
 
 // naive is Tute a second time, from the text of the rules, slow and plain, to be
@@ -103,17 +105,19 @@ func (g *naive) playable(hand []string) []string {
 	return hand // line 6
 }
 
-func (g *naive) Move(text string) {
+func (g *naive) Play(text string) {
+	g.Plies++
 	if card, ok := strings.CutPrefix(text, "swap:"); ok {
 		g.Swap(card)
 		g.Instants(true)
 	} else if suit, ok := strings.CutPrefix(text, "sing:"); ok {
 		seat := g.Turn()
+		g.Met["chosen"]++
 		g.choosing = nil
 		g.sing(seat, suit)
 		g.asked++
 		g.ask()
-	} else if g.Play(text) {
+	} else if g.Put(text) {
 		goesOn := g.EndTrick(g.song)
 		g.declared = slices.Repeat([]string{"-"}, g.Seats)
 		if goesOn {
@@ -125,7 +129,7 @@ func (g *naive) Move(text string) {
 // song scores what the winner of a trick has declared, if it still can.
 func (g *naive) song(seat int) {
 	if suit := g.declared[seat]; suit != "-" && g.holds(seat, suit) {
-		g.Points[seat] += g.worthOf(suit)
+		g.Won[seat] += g.worthOf(suit)
 		g.sung = append(g.sung, suit)
 		g.TellAll("song %d %d", seat, g.worthOf(suit))
 	}
@@ -190,26 +194,24 @@ func (g *naive) View(seat int) string {
 	return g.Naive.View(seat) + " declared=" + strings.Join(g.declared, ",") + " sung=" + barajatest.List(sung)
 }
 
-// pair is both implementations in the same position.
-type pair = barajatest.Pair[State, *State, *naive]
-
 // newPair deals from the shuffled pack to both.
-func newPair(v Variant, pack []baraja.Card) *pair {
-	p := &pair{Variant: v, Fast: State{rules: v.Rules}, Slow: newNaive(barajatest.Options(v), barajatest.Words(pack))}
-	p.Table = &p.Fast.Table
-	copy(p.Fast.Pack[:], pack)
-	p.Fast.begin()
-	p.Fast.Start(&p.Log)
-	return p
+func newPair(t kit.T, v Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
+	t.Helper()
+	s, text := new(State), string(baraja.Text(nil, pack))
+	s.Layout(v.Rules, [baraja.TableCards]baraja.Card(pack))
+	n := newNaive(v.Settings().Map(), strings.Split(text, ","))
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
 
 // everyVariant returns every combination of options that the game accepts.
-func everyVariant() []Variant { return barajatest.Variants[Variant](Game{}) }
+func everyVariant(t kit.T) []rules.Variant {
+	return kit.Get[[]rules.Variant](t)(rulestest.Variants(Game{}))
+}
 
 // shuffled returns a pack to deal from. Two of three are arranged so that what is rare
 // happens: one seat is dealt, or draws early, most of the high trumps, or most
 // of the 12s or 11s, and the next seat most of the 11s.
-func shuffled(v Variant, r *rules.Rand) []baraja.Card {
+func shuffled(v rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
@@ -252,37 +254,35 @@ func stack(pack []baraja.Card, n, seat int, r *rules.Rand, cards []baraja.Card) 
 }
 
 // Every option, thousands of games, and what is rare must have been met.
-func TestTuteAgainstNaive(t *testing.T) { tuteAgainstNaive(t, 12) }
-
-func tuteAgainstNaive(t *testing.T, games int) {
-	met := map[string]int{}
-	r := rules.NewRand(1)
-	for _, v := range everyVariant() {
+func TestTuteAgainstNaive(t *testing.T) {
+	games := 12
+	if kit.Soak {
+		games = 60
+	}
+	met, r := map[string]int{}, rules.NewRand(1)
+	for _, v := range everyVariant(t) {
 		for range games {
-			p := newPair(v, shuffled(v, r))
-			mode := r.Below(3)
-			for {
-				for _, event := range p.Slow.Heard[0] {
-					barajatest.Count(met, event)
-				}
-				if len(p.Slow.choosing) > 0 {
-					met["chosen"]++
-				}
-				if winners := some(p.Slow.Heard[0], func(e string) bool { return strings.HasPrefix(e, "instant") }); len(winners) > 1 {
-					met["two at once"]++
-				}
-				legal := p.Compare(t)
-				p.Try(t, rules.Move(r.Below(120)))
-				if len(legal) == 0 {
-					break
-				}
-				p.Move(p.Pick(legal, mode, r))
+			p, mode := newPair(t, v.(Variant), shuffled(v, r)), r.Below(3)
+			for p.Naive.Turn() >= 0 {
+				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
+			}
+			for event, n := range p.Naive.Met {
+				met[event] += n
 			}
 		}
 	}
 	for _, event := range []string{"swap", "sing", "song", "chosen", "instant blackhand", "instant hunt3", "instant tute", "two at once"} {
 		if met[event] < games/4 {
-			t.Errorf("%s happened only %d times in %d games", event, met[event], games*len(everyVariant()))
+			t.Errorf("%s happened only %d times in %d games of each variant", event, met[event], games)
 		}
 	}
+}
+
+// FuzzPlay plays what bytes say against the naive implementation.
+func FuzzPlay(f *testing.F) {
+	variants := everyVariant(f)
+	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
+		v := variants[int(head[0])%len(variants)]
+		return newPair(t, v.(Variant), shuffled(v, rules.NewRand(uint64(head[1]))))
+	})
 }

@@ -202,3 +202,9 @@ func (s *State) winAtOnce(log *rules.Log) bool {
 	}
 	return won != 0
 }
+
+// Clone returns an independent copy.
+func (s *State) Clone() rules.State {
+	c := *s
+	return &c
+}

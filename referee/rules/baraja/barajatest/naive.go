@@ -1,7 +1,6 @@
-// Package barajatest is what the tests of Brisca and Tute have in common: the
-// table a second time, from the text of the rules with slices of words, slow and
-// plain, and the comparison of an engine with it. The table knows nothing of the
-// engine.
+// Package barajatest is the table of Brisca and Tute a second time, from the text of the rules with
+// slices of words, slow and plain. It knows nothing of the engine; rulestest.Pair compares the two. Begin
+// with Naive.
 package barajatest
 
 import (
@@ -26,9 +25,12 @@ type Naive struct {
 	Trick  []string
 	Played []string
 	Led    []string // by finished trick, the seat that led it
-	Points []int
+	Won    []int    // points by seat
 	Over   bool
-	Heard  [][]string // events by seat since they were last looked at
+	Plies  int
+	Met    map[string]int // how often seat 0 was told an event, by its words that are not numbers or cards
+
+	told [][]string // events by seat since the last call of Told
 }
 
 var (
@@ -48,9 +50,9 @@ func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 // NewNaive deals each seat so many cards from a shuffled pack.
 func NewNaive(option map[string]string, pack []string, each int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
-	g := &Naive{Option: option, Seats: n, Table: true}
+	g := &Naive{Option: option, Seats: n, Table: true, Met: map[string]int{}}
 	g.Hands, g.Known = make([][]string, n), make([][]string, n)
-	g.Points, g.Heard = make([]int, n), make([][]string, n)
+	g.Won, g.told = make([]int, n), make([][]string, n)
 	for range each {
 		for seat := range n {
 			g.Hands[seat] = append(g.Hands[seat], pack[0])
@@ -69,12 +71,37 @@ func NewNaive(option map[string]string, pack []string, each int) *Naive {
 }
 
 // Tell tells one seat an event, TellAll all of them.
-func (g *Naive) Tell(seat int, event string) { g.Heard[seat] = append(g.Heard[seat], event) }
+func (g *Naive) Tell(seat int, event string) {
+	g.told[seat] = append(g.told[seat], event)
+	if words := strings.Fields(event); seat == 0 && words[0] == "instant" {
+		g.Met[words[0]+" "+words[2]]++
+	} else if seat == 0 {
+		g.Met[words[0]]++
+	}
+}
 
 func (g *Naive) TellAll(format string, args ...any) {
 	for seat := range g.Seats {
 		g.Tell(seat, fmt.Sprintf(format, args...))
 	}
+}
+
+// Told returns what a seat was told since the last call.
+func (g *Naive) Told(seat int) []string {
+	told := g.told[seat]
+	g.told[seat] = nil
+	return told
+}
+
+// Ply returns the number of moves made.
+func (g *Naive) Ply() int { return g.Plies }
+
+// Points returns the points by seat.
+func (g *Naive) Points() (points []float64) {
+	for _, n := range g.Won {
+		points = append(points, float64(n))
+	}
+	return points
 }
 
 // Turn returns the seat that plays the next card.
@@ -127,8 +154,8 @@ func (g *Naive) Swap(card string) {
 	g.TellAll("swap %d %s", seat, card)
 }
 
-// Play plays a card and reports whether the trick is complete.
-func (g *Naive) Play(card string) bool {
+// Put plays a card and reports whether the trick is complete.
+func (g *Naive) Put(card string) bool {
 	seat := g.Turn()
 	g.Hands[seat], g.Known[seat] = Without(g.Hands[seat], card), Without(g.Known[seat], card)
 	g.Trick = append(g.Trick, card)
@@ -160,7 +187,7 @@ func (g *Naive) EndTrick(song func(winner int)) bool {
 		points += 10
 	}
 	seat := (g.Leader + g.Winner()) % g.Seats
-	g.Points[seat] += points
+	g.Won[seat] += points
 	g.TellAll("trick %d %d", seat, points)
 	song(seat)
 	one, three := "1"+Suit(g.Trump), "3"+Suit(g.Trump)
@@ -223,6 +250,9 @@ func (g *Naive) Instants(tute bool) {
 			winners = append(winners, seat)
 		}
 	}
+	if len(winners) > 1 {
+		g.Met["two at once"]++
+	}
 	if len(winners) > 0 {
 		g.win(winners)
 	}
@@ -233,9 +263,9 @@ func (g *Naive) win(seats []int) {
 	if g.Option["last10"] == "yes" {
 		full = 130
 	}
-	g.Points = make([]int, g.Seats)
+	g.Won = make([]int, g.Seats)
 	for _, seat := range seats {
-		g.Points[seat] = full
+		g.Won[seat] = full
 	}
 	g.Over = true
 }
@@ -252,7 +282,7 @@ func List(words []string) string {
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {
-		points = append(points, strconv.Itoa(g.Points[other]))
+		points = append(points, strconv.Itoa(g.Won[other]))
 		known = append(known, List(InPackOrder(g.Known[other])))
 	}
 	return fmt.Sprintf("hand=%s trump=%s stock=%d leader=%d trick=%s points=%s played=%s leaders=%s known=%s",
@@ -260,22 +290,20 @@ func (g *Naive) View(seat int) string {
 		strings.Join(points, ","), List(g.Played), List(g.Led), strings.Join(known, "/"))
 }
 
-// Ranks returns by the sums of the sides.
-func (g *Naive) Ranks() []int {
-	sums := slices.Clone(g.Points)
-	if g.Option["teams"] == "yes" {
-		a, b := g.Points[0]+g.Points[2], g.Points[1]+g.Points[3]
-		ranks := map[bool]int{true: 1, false: 2}
-		return []int{ranks[a >= b], ranks[b >= a], ranks[a >= b], ranks[b >= a]}
+// Pick picks one of the legal moves, by chance or with the intent of mode: 1 holds back the high
+// trumps, 2 leads the 3 of trumps and puts the 1 on it.
+func (g *Naive) Pick(legal []string, mode int, r *rules.Rand) string {
+	one, three, king := "1"+Suit(g.Trump), "3"+Suit(g.Trump), "12"+Suit(g.Trump)
+	move := legal[r.Below(len(legal))]
+	switch {
+	case mode == 1 && slices.Contains([]string{one, three, king}, move):
+		return legal[r.Below(len(legal))]
+	case mode == 2 && len(g.Trick) == 0 && slices.Contains(legal, three):
+		return three
+	case mode == 2 && slices.Contains(g.Trick, three) && slices.Contains(legal, one):
+		return one
+	case mode == 2 && move == one:
+		return legal[r.Below(len(legal))]
 	}
-	slices.Sort(sums)
-	slices.Reverse(sums)
-	var ranks []int
-	for _, p := range g.Points {
-		ranks = append(ranks, 1+slices.Index(sums, p))
-	}
-	return ranks
+	return move
 }
-
-// Base returns the table itself, for who has it in a game of its own.
-func (g *Naive) Base() *Naive { return g }

@@ -103,9 +103,11 @@ func TestPodridaRedealIsPossible(t *testing.T) {
 // Every deal that the play so far allows must come out, all about as often, and
 // wherever the cards really are. Rounds that use up the pack, near their end, have
 // few enough to count.
-func TestPodridaRedealIsEven(t *testing.T) { redealIsEven(t, 3) }
-
-func redealIsEven(t *testing.T, positions int) {
+func TestPodridaRedealIsEven(t *testing.T) {
+	positions := 3
+	if kit.Soak {
+		positions = 12
+	}
 	t.Run("redeal", func(t *testing.T) {
 		countDeals(t, positions, func(s *State, r *rules.Rand) { s.Redeal(0, r) })
 	})

@@ -123,18 +123,3 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	}
 	return rules.Move(c), nil
 }
-
-// Points returns the points by seat.
-func (s *State) Points() []float64 {
-	points := make([]float64, s.rules.Players)
-	for seat := range points {
-		points[seat] = float64(s.points[seat])
-	}
-	return points
-}
-
-// Clone returns an independent copy.
-func (s *State) Clone() rules.State {
-	c := *s
-	return &c
-}

@@ -71,9 +71,3 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	}
 	return SingMove + rules.Move(suit), nil
 }
-
-// Clone returns an independent copy.
-func (s *State) Clone() rules.State {
-	c := *s
-	return &c
-}

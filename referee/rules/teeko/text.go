@@ -82,21 +82,3 @@ func square(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text
 }
-
-// Points returns 1 for a win and a half each for a draw, 0 while the game runs.
-func (s *State) Points() []float64 {
-	points := make([]float64, 2)
-	switch {
-	case s.winner != noOne:
-		points[s.winner] = 1
-	case s.turn < 0:
-		points[black], points[white] = 0.5, 0.5
-	}
-	return points
-}
-
-// Clone returns an independent copy.
-func (s *State) Clone() rules.State {
-	c := *s
-	return &c
-}

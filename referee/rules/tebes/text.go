@@ -99,3 +99,32 @@ func number(text string) (n int, rest string, ok bool) {
 	}
 	return n, text, ok
 }
+
+// MoveText appends the squares, as in 19-14.
+func (s *State) MoveText(dst []byte, m rules.Move) []byte { return moveText(dst, m) }
+
+func moveText(dst []byte, m rules.Move) []byte {
+	dst = strconv.AppendUint(dst, uint64(m/maxSquares), 10)
+	dst = append(dst, '-')
+	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
+}
+
+// Start logs the opening. The view shows the board.
+func (s *State) Start(log *rules.Log) {
+	if s.rules.Opening == 0 {
+		return
+	}
+	bare := State{pieces: s.geometry().start, black: s.black, rules: s.rules, last: rules.MaxPlies, owed: 1<<white | 1<<black}
+	s.opening.Start(log, func(m rules.Move) { bare.Apply(m, log) })
+}
+
+func logMove(log *rules.Log, seat int, m rules.Move, captured, extra bool) {
+	var text [8]byte
+	log.Add(rules.All, "play %d %s", seat, moveText(text[:0], m))
+	if captured {
+		log.Add(rules.All, "capture %d %d", seat, int(m)%maxSquares)
+	}
+	if extra {
+		log.Add(rules.All, "extra %d", seat)
+	}
+}

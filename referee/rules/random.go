@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"math/bits"
 )
 
@@ -104,3 +107,21 @@ func (r *Rand) Uint64() uint64 {
 func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }
+
+// Hex is a seed or a hash, in JSON as hexadecimal digits.
+type Hex [32]byte
+
+// MarshalText writes 64 digits.
+func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
+
+// UnmarshalText reads 64 digits, in lower case as they are written.
+func (h *Hex) UnmarshalText(text []byte) error {
+	if len(text) == 2*len(h) && bytes.Equal(text, bytes.ToLower(text)) {
+		if _, err := hex.Decode(h[:], text); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not 64 hexadecimal digits in lower case", text)
+}
+
+func (h Hex) String() string { return hex.EncodeToString(h[:]) }
