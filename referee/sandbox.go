@@ -11,29 +11,14 @@ import (
 
 // Sandbox is how a bot is sandboxed.
 type Sandbox struct {
-	Level  sandbox.Level // the lowest acceptable level
-	Most   sandbox.Level // use no layers above this level; None for all there are
+	Level  sandbox.Level
 	Limit  sandbox.Limit
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// Best returns the level that a bot gets on this machine, None without a sandbox.
-func (h *Sandbox) Best() sandbox.Level {
-	if h == nil {
-		return sandbox.None
-	}
-	if h.Most == sandbox.None {
-		return sandbox.Probe().Level
-	}
-	return min(h.Most, sandbox.Probe().Level)
-}
-
 // spec returns the sandbox's Spec for a bot.
 func (b Bot) spec() (sandbox.Spec, error) {
-	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level, Most: b.Sandbox.Most}
-	if b.Sandbox.Freeze {
-		s.Level = sandbox.Full
-	}
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level}
 	if s.Dir != "" {
 		return s, nil
 	}

@@ -15,6 +15,12 @@ import (
 
 // startSandboxed runs a bot in a sandbox.
 func (p *process) startSandboxed(b Bot, theirs [3]*os.File) error {
+	if b.Sandbox.Freeze && b.Sandbox.Level < sandbox.Full {
+		return fmt.Errorf("referee: starting %s: stopping a bot between its turns needs a cgroup, which level %s does not have", b.Name, b.Sandbox.Level)
+	}
+	if b.Sandbox.Level == sandbox.None {
+		return fmt.Errorf("referee: starting %s: its sandbox has no level", b.Name)
+	}
 	spec, err := b.spec()
 	if err != nil {
 		return err
@@ -30,9 +36,6 @@ func (p *process) startSandboxed(b Bot, theirs [3]*os.File) error {
 		var s *sandbox.StepError
 		if errors.As(err, &s) && s.Step == "program" {
 			return startError(b, s.Err)
-		}
-		if b.Sandbox.Freeze && b.Sandbox.Best() < sandbox.Full {
-			err = fmt.Errorf("stopping a bot between its turns needs a cgroup: %w", err)
 		}
 		return fmt.Errorf("referee: starting %s: %w", b.Name, err)
 	}

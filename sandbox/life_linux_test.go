@@ -271,7 +271,7 @@ func BenchmarkTurn(b *testing.B) {
 	for level := Probe().Level; level > Weak; level-- {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Most: level})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: level})
 			kit.Must(b, err)
 			r.Close()
 			turn(b, in, out)
@@ -281,7 +281,7 @@ func BenchmarkTurn(b *testing.B) {
 	if Probe().Level == Full {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w}))
+			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: Full}))
 			r.Close()
 			var buf [16]byte
 			for b.Loop() {

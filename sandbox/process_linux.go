@@ -58,30 +58,28 @@ type Process struct {
 	status Status
 }
 
-// Start runs a program in a sandbox with all layers that this machine has. It returns an
-// error if the level is below s.Level. The program is started when Start returns or
-// soon after; Wait reports if that failed.
+// Start runs a program in a sandbox. The program is started when Start returns or soon
+// after; Wait reports if that failed.
 func Start(s Spec) (*Process, error) {
-	r := Probe()
-	level := r.Level
-	if s.Most != None {
-		level = min(level, s.Most)
+	if s.Level == None {
+		return nil, step("level", errors.New("a sandbox needs a level"))
 	}
-	if level < s.Level || level == None {
-		return nil, r.refuse(level, s.Level)
+	if r := Probe(); r.Level < s.Level {
+		return nil, r.refuse(s.Level)
 	}
-	return start(s, level)
+	return start(s)
 }
 
-func start(s Spec, level Level) (*Process, error) {
+// start is Start, also at a level that this machine may not have.
+func start(s Spec) (*Process, error) {
 	if !called.Load() {
 		return nil, step("start", errNoInit)
 	}
-	c, err := s.prepare(level)
+	c, err := s.prepare()
 	if err != nil {
 		return nil, step("program", err)
 	}
-	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, line: -1, level: s.Level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
@@ -94,29 +92,29 @@ func start(s Spec, level Level) (*Process, error) {
 }
 
 // prepare makes the configuration of an init, except its user.
-func (s Spec) prepare(level Level) (*initproc.Config, error) {
-	limit, err := s.Limit.check()
+func (s Spec) prepare() (*initproc.Config, error) {
+	limit, err := s.Limit.Check()
 	if err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &initproc.Config{Spaces: level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: level == Full, Weights: weigh(limit)}
+	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
 		}
 		c.Dir = c.Own.Target
 	}
-	if s.Build && (c.Own == nil || level == Weak) {
+	if s.Build && (c.Own == nil || s.Level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
 	if err := showAll(c, s.Show); err != nil {
 		return nil, err
 	}
 	c.ABI, err = landlockABI()
-	if level > Weak {
+	if s.Level > Weak {
 		c.Home = home(c)
 	} else if err != nil {
 		return nil, err

@@ -97,22 +97,9 @@ func (l Limit) Most(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Within returns the limit with less memory and disk where it is over some bytes.
-func (l Limit) Within(level Level, most int64) Limit {
-	if most > 0 && l.Most(level) > most {
-		l.Memory, l.Disk = most*2/3, most/3
-	}
-	return l
-}
-
-// Check returns an error for limits that are too small to run anything.
-func (l Limit) Check() error {
-	_, err := l.check()
-	return err
-}
-
-// check returns the limits with defaults for zero values, or an error.
-func (l Limit) check() (Limit, error) {
+// Check returns the limits with defaults for zero values. The error is that of limits that are
+// too small to run anything.
+func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	for _, f := range []struct {
 		name       string
@@ -225,8 +212,7 @@ type Spec struct {
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // nil for /dev/null
 	Limit                 Limit    // zero values mean those of DefaultLimit
-	Level                 Level    // the lowest acceptable level
-	Most                  Level    // use no layers above this level; None for all there are
+	Level                 Level
 }
 
 // Layer is one layer of a sandbox on this machine.

@@ -66,7 +66,7 @@ func (b *sandboxBench) run() error {
 	}
 	b.ways = []way{{"bare", nil}}
 	for level := best; level >= sandbox.Reduced; level-- {
-		b.ways = append(b.ways, way{level.String(), &referee.Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}})
+		b.ways = append(b.ways, way{level.String(), &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit}})
 	}
 	cache, err := program.CacheDir("bench")
 	if err != nil {
