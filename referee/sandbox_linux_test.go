@@ -154,9 +154,9 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 			if b.Command != nil {
-				c, err := start(ctx, b, scratch, tag)
+				c, err := start(ctx, b, scratch)
 				thinker, _ = c.(*process)
 				return c, err
 			}
@@ -243,11 +243,11 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(home)
-	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.spec()
+	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.shown()
 	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.Show) != fmt.Sprint([]string{home + "/bot"}) {
 		t.Errorf("at home: %+v: %v", s, err)
 	}
-	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).spec(); err == nil {
+	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).shown(); err == nil {
 		t.Error("the home is shown")
 	}
 	dir := home + "/bots/mine"
@@ -255,7 +255,7 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).spec(); err != nil || s.Dir != dir {
+	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).shown(); err != nil || s.Dir != dir {
 		t.Errorf("in a directory: %+v: %v", s, err)
 	}
 	// Files elsewhere, with what is beside them; of the home only the file.
@@ -268,7 +268,7 @@ func TestSandboxedShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.spec()
+	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.shown()
 	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Args, want) || s.Dir != dir {
 		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
 	}

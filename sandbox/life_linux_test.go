@@ -83,14 +83,14 @@ func init() {
 	// A program whose guardian stops reading, and is never heard of again.
 	actions["guarded"] = func(args []string) {
 		guardTime = time.Millisecond
-		Guard(args[0] + "-first")
+		RemoveAtEnd(args[0] + "-first")
 		first := guardian.pid
 		unix.Kill(first, unix.SIGSTOP)
 		for i := range 2000 { // more than a pipe has room for
-			Guard(fmt.Sprintf("%s-%060d", args[0], i))
-			Unguard(fmt.Sprintf("%s-%060d", args[0], i))
+			RemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
+			Forget(fmt.Sprintf("%s-%060d", args[0], i))
 		}
-		Guard(args[0])
+		RemoveAtEnd(args[0])
 		if guardian.pid == first {
 			unix.Kill(first, unix.SIGCONT)
 		}

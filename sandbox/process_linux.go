@@ -38,9 +38,10 @@ func MaybeInit(d Delegate) {
 	}
 }
 
-// Process is a running sandbox.
+// Process is a running program, with its sandbox if it has one.
 type Process struct {
-	init   *os.Process
+	first  *os.Process // init; the program itself at level None
+	mark   string      // only at level None
 	pidfd  int
 	line   int // this end of the lifeline
 	group  group
@@ -58,11 +59,12 @@ type Process struct {
 	status Status
 }
 
-// Start runs a program in a sandbox. The program is started when Start returns or soon
-// after; Wait reports if that failed.
+// Start runs a program. In a sandbox it is started when Start returns or soon after; Wait
+// reports if that failed. Without one it ends with the calling thread, to which the caller
+// must be locked.
 func Start(s Spec) (*Process, error) {
 	if s.Level == None {
-		return nil, step("level", errors.New("a sandbox needs a level"))
+		return startPlain(s)
 	}
 	if r := Probe(); r.Level < s.Level {
 		return nil, r.refuse(s.Level)
@@ -314,7 +316,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 		}
 	}
-	if p.init, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
+	if p.first, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
 		return step("namespaces", err)
 	}
 	return p.tell(c)
@@ -345,8 +347,11 @@ func (p *Process) tell(c *initproc.Config) error {
 	return step("lifeline", err)
 }
 
-// PidFD returns a descriptor that becomes readable when the sandbox has ended; valid
-// until Wait.
+// Level returns the level of the sandbox.
+func (p *Process) Level() Level { return p.level }
+
+// PidFD returns a descriptor that becomes readable when the sandbox, or the program without one,
+// has ended; valid until Wait. It is -1 on a kernel without such descriptors, where no sandbox is.
 func (p *Process) PidFD() int { return p.pidfd }
 
 // Kill ends all processes. They are gone when Wait returns.
@@ -361,6 +366,10 @@ func (p *Process) kill() {
 	if p.gone {
 		return
 	}
+	if p.level == None {
+		p.killPlain()
+		return
+	}
 	if p.level == Weak {
 		if p.line >= 0 { // init ends the processes
 			unix.Shutdown(p.line, unix.SHUT_WR)
@@ -371,8 +380,8 @@ func (p *Process) kill() {
 		p.noteOwn()
 		p.group.kill()
 	}
-	if p.init != nil {
-		p.init.Signal(unix.SIGKILL) // an error: it has ended
+	if p.first != nil {
+		p.first.Signal(unix.SIGKILL) // an error: it has ended
 	}
 }
 
@@ -390,7 +399,7 @@ func (p *Process) Thaw() error { return p.freeze(false) }
 
 func (p *Process) freeze(on bool) error {
 	if p.group == nil {
-		return step("freeze", fmt.Errorf("a sandbox of level %s has no cgroup", p.level))
+		return step("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -436,8 +445,12 @@ func (p *Process) Wait() Status {
 }
 
 func (p *Process) wait() {
-	if p.init != nil {
-		p.init.Wait() // how init itself ended does not matter
+	if p.level == None {
+		p.waitPlain()
+		return
+	}
+	if p.first != nil {
+		p.first.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
 	r := p.lastReport()

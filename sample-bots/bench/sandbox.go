@@ -75,10 +75,10 @@ func (b *sandboxBench) run() error {
 	if b.dir, err = os.MkdirTemp(cache, "bots-"); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	sandbox.Guard(b.dir)
+	sandbox.RemoveAtEnd(b.dir)
 	defer func() {
 		os.RemoveAll(b.dir)
-		sandbox.Unguard(b.dir)
+		sandbox.Forget(b.dir)
 	}()
 	if err := b.turns(best); err != nil {
 		return err
