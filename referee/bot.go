@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -43,17 +42,6 @@ type Bot struct {
 	Untimed bool
 }
 
-// tagName is the variable that marks all processes of a bot.
-const tagName = "TIMBA_BOT"
-
-// command prepares the process. Its TMPDIR is a separate temporary directory.
-func (b Bot) command(scratch, tag string) *exec.Cmd {
-	cmd := exec.Command(b.Command[0], b.Command[1:]...)
-	cmd.Dir = b.Dir
-	cmd.Env = append(os.Environ(), tagName+"="+tag, sandbox.Mark(), "TMPDIR="+scratch)
-	return cmd
-}
-
 // notStarted returns the fault of a bot that could not be started; why is the system's
 // reason.
 func notStarted(b Bot, why string) *Fault {
@@ -68,9 +56,9 @@ func (b Bot) makeScratch() (string, error) {
 		return "", nil
 	}
 	dir := filepath.Join(cmp.Or(b.Temp, os.TempDir()), "timba-"+rand.Text())
-	sandbox.Guard(dir)
+	sandbox.RemoveAtEnd(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		sandbox.Unguard(dir)
+		sandbox.Forget(dir)
 		return "", fmt.Errorf("referee: making a directory for temporary files: %w", err)
 	}
 	return dir, nil
@@ -81,5 +69,5 @@ func dropScratch(dir string) {
 		return
 	}
 	os.RemoveAll(dir) // errors leave the rest in the system's temporary directory
-	sandbox.Unguard(dir)
+	sandbox.Forget(dir)
 }

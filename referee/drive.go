@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -43,7 +42,7 @@ func Start(ctx context.Context, b Bot) (*Process, error) {
 	}
 	watch := cores.Open(AnyCore, Cores(), new(cores.Players))
 	first := watch.Read(time.Now())
-	c, err := begin(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
+	c, err := begin(ctx, b, scratch)
 	if err != nil {
 		watch.Close()
 		dropScratch(scratch)

@@ -6,7 +6,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -23,8 +22,8 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	if !p.exited {
 		return End{}, false
 	}
-	if p.sandbox == nil { // a sandbox ends all its processes
-		end.Behind = len(proc.Marked(tagName + "=" + p.tag))
+	if p.bare() { // a sandbox ends all its processes
+		end.Behind = len(p.sandbox.Marked())
 	}
 	var f *Fault
 	if errors.As(p.gone(fault.OutputClosed), &f) {

@@ -15,7 +15,7 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	defer timer.Stop()
 	select {
 	case <-p.done:
-		return End{Reason: exitReason(p.cmd.ProcessState)}, true
+		return End{Reason: exitReason(p.status)}, true
 	case <-timer.C:
 		return End{}, false
 	}

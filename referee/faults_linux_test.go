@@ -100,8 +100,8 @@ var seatings = []seating{
 var long = Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
 // startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
-func startOverdue(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-	c, err := starter{}.start(ctx, b, scratch, tag)
+func startOverdue(ctx context.Context, b Bot, scratch string) (conn, error) {
+	c, err := starter{}.start(ctx, b, scratch)
 	if p, ok := c.(*process); ok && err == nil {
 		return &overdue{process: p, word: faults.Waits}, nil
 	}
@@ -136,10 +136,10 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 		m.Deals = 1
 	}
 	m.Only = []int{0}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 		if b.Command != nil {
 			starts++
-			return startOverdue(ctx, b, scratch, tag)
+			return startOverdue(ctx, b, scratch)
 		}
 		seat := slices.IndexFunc(bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{answer: firstMove, scratch: scratch, told: &told[seat]}, nil

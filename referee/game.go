@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -236,9 +234,6 @@ func (g *game) seatAll(out []bool) error {
 	return nil
 }
 
-// tags numbers the processes that this program starts.
-var tags atomic.Uint64
-
 func (g *game) launch(seat int) error {
 	c := g.chairs[seat]
 	b := g.match.Bots[c.bot]
@@ -246,10 +241,9 @@ func (g *game) launch(seat int) error {
 	if err != nil {
 		return err
 	}
-	tag := fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1))
 	first := g.cores.Read(time.Now())
 	c.started = time.Now()
-	conn, err := g.match.start(g.ctx, b, scratch, tag)
+	conn, err := g.match.start(g.ctx, b, scratch)
 	if err != nil {
 		dropScratch(scratch)
 		return err

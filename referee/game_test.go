@@ -41,8 +41,8 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 		}, false, protocol.Garbled},
 	} {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, scratch, tag)
+		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, scratch)
 			if c.full && b.Name == "bot0" {
 				return full{talk}, err
 			}
@@ -71,7 +71,7 @@ func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
 		return &talker{scratch: scratch, told: &told[seat], answer: func(l protocol.RefLine) string {
 			if seat == 1 && l.Ply > 3 {

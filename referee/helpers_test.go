@@ -97,14 +97,14 @@ func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.At(0
 // starter is a Match.start for talkers: by name of the bot, what makes it one.
 type starter map[string]func() *talker
 
-func (s starter) start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+func (s starter) start(ctx context.Context, b Bot, scratch string) (conn, error) {
 	if make := s[b.Name]; make != nil {
 		c := make()
 		c.scratch = scratch
 		return c, nil
 	}
 	if b.Command != nil {
-		return start(ctx, b, scratch, tag)
+		return start(ctx, b, scratch)
 	}
 	return &talker{answer: firstMove, scratch: scratch}, nil
 }

@@ -96,9 +96,9 @@ func (c *slowed) Lost(since, now time.Time, _ bool) cores.Lost {
 func slow(t testing.TB, clock Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, Only: []int{0}}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 		if b.Name != "bot0" {
-			return starter{}.start(ctx, b, scratch, tag)
+			return starter{}.start(ctx, b, scratch)
 		}
 		return &slowed{talker: talker{answer: firstMove, scratch: scratch}, think: think, share: share}, nil
 	}
@@ -230,8 +230,8 @@ func TestClocksPlayedAgainCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := slow(t, patient, func(int) time.Duration { return 0 }, func() float64 { return 0 })
 	start := m.start
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-		made, err := start(ctx, b, scratch, tag)
+	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
+		made, err := start(ctx, b, scratch)
 		return &broken{made, 2, &Starved{Bot: b.Name}}, err
 	}
 	m.Void = func(int, int, error) { cancel() }
@@ -324,7 +324,7 @@ func (c slowWaker) Begin(time.Time, time.Duration) error {
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 			return slowWaker{&talker{answer: firstMove, scratch: scratch}}, nil
 		}
 		for ply, move := range oneGame(t, m).Moves {

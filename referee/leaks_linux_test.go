@@ -21,7 +21,8 @@ import (
 // waits for all of it to be gone.
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
-	sandbox.Mark()                          // the guardian runs from now on,
+	sandbox.RemoveAtEnd("none") // the guardian runs from now on,
+	sandbox.Forget("none")
 	sandbox.Probe()                         // and what is found out about the machine is
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
 		r.Close()
@@ -42,11 +43,11 @@ func openFiles(t testing.TB) int {
 	return len(entries)
 }
 
-// botProcesses returns the processes that carry a tag of this test's, or are its
+// botProcesses returns the processes that carry a mark of this test's, or are its
 // children, the dead that nobody has waited for included.
 func botProcesses(t testing.TB) (found []string) {
 	t.Helper()
-	tag := fmt.Appendf(nil, "%s=%d-", tagName, os.Getpid())
+	mark := fmt.Appendf(nil, "TIMBA_RUN=%d-", os.Getpid())
 	stats := kit.Get[[]string](t)(filepath.Glob("/proc/[0-9]*/stat"))
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
@@ -59,7 +60,7 @@ func botProcesses(t testing.TB) (found []string) {
 		}
 		env, _ := os.ReadFile(filepath.Dir(path) + "/environ")
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if fields[1] == strconv.Itoa(os.Getpid()) || bytes.Contains(env, tag) {
+		if fields[1] == strconv.Itoa(os.Getpid()) || bytes.Contains(env, mark) {
 			found = append(found, string(stat))
 		}
 	}

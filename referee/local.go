@@ -73,9 +73,9 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 }
 
 // begin starts a bot, as a process or with Serve.
-func begin(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+func begin(ctx context.Context, b Bot, scratch string) (conn, error) {
 	if b.Serve == nil {
-		return start(ctx, b, scratch, tag)
+		return start(ctx, b, scratch)
 	}
 	l := &local{
 		ctx:     ctx,

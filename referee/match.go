@@ -60,7 +60,7 @@ type Match struct {
 	Watch func(Position)
 
 	// start is begin, except in tests.
-	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
+	start func(ctx context.Context, b Bot, scratch string) (conn, error)
 }
 
 // Played is a game that was played before a resume.

@@ -60,9 +60,9 @@ func scenes(t testing.TB) (all []scene) {
 // play plays the scene with a conn in its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace func(Traffic)) (*Game, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 		if b.Name != m.Bots[s.seat].Name {
-			return starter{}.start(ctx, b, scratch, tag)
+			return starter{}.start(ctx, b, scratch)
 		}
 		if err := os.RemoveAll(scratch); err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ import (
 // piped returns a process without a process: the same code on real pipes, with a
 // function at their other end. It has ended when the function returns.
 func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *process {
-	p := &process{ctx: ctx, cmd: nil}
+	p := &process{ctx: ctx}
 	var theirs [4]*os.File
 	for i, mine := range []*int{&p.stdin, &p.stdout, &p.stderr, &p.pidfd} {
 		var fds [2]int

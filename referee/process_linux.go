@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -23,7 +20,6 @@ import (
 // noticed immediately.
 type process struct {
 	ctx context.Context
-	cmd *exec.Cmd
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
 	stdin, stdout, stderr int
 	pidfd                 int
@@ -34,18 +30,20 @@ type process struct {
 	exited                bool
 	filled                bool // the pipe to the bot has been full since the last turn
 	turn                  turnTime
-	pid                   int    // 0 in a sandbox
-	tag                   string // in the environment of all processes that the bot starts
+	bot                   Bot
+	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
 	scratch               string
-
-	bot     Bot // this and the following only for a sandbox
-	sandbox *sandbox.Process
-	freezes bool // stopped while it is not its turn
 }
 
+// bare reports whether the bot has no sandbox.
+func (p *process) bare() bool { return p.bot.Sandbox == nil }
+
+// freezes reports whether the bot is stopped while it is not its turn.
+func (p *process) freezes() bool { return !p.bare() && p.bot.Sandbox.Freeze }
+
 // start runs a bot. The bot ends with the calling thread.
-func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, tag: tag, scratch: scratch}
+func start(ctx context.Context, b Bot, scratch string) (conn, error) {
+	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, scratch: scratch}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
@@ -75,17 +73,20 @@ func (p *process) start(b Bot) error {
 			return fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
 		}
 	}
-	if b.Sandbox != nil {
-		return p.startSandboxed(b, theirs)
+	spec, err := b.spec(p.scratch)
+	if err != nil {
+		return err
 	}
-	p.cmd = b.command(p.scratch, p.tag)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &p.pidfd}
-	if err := p.cmd.Start(); err != nil {
-		p.cmd = nil
+	spec.Stdin, spec.Stdout, spec.Stderr = theirs[0], theirs[1], theirs[2]
+	if p.sandbox, err = sandbox.Start(spec); err != nil {
 		return startError(b, err)
 	}
-	p.pid = p.cmd.Process.Pid
+	if fd := p.sandbox.PidFD(); fd >= 0 {
+		// A copy, because the sandbox's own is closed by the first Wait.
+		if p.pidfd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
+		}
+	}
 	return nil
 }
 
@@ -281,7 +282,7 @@ const (
 // still runs. The bot may be about to exit, so gone waits a moment.
 func (p *process) gone(how fault.Kind) error {
 	moment := 100 * time.Millisecond
-	if p.sandbox != nil {
+	if !p.bare() {
 		moment = time.Second // a sandbox ends after all its processes
 	}
 	began := time.Now()
@@ -296,19 +297,33 @@ func (p *process) gone(how fault.Kind) error {
 	if !p.exited {
 		return fault.New(fault.Reason{Kind: how})
 	}
-	if p.sandbox != nil {
-		return p.sandboxedEnd()
-	}
-	p.kill()
-	if p.cmd == nil { // a test without a process
+	if p.sandbox == nil {
 		return p.exitFault(fault.Reason{Kind: fault.Stopped})
 	}
-	p.cmd.Wait() // the error is in ProcessState, too
-	var signal syscall.Signal
-	if w, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {
-		signal = w.Signal()
+	return p.end(p.sandbox.Wait())
+}
+
+// end returns the fault for the end of the bot.
+func (p *process) end(s sandbox.Status) error {
+	switch s.Reason {
+	case sandbox.MemoryLimit:
+		return fault.New(fault.Reason{Kind: fault.OutOfMemory, Limit: p.bot.Sandbox.Limit.Memory >> 20})
+	case sandbox.ProcessLimit:
+		r := exitReason(s.Code, s.Signal)
+		r.Kind, r.Limit = fault.TooManyProcesses, int64(p.bot.Sandbox.Limit.Processes)
+		return fault.New(r)
+	case sandbox.Forbidden:
+		return fault.New(fault.Reason{Kind: fault.ForbiddenCall})
+	case sandbox.NotStarted:
+		if s.Step == "exec" {
+			return startError(p.bot, s.Err)
+		}
+		return fmt.Errorf("referee: starting %s: %s: %w", p.bot.Name, s.Step, s.Err)
 	}
-	return p.exitFault(exitReason(p.cmd.ProcessState.ExitCode(), signal))
+	if s.Reason == sandbox.Killed && s.Signal == 0 {
+		return p.exitFault(fault.Reason{Kind: fault.Stopped})
+	}
+	return p.exitFault(exitReason(s.Code, s.Signal))
 }
 
 // exitFault returns the fault of a process that has ended.
@@ -381,16 +396,6 @@ func (p *process) Close(grace time.Duration) {
 		p.sandbox.Kill()
 		p.sandbox.Wait() // how it ended does not matter any more
 	}
-	if p.cmd != nil {
-		if grace > 0 {
-			p.awaitExit(time.Now().Add(grace))
-		}
-		p.kill()
-		if p.cmd.ProcessState == nil {
-			p.cmd.Wait() // how it ended does not matter any more
-		}
-		sweep(p.tag)
-	}
 	if p.stderr >= 0 {
 		p.drain()
 	}
@@ -405,37 +410,4 @@ func (p *process) Close(grace time.Duration) {
 		}
 	}
 	dropScratch(p.scratch)
-}
-
-// kill ends the process group, and the process itself in case it has left its group. It
-// has not been waited for, so its number is not reused.
-func (p *process) kill() {
-	if p.cmd != nil && p.cmd.ProcessState == nil {
-		unix.Kill(-p.cmd.Process.Pid, unix.SIGKILL)
-		unix.Kill(p.cmd.Process.Pid, unix.SIGKILL)
-	}
-}
-
-// sweep ends processes that the bot has started and that have left its process group, by
-// the tag in their environment. Only a sandbox catches processes that hide from this.
-func sweep(tag string) {
-	for range 50 {
-		found := false
-		for _, pid := range proc.Marked(tagName + "=" + tag) {
-			found = unix.Kill(pid, unix.SIGKILL) == nil || found
-		}
-		if !found {
-			return
-		}
-	}
-}
-
-// startError returns a *Fault if the bot caused the error, else the referee's own error.
-func startError(b Bot, err error) error {
-	for _, own := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EAGAIN} {
-		if errors.Is(err, own) {
-			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
-		}
-	}
-	return notStarted(b, strings.TrimPrefix(err.Error(), "fork/exec "))
 }

@@ -4,28 +4,27 @@ package referee
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // process is a bot as a child process on systems without poll on processes: goroutines
 // read its pipes.
 type process struct {
 	ctx     context.Context
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	sent    chan error
-	read    chan []byte   // output on stdout; closed at its end
-	done    chan struct{} // closed when the process has ended
+	sandbox *sandbox.Process // of level None
+	in      *os.File
+	read    chan []byte    // output on stdout; closed at its end
+	done    chan struct{}  // closed when the process has ended
+	status  sandbox.Status // then
 	lines   lineBuffer
 	pending []byte // read but not split into lines yet
 	mu      sync.Mutex
@@ -33,33 +32,40 @@ type process struct {
 	scratch string
 }
 
-func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-	if b.Sandbox != nil {
-		return nil, fmt.Errorf("referee: starting %s: this system has no sandbox", b.Name)
-	}
-	p := &process{ctx: ctx, cmd: b.command(scratch, tag), read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
-	stdin, err := p.cmd.StdinPipe()
+func start(ctx context.Context, b Bot, scratch string) (c conn, err error) {
+	p := &process{ctx: ctx, read: make(chan []byte), done: make(chan struct{}), scratch: scratch}
+	spec, err := b.spec(scratch)
 	if err != nil {
-		return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+		return nil, err
 	}
-	stdout, out, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+	var ours [3]*os.File
+	defer func() {
+		for _, f := range ours {
+			if err != nil {
+				f.Close() // nil is fine
+			}
+		}
+	}()
+	for i, theirs := range []**os.File{&spec.Stdin, &spec.Stdout, &spec.Stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("referee: a pipe to %s: %w", b.Name, err)
+		}
+		if ours[i], *theirs = r, w; i == 0 {
+			ours[i], *theirs = w, r
+		}
+		defer (*theirs).Close()
 	}
-	p.in, p.cmd.Stdout, p.cmd.Stderr = stdin, out, stderrOf{p}
-	p.cmd.WaitDelay = 100 * time.Millisecond // a child with stderr open must not block Wait
-	if err := p.cmd.Start(); err != nil {
-		stdout.Close()
-		out.Close()
-		dropScratch(scratch)
-		return nil, notStarted(b, err.Error())
+	if p.sandbox, err = sandbox.Start(spec); err != nil {
+		return nil, startError(b, err)
 	}
-	out.Close()
+	p.in = ours[0]
 	go func() {
 		defer close(p.read)
+		defer ours[1].Close()
 		for {
 			buf := make([]byte, protocol.MaxLine)
-			n, err := stdout.Read(buf)
+			n, err := ours[1].Read(buf)
 			if n > 0 {
 				select {
 				case p.read <- buf[:n]:
@@ -67,13 +73,22 @@ func start(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 				}
 			}
 			if err != nil {
-				stdout.Close()
 				return
 			}
 		}
 	}()
+	logged := make(chan struct{})
 	go func() {
-		p.cmd.Wait()
+		defer close(logged)
+		defer ours[2].Close()
+		io.Copy(stderrOf{p}, ours[2])
+	}()
+	go func() {
+		p.status = p.sandbox.Wait()
+		select {
+		case <-logged:
+		case <-time.After(100 * time.Millisecond): // a child with stderr open
+		}
 		close(p.done)
 	}()
 	return p, nil
@@ -151,18 +166,18 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 func (p *process) gone(how fault.Kind) error {
 	select {
 	case <-p.done:
-		return fault.New(exitReason(p.cmd.ProcessState))
+		return fault.New(exitReason(p.status))
 	case <-time.After(100 * time.Millisecond):
 		return fault.New(fault.Reason{Kind: how})
 	}
 }
 
 // exitReason returns how a process ended.
-func exitReason(s *os.ProcessState) fault.Reason {
-	if s.ExitCode() < 0 {
-		return fault.Reason{Kind: fault.Ended, Detail: s.String()}
+func exitReason(s sandbox.Status) fault.Reason {
+	if s.Signal != 0 {
+		return fault.Reason{Kind: fault.Ended, Detail: "signal: " + s.Signal.String()}
 	}
-	return fault.Reason{Kind: fault.Exited, Status: s.ExitCode()}
+	return fault.Reason{Kind: fault.Exited, Status: s.Code}
 }
 
 func (p *process) Rest() []byte { return p.lines.rest() }
@@ -188,9 +203,8 @@ func (p *process) Close(grace time.Duration) {
 		case <-time.After(grace):
 		}
 	}
-	if err := p.cmd.Process.Kill(); err == nil || errors.Is(err, os.ErrProcessDone) {
-		<-p.done
-	}
+	p.sandbox.Kill()
+	<-p.done
 	p.in.Close()
 	dropScratch(p.scratch)
 }

@@ -1,9 +1,12 @@
 package referee
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -11,29 +14,40 @@ import (
 
 // Sandbox is how a bot is sandboxed.
 type Sandbox struct {
-	Level  sandbox.Level // the lowest acceptable level
-	Most   sandbox.Level // use no layers above this level; None for all there are
+	Level  sandbox.Level
 	Limit  sandbox.Limit
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// Best returns the level that a bot gets on this machine, None without a sandbox.
-func (h *Sandbox) Best() sandbox.Level {
-	if h == nil {
-		return sandbox.None
+// spec returns how a bot is started; scratch is its directory for temporary files, without a sandbox. The
+// error is a *Fault if it is the bot's fault.
+func (b Bot) spec(scratch string) (sandbox.Spec, error) {
+	h := b.Sandbox
+	switch {
+	case h == nil:
+		return sandbox.Spec{Path: b.Command[0], Args: b.Command, Dir: b.Dir, Env: []string{"TMPDIR=" + scratch}}, nil
+	case h.Level == sandbox.None:
+		return sandbox.Spec{}, fmt.Errorf("referee: starting %s: its sandbox has no level", b.Name)
+	case h.Freeze && h.Level < sandbox.Full:
+		return sandbox.Spec{}, fmt.Errorf("referee: starting %s: stopping a bot between its turns needs a cgroup, which level %s does not have", b.Name, h.Level)
 	}
-	if h.Most == sandbox.None {
-		return sandbox.Probe().Level
+	s, err := b.shown()
+	if err != nil {
+		return s, err
 	}
-	return min(h.Most, sandbox.Probe().Level)
+	found, err := interpreter.Find(s.Args[0], s.Dir)
+	if err != nil {
+		return s, startError(b, err)
+	}
+	s.Path, s.Show, s.Env = found.Path, append(found.Show, s.Show...), found.Env
+	s.Limit, s.Level = h.Limit, h.Level
+	return s, nil
 }
 
-// spec returns the sandbox's Spec for a bot.
-func (b Bot) spec() (sandbox.Spec, error) {
-	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, Limit: b.Sandbox.Limit, Level: b.Sandbox.Level, Most: b.Sandbox.Most}
-	if b.Sandbox.Freeze {
-		s.Level = sandbox.Full
-	}
+// shown returns a Spec with the command of a sandboxed bot, its directory and what else of the user's
+// files it is shown.
+func (b Bot) shown() (sandbox.Spec, error) {
+	s := sandbox.Spec{Args: b.Command, Dir: b.Dir}
 	if s.Dir != "" {
 		return s, nil
 	}
@@ -70,4 +84,21 @@ func (b Bot) spec() (sandbox.Spec, error) {
 		s.Show = append(s.Show, path)
 	}
 	return s, nil
+}
+
+// startError returns a *Fault if the bot is to blame that it could not be started, else the referee's
+// own error.
+func startError(b Bot, err error) error {
+	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
+		if s.Step != "program" {
+			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
+		}
+		err = s.Err
+	}
+	for _, own := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN} {
+		if errors.Is(err, own) {
+			return fmt.Errorf("referee: starting %s: %w", b.Name, err)
+		}
+	}
+	return notStarted(b, strings.TrimPrefix(err.Error(), "fork/exec "))
 }

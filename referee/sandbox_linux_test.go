@@ -92,11 +92,11 @@ func TestSandboxed(t *testing.T) {
 				}
 				f := g.Faults[0]
 				limited := what == "memory" || what == "processes"
-				if h.sandbox.Most < sandbox.Full && limited && f.Code == protocol.Exit {
+				if h.sandbox.Level < sandbox.Full && limited && f.Code == protocol.Exit {
 					return
 				}
 				text := f.Text
-				if h.sandbox.Most == sandbox.Weak { // the sandbox may count them before the system refuses one
+				if h.sandbox.Level == sandbox.Weak { // the sandbox may count them before the system refuses one
 					text = strings.Replace(text, "was killed by signal 9 (SIGKILL)", "exited with status 1", 1)
 				}
 				if f.Code != want.code || !strings.Contains(text, want.text) {
@@ -107,12 +107,13 @@ func TestSandboxed(t *testing.T) {
 	}
 }
 
-// TestSandboxedRefused: a bot is not started below the level that is demanded, nor
+// TestSandboxedRefused: a bot is not started without the level that its sandbox is to have, nor
 // where it cannot be stopped and is to be; neither is its fault.
 func TestSandboxedRefused(t *testing.T) {
 	for want, h := range map[string]Sandbox{
-		"FULL is required": {Level: sandbox.Full, Most: sandbox.Weak},
-		"stopping a bot between its turns needs a cgroup": {Most: sandbox.Reduced, Freeze: true},
+		"its sandbox has no level":                        {},
+		"stopping a bot between its turns needs a cgroup": {Level: sandbox.Reduced, Freeze: true},
+		"but Level(4) is required":                        {Level: sandbox.Full + 1},
 	} {
 		m := &Match{Variant: variant(t, "tebes", ""), Clock: patient, Deals: 1, Bots: real([]string{self(t), "house", "first"}, nil), start: starter{}.start}
 		m.Bots[0].Dir, m.Bots[0].Sandbox = builds, &h
@@ -153,9 +154,9 @@ func TestSandboxedThinks(t *testing.T) {
 		m := &Match{Variant: variant(t, "tebes", ""), Bots: bots, Clock: patient}
 		var thinker *process
 		asked := 0
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 			if b.Command != nil {
-				c, err := start(ctx, b, scratch, tag)
+				c, err := start(ctx, b, scratch)
 				thinker, _ = c.(*process)
 				return c, err
 			}
@@ -242,11 +243,11 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(home)
-	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.spec()
+	s, err := Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}.shown()
 	if err != nil || s.Dir != "" || fmt.Sprint(s.Args) != fmt.Sprint([]string{"/bin/sh", home + "/bot"}) || fmt.Sprint(s.Show) != fmt.Sprint([]string{home + "/bot"}) {
 		t.Errorf("at home: %+v: %v", s, err)
 	}
-	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).spec(); err == nil {
+	if _, err := (Bot{Command: []string{"/bin/sh", "."}, Sandbox: &Sandbox{}}).shown(); err == nil {
 		t.Error("the home is shown")
 	}
 	dir := home + "/bots/mine"
@@ -254,7 +255,7 @@ func TestSandboxedShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(dir)
-	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).spec(); err != nil || s.Dir != dir {
+	if s, err := (Bot{Command: []string{"/bin/sh", "bot"}, Sandbox: &Sandbox{}}).shown(); err != nil || s.Dir != dir {
 		t.Errorf("in a directory: %+v: %v", s, err)
 	}
 	// Files elsewhere, with what is beside them; of the home only the file.
@@ -267,7 +268,7 @@ func TestSandboxedShows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.spec()
+	s, err = Bot{Command: []string{"/bin/sh", "bot", "../other/bot", "../../bot", "..", "nothing"}, Sandbox: &Sandbox{}}.shown()
 	if want := []string{"/bin/sh", "bot", other + "/bot", home + "/bot", "..", "nothing"}; err != nil || !slices.Equal(s.Args, want) || s.Dir != dir {
 		t.Errorf("files elsewhere: %+v: %v, want %q", s, err, want)
 	}
@@ -318,7 +319,7 @@ func holds(t testing.TB, bare bool) (list []held) {
 		if level < sandbox.Full && raced() {
 			break
 		}
-		h := Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}
+		h := Sandbox{Level: level, Limit: sandbox.DefaultLimit}
 		list = append(list, held{level.String(), &h})
 		if level == sandbox.Full {
 			still := h

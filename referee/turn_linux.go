@@ -129,7 +129,7 @@ func (p *process) Lost(since, now time.Time, answered bool) cores.Lost {
 		unseen = t.waits.Longest(ready, now)
 	}
 	lost := t.lost.Plus(t.watch.Lost(p, t.last, to, unread, unseen))
-	if lost.Most > 0 && p.sandbox == nil {
+	if lost.Most > 0 && p.bare() {
 		if answered || turn >= t.searched { // which takes long
 			t.searched, t.hidden = 2*turn, min(turn, t.hidden+p.hidden(turn))
 		}
@@ -165,39 +165,23 @@ func (t *turnTime) used(cpu time.Duration) time.Duration {
 
 // cpu returns the CPU time of the bot. Outside of a sandbox it is that of its first process alone,
 // which is read at the beginning of turns.
-func (p *process) cpu() time.Duration {
-	if p.sandbox != nil {
-		return p.sandbox.CPU()
-	}
-	return cores.Own(p.pid)
-}
+func (p *process) cpu() time.Duration { return cores.CPU(p.sandbox) }
 
 // Time returns what the bot has had of the processors.
-func (p *process) Time() (t cores.Time, ok bool) {
-	switch {
-	case p.sandbox != nil:
-		return cores.OfSandbox(p.sandbox)
-	case p.pid == 0:
-		return t, false
-	}
-	return cores.OfProcess(p.pid)
-}
+func (p *process) Time() (t cores.Time, ok bool) { return cores.Of(p.sandbox) }
 
 // ready returns the threads of the bot that run or wait for a core.
 func (p *process) ready() cores.Threads {
-	switch {
-	case p.sandbox != nil:
-		return cores.SandboxReady(p.sandbox)
-	case p.pid == 0:
+	if p.sandbox == nil {
 		return nil
 	}
-	return cores.Ready(p.pid)
+	return cores.Ready(p.sandbox)
 }
 
 // over reports whether the bot has ended, and its sandbox has only to tell so: nothing lives below
 // the sandbox's init, or init has not yet seen the end of a child.
 func (p *process) over() bool {
-	if p.sandbox == nil {
+	if p.bare() {
 		return false
 	}
 	init := p.sandbox.Pid()
@@ -215,12 +199,13 @@ func (p *process) over() bool {
 // hidden returns what processes have used since they were seen last that a bot without a sandbox has
 // started and that are no longer its descendants: all of the turn where it ignores the end of some.
 func (p *process) hidden(turn time.Duration) (sum time.Duration) {
-	if cores.Forgets(p.pid) {
+	first := p.sandbox.Pid()
+	if cores.Forgets(first) {
 		return turn
 	}
-	ours, strays := proc.Below(p.pid), map[int]time.Duration{}
+	ours, strays := proc.Below(first), map[int]time.Duration{}
 	defer func() { p.turn.strays = strays }()
-	for _, pid := range proc.Marked(tagName + "=" + p.tag) {
+	for _, pid := range p.sandbox.Marked() {
 		if !slices.Contains(ours, pid) {
 			t, _ := cores.OfProcess(pid)
 			sum += t.CPU - p.turn.strays[pid]

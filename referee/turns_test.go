@@ -57,9 +57,9 @@ func TestClocksOfTurns(t *testing.T) {
 				var told []int
 				c.clock.Startup = time.Minute
 				m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Seed: rules.Seed{1}, Clock: c.clock}
-				m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+				m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 					if b.Name == "bot1" {
-						return starter{}.start(ctx, b, scratch, tag)
+						return starter{}.start(ctx, b, scratch)
 					}
 					return thinker(scratch, c.think, &told), nil
 				}

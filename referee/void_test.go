@@ -59,12 +59,12 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 	for calls := -1; calls < 150; calls += 1 + calls/10 {
 		m := *honest
 		starts := 0
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
+		m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 			starts++
 			if starts == 2 && calls < 0 {
 				return nil, errOwn
 			}
-			c, err := starter{}.start(ctx, b, scratch, tag)
+			c, err := starter{}.start(ctx, b, scratch)
 			if starts == 2 {
 				c = &broken{c, calls, errOwn}
 			}
@@ -107,10 +107,10 @@ func emptyTemp(t testing.TB) {
 
 // A failure that comes back each time ends the match.
 func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
-	for name, hook := range map[string]func(context.Context, Bot, string, string) (conn, error){
-		"start": func(context.Context, Bot, string, string) (conn, error) { return nil, errOwn },
-		"conn": func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-			c, err := starter{}.start(ctx, b, scratch, tag)
+	for name, hook := range map[string]func(context.Context, Bot, string) (conn, error){
+		"start": func(context.Context, Bot, string) (conn, error) { return nil, errOwn },
+		"conn": func(ctx context.Context, b Bot, scratch string) (conn, error) {
+			c, err := starter{}.start(ctx, b, scratch)
 			return &broken{c, 4, errOwn}, err
 		},
 	} {

@@ -81,7 +81,7 @@ func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
 		if err != nil {
 			return nil, err
 		}
-		spec.Most, spec.Stdout = level, out
+		spec.Level, spec.Stdout = level, out
 		p, err := Start(spec)
 		return func() { p.Wait() }, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -31,7 +32,7 @@ const guardianName = "timba-sandbox-guardian"
 // name and a zero byte.
 const (
 	guardDir    = '+' // a temporary directory
-	guardMark   = 'm' // a variable in the environment of processes, with its value
+	guardMark   = 'm' // the beginning of a variable in the environment of processes
 	guardGroups = 'g' // the common prefix of the paths of cgroups
 	guardDrop   = '-' // forget the kind and name that follow
 )
@@ -52,16 +53,11 @@ func init() {
 
 var guardian = ward{known: map[string]bool{}}
 
-// Guard makes the guardian remove a temporary directory if this program ends before
-// Unguard.
-func Guard(dir string) { guardian.add(string(guardDir) + dir) }
+// RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
+func RemoveAtEnd(dir string) { guardian.add(string(guardDir) + dir) }
 
-// Unguard undoes Guard, for a directory that is removed or kept.
-func Unguard(dir string) { guardian.drop(string(guardDir) + dir) }
-
-// Mark returns a variable for the environment of processes without a sandbox. The
-// guardian ends processes that have it when this program ends.
-func Mark() string { return mark() }
+// Forget undoes RemoveAtEnd, for a directory that is removed or kept.
+func Forget(dir string) { guardian.drop(string(guardDir) + dir) }
 
 // groups makes the guardian remove the cgroups of this program below a directory.
 func (w *ward) groups(base string) {
@@ -69,11 +65,19 @@ func (w *ward) groups(base string) {
 	w.add(fmt.Sprintf("%c%s/%s%d-%s-", guardGroups, base, groupPrefix, pid, startOf(pid)))
 }
 
-var mark = sync.OnceValue(func() string {
-	m := fmt.Sprintf("TIMBA_RUN=%d-%s", os.Getpid(), rand.Text()[:8])
+// runMark begins all marks of this program. The guardian ends the processes that have one when this
+// program ends.
+var runMark = sync.OnceValue(func() string {
+	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
 	guardian.add(string(guardMark) + m)
 	return m
 })
+
+var markCount atomic.Int64
+
+// newMark returns a variable for the environment of a process without a sandbox. None begins with
+// another one.
+func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
 func (w *ward) add(message string) {
 	w.mu.Lock()
@@ -197,11 +201,10 @@ func clearAway(kind byte, what string) (done bool) {
 	return true
 }
 
-// killMarked ends the processes that have a variable and reports whether there were any.
+// killMarked ends the processes with a mark and reports whether there were any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.Marked(mark) {
-		found = true
-		unix.Kill(pid, unix.SIGKILL)
+		found = unix.Kill(pid, unix.SIGKILL) == nil || found
 	}
 	return found
 }

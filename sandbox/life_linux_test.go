@@ -83,14 +83,14 @@ func init() {
 	// A program whose guardian stops reading, and is never heard of again.
 	actions["guarded"] = func(args []string) {
 		guardTime = time.Millisecond
-		Guard(args[0] + "-first")
+		RemoveAtEnd(args[0] + "-first")
 		first := guardian.pid
 		unix.Kill(first, unix.SIGSTOP)
 		for i := range 2000 { // more than a pipe has room for
-			Guard(fmt.Sprintf("%s-%060d", args[0], i))
-			Unguard(fmt.Sprintf("%s-%060d", args[0], i))
+			RemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
+			Forget(fmt.Sprintf("%s-%060d", args[0], i))
 		}
-		Guard(args[0])
+		RemoveAtEnd(args[0])
 		if guardian.pid == first {
 			unix.Kill(first, unix.SIGCONT)
 		}
@@ -271,7 +271,7 @@ func BenchmarkTurn(b *testing.B) {
 	for level := Probe().Level; level > Weak; level-- {
 		b.Run(level.String(), func(b *testing.B) {
 			r, in, out, w := pipes()
-			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Most: level})
+			p, err := Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: level})
 			kit.Must(b, err)
 			r.Close()
 			turn(b, in, out)
@@ -281,7 +281,7 @@ func BenchmarkTurn(b *testing.B) {
 	if Probe().Level == Full {
 		b.Run("frozen", func(b *testing.B) {
 			r, in, out, w := pipes()
-			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w}))
+			p := kit.Get[*Process](b)(Start(Spec{Path: "/bin/cat", Args: []string{"cat"}, Stdin: r, Stdout: w, Level: Full}))
 			r.Close()
 			var buf [16]byte
 			for b.Loop() {

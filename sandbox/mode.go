@@ -2,53 +2,43 @@ package sandbox
 
 import (
 	"fmt"
-	"strings"
 )
 
 // The modes that a user can choose, besides the names of levels. Auto is the best level
-// available, On requires Reduced, Off is no sandbox.
+// available, Off is no sandbox.
 const (
 	Auto = "auto"
-	On   = "on"
 	Off  = "off"
 )
 
-// Choose returns the level for a mode, or for the name of the lowest acceptable level, on
-// this machine, with a notice for the user, if any.
+// Choose returns the best level of this machine for a mode, or for the name of the lowest
+// acceptable level, with a notice for the user, if any.
 func Choose(mode string) (level Level, notice string, err error) {
-	if mode == Off || strings.EqualFold(mode, None.String()) {
-		return None, "", nil
-	}
 	least, err := leastOf(mode)
-	if err != nil {
+	if err != nil || mode == Off {
 		return None, "", err
 	}
 	r := Probe()
 	if r.Level < least {
-		return None, "", fmt.Errorf("%w; timba doctor shows more, and --sandbox=off uses no sandbox", r.refuse(r.Level, least))
+		return None, "", fmt.Errorf("%w; timba doctor shows more, and --sandbox=off uses no sandbox", r.refuse(least))
 	}
 	return r.Level, r.notice(), nil
 }
 
 // CheckMode returns an error unless mode is a mode or a level.
 func CheckMode(mode string) error {
-	if mode == Off {
-		return nil
-	}
 	_, err := leastOf(mode)
 	return err
 }
 
+// leastOf returns the lowest acceptable level of a mode.
 func leastOf(mode string) (Level, error) {
-	switch mode {
-	case Auto:
+	if mode == Auto || mode == Off {
 		return None, nil
-	case On:
-		return Reduced, nil
 	}
 	level, err := ParseLevel(mode)
-	if err != nil {
-		return None, fmt.Errorf("sandbox: %q is not a mode: try auto, on, off, weak, reduced or full", mode)
+	if err != nil || level == None {
+		return None, fmt.Errorf("sandbox: %q is not a mode: try auto, off, weak, reduced or full", mode)
 	}
 	return level, nil
 }
@@ -65,11 +55,11 @@ func (r Report) notice() string {
 }
 
 // refuse returns why a level cannot be reached.
-func (r Report) refuse(got, want Level) error {
+func (r Report) refuse(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {
-			return step(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %w: %s", got, max(want, Weak), l.Err, l.Fix))
+			return step(l.Name, fmt.Errorf("this machine has level %s, but %s is required: %w: %s", r.Level, want, l.Err, l.Fix))
 		}
 	}
-	return step("level", fmt.Errorf("level %s was chosen, but %s is required", got, want))
+	return step("level", fmt.Errorf("this machine has level %s, but %s is required", r.Level, want))
 }

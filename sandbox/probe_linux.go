@@ -147,7 +147,7 @@ func tryLevel(level Level) error {
 		return err
 	}
 	defer r.Close()
-	p, err := start(Spec{Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}}, level)
+	p, err := start(Spec{Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Env: []string{levelName + "=" + level.String()}, Level: level})
 	w.Close()
 	if err != nil {
 		return err

@@ -38,9 +38,10 @@ func MaybeInit(d Delegate) {
 	}
 }
 
-// Process is a running sandbox.
+// Process is a running program, with its sandbox if it has one.
 type Process struct {
-	init   *os.Process
+	first  *os.Process // init; the program itself at level None
+	mark   string      // only at level None
 	pidfd  int
 	line   int // this end of the lifeline
 	group  group
@@ -58,30 +59,29 @@ type Process struct {
 	status Status
 }
 
-// Start runs a program in a sandbox with all layers that this machine has. It returns an
-// error if the level is below s.Level. The program is started when Start returns or
-// soon after; Wait reports if that failed.
+// Start runs a program. In a sandbox it is started when Start returns or soon after; Wait
+// reports if that failed. Without one it ends with the calling thread, to which the caller
+// must be locked.
 func Start(s Spec) (*Process, error) {
-	r := Probe()
-	level := r.Level
-	if s.Most != None {
-		level = min(level, s.Most)
+	if s.Level == None {
+		return startPlain(s)
 	}
-	if level < s.Level || level == None {
-		return nil, r.refuse(level, s.Level)
+	if r := Probe(); r.Level < s.Level {
+		return nil, r.refuse(s.Level)
 	}
-	return start(s, level)
+	return start(s)
 }
 
-func start(s Spec, level Level) (*Process, error) {
+// start is Start, also at a level that this machine may not have.
+func start(s Spec) (*Process, error) {
 	if !called.Load() {
 		return nil, step("start", errNoInit)
 	}
-	c, err := s.prepare(level)
+	c, err := s.prepare()
 	if err != nil {
 		return nil, step("program", err)
 	}
-	p := &Process{pidfd: -1, line: -1, level: level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, line: -1, level: s.Level, uid: -1, limit: Limit(c.Limit)}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
@@ -94,29 +94,29 @@ func start(s Spec, level Level) (*Process, error) {
 }
 
 // prepare makes the configuration of an init, except its user.
-func (s Spec) prepare(level Level) (*initproc.Config, error) {
-	limit, err := s.Limit.check()
+func (s Spec) prepare() (*initproc.Config, error) {
+	limit, err := s.Limit.Check()
 	if err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &initproc.Config{Spaces: level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: level == Full, Weights: weigh(limit)}
+	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, Weights: weigh(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
 		}
 		c.Dir = c.Own.Target
 	}
-	if s.Build && (c.Own == nil || level == Weak) {
+	if s.Build && (c.Own == nil || s.Level == Weak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
 	if err := showAll(c, s.Show); err != nil {
 		return nil, err
 	}
 	c.ABI, err = landlockABI()
-	if level > Weak {
+	if s.Level > Weak {
 		c.Home = home(c)
 	} else if err != nil {
 		return nil, err
@@ -316,7 +316,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 			attr.Sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 		}
 	}
-	if p.init, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
+	if p.first, err = os.StartProcess("/proc/self/exe", []string{initproc.Name}, attr); err != nil {
 		return step("namespaces", err)
 	}
 	return p.tell(c)
@@ -347,8 +347,11 @@ func (p *Process) tell(c *initproc.Config) error {
 	return step("lifeline", err)
 }
 
-// PidFD returns a descriptor that becomes readable when the sandbox has ended; valid
-// until Wait.
+// Level returns the level of the sandbox.
+func (p *Process) Level() Level { return p.level }
+
+// PidFD returns a descriptor that becomes readable when the sandbox, or the program without one,
+// has ended; valid until Wait. It is -1 on a kernel without such descriptors, where no sandbox is.
 func (p *Process) PidFD() int { return p.pidfd }
 
 // Kill ends all processes. They are gone when Wait returns.
@@ -363,6 +366,10 @@ func (p *Process) kill() {
 	if p.gone {
 		return
 	}
+	if p.level == None {
+		p.killPlain()
+		return
+	}
 	if p.level == Weak {
 		if p.line >= 0 { // init ends the processes
 			unix.Shutdown(p.line, unix.SHUT_WR)
@@ -373,8 +380,8 @@ func (p *Process) kill() {
 		p.noteOwn()
 		p.group.kill()
 	}
-	if p.init != nil {
-		p.init.Signal(unix.SIGKILL) // an error: it has ended
+	if p.first != nil {
+		p.first.Signal(unix.SIGKILL) // an error: it has ended
 	}
 }
 
@@ -392,7 +399,7 @@ func (p *Process) Thaw() error { return p.freeze(false) }
 
 func (p *Process) freeze(on bool) error {
 	if p.group == nil {
-		return step("freeze", fmt.Errorf("a sandbox of level %s has no cgroup", p.level))
+		return step("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -438,8 +445,12 @@ func (p *Process) Wait() Status {
 }
 
 func (p *Process) wait() {
-	if p.init != nil {
-		p.init.Wait() // how init itself ended does not matter
+	if p.level == None {
+		p.waitPlain()
+		return
+	}
+	if p.first != nil {
+		p.first.Wait() // how init itself ended does not matter
 	}
 	watch.remove(p)
 	r := p.lastReport()

@@ -2,43 +2,58 @@
 
 package sandbox
 
-import "errors"
-
-var errSystem = errors.New("the sandbox needs Linux")
+import (
+	"errors"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+)
 
 // Probe reports that there is no sandbox outside Linux.
 func Probe() Report {
-	return Report{Level: None, Layers: []Layer{{Name: "linux", Err: errSystem, Fix: "run timba on Linux, in a container or a virtual machine"}}}
+	return Report{Level: None, Layers: []Layer{{Name: "linux", Err: errors.New("the sandbox needs Linux"), Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
 
 // SelfTest does nothing.
 func SelfTest(Level) []Trial { return nil }
 
-// Process is a running sandbox.
-type Process struct{}
-
-// Start always fails.
-func Start(Spec) (*Process, error) { return nil, step("start", errSystem) }
-
-// PidFD returns a descriptor that becomes readable when the sandbox has ended.
-func (*Process) PidFD() int { return -1 }
-
-// Wait returns how the program ended.
-func (*Process) Wait() Status {
-	return Status{Reason: NotStarted, Step: "start", Err: errSystem}
+// Process is a running program.
+type Process struct {
+	cmd    *exec.Cmd
+	killed atomic.Bool
+	once   sync.Once
+	status Status
 }
 
-// Usage returns what the sandbox has used so far.
-func (*Process) Usage() Usage { return Usage{} }
+// Start runs a program without a sandbox. It returns an error for every level but None.
+func Start(s Spec) (*Process, error) {
+	if s.Level != None {
+		return nil, Probe().refuse(s.Level)
+	}
+	cmd, err := s.command()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, step("program", err)
+	}
+	return &Process{cmd: cmd}, nil
+}
 
-// Kill ends all processes.
-func (*Process) Kill() {}
+// Kill ends the program. What it has started goes on.
+func (p *Process) Kill() {
+	p.killed.Store(true)
+	p.cmd.Process.Kill() // an error: it has ended
+}
 
-// Freeze stops all processes until Thaw.
-func (*Process) Freeze() error { return step("freeze", errSystem) }
-
-// Thaw resumes the processes.
-func (*Process) Thaw() error { return step("thaw", errSystem) }
+// Wait waits for the program's end and returns how it ended. It can be called again.
+func (p *Process) Wait() Status {
+	p.once.Do(func() {
+		p.cmd.Wait() // the error is in ProcessState, too
+		p.status = plainStatus(p.cmd.ProcessState, p.killed.Load())
+	})
+	return p.status
+}
 
 // MaybeInit does nothing.
 func MaybeInit(Delegate) {}

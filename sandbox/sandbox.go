@@ -1,6 +1,6 @@
 // Package sandbox runs one untrusted program: it sees a directory and the system's
 // programs, but no files of users and no network, and it has limits of memory, processes,
-// time and disk.
+// time and disk. Start begins everything; at level None it runs a program without a sandbox.
 //
 // A program that uses this package must call MaybeInit first in main, because making a
 // sandbox starts the program itself again.
@@ -97,22 +97,9 @@ func (l Limit) Most(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Within returns the limit with less memory and disk where it is over some bytes.
-func (l Limit) Within(level Level, most int64) Limit {
-	if most > 0 && l.Most(level) > most {
-		l.Memory, l.Disk = most*2/3, most/3
-	}
-	return l
-}
-
-// Check returns an error for limits that are too small to run anything.
-func (l Limit) Check() error {
-	_, err := l.check()
-	return err
-}
-
-// check returns the limits with defaults for zero values, or an error.
-func (l Limit) check() (Limit, error) {
+// Check returns the limits with defaults for zero values. The error is that of limits that are
+// too small to run anything.
+func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	for _, f := range []struct {
 		name       string
@@ -212,21 +199,20 @@ func (s Status) String() string {
 
 // Spec is a program to run and what it may see and use.
 type Spec struct {
-	Path string   // of the file to start, absolute: interpreter.Find finds it
+	Path string   // of the file to start, absolute: interpreter.Find finds it; at level None also a name
 	Args []string // the command; its first word is the name that the program is started under
 	// Dir is the program's working directory: read-only, at its own path. With Build the
 	// program works on a copy of it, whose files replace those of Dir if the program
-	// exits with status 0. "" for none.
+	// exits with status 0. "" for none. At level None the program works on Dir itself.
 	Dir   string
 	Build bool
 	Show  []string // further paths to show, read-only
-	// Env is added to the sandbox's own small environment; the caller's is not
-	// inherited.
+	// Env is added to the sandbox's own small environment, and only at level None to that
+	// of this program.
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // nil for /dev/null
-	Limit                 Limit    // zero values mean those of DefaultLimit
-	Level                 Level    // the lowest acceptable level
-	Most                  Level    // use no layers above this level; None for all there are
+	Limit                 Limit    // zero values mean those of DefaultLimit; none at level None
+	Level                 Level
 }
 
 // Layer is one layer of a sandbox on this machine.

@@ -45,7 +45,7 @@ func here(t *testing.T) (levels []Level) {
 
 // self returns a Spec of an action of the test binary.
 func self(level Level, args ...string) Spec {
-	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), Show: []string{exe()}, Most: level, Level: level, Limit: smallLimit}
+	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), Show: []string{exe()}, Level: level, Limit: smallLimit}
 }
 
 // command returns the Spec of a command, as those make it who start bots.
@@ -55,7 +55,7 @@ func command(t testing.TB, level Level, dir string, words ...string) Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Spec{Path: found.Path, Args: words, Show: found.Show, Env: found.Env, Dir: dir, Most: level}
+	return Spec{Path: found.Path, Args: words, Show: found.Show, Env: found.Env, Dir: dir, Level: level}
 }
 
 var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
@@ -236,8 +236,11 @@ func TestNotStarted(t *testing.T) {
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Build: true}, "a build needs a directory"},
-		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: Full, Most: Weak}, "but FULL is required"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: Full + 1}, "but Level(4) is required"},
 	} {
+		if c.spec.Level == None {
+			c.spec.Level = Probe().Level
+		}
 		p, err := Start(c.spec)
 		if err == nil {
 			p.Kill()
@@ -560,7 +563,7 @@ func TestScript(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("#!/usr/bin/env python3\nprint(6*7)\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if s, out := play(t, command(t, None, dir, "./bot")); out != "42\n" {
+	if s, out := play(t, command(t, Probe().Level, dir, "./bot")); out != "42\n" {
 		t.Errorf("it %s (%v) and says %q", s, s.Err, out)
 	}
 }

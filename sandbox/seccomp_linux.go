@@ -126,7 +126,7 @@ func (p *Process) filter(c *initproc.Config) error {
 	}
 	pid := uint32(1)
 	if !c.Spaces {
-		pid = uint32(p.init.Pid)
+		pid = uint32(p.first.Pid)
 	}
 	raw, err := bpf.Assemble(filter(c, pid))
 	if err != nil {

@@ -89,9 +89,9 @@ func runTrial(name string, level Level) (string, Status, error) {
 	}
 	defer r.Close()
 	p, err := start(Spec{
-		Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit,
+		Path: exe, Args: []string{probeName}, Show: []string{exe}, Stdout: w, Stderr: w, Limit: trialLimit, Level: level,
 		Env: []string{levelName + "=" + level.String(), trialName + "=" + name, fmt.Sprintf("TIMBA_SANDBOX_OUTSIDE=%d", os.Getpid()), "TIMBA_SANDBOX_HOME=" + os.Getenv("HOME")},
-	}, level)
+	})
 	w.Close()
 	if err != nil {
 		return "", Status{}, err

@@ -93,9 +93,9 @@ func (f *demoFlags) dir() (remove func() error, err error) {
 		return nil, fmt.Errorf("data: %w: name a directory with --data", err)
 	}
 	dir := f.serve.data
-	sandbox.Guard(dir)
+	sandbox.RemoveAtEnd(dir)
 	return func() error {
-		defer sandbox.Unguard(dir)
+		defer sandbox.Forget(dir)
 		return os.RemoveAll(dir)
 	}, nil
 }

@@ -21,7 +21,7 @@ type sandboxFlags struct{ tournament.Sandbox }
 
 func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|on|off`, or the required level: weak|reduced|full")
+	flags.StringVar(&f.Mode, "sandbox", sandbox.Auto, "sandbox the bots: `auto|off`, or the required level: weak|reduced|full")
 	flags.StringVar(&f.Memory, "memory", "512m", "memory of a bot in a sandbox, as `SIZE`: 300m, 2g")
 	cli.CountFlag(cmd, &f.Processes, "processes", sandbox.DefaultLimit.Processes, "processes and threads of a bot in a sandbox")
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
@@ -37,7 +37,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots []string) (*referee.Sandb
 	}
 	f.Memory = sandbox.SizeText(s.Limit.Memory)
 	s.Limit.Processes = f.Processes
-	if err := s.Limit.Check(); err != nil {
+	if _, err := s.Limit.Check(); err != nil {
 		return nil, err
 	}
 	if f.Ponder != "on" && f.Ponder != "off" {
@@ -91,7 +91,7 @@ func sandboxBots(t *tournament.Tournament, programs []program.Program, s *refere
 		}
 		own := *s
 		own.Limit = p.Own.Limit(s.Limit)
-		if err := own.Limit.Check(); err != nil {
+		if _, err := own.Limit.Check(); err != nil {
 			return fmt.Errorf("bot %q: %w", p.Name, err)
 		}
 		t.Bots[i].Sandbox = &own

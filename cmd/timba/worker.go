@@ -143,7 +143,7 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		}
 	}
 	o.Check = func(ctx context.Context) error {
-		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Limit: sandbox.DefaultLimit})
+		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
 }

@@ -103,9 +103,10 @@ func Below(pid int) []int {
 	return pids
 }
 
-// Marked returns the processes with a variable in their environment, "NAME=VALUE", but this one.
+// Marked returns the processes, but this one, with a variable in their environment that begins with a
+// text, "NAME=VALUE".
 func Marked(variable string) (pids []int) {
-	want := []byte("\x00" + variable + "\x00")
+	want := []byte("\x00" + variable)
 	for _, pid := range Numbers("/proc") {
 		// It is empty for a process that has ended but was not waited for.
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -274,7 +274,7 @@ func (f *limitsFile) resolve() (ladder.Limits, error) {
 	if err := setAll("limits", f.list(&l)); err != nil {
 		return l, err
 	}
-	if err := botLimit(l).Check(); err != nil {
+	if _, err := botLimit(l).Check(); err != nil {
 		return l, fmt.Errorf("limits: %w", err)
 	}
 	return l, nil

@@ -35,7 +35,8 @@ type HubOptions struct {
 	URL, Creds string
 	// Built returns the directory with the built files of a bot; it makes them again if need be.
 	Built func(context.Context, Bot) (dir string, err error)
-	// Sandbox is that of all but house bots, on every machine; nil: none.
+	// Sandbox is that of all but house bots, on every machine, with the lowest level that a machine may
+	// have; nil: none.
 	Sandbox    *referee.Sandbox
 	Registerer prometheus.Registerer // nil: nobody sees the metrics
 	Log        *slog.Logger          // nil: none

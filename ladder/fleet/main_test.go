@@ -73,7 +73,7 @@ func (a *arena) open(change func(*HubOptions)) {
 	o := HubOptions{
 		Dir: a.dir, Listen: "127.0.0.1:0", AckTime: ackTime,
 		Built:   func(_ context.Context, b Bot) (string, error) { return filepath.Join(a.bots, b.Hash), nil },
-		Sandbox: &referee.Sandbox{Limit: sandbox.DefaultLimit},
+		Sandbox: &referee.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit},
 		Log:     slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if change != nil {

@@ -161,7 +161,8 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot referee.Bo
 	bot = referee.Bot{Version: b.Label, Command: command, Dir: dir, Temp: w.Temp(), Hash: b.Hash, Language: b.Language}
 	if o.Sandbox != nil {
 		s := *o.Sandbox
-		s.Freeze = sandbox.Probe().Level == sandbox.Full
+		s.Level = sandbox.Probe().Level // at least the level that the server requires
+		s.Freeze = s.Level == sandbox.Full
 		bot.Sandbox = &s
 	}
 	return bot, release, nil

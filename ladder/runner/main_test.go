@@ -27,6 +27,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/sample-bots/house"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // TestMain lets the test binary be a house bot.
@@ -121,7 +122,7 @@ func (w *world) idle(cores int, change func(*Options)) *Runner {
 	w.t.Helper()
 	o := Options{
 		Store: w.store, Ladders: w.config.Ladders, Resolve: w.resolve,
-		Sandbox:    &referee.Sandbox{Limit: w.config.BotLimit()},
+		Sandbox:    &referee.Sandbox{Level: sandbox.Probe().Level, Limit: w.config.BotLimit()},
 		Grace:      time.Minute,
 		Registerer: prometheus.NewRegistry(),
 		Log:        slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),

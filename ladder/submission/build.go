@@ -138,7 +138,7 @@ func (p *Pipeline) make(ctx context.Context, m *made, log *transcript, work stri
 		if err := p.allowed(m.dir, words); err != nil {
 			return "", err
 		}
-		out, err := program.Build(ctx, m.dir, words, p.Config.Sandbox, p.buildLimit())
+		out, err := program.Build(ctx, m.dir, words, p.level(), p.buildLimit())
 		log.Write(out)
 		if err != nil {
 			return "", buildError(ctx, words, out, err)

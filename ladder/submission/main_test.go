@@ -61,12 +61,13 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	kit.Slow(t)
-	if sandbox.Probe().Level < sandbox.Reduced {
-		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", sandbox.Probe().Level)
+	level := sandbox.Probe().Level
+	if level < sandbox.Reduced {
+		t.Fatalf("this machine has a sandbox of level %s, and submissions need REDUCED", level)
 	}
 	shared := laddertest.New(t, testConfig, store.Options{})
 	w := &world{Pipeline: New(shared.Store, shared.Config, house.Registry{}), t: t, person: shared.Person("ana", false)}
-	w.Check.Quick, w.Check.Pause = true, 10*time.Millisecond
+	w.Level, w.Check.Quick, w.Check.Pause = level, true, 10*time.Millisecond
 	w.Check.Patience, w.Check.Grace, w.Check.Time = time.Hour, time.Hour, time.Hour
 	w.timeout = func(ctx context.Context, _ time.Duration) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)

@@ -74,18 +74,30 @@ func New(s *store.Store, c *config.Config, house program.Builtins) *Pipeline {
 	}
 }
 
-// botSandbox returns the sandbox of submitted bots; nil where the sandbox is off, which no
-// configuration file can say.
-func (p *Pipeline) botSandbox() *referee.Sandbox {
+// level returns at which level bots and builds run: the best one of this machine, None where the
+// sandbox is off, which no configuration file can say.
+func (p *Pipeline) level() sandbox.Level {
 	if p.Config.Sandbox == sandbox.None {
+		return sandbox.None
+	}
+	return p.Level
+}
+
+// botSandbox returns the sandbox of submitted bots; nil for none.
+func (p *Pipeline) botSandbox() *referee.Sandbox {
+	if p.level() == sandbox.None {
 		return nil
 	}
-	return &referee.Sandbox{Level: p.Config.Sandbox, Limit: p.Config.BotLimit()}
+	return &referee.Sandbox{Level: p.Level, Limit: p.Config.BotLimit()}
 }
 
 // buildLimit returns that of a build, which takes no more than all bots together have.
 func (p *Pipeline) buildLimit() sandbox.Limit {
-	return sandbox.BuildLimit.Within(p.Level, p.Room.Total)
+	limit := sandbox.BuildLimit
+	if most := p.Room.Total; most > 0 && limit.Most(p.Level) > most {
+		limit.Memory, limit.Disk = most*2/3, most/3
+	}
+	return limit
 }
 
 // Memory returns the most that one version can use on its way: its build, its check or

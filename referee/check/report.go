@@ -8,6 +8,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Status is the result of a check.
@@ -84,10 +85,14 @@ type Times struct {
 }
 
 func newReport(p program.Program, o Options) *Report {
+	level := sandbox.None
+	if p.Sandbox != nil {
+		level = p.Sandbox.Level
+	}
 	return &Report{
 		Bot:     Bot{Name: p.Name, Version: p.Version, Language: p.Language, Command: p.Command, SHA256: p.Hash},
 		Clock:   o.Clock.Milliseconds(),
-		Sandbox: p.Sandbox.Best().String(),
+		Sandbox: level.String(),
 		Seed:    referee.Hex(o.Seed),
 		Verdict: OK,
 		Checks:  []Check{},

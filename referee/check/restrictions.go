@@ -19,11 +19,11 @@ func (k *run) sandboxed() (note string, warnings []string, err error) {
 	case h == nil:
 		return "not sandboxed, unlike in a rated match: files, network and memory are not checked", nil, nil
 	}
-	note = fmt.Sprintf("%s: %s of memory, %d processes", h.Best(), size(h.Limit.Memory), h.Limit.Processes)
+	note = fmt.Sprintf("%s: %s of memory, %d processes", h.Level, size(h.Limit.Memory), h.Limit.Processes)
 	if h.Freeze {
 		note += ", stopped while it is not its turn"
 	}
-	if h.Best() < sandbox.Reduced && !k.Served {
+	if h.Level < sandbox.Reduced && !k.Served {
 		warnings = append(warnings, "a rated match uses a better sandbox, REDUCED or FULL, in which more may fail: timba doctor shows what would help")
 	}
 	return note, warnings, nil

@@ -103,7 +103,7 @@ func TestSandbox(t *testing.T) {
 		if level < sandbox.Full && kit.Raced() {
 			break // those levels allow too little memory for the race detector
 		}
-		hold := &referee.Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}
+		hold := &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit}
 		hold.Limit.Memory, hold.Limit.Processes = 128<<20, 24
 		for way, want := range cases {
 			dir := t.TempDir()

@@ -13,20 +13,22 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// OfSandbox returns what a sandbox has had of the processors; ok is false where the system does
-// not tell all: without a cgroup, the time of a child is lost whose parent ignores its end.
-func OfSandbox(s *sandbox.Process) (t Time, ok bool) {
-	file := s.Threads()
+// Of returns what a bot has had of the processors; ok is false where the system does not tell all:
+// without a cgroup, the time of a child is lost whose parent ignores its end. Of a bot without a
+// sandbox, what Forgets and what is no longer below its first process is for the caller to find out.
+func Of(p *sandbox.Process) (t Time, ok bool) {
+	file := p.Threads()
 	if file == "" {
-		if pid := s.Pid(); pid > 0 {
-			t, ok = OfProcess(pid)
-			return t, ok && !Forgets(pid)
+		pid := p.Pid()
+		if pid == 0 {
+			return Time{CPU: p.CPU()}, false
 		}
-		return Time{CPU: s.CPU()}, false
+		t, ok = OfProcess(pid)
+		return t, ok && (p.Level() == sandbox.None || !Forgets(pid))
 	}
 	list, err := os.ReadFile(file)
 	if err != nil { // it has ended
-		t.CPU = s.CPU()
+		t.CPU = p.CPU()
 		return t, t.CPU > 0
 	}
 	for _, tid := range bytes.Fields(list) {
@@ -35,24 +37,33 @@ func OfSandbox(s *sandbox.Process) (t Time, ok bool) {
 		}
 	}
 	// Last, so that it is not less than what the threads have had.
-	t.CPU = s.CPU()
+	t.CPU = p.CPU()
 	return t, t.CPU > 0
 }
 
-// SandboxReady returns the threads of a sandbox that run or wait for a core.
-func SandboxReady(s *sandbox.Process) Threads {
-	file := s.Threads()
+// CPU returns the CPU time of a bot, which is quick to read: without a sandbox that of its first
+// process alone, and without a cgroup nothing before its end.
+func CPU(p *sandbox.Process) time.Duration {
+	if pid := p.Pid(); pid > 0 && p.Level() == sandbox.None {
+		return own(pid)
+	}
+	return p.CPU()
+}
+
+// Ready returns the threads of a bot that run or wait for a core.
+func Ready(p *sandbox.Process) Threads {
+	ready := Threads{}
+	file := p.Threads()
 	if file == "" {
-		if pid := s.Pid(); pid > 0 {
-			return Ready(pid)
+		if pid := p.Pid(); pid > 0 {
+			ready.addBelow(pid)
 		}
-		return nil
+		return ready
 	}
 	list, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
-	ready := Threads{}
 	for _, tid := range bytes.Fields(list) {
 		ready.add("/proc/" + string(tid))
 	}
@@ -76,20 +87,18 @@ func OfProcess(pid int) (t Time, ok bool) {
 		below, _ := OfProcess(child)
 		t.CPU, t.Alive, t.Waited = t.CPU+below.CPU, t.Alive+below.Alive, t.Waited+below.Waited
 	}
-	t.CPU += Own(pid) + waitedFor(dir)
+	t.CPU += own(pid) + waitedFor(dir)
 	return t, ok
 }
 
-// Ready returns the threads of a process and of its descendants that run or wait for a core.
-func Ready(pid int) Threads {
-	ready := Threads{}
+// addBelow adds the threads of a process and of its descendants that run or wait for a core.
+func (t Threads) addBelow(pid int) {
 	for _, pid := range proc.Below(pid) {
 		dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 		for _, tid := range proc.Numbers(dir) {
-			ready.add(dir + strconv.Itoa(tid))
+			t.add(dir + strconv.Itoa(tid))
 		}
 	}
-	return ready
 }
 
 // add adds the thread of a directory of /proc if it runs or waits for a core.
@@ -135,8 +144,8 @@ func ofThread(dir string) (t Time, err error) {
 	return Time{CPU: time.Duration(n[0]), Waited: time.Duration(n[1])}, nil
 }
 
-// Own returns the CPU time of all threads of a process, without its children; 0 if it has ended.
-func Own(pid int) time.Duration {
+// own returns the CPU time of all threads of a process, without its children; 0 if it has ended.
+func own(pid int) time.Duration {
 	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduler), &ts) != nil {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -42,53 +42,53 @@ func Said(output []byte) string {
 // unless the level is None. It returns the output of the build. The error is a
 // *BuildError if it is the bot's fault.
 func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
-	if level == sandbox.None {
-		out, err := runBare(ctx, dir, build)
-		// A file that was just copied is busy while a process that is being started
-		// still has it open.
-		for try := 0; errors.Is(err, syscall.ETXTBSY) && try < 50; try++ {
-			time.Sleep(10 * time.Millisecond)
-			out, err = runBare(ctx, dir, build)
-		}
-		if err != nil {
-			err = cmp.Or(ctx.Err(), error(&BuildError{err}))
-		}
-		return out, err
-	}
-	if level < sandbox.Reduced {
+	spec := sandbox.Spec{Path: build[0], Args: build, Dir: dir, Build: true, Limit: limit, Level: level}
+	switch {
+	case level == sandbox.None:
+	case level < sandbox.Reduced:
 		return nil, fmt.Errorf("a sandbox of level %s cannot run builds: build it yourself, or use --sandbox=off", level)
-	}
-	found, err := interpreter.Find(build[0], dir)
-	if err != nil {
-		return nil, &BuildError{err}
+	default:
+		found, err := interpreter.Find(build[0], dir)
+		if err != nil {
+			return nil, &BuildError{err}
+		}
+		spec.Path, spec.Show, spec.Env = found.Path, found.Show, found.Env
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	p, err := sandbox.Start(sandbox.Spec{
-		Path: found.Path, Args: build, Show: found.Show, Env: found.Env,
-		Dir: dir, Build: true, Stdout: w, Stderr: w, Limit: limit, Level: level,
-	})
+	spec.Stdout, spec.Stderr = w, w
+	runtime.LockOSThread() // a program without a sandbox ends with the thread that has started it
+	defer runtime.UnlockOSThread()
+	p, err := startBuild(spec)
 	w.Close()
 	if err != nil {
 		var s *sandbox.StepError
 		if errors.As(err, &s) && s.Step == "program" {
-			return nil, &BuildError{s.Err}
+			return nil, cmp.Or(ctx.Err(), error(&BuildError{s.Err}))
 		}
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
 	var out bytes.Buffer
-	_, err = io.Copy(&out, io.LimitReader(r, maxBuildLog))
-	io.Copy(io.Discard, r)
-	switch s := p.Wait(); {
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		io.Copy(&out, io.LimitReader(r, maxBuildLog))
+		io.Copy(io.Discard, r)
+	}()
+	s := p.Wait()
+	late := time.AfterFunc(leftTime, func() { r.Close() })
+	<-read
+	late.Stop()
+	switch {
 	case ctx.Err() != nil:
 		return out.Bytes(), ctx.Err()
 	case s.Reason == sandbox.Exited && s.Code == 0:
-		return out.Bytes(), err
+		return out.Bytes(), nil
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
 		return out.Bytes(), &BuildError{s.Err}
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
@@ -112,11 +112,18 @@ func machineFailed(err error) bool {
 	return false
 }
 
-// runBare runs a build without a sandbox.
-func runBare(ctx context.Context, dir string, build []string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, build[0], build[1:]...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), sandbox.Mark())
-	cmd.WaitDelay = time.Second // for processes that it left behind
-	return cmd.CombinedOutput()
+// leftTime is how long the output of a build is waited for that has ended, where a process that it has
+// left behind still has the pipe. In a sandbox there is none.
+const leftTime = 10 * time.Second
+
+// startBuild starts a build. A file that was just copied is busy while a process that is being started
+// still has it open.
+func startBuild(spec sandbox.Spec) (p *sandbox.Process, err error) {
+	for range 50 {
+		if p, err = sandbox.Start(spec); !errors.Is(err, syscall.ETXTBSY) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return p, err
 }

@@ -127,10 +127,10 @@ func (r Resolver) buildOnce(ctx context.Context, source, hash string, build []st
 	if err != nil {
 		return "", fmt.Errorf("bot: making a directory to build %s in: %w", source, err)
 	}
-	sandbox.Guard(work)
+	sandbox.RemoveAtEnd(work)
 	defer func() {
 		os.RemoveAll(work)
-		sandbox.Unguard(work)
+		sandbox.Forget(work)
 	}()
 	dir := filepath.Join(work, "bot")
 	if err := copyDir(dir, source); err != nil {

@@ -43,7 +43,7 @@ func (o *Own) set(key, value string) (err error) {
 		var n int64
 		if n, err = sandbox.ParseSize(value); err == nil {
 			o.Memory = sandbox.SizeText(n)
-			if err = (sandbox.Limit{Memory: max(1, n)}).Check(); err != nil {
+			if _, err = (sandbox.Limit{Memory: max(1, n)}).Check(); err != nil {
 				err = fmt.Errorf("memory cannot be %q: %w", value, err)
 			}
 		}

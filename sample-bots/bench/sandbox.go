@@ -66,7 +66,7 @@ func (b *sandboxBench) run() error {
 	}
 	b.ways = []way{{"bare", nil}}
 	for level := best; level >= sandbox.Reduced; level-- {
-		b.ways = append(b.ways, way{level.String(), &referee.Sandbox{Level: level, Most: level, Limit: sandbox.DefaultLimit}})
+		b.ways = append(b.ways, way{level.String(), &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit}})
 	}
 	cache, err := program.CacheDir("bench")
 	if err != nil {
@@ -75,10 +75,10 @@ func (b *sandboxBench) run() error {
 	if b.dir, err = os.MkdirTemp(cache, "bots-"); err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	sandbox.Guard(b.dir)
+	sandbox.RemoveAtEnd(b.dir)
 	defer func() {
 		os.RemoveAll(b.dir)
-		sandbox.Unguard(b.dir)
+		sandbox.Forget(b.dir)
 	}()
 	if err := b.turns(best); err != nil {
 		return err

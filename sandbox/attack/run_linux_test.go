@@ -242,7 +242,7 @@ func (w *worker) launchHeld(command []string, s setup, level sandbox.Level) (*ru
 		return nil, err
 	}
 	spec := sandbox.Spec{
-		Path: filepath.Join(w.dir(), command[0]), Args: command, Dir: w.dir(), Limit: limit, Level: level, Most: level,
+		Path: filepath.Join(w.dir(), command[0]), Args: command, Dir: w.dir(), Limit: limit, Level: level,
 		Stdin: p.in[0], Stdout: p.out[1], Stderr: p.err[1],
 	}
 	if s.CPU {

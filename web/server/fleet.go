@@ -44,11 +44,15 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		}
 		certificate = &pair
 	}
+	bots := s.botSandbox()
+	if bots != nil {
+		bots.Level = s.Config.Sandbox // which other machines must have
+	}
 	hub, err := fleet.OpenHub(ctx, fleet.HubOptions{
 		Dir:    s.Dir.Fleet(),
 		Listen: s.Cluster.Listen, Certificate: certificate,
 		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
-		Sandbox:    s.botSandbox(),
+		Sandbox:    bots,
 		Registerer: registry,
 		Log:        s.Log,
 		Trouble: func(err error) {

@@ -353,7 +353,7 @@ func (s *Server) botSandbox() *referee.Sandbox {
 	if s.Config.Sandbox == sandbox.None {
 		return nil
 	}
-	return &referee.Sandbox{Level: s.Config.Sandbox, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
+	return &referee.Sandbox{Level: s.Level, Limit: s.Config.BotLimit(), Freeze: s.Level == sandbox.Full}
 }
 
 // room is the free disk space in bytes that the server needs to resume after a failure.

@@ -1,0 +1,41 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// command returns the command of a program without a sandbox. It has the environment of this
+// program, and its path may be a name that PATH leads to.
+func (s Spec) command() (*exec.Cmd, error) {
+	if len(s.Args) == 0 {
+		return nil, step("program", errors.New("there is no command"))
+	}
+	cmd := exec.Command(s.Path, s.Args[1:]...)
+	cmd.Args[0] = s.Args[0]
+	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), s.Env...)
+	if s.Stdin != nil {
+		cmd.Stdin = s.Stdin
+	}
+	if s.Stdout != nil {
+		cmd.Stdout = s.Stdout
+	}
+	if s.Stderr != nil {
+		cmd.Stderr = s.Stderr
+	}
+	return cmd, nil
+}
+
+// plainStatus returns how a program without a sandbox has ended.
+func plainStatus(state *os.ProcessState, killed bool) Status {
+	s := Status{Code: state.ExitCode(), Usage: Usage{CPU: state.UserTime() + state.SystemTime()}}
+	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		s.Reason, s.Signal = Signalled, w.Signal()
+		if killed && s.Signal == syscall.SIGKILL {
+			s.Reason = Killed
+		}
+	}
+	return s
+}
