@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -146,7 +145,7 @@ func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error
 }
 
 func printMatch(w io.Writer, m wire.Match) {
-	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), report.Clock(m.Clock))
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), m.Clock)
 	made := "made"
 	if m.AskedBy != "" {
 		made = "asked for by " + m.AskedBy
