@@ -6,7 +6,6 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -15,9 +14,9 @@ func TestNoticeMemory(t *testing.T) {
 	h := &referee.Sandbox{Level: sandbox.Full, Limit: sandbox.Limit{Memory: 512 << 20}}
 	v, err := resolveGame("podrida", []string{"players=12"}, 12)
 	kit.Must(t, err)
-	tour := &tournament.Tournament{Variant: v, Bots: make([]referee.Bot, 12)}
+	bots := make([]referee.Bot, 12)
 	for i := range 9 {
-		tour.Bots[i].Sandbox = h
+		bots[i].Sandbox = h
 	}
 	for _, c := range []struct {
 		machine int64
@@ -27,7 +26,7 @@ func TestNoticeMemory(t *testing.T) {
 		{54<<30 - 1, "notice: 108 processes of bots can use 55296 MiB at once, 512 MiB each, and this machine has 55295 MiB: try a smaller --memory\n"},
 	} {
 		var b bytes.Buffer
-		if noticeMemory(&b, tour, c.machine); b.String() != c.want {
+		if noticeMemory(&b, v.Players(), bots, c.machine); b.String() != c.want {
 			t.Errorf("%d: %q, want %q", c.machine, b.String(), c.want)
 		}
 	}

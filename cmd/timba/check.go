@@ -13,7 +13,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/rules/games"
-	"github.com/timba-arena/timba/referee/tournament/report"
 )
 
 // checkDefaults are the options that flags do not change. Tests give bots more time.
@@ -81,7 +80,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	noticeCredit(cmd.ErrOrStderr())
 	w := cmd.OutOrStdout()
 	if !f.json {
-		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), report.Clock(o.Clock), f.seed)
+		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
 		f.show(&o, w, cmd.ErrOrStderr())
 	}
 	result, err := check.Run(cmd.Context(), p, o)

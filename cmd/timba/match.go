@@ -107,13 +107,15 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.score.parse(); err != nil {
 		return err
 	}
-	var plan tournament.Plan
+	var dir *tournament.Dir
+	var plan tournament.Config
 	var err error
 	if f.resume != "" {
-		plan, err = f.oldPlan(cmd, args)
+		dir, plan, err = f.oldPlan(cmd, args)
 	} else {
 		plan, err = f.newPlan(args)
 	}
+	defer func() { dir.Close() }()
 	if err != nil {
 		return err
 	}
@@ -134,23 +136,34 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := plan.Tournament(programs)
+	played, err := plan.Enter(programs)
 	if err != nil {
 		return err
 	}
-	if t.Workers, err = tournament.Workers(f.concurrency, f.affinity); err != nil {
+	t, err := tournament.New(plan)
+	if err != nil {
 		return err
 	}
-	if err := sandboxBots(t, programs, sandboxed); err != nil {
+	workers, err := tournament.Workers(f.concurrency, f.affinity)
+	if err != nil {
+		return err
+	}
+	if err := sandboxBots(played, programs, sandboxed); err != nil {
 		return err
 	}
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeCredit(cmd.ErrOrStderr())
-	noticeMemory(cmd.ErrOrStderr(), t, sandbox.MachineMemory())
-	if err := f.openDir(cmd, t, plan); err != nil {
+	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players(), played, sandbox.MachineMemory())
+	switch {
+	case dir == nil:
+		dir, err = f.newDir(plan)
+	case cmd.Flags().Changed("deals"):
+		err = dir.Replace(plan)
+	}
+	if err != nil {
 		return err
 	}
-	return f.play(cmd, t)
+	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
 }
 
 func (f *matchFlags) clock() referee.Clock {
@@ -179,35 +192,24 @@ func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.F
 	return v, tournament.Single, err
 }
 
-// openDir sets the directory of the tournament: the one that the user named, else one in
-// the user's cache for games with faults.
-func (f *matchFlags) openDir(cmd *cobra.Command, t *tournament.Tournament, plan tournament.Plan) error {
-	switch {
-	case f.resume != "":
-		t.Dir = &tournament.Dir{Path: f.resume}
-		if cmd.Flags().Changed("deals") {
-			return t.Dir.Replace(plan)
-		}
-		return nil
-	case f.out != "":
-		t.Dir = &tournament.Dir{Path: f.out}
-	default:
-		cache, err := program.CacheDir("faults")
-		if err != nil {
-			return err
-		}
-		program.Prune(cache)
-		name := fmt.Sprintf("%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
-		t.Dir = &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}
-		return nil
+// newDir returns the directory of a match that begins: the one that the user named, else one in the
+// user's cache for games with faults.
+func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
+	if f.out != "" {
+		return tournament.CreateDir(f.out, plan)
 	}
-	return t.Dir.Begin(plan)
+	cache, err := program.CacheDir("faults")
+	if err != nil {
+		return nil, err
+	}
+	program.Prune(cache)
+	name := fmt.Sprintf("%s-%d", time.Now().Format("20060102-150405"), os.Getpid())
+	return &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}, nil
 }
 
 // play plays a tournament and prints its report, also where it ends early.
-func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
+func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	r := &report.Run{Tournament: t, Self: cli.Self()}
 	if !f.json {
 		r.WriteHead(w)
 	}
@@ -224,8 +226,8 @@ func (f *matchFlags) play(cmd *cobra.Command, t *tournament.Tournament) error {
 		return ended
 	}
 	kept, err := f.write(w, r)
-	if err == nil && early == nil && !t.Dir.FaultsOnly {
-		err = t.Dir.Result(kept)
+	if err == nil && early == nil && !r.Dir.FaultsOnly {
+		err = r.Dir.Result(kept)
 	}
 	if early != nil || err != nil {
 		return f.ended(cmd, r, err)

@@ -26,7 +26,7 @@ func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
 // what to do. It returns the error for the exit status.
 func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrTold
-	games := text.Count(r.Played, "game")
+	games := text.Count(r.Games, "game")
 	switch {
 	case r.Early == nil:
 	case r.Early.Why == report.Failed:

@@ -13,18 +13,17 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/tournament"
 )
 
 // newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
 // that the user gave them.
-func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
+func (f *matchFlags) newPlan(args []string) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
-	p = tournament.Plan{
-		Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock().Milliseconds(), SPRT: f.sprt, Draw: f.draw, Resign: f.resign,
-	}
+	p = tournament.Config{Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
 	for _, arg := range args[1:] {
 		s, err := program.ParseSpec(arg)
 		if err != nil {
@@ -35,7 +34,7 @@ func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
 				s.Bot = path
 			}
 		}
-		p.Bots = append(p.Bots, tournament.PlanBot{Bot: s.Bot, Name: s.Name, Own: s.Own})
+		p.Bots = append(p.Bots, tournament.Entrant{Spec: s})
 	}
 	v, format, err := f.resolve(p.Game, len(p.Bots))
 	if err == nil {
@@ -56,16 +55,38 @@ func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
 		}
 		p.Seed = referee.Hex(seed)
 	}
-	return p, nil
+	if f.sprt != "" {
+		test, err := rating.ParseSPRT(f.sprt)
+		if err != nil {
+			return p, err
+		}
+		p.SPRT = &test
+	}
+	if p.Adjudication.Draw, err = scoreRule("--draw", f.draw); err != nil {
+		return p, err
+	}
+	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
+	return p, err
+}
+
+// scoreRule reads a rule of adjudication; nil for none.
+func scoreRule(flag, text string) (*referee.ScoreRule, error) {
+	if text == "" {
+		return nil, nil
+	}
+	rule, err := referee.ParseScoreRule(flag, text)
+	return &rule, err
 }
 
 // shownFlags are the flags that change how a match is played and shown but none of its results.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// oldPlan returns the plan of the match that goes on, with more deals if the user wants them.
-func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (p tournament.Plan, err error) {
+// oldPlan returns the directory of the match that goes on, and its plan, with more deals if the user
+// wants them.
+func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
+	var p tournament.Config
 	if len(args) > 0 {
-		return p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
+		return nil, p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
 	}
 	var fixed []string
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
@@ -74,14 +95,15 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (p tournament.Pl
 		}
 	})
 	if fixed != nil {
-		return p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
+		return nil, p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
 	}
-	if p, err = (&tournament.Dir{Path: f.resume}).ReadPlan(); err != nil {
-		return p, err
+	dir, p, err := tournament.OpenDir(f.resume)
+	if err != nil {
+		return nil, p, err
 	}
 	f.sandbox.Sandbox = p.Sandbox
 	if cmd.Flags().Changed("deals") {
 		err = p.Extend(f.deals)
 	}
-	return p, err
+	return dir, p, err
 }

@@ -97,7 +97,8 @@ func (b *scoreboard) game(m *tournament.Match, g *referee.Game) {
 // due reports whether it is time for a score. On a terminal it also is when there are figures for
 // the first time, after the first deal.
 func (b *scoreboard) due() bool {
-	n, last := b.run.DealsPlayed(), b.last
+	n, _ := b.run.Played()
+	last := b.last
 	b.last = n
 	switch {
 	case b.deals > 0:

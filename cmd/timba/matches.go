@@ -15,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee/text"
-	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -147,7 +146,7 @@ func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error
 }
 
 func printMatch(w io.Writer, m wire.Match) {
-	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), report.Clock(m.Clock))
+	fmt.Fprintf(w, "match %d, %s, %s, %s\n", m.ID, ladderText(m), text.Count(m.Deals, "deal"), m.Clock)
 	made := "made"
 	if m.AskedBy != "" {
 		made = "asked for by " + m.AskedBy

@@ -82,9 +82,9 @@ func (f *sandboxFlags) buildLevel(s *referee.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox of the bots of a tournament that are not house bots, each with
-// its own limits. s is nil for none.
-func sandboxBots(t *tournament.Tournament, programs []program.Program, s *referee.Sandbox) error {
+// sandboxBots sets the sandbox of the bots of a match that are not house bots, each with its own
+// limits. s is nil for none.
+func sandboxBots(bots []referee.Bot, programs []program.Program, s *referee.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
 			continue
@@ -94,7 +94,7 @@ func sandboxBots(t *tournament.Tournament, programs []program.Program, s *refere
 		if _, err := own.Limit.Check(); err != nil {
 			return fmt.Errorf("bot %q: %w", p.Name, err)
 		}
-		t.Bots[i].Sandbox = &own
+		bots[i].Sandbox = &own
 	}
 	return nil
 }
@@ -115,27 +115,26 @@ func noticeCredit(w io.Writer) {
 
 // noticeMemory says so where the bots of a match can use more memory than there is, by
 // the limits of their sandboxes: every rotation has processes of its own.
-func noticeMemory(w io.Writer, t *tournament.Tournament, machine int64) {
-	var bots []int64 // by sandboxed bot, the most memory that a process of it can use
-	for _, b := range t.Bots {
+func noticeMemory(w io.Writer, seats int, bots []referee.Bot, machine int64) {
+	var mosts []int64 // by sandboxed bot, the most memory that a process of it can use
+	for _, b := range bots {
 		if b.Sandbox != nil {
-			bots = append(bots, b.Sandbox.Limit.Most(b.Sandbox.Level))
+			mosts = append(mosts, b.Sandbox.Limit.Most(b.Sandbox.Level))
 		}
 	}
-	slices.Sort(bots)
-	slices.Reverse(bots)
-	seats := t.Variant.Players()
-	bots = bots[:min(seats, len(bots))]
+	slices.Sort(mosts)
+	slices.Reverse(mosts)
+	mosts = mosts[:min(seats, len(mosts))]
 	var need int64
-	for _, most := range bots {
+	for _, most := range mosts {
 		need += int64(seats) * most
 	}
 	if machine > 0 && need > machine {
-		each := fmt.Sprintf("%d MiB each", bots[0]>>20)
-		if bots[len(bots)-1] != bots[0] {
+		each := fmt.Sprintf("%d MiB each", mosts[0]>>20)
+		if mosts[len(mosts)-1] != mosts[0] {
 			each = "at most " + each
 		}
 		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: try a smaller --memory\n",
-			seats*len(bots), need>>20, each, machine>>20)
+			seats*len(mosts), need>>20, each, machine>>20)
 	}
 }

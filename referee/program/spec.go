@@ -10,8 +10,8 @@ import (
 
 // Spec is what a user writes for a bot of a match: which bot, and what it has of its own.
 type Spec struct {
-	Bot  string // a house bot, a directory or a command
-	Name string // "" for the bot's own
+	Bot  string `json:"bot"`  // a house bot, a directory or a command
+	Name string `json:"name"` // "" for the bot's own
 	Own
 }
 

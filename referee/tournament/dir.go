@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,18 +15,27 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/check"
+	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/sandbox"
 )
 
-// Directory keeps a tournament's games as they end: plan.json says what is played,
+// Dir keeps a tournament's games as they end: plan.json says what is played,
 // games/ has a replay of each, logs/ what bots wrote beside it. A file is there
 // whole or not at all, so that a tournament can go on from what is there after
 // any end of its program.
+//
+// A Dir is locked until it is closed: no other run of the program plays in it. The
+// system gives the lock back however the program ends.
 type Dir struct {
 	Path string
-	// FaultsOnly keeps only games with faults; such a directory cannot be resumed.
+	// FaultsOnly keeps only games with faults; such a directory has neither plan nor
+	// lock, and cannot be resumed.
 	FaultsOnly bool
+
+	lock *flock.Flock
 }
 
 // planFile says what a directory's tournament is, resultFile how it ended.
@@ -34,114 +44,135 @@ const (
 	resultFile = "result.json"
 )
 
-// Begin writes the plan to a directory that has no tournament yet.
-func (f *Dir) Begin(p Plan) error {
-	if err := f.make(); err != nil {
-		return err
+// ReadPlan returns what a directory was begun with.
+func ReadPlan(path string) (c Config, err error) {
+	data, err := os.ReadFile(filepath.Join(path, planFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("resume: %s has no tournament: %s is missing; start one with --out %s", path, planFile, path)
 	}
-	unlock, err := f.lock()
 	if err != nil {
-		return err
+		return c, fmt.Errorf("resume: %w", err)
 	}
-	defer unlock()
-	if _, err := os.Stat(filepath.Join(f.Path, planFile)); err == nil {
-		return fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", f.Path, text.Quote(f.Path))
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&c); err != nil {
+		return c, fmt.Errorf("resume: %s: %w", filepath.Join(path, planFile), err)
 	}
-	return f.writePlan(p)
+	return c, nil
+}
+
+// OpenDir returns the directory of a tournament that has begun, and its plan.
+func OpenDir(path string) (*Dir, Config, error) {
+	c, err := ReadPlan(path)
+	if err != nil {
+		return nil, c, err
+	}
+	d, err := lockDir(path)
+	if err != nil {
+		return nil, c, err
+	}
+	d.sweep()
+	return d, c, nil
+}
+
+// CreateDir returns the directory of a tournament that begins. It must not have one.
+func CreateDir(path string, c Config) (*Dir, error) {
+	d := &Dir{Path: path}
+	if err := d.make(); err != nil {
+		return nil, err
+	}
+	d, err := lockDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = os.Stat(filepath.Join(path, planFile)); err == nil {
+		err = fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", path, text.Quote(path))
+	} else {
+		err = d.writePlan(c)
+	}
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// lockDir returns a directory that is there, locked.
+func lockDir(path string) (*Dir, error) {
+	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, ".lock"))}
+	switch ok, err := d.lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("out: locking %s: %w", path, err)
+	case !ok:
+		return nil, fmt.Errorf("out: another timba is playing in %s: wait for its end, or stop it", path)
+	}
+	return d, nil
+}
+
+// Close gives the lock back.
+func (d *Dir) Close() error {
+	if d == nil || d.lock == nil {
+		return nil
+	}
+	return d.lock.Unlock()
 }
 
 // Replace writes another plan, of which the directory's games are a part, and removes
 // the result, which no longer holds.
-func (f *Dir) Replace(p Plan) error {
-	unlock, err := f.lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if err := os.Remove(filepath.Join(f.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (d *Dir) Replace(c Config) error {
+	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)
 	}
-	return f.writePlan(p)
+	return d.writePlan(c)
 }
 
-func (f *Dir) writePlan(p Plan) error {
-	data, err := json.MarshalIndent(p, "", " ")
+func (d *Dir) writePlan(c Config) error {
+	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {
 		return err
 	}
-	return f.write(planFile, append(data, '\n'))
+	return d.write(planFile, append(data, '\n'))
 }
 
-func (f *Dir) make() error {
+func (d *Dir) make() error {
 	for _, dir := range []string{"games", "logs"} {
-		if err := os.MkdirAll(filepath.Join(f.Path, dir), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(d.Path, dir), 0o755); err != nil {
 			return fmt.Errorf("out: %w: name a directory that can be written to", err)
 		}
 	}
 	return nil
 }
 
-// ReadPlan returns what a directory was begun with.
-func (f *Dir) ReadPlan() (Plan, error) {
-	var p Plan
-	data, err := os.ReadFile(filepath.Join(f.Path, planFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("resume: %s has no tournament: %s is missing; start one with --out %s", f.Path, planFile, f.Path)
-	}
-	if err != nil {
-		return p, fmt.Errorf("resume: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		return p, fmt.Errorf("resume: %s: %w", filepath.Join(f.Path, planFile), err)
-	}
-	return p, nil
-}
-
 func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
 }
 
-// lock keeps other runs of the program out of the directory while it plays. The
-// system gives the lock back however the program ends.
-func (f *Dir) lock() (unlock func() error, err error) {
-	l := flock.New(filepath.Join(f.Path, ".lock"))
-	switch ok, err := l.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("out: locking %s: %w", f.Path, err)
-	case !ok:
-		return nil, fmt.Errorf("out: another timba is playing in %s: wait for its end, or stop it", f.Path)
-	}
-	return l.Unlock, nil
-}
-
 // Replay returns the path of a game's replay.
-func (f *Dir) Replay(match, deal, rotation int) string {
-	return filepath.Join(f.Path, "games", gameName(match, deal, rotation)+".json")
+func (d *Dir) Replay(match, deal, rotation int) string {
+	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
 }
 
 // Log returns the path of what a seat wrote in a game, "" where it wrote nothing.
-func (f *Dir) Log(match, deal, rotation, seat int) string {
-	path := f.logPath(match, deal, rotation, seat)
+func (d *Dir) Log(match, deal, rotation, seat int) string {
+	path := d.logPath(match, deal, rotation, seat)
 	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
 	return path
 }
 
-func (f *Dir) logPath(match, deal, rotation, seat int) string {
-	return filepath.Join(f.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
+func (d *Dir) logPath(match, deal, rotation, seat int) string {
+	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
 }
 
-// keep writes a finished game: its logs first, so that where there is a replay
+// Keep writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
-func (f *Dir) keep(m *Match, g *referee.Game) error {
-	if f.FaultsOnly {
+func (d *Dir) Keep(m *Match, g *referee.Game) error {
+	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
 			return nil
 		}
-		if err := f.make(); err != nil { // the first fault makes the directory
+		if err := d.make(); err != nil { // the first fault makes the directory
 			return err
 		}
 	}
@@ -150,19 +181,19 @@ func (f *Dir) keep(m *Match, g *referee.Game) error {
 		if len(log) == 0 {
 			continue
 		}
-		if err := os.WriteFile(f.logPath(m.Number, deal, rotation, seat), log, 0o644); err != nil {
+		if err := os.WriteFile(d.logPath(m.Number, deal, rotation, seat), log, 0o644); err != nil {
 			return fmt.Errorf("out: %w", err)
 		}
 	}
-	return f.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
+	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
 }
 
 // Result keeps a document beside the games.
-func (f *Dir) Result(data []byte) error { return f.write(resultFile, data) }
+func (d *Dir) Result(data []byte) error { return d.write(resultFile, data) }
 
 // write makes a file appear whole.
-func (f *Dir) write(name string, data []byte) error {
-	path := filepath.Join(f.Path, name)
+func (d *Dir) write(name string, data []byte) error {
+	path := filepath.Join(d.Path, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	err := os.WriteFile(temp, data, 0o644)
 	if err == nil {
@@ -175,88 +206,57 @@ func (f *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// games reads what there is of a match. With an error, it returns the games before the one that
-// is wrong.
-func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
-	if f.FaultsOnly {
-		return nil, nil
-	}
-	var games []*referee.Game
-	for rotation := range m.Bots {
-		for deal := range t.Deals {
-			path := f.Replay(m.Number, deal, rotation)
-			data, err := os.ReadFile(path)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
+// Read yields what there is of a match, up to the first file that is not one of its games.
+func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Game, error] {
+	return func(yield func(*referee.Game, error) bool) {
+		for rotation := range m.Bots {
+			for deal := range s.Deals {
+				g, err := d.game(s, m, deal, rotation)
+				if (g != nil || err != nil) && !yield(g, err) || err != nil {
+					return
+				}
 			}
-			if err != nil {
-				return games, fmt.Errorf("resume: %w", err)
-			}
-			g, err := t.readGame(m, deal, rotation, data)
-			if err != nil {
-				return games, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
-			}
-			games = append(games, g)
 		}
 	}
-	return games, nil
 }
 
-// readGame reads a game that was played earlier, which must be the one that the
-// match has at that deal and rotation.
-func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*referee.Game, error) {
-	r, err := referee.DecodeReplay(data)
+// game reads a game of a match; nil if there is none.
+func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Game, error) {
+	if d.FaultsOnly {
+		return nil, nil
+	}
+	path := d.Replay(m.Number, deal, rotation)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("resume: %w", err)
 	}
-	switch seed := r.Match.Seed; {
-	case seed == nil || *seed != referee.Hex(t.seedOf(m)):
-		return nil, errors.New("it is of another match")
-	case r.Match.Deal != deal || r.Match.Rotation != rotation:
-		return nil, fmt.Errorf("it is of deal %d, rotation %d", r.Match.Deal, r.Match.Rotation)
-	}
-	if differences := r.Verify(t.Variant.Game()); len(differences) > 0 {
-		return nil, differences[0]
-	}
-	if v, err := r.Resolve(t.Variant.Game()); err != nil || !slices.Equal(v.Settings(), t.Variant.Settings()) {
-		return nil, fmt.Errorf("it was played with other options: %v", r.Options)
-	}
-	var by referee.Adjudication
-	if r.Adjudication != nil {
-		by = *r.Adjudication
-	}
-	if !by.Equal(t.Adjudication) {
-		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, t.Adjudication)
-	}
-	g := &referee.Game{Replay: *r}
-	for seat, s := range r.Seats {
-		bot := rules.BotAt(seat, rotation, len(m.Bots))
-		if b := t.Bots[m.Bots[bot]]; s.Name != b.Name || s.SHA256 != b.Hash {
-			return nil, fmt.Errorf("seat %d was played by %q, not by the %q of this tournament", seat, s.Name, b.Name)
-		}
-		g.Bots = append(g.Bots, bot)
+	g, err := s.readGame(m, deal, rotation, data)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %s: %w: delete it to play the game again", path, err)
 	}
 	return g, nil
 }
 
-// drop removes the games of a match that were played past the end of its test.
-func (f *Dir) drop(m *Match, seats int) error {
-	if f.FaultsOnly {
+// Drop removes the games of a match from a deal on, with their logs.
+func (d *Dir) Drop(m *Match, from int) error {
+	if d.FaultsOnly {
 		return nil
 	}
-	for deal := m.counted; deal < len(m.prints); deal++ {
-		if len(m.prints[deal]) == 0 {
-			continue
+	for _, dir := range []string{"games", "logs"} {
+		entries, err := os.ReadDir(filepath.Join(d.Path, dir))
+		if err != nil {
+			return fmt.Errorf("out: %w", err)
 		}
-		for rotation := range m.Bots {
-			paths := []string{f.Replay(m.Number, deal, rotation)}
-			for seat := range seats {
-				paths = append(paths, f.logPath(m.Number, deal, rotation, seat))
+		for _, e := range entries {
+			var match, deal int
+			if n, _ := fmt.Sscanf(e.Name(), "%d-%d-", &match, &deal); n < 2 || match != m.Number || deal < from {
+				continue
 			}
-			for _, path := range paths {
-				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return fmt.Errorf("out: %w", err)
-				}
+			if err := os.Remove(filepath.Join(d.Path, dir, e.Name())); err != nil {
+				return fmt.Errorf("out: %w", err)
 			}
 		}
 	}
@@ -264,8 +264,8 @@ func (f *Dir) drop(m *Match, seats int) error {
 }
 
 // sweep removes files that were incomplete when the program ended.
-func (f *Dir) sweep() {
-	for _, dir := range []string{f.Path, filepath.Join(f.Path, "games")} {
+func (d *Dir) sweep() {
+	for _, dir := range []string{d.Path, filepath.Join(d.Path, "games")} {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp") {
@@ -273,4 +273,25 @@ func (f *Dir) sweep() {
 			}
 		}
 	}
+}
+
+// About adds what the directory of a replay knows of a bot to the circumstances of its
+// fault, and returns the words of the command that checks it. Both are less where the
+// directory has no plan, and there are no words for a house bot.
+func About(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
+	if strings.HasPrefix(name, "@") {
+		return c, nil
+	}
+	unknown := []string{"check", "BOT"}
+	p, err := ReadPlan(filepath.Dir(filepath.Dir(replay)))
+	if err != nil {
+		return c, unknown
+	}
+	i := slices.IndexFunc(p.Bots, func(b Entrant) bool { return b.Name == name })
+	if i < 0 {
+		return c, unknown
+	}
+	c.Language = program.LanguageOf(p.Bots[i].Bot)
+	c.Bare = p.Sandbox.Level == sandbox.None.String()
+	return c, check.Words(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }

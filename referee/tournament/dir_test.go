@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // times are what may differ in a replay that is played again.
@@ -43,39 +42,26 @@ func files(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// results returns a tournament's figures.
-func results(t testing.TB, tour *Tournament) Results {
-	t.Helper()
-	r := tour.Results()
-	return r
-}
-
 // resumable returns small tournaments of real processes, among them bots that are
-// out after three faults.
-func resumable(t testing.TB) map[string]func() *Tournament {
+// out after three faults, of so many deals more.
+func resumable(t testing.TB) map[string]func(more int) *local {
 	kit.Slow(t)
-	sprt := kit.Get[rating.SPRT](t)(rating.ParseSPRT("elo0=0,elo1=200,alpha=0.2,beta=0.2"))
-	short := variant(t, "teeko", "limit=12")
-	make := func(v rules.Variant, f Format, deals, workers int, names ...string) func() *Tournament {
-		return func() *Tournament {
-			tour := &Tournament{Variant: v, Format: f, Deals: deals, Clock: patient, Seed: rules.Seed{7}, Bots: processes(t, names...)}
-			for range workers {
-				tour.Workers = append(tour.Workers, referee.AnyCore)
-			}
-			return tour
+	make := func(game, options string, c Config, workers int, names ...string) func(int) *local {
+		return func(more int) *local {
+			c := c
+			c.Seed, c.Deals = referee.Hex{7}, c.Deals+more
+			l := between(t, game, options, c, processes(t, names...)...)
+			l.workers = workers
+			return l
 		}
 	}
-	return map[string]func() *Tournament{
-		"one match":     make(short, Single, 6, 1, "random", "moody"),
-		"two workers":   make(short, Single, 6, 2, "moody", "random"),
-		"round-robin":   make(short, RoundRobin, 1, 2, "random", "first", "moody"),
-		"swiss":         make(short, Swiss, 1, 1, "random", "first", "moody"),
-		"knockout of 3": make(variant(t, "brisca", "players=3"), Knockout, 1, 1, "random", "moody", "first", "random"),
-		"sprt": func() *Tournament {
-			tour := make(short, Single, 30, 2, "greedy", "random")()
-			tour.SPRT = &sprt
-			return tour
-		},
+	return map[string]func(int) *local{
+		"one match":     make("teeko", "limit=12", Config{Format: Single, Deals: 6}, 1, "random", "moody"),
+		"two workers":   make("teeko", "limit=12", Config{Format: Single, Deals: 6}, 2, "moody", "random"),
+		"round-robin":   make("teeko", "limit=12", Config{Format: RoundRobin, Deals: 1}, 2, "random", "first", "moody"),
+		"swiss":         make("teeko", "limit=12", Config{Format: Swiss, Deals: 1}, 1, "random", "first", "moody"),
+		"knockout of 3": make("brisca", "players=3", Config{Format: Knockout, Deals: 1}, 1, "random", "moody", "first", "random"),
+		"sprt":          make("teeko", "limit=12", Config{Format: Single, Deals: 30, SPRT: sprt(t, "elo0=0,elo1=200,alpha=0.2,beta=0.2")}, 2, "greedy", "random"),
 	}
 }
 
@@ -85,28 +71,22 @@ func TestResumeAfterEveryGame(t *testing.T) {
 	for name, tour := range resumable(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			whole := tour()
-			whole.Dir = &Dir{Path: t.TempDir()}
-			begin(t, whole)
+			whole := tour(0).in(t, t.TempDir())
 			play(t, whole)
-			want, wantResults := files(t, whole.Dir.Path), results(t, whole)
+			want, wantResults := files(t, whole.dir.Path), whole.Results()
 			total := 0
 			for _, m := range whole.Matches() {
 				total += m.Tally.Games
 			}
 			for games := range total + 1 {
-				dir := &Dir{Path: t.TempDir()}
-				first := tour()
-				first.Dir = dir
-				begin(t, first)
+				first := tour(0).in(t, t.TempDir())
 				playUntil(t, first, games)
-				again := tour()
-				again.Dir = dir
+				again := tour(0).again(first.dir)
 				play(t, again)
-				if diff := cmp.Diff(want, files(t, dir.Path)); diff != "" {
+				if diff := cmp.Diff(want, files(t, first.dir.Path)); diff != "" {
 					t.Errorf("broken off after %d games, the directory differs (-whole +resumed):\n%s", games, diff)
 				}
-				if diff := cmp.Diff(wantResults, results(t, again), cmpopts.EquateNaNs()); diff != "" {
+				if diff := cmp.Diff(wantResults, again.Results(), cmpopts.EquateNaNs()); diff != "" {
 					t.Errorf("broken off after %d games, the results differ (-whole +resumed):\n%s", games, diff)
 				}
 			}
@@ -114,22 +94,17 @@ func TestResumeAfterEveryGame(t *testing.T) {
 	}
 }
 
-// begin begins the directory of a tournament with a plan.
-func begin(t testing.TB, tour *Tournament) {
-	t.Helper()
-	kit.Must(t, tour.Dir.Begin(Plan{Game: tour.Variant.Game().Name(), Seed: referee.Hex(tour.Seed)}))
-}
-
 // A file that was being written when the program ended does no harm and goes.
-func TestResumeSweepsWhatWasBeingWritten(t *testing.T) {
-	tour := resumable(t)["one match"]()
-	tour.Dir = &Dir{Path: t.TempDir()}
-	begin(t, tour)
+func TestOpenSweepsWhatWasBeingWritten(t *testing.T) {
+	path := t.TempDir()
+	kit.Must(t, kit.Get[*Dir](t)(CreateDir(path, somePlan())).Close())
 	for _, name := range []string{".plan.json.tmp", "games/.0000-00000-0.json.tmp"} {
-		kit.Must(t, os.WriteFile(filepath.Join(tour.Dir.Path, name), []byte(`{"timba":`), 0o644))
+		kit.Must(t, os.WriteFile(filepath.Join(path, name), []byte(`{"timba":`), 0o644))
 	}
-	play(t, tour)
-	for name := range files(t, tour.Dir.Path) {
+	dir, _, err := OpenDir(path)
+	kit.Must(t, err)
+	defer dir.Close()
+	for name := range files(t, path) {
 		if strings.HasSuffix(name, ".tmp") {
 			t.Errorf("%s is left over", name)
 		}
@@ -139,11 +114,9 @@ func TestResumeSweepsWhatWasBeingWritten(t *testing.T) {
 // What a directory's games are not is said with the file's name.
 func TestResumeRefusesForeignFiles(t *testing.T) {
 	make := resumable(t)["one match"]
-	tour := make()
-	tour.Dir = &Dir{Path: t.TempDir()}
-	begin(t, tour)
+	tour := make(0).in(t, t.TempDir())
 	play(t, tour)
-	path := func(deal, rotation int) string { return tour.Dir.Replay(0, deal, rotation) }
+	path := func(deal, rotation int) string { return tour.dir.Replay(0, deal, rotation) }
 	read := func(path string) string {
 		return string(kit.Get[[]byte](t)(os.ReadFile(path)))
 	}
@@ -168,21 +141,17 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 			t.Errorf("%s: the text is the good one", name)
 		}
 		kit.Must(t, os.WriteFile(path(2, 1), []byte(c.text), 0o644))
-		again := make()
-		again.Dir = tour.Dir
-		err := again.Play(t.Context())
+		err := make(0).again(tour.dir).run(t.Context(), func() {})
 		if err == nil || !strings.HasPrefix(err.Error(), "resume: "+path(2, 1)+": ") || !strings.Contains(err.Error(), c.want) || !strings.HasSuffix(err.Error(), "delete it to play the game again") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
 	// As the error says, a game that is deleted is played again.
-	want := files(t, tour.Dir.Path)
+	want := files(t, tour.dir.Path)
 	want[filepath.Join("games", filepath.Base(path(2, 1)))] = times.ReplaceAllString(good, `"ms":0`)
 	kit.Must(t, os.Remove(path(2, 1)))
-	again := make()
-	again.Dir = tour.Dir
-	play(t, again)
-	if diff := cmp.Diff(want, files(t, tour.Dir.Path)); diff != "" {
+	play(t, make(0).again(tour.dir))
+	if diff := cmp.Diff(want, files(t, tour.dir.Path)); diff != "" {
 		t.Errorf("after the game was deleted and played again the directory differs:\n%s", diff)
 	}
 }
@@ -190,101 +159,98 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 // A directory that holds a tournament is not begun again; one that holds none is not
 // resumed.
 func TestDirErrors(t *testing.T) {
-	dir := &Dir{Path: filepath.Join(t.TempDir(), "new", "directory")}
-	if _, err := dir.ReadPlan(); err == nil || !strings.Contains(err.Error(), "has no tournament") || !strings.Contains(err.Error(), "--out "+dir.Path) {
+	path := filepath.Join(t.TempDir(), "new", "directory")
+	if _, _, err := OpenDir(path); err == nil || !strings.Contains(err.Error(), "has no tournament") || !strings.Contains(err.Error(), "--out "+path) {
 		t.Error(err)
 	}
 	plan := somePlan()
-	kit.Must(t, dir.Begin(plan))
-	if err := dir.Begin(plan); err == nil || !strings.Contains(err.Error(), "already has a tournament") || !strings.Contains(err.Error(), "--resume "+dir.Path) {
-		t.Error(err)
+	kit.Must(t, kit.Get[*Dir](t)(CreateDir(path, plan)).Close())
+	for range 2 { // the lock is given back
+		if _, err := CreateDir(path, plan); err == nil || !strings.Contains(err.Error(), "already has a tournament") || !strings.Contains(err.Error(), "--resume "+path) {
+			t.Error(err)
+		}
 	}
-	got, err := dir.ReadPlan()
+	dir, got, err := OpenDir(path)
 	if diff := cmp.Diff(plan, got); err != nil || diff != "" {
-		t.Error(err, diff)
+		t.Fatal(err, diff)
 	}
-	path := filepath.Join(dir.Path, "plan.json")
+	kit.Must(t, dir.Close())
+	file := filepath.Join(path, "plan.json")
 	for _, text := range []string{"", "{", `{"game": 1}`, `{"unknown": 1}`, `{"seed": "77"}`} {
-		kit.Must(t, os.WriteFile(path, []byte(text), 0o644))
-		if _, err := dir.ReadPlan(); err == nil || !strings.HasPrefix(err.Error(), "resume: "+path+": ") {
+		kit.Must(t, os.WriteFile(file, []byte(text), 0o644))
+		if _, _, err := OpenDir(path); err == nil || !strings.HasPrefix(err.Error(), "resume: "+file+": ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	file := filepath.Join(t.TempDir(), "file")
+	file = filepath.Join(t.TempDir(), "file")
 	kit.Must(t, os.WriteFile(file, nil, 0o644))
-	if err := (&Dir{Path: file}).Begin(plan); err == nil || !strings.Contains(err.Error(), "name a directory that can be written to") {
+	if _, err := CreateDir(file, plan); err == nil || !strings.Contains(err.Error(), "name a directory that can be written to") {
 		t.Error(err)
 	}
 }
 
-func somePlan() Plan {
-	return Plan{
+func somePlan() Config {
+	sprt := rating.SPRT{Elo1: 10, Alpha: 0.05, Beta: 0.05, Model: rating.Logistic}
+	return Config{
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
-		Seed: referee.Hex{1}, Clock: referee.ClockMS{Movetime: 1000, Margin: 50, Startup: 10_000}, SPRT: "elo0=0,elo1=10",
-		Sandbox: Sandbox{"auto", "FULL", "512m", 64, "on"},
-		Bots:    []PlanBot{{"@random", "@random", "11", program.Own{}}, {"/a/bot", "bot", "22", program.Own{Args: []string{"-c", "a b"}, Bank: 9000, Inc: 5, Memory: "300m"}}},
+		Seed: referee.Hex{1}, Clock: referee.Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}, SPRT: &sprt,
+		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
+		Sandbox:      Sandbox{"auto", "FULL", "512m", 64, "on"},
+		Bots: []Entrant{
+			{program.Spec{Bot: "@random", Name: "@random"}, "11"},
+			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 9000, Inc: 5, Memory: "300m"}}, "22"},
+		},
 	}
 }
 
-// A plan is made into the tournament that it says, with the names and hashes of its bots. What
-// cannot be played is refused, and so is a bot that is another program than it was.
-func TestPlanTournament(t *testing.T) {
-	begun := func() Plan {
-		p := somePlan()
-		p.Format, p.Rounds, p.Draw = Single, 0, "plies=8,score=10,from=40"
-		return p
-	}
-	programs := func(p Plan) (all []program.Program) {
-		for i, b := range p.Bots {
+// A tournament is entered by the programs of its bots, with their names and hashes. What cannot be
+// played is refused, and so is a bot that is another program than it was.
+func TestEnter(t *testing.T) {
+	programs := func(c Config) (all []program.Program) {
+		for i, b := range c.Bots {
 			all = append(all, program.Program{Bot: referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: b.SHA256}, Own: b.Own})
 		}
 		return all
 	}
-	p := begun()
-	p.Bots[0].SHA256 = ""
-	all := programs(p)
+	c := somePlan()
+	c.Bots[0].SHA256 = ""
+	all := programs(c)
 	all[0].Hash = "44"
-	tour := kit.Get[*Tournament](t)(p.Tournament(all))
-	if p.Bots[0].Name != "bot0" || p.Bots[0].SHA256 != "44" || p.Bots[1].Name != "bot1" || p.Bots[1].SHA256 != "22" {
-		t.Errorf("it notes %+v", p.Bots)
+	bots := kit.Get[[]referee.Bot](t)(c.Enter(all))
+	if c.Bots[0].Name != "bot0" || c.Bots[0].SHA256 != "44" || c.Bots[1].Name != "bot1" || c.Bots[1].SHA256 != "22" {
+		t.Errorf("it notes %+v", c.Bots)
 	}
 	own := referee.Clock{Bank: 9 * time.Second, Inc: 5 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
-	want := Tournament{
-		Format: Single, Deals: 4, Seed: rules.Seed{1}, Clock: referee.Clock{Move: time.Second, Margin: own.Margin, Startup: own.Startup},
-		Bots:         []referee.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}},
-		SPRT:         kit.Get[*rating.SPRT](t)(sprtOf("elo0=0,elo1=10")),
-		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
-	}
-	if diff := cmp.Diff(&want, tour, cmpopts.IgnoreFields(Tournament{}, "Variant"), cmpopts.IgnoreUnexported(Tournament{})); diff != "" {
+	want := []referee.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
+	if diff := cmp.Diff(want, bots); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	for want, change := range map[string]func(*Plan, []program.Program){
-		`resume: bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`: func(_ *Plan, all []program.Program) { all[1].Hash = "33" },
-		"bot bot0 does not play brisca: its manifest claims tute, teeko":                         func(_ *Plan, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
-		`game "chess" does not exist`:   func(p *Plan, _ []program.Program) { p.Game = "chess" },
-		"players":                       func(p *Plan, _ []program.Program) { p.Options["players"] = "9" },
-		"tournament: deals cannot be 0": func(p *Plan, _ []program.Program) { p.Deals = 0 },
-		"sprt: ":                        func(p *Plan, _ []program.Program) { p.SPRT = "elo0" },
-		"--draw":                        func(p *Plan, _ []program.Program) { p.Draw = "plies" },
-		"--resign":                      func(p *Plan, _ []program.Program) { p.Resign = "plies" },
-		`tournament: format "ladder" does not exist`: func(p *Plan, _ []program.Program) { p.Format = "ladder" },
+	for want, change := range map[string]func(*Config, []program.Program){
+		`resume: bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`: func(_ *Config, all []program.Program) { all[1].Hash = "33" },
+		"bot bot0 does not play brisca: its manifest claims tute, teeko":                         func(_ *Config, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
+		`game "chess" does not exist`:   func(c *Config, _ []program.Program) { c.Game = "chess" },
+		"players":                       func(c *Config, _ []program.Program) { c.Options["players"] = "9" },
+		"tournament: deals cannot be 0": func(c *Config, _ []program.Program) { c.Deals = 0 },
+		"clock":                         func(c *Config, _ []program.Program) { c.Clock.Move = 0 },
+		"sprt: ":                        func(c *Config, _ []program.Program) { c.SPRT.Alpha = 2 },
+		"draw":                          func(c *Config, _ []program.Program) { c.Adjudication.Draw.Plies = 0 },
+		`tournament: format "ladder" does not exist`: func(c *Config, _ []program.Program) { c.Format = "ladder" },
 	} {
-		p := begun()
-		all := programs(p)
-		change(&p, all)
-		if _, err := p.Tournament(all); err == nil || !strings.Contains(err.Error(), want) {
+		c := somePlan()
+		all := programs(c)
+		change(&c, all)
+		_, err := c.Enter(all)
+		if err == nil {
+			_, err = New(c)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }
 
-func sprtOf(text string) (*rating.SPRT, error) {
-	s, err := rating.ParseSPRT(text)
-	return &s, err
-}
-
 // A plan can have more deals, where they change nothing that was played.
-func TestPlanExtend(t *testing.T) {
+func TestConfigExtend(t *testing.T) {
 	p := somePlan()
 	if err := p.Extend(5000); err != nil || p.Deals != 5000 {
 		t.Errorf("%d deals: %v", p.Deals, err)
@@ -308,48 +274,34 @@ func TestExtend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			make := resumable(t)[name]
-			whole := make()
-			whole.Deals += 3
-			whole.Dir = &Dir{Path: t.TempDir()}
-			begin(t, whole)
+			whole := make(3).in(t, t.TempDir())
 			play(t, whole)
-			dir := &Dir{Path: t.TempDir()}
-			for i, deals := range []int{1, 1 + make().Deals/2, whole.Deals} {
-				tour := make()
-				tour.Dir, tour.Deals = dir, deals
-				if i == 0 {
-					begin(t, tour)
-				}
-				play(t, tour)
-				if i == 2 {
-					if diff := cmp.Diff(results(t, whole), results(t, tour), cmpopts.EquateNaNs()); diff != "" {
-						t.Errorf("the results differ (-whole +extended):\n%s", diff)
-					}
-				}
+			first := make(1-make(0).Deals).in(t, t.TempDir())
+			play(t, first)
+			half := make(1 - make(0).Deals/2).again(first.dir)
+			play(t, half)
+			all := make(3).again(first.dir)
+			play(t, all)
+			if diff := cmp.Diff(whole.Results(), all.Results(), cmpopts.EquateNaNs()); diff != "" {
+				t.Errorf("the results differ (-whole +extended):\n%s", diff)
 			}
-			if diff := cmp.Diff(files(t, whole.Dir.Path), files(t, dir.Path)); diff != "" {
+			kit.Must(t, first.dir.Replace(whole.Config))
+			if diff := cmp.Diff(files(t, whole.dir.Path), files(t, first.dir.Path)); diff != "" {
 				t.Errorf("the directory differs (-whole +extended):\n%s", diff)
 			}
 		})
 	}
 }
 
-// Another plan takes the place of the first, and the result goes; not while another program
-// plays.
+// Another plan takes the place of the first, and the result goes.
 func TestReplacePlan(t *testing.T) {
-	dir := &Dir{Path: t.TempDir()}
 	plan := somePlan()
-	kit.Must(t, dir.Begin(plan))
+	dir := kit.Get[*Dir](t)(CreateDir(t.TempDir(), plan))
+	defer dir.Close()
 	kit.Must(t, dir.Result([]byte("{}")))
-	unlock, err := dir.lock()
-	kit.Must(t, err)
 	plan.Deals = 40
-	if err := dir.Replace(plan); err == nil || !strings.Contains(err.Error(), "another timba is playing") {
-		t.Errorf("while another plays: %v", err)
-	}
-	unlock()
 	kit.Must(t, dir.Replace(plan))
-	got, err := dir.ReadPlan()
+	got, err := ReadPlan(dir.Path)
 	if diff := cmp.Diff(plan, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
@@ -365,8 +317,9 @@ func TestFaultsOnly(t *testing.T) {
 		rival  string
 		faults bool
 	}{{"moody", true}, {"first", false}} {
-		dir := &Dir{Path: filepath.Join(t.TempDir(), "faults"), FaultsOnly: true}
-		tour := &Tournament{Variant: variant(t, "teeko", "limit=12"), Format: Single, Deals: 3, Clock: patient, Seed: rules.Seed{7}, Bots: processes(t, "random", c.rival), Dir: dir}
+		tour := between(t, "teeko", "limit=12", Config{Format: Single, Deals: 3, Seed: referee.Hex{7}}, processes(t, "random", c.rival)...)
+		dir := tour.dir
+		dir.Path = filepath.Join(dir.Path, "faults")
 		play(t, tour)
 		faults := tour.Matches()[0].Tally.Faults
 		if c.faults != (len(faults) > 0) {
@@ -404,19 +357,24 @@ func TestFaultsOnly(t *testing.T) {
 	}
 }
 
-// Two programs cannot play in one directory: the second is told, and nothing of it
-// is kept.
+// Two programs cannot play in one directory: the second is told, whether it begins a tournament or
+// resumes one, and nothing of it is kept.
 func TestDirOfAnother(t *testing.T) {
-	dir := &Dir{Path: t.TempDir()}
-	unlock, err := dir.lock()
+	path := t.TempDir()
+	first := kit.Get[*Dir](t)(lockDir(path)) // it has written no plan yet
+	if _, err := CreateDir(path, somePlan()); err == nil || !strings.Contains(err.Error(), "another timba is playing in "+path) {
+		t.Errorf("beside another it begins with %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(path, planFile)); err == nil {
+		t.Error("beside another it writes a plan")
+	}
+	kit.Must(t, first.Close())
+	first = kit.Get[*Dir](t)(CreateDir(path, somePlan()))
+	if _, _, err := OpenDir(path); err == nil || !strings.Contains(err.Error(), "another timba is playing in "+path) {
+		t.Errorf("beside another it resumes with %v", err)
+	}
+	kit.Must(t, first.Close())
+	again, _, err := OpenDir(path)
 	kit.Must(t, err)
-	if _, err := dir.lock(); err == nil || !strings.Contains(err.Error(), "another timba is playing in "+dir.Path) {
-		t.Errorf("a second lock: %v", err)
-	}
-	unlock()
-	again, err := dir.lock()
-	if err != nil {
-		t.Fatalf("after the first was given back: %v", err)
-	}
-	again()
+	kit.Must(t, again.Close())
 }

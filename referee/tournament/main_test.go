@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -38,10 +40,10 @@ func moody(t *protocol.Turn) protocol.Answer {
 // variant is a game with options from "key=value key=value".
 var variant = refereetest.Variant
 
-// named returns bots without programs.
-func named(n int) (bots []referee.Bot) {
+// named returns entrants without programs.
+func named(n int) (bots []Entrant) {
 	for i := range n {
-		bots = append(bots, referee.Bot{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
+		bots = append(bots, Entrant{program.Spec{Name: fmt.Sprintf("bot%d", i)}, strings.Repeat("0", 64)})
 	}
 	return bots
 }
@@ -67,39 +69,106 @@ func processes(t testing.TB, names ...string) (bots []referee.Bot) {
 // patient is a clock that no test runs down.
 var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
 
-// played is a tournament whose games come out as result says: the ranks and
-// points of the seats, from who sits there. No process is started.
-func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots []int) ([]int, []float64)) {
+// begun returns a tournament at a game with options from "key=value key=value".
+func begun(t testing.TB, game, options string, c Config) *State {
 	t.Helper()
-	kit.Must(t, tour.Check())
-	for round := 0; ; round++ {
-		pairings := tour.Format.round(tour, round)
-		if len(pairings) == 0 {
-			return
+	v := refereetest.Variant(t, game, options)
+	c.Game, c.Options, c.Clock = v.Game().Name(), v.Settings().Map(), patient
+	return kit.Get[*State](t)(New(c))
+}
+
+// local is a tournament with the bots that play it.
+type local struct {
+	*State
+	bots    []referee.Bot
+	dir     *Dir
+	workers int
+}
+
+// between returns a tournament between bots, without a directory that is kept.
+func between(t testing.TB, game, options string, c Config, bots ...referee.Bot) *local {
+	t.Helper()
+	for _, b := range bots {
+		c.Bots = append(c.Bots, Entrant{program.Spec{Name: b.Name}, b.Hash})
+	}
+	return &local{begun(t, game, options, c), bots, &Dir{Path: t.TempDir(), FaultsOnly: true}, 1}
+}
+
+// in plays the tournament in a directory of its own.
+func (l *local) in(t testing.TB, path string) *local {
+	t.Helper()
+	l.dir = kit.Get[*Dir](t)(CreateDir(path, l.Config))
+	t.Cleanup(func() { l.dir.Close() })
+	return l
+}
+
+// again plays the tournament in a directory that has one.
+func (l *local) again(dir *Dir) *local {
+	dir.sweep()
+	l.dir = dir
+	return l
+}
+
+// run plays a tournament and calls done after each game.
+func (l *local) run(ctx context.Context, done func()) error {
+	return Play(ctx, l.State, l.dir, Local(l.bots, nil), slices.Repeat([]int{referee.AnyCore}, l.workers), Events{
+		Done: func(*Match, *referee.Game) { done() },
+		Void: func(*Match, int, int, error) {},
+		Busy: func(time.Duration) {},
+	})
+}
+
+// play plays a tournament and fails the test where that fails.
+func play(t testing.TB, l *local) {
+	t.Helper()
+	kit.Must(t, l.run(t.Context(), func() {}))
+}
+
+// playUntil plays a tournament and calls it off after some games.
+func playUntil(t testing.TB, l *local, games int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if games == 0 {
+		cancel()
+	}
+	n := 0
+	err := l.run(ctx, func() {
+		if n++; n >= games {
+			cancel()
 		}
-		for _, bots := range pairings {
-			m := tour.newMatch(round, bots)
-			tour.matches = append(tour.matches, m)
-			for deal := range tour.Deals {
-				for rotation := range bots {
-					if tour.Finished(m) {
+	})
+	if err != nil && !referee.IsCancelled(err) {
+		t.Fatal(err)
+	}
+}
+
+// played plays a tournament whose games come out as result says: the ranks and
+// points of the seats, from who sits there. No process is started.
+func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []float64)) *State {
+	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
+		for _, m := range matches {
+			for deal := range s.Deals {
+				for rotation := range m.Bots {
+					if s.Finished(m) {
 						break
 					}
-					tour.add(m, fakeGame(tour, m, deal, rotation, result))
+					s.Add(m, fakeGame(s, m, deal, rotation, result))
 				}
 			}
 		}
 	}
+	return s
 }
 
 // fakeGame returns a game with one move, which is another in each deal.
-func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
+func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
 	g := &referee.Game{Replay: referee.Replay{
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}
 	var bots []int // of the tournament
-	for seat := range tour.Variant.Players() {
+	for seat := range s.Variant.Players() {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		g.Bots = append(g.Bots, bot)
 		g.Seats = append(g.Seats, referee.ReplaySeat{})
@@ -123,29 +192,4 @@ func favourite(_ *Match, _ int, bots []int) (ranks []int, points []float64) {
 		ranks, points = append(ranks, rank), append(points, float64(-a))
 	}
 	return ranks, points
-}
-
-// play plays a tournament and fails the test where that fails.
-func play(t testing.TB, tour *Tournament) {
-	t.Helper()
-	kit.Must(t, tour.Play(t.Context()))
-}
-
-// playUntil plays a tournament and calls it off after some games.
-func playUntil(t testing.TB, tour *Tournament, games int) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	n := 0
-	tour.Done = func(*Match, *referee.Game) {
-		if n++; n >= games {
-			cancel()
-		}
-	}
-	if games == 0 {
-		cancel()
-	}
-	if err := tour.Play(ctx); err != nil && !referee.IsCancelled(err) {
-		t.Fatal(err)
-	}
 }

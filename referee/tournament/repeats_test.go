@@ -3,8 +3,10 @@ package tournament
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rating"
@@ -14,7 +16,8 @@ import (
 // deterministic returns two bots that make the same moves in the same positions: the
 // first legal one, and the last.
 func deterministic() []referee.Bot {
-	bots := named(2)
+	hash := strings.Repeat("0", 64)
+	bots := []referee.Bot{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}
 	bots[0].Serve = func(in io.Reader, out io.Writer) error { return house.Run("first", in, out) }
 	bots[1].Serve = func(in io.Reader, out io.Writer) error {
 		return protocol.Serve(in, out, "last", "1", func(t *protocol.Turn) protocol.Answer {
@@ -41,7 +44,7 @@ func TestDeterministicBots(t *testing.T) {
 	} {
 		t.Run(c.game+" "+c.options, func(t *testing.T) {
 			t.Parallel()
-			tour := &Tournament{Variant: variant(t, c.game, c.options), Bots: deterministic(), Format: Single, Deals: c.deals, Clock: patient}
+			tour := between(t, c.game, c.options, Config{Format: Single, Deals: c.deals}, deterministic()...)
 			play(t, tour)
 			results := tour.Results()
 			s := results.Pairs[0][1]
@@ -60,22 +63,21 @@ func TestDeterministicBots(t *testing.T) {
 func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
-			tour := duel(t, "elo0=0,elo1=10", 500)
-			tour.Variant, tour.Bots, tour.Clock = variant(t, "tebes", "size=4 board=standard"), deterministic(), patient
-			for range workers {
-				tour.Workers = append(tour.Workers, referee.AnyCore)
+			make := func() *local {
+				l := between(t, "tebes", "size=4 board=standard", Config{Format: Single, Deals: 500, SPRT: sprt(t, "elo0=0,elo1=10")}, deterministic()...)
+				l.workers = workers
+				return l
 			}
-			tour.Dir = &Dir{Path: t.TempDir()}
-			begin(t, tour)
-			again := Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: Single, Deals: 500, SPRT: tour.SPRT, Clock: patient, Dir: tour.Dir}
-			for i, tour := range []*Tournament{tour, &again} {
-				play(t, tour)
+			first := make().in(t, t.TempDir())
+			for i, tour := range []*local{first, make().again(first.dir)} {
+				games := 0
+				kit.Must(t, tour.run(t.Context(), func() { games++ }))
 				m := tour.matches[0]
 				if m.Exhausted != 10 || m.Progress.Verdict != rating.Continue || m.counted != 11 || m.Tally.Games != 22 {
 					t.Errorf("run %d: after %d deals and %d games, exhausted %d, %+v", i, m.counted, m.Tally.Games, m.Exhausted, m.Progress)
 				}
-				if i == 1 && tour.Resumed() != 22 {
-					t.Errorf("%d games were resumed", tour.Resumed())
+				if i == 1 && games != 0 {
+					t.Errorf("%d games were played again", games)
 				}
 			}
 		})
@@ -84,7 +86,7 @@ func TestSPRTEndsWithoutNewDeals(t *testing.T) {
 
 // Bots that meet again in a later round and repeat their games tell nothing new.
 func TestRepeatsAcrossRounds(t *testing.T) {
-	tour := &Tournament{Variant: variant(t, "tebes", "size=4 board=standard"), Bots: deterministic(), Format: Swiss, Rounds: 3, Deals: 2, Clock: patient}
+	tour := between(t, "tebes", "size=4 board=standard", Config{Format: Swiss, Rounds: 3, Deals: 2}, deterministic()...)
 	play(t, tour)
 	results := tour.Results()
 	// A later round may swap the seats of rotation 0, which is the same deal.

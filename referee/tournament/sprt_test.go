@@ -11,10 +11,15 @@ import (
 )
 
 // duel returns a tournament of two bots with a sequential test.
-func duel(t testing.TB, test string, deals int) *Tournament {
+func duel(t testing.TB, test string, deals int) *State {
 	t.Helper()
-	sprt := kit.Get[rating.SPRT](t)(rating.ParseSPRT(test))
-	return &Tournament{Variant: variant(t, "teeko", ""), Bots: named(2), Format: Single, Deals: deals, SPRT: &sprt}
+	return begun(t, "teeko", "", Config{Bots: named(2), Format: Single, Deals: deals, SPRT: sprt(t, test)})
+}
+
+func sprt(t testing.TB, text string) *rating.SPRT {
+	t.Helper()
+	test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(text))
+	return &test
 }
 
 // biased lets bot 0 win about two deals of three.
@@ -35,15 +40,14 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 	const deals = 200
 	finish := func(first func() bool) (*Match, Results) {
 		tour := duel(t, "elo0=0,elo1=50", deals)
-		m := tour.newMatch(0, []int{0, 1})
-		tour.matches = append(tour.matches, m)
+		m := tour.Next()[0]
 		next := [2]int{}
 		for !tour.Finished(m) {
 			rotation := 0
 			if next[0] == deals || next[1] < deals && !first() {
 				rotation = 1
 			}
-			tour.add(m, fakeGame(tour, m, next[rotation], rotation, biased))
+			tour.Add(m, fakeGame(tour, m, next[rotation], rotation, biased))
 			next[rotation]++
 		}
 		results := tour.Results()
@@ -67,8 +71,7 @@ func TestSPRTWhateverTheOrder(t *testing.T) {
 
 // A test without a verdict plays all deals.
 func TestSPRTWithoutVerdict(t *testing.T) {
-	tour := duel(t, "elo0=0,elo1=50", 3)
-	played(t, tour, biased)
+	tour := played(duel(t, "elo0=0,elo1=50", 3), biased)
 	m := tour.matches[0]
 	if m.Tally.Games != 6 || m.Progress == nil || m.Progress.Verdict != rating.Continue {
 		t.Errorf("%d games, %+v", m.Tally.Games, m.Progress)
@@ -77,11 +80,10 @@ func TestSPRTWithoutVerdict(t *testing.T) {
 
 // It compares two bots, and says so.
 func TestSPRTNeedsTwoBots(t *testing.T) {
-	tour := duel(t, "elo0=0,elo1=50", 3)
-	tour.Bots = named(3)
-	tour.Format = RoundRobin
+	c := duel(t, "elo0=0,elo1=50", 3).Config
+	c.Bots, c.Format = named(3), RoundRobin
 	const want = "sprt: it compares two bots at a game of two sides, not 3 bots at one of 2"
-	if err := tour.Check(); err == nil || err.Error() != want {
+	if _, err := New(c); err == nil || err.Error() != want {
 		t.Errorf("%v, want %q", err, want)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/tournament"
 )
 
@@ -99,8 +100,8 @@ func (r *Run) Document() Document {
 		Game:       r.Variant.Game().Name(),
 		Options:    r.Variant.Settings().Map(),
 		Format:     string(r.Format),
-		Seed:       referee.Hex(r.Seed),
-		Commitment: referee.Commitment(r.Seed),
+		Seed:       r.Seed,
+		Commitment: referee.Commitment(rules.Seed(r.Seed)),
 		Deals:      r.Deals,
 		Played:     results.Deals,
 		Distinct:   results.Distinct,
@@ -122,7 +123,7 @@ func (r *Run) Document() Document {
 		doc.addRounds(r, results)
 	}
 	for _, s := range results.Standings {
-		b := documentBot{s.Name, s.Hash, r.Bots[s.Bot].Clock, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, float64(s.Credit.Microseconds()) / 1e3, nil, nil}
+		b := documentBot{s.Name, s.Hash, r.Programs[s.Bot].Clock, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.Faults, float64(s.Credit.Microseconds()) / 1e3, nil, nil}
 		if len(r.Bots) > 2 {
 			b.Elo = &s.Rating
 		}

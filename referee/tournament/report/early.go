@@ -25,7 +25,7 @@ const (
 
 // missing counts the games that have not been played.
 func (r *Run) missing() int {
-	n := r.Games()
+	_, n := r.Total()
 	for _, m := range r.Matches() {
 		if len(m.Bots) > 1 || len(r.Bots) == 1 {
 			n -= r.Deals*len(m.Bots) - r.Lacks(m)
@@ -39,7 +39,8 @@ const shownMatches = 5
 
 // missingText says which games have not been played.
 func (r *Run) missingText() string {
-	n, all := r.missing(), r.Games()
+	n := r.missing()
+	_, all := r.Total()
 	switch {
 	case n == 0:
 		return "no game"
@@ -80,5 +81,6 @@ func (r *Run) missingText() string {
 // EndEarly notes that the tournament ended early. A run that has no directory has no command that
 // resumes it.
 func (r *Run) EndEarly(why, said, resume string) {
-	r.Early = &Early{Why: why, Text: said, Missing: r.missing(), Games: r.Games(), Resume: resume}
+	_, all := r.Total()
+	r.Early = &Early{Why: why, Text: said, Missing: r.missing(), Games: all, Resume: resume}
 }

@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/referee"
@@ -18,13 +16,7 @@ import (
 // A tournament that ended early says what is missing, of many matches only of the first.
 func TestEndEarly(t *testing.T) {
 	t.Parallel()
-	r := &Run{Self: "timba", Tournament: &tournament.Tournament{
-		Variant: teeko(t), Format: tournament.RoundRobin, Deals: 1, Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
-		Dir: &tournament.Dir{Path: filepath.Join(t.TempDir(), "faults"), FaultsOnly: true},
-	}}
-	for _, name := range []string{"first", "last", "random", "random2", "greedy"} {
-		r.Bots = append(r.Bots, bot(name))
-	}
+	r := begun(t, teeko(t), tournament.RoundRobin, 1, "", "first", "last", "random", "random2", "greedy")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := r.Play(ctx, func(*tournament.Match, *referee.Game) { cancel() }, func(text string) { t.Error(text) })
@@ -54,10 +46,7 @@ func TestScoreOfAllRounds(t *testing.T) {
 		tournament.Swiss:    "round 1, 0/16 deals, 0/32 games",
 		tournament.Knockout: "round 1, 0/8 deals, 0/16 games",
 	} {
-		r := &Run{Tournament: &tournament.Tournament{Variant: teeko(t), Format: format, Deals: 2}}
-		for _, name := range []string{"first", "last", "random", "random2", "greedy"} {
-			r.Bots = append(r.Bots, bot(name))
-		}
+		r := begun(t, teeko(t), format, 2, "", "first", "last", "random", "random2", "greedy")
 		if got := r.ScoreLine(); got != want {
 			t.Errorf("the score of a %s tournament is %q, want %q", format, got, want)
 		}

@@ -16,7 +16,9 @@ import (
 // forfeited.
 func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "game %d/%d: ", r.Resumed()+r.Played, r.Games())
+	_, played := r.Played()
+	_, all := r.Total()
+	fmt.Fprintf(&b, "game %d/%d: ", played, all)
 	if r.Format != tournament.Single {
 		fmt.Fprintf(&b, "match %d, ", m.Number)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,10 +15,10 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
-	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sample-bots/house"
 )
@@ -43,29 +44,40 @@ func bot(name string) referee.Bot {
 // teeko is Teeko of few plies.
 func teeko(t *testing.T) rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
 
+// begun returns a tournament that has not been played, without a directory that is kept.
+func begun(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+	t.Helper()
+	c := tournament.Config{
+		Game: v.Game().Name(), Options: v.Settings().Map(), Format: format, Deals: deals, Seed: referee.Hex{1},
+		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
+	}
+	if sprt != "" {
+		test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(sprt))
+		c.SPRT = &test
+	}
+	r := &Run{Self: "timba", Dir: &tournament.Dir{Path: filepath.Join(t.TempDir(), "faults"), FaultsOnly: true}}
+	for _, name := range bots {
+		b := bot(name)
+		r.Programs = append(r.Programs, b)
+		c.Bots = append(c.Bots, tournament.Entrant{Spec: program.Spec{Bot: name, Name: name}, SHA256: b.Hash})
+	}
+	r.State = kit.Get[*tournament.State](t)(tournament.New(c))
+	return r
+}
+
 // run plays a tournament in a directory of its own. It takes two seconds, as far as
 // it tells.
 func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	r := &Run{Self: "timba", Tournament: &tournament.Tournament{
-		Variant: v, Format: format, Deals: deals, Seed: rules.Seed{1}, Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
-		Workers: []int{referee.AnyCore}, Dir: &tournament.Dir{Path: "out"},
-	}}
-	if sprt != "" {
-		test := kit.Get[rating.SPRT](t)(rating.ParseSPRT(sprt))
-		r.SPRT = &test
-	}
-	var names []tournament.PlanBot
-	for _, name := range bots {
-		r.Bots = append(r.Bots, bot(name))
-		names = append(names, tournament.PlanBot{Bot: name, Name: name})
-	}
-	kit.Must(t, r.Dir.Begin(tournament.Plan{Bots: names}))
+	r := begun(t, v, format, deals, sprt, bots...)
+	r.Dir = kit.Get[*tournament.Dir](t)(tournament.CreateDir("out", r.Config))
+	defer r.Dir.Close()
 	last := 0
 	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
-		if last++; r.Played != last || r.Games() < r.Played || format == tournament.Single && r.Games() != deals*len(bots) {
-			t.Errorf("after %d games progress is %d of %d", last, r.Played, r.Games())
+		_, all := r.Total()
+		if last++; r.Games != last || all < r.Games || format == tournament.Single && all != deals*len(bots) {
+			t.Errorf("after %d games progress is %d of %d", last, r.Games, all)
 		}
 		scores(t, r)
 	}, func(text string) { t.Error(text) }))
@@ -111,25 +123,9 @@ func TestReports(t *testing.T) {
 	}
 }
 
-func TestClock(t *testing.T) {
-	for want, c := range map[string]referee.Clock{
-		"1000 ms a move": {Move: time.Second},
-		"5000 ms a game and 10 ms more after each move": {Bank: 5 * time.Second, Inc: 10 * time.Millisecond},
-	} {
-		if got := Clock(c); got != want {
-			t.Errorf("%+v is %q, want %q", c, got, want)
-		}
-	}
-}
-
 // A trace has every line of both sides, with the bot that was sent it or wrote it.
 func TestTrace(t *testing.T) {
-	g := kit.Get[rules.Game](t)(games.Find("teeko"))
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, map[string]string{"limit": "4"}))
-	r := &Run{Tournament: &tournament.Tournament{
-		Variant: v, Format: tournament.Single, Deals: 1, Bots: []referee.Bot{bot("first"), bot("random")},
-		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
-	}}
+	r := begun(t, refereetest.Variant(t, "teeko", "limit=4"), tournament.Single, 1, "", "first", "random")
 	var out bytes.Buffer
 	r.TraceTo(&out)
 	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}))
@@ -145,12 +141,10 @@ func TestTrace(t *testing.T) {
 
 // A game that is played again is told of, and counted in the report.
 func TestVoid(t *testing.T) {
-	r := &Run{Tournament: &tournament.Tournament{}}
+	r := new(Run)
 	var told []string
-	if err := r.Play(t.Context(), nil, func(text string) { told = append(told, text) }); err == nil {
-		t.Error("a tournament without bots was played")
-	}
-	r.Void(&tournament.Match{Number: 3}, 2, 1, errors.New("the disk is full"))
+	on := r.events(nil, func(text string) { told = append(told, text) })
+	on.Void(&tournament.Match{Number: 3}, 2, 1, errors.New("the disk is full"))
 	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
 		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
@@ -158,14 +152,14 @@ func TestVoid(t *testing.T) {
 	if r.Starved != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	r.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine"}))
+	on.Void(&tournament.Match{Number: 4}, 0, 0, fmt.Errorf("wrapped: %w", &referee.Starved{Bot: "mine"}))
 	if r.Starved != 1 || len(r.Voids) != 2 {
 		t.Errorf("%d games of %q are counted as void because others used the core", r.Starved, r.Voids)
 	}
 	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
 		t.Errorf("told %q, want %q", told[1], want)
 	}
-	r.Busy(340 * time.Millisecond)
+	on.Busy(340 * time.Millisecond)
 	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want {
 		t.Errorf("told %q, want %q", told[2], want)
 	}

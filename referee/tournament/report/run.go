@@ -22,16 +22,22 @@ import (
 // Run is a tournament that is played by this run of the program, and what there is
 // to tell of it.
 type Run struct {
-	*tournament.Tournament
+	*tournament.State
+	Programs []referee.Bot // by bot
+	Dir      *tournament.Dir
+	Workers  []int // as in tournament.Play
+
 	Self   string // how the user starts this program, for commands to type next
-	Played int    // games, in this run
+	Games  int    // played in this run
 	Took   time.Duration
 	Faults []Fault  // of all runs, in the order of the games
 	Voids  []string // games that are played again: each with the reason
 	// Starved is how many of Voids others' use of the cores brought about, not a failure.
 	Starved int
 	Early   *Early // nil: all games have been played
-	began   time.Time
+
+	trace func(*tournament.Match, referee.Traffic) // nil for none
+	began time.Time
 }
 
 // Fault is a fault and the match that it happened in.
@@ -43,24 +49,8 @@ type Fault struct {
 // Play plays the tournament. done is called with each finished game, say with each line of Voids
 // and, once a minute while it lasts, that the machine is busy; one call at a time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), say func(text string)) error {
-	r.Done = func(m *tournament.Match, g *referee.Game) {
-		r.Played++
-		done(m, g)
-	}
-	r.Void = func(m *tournament.Match, deal, rotation int, err error) {
-		again := "and played again"
-		if _, busy := errors.AsType[*referee.Starved](err); busy {
-			r.Starved++
-			again = "and will be played again after the others"
-		}
-		r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err))
-		say(r.Voids[len(r.Voids)-1])
-	}
-	r.Busy = func(used time.Duration) {
-		say(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
-	}
 	r.began = time.Now()
-	err := r.Tournament.Play(ctx)
+	err := tournament.Play(ctx, r.State, r.Dir, tournament.Local(r.Programs, r.trace), r.Workers, r.events(done, say))
 	r.Took = time.Since(r.began)
 	for _, m := range r.Matches() {
 		for _, f := range m.Tally.Faults {
@@ -73,6 +63,28 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 	return err
 }
 
+// events counts what happens, and passes it on.
+func (r *Run) events(done func(*tournament.Match, *referee.Game), say func(text string)) tournament.Events {
+	return tournament.Events{
+		Done: func(m *tournament.Match, g *referee.Game) {
+			r.Games++
+			done(m, g)
+		},
+		Void: func(m *tournament.Match, deal, rotation int, err error) {
+			again := "and played again"
+			if _, busy := errors.AsType[*referee.Starved](err); busy {
+				r.Starved++
+				again = "and will be played again after the others"
+			}
+			r.Voids = append(r.Voids, fmt.Sprintf("match %d, deal %d, rotation %d is void %s: %v", m.Number, deal, rotation, again, err))
+			say(r.Voids[len(r.Voids)-1])
+		},
+		Busy: func(used time.Duration) {
+			say(fmt.Sprintf("the machine is busy: other programs used %d of 1,000 ms", used.Milliseconds()))
+		},
+	}
+}
+
 // WriteHead says what will be played.
 func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n", r.Variant.Game().Name(), r.Variant.Settings())
@@ -81,8 +93,8 @@ func (r *Run) WriteHead(w io.Writer) {
 	}
 	for i, b := range r.Bots {
 		own := ""
-		if b.Clock != nil {
-			own = ", " + b.Clock.String()
+		if clock := r.Programs[i].Clock; clock != nil {
+			own = ", " + clock.String()
 		}
 		fmt.Fprintf(w, "bot %d: %s%s\n", i, b.Name, own)
 	}
@@ -92,23 +104,18 @@ func (r *Run) WriteHead(w io.Writer) {
 	if r.Format != tournament.Single {
 		fmt.Fprintf(w, "%s, ", r.Format)
 	}
-	fmt.Fprintf(w, "%s a match, in all rotations, %s\n", text.Count(r.Deals, "deal"), Clock(r.Clock))
+	fmt.Fprintf(w, "%s a match, in all rotations, %s\n", text.Count(r.Deals, "deal"), r.Clock)
 	if rules := r.Adjudication.String(); rules != "" {
 		fmt.Fprintf(w, "games are adjudicated by the bots' own scores: %s\n", rules)
 	}
-	fmt.Fprintf(w, "seed %s\n\n", referee.Hex(r.Seed))
-}
-
-// Clock returns a clock in words.
-func Clock(c referee.Clock) string {
-	return c.String()
+	fmt.Fprintf(w, "seed %s\n\n", r.Seed)
 }
 
 // TraceTo writes both sides of every pipe while the tournament is played: when,
 // which game, which seat, and "<" for what a bot was sent, ">" for what it wrote.
 func (r *Run) TraceTo(w io.Writer) {
 	var mu sync.Mutex // workers write whole blocks
-	r.Trace = func(m *tournament.Match, p referee.Traffic) {
+	r.trace = func(m *tournament.Match, p referee.Traffic) {
 		name := r.Bots[m.Bots[rules.BotAt(p.Seat, p.Rotation, len(m.Bots))]].Name
 		arrow := "<"
 		if p.FromBot {

@@ -106,7 +106,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if results.Distinct < results.Deals {
 		parts = append(parts, part{fmt.Sprintf("%d distinct", results.Distinct), 2})
 	}
-	played := r.Resumed() + r.Played
+	_, played := r.Played()
 	parts = append(parts, part{fmt.Sprintf("%d/%d games", played, all), 6})
 	faults := 0
 	for _, s := range results.Standings {
@@ -115,14 +115,14 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if faults > 0 {
 		parts = append(parts, part{text.Count(faults, "fault"), 3})
 	}
-	if r.Played == 0 || took <= 0 {
+	if r.Games == 0 || took <= 0 {
 		return parts
 	}
-	seconds := min(float64(all-played)*took.Seconds()/float64(r.Played), 1e9)
+	seconds := min(float64(all-played)*took.Seconds()/float64(r.Games), 1e9)
 	left := (time.Duration(math.Round(seconds)) * time.Second).String() + " left"
 	if r.SPRT != nil {
 		left = "at most " + left
 	}
-	rate := float64(r.Played) / took.Seconds() * float64(deals) / float64(all)
+	rate := float64(r.Games) / took.Seconds() * float64(deals) / float64(all)
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }

@@ -145,28 +145,28 @@ func TestGameLine(t *testing.T) {
 	}
 	late := *fault.New(fault.Reason{Kind: fault.Late, Limit: 50, Margin: 5})
 	late.Seat, late.Ply = 1, 7
-	three := &Run{Tournament: &tournament.Tournament{Variant: v, Bots: make([]referee.Bot, 3), Format: tournament.Single}, Played: 4}
-	four := &Run{Tournament: &tournament.Tournament{Variant: teams, Bots: make([]referee.Bot, 4), Format: tournament.RoundRobin}, Played: 1}
-	self := &Run{Tournament: &tournament.Tournament{Variant: v, Bots: make([]referee.Bot, 1), Format: tournament.Single}}
+	three := begun(t, v, tournament.Single, 2, "", "a", "b", "c")
+	four := begun(t, teams, tournament.RoundRobin, 2, "", "a", "b", "c", "d")
+	self := begun(t, v, tournament.Single, 2, "", "a")
 	for _, c := range []struct {
 		run  *Run
 		game referee.Replay
 		want string
 	}{
 		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 2, 3}, Points: []float64{70, 50, 0}},
-			"game 4/0: deal 2, rotation 1: 0 a 70, 1 b 50, 2 c 0: a wins, 1 ply, 1.50 s"},
+			"game 0/6: deal 2, rotation 1: 0 a 70, 1 b 50, 2 c 0: a wins, 1 ply, 1.50 s"},
 		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 1, 3}, Points: []float64{60, 60, 0.5}},
-			"game 4/0: deal 2, rotation 1: 0 a 60, 1 b 60, 2 c 0.5: a and b tie for the first rank, 1 ply, 1.50 s"},
+			"game 0/6: deal 2, rotation 1: 0 a 60, 1 b 60, 2 c 0.5: a and b tie for the first rank, 1 ply, 1.50 s"},
 		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 3, 2}, Points: []float64{1, 2, 3}, Faults: []referee.Fault{late}},
-			"game 4/0: deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3: a wins, 1 ply, 1.50 s; b (seat 1) forfeits at ply 7: " + string(protocol.Timeout) + ": " + late.Text},
+			"game 0/6: deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3: a wins, 1 ply, 1.50 s; b (seat 1) forfeits at ply 7: " + string(protocol.Timeout) + ": " + late.Text},
 		{three, referee.Replay{Seats: seats("a", "b", "c"), Ranks: []int{1, 2, 2}, Points: []float64{1, 0, 0}, Adjudicated: &referee.Adjudicated{As: referee.AsResign, Seats: []int{2}}},
-			"game 4/0: deal 2, rotation 1: 0 a 1, 1 b 0, 2 c 0: a wins, 1 ply, 1.50 s; adjudicated: c (seat 2) resigns, by the scores of all"},
+			"game 0/6: deal 2, rotation 1: 0 a 1, 1 b 0, 2 c 0: a wins, 1 ply, 1.50 s; adjudicated: c (seat 2) resigns, by the scores of all"},
 		{four, referee.Replay{Seats: seats("a", "b", "c", "d"), Ranks: []int{2, 1, 2, 1}, Points: []float64{1, 2, 3, 4}},
-			"game 1/0: match 3, deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3, 3 d 4: b and d win, 1 ply, 1.50 s"},
+			"game 0/24: match 3, deal 2, rotation 1: 0 a 1, 1 b 2, 2 c 3, 3 d 4: b and d win, 1 ply, 1.50 s"},
 		{four, referee.Replay{Seats: seats("a", "b", "a", "b"), Ranks: []int{1, 1, 1, 1}, Points: []float64{1, 1, 1, 1}},
-			"game 1/0: match 3, deal 2, rotation 1: 0 a 1, 1 b 1, 2 a 1, 3 b 1: draw, 1 ply, 1.50 s"},
+			"game 0/24: match 3, deal 2, rotation 1: 0 a 1, 1 b 1, 2 a 1, 3 b 1: draw, 1 ply, 1.50 s"},
 		{self, referee.Replay{Seats: seats("a", "a", "a"), Ranks: []int{2, 1, 3}, Points: []float64{1, 2, 0}},
-			"game 0/0: deal 2, rotation 1: 0 a 1, 1 a 2, 2 a 0: seat 1 wins, 1 ply, 1.50 s"},
+			"game 0/2: deal 2, rotation 1: 0 a 1, 1 a 2, 2 a 0: seat 1 wins, 1 ply, 1.50 s"},
 	} {
 		c.game.Match = referee.ReplayMatch{Deal: 2, Rotation: 1}
 		c.game.Moves = make([]referee.ReplayMove, 1)

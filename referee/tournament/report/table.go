@@ -35,12 +35,12 @@ func (r *Run) WriteTables(w io.Writer) {
 	}
 	speed := ""
 	switch {
-	case r.Played == 0 && r.Early == nil:
+	case r.Games == 0 && r.Early == nil:
 		speed = ": there were none left to play"
-	case r.Played > 0:
-		speed = fmt.Sprintf(", %.1f games a second", float64(r.Played)/r.Took.Seconds())
+	case r.Games > 0:
+		speed = fmt.Sprintf(", %.1f games a second", float64(r.Games)/r.Took.Seconds())
 	}
-	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Played, "game"), r.Took.Seconds(), speed)
+	fmt.Fprintf(w, "\n%s in %.1f s%s\n", text.Count(r.Games, "game"), r.Took.Seconds(), speed)
 	if r.Early != nil {
 		fmt.Fprintf(w, "missing: %s\n", r.missingText())
 	}
@@ -130,7 +130,7 @@ func (r *Run) writeFaults(w io.Writer) {
 		n := times[kind{f.Name, f.Text}]
 		shown += n
 		replay := text.Quote(dir.Replay(f.Match, f.Deal, f.Rotation))
-		bot := r.Bots[matches[f.Match].Bots[f.Bot]]
+		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
 		c, known := r.circumstances(f, bot)
 		told := f.FaultAt
 		told.Text = f.TextIn(c)

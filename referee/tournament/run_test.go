@@ -34,9 +34,9 @@ func TestTotal(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s %d at %s", c.format, c.bots, c.game), func(t *testing.T) {
 			name, options, _ := strings.Cut(c.game, " ")
-			tour := &Tournament{Variant: variant(t, name, options), Bots: named(c.bots), Format: c.format, Rounds: c.rounds, Deals: 2}
+			tour := begun(t, name, options, Config{Bots: named(c.bots), Format: c.format, Rounds: c.rounds, Deals: 2})
 			deals, games := tour.Total()
-			played(t, tour, favourite)
+			played(tour, favourite)
 			wantDeals, wantGames, rounds := 0, 0, 0
 			for _, m := range tour.Matches() {
 				rounds = m.Round + 1
@@ -58,33 +58,36 @@ func TestTotal(t *testing.T) {
 // has been played, does not.
 func TestEarly(t *testing.T) {
 	t.Parallel()
-	tour := &Tournament{Variant: variant(t, "teeko", "limit=12"), Bots: processes(t, "first", "random"), Format: Single, Deals: 3, Clock: patient}
+	pair := func(deals int) *local {
+		return between(t, "teeko", "limit=12", Config{Format: Single, Deals: deals}, processes(t, "first", "random")...)
+	}
+	tour := pair(3)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	tour.Done = func(*Match, *referee.Game) { cancel() }
 	var early *Early
-	if err := tour.Play(ctx); !errors.As(err, &early) || !referee.IsCancelled(early.Why) {
+	if err := tour.run(ctx, cancel); !errors.As(err, &early) || !referee.IsCancelled(early.Why) {
 		t.Errorf("after a game it ends with %v", err)
 	}
 	if m := tour.Matches()[0]; tour.Lacks(m) != 5 || m.Tally.Games != 1 {
 		t.Errorf("%d games are missing and %d were played", tour.Lacks(m), m.Tally.Games)
 	}
 
-	whole := &Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: Single, Deals: 1, Clock: patient}
+	whole := pair(1)
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	games := 0
-	whole.Done = func(*Match, *referee.Game) {
+	err := whole.run(ctx, func() {
 		if games++; games == 2 {
 			cancel()
 		}
-	}
-	if err := whole.Play(ctx); err != nil {
+	})
+	if err != nil {
 		t.Errorf("cancelled after the last game, it ends with %v", err)
 	}
 
-	wrong := &Tournament{Variant: tour.Variant, Bots: tour.Bots, Format: "ladder", Deals: 1, Clock: patient}
-	if err := wrong.Play(t.Context()); err == nil || errors.As(err, &early) {
+	wrong := pair(1).in(t, t.TempDir())
+	kit.Must(t, os.WriteFile(wrong.dir.Replay(0, 0, 0), nil, 0o644))
+	if err := wrong.run(t.Context(), func() {}); err == nil || errors.As(err, &early) {
 		t.Errorf("one that cannot begin ends with %v", err)
 	}
 }
@@ -94,48 +97,24 @@ func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	kit.Must(t, os.WriteFile(filepath.Join(dir, "bot.sh"), nil, 0o644))
-	tour := &Tournament{Bots: []referee.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}, {Name: "other", Command: []string{"true"}}}}
-	tour.files = programFiles(tour.Bots)
-	m := &Match{Bots: []int{1, 0}}
-	game := func(r fault.Reason) *referee.Game {
-		f := *fault.New(r)
-		f.Seat = 1
-		return &referee.Game{Bots: []int{0, 1}, Replay: referee.Replay{Faults: []referee.Fault{f}}}
-	}
+	files := programFiles([]referee.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}})[0]
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {
-		if err := tour.vanished(m, game(r)); err != nil {
+		if err := vanished(*fault.New(r), files); err != nil {
 			t.Errorf("%v with the file there: %v", r, err)
 		}
 	}
 	kit.Must(t, os.Remove(filepath.Join(dir, "bot.sh")))
 	for _, r := range lost {
-		if err := tour.vanished(m, game(r)); err == nil || !strings.Contains(err.Error(), `bot "here" cannot be started any more`) {
-			t.Errorf("%v without the file: %v", r, err)
+		if err := vanished(*fault.New(r), files); err == nil {
+			t.Errorf("%v without the file is a fault of the bot", r)
 		}
 	}
 	for _, r := range []fault.Reason{{Kind: fault.Exited}, {Kind: fault.Disqualified}} {
-		if err := tour.vanished(m, game(r)); err != nil {
+		if err := vanished(*fault.New(r), files); err != nil {
 			t.Errorf("%v is the bot's own doing, and is an error: %v", r, err)
 		}
 	}
-}
-
-// Of two that begin in the same directory at the same time, one writes the plan.
-func TestBeginAlone(t *testing.T) {
-	t.Parallel()
-	first, second := &Dir{Path: t.TempDir()}, &Dir{}
-	second.Path = first.Path
-	unlock := kit.Get[func() error](t)(first.lock())
-	if err := second.Begin(Plan{Game: "teeko"}); err == nil || !strings.Contains(err.Error(), "another timba is playing") {
-		t.Errorf("beside another it begins with %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(first.Path, planFile)); err == nil {
-		t.Error("beside another it writes a plan")
-	}
-	kit.Must(t, unlock())
-	kit.Must(t, second.Begin(Plan{Game: "teeko"}))
-	kit.Must(t, first.Replace(Plan{Game: "teeko"})) // the lock is given back
 }
 
 // A file that cannot be written whole leaves nothing behind.

@@ -6,24 +6,34 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/combin"
 	"pgregory.net/rapid"
 
 	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/refereetest"
 )
 
-// tables returns variants by the number of bots around a table.
-func tables(t testing.TB, k int) *Tournament {
+// around returns a game for a number of bots around a table, and its options.
+func around(k int) (game, options string) {
 	switch k {
 	case 2:
-		return &Tournament{Variant: variant(t, "teeko", ""), Deals: 1}
+		return "teeko", ""
 	case 3, 4:
-		return &Tournament{Variant: variant(t, "brisca", fmt.Sprintf("players=%d", k)), Deals: 1}
+		return "brisca", fmt.Sprintf("players=%d", k)
 	}
-	return &Tournament{Variant: variant(t, "podrida", fmt.Sprintf("players=%d", k)), Deals: 1}
+	return "podrida", fmt.Sprintf("players=%d", k)
+}
+
+// seated returns a tournament at tables of k bots, of one deal unless it has others.
+func seated(t testing.TB, k int, c Config) *State {
+	t.Helper()
+	game, options := around(k)
+	c.Deals = max(1, c.Deals)
+	return begun(t, game, options, c)
 }
 
 // meetings counts the tables of each bot and of each two.
-func meetings(tour *Tournament) (own []int, pair [][]int) {
+func meetings(tour *State) (own []int, pair [][]int) {
 	own, pair = make([]int, len(tour.Bots)), make([][]int, len(tour.Bots))
 	for i := range pair {
 		pair[i] = make([]int, len(tour.Bots))
@@ -47,13 +57,12 @@ func TestRoundRobinIsFair(t *testing.T) {
 	for _, c := range []struct{ k, n, matches int }{
 		{2, 2, 1}, {2, 3, 3}, {2, 10, 45}, {3, 3, 1}, {3, 7, 35}, {4, 4, 1}, {4, 6, 15}, {5, 8, 56}, {12, 13, 13},
 	} {
-		tour := tables(t, c.k)
-		tour.Bots, tour.Format = named(c.n), RoundRobin
+		tour := seated(t, c.k, Config{Bots: named(c.n), Format: RoundRobin})
 		seats := make([][]int, c.n)
 		for i := range seats {
 			seats[i] = make([]int, c.k)
 		}
-		played(t, tour, func(m *Match, deal int, bots []int) ([]int, []float64) {
+		played(tour, func(m *Match, deal int, bots []int) ([]int, []float64) {
 			for seat, b := range bots {
 				seats[b][seat]++
 			}
@@ -63,7 +72,7 @@ func TestRoundRobinIsFair(t *testing.T) {
 		if len(tour.matches) != c.matches {
 			t.Errorf("%d bots at tables of %d: %d matches, want %d", c.n, c.k, len(tour.matches), c.matches)
 		}
-		if games := tour.Games(); games != c.matches*c.k {
+		if _, games := tour.Total(); games != c.matches*c.k {
 			t.Errorf("%d bots at tables of %d: %d games foretold, want %d", c.n, c.k, games, c.matches*c.k)
 		}
 		for a := range c.n {
@@ -81,8 +90,8 @@ func TestRoundRobinIsFair(t *testing.T) {
 
 // With teams two bots make a table of four, and a single match seats any number.
 func TestTablesOfTeamsAndOfFewerBots(t *testing.T) {
-	tour := &Tournament{Variant: variant(t, "tute", "players=4 teams=yes"), Deals: 1, Bots: named(5), Format: RoundRobin}
-	played(t, tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
+	tour := begun(t, "tute", "players=4 teams=yes", Config{Deals: 1, Bots: named(5), Format: RoundRobin})
+	played(tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
 		if bots[0] != bots[2] || bots[1] != bots[3] || bots[0] == bots[1] {
 			t.Errorf("the seats are %v, want two teams", bots)
 		}
@@ -92,9 +101,8 @@ func TestTablesOfTeamsAndOfFewerBots(t *testing.T) {
 		t.Errorf("%d matches, want 10", len(tour.matches))
 	}
 	for n := 1; n <= 4; n++ {
-		tour := tables(t, 4)
-		tour.Bots, tour.Format = named(n), Single
-		played(t, tour, favourite)
+		tour := seated(t, 4, Config{Bots: named(n), Format: Single})
+		played(tour, favourite)
 		if len(tour.matches) != 1 || tour.matches[0].Tally.Games != n {
 			t.Errorf("%d bots at one table: %d matches, want 1 of %d games", n, len(tour.matches), n)
 		}
@@ -104,9 +112,8 @@ func TestTablesOfTeamsAndOfFewerBots(t *testing.T) {
 // In a gauntlet the first bot meets all the others equally often.
 func TestGauntlet(t *testing.T) {
 	for _, c := range []struct{ k, n, matches int }{{2, 2, 1}, {2, 9, 8}, {3, 6, 10}, {4, 6, 10}, {12, 14, 78}, {2, 500, 499}} {
-		tour := tables(t, c.k)
-		tour.Bots, tour.Format = named(c.n), Gauntlet
-		played(t, tour, favourite)
+		tour := seated(t, c.k, Config{Bots: named(c.n), Format: Gauntlet})
+		played(tour, favourite)
 		own, pair := meetings(tour)
 		if len(tour.matches) != c.matches || own[0] != c.matches {
 			t.Errorf("%d bots at tables of %d: %d matches, %d of the first, want %d", c.n, c.k, len(tour.matches), own[0], c.matches)
@@ -126,8 +133,11 @@ func fewest(bots []int, k int, met [][]int) int {
 		return 0
 	}
 	best := -1
-	for _, others := range combinations(bots[1:], k-1) {
-		table := append([]int{bots[0]}, others...)
+	for _, others := range combin.Combinations(len(bots)-1, k-1) {
+		table := []int{bots[0]}
+		for _, i := range others {
+			table = append(table, bots[i+1])
+		}
 		cost := 0
 		for i, a := range table {
 			for _, b := range table[i+1:] {
@@ -150,7 +160,7 @@ func TestSwissRounds(t *testing.T) {
 		k := rapid.IntRange(2, 4).Draw(t, "table")
 		n := rapid.IntRange(k, 9).Draw(t, "bots")
 		rounds := rapid.IntRange(1, 9).Draw(t, "rounds")
-		tour := &Tournament{Bots: named(n), Format: Swiss, Rounds: rounds, Deals: 1}
+		tour := &State{Config: Config{Bots: named(n), Format: Swiss, Rounds: rounds, Deals: 1}}
 		met, byes := make([][]int, n), make([]int, n)
 		for i := range met {
 			met[i] = make([]int, n)
@@ -159,7 +169,7 @@ func TestSwissRounds(t *testing.T) {
 			var seen, playing []int
 			cost := 0
 			// What round gives depends on the variant by the table's size alone.
-			for _, table := range swiss(tour, k) {
+			for _, table := range tour.swiss(k) {
 				seen = append(seen, table...)
 				if len(table) == 1 {
 					byes[table[0]]++
@@ -208,7 +218,7 @@ func TestSwissRounds(t *testing.T) {
 }
 
 // addResult adds a match of one deal, or a bye where there are no points.
-func addResult(tour *Tournament, round int, table []int, points []float64) {
+func addResult(tour *State, round int, table []int, points []float64) {
 	m := &Match{Number: len(tour.matches), Round: round, Bots: table}
 	tour.matches = append(tour.matches, m)
 	if points == nil {
@@ -220,10 +230,9 @@ func addResult(tour *Tournament, round int, table []int, points []float64) {
 
 // The tables go by the standings: the winners of the first round meet.
 func TestSwissTablesGoByStandings(t *testing.T) {
-	tour := tables(t, 2)
-	tour.Bots, tour.Format = named(9), Swiss
+	tour := seated(t, 2, Config{Bots: named(9), Format: Swiss})
 	var rounds []string
-	played(t, tour, favourite)
+	played(tour, favourite)
 	for round := range 5 {
 		var text []string
 		for _, m := range tour.matches {
@@ -248,9 +257,8 @@ func TestSwissTablesGoByStandings(t *testing.T) {
 // Many bots and rounds are paired in a moment, without a second meeting.
 func TestSwissWithManyBots(t *testing.T) {
 	for _, c := range []struct{ k, n, rounds int }{{2, 300, 12}, {3, 90, 7}, {4, 200, 8}} {
-		tour := tables(t, c.k)
-		tour.Bots, tour.Format, tour.Rounds = named(c.n), Swiss, c.rounds
-		played(t, tour, favourite)
+		tour := seated(t, c.k, Config{Bots: named(c.n), Format: Swiss, Rounds: c.rounds})
+		played(tour, favourite)
 		_, pair := meetings(tour)
 		for a := range pair {
 			if most := slices.Max(pair[a]); most > 1 {
@@ -265,9 +273,8 @@ func TestSwissWithManyBots(t *testing.T) {
 func TestKnockoutBrackets(t *testing.T) {
 	for k := 2; k <= 4; k++ {
 		for n := 2; n <= 33; n++ {
-			tour := tables(t, k)
-			tour.Bots, tour.Format = named(n), Knockout
-			played(t, tour, favourite)
+			tour := seated(t, k, Config{Bots: named(n), Format: Knockout})
+			played(tour, favourite)
 			full := 1
 			for full < n {
 				full *= k
@@ -317,9 +324,8 @@ func TestKnockoutTies(t *testing.T) {
 		want     int
 		tieBreak string
 	}{{[]float64{3, 3}, 0, byOrder}, {[]float64{3, 4}, 1, byGamePoints}, {[]float64{4, 3}, 0, byGamePoints}} {
-		tour := tables(t, 2)
-		tour.Bots, tour.Format = named(2), Knockout
-		played(t, tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
+		tour := seated(t, 2, Config{Bots: named(2), Format: Knockout})
+		played(tour, func(_ *Match, _ int, bots []int) ([]int, []float64) {
 			return []int{1, 1}, []float64{c.points[bots[0]], c.points[bots[1]]}
 		})
 		m := tour.matches[0]
@@ -349,9 +355,10 @@ func TestFormatErrors(t *testing.T) {
 		{12, 1000, Gauntlet, 0, "more than 100000 matches"},
 		{2, 0, Single, 0, "there are no bots"},
 	} {
-		tour := tables(t, c.k)
-		tour.Bots, tour.Format, tour.Rounds = named(c.n), c.format, c.rounds
-		if err := tour.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
+		game, options := around(c.k)
+		v := refereetest.Variant(t, game, options)
+		_, err := New(Config{Game: game, Options: v.Settings().Map(), Clock: patient, Bots: named(c.n), Format: c.format, Rounds: c.rounds, Deals: 1})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d bots, %s: %v, want %q", c.n, c.format, err, c.want)
 		}
 	}

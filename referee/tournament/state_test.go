@@ -47,9 +47,7 @@ func TestStandings(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tour := tables(t, c.k)
-			tour.Bots, tour.Format, tour.Deals = named(c.n), c.format, 2
-			played(t, tour, favourite)
+			tour := played(seated(t, c.k, Config{Bots: named(c.n), Format: c.format, Deals: 2}), favourite)
 			results := tour.Results()
 			var got []string
 			for _, s := range results.Standings {
@@ -65,8 +63,8 @@ func TestStandings(t *testing.T) {
 			for _, m := range tour.Matches() {
 				games += m.Tally.Games
 			}
-			if games != tour.Games() {
-				t.Errorf("%d games were foretold and %d played", tour.Games(), games)
+			if _, all := tour.Total(); games != all {
+				t.Errorf("%d games were foretold and %d played", all, games)
 			}
 		})
 	}

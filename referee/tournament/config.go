@@ -1,0 +1,121 @@
+// Package tournament plays matches between any number of bots: it pairs them by
+// a format, plays the matches side by side, keeps every finished game in a
+// directory from which an interrupted tournament resumes, and adds up the results.
+//
+// Config says what is played, State knows how far it is, and Play plays it: begin
+// with these three.
+package tournament
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
+)
+
+// Config is all that the games of a tournament follow from: the plan.json of its directory.
+type Config struct {
+	Game         string               `json:"game"`
+	Options      map[string]string    `json:"options"`
+	Format       Format               `json:"format"`
+	Rounds       int                  `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
+	Deals        int                  `json:"deals"`            // of each match
+	Seed         referee.Hex          `json:"seed"`
+	Clock        referee.Clock        `json:"clock"`
+	SPRT         *rating.SPRT         `json:"sprt,omitempty"`        // ends the only match of two bots early
+	Adjudication referee.Adjudication `json:"adjudication,omitzero"` // ends games by the bots' own scores
+	Sandbox      Sandbox              `json:"sandbox"`
+	Bots         []Entrant            `json:"bots"`
+}
+
+// Sandbox is how the bots of a tournament are sandboxed, in the words of the flags.
+type Sandbox struct {
+	Mode      string `json:"mode"`
+	Level     string `json:"level,omitempty"` // that the mode gave; "" if all are house bots
+	Memory    string `json:"memory"`
+	Processes int    `json:"processes"`
+	Ponder    string `json:"ponder"`
+}
+
+// Entrant is a bot as the user named it and what the user gave it of its own, and what program that was.
+type Entrant struct {
+	program.Spec
+	SHA256 string `json:"sha256"`
+}
+
+// Specs returns the bots, those of a tournament that has begun with the names that they had.
+func (c *Config) Specs() (specs []program.Spec) {
+	for _, b := range c.Bots {
+		specs = append(specs, b.Spec)
+	}
+	return specs
+}
+
+// Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
+// that has a hash must be the same program.
+func (c *Config) Enter(programs []program.Program) (bots []referee.Bot, err error) {
+	for i, p := range programs {
+		if !p.Plays(c.Game) {
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, c.Game, strings.Join(p.Games, ", "))
+		}
+		if was := c.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
+			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
+				i, was.Bot, was.SHA256, p.Hash)
+		}
+		c.Bots[i].Name, c.Bots[i].SHA256 = p.Name, p.Hash
+		p.Clock = p.Own.Clock(c.Clock)
+		bots = append(bots, p.Bot)
+	}
+	return bots, nil
+}
+
+// Extend sets the number of deals of a tournament that has begun.
+func (c *Config) Extend(deals int) error {
+	switch {
+	case deals < c.Deals:
+		return fmt.Errorf("resume: --deals was %d and is now %d: a tournament can be extended, not shortened", c.Deals, deals)
+	case deals > c.Deals && (c.Format == Swiss || c.Format == Knockout):
+		return fmt.Errorf("resume: --deals was %d and is now %d: a %s cannot be extended, because its results decide who meets whom; start a new one",
+			c.Deals, deals, c.Format)
+	}
+	c.Deals = deals
+	return nil
+}
+
+// variant returns the variant of the game, and an error unless the tournament can be played.
+func (c *Config) variant() (rules.Variant, error) {
+	g, err := games.Find(c.Game)
+	if err != nil {
+		return nil, err
+	}
+	v, err := rules.Resolve(g, c.Options)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Clock.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.Bots) == 0 {
+		return nil, errors.New("tournament: there are no bots: name at least one")
+	}
+	if c.Deals < 1 {
+		return nil, fmt.Errorf("tournament: deals cannot be %d: try 1 or more", c.Deals)
+	}
+	if c.SPRT != nil {
+		if err := c.SPRT.Check(); err != nil {
+			return nil, err
+		}
+		if len(c.Bots) != 2 || rules.Sides(v) != 2 {
+			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), rules.Sides(v))
+		}
+	}
+	if err := c.Adjudication.Check(); err != nil {
+		return nil, err
+	}
+	return v, c.checkFormat(v)
+}

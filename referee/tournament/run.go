@@ -1,0 +1,260 @@
+package tournament
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
+)
+
+// Games keeps the games of a tournament.
+type Games interface {
+	// Read yields the games that were kept of a match. An error ends them.
+	Read(s *State, m *Match) iter.Seq2[*referee.Game, error]
+	Keep(m *Match, g *referee.Game) error
+	// Drop removes the games of a match from a deal on.
+	Drop(m *Match, from int) error
+}
+
+// Player plays a match of a tournament: r has all but the bots, and the functions that are told of its
+// games. It returns when nothing of the match is played any more.
+type Player func(ctx context.Context, m *Match, r *referee.Match) error
+
+// Events is told what happens in a tournament, in the goroutine that plays it.
+type Events struct {
+	Done func(*Match, *referee.Game)                   // a game has ended
+	Void func(m *Match, deal, rotation int, err error) // a game will be played again
+	Busy func(used time.Duration)                      // see referee.Match; at most once a minute for all matches
+}
+
+// Early is the error of a tournament that ended before all of its games were played. Those that
+// were finished are kept, and count.
+type Early struct{ Why error }
+
+func (e *Early) Error() string { return e.Why.Error() }
+
+// Unwrap returns why it ended.
+func (e *Early) Unwrap() error { return e.Why }
+
+// run is a tournament that is played. Only the goroutine of Play uses it and its State: those that play
+// the matches send it what it has to do.
+type run struct {
+	*State
+	games   Games
+	player  Player
+	workers []int
+	on      Events
+	calls   chan func()
+	told    time.Time // when others' use of the cores was told
+}
+
+// Play plays a tournament, or the games of it that are not kept yet, on workers, as in referee.Match, which
+// matches share. An error after it has begun to play is an *Early.
+func Play(ctx context.Context, s *State, games Games, player Player, workers []int, on Events) error {
+	if len(workers) == 0 {
+		workers = []int{referee.AnyCore}
+	}
+	r := &run{State: s, games: games, player: player, workers: workers, on: on, calls: make(chan func())}
+	r.told = time.Now() // short matches tell of a busy machine, too
+	began := false
+	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
+		earlier := map[*Match][]referee.Played{}
+		err := r.takeUp(matches, earlier)
+		if err == nil {
+			matches = slices.DeleteFunc(matches, s.Finished)
+			began = began || len(matches) > 0
+			err = r.playAll(ctx, matches, earlier)
+		}
+		if err != nil && began {
+			return &Early{err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeUp adds the games of matches that were played earlier.
+func (r *run) takeUp(matches []*Match, earlier map[*Match][]referee.Played) error {
+	for _, m := range matches {
+		for g, err := range r.games.Read(r.State, m) {
+			if err != nil {
+				return err
+			}
+			earlier[m] = append(earlier[m], g.Played())
+			r.Add(m, g)
+		}
+		if m.ended() {
+			if err := r.games.Drop(m, m.counted); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// playAll plays matches side by side: each has a worker, and the last ones share
+// those that are left over.
+func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.Played) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var first error
+	free, waiting, playing := slices.Clone(r.workers), matches, 0
+	for {
+		for len(waiting) > 0 && ctx.Err() == nil {
+			m := waiting[0]
+			n := max(1, min(len(r.workers)/len(waiting), len(m.Bots)))
+			if n > len(free) {
+				break
+			}
+			match := r.match(m, earlier[m], slices.Clone(free[:n]))
+			free, waiting = free[n:], waiting[1:]
+			playing++
+			go func() {
+				err := r.player(ctx, m, match)
+				r.calls <- func() {
+					playing--
+					free = append(free, match.Workers...)
+					if err != nil && !errors.Is(err, errEnded) && first == nil {
+						first = err
+						stop()
+					}
+				}
+			}()
+		}
+		if playing == 0 {
+			break
+		}
+		call := <-r.calls
+		call()
+	}
+	if first == nil && !r.allFinished(matches) {
+		first = ctx.Err()
+	}
+	return first
+}
+
+// match returns a match without its bots.
+func (r *run) match(m *Match, earlier []referee.Played, workers []int) *referee.Match {
+	return &referee.Match{
+		Variant:      r.Variant,
+		Deals:        r.Deals,
+		Seed:         r.seedOf(m),
+		Clock:        r.Clock,
+		Adjudication: r.Adjudication,
+		Workers:      workers,
+		Earlier:      earlier,
+		Done: func(g *referee.Game) (err error) {
+			r.call(func() { err = r.done(m, g) })
+			return err
+		},
+		Void: func(deal, rotation int, err error) {
+			r.call(func() { r.on.Void(m, deal, rotation, err) })
+		},
+		Busy: func(used time.Duration) {
+			r.call(func() {
+				if now := time.Now(); now.Sub(r.told) >= time.Minute {
+					r.told = now
+					r.on.Busy(used)
+				}
+			})
+		},
+	}
+}
+
+// call has the goroutine of Play do something, and returns when that is done.
+func (r *run) call(do func()) {
+	done := make(chan struct{})
+	r.calls <- func() {
+		do()
+		close(done)
+	}
+	<-done
+}
+
+// errEnded ends a match whose sequential test has come to its end.
+var errEnded = errors.New("the test has ended")
+
+// done takes a finished game.
+func (r *run) done(m *Match, g *referee.Game) error {
+	if m.ended() { // on another worker, while this game was played
+		return errEnded
+	}
+	g.Reveal(r.seedOf(m)) // whoever keeps the replays here knows it already
+	if err := r.games.Keep(m, g); err != nil {
+		return err
+	}
+	ended := r.Add(m, g)
+	r.on.Done(m, g)
+	if !ended {
+		return nil
+	}
+	if err := r.games.Drop(m, m.counted); err != nil {
+		return err
+	}
+	return errEnded
+}
+
+// Local plays matches on this machine between bots, by number. trace, if set, receives every line; it is
+// called from all workers.
+func Local(bots []referee.Bot, trace func(*Match, referee.Traffic)) Player {
+	files := programFiles(bots)
+	return func(ctx context.Context, m *Match, r *referee.Match) error {
+		for _, b := range m.Bots {
+			r.Bots = append(r.Bots, bots[b])
+		}
+		if trace != nil {
+			r.Trace = func(t referee.Traffic) { trace(m, t) }
+		}
+		done := r.Done
+		r.Done = func(g *referee.Game) error {
+			for _, f := range g.Faults {
+				bot := m.Bots[g.Bots[f.Seat]]
+				if err := vanished(f, files[bot]); err != nil {
+					return fmt.Errorf("bot %q cannot be started any more: %w: put it back as it was", bots[bot].Name, err)
+				}
+			}
+			return done(g)
+		}
+		return r.Play(ctx)
+	}
+}
+
+// programFiles returns, by bot, the files that its command names.
+func programFiles(bots []referee.Bot) (files [][]string) {
+	for _, b := range bots {
+		var named []string
+		for _, word := range b.Command {
+			if !filepath.IsAbs(word) {
+				word = filepath.Join(b.Dir, word)
+			}
+			if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+				named = append(named, word)
+			}
+		}
+		files = append(files, named)
+	}
+	return files
+}
+
+// vanished returns an error if a bot has a fault because a file of its program is no longer there. That is
+// not the bot's doing, and all games after it would be lost as well.
+func vanished(f referee.Fault, files []string) error {
+	if r := f.Reason; f.Disqualified() || r.Kind != fault.NotStarted && !r.BeforeReady {
+		return nil
+	}
+	for _, file := range files {
+		if _, err := os.Stat(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
