@@ -15,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -53,8 +52,19 @@ type Config struct {
 // Open reports whether anybody may open an account.
 func (c *Config) Open() bool { return c.Registration == "open" }
 
+// House is what a configuration asks of the house bots.
+type House interface {
+	// Canonical returns the one spec that all specs of a bot stand for.
+	Canonical(spec string) (string, error)
+	// Games returns the games that the bot of a spec is made for, nil for all.
+	Games(spec string) []string
+	// Standing returns the specs of the bots that a ladder of a game has unless it says
+	// otherwise.
+	Standing(game string) []string
+}
+
 // Default returns the configuration without a file.
-func Default(house program.Builtins) *Config {
+func Default(house House) *Config {
 	c, err := Parse(datadir.ConfigFile, nil, house)
 	if err != nil {
 		panic("config: the default configuration: " + err.Error()) // a test reads it
@@ -63,7 +73,7 @@ func Default(house program.Builtins) *Config {
 }
 
 // Read reads a configuration file. A missing file counts as an empty one.
-func Read(path string, house program.Builtins) (*Config, error) {
+func Read(path string, house House) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -74,7 +84,7 @@ func Read(path string, house program.Builtins) (*Config, error) {
 // Parse reads a configuration on top of the default one. The name is for errors,
 // which quote the key, its value and what to try; house has the bots that can be on
 // ladders as @NAME.
-func Parse(name string, data []byte, house program.Builtins) (*Config, error) {
+func Parse(name string, data []byte, house House) (*Config, error) {
 	var f configFile
 	if _, err := toml.Decode(defaultTOML, &f); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

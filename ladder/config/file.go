@@ -15,7 +15,6 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/clock"
-	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -172,7 +171,7 @@ func publicURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-func (f *configFile) resolve(house program.Builtins) (*Config, error) {
+func (f *configFile) resolve(house House) (*Config, error) {
 	c := &Config{Registration: f.Registration, Workers: f.Workers, Embed: f.Site.Embed}
 	var err error
 	if c.URL, err = publicURL(f.Site.URL); err != nil {
@@ -378,7 +377,7 @@ const (
 	maxDeals      = 1000
 )
 
-func (f ladderFile) resolve(house program.Builtins) (ladder.Ladder, error) {
+func (f ladderFile) resolve(house House) (ladder.Ladder, error) {
 	l := ladder.Ladder{Name: f.Name, Title: f.Title, Game: f.Game, Options: f.Options, Deals: f.Deals, House: f.House}
 	if !ladderName.MatchString(f.Name) || len(f.Name) > maxLadderName {
 		return l, fmt.Errorf("name cannot be %q: try lower-case letters, digits and single hyphens, at most %d characters", f.Name, maxLadderName)
@@ -420,7 +419,7 @@ func (f clockFile) resolve() (clock.Clock, error) {
 
 // resolveHouse fills in the house bots of the game where the ladder names none, and checks
 // the named ones otherwise.
-func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
+func resolveHouse(l *ladder.Ladder, house House) error {
 	if l.House == nil {
 		l.House = standing(l.Game, house)
 		return nil
@@ -451,7 +450,7 @@ func resolveHouse(l *ladder.Ladder, house program.Builtins) error {
 }
 
 // standing returns the house bots that a ladder of a game has by default.
-func standing(game string, house program.Builtins) (names []string) {
+func standing(game string, house House) (names []string) {
 	for _, spec := range house.Standing(game) {
 		names = append(names, "@"+spec)
 	}

@@ -1,6 +1,7 @@
 // Package program resolves what a user writes for a BOT: a house bot (@random,
 // @greedy:key=value), a directory with a timba.toml or a recognised main file, or
-// a command. It builds each content once, and identifies it by a hash.
+// a command. It builds each content once, and identifies it by a hash. Begin with
+// Resolver.
 package program
 
 import (
@@ -56,11 +57,6 @@ type Builtins interface {
 	// Canonical returns the one spec that all specs of a bot, NAME or
 	// NAME:key=value,key=value, stand for.
 	Canonical(spec string) (string, error)
-	// Games returns the games that the bot of a spec is made for, nil for all.
-	Games(spec string) []string
-	// Standing returns the specs of the bots that a ladder of a game has unless it says
-	// otherwise.
-	Standing(game string) []string
 }
 
 // Resolver resolves what users write for a BOT.

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/sandbox"
 )
 
 // Spec is what a user writes for a bot of a match: which bot, and what it has of its own.
@@ -27,8 +32,8 @@ func Specs(bots []string) []Spec {
 // specKeys are the keys of ParseSpec, in the order of its errors.
 var specKeys = slices.Concat([]string{"name", "cmd", "args"}, ownKeys)
 
-// MaxName is the longest name of a bot that a user gives it for a match, in bytes.
-const MaxName = 64
+// maxName is the longest name of a bot that a user gives it for a match, in bytes.
+const maxName = 64
 
 // ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
 // or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
@@ -96,8 +101,107 @@ func (s *Spec) set(key, value string) (err error) {
 
 // checkName returns an error unless a name fits into tables.
 func checkName(name string) error {
-	if name == "" || len(name) > MaxName || printable(name) != name {
-		return fmt.Errorf("name cannot be %q: give 1 to %d printable ASCII characters without spaces", name, MaxName)
+	if name == "" || len(name) > maxName || printable(name) != name {
+		return fmt.Errorf("name cannot be %q: give 1 to %d printable ASCII characters without spaces", name, maxName)
 	}
 	return nil
+}
+
+// Own is what a bot has of its own in a local match; zero values are those of the match.
+type Own struct {
+	Args      []string `json:"args,omitempty"`     // more arguments of its command
+	Movetime  int64    `json:"movetime,omitempty"` // milliseconds, as all clocks here
+	Bank      int64    `json:"bank,omitempty"`
+	Inc       int64    `json:"inc,omitempty"`
+	Memory    string   `json:"memory,omitempty"` // a size, in the form of sandbox.SizeText
+	Processes int      `json:"processes,omitempty"`
+}
+
+// ownKeys are the keys of Own but args: those that a manifest may have, too.
+var ownKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
+
+// maxProcesses is more processes than any machine has.
+const maxProcesses = 1 << 22
+
+// set stores the value of a key of ownKeys.
+func (o *Own) set(key, value string) (err error) {
+	day := (24 * time.Hour).Milliseconds()
+	switch key {
+	case "movetime":
+		o.Movetime, err = number(key, value, 1, day, "milliseconds")
+	case "bank":
+		o.Bank, err = number(key, value, 1, day, "milliseconds")
+	case "inc":
+		o.Inc, err = number(key, value, 0, day, "milliseconds")
+	case "processes":
+		var n int64
+		n, err = number(key, value, 1, maxProcesses, "processes")
+		o.Processes = int(n)
+	case "memory":
+		var n int64
+		if n, err = sandbox.ParseSize(value); err == nil {
+			o.Memory = sandbox.SizeText(n)
+			if _, err = (sandbox.Limit{Memory: max(1, n)}).Check(); err != nil {
+				err = fmt.Errorf("memory cannot be %q: %w", value, err)
+			}
+		}
+	default:
+		panic("program: no key of a bot: " + key)
+	}
+	return err
+}
+
+func number(key, value string, least, most int64, unit string) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, fmt.Errorf("%s cannot be %q: give a whole number of %s, %d to %d", key, value, unit, least, most)
+	}
+	return n, nil
+}
+
+// check returns an error for keys that do not go together.
+func (o *Own) check() error {
+	switch {
+	case o.Movetime != 0 && o.Bank != 0:
+		return fmt.Errorf("movetime and bank exclude each other: choose one")
+	case o.Inc != 0 && o.Bank == 0:
+		return fmt.Errorf("inc goes with bank: set bank as well")
+	}
+	return nil
+}
+
+// over returns what a bot has whose manifest has m, and where the user set o.
+func (o Own) over(m Own) Own {
+	if o.Movetime == 0 && o.Bank == 0 {
+		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
+	}
+	if o.Memory == "" {
+		o.Memory = m.Memory
+	}
+	if o.Processes == 0 {
+		o.Processes = m.Processes
+	}
+	return o
+}
+
+// Clock returns the bot's own clock in a match whose other bots have the clock c; nil if it
+// has none.
+func (o Own) Clock(c referee.Clock) *referee.Clock {
+	if o.Movetime == 0 && o.Bank == 0 {
+		return nil
+	}
+	ms := referee.ClockMS{Movetime: o.Movetime, Bank: o.Bank, Inc: &o.Inc}.Clock()
+	ms.Margin, ms.Startup = c.Margin, c.Startup
+	return &ms
+}
+
+// Limit returns the limits of the bot's sandbox in a match whose other bots have the limits l.
+func (o Own) Limit(l sandbox.Limit) sandbox.Limit {
+	if n, err := sandbox.ParseSize(o.Memory); err == nil {
+		l.Memory = n
+	}
+	if o.Processes != 0 {
+		l.Processes = o.Processes
+	}
+	return l
 }

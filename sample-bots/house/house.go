@@ -102,7 +102,7 @@ func parse(spec string) (Bot, rules.Settings, error) {
 	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
-// Registry is a program.Builtins with the house bots, for packages that do not import this one.
+// Registry is a program.Builtins and a config.House with the house bots, for packages that do not import this one.
 type Registry struct{}
 
 // Names returns the simple bots.
