@@ -201,7 +201,7 @@ func clearAway(kind byte, what string) (done bool) {
 	return true
 }
 
-// killMarked ends the processes with a mark and reports whether there were any.
+// killMarked ends the processes with a mark and reports whether it has ended any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.Marked(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found

@@ -46,7 +46,7 @@ type program struct {
 	any  bool     // it may start others by name
 }
 
-// find adds a program and, for a script, its
+// find adds a program and, for a script, the programs that its first line names.
 func (p *program) find(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
