@@ -49,7 +49,7 @@ func notStarted(b Bot, why string) *Fault {
 }
 
 // makeScratch makes a directory for the temporary files of a bot, "" for one that needs none: it is
-// part of this program, or its sandbox has one. dropScratch removes it, or the guardian if this
+// part of this program, or its sandbox has one. dropScratch removes it, or the cleaner if this
 // program is killed: it is registered before it is made.
 func (b Bot) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {

@@ -21,7 +21,7 @@ import (
 // waits for all of it to be gone.
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
-	sandbox.RemoveAtEnd("none") // the guardian runs from now on,
+	sandbox.RemoveAtEnd("none") // the cleaner runs from now on,
 	sandbox.Forget("none")
 	sandbox.Probe()                         // and what is found out about the machine is
 	if r, w, err := os.Pipe(); err == nil { // the runtime's own descriptors are there from now on
@@ -55,7 +55,7 @@ func botProcesses(t testing.TB) (found []string) {
 			continue // it has gone meanwhile
 		}
 		name, _ := os.ReadFile(filepath.Dir(path) + "/cmdline")
-		if bytes.HasPrefix(name, []byte("timba-sandbox-guardian\x00")) {
+		if bytes.HasPrefix(name, []byte("timba-sandbox-cleaner\x00")) {
 			continue // it ends after this process
 		}
 		env, _ := os.ReadFile(filepath.Dir(path) + "/environ")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -410,4 +411,45 @@ func (p *process) Close(grace time.Duration) {
 		}
 	}
 	dropScratch(p.scratch)
+}
+
+func (p *process) closeInput() {
+	unix.Close(p.stdin)
+	p.stdin = -1 // poll ignores it
+}
+
+func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
+	p.awaitExit(deadline)
+	if !p.exited && p.over() {
+		p.awaitExit(time.Now().Add(telling)) // the sandbox or this thread waits for a core, not the bot
+	}
+	if !p.exited {
+		return End{}, false
+	}
+	if p.bare() { // a sandbox ends all its processes
+		end.Behind = len(p.sandbox.Marked())
+	}
+	var f *Fault
+	if errors.As(p.gone(fault.OutputClosed), &f) {
+		end.Reason = f.Reason
+	}
+	return end, true
+}
+
+// pause stops a bot between its turns.
+func (p *process) pause() {
+	if p.freezes() {
+		p.sandbox.Freeze() // after an error it keeps running
+	}
+}
+
+// wake resumes the bot.
+func (p *process) wake() error {
+	if !p.freezes() {
+		return nil
+	}
+	if err := p.sandbox.Thaw(); err != nil {
+		return fmt.Errorf("referee: %s: %w", strings.Join(p.bot.Command, " "), err)
+	}
+	return nil
 }

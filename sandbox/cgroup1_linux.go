@@ -33,7 +33,7 @@ func openV1(base map[string]string) (groups, error) {
 		if base[c] != "" {
 			g.base[c] = base[c]
 			sweep(base[c])
-			guardian.groups(base[c])
+			cleaner.groups(base[c])
 		}
 	}
 	probe, err := g.create(DefaultLimit)

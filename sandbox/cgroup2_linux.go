@@ -17,7 +17,7 @@ type groupsV2 struct{ base string }
 
 func prepareV2(base string) (groups, error) {
 	sweep(base)
-	guardian.groups(base)
+	cleaner.groups(base)
 	g := groupsV2{base}
 	probe, err := g.create(DefaultLimit)
 	if err != nil {

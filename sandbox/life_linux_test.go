@@ -80,18 +80,18 @@ func TestRefereeKilled(t *testing.T) {
 }
 
 func init() {
-	// A program whose guardian stops reading, and is never heard of again.
-	actions["guarded"] = func(args []string) {
-		guardTime = time.Millisecond
+	// A program whose cleaner stops reading, and is never heard of again.
+	actions["cleaned-up"] = func(args []string) {
+		cleanerTime = time.Millisecond
 		RemoveAtEnd(args[0] + "-first")
-		first := guardian.pid
+		first := cleaner.pid
 		unix.Kill(first, unix.SIGSTOP)
 		for i := range 2000 { // more than a pipe has room for
 			RemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
 			Forget(fmt.Sprintf("%s-%060d", args[0], i))
 		}
 		RemoveAtEnd(args[0])
-		if guardian.pid == first {
+		if cleaner.pid == first {
 			unix.Kill(first, unix.SIGCONT)
 		}
 		fmt.Println("ready")
@@ -99,10 +99,10 @@ func init() {
 	}
 }
 
-// TestGuardianStops: a guardian that does not read is replaced by one that knows everything.
-func TestGuardianStops(t *testing.T) {
+// TestCleanerStops: a cleaner that does not read is replaced by one that knows everything.
+func TestCleanerStops(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "left"))
-	cmd := exec.Command(exe(), "do", "guarded", dir)
+	cmd := exec.Command(exe(), "do", "cleaned-up", dir)
 	out := kit.Get[io.ReadCloser](t)(cmd.StdoutPipe())
 	kit.Must(t, cmd.Start())
 	line := make([]byte, 6)

@@ -37,7 +37,6 @@ func (p *Process) waitPlain() {
 	for unix.Waitid(unix.P_PID, p.first.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.killPlain()
 	state, err := p.first.Wait()
 	p.gone = true
@@ -46,6 +45,7 @@ func (p *Process) waitPlain() {
 	} else {
 		p.status = plainStatus(state, p.killed.Load())
 	}
+	p.mu.Unlock()
 	for range 50 { // a process may have started another one meanwhile
 		if !killMarked(p.mark) {
 			break
@@ -59,4 +59,9 @@ func (p *Process) waitPlain() {
 
 // Marked returns the processes that a program without a sandbox has started, and the program itself,
 // while they run. Those that hide are missing.
-func (p *Process) Marked() []int { return proc.Marked(p.mark) }
+func (p *Process) Marked() []int {
+	if p.level != None {
+		return nil // no process has a mark
+	}
+	return proc.Marked(p.mark)
+}

@@ -102,7 +102,7 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	if !filepath.IsAbs(s.Path) || len(s.Args) == 0 {
 		return nil, fmt.Errorf("%q is not the absolute path of a program, or there is no command", s.Path)
 	}
-	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, Weights: weigh(limit)}
+	c := &initproc.Config{Spaces: s.Level > Weak, UID: -1, Path: s.Path, Argv: s.Args, Build: s.Build, System: system(), Limit: initproc.Limit(limit), Group: s.Level == Full, PerFile: perFile(limit)}
 	if s.Dir != "" {
 		if c.Own, err = ownDir(s.Dir); err != nil {
 			return nil, err
@@ -243,13 +243,13 @@ func system() []string {
 	return paths
 }
 
-// weigh returns the weights on this machine.
-func weigh(l Limit) initproc.Weights {
+// perFile returns what the kernel of this machine may use for open files.
+func perFile(l Limit) initproc.PerFile {
 	buffer := number("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {
 		buffer = 212992
 	}
-	return initproc.Weights{
+	return initproc.PerFile{
 		Socket: buffer + buffer/2, // the last packet may exceed the buffer by half
 		Pipe:   16 * int64(os.Getpagesize()),
 		Poll:   int64(l.OpenFiles) * 200, // one entry for each file

@@ -225,9 +225,9 @@ type Layer struct {
 
 // Trial is an attack of a self-test and its result.
 type Trial struct {
-	Name string
-	Held bool
-	Text string
+	Name    string
+	Blocked bool
+	Text    string
 }
 
 // Report is what this machine can do for a sandbox.

@@ -159,7 +159,7 @@ func filter(c *initproc.Config, pid uint32) []bpf.Instruction {
 		p.on(call, retErrno(unix.EPERM))
 	}
 	if !c.Group {
-		p.filterHoldings()
+		p.filterKernelMemory()
 	}
 	if !c.Build { // compilers lock their caches
 		for _, call := range append(meetings, oldMeetings...) {
@@ -200,11 +200,11 @@ func filter(c *initproc.Config, pid uint32) []bpf.Instruction {
 	return p.code
 }
 
-// filterHoldings keeps the memory that the kernel uses for the program within what
-// holdings counts. It denies enlarging buffers of sockets and pipes, moving mapped pages
+// filterKernelMemory keeps the memory that the kernel uses for the program within what
+// kernelMemory counts. It denies enlarging buffers of sockets and pipes, moving mapped pages
 // into a pipe, separate open files for a thread, and Landlock rules, whose number is
 // unlimited.
-func (p *filterProgram) filterHoldings() {
+func (p *filterProgram) filterKernelMemory() {
 	for _, call := range []uint32{unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET} {
 		p.on(call, retErrno(unix.ENOSYS))
 	}

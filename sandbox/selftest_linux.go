@@ -61,13 +61,13 @@ func (t trial) try(level Level) Trial {
 	case err != nil:
 		result.Text = err.Error()
 	case s.Reason == MemoryLimit || s.Reason == CPULimit || s.Reason == ProcessLimit || s.Reason == Forbidden:
-		result.Held, result.Text = true, "it "+s.String()
+		result.Blocked, result.Text = true, "it "+s.String()
 	case s.Reason == Exited && s.Code == 0:
-		result.Held, result.Text = true, said
+		result.Blocked, result.Text = true, said
 	case s.Reason == Exited && s.Code == succeeded:
 		result.Text = said
 	case s.Reason == Exited && s.Code == 2 && strings.Contains(said, "out of memory"), s.Reason == Exited && strings.Contains(said, "cannot allocate memory"):
-		result.Held, result.Text = true, "it could not allocate memory"
+		result.Blocked, result.Text = true, "it could not allocate memory"
 	default:
 		result.Text = "it " + s.String() + " " + said
 	}
@@ -120,9 +120,9 @@ func trialMain(name string) {
 		if t.name != name {
 			continue
 		}
-		refused, bite := t.run(level)
-		if bite != nil {
-			fmt.Println(bite)
+		refused, got := t.run(level)
+		if got != nil {
+			fmt.Println(got)
 			unix.Exit(succeeded)
 		}
 		fmt.Println(refused)

@@ -28,9 +28,9 @@ type layerResult struct {
 }
 
 type trialResult struct {
-	Name string `json:"name"`
-	Held bool   `json:"held"`
-	Text string `json:"text"`
+	Name    string `json:"name"`
+	Blocked bool   `json:"blocked"`
+	Text    string `json:"text"`
 }
 
 func newDoctor() *cobra.Command {
@@ -91,7 +91,7 @@ func examine(ctx context.Context, r sandbox.Report) examination {
 // blocked reports whether every attack was blocked.
 func (e examination) blocked() bool {
 	for _, t := range e.Trials {
-		if !t.Held {
+		if !t.Blocked {
 			return false
 		}
 	}
@@ -119,7 +119,7 @@ func (e examination) print(w io.Writer) error {
 	attacks := text.Table(w)
 	attacks.AppendHeader(table.Row{"a program that", "", ""})
 	for _, t := range e.Trials {
-		attacks.AppendRow(table.Row{t.Name, blockedText(t.Held), t.Text})
+		attacks.AppendRow(table.Row{t.Name, blockedText(t.Blocked), t.Text})
 	}
 	attacks.Render()
 	return nil

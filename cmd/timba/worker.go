@@ -143,7 +143,11 @@ func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err er
 		}
 	}
 	o.Check = func(ctx context.Context) error {
-		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Level: sandbox.Probe().Level, Limit: sandbox.DefaultLimit})
+		level, err := server.RequireLevel(sandbox.Weak)
+		if err != nil {
+			return err
+		}
+		return server.CheckMachine(ctx, o.Temp(), &referee.Sandbox{Level: level, Limit: sandbox.DefaultLimit})
 	}
 	return o, nil
 }

@@ -19,7 +19,7 @@ import (
 // The time of a trial is the bot's own: what others take of it costs the bot nothing, and does not hide how
 // much of its own it takes. Either way the trial is over.
 func TestTimeOfTrial(t *testing.T) {
-	sandbox.RemoveAtEnd("none") // the guardian runs from now on, outside of bubbles
+	sandbox.RemoveAtEnd("none") // the cleaner runs from now on, outside of bubbles
 	sandbox.Forget("none")
 	sandbox.Probe()
 	for name, c := range map[string]struct {

@@ -48,7 +48,7 @@ type checkup struct {
 func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
 	kit.Slow(t)
-	sandbox.RemoveAtEnd("none") // the guardian runs from now on, outside of bubbles
+	sandbox.RemoveAtEnd("none") // the cleaner runs from now on, outside of bubbles
 	sandbox.Forget("none")
 	reports := map[string]*Report{}
 	for _, c := range list {

@@ -47,23 +47,23 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needBites is how many attacks must really bite where nothing holds them, for
+// needThrough is how many attacks must get through where there is no sandbox, for
 // the test to mean something.
-const needBites = 40
+const needThrough = 40
 
 // result is a cell of the table.
 type result struct {
-	Attack string
-	User   string
-	Level  string // "none" for the run without a sandbox
-	Bite   bool
-	Idle   string // why it cannot bite without a sandbox
-	Allow  string // why a bite is allowed at this level
-	Text   string
-	Errors []string // what the harness found wrong
+	Attack  string
+	User    string
+	Level   string // "none" for the run without a sandbox
+	Through bool
+	Idle    string // why it cannot get through without a sandbox
+	Allow   string // why it may get through at this level
+	Text    string
+	Errors  []string // what the harness found wrong
 }
 
-// TestAttacks makes every attack without a sandbox, where it must bite, and at the best level of
+// TestAttacks makes every attack without a sandbox, where it must get through, and at the best level of
 // this machine, where it must not.
 func TestAttacks(t *testing.T) {
 	kit.Slow(t)
@@ -99,21 +99,21 @@ func attackAs(t *testing.T, thorough bool, users ...int) {
 // check fails the test for what attacks got, and where the run without a sandbox
 // shows that an attack is none. users is how many users made them.
 func check(t *testing.T, all []result, users int) {
-	bites := map[string]int{}
+	through := map[string]int{}
 	for _, r := range all {
-		if r.Level == "none" && r.Bite {
-			bites[r.User]++
+		if r.Level == "none" && r.Through {
+			through[r.User]++
 		}
 		if fault := r.fault(); fault != "" {
 			t.Errorf("FAILED %s of %s, %s: %.300s", r.Attack, r.User, r.Level, fault)
 		}
 	}
-	if len(bites) < users {
-		t.Errorf("FAILED attacks of %d of %d users: none bites without a sandbox", users-len(bites), users)
+	if len(through) < users {
+		t.Errorf("FAILED attacks of %d of %d users: none gets through without a sandbox", users-len(through), users)
 	}
-	for user, n := range bites {
-		if *only == "" && n < needBites {
-			t.Errorf("FAILED attacks of %s: only %d bite without a sandbox: want %d", user, n, needBites)
+	for user, n := range through {
+		if *only == "" && n < needThrough {
+			t.Errorf("FAILED attacks of %s: only %d get through without a sandbox: want %d", user, n, needThrough)
 		}
 	}
 }
@@ -122,9 +122,9 @@ func check(t *testing.T, all []result, users int) {
 func (r result) fault() string {
 	faults := r.Errors
 	switch {
-	case r.Level == "none" && !r.Bite && r.Idle == "":
+	case r.Level == "none" && !r.Through && r.Idle == "":
 		faults = append(faults, "it got nothing: "+r.Text)
-	case r.Level != "none" && r.Bite && r.Allow == "":
+	case r.Level != "none" && r.Through && r.Allow == "":
 		faults = append(faults, "it got through: "+r.Text)
 	}
 	return strings.Join(faults, "; ")
@@ -266,17 +266,17 @@ func markdown(all []result) string {
 	}
 	b.WriteString("\n")
 	for _, c := range columns {
-		bites, idle := 0, 0
+		through, idle := 0, 0
 		for _, r := range all {
 			if r.User == c.user && r.Level == c.level {
-				if r.Bite {
-					bites++
+				if r.Through {
+					through++
 				} else if r.Idle != "" {
 					idle++
 				}
 			}
 		}
-		fmt.Fprintf(&b, "%s, %s: %d of %d got through", c.user, c.level, bites, len(cells))
+		fmt.Fprintf(&b, "%s, %s: %d of %d got through", c.user, c.level, through, len(cells))
 		if idle > 0 {
 			fmt.Fprintf(&b, ", %d cannot", idle)
 		}
@@ -290,12 +290,12 @@ func (r result) cell() string {
 	switch {
 	case r.Attack == "":
 		return ""
-	case r.Bite && r.Level == "none":
-		return "bites"
-	case r.Bite && r.Allow != "":
+	case r.Through && r.Level == "none":
+		return "gets through"
+	case r.Through && r.Allow != "":
 		return "given up: " + r.Allow
-	case r.Bite:
-		return "**BITE** " + text
+	case r.Through:
+		return "**THROUGH** " + text
 	case r.Level == "none" && r.Idle != "":
 		return "cannot: " + r.Idle
 	case len(r.Errors) > 0:

@@ -11,7 +11,7 @@ import (
 )
 
 // The two bots of a match share their directory and all that the system has. A
-// word that gets from one to the other is a bite.
+// word that gets from one to the other has got through.
 var collusion = []attack{
 	{Name: "collude-tmp", Help: "two bots of a match share a temporary file", First: leaveNote(scratch()), Run: findNote(scratch())},
 	{Name: "collude-shm", Help: "two bots of a match share a file in /dev/shm", First: leaveNote("/dev/shm"), Run: findNote("/dev/shm")},

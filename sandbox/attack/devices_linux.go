@@ -14,7 +14,7 @@ var devices = []attack{
 	{Name: "tty", Help: "opens the terminal of the user who runs it", Run: opens(unix.O_RDWR, "/dev/tty")},
 	{Name: "tioclinux", Help: "opens the console", Run: opens(unix.O_RDWR, "/dev/tty0", "/dev/console", "/dev/tty1"), Idle: both(rootOnly("it is root's"), needs("/dev/tty0", "/dev/console"))},
 	{Name: "pty", Help: "opens the terminals of others in /dev/pts", Run: terminals, Idle: both(rootOnly("they are root's"), needs("/dev/ptmx"))},
-	{Name: "device-own", Help: "opens a device in its directory", Run: opens(unix.O_RDWR, "device"), Idle: rootOnly("only root can plant it")},
+	{Name: "device-own", Help: "opens a device in its directory", Run: opens(unix.O_RDWR, "device"), Idle: rootOnly("only root can put it there")},
 	{Name: "mknod", Help: "makes a device", Run: mknod, Ends: endForbidden, Idle: rootOnly("it needs CAP_MKNOD")},
 	{Name: "disk", Help: "opens a disk", Run: opens(unix.O_RDONLY, disks...), Idle: both(rootOnly("they are root's"), never("no disk can be opened here, by root either", hasDisk))},
 	{Name: "kmsg", Help: "opens the kernel's log for writing", Run: opens(unix.O_WRONLY, "/dev/kmsg"), Idle: both(rootOnly("it is root's"), needs("/dev/kmsg"))},

@@ -49,7 +49,7 @@ var files = []attack{
 	{Name: "fanotify", Help: "watches a whole file system", Run: fanotify, Ends: endForbidden,
 		Idle: never("this kernel keeps it for root", hasFanotify)},
 	{Name: "setuid-planted", Help: "becomes another by a setuid program in its directory", Run: setuidPlanted, Setup: setup{Drop: true},
-		Idle: rootOnly("only root can plant it")},
+		Idle: rootOnly("only root can put it there")},
 	{Name: "setuid-system", Help: "becomes root by a setuid program of the system", Run: setuidSystem, Setup: setup{Drop: true},
 		Idle: needs(setuidPrograms...)},
 }

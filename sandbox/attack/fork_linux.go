@@ -122,9 +122,9 @@ func (t *team) err() error {
 	return errNothing
 }
 
-// crowd forks n processes, each of which does its part and rests. They must all
+// forkAll forks n processes, each of which does its part and rests. They must all
 // be there in the end.
-func crowd(n int, part func() syscall.Errno, what string) (string, error) {
+func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
 		return "", err

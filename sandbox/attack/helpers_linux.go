@@ -97,7 +97,7 @@ func say(*target, []string) {
 // stopParent stops its parent, and says so in its name.
 func stopParent(*target, []string) {
 	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
-		held(err)
+		blocked(err)
 	}
 	fmt.Println("READY", os.Getppid())
 }

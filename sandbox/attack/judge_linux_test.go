@@ -14,9 +14,9 @@ import (
 
 // outcome is what a run came to.
 type outcome struct {
-	bite   bool
-	text   string
-	errors []string
+	through bool
+	text    string
+	errors  []string
 }
 
 func failed(err error) outcome {
@@ -56,14 +56,14 @@ func judgeWord(a *attack, r *run, free bool) outcome {
 			if c, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 				c.Close()
 			}
-		} else if strings.HasPrefix(line, "BITE ") || strings.HasPrefix(line, "HELD ") {
+		} else if strings.HasPrefix(line, "THROUGH ") || strings.HasPrefix(line, "BLOCKED ") {
 			word = line
 		}
 		return false
 	})
 	e := r.finish()
-	if rest, ok := strings.CutPrefix(word, "BITE "); ok {
-		return outcome{bite: true, text: rest}
+	if rest, ok := strings.CutPrefix(word, "THROUGH "); ok {
+		return outcome{through: true, text: rest}
 	}
 	return a.ended(word, e, free)
 }
@@ -71,7 +71,7 @@ func judgeWord(a *attack, r *run, free bool) outcome {
 // ended judges an attack that got nothing: it must have ended in a way that its
 // row knows.
 func (a *attack) ended(word string, e ending, free bool) outcome {
-	text := strings.TrimPrefix(word, "HELD ")
+	text := strings.TrimPrefix(word, "BLOCKED ")
 	if free {
 		return outcome{text: strings.TrimSpace(text + " " + e.stderr)}
 	}
@@ -81,12 +81,12 @@ func (a *attack) ended(word string, e ending, free bool) outcome {
 		o.text = s.String()
 	}
 	if s.Reason == sandbox.Killed && !e.ours {
-		return outcome{bite: true, text: "the sandbox's init has died"}
+		return outcome{through: true, text: "the sandbox's init has died"}
 	}
 	ok := false
 	switch s.Reason {
 	case sandbox.Exited:
-		ok = s.Code == exitHeld && word != "" || s.Code == exitUsage && a.Ends&endCrash != 0
+		ok = s.Code == exitBlocked && word != "" || s.Code == exitUsage && a.Ends&endCrash != 0
 	case sandbox.Signalled:
 		ok = a.Ends&endSignal != 0
 	case sandbox.MemoryLimit:
@@ -109,7 +109,7 @@ func waitReady(r *run) (pid int, word string) {
 	r.listen(func(line string) bool {
 		if strings.HasPrefix(line, "READY ") {
 			pid = pidOf(line)
-		} else if strings.HasPrefix(line, "HELD ") {
+		} else if strings.HasPrefix(line, "BLOCKED ") {
 			word = line
 		}
 		return pid != 0 || word != ""
@@ -131,7 +131,7 @@ func judgeSurvivor(a *attack, r *run, w *worker, free bool) outcome {
 	if free {
 		for range 10_000 { // those that come and go are not seen at every look
 			if len(w.strays(true)) > 0 {
-				return outcome{bite: true, text: "processes live on"}
+				return outcome{through: true, text: "processes live on"}
 			}
 		}
 		return outcome{text: "no process lives on"}
@@ -159,7 +159,7 @@ func judgeEnd(a *attack, r *run, free bool) outcome {
 	}
 	r.term()
 	if free { // a signal that is ignored is gone, and so never ends it
-		return outcome{bite: ignores(pid, unix.SIGTERM) && !r.over(), text: "it ignores SIGTERM"}
+		return outcome{through: ignores(pid, unix.SIGTERM) && !r.over(), text: "it ignores SIGTERM"}
 	}
 	return killed(r)
 }
@@ -169,7 +169,7 @@ func killed(r *run) outcome {
 	r.end() // or it exits by itself when its time is over, which is no end that is wanted
 	o := outcome{text: "ended"}
 	s := r.finish().status
-	if s.Reason == sandbox.Exited && s.Code == exitHeld { // refused before it was killed
+	if s.Reason == sandbox.Exited && s.Code == exitBlocked { // refused before it was killed
 		return o
 	}
 	if s.Reason != sandbox.Killed {
@@ -190,7 +190,7 @@ func judgeFlood(_ *attack, r *run, free bool) outcome {
 		return got() >= much
 	})
 	if free {
-		return outcome{bite: floods, text: fmt.Sprint(got(), " bytes")}
+		return outcome{through: floods, text: fmt.Sprint(got(), " bytes")}
 	}
 	if !floods {
 		return outcome{text: "no flood", errors: []string{fmt.Sprint("only ", got(), " bytes came")}}
@@ -228,11 +228,11 @@ func judgeTwo(a *attack, start starter, t target, free bool) outcome {
 		one.stdin.Write([]byte{0})
 		one.end()
 		e := one.finish()
-		o.bite = !e.exited && (free || e.status.Reason != sandbox.Exited || e.status.Code != exitBite)
+		o.through = !e.exited && (free || e.status.Reason != sandbox.Exited || e.status.Code != exitThrough)
 		return o
 	}
 	if !a.Setup.Leave && !free && one.over() {
-		o.bite, o.text = true, o.text+"; the first bot has ended: "+one.finish().status.String()
+		o.through, o.text = true, o.text+"; the first bot has ended: "+one.finish().status.String()
 	}
 	return o
 }

@@ -34,7 +34,7 @@ func processesOf(dir string) (pids []int) {
 
 // strays returns the processes below this one other than the victim, and, when it is
 // worth a look at all processes, those of attacks wherever they are.
-func (p *plant) strays(all bool) (pids []int) {
+func (p *fixture) strays(all bool) (pids []int) {
 	seen := map[int]bool{os.Getpid(): true, p.target.Victim: true, os.Getppid(): true}
 	tasks, _ := filepath.Glob("/proc/self/task/*/children")
 	var found []int
@@ -64,7 +64,7 @@ func isGuardian(pid int) bool {
 	command, err := os.ReadFile(proc(pid, "cmdline"))
 	theirs, theirErr := os.Readlink(proc(pid, "exe"))
 	own, ownErr := os.Readlink("/proc/self/exe")
-	return err == nil && theirErr == nil && ownErr == nil && theirs == own && string(command) == "timba-sandbox-guardian\x00"
+	return err == nil && theirErr == nil && ownErr == nil && theirs == own && string(command) == "timba-sandbox-cleaner\x00"
 }
 
 // dying reports whether a process is on its way out: it exits, or has been sent SIGKILL.
@@ -97,7 +97,7 @@ func signals(pid int, set string) (bits uint64) {
 }
 
 // endStrays kills strays until there are none, and tells how many there were.
-func (p *plant) endStrays(all bool) int {
+func (p *fixture) endStrays(all bool) int {
 	found := p.strays(all)
 	until("strays end", func() bool {
 		left := p.strays(all)
@@ -118,7 +118,7 @@ type state struct {
 	mounts mountTable
 }
 
-func (p *plant) state() (state, error) {
+func (p *fixture) state() (state, error) {
 	err := p.settle()
 	s := state{files: map[string]string{}, hits: p.hits.Load() - p.own, bytes: p.drain(), victim: p.victimWell()}
 	s.mounts, _ = mounts()
@@ -214,7 +214,7 @@ func (m mountTable) changes(later mountTable) (all []string) {
 }
 
 // leftovers returns what is there when all is over, and should not be.
-func (p *plant) leftovers() (left []string) {
+func (p *fixture) leftovers() (left []string) {
 	for _, pid := range p.strays(true) {
 		left = append(left, fmt.Sprint("process ", pid))
 	}

@@ -15,10 +15,10 @@ import (
 
 // Exit statuses.
 const (
-	exitBite  = 0
-	exitUsage = 2
-	exitBound = 3
-	exitHeld  = 10
+	exitThrough = 0
+	exitUsage   = 2
+	exitBound   = 3
+	exitBlocked = 10
 )
 
 // bound is how long any process of an attack may live.
@@ -27,8 +27,8 @@ const bound = 10 * time.Minute
 // attack is a row of the table.
 type attack struct {
 	Name string
-	Help string // what it tries: that it works is a bite
-	// Run tries it and tells what it got, or the error that held it. The harness
+	Help string // what it tries
+	// Run tries it and tells what it got, or the error that blocked it. The harness
 	// judges those whose rows say so.
 	Run func(*target) (got string, err error)
 	// First is what the other bot of a match does before Run, in collusions. It
@@ -37,7 +37,7 @@ type attack struct {
 	Setup setup
 	// Ends says how a sandbox may end it, other than by an error.
 	Ends ends
-	// Idle tells why the attack cannot bite on this machine for this user, even
+	// Idle tells why the attack cannot get through on this machine for this user, even
 	// without a sandbox; "" when it can.
 	Idle func() string
 }
@@ -53,11 +53,11 @@ type setup struct {
 	File   bool // standard error is a file
 }
 
-// judge is how the harness tells a bite.
+// judge is how the harness tells that an attack got through.
 type judge uint8
 
 const (
-	byWord     judge = iota // it prints BITE
+	byWord     judge = iota // it prints THROUGH
 	bySurvivor              // a process of it lives on after its end
 	byRunaway               // a process of it lives on after it was killed
 	byEnd                   // it cannot be ended
@@ -77,7 +77,7 @@ const (
 	endCrash  // the Go runtime gives up, with status 2
 )
 
-// target is what the harness planted.
+// target is what the harness has put there.
 type target struct {
 	Base     string `json:",omitempty"` // the harness's directory
 	Marker   string `json:",omitempty"` // what secrets contain
@@ -156,24 +156,24 @@ var errNothing = errors.New("nothing there")
 func launch(a *attack, t *target) {
 	if t.First {
 		if err := a.First(t); err != nil {
-			held(err)
+			blocked(err)
 		}
 		ready()
 		var b [1]byte
 		os.Stdin.Read(b[:])
-		os.Exit(exitBite)
+		os.Exit(exitThrough)
 	}
 	got, err := a.Run(t)
 	if err != nil {
-		held(err)
+		blocked(err)
 	}
-	fmt.Println("BITE", got)
-	os.Exit(exitBite)
+	fmt.Println("THROUGH", got)
+	os.Exit(exitThrough)
 }
 
-func held(err error) {
-	fmt.Println("HELD", err)
-	os.Exit(exitHeld)
+func blocked(err error) {
+	fmt.Println("BLOCKED", err)
+	os.Exit(exitBlocked)
 }
 
 // ready tells the harness that it may go on.

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hoard is how much memory is a bite. It has to be held for a while, since
+// hoard is how much memory an attack has to get. It has to be held for a while, since
 // without a control group memory is only looked at from time to time.
 const (
 	hoard = 256 << 20
@@ -79,7 +79,7 @@ func memMany(*target) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return crowd(n, func() syscall.Errno {
+	return forkAll(n, func() syscall.Errno {
 		touch(m)
 		return 0
 	}, "256 MB in 8 processes")
@@ -222,7 +222,7 @@ func stuff(fd int32) (bytes int) {
 
 func memSockets(*target) (string, error) {
 	var fds [2]int32
-	return crowd(32, func() syscall.Errno {
+	return forkAll(32, func() syscall.Errno {
 		for range 22 {
 			_, _, e := syscall.RawSyscall6(unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0, uintptr(unsafe.Pointer(&fds)), 0, 0)
 			if e != 0 {
@@ -238,7 +238,7 @@ func memSockets(*target) (string, error) {
 
 func memPipes(*target) (string, error) {
 	var fds [2]int32
-	return crowd(16, func() syscall.Errno {
+	return forkAll(16, func() syscall.Errno {
 		for range 10 {
 			_, _, e := syscall.RawSyscall(unix.SYS_PIPE2, uintptr(unsafe.Pointer(&fds)), unix.O_NONBLOCK, 0)
 			if e != 0 {

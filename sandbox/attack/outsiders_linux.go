@@ -130,7 +130,7 @@ func outlive(t *target) (string, error) {
 	ready()
 	heard.Close()
 	io.ReadAll(acted)
-	os.Exit(exitBite)
+	os.Exit(exitThrough)
 	panic("unreachable")
 }
 

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swarm is how many processes or threads are a bite.
+// swarm is how many processes or threads an attack has to get.
 const swarm = 250
 
-// greed is how much CPU time is a bite.
+// greed is how much CPU time an attack has to get.
 const greed = 900 * time.Millisecond
 
 var processes = []attack{
@@ -117,7 +117,7 @@ func leaveBehind(t *target, pipes bool) (string, error) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	ready()
-	os.Exit(exitBite)
+	os.Exit(exitThrough)
 	panic("unreachable")
 }
 

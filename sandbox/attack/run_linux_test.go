@@ -27,7 +27,7 @@ const cpuLimit = 300 * time.Millisecond
 // gain.
 const unprivileged = 65534
 
-// run is an attack that runs, held or not.
+// run is an attack that runs, in a sandbox or not.
 type run struct {
 	stdin  *os.File
 	files  [2]*os.File // its output and its errors
@@ -233,10 +233,10 @@ func (w *worker) startSandboxed(a *attack, t target, level sandbox.Level) (*run,
 	if err != nil {
 		return nil, err
 	}
-	return w.launchHeld([]string{"./attack", a.Name, string(arg)}, a.Setup, level)
+	return w.launchSandboxed([]string{"./attack", a.Name, string(arg)}, a.Setup, level)
 }
 
-func (w *worker) launchHeld(command []string, s setup, level sandbox.Level) (*run, error) {
+func (w *worker) launchSandboxed(command []string, s setup, level sandbox.Level) (*run, error) {
 	p, err := newPipes()
 	if err != nil {
 		return nil, err

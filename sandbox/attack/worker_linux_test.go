@@ -41,7 +41,7 @@ func hasClock() bool {
 
 // worker makes the attacks of one user.
 type worker struct {
-	*plant
+	*fixture
 	out      *json.Encoder
 	filtered bool // by whoever runs the test, as in a container
 	thorough bool // make the attacks at all levels, and prove after each that the sandbox works
@@ -51,11 +51,11 @@ type worker struct {
 // user, the names of the attacks, and whether to be thorough.
 func work(args []string) {
 	unix.Close(3) // the terminal, by which it became ours
-	p, err := newPlant(args[0], args[1])
+	p, err := newFixture(args[0], args[1])
 	if err != nil {
 		fail("worker: %v", err)
 	}
-	w := &worker{plant: p, out: json.NewEncoder(os.Stdout), thorough: args[3] == "true"}
+	w := &worker{fixture: p, out: json.NewEncoder(os.Stdout), thorough: args[3] == "true"}
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		w.filtered = !strings.Contains(string(status), "\nSeccomp:\t0\n")
 	}
@@ -88,12 +88,12 @@ func (w *worker) without(a *attack) {
 		r.Idle = "this test runs behind a filter of system calls itself"
 	}
 	o := judgeBy(a, func(t target) (*run, error) { return w.startFree(a, t) }, w, true)
-	r.Bite, r.Text = o.bite, o.text
+	r.Through, r.Text = o.through, o.text
 	r.Errors = w.clearUp(a)
 	w.out.Encode(r)
 }
 
-// clearUp takes away what an attack has left that nothing held.
+// clearUp takes away what an attack has left that ran without a sandbox.
 func (w *worker) clearUp(a *attack) (errors []string) {
 	if a.Setup.Judge == byRunaway {
 		if err := w.switchOff(); err != nil {
@@ -128,10 +128,10 @@ func (w *worker) within(a *attack, level sandbox.Level) {
 	r := result{Attack: a.Name, User: userName(os.Getuid()), Level: level.String(), Allow: givenUp(level)[a.Name]}
 	before, unsettled := w.state()
 	o := judgeBy(a, func(t target) (*run, error) { return w.startSandboxed(a, t, level) }, w, false)
-	r.Bite, r.Text, r.Errors = o.bite, o.text, o.errors
+	r.Through, r.Text, r.Errors = o.through, o.text, o.errors
 	after, late := w.state()
 	for _, change := range before.changes(after) {
-		r.Bite = true
+		r.Through = true
 		r.Text = strings.TrimSpace(r.Text + "; " + change)
 	}
 	for _, err := range []error{unsettled, late} {
@@ -147,7 +147,7 @@ func (w *worker) within(a *attack, level sandbox.Level) {
 		}
 	}
 	if left > 0 {
-		r.Bite = true
+		r.Through = true
 		r.Text += fmt.Sprintf("; %d processes are left", left)
 	}
 	if err := w.restore(); err != nil {
@@ -165,7 +165,7 @@ func (w *worker) within(a *attack, level sandbox.Level) {
 
 // proof plays a few turns with a good bot.
 func (w *worker) proof(level sandbox.Level) error {
-	r, err := w.launchHeld([]string{"./attack", "echo"}, setup{}, level)
+	r, err := w.launchSandboxed([]string{"./attack", "echo"}, setup{}, level)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (w *worker) proof(level sandbox.Level) error {
 }
 
 // directory returns that of the bot that attacks.
-func (p *plant) dir() string { return filepath.Join(p.home, "bots/a") }
+func (p *fixture) dir() string { return filepath.Join(p.home, "bots/a") }
 
 // until waits for a condition. A worker is a process of a test, not a test: when its test ends, it
 // is hung up.

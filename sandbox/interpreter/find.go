@@ -28,25 +28,22 @@ func Find(word, dir string) (Program, error) {
 	}
 	if p.any {
 		more := installed()
-		p.show, p.bins = append(p.show, more.show...), append(p.bins, more.bins...)
+		p.Show, p.bins = append(p.Show, more.Show...), append(p.bins, more.bins...)
 	}
-	found := Program{Path: p.path, Show: p.show}
 	if bins := slices.Compact(p.bins); len(bins) > 0 {
-		found.Env = []string{"PATH=" + strings.Join(append(bins, plan.Path), ":")}
+		p.Env = []string{"PATH=" + strings.Join(append(bins, plan.Path), ":")}
 	}
-	return found, nil
+	return p.Program, nil
 }
 
-// program is a resolved command: the file to start, and what it needs to see besides the
-// system's directories.
+// program is a Program that is being found.
 type program struct {
-	path string
-	show []string // resolved directories and files, and the paths of links to them
+	Program
 	bins []string // further directories of PATH
 	any  bool     // it may start others by name
 }
 
-// find adds a program and, for a script, its
+// find adds a program and, for a script, the programs that its first line names.
 func (p *program) find(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -56,7 +53,7 @@ func (p *program) find(word, dir string, depth int) error {
 		return err
 	}
 	if depth == 0 {
-		p.path = path
+		p.Path = path
 	}
 	leads, err := Bounds{Dir: dir, Known: Known}.Follow(path)
 	if err != nil {
@@ -111,7 +108,7 @@ func locate(word, dir string) (string, error) {
 // bin. If that is the user's home, a shared part of it, or a directory that the
 // program's user may not read, it shows only the program.
 func (p *program) showPrefix(path, dir string) {
-	if plan.Within(path, plan.Programs...) || plan.Within(path, dir) || plan.Within(path, p.show...) {
+	if plan.Within(path, plan.Programs...) || plan.Within(path, dir) || plan.Within(path, p.Show...) {
 		return
 	}
 	prefix := filepath.Dir(path)
@@ -120,14 +117,14 @@ func (p *program) showPrefix(path, dir string) {
 	}
 	hidden := private(prefix) || private(filepath.Dir(path))
 	if !hidden && !Shared(prefix) {
-		p.show = append(p.show, prefix)
+		p.Show = append(p.Show, prefix)
 		return
 	}
-	p.show = append(p.show, path)
+	p.Show = append(p.Show, path)
 	if !hidden && filepath.Base(filepath.Dir(path)) == "bin" && inHome(prefix) {
 		for _, part := range []string{"lib", "lib64", "libexec", "conf"} {
 			if info, err := os.Stat(filepath.Join(prefix, part)); err == nil && info.IsDir() {
-				p.show = append(p.show, filepath.Join(prefix, part))
+				p.Show = append(p.Show, filepath.Join(prefix, part))
 			}
 		}
 	}
@@ -259,7 +256,7 @@ func Known(path string) bool {
 	if path != filepath.Clean(path) {
 		return false // what "dir/.." leads to depends on links
 	}
-	if plan.Within(path, plan.Programs...) || plan.Within(path, programDirs...) || plan.Within(path, installed().show...) {
+	if plan.Within(path, plan.Programs...) || plan.Within(path, programDirs...) || plan.Within(path, installed().Show...) {
 		return true
 	}
 	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(bin string) bool {

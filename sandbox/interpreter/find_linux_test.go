@@ -36,7 +36,7 @@ func TestManagerHangs(t *testing.T) {
 	if _, err := Find("ruby", ""); err == nil || !strings.Contains(err.Error(), "tools which ruby: no answer in 10ms") {
 		t.Errorf("the error is %v", err)
 	}
-	if p := installed(); plan.Within(home+"/tools/shims/ruby", p.show...) {
-		t.Errorf("it shows %q", p.show)
+	if p := installed(); plan.Within(home+"/tools/shims/ruby", p.Show...) {
+		t.Errorf("it shows %q", p.Show)
 	}
 }

@@ -65,7 +65,7 @@ func findInstalled() (all program) {
 	}
 	asked.Wait()
 	for _, p := range found {
-		all.show = append(all.show, p.show...)
+		all.Show = append(all.Show, p.Show...)
 		all.bins = append(all.bins, p.bins...)
 	}
 	return all

@@ -36,7 +36,7 @@ type Config struct {
 	Limit   Limit
 	Home    string   // the writable directory; "" without namespaces
 	Group   bool     // a cgroup counts memory
-	Weights Weights  // of open files, if no cgroup counts memory
+	PerFile PerFile  // of open files, if no cgroup counts memory
 	ABI     int      // of Landlock; 0 for none
 	Filter  []uint64 // of system calls; see Instruction
 	// Extra descriptors, in this order:
@@ -153,7 +153,7 @@ func (c *Config) code(k *coder) {
 	number(k, &l.OpenFiles)
 	k.text(&c.Home)
 	k.flag(&c.Group)
-	w := &c.Weights
+	w := &c.PerFile
 	number(k, &w.Socket)
 	number(k, &w.Pipe)
 	number(k, &w.Poll)

@@ -15,7 +15,7 @@ func TestCode(t *testing.T) {
 		Spaces: true, UID: -1, Path: "/bin/sh", Argv: []string{"sh", "", "-c,\n"}, Env: []string{"A=1"}, Dir: "/bot", Build: true,
 		System: []string{"/usr"}, Show: []Bind{{"/a", "/b"}, {"/c", "/d"}}, Own: &Bind{"/e", "/f"},
 		Limit: Limit{Memory: 1 << 40, Processes: 2, CPU: time.Second, Disk: 3, Inodes: 4, Output: 5, OpenFiles: 6},
-		Home:  "/tmp", Group: true, Weights: Weights{Socket: 1, Pipe: 2, Poll: 3, Other: 4}, ABI: 7,
+		Home:  "/tmp", Group: true, PerFile: PerFile{Socket: 1, Pipe: 2, Poll: 3, Other: 4}, ABI: 7,
 		Filter: []uint64{Instruction(0xffff, 255, 255, Thread), 0}, Enter: 1, Leave: []string{"0"}, Thaw: true,
 	}
 	var got Config
@@ -29,7 +29,7 @@ func TestCode(t *testing.T) {
 	if said != report {
 		t.Errorf("%+v arrives as %+v", report, said)
 	}
-	for _, v := range []any{config, config.Limit, config.Weights, report} { // a new field belongs into this test
+	for _, v := range []any{config, config.Limit, config.PerFile, report} { // a new field belongs into this test
 		for field, value := range reflect.ValueOf(v).Fields() {
 			if field.IsExported() && value.IsZero() {
 				t.Errorf("%T.%s is zero", v, field.Name)

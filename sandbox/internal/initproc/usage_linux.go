@@ -23,7 +23,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 		pids = others
 	}
 	r.looks++
-	held := holdings{weights: r.config.Weights, seen: map[string]bool{}}
+	kernel := kernelMemory{perFile: r.config.PerFile, seen: map[string]bool{}}
 	for _, pid := range pids() {
 		dir := "/proc/" + strconv.Itoa(pid)
 		if status, err := os.ReadFile(dir + "/status"); err == nil {
@@ -31,9 +31,9 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 			memory += (proc.Kilobytes(status, "\nRssAnon:") + proc.Kilobytes(status, "\nRssShmem:") + proc.Kilobytes(status, "\nVmPTE:")) << 10
 			threads += int(proc.Kilobytes(status, "\nThreads:"))
 		}
-		held.add(dir, r.config.Limit.OpenFiles)
+		kernel.add(dir, r.config.Limit.OpenFiles)
 		if r.looks%4 == 0 { // counting mappings is slow, but so is making many
-			r.mappings[pid] = mappingsOf(dir) * mappingWeight
+			r.mappings[pid] = mappingsOf(dir) * perMapping
 		}
 		memory += r.mappings[pid]
 		if r.config.Limit.CPU > 0 && r.clock < 0 {
@@ -46,7 +46,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	if total, ok := r.clock.read(); ok {
 		cpu = total
 	}
-	return memory + held.bytes, cpu, threads
+	return memory + kernel.bytes, cpu, threads
 }
 
 // forget forgets the mappings of processes that have ended.

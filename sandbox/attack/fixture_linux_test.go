@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// plant is all that attacks reach for: files, listeners, a victim.
-type plant struct {
+// fixture is all that attacks reach for: files, listeners, a victim.
+type fixture struct {
 	target
 	home  string // the user's directory
 	hits  atomic.Int64
@@ -44,8 +44,8 @@ type door struct {
 	heard            chan struct{}
 }
 
-func newPlant(base, home string) (*plant, error) {
-	p := &plant{home: home, target: target{
+func newFixture(base, home string) (*fixture, error) {
+	p := &fixture{home: home, target: target{
 		Base: home, Marker: os.Getenv(marker),
 		Secret: home + "/secret.txt", Database: home + "/timba.db", Home: home + "/home",
 		Other: home + "/bots/b", Fifo: home + "/fifo", Unix: home + "/socket",
@@ -64,7 +64,7 @@ func newPlant(base, home string) (*plant, error) {
 	return p, err
 }
 
-func (p *plant) files(base string) error {
+func (p *fixture) files(base string) error {
 	for _, dir := range []string{"bots/a/deep/down", "bots/b", "home", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(p.home, dir), 0o755); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (p *plant) files(base string) error {
 	if err != nil {
 		return err
 	}
-	text := []byte("planted: " + p.Marker + "\n")
+	text := []byte("put there: " + p.Marker + "\n")
 	err = errors.Join(
 		os.WriteFile(p.Secret, text, 0o644),
 		os.WriteFile(p.Database, text, 0o600),
@@ -104,7 +104,7 @@ func (p *plant) files(base string) error {
 }
 
 // restore makes right what attacks without a sandbox have changed.
-func (p *plant) restore() error {
+func (p *fixture) restore() error {
 	p.drain()
 	if p.victim != nil && !p.victimWell() {
 		if err := p.startVictim(); err != nil {
@@ -125,7 +125,7 @@ func (p *plant) restore() error {
 const openings = "a book of openings\n"
 
 // drain empties the pipes, and tells how many bytes there were.
-func (p *plant) drain() (bytes int) {
+func (p *fixture) drain() (bytes int) {
 	var b [4096]byte
 	for _, fd := range p.fifos {
 		for {
@@ -140,7 +140,7 @@ func (p *plant) drain() (bytes int) {
 }
 
 // listeners count who comes.
-func (p *plant) listeners() error {
+func (p *fixture) listeners() error {
 	for _, l := range []struct{ network, address string }{
 		{"tcp", "127.0.0.1:0"}, {"unix", p.Unix}, {"unix", p.dir() + "/door"}, {"unix", "@" + p.Abstract},
 	} {
@@ -203,7 +203,7 @@ const settled = "settled?"
 // settle waits until the listeners have counted all that was sent to them so far:
 // it sends something itself, which comes after that. What a busy machine counts
 // late is then still counted where it belongs.
-func (p *plant) settle() error {
+func (p *fixture) settle() error {
 	for _, d := range p.doors {
 		c, err := net.Dial(d.network, d.address)
 		if err != nil {
@@ -223,23 +223,23 @@ func (p *plant) settle() error {
 	return nil
 }
 
-func (p *plant) handle() error {
+func (p *fixture) handle() error {
 	h, _, err := unix.NameToHandleAt(unix.AT_FDCWD, p.Secret, 0)
 	if err != nil {
-		return nil // the attack cannot bite here, and its row knows
+		return nil // the attack cannot get through here, and its row knows
 	}
 	p.Handle, p.Kind = h.Bytes(), h.Type()
 	return nil
 }
 
-func (p *plant) passwd() error {
+func (p *fixture) passwd() error {
 	data, err := os.ReadFile("/etc/passwd")
 	p.Passwd = fmt.Sprintf("%x", sha256.Sum256(data))
 	return err
 }
 
 // groups makes a control group that counts processes, where the user is root.
-func (p *plant) groups() error {
+func (p *fixture) groups() error {
 	for _, top := range []string{"/sys/fs/cgroup/pids", "/sys/fs/cgroup"} {
 		if _, err := os.Stat(top + "/cgroup.procs"); err != nil || os.Getuid() != 0 {
 			continue
@@ -260,7 +260,7 @@ func (p *plant) groups() error {
 
 // leak opens a file that every process started from here inherits, if nobody
 // closes it.
-func (p *plant) leak() error {
+func (p *fixture) leak() error {
 	_, err := syscall.Open(p.Secret, syscall.O_RDONLY, 0)
 	return err
 }
@@ -275,7 +275,7 @@ func softLimits() error {
 	return unix.Setrlimit(unix.RLIMIT_DATA, &r)
 }
 
-func (p *plant) startVictim() error {
+func (p *fixture) startVictim() error {
 	p.endVictim()
 	arg, err := json.Marshal(p.target)
 	if err != nil {
@@ -302,7 +302,7 @@ func (p *plant) startVictim() error {
 	return nil
 }
 
-func (p *plant) endVictim() {
+func (p *fixture) endVictim() {
 	if p.victim != nil {
 		p.ask.Close()
 		p.victim.Process.Kill()
@@ -313,7 +313,7 @@ func (p *plant) endVictim() {
 
 // victimWell reports that the victim is there, not stopped and untraced. It has to
 // answer, too: one that has been sent a signal may not have died of it yet.
-func (p *plant) victimWell() bool {
+func (p *fixture) victimWell() bool {
 	data, err := os.ReadFile(proc(p.target.Victim, "status"))
 	if err != nil || !strings.Contains(string(data), "\nTracerPid:\t0\n") || stopped(p.target.Victim) {
 		return false
@@ -341,7 +341,7 @@ func stopped(pid int) bool {
 }
 
 // close takes everything away, and tells what cannot be.
-func (p *plant) close() (left []string) {
+func (p *fixture) close() (left []string) {
 	p.endVictim()
 	for _, c := range p.keep {
 		c.Close()

@@ -21,55 +21,55 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// A guardian is a separate process that cleans up after this program if it is ended by
+// A cleaner is a separate process that cleans up after this program if it is ended by
 // SIGKILL: it receives a message for everything to clean up, and briefly outlives the
 // program. If it is killed, too, the next start removes the cgroups.
 
-// guardianName is the name under which this program is started as a guardian.
-const guardianName = "timba-sandbox-guardian"
+// cleanerName is the name under which this program is started as a cleaner.
+const cleanerName = "timba-sandbox-cleaner"
 
-// The kinds of what is cleaned up. A message is a kind, or guardDrop and a kind, then the
+// The kinds of what is cleaned up. A message is a kind, or forgetKind and a kind, then the
 // name and a zero byte.
 const (
-	guardDir    = '+' // a temporary directory
-	guardMark   = 'm' // the beginning of a variable in the environment of processes
-	guardGroups = 'g' // the common prefix of the paths of cgroups
-	guardDrop   = '-' // forget the kind and name that follow
+	kindDir    = '+' // a temporary directory
+	kindMark   = 'm' // the beginning of a variable in the environment of processes
+	kindGroups = 'g' // the common prefix of the paths of cgroups
+	forgetKind = '-' // forget the kind and name that follow
 )
 
-// ward is the program's connection to its guardian.
-type ward struct {
+// cleaning is the program's connection to its cleaner.
+type cleaning struct {
 	mu    sync.Mutex
-	pipe  *os.File // nil while no guardian runs
+	pipe  *os.File // nil while no cleaner runs
 	pid   int
 	known map[string]bool // messages
 }
 
 func init() {
-	if len(os.Args) > 0 && os.Args[0] == guardianName {
-		guardianMain()
+	if len(os.Args) > 0 && os.Args[0] == cleanerName {
+		cleanerMain()
 	}
 }
 
-var guardian = ward{known: map[string]bool{}}
+var cleaner = cleaning{known: map[string]bool{}}
 
 // RemoveAtEnd has a temporary directory removed if this program ends before Forget, even by SIGKILL.
-func RemoveAtEnd(dir string) { guardian.add(string(guardDir) + dir) }
+func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // Forget undoes RemoveAtEnd, for a directory that is removed or kept.
-func Forget(dir string) { guardian.drop(string(guardDir) + dir) }
+func Forget(dir string) { cleaner.drop(string(kindDir) + dir) }
 
-// groups makes the guardian remove the cgroups of this program below a directory.
-func (w *ward) groups(base string) {
+// groups makes the cleaner remove the cgroups of this program below a directory.
+func (c *cleaning) groups(base string) {
 	pid := os.Getpid()
-	w.add(fmt.Sprintf("%c%s/%s%d-%s-", guardGroups, base, groupPrefix, pid, startOf(pid)))
+	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startOf(pid)))
 }
 
-// runMark begins all marks of this program. The guardian ends the processes that have one when this
+// runMark begins all marks of this program. The cleaner ends the processes that have one when this
 // program ends.
 var runMark = sync.OnceValue(func() string {
 	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
-	guardian.add(string(guardMark) + m)
+	cleaner.add(string(kindMark) + m)
 	return m
 })
 
@@ -79,58 +79,58 @@ var markCount atomic.Int64
 // another one.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
-func (w *ward) add(message string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !called.Load() || w.known[message] {
+func (c *cleaning) add(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !called.Load() || c.known[message] {
 		return
 	}
-	w.known[message] = true
-	w.send(message)
+	c.known[message] = true
+	c.send(message)
 }
 
-func (w *ward) drop(message string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.known[message] {
-		delete(w.known, message)
-		w.send(string(guardDrop) + message)
+func (c *cleaning) drop(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known[message] {
+		delete(c.known, message)
+		c.send(string(forgetKind) + message)
 	}
 }
 
-// guardTime is how long a guardian may leave its pipe full before another one is started.
-var guardTime = 10 * time.Second
+// cleanerTime is how long a cleaner may leave its pipe full before another one is started.
+var cleanerTime = 10 * time.Second
 
-// send sends a message, or starts a guardian that knows everything. It replaces one that has
+// send sends a message, or starts a cleaner that knows everything. It replaces one that has
 // ended or does not read.
-func (w *ward) send(message string) {
-	if w.pipe != nil && w.tell(message) == nil {
+func (c *cleaning) send(message string) {
+	if c.pipe != nil && c.tell(message) == nil {
 		return
 	}
-	if w.start() != nil {
+	if c.start() != nil {
 		return
 	}
-	for m := range w.known {
-		if w.tell(m) != nil {
+	for m := range c.known {
+		if c.tell(m) != nil {
 			return // the next message finds the pipe broken or full again
 		}
 	}
 }
 
-func (w *ward) tell(message string) error {
-	if err := w.pipe.SetWriteDeadline(time.Now().Add(guardTime)); err != nil {
+func (c *cleaning) tell(message string) error {
+	if err := c.pipe.SetWriteDeadline(time.Now().Add(cleanerTime)); err != nil {
 		return err
 	}
-	_, err := w.pipe.Write(append([]byte(message), 0))
+	_, err := c.pipe.Write(append([]byte(message), 0))
 	return err
 }
 
-func (w *ward) start() error {
-	if w.pipe != nil {
-		unix.Kill(w.pid, unix.SIGKILL) // before it takes the end of the pipe for that of this program
-		unix.Wait4(w.pid, nil, 0, nil)
-		w.pipe.Close()
-		w.pipe = nil
+func (c *cleaning) start() error {
+	if c.pipe != nil {
+		unix.Kill(c.pid, unix.SIGKILL) // before it takes the end of the pipe for that of this program
+		unix.Wait4(c.pid, nil, 0, nil)
+		c.pipe.Close()
+		c.pipe = nil
 	}
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -144,29 +144,29 @@ func (w *ward) start() error {
 	}
 	defer null.Close()
 	attr := &os.ProcAttr{Dir: "/", Files: []*os.File{null, null, null, theirs}, Env: initEnv, Sys: &syscall.SysProcAttr{Setsid: true}}
-	p, err := os.StartProcess("/proc/self/exe", []string{guardianName}, attr)
+	p, err := os.StartProcess("/proc/self/exe", []string{cleanerName}, attr)
 	if err != nil {
 		ours.Close()
 		return err
 	}
-	w.pid, w.pipe = p.Pid, ours
+	c.pid, c.pipe = p.Pid, ours
 	p.Release()
 	return nil
 }
 
-// guardianMain reads messages until the program has ended, and cleans up after it.
-func guardianMain() {
+// cleanerMain reads messages until the program has ended, and cleans up after it.
+func cleanerMain() {
 	// Only the end of the program ends it; see ignoreSignals for why not signal.Ignore.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
-	in := bufio.NewReader(os.NewFile(3, "wards"))
+	in := bufio.NewReader(os.NewFile(3, "messages"))
 	for {
 		message, err := in.ReadString(0)
 		if err != nil {
 			break
 		}
 		message = strings.TrimSuffix(message, "\x00")
-		if rest, ok := strings.CutPrefix(message, string(guardDrop)); ok {
+		if rest, ok := strings.CutPrefix(message, string(forgetKind)); ok {
 			delete(known, rest)
 		} else {
 			known[message] = true
@@ -189,19 +189,19 @@ func guardianMain() {
 // clearAway removes a thing of a kind and reports whether nothing was left.
 func clearAway(kind byte, what string) (done bool) {
 	switch kind {
-	case guardDir:
+	case kindDir:
 		os.RemoveAll(what)
 		_, err := os.Lstat(what)
 		return errors.Is(err, os.ErrNotExist)
-	case guardMark:
+	case kindMark:
 		return !killMarked(what)
-	case guardGroups:
+	case kindGroups:
 		return !clearGroups(what)
 	}
 	return true
 }
 
-// killMarked ends the processes with a mark and reports whether there were any.
+// killMarked ends the processes with a mark and reports whether it has ended any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.Marked(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found

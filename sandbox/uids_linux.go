@@ -22,42 +22,42 @@ const (
 	blocks    = 256
 )
 
-type slots struct {
+type uidBlock struct {
 	mu    sync.Mutex
 	first int // of the block; 0 while none is reserved
 	used  [blockSize]bool
 	next  int
 }
 
-var uids slots
+var uids uidBlock
 
 // take returns an unused number.
-func (s *slots) take() (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.first == 0 {
-		if err := s.takeBlock(); err != nil {
+func (u *uidBlock) take() (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.first == 0 {
+		if err := u.takeBlock(); err != nil {
 			return -1, err
 		}
 	}
 	for range blockSize { // in turn, so that none is reused immediately
-		i := s.next
-		s.next = (s.next + 1) % blockSize
-		if !s.used[i] {
-			s.used[i] = true
-			return s.first + i, nil
+		i := u.next
+		u.next = (u.next + 1) % blockSize
+		if !u.used[i] {
+			u.used[i] = true
+			return u.first + i, nil
 		}
 	}
 	return -1, fmt.Errorf("%d sandboxes are running already", blockSize)
 }
 
-func (s *slots) release(uid int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used[uid-s.first] = false
+func (u *uidBlock) release(uid int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.used[uid-u.first] = false
 }
 
-func (s *slots) takeBlock() error {
+func (u *uidBlock) takeBlock() error {
 	first, n, err := uidRange()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *slots) takeBlock() error {
 			unix.Close(fd)
 			return fmt.Errorf("user %d is %s: user numbers from %d on must be unused", uid, name, uid)
 		}
-		s.first = uid
+		u.first = uid
 		return nil
 	}
 	unix.Close(fd)

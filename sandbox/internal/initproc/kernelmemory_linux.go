@@ -13,25 +13,25 @@ import (
 // counts it. Without one, every open file counts with the largest size that the kernel
 // may use for it; the filter of system calls denies raising that.
 
-// Weights is how many bytes the kernel may use for one open file, by kind.
-type Weights struct{ Socket, Pipe, Poll, Other int64 }
+// PerFile is how many bytes the kernel may use for one open file, by kind.
+type PerFile struct{ Socket, Pipe, Poll, Other int64 }
 
-// mappingWeight is how many bytes the kernel uses for one mapping of memory.
-const mappingWeight = 256
+// perMapping is how many bytes the kernel uses for one mapping of memory.
+const perMapping = 256
 
-// holdings adds up what the kernel uses for processes. Files that they share count once.
-type holdings struct {
-	weights Weights
+// kernelMemory adds up what the kernel uses for processes. Files that they share count once.
+type kernelMemory struct {
+	perFile PerFile
 	seen    map[string]bool
 	bytes   int64
 }
 
 // add adds a process, by its directory in /proc. If its open files are hidden, it counts
 // as if it had opened as many as allowed, all of the heaviest kind.
-func (h *holdings) add(dir string, most int) {
+func (k *kernelMemory) add(dir string, most int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
-		h.bytes += int64(most) * h.weights.Socket
+		k.bytes += int64(most) * k.perFile.Socket
 	}
 	if err != nil {
 		return
@@ -44,27 +44,27 @@ func (h *holdings) add(dir string, most int) {
 		if err != nil {
 			continue
 		}
-		h.file(string(link[:n]))
+		k.file(string(link[:n]))
 	}
 }
 
-func (h *holdings) file(link string) {
-	weight := h.weights.Other
+func (k *kernelMemory) file(link string) {
+	bytes := k.perFile.Other
 	switch {
 	case link == "anon_inode:[eventpoll]": // all have the same name
-		h.bytes += h.weights.Poll
+		k.bytes += k.perFile.Poll
 		return
 	case hasPrefix(link, "socket:["):
-		weight = h.weights.Socket
+		bytes = k.perFile.Socket
 	case hasPrefix(link, "pipe:["):
-		weight = h.weights.Pipe
+		bytes = k.perFile.Pipe
 	default:
-		h.bytes += weight
+		k.bytes += bytes
 		return
 	}
-	if !h.seen[link] {
-		h.seen[link] = true
-		h.bytes += weight
+	if !k.seen[link] {
+		k.seen[link] = true
+		k.bytes += bytes
 	}
 }
 

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// RemoveAtEnd does nothing: only Linux has a guardian.
+// RemoveAtEnd does nothing: only Linux has a cleaner.
 func RemoveAtEnd(string) {}
 
 // Forget does nothing.
