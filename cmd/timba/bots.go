@@ -1,27 +1,23 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
 
-type botsFlags struct {
-	mine, json bool
-	owner      string
-}
-
 func newBots() *cobra.Command {
-	var f botsFlags
+	var mine bool
+	var owner string
 	cmd := &cobra.Command{
 		Use:   "bots [BOT]",
 		Short: "List the bots of the competition, or one bot's versions and standings",
@@ -30,83 +26,66 @@ func newBots() *cobra.Command {
 			"and history for any.",
 		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.mine && (f.owner != "" || len(args) > 0) {
-				return errors.New("bots: --mine excludes --owner and a bot's name: choose one")
-			}
-			c, err := connect(cmd, f.mine)
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return f.list(cmd, c)
-			}
-			return f.one(cmd, c, args[0])
-		},
 	}
-	cmd.Flags().BoolVar(&f.mine, "mine", false, "only your own bots")
-	cmd.Flags().StringVar(&f.owner, "owner", "", "only the bots of this person")
-	cli.JSONFlag(cmd, &f.json)
+	cmd.Flags().BoolVar(&mine, "mine", false, "only your own bots")
+	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
+	cmd.MarkFlagsMutuallyExclusive("mine", "owner")
 	cmd.AddCommand(newBotsShow(), newBotsWithdraw(), newBotsRestore(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
-	return cmd
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
+		if mine && len(args) > 0 {
+			return nil, errors.New("bots: --mine excludes a bot's name: choose one")
+		}
+		c, err := connect(cmd, mine)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(args) > 0:
+			return oneBot(cmd.Context(), c, args)
+		case mine:
+			return client.Collect(c.MyBots(cmd.Context()), 0)
+		}
+		return client.Collect(c.Bots(cmd.Context(), owner), 0)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case botReport:
+			showBot(w, answer)
+		case []wire.Bot:
+			showBots(w, answer)
+		}
+	})
 }
 
 // newBotsShow shows a bot of any name, also of a command's.
 func newBotsShow() *cobra.Command {
-	var f botsFlags
-	cmd := &cobra.Command{
+	return fromServer(&cobra.Command{
 		Use:     "show BOT",
 		Short:   "Show one bot's versions and standings",
 		Example: "  timba bots show mybot",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, false)
-			if err != nil {
-				return err
-			}
-			return f.one(cmd, c, args[0])
-		},
-	}
-	cli.JSONFlag(cmd, &f.json)
-	return cmd
+	}, false, oneBot, showBot)
 }
 
-func (f *botsFlags) list(cmd *cobra.Command, c *client.Client) error {
-	list := c.Bots(cmd.Context(), f.owner)
-	if f.mine {
-		list = c.MyBots(cmd.Context())
-	}
-	bots, err := client.Collect(list, 0)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), bots)
-	}
+func showBots(w io.Writer, bots []wire.Bot) {
 	if len(bots) == 0 {
-		fmt.Fprintln(cmd.OutOrStdout(), "no bots yet: send one with timba submit DIR")
-		return nil
+		fmt.Fprintln(w, "no bots yet: send one with timba submit DIR")
+		return
 	}
-	t := text.Table(cmd.OutOrStdout())
-	t.AppendHeader(table.Row{"bot", "owner", "plays", "last version", "state", "submitted"})
-	for _, b := range bots {
-		row := table.Row{b.Name, ownerText(b.Owner, b.House), "-", "-", "-", "-"}
+	cli.Rows(w, "bot|owner|plays|last version|state|submitted", bots, func(b wire.Bot) []any {
+		plays, last, state, submitted := "-", "-", "-", "-"
 		if b.Live > 0 {
-			row[2] = fmt.Sprintf("@%d", b.Live)
-			if v := b.Latest; v != nil && v.Remote && v.Version == b.Live {
-				row[2] = fmt.Sprintf("@%d, remote, %s", b.Live, onlineText(*v))
-			}
+			plays = fmt.Sprintf("@%d", b.Live)
 		}
 		if v := b.Latest; v != nil {
-			row[3], row[4], row[5] = versionText(*v), v.State, since(v.Created)
+			last, state, submitted = versionText(*v), v.State, since(v.Created)
+			if v.Remote && v.Version == b.Live {
+				plays += ", remote, " + onlineText(*v)
+			}
 		}
 		if !b.Withdrawn.IsZero() {
-			row[4] = "withdrawn"
+			state = "withdrawn"
 		}
-		t.AppendRow(row)
-	}
-	t.Render()
-	return nil
+		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
+	})
 }
 
 // onlineText returns whether a remote version is connected.
@@ -138,35 +117,25 @@ type botReport struct {
 	Versions []wire.Version `json:"versions"`
 }
 
-func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error {
-	b, err := c.Bot(cmd.Context(), name)
-	if err != nil {
-		return err
+func oneBot(ctx context.Context, c *client.Client, args []string) (r botReport, err error) {
+	if r.Bot, err = c.Bot(ctx, args[0]); err != nil {
+		return r, err
 	}
-	versions, err := client.Collect(c.Versions(cmd.Context(), name), 0)
-	if err != nil {
-		return err
-	}
-	w := cmd.OutOrStdout()
-	if f.json {
-		return cli.WriteJSON(w, botReport{b, versions})
-	}
+	r.Versions, err = client.Collect(c.Versions(ctx, args[0]), 0)
+	return r, err
+}
+
+func showBot(w io.Writer, b botReport) {
 	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
 	if !b.Withdrawn.IsZero() {
 		fmt.Fprintf(w, "withdrawn %s\n", since(b.Withdrawn))
 	}
 	fmt.Fprintln(w)
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"version", "state", "language", "games", "submitted", "hash"})
-	for _, v := range versions {
-		games := strings.Join(v.Games, ",")
-		if games == "" {
-			games = "all"
-		}
-		t.AppendRow(table.Row{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), cli.OrDash(v.SHA256[:min(len(v.SHA256), 12)])})
-	}
-	t.Render()
-	for _, v := range versions {
+	cli.Rows(w, "version|state|language|games|submitted|hash", b.Versions, func(v wire.Version) []any {
+		games := cmp.Or(strings.Join(v.Games, ","), "all")
+		return []any{versionText(v), v.State, cli.OrDash(v.Language), games, since(v.Created), hashText(v.SHA256)}
+	})
+	for _, v := range b.Versions {
 		if v.Reason != "" {
 			fmt.Fprintf(w, "@%d: %s\n", v.Version, v.Reason)
 		}
@@ -175,18 +144,18 @@ func (f *botsFlags) one(cmd *cobra.Command, c *client.Client, name string) error
 		fmt.Fprintln(w)
 		printStandings(w, b.Standings, true)
 	}
-	return nil
 }
+
+// hashText returns the beginning of a version's hash.
+func hashText(sha256 string) string { return cli.OrDash(sha256[:min(len(sha256), 12)]) }
 
 // printStandings prints a table of standings; ladders adds a column with the ladder.
 func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
-	t := text.Table(w)
-	header := table.Row{"", "bot", "owner", "Elo", "fit", "± 95 %", "matches", "games", "wins", "draws", "losses", "faults", "last"}
+	head := "|bot|owner|Elo|fit|± 95 %|matches|games|wins|draws|losses|faults|last"
 	if ladders {
-		header = append(table.Row{"ladder"}, header...)
+		head = "ladder|" + head
 	}
-	t.AppendHeader(header)
-	for _, s := range standings {
+	cli.Rows(w, head, standings, func(s wire.Standing) []any {
 		fit, width := "-", "-"
 		if s.Fit != nil && s.Fit.Elo != nil {
 			fit = fmt.Sprintf("%.1f", *s.Fit.Elo)
@@ -201,11 +170,10 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if !s.Active {
 			name += " (inactive)"
 		}
-		row := table.Row{s.Rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
+		row := []any{s.Rank, name, ownerText(s.Owner, s.House), fmt.Sprintf("%.1f", s.Elo), fit, width, s.Matches, s.Games, s.Wins, s.Draws, s.Losses, s.Faults, since(s.Last)}
 		if ladders {
-			row = append(table.Row{s.Ladder}, row...)
+			row = append([]any{s.Ladder}, row...)
 		}
-		t.AppendRow(row)
-	}
-	t.Render()
+		return row
+	})
 }

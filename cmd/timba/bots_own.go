@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,12 +9,10 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder/bundle"
-	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
@@ -176,7 +175,6 @@ func writeUpload(path string, from io.Reader) (int64, error) {
 func newBotsHistory() *cobra.Command {
 	var ladder string
 	var last int
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "history BOT[@N]",
 		Short: "How the rating of a bot has moved, match by match",
@@ -184,30 +182,16 @@ func newBotsHistory() *cobra.Command {
 			"last, unless @N names another. Where a ladder has more matches than are shown, they are evenly spaced.",
 		Example: "  timba bots history mybot --ladder tebes-4\n  timba bots history mybot@3 --last 1000 --json",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			bot, n, err := botRef(args[0])
-			if err != nil {
-				return err
-			}
-			c, err := connect(cmd, false)
-			if err != nil {
-				return err
-			}
-			histories, err := historiesOf(cmd, c, bot, n, ladder, last)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), histories)
-			}
-			printHistories(cmd.OutOrStdout(), bot, histories)
-			return nil
-		},
 	}
 	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
 	cli.CountFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) ([]history, error) {
+		bot, n, err := botRef(args[0])
+		if err != nil {
+			return nil, err
+		}
+		return historiesOf(ctx, c, bot, n, ladder, last)
+	}, showHistories)
 }
 
 // history is what the matches of one ladder have done to a version's rating.
@@ -217,8 +201,8 @@ type history struct {
 }
 
 // historiesOf returns a version's history on a ladder, or on all that the bot is on.
-func historiesOf(cmd *cobra.Command, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
-	b, err := c.Bot(cmd.Context(), bot)
+func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
+	b, err := c.Bot(ctx, bot)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +217,7 @@ func historiesOf(cmd *cobra.Command, c *client.Client, bot string, n int, ladder
 	}
 	histories := []history{}
 	for _, name := range ladders {
-		changes, err := c.History(cmd.Context(), bot, name, n, last)
+		changes, err := c.History(ctx, bot, name, n, last)
 		if err != nil {
 			return nil, err
 		}
@@ -244,18 +228,23 @@ func historiesOf(cmd *cobra.Command, c *client.Client, bot string, n int, ladder
 	return histories, nil
 }
 
-func printHistories(w io.Writer, bot string, histories []history) {
+func showHistories(w io.Writer, histories []history) {
 	if len(histories) == 0 {
-		fmt.Fprintf(w, "no match has moved the rating of %s yet\n", bot)
+		fmt.Fprintln(w, "no match has moved its rating yet")
 		return
 	}
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"ladder", "version", "number", "match", "before", "after", "change", "score", "expected"})
+	type row struct {
+		ladder string
+		wire.Change
+	}
+	var rows []row
 	for _, h := range histories {
 		for _, c := range h.Changes {
-			t.AppendRow(table.Row{h.Ladder, fmt.Sprintf("@%d", c.Version), c.Number, c.Match, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After),
-				fmt.Sprintf("%+.1f", c.After-c.Before), fmt.Sprintf("%.3f", c.Score), fmt.Sprintf("%.3f", c.Expected)})
+			rows = append(rows, row{h.Ladder, c})
 		}
 	}
-	t.Render()
+	cli.Rows(w, "ladder|version|number|match|before|after|change|score|expected", rows, func(r row) []any {
+		return []any{r.ladder, fmt.Sprintf("@%d", r.Version), r.Number, r.Match, fmt.Sprintf("%.1f", r.Before), fmt.Sprintf("%.1f", r.After),
+			fmt.Sprintf("%+.1f", r.After-r.Before), fmt.Sprintf("%.3f", r.Score), fmt.Sprintf("%.3f", r.Expected)}
+	})
 }

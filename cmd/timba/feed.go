@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -25,9 +24,6 @@ func newReplayFeed() *cobra.Command {
 			"  timba replay feed game.json --seat 0 > game.in && gdb --args ./bot  # then: run < game.in",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("seat") {
-				return errors.New("feed: --seat is missing: name the seat, as in --seat 0")
-			}
 			r, g, err := readReplay(cmd, args[0])
 			if err != nil {
 				return err
@@ -51,5 +47,6 @@ func newReplayFeed() *cobra.Command {
 		},
 	}
 	cli.NumberFlag(cmd, &seat, "seat", -1, 0, math.MaxInt, "print the lines of this seat")
+	cmd.MarkFlagRequired("seat")
 	return cmd
 }

@@ -89,6 +89,7 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
 	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
+	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 	return cmd
 }
 
@@ -101,9 +102,6 @@ func (f *matchFlags) addClock(cmd *cobra.Command) {
 }
 
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
-	if f.json && f.log {
-		return fmt.Errorf("--json and --log both write to stdout: choose one")
-	}
 	if err := f.score.parse(); err != nil {
 		return err
 	}

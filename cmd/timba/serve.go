@@ -62,6 +62,7 @@ func newServe() *cobra.Command {
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
 	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
 	f.nats.add(cmd)
+	cmd.MarkFlagRequired("data")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`; debug has a line for each match and request")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
 	return cmd
@@ -120,9 +121,6 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	o = server.Options{Listen: f.listen, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
-	}
-	if f.data == "" {
-		return o, errors.New("data: --data is missing: name a directory for the competition with --data DIR")
 	}
 	dir, err := filepath.Abs(f.data)
 	if err != nil {

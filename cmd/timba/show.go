@@ -43,6 +43,7 @@ func newReplayShow() *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "show the cards of all seats")
 	flags.BoolVar(&f.plain, "plain", false, "show lines of the protocol instead of drawings")
 	flags.BoolVar(&f.step, "step", false, "step through the positions with keys")
+	cmd.MarkFlagsMutuallyExclusive("seat", "all")
 	return cmd
 }
 
@@ -84,9 +85,6 @@ func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) error {
 	if f.seat >= len(r.Seats) {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, len(r.Seats)-1)
-	}
-	if f.seat >= 0 && f.all {
-		return errors.New("--seat shows what one seat could see and --all shows all hands: choose one")
 	}
 	w := cmd.OutOrStdout()
 	game, err := playback.New(r, g)
