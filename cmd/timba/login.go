@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -11,14 +12,12 @@ import (
 	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
 
 // loginFlags are the flags of a login.
-type loginFlags struct {
-	tokenFile, invite, name string
-	json                    bool
-}
+type loginFlags struct{ tokenFile, invite, name string }
 
 func newLogin() *cobra.Command {
 	var f loginFlags
@@ -32,59 +31,50 @@ func newLogin() *cobra.Command {
 			"  timba login https://timba.example.org\n" +
 			"  timba login http://localhost:8080 --token-file token.txt",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			url := ""
-			if len(args) > 0 {
-				url = args[0]
-			}
-			return f.run(cmd, url)
-		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.tokenFile, "token-file", "", "read the token from this `FILE`; - is stdin")
 	flags.StringVar(&f.invite, "invite", "", "join with the `CODE` of an invite")
 	flags.StringVar(&f.name, "name", "", "join under this `NAME`")
-	cli.JSONFlag(cmd, &f.json)
-	return cmd
+	cmd.MarkFlagsMutuallyExclusive("name", "token-file")
+	var url, path string // of the server, and of the file that has the token
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (me wire.Me, err error) {
+		me, url, path, err = f.login(cmd, strings.Join(args, ""))
+		return me, err
+	}, func(w io.Writer, me wire.Me) {
+		fmt.Fprintf(w, "logged in to %s as %s, with a token of scope %s; saved in %s\n", url, me.Name, me.Token.Scope, path)
+	})
 }
 
-func (f *loginFlags) run(cmd *cobra.Command, url string) error {
-	switch {
-	case f.invite != "" && f.name == "":
-		return errors.New("login: an invite needs a name: add --name NAME")
-	case f.name != "" && f.tokenFile != "":
-		return errors.New("login: --name is for a new person and --token-file for one with a token: choose one")
+// login logs in to a server, the last one for "", and saves its address and the token in a file.
+func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path string, err error) {
+	if f.invite != "" && f.name == "" {
+		return me, "", "", errors.New("login: an invite needs a name: add --name NAME")
 	}
 	saved, err := client.ReadAccount()
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%v\n", err) // the login overwrites it
 	}
-	if url = cmp.Or(url, os.Getenv(client.EnvURL), saved.URL); url == "" {
-		return errors.New("no server: name one, as in timba login https://HOST")
+	if to = cmp.Or(to, os.Getenv(client.EnvURL), saved.URL); to == "" {
+		return me, "", "", errors.New("no server: name one, as in timba login https://HOST")
 	}
-	c, err := dial(cmd, client.Account{URL: url})
+	c, err := dial(cmd, client.Account{URL: to})
 	if err != nil {
-		return err
+		return me, "", "", err
 	}
 	if c.Token, err = f.token(cmd, c); err != nil {
-		return err
+		return me, "", "", err
 	}
-	me, err := c.Me(cmd.Context())
-	if err != nil {
-		return fmt.Errorf("login: %w", err)
+	if me, err = c.Me(cmd.Context()); err != nil {
+		return me, "", "", fmt.Errorf("login: %w", err)
 	}
-	path, err := client.Account{URL: c.URL, Token: c.Token}.Keep()
-	if err != nil {
-		return fmt.Errorf("%w: write down your token %s: it is not shown again", err, c.Token)
+	if path, err = (client.Account{URL: c.URL, Token: c.Token}).Keep(); err != nil {
+		return me, "", "", fmt.Errorf("%w: write down your token %s: it is not shown again", err, c.Token)
 	}
 	if t := os.Getenv(client.EnvToken); t != "" && t != c.Token {
 		fmt.Fprintf(cmd.ErrOrStderr(), "the variable %s is set and overrides the saved token\n", client.EnvToken)
 	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), me)
-	}
-	fmt.Fprintf(cmd.OutOrStdout(), "logged in to %s as %s, with a token of scope %s; saved in %s\n", c.URL, me.Name, me.Token.Scope, path)
-	return nil
+	return me, c.URL, path, nil
 }
 
 // token returns the token to log in with: from a registration, a file or a prompt.

@@ -1,27 +1,29 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/web/api/wire"
 	"github.com/timba-arena/timba/web/client"
 )
 
-type logsFlags struct {
-	game int64
-	seat int
-	json bool
+// gameLog is the document of `timba logs --game ID --seat N --json`.
+type gameLog struct {
+	Game int64  `json:"game"`
+	Seat int    `json:"seat"`
+	Log  string `json:"log"`
 }
 
 func newLogs() *cobra.Command {
-	f := logsFlags{}
+	var g gameLog
 	cmd := &cobra.Command{
 		Use:   "logs BOT[@N] [STAGE]",
 		Short: "Show the logs of your bot's stages, or its log of a game",
@@ -30,91 +32,80 @@ func newLogs() *cobra.Command {
 			"With --game and --seat it shows what the bot wrote to standard error in that game.",
 		Example: "  timba logs mybot\n  timba logs mybot@3 build\n  timba logs --game 1234 --seat 0",
 		Args:    cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			inGame := cmd.Flags().Changed("game")
-			switch {
-			case inGame && (len(args) > 0 || !cmd.Flags().Changed("seat")):
-				return errors.New("logs: --game needs --seat and excludes a bot's name, as in timba logs --game 1234 --seat 0")
-			case inGame:
-				return f.ofGame(cmd, c)
-			case len(args) == 0:
-				return errors.New("logs: name one of your bots, as in timba logs mybot; timba bots --mine lists them")
-			}
-			return f.ofVersion(cmd, c, args)
-		},
 	}
-	cli.CountFlag(cmd, &f.game, "game", 0, "the ID of a `GAME`")
-	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
-	cli.JSONFlag(cmd, &f.json)
-	return cmd
+	cli.CountFlag(cmd, &g.Game, "game", 0, "the ID of a `GAME`")
+	cli.NumberFlag(cmd, &g.Seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
+	cmd.MarkFlagsRequiredTogether("game", "seat")
+	var version string // that has the stages
+	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, args []string) (any, error) {
+		switch {
+		case g.Game != 0 && len(args) > 0:
+			return nil, errors.New("logs: --game excludes a bot's name, as in timba logs --game 1234 --seat 0")
+		case g.Game != 0:
+			data, err := c.GameLog(ctx, g.Game, g.Seat)
+			g.Log = string(data)
+			return g, err
+		case len(args) == 0:
+			return nil, errors.New("logs: name one of your bots, as in timba logs mybot; timba bots --mine lists them")
+		}
+		bot, n, err := versionArg(ctx, c, args[0])
+		if err != nil {
+			return nil, err
+		}
+		if len(args) > 1 {
+			return c.Stage(ctx, bot, n, args[1])
+		}
+		version = fmt.Sprintf("%s@%d", bot, n)
+		return stagesOf(ctx, c, bot, n)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case gameLog:
+			if cli.Terminal(cmd.OutOrStdout()) {
+				answer.Log = ladder.Plain(answer.Log) // a bot's output must not control the terminal
+			}
+			io.WriteString(w, answer.Log)
+		case wire.Stage:
+			io.WriteString(w, answer.Log)
+		case []wire.Stage:
+			fmt.Fprintln(w, version)
+			showStages(w, answer)
+		}
+	})
 }
 
-func (f *logsFlags) ofGame(cmd *cobra.Command, c *client.Client) error {
-	data, err := c.GameLog(cmd.Context(), f.game, f.seat)
+// versionArg returns the version that an argument names, the last one of the bot without a number.
+func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, n int, err error) {
+	bot, n, err = botRef(arg)
+	if err != nil || n > 0 {
+		return bot, n, err
+	}
+	last, err := client.Collect(c.Versions(ctx, bot), 1)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), struct {
-			Game int64  `json:"game"`
-			Seat int    `json:"seat"`
-			Log  string `json:"log"`
-		}{f.game, f.seat, string(data)})
+	if len(last) == 0 {
+		return "", 0, fmt.Errorf("logs: %s has no versions yet", bot)
 	}
-	out := cmd.OutOrStdout()
-	if screen, ok := out.(*os.File); ok && term.IsTerminal(int(screen.Fd())) {
-		data = []byte(ladder.Plain(string(data))) // a bot's output must not control the terminal
-	}
-	_, err = out.Write(data)
-	return err
+	return bot, last[0].Version, nil
 }
 
-func (f *logsFlags) ofVersion(cmd *cobra.Command, c *client.Client, args []string) error {
-	ctx, w := cmd.Context(), cmd.OutOrStdout()
-	bot, n, err := botRef(args[0])
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		last, err := client.Collect(c.Versions(ctx, bot), 1)
-		if err != nil {
-			return err
-		}
-		if len(last) == 0 {
-			return fmt.Errorf("logs: %s has no versions yet", bot)
-		}
-		n = last[0].Version
-	}
-	if len(args) > 1 {
-		s, err := c.Stage(ctx, bot, n, args[1])
-		if err != nil {
-			return err
-		}
-		if f.json {
-			return cli.WriteJSON(w, s)
-		}
-		_, err = fmt.Fprint(w, s.Log)
-		return err
-	}
+// stagesOf returns the stages of a version, those that failed with their logs.
+func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.Stage, error) {
 	stages, err := c.Stages(ctx, bot, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, s := range stages {
 		if !s.OK && !s.Ended.IsZero() {
 			if stages[i], err = c.Stage(ctx, bot, n, s.Name); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	if f.json {
-		return cli.WriteJSON(w, stages)
-	}
-	fmt.Fprintf(w, "%s@%d\n", bot, n)
+	return stages, nil
+}
+
+func showStages(w io.Writer, stages []wire.Stage) {
 	for _, s := range stages {
 		if s.Ended.IsZero() {
 			fmt.Fprintf(w, "%-7s began %s\n", s.Name, since(s.Began))
@@ -126,5 +117,4 @@ func (f *logsFlags) ofVersion(cmd *cobra.Command, c *client.Client, args []strin
 	if len(stages) == 0 {
 		fmt.Fprintln(w, "no stage has begun yet")
 	}
-	return nil
 }

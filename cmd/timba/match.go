@@ -2,20 +2,26 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/referee/rating"
 	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/referee/tournament/report"
 	"github.com/timba-arena/timba/sandbox"
@@ -89,6 +95,7 @@ func newMatch() *cobra.Command {
 	flags.StringVar(&f.resume, "resume", "", "resume the match of this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
 	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
+	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 	return cmd
 }
 
@@ -101,9 +108,6 @@ func (f *matchFlags) addClock(cmd *cobra.Command) {
 }
 
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
-	if f.json && f.log {
-		return fmt.Errorf("--json and --log both write to stdout: choose one")
-	}
 	if err := f.score.parse(); err != nil {
 		return err
 	}
@@ -266,3 +270,255 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	}
 	return nil
 }
+
+// newPlan returns the plan of a match that begins. Its bots have no hashes, and only the names
+// that the user gave them.
+func (f *matchFlags) newPlan(args []string) (p tournament.Config, err error) {
+	if len(args) < 2 {
+		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
+	}
+	p = tournament.Config{Game: args[0], Rounds: f.rounds, Deals: f.deals, Clock: f.clock()}
+	for _, arg := range args[1:] {
+		s, err := program.ParseSpec(arg)
+		if err != nil {
+			return p, err
+		}
+		if info, err := os.Stat(s.Bot); err == nil && info.IsDir() {
+			if path, err := filepath.Abs(s.Bot); err == nil {
+				s.Bot = path
+			}
+		}
+		p.Bots = append(p.Bots, tournament.Entrant{Spec: s})
+	}
+	v, format, err := f.resolve(p.Game, len(p.Bots))
+	if err == nil {
+		v, err = withOpening(v, f.set)
+	}
+	if err != nil {
+		return p, err
+	}
+	p.Format, p.Options = format, v.Settings().Map()
+	if f.rounds != 0 && format != tournament.Swiss {
+		return p, errors.New("match: --rounds goes with --format swiss")
+	}
+	p.Seed = referee.Hex(referee.NewSeed())
+	if f.seed != "" {
+		seed, err := referee.ParseSeed(f.seed)
+		if err != nil {
+			return p, err
+		}
+		p.Seed = referee.Hex(seed)
+	}
+	if f.sprt != "" {
+		test, err := rating.ParseSPRT(f.sprt)
+		if err != nil {
+			return p, err
+		}
+		p.SPRT = &test
+	}
+	if p.Adjudication.Draw, err = scoreRule("--draw", f.draw); err != nil {
+		return p, err
+	}
+	p.Adjudication.Resign, err = scoreRule("--resign", f.resign)
+	return p, err
+}
+
+// scoreRule reads a rule of adjudication; nil for none.
+func scoreRule(flag, text string) (*referee.ScoreRule, error) {
+	if text == "" {
+		return nil, nil
+	}
+	rule, err := referee.ParseScoreRule(flag, text)
+	return &rule, err
+}
+
+// shownFlags are the flags that change how a match is played and shown but none of its results.
+var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
+
+// oldPlan returns the directory of the match that goes on, and its plan, with more deals if the user
+// wants them.
+func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
+	var p tournament.Config
+	if len(args) > 0 {
+		return nil, p, fmt.Errorf("resume: the game and the bots are those of the start, and %q is one too many: give only --resume %s", args[0], f.resume)
+	}
+	var fixed []string
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if flag.Name != "resume" && flag.Name != "deals" && !slices.Contains(shownFlags, flag.Name) {
+			fixed = append(fixed, "--"+flag.Name)
+		}
+	})
+	if fixed != nil {
+		return nil, p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
+	}
+	dir, p, err := tournament.OpenDir(f.resume)
+	if err != nil {
+		return nil, p, err
+	}
+	f.sandbox.Sandbox = p.Sandbox
+	if cmd.Flags().Changed("deals") {
+		err = p.Extend(f.deals)
+	}
+	return dir, p, err
+}
+
+// noteEarly notes in a run why its match ended early.
+func (f *matchFlags) noteEarly(cmd *cobra.Command, r *report.Run, why error) {
+	kind, said := report.Failed, cli.Message(why)
+	if cause := context.Cause(cmd.Context()); cause != nil && referee.IsCancelled(why) {
+		kind, said = report.Interrupted, cause.Error() // which signal it was
+	}
+	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
+}
+
+// ended tells on stderr that a match has ended early, or that its result could not be written, and
+// what to do. It returns the error for the exit status.
+func (f *matchFlags) ended(cmd *cobra.Command, r *report.Run, unwritten error) error {
+	w, status := cmd.ErrOrStderr(), cli.ErrTold
+	games := text.Count(r.Games, "game")
+	switch {
+	case r.Early == nil:
+	case r.Early.Why == report.Failed:
+		fmt.Fprintf(w, "timba: %s\nended after %s\n", r.Early.Text, games)
+	default:
+		fmt.Fprintf(w, "interrupted after %s\n", games)
+		if unwritten == nil {
+			status = cli.ErrNoVerdict
+		}
+	}
+	if unwritten != nil {
+		fmt.Fprintf(w, "timba: the result is not written: %s\n", cli.Message(unwritten))
+	}
+	if line := f.resumeLine(cmd, r.Dir); line != "" {
+		fmt.Fprintf(w, "resume: %s\n", line)
+	} else {
+		fmt.Fprintf(w, "not kept: %s: only a match with --out DIR can be resumed\n", games)
+	}
+	return status
+}
+
+// resumeLine returns the command that resumes the match of a directory, with the flags that were
+// given and are not in its plan; "" where nothing can be resumed.
+func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {
+	if dir.FaultsOnly {
+		return ""
+	}
+	words := []string{"match", "--resume", dir.Path}
+	for _, name := range shownFlags {
+		switch flag := cmd.Flags().Lookup(name); {
+		case !flag.Changed || flag.Value.String() == "false":
+		case flag.Value.Type() == "bool":
+			words = append(words, "--"+name)
+		default:
+			words = append(words, "--"+name, flag.Value.String())
+		}
+	}
+	return cli.CommandLine(words...)
+}
+
+// scoreFlags say what a match shows while it is played.
+type scoreFlags struct {
+	interval       string
+	quiet, verbose bool
+
+	deals int           // the interval, 0 for one of time
+	every time.Duration // the interval
+}
+
+func (f *scoreFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
+	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
+	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
+}
+
+// The most and the least often that the score is written.
+const (
+	redraw   = 250 * time.Millisecond // on a terminal
+	shortest = 100 * time.Millisecond
+	longest  = 24 * time.Hour
+)
+
+// parse reads the interval.
+func (f *scoreFlags) parse() (err error) {
+	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
+		return nil
+	}
+	f.deals = 0
+	if f.every, err = time.ParseDuration(f.interval); err == nil && f.every >= shortest && f.every <= longest {
+		return nil
+	}
+	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
+}
+
+// scoreboard shows the running score and the games of a match on stderr: on a terminal the score
+// in place, elsewhere a line from time to time.
+type scoreboard struct {
+	run            *report.Run
+	w              io.Writer
+	live           *text.Live // nil where the score is written line by line
+	quiet, verbose bool
+	deals          int           // a line after so many, 0 for one after every
+	every          time.Duration // between two scores
+	next           time.Time     // of the next score by time
+	last           int           // deals played before the last game
+}
+
+// shareOfScore is the part of the time, one in so many, that the score may take at most: the
+// ratings of large tournaments take long.
+const shareOfScore = 20
+
+// board returns the scoreboard of a run. traced is whether the lines of bots go to stdout, which
+// is no place for a score then.
+func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard {
+	b := &scoreboard{run: r, w: w, quiet: f.quiet, verbose: f.verbose, deals: f.deals, every: f.every}
+	if !traced && !f.quiet {
+		b.live = text.NewLive(w)
+	}
+	if b.live != nil {
+		b.deals, b.every = 0, redraw
+	} else {
+		b.next = time.Now().Add(b.every)
+	}
+	return b
+}
+
+// game shows a finished game.
+func (b *scoreboard) game(m *tournament.Match, g *referee.Game) {
+	if b.verbose {
+		b.say(b.run.GameLine(m, g))
+	}
+	if b.quiet || !b.due() {
+		return
+	}
+	began := time.Now()
+	b.score()
+	b.next = time.Now().Add(max(b.every, shareOfScore*time.Since(began)))
+}
+
+// due reports whether it is time for a score. On a terminal it also is when there are figures for
+// the first time, after the first deal.
+func (b *scoreboard) due() bool {
+	n, _ := b.run.Played()
+	last := b.last
+	b.last = n
+	switch {
+	case b.deals > 0:
+		return n != last && n%b.deals == 0
+	case b.live != nil && last == 0 && n > 0:
+		return true
+	}
+	return !time.Now().Before(b.next)
+}
+
+// score writes the score.
+func (b *scoreboard) score() {
+	if b.live != nil {
+		b.live.Draw(b.run.Score(b.live.Columns()))
+		return
+	}
+	fmt.Fprintln(b.w, b.run.ScoreLine())
+}
+
+// say writes a line above the score.
+func (b *scoreboard) say(line string) { b.live.Above(b.w, line) }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
@@ -19,14 +18,11 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-type matchesFlags struct {
-	ladder, bot, state string
-	limit              int
-	games, json        bool
-}
-
 func newMatches() *cobra.Command {
-	var f matchesFlags
+	var filter client.MatchFilter
+	var bot string
+	var limit int
+	var games bool
 	cmd := &cobra.Command{
 		Use:   "matches [ID]",
 		Short: "List the matches of the competition, or show one and its rating changes",
@@ -35,54 +31,36 @@ func newMatches() *cobra.Command {
 		Example: "  timba matches --bot mybot\n  timba matches --ladder brisca-2 --state running\n  timba matches 1234 --games\n" +
 			"  timba matches ask brisca-2 mybot @greedy",
 		Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, false)
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				return f.list(cmd, c)
-			}
-			id, err := idOf("match", args[0])
-			if err != nil {
-				return err
-			}
-			return f.one(cmd, c, id)
-		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.ladder, "ladder", "", "only matches of this ladder")
-	flags.StringVar(&f.bot, "bot", "", "only matches of this `BOT[@N]`")
-	flags.StringVar(&f.state, "state", "", "only matches in this state: waiting|running|finished|dropped")
-	cli.NumberFlag(cmd, &f.limit, "limit", 20, 0, math.MaxInt, "the largest number of matches; 0: all")
-	flags.BoolVar(&f.games, "games", false, "with ID: also its games")
-	cli.JSONFlag(cmd, &f.json)
+	flags.StringVar(&filter.Ladder, "ladder", "", "only matches of this ladder")
+	flags.StringVar(&bot, "bot", "", "only matches of this `BOT[@N]`")
+	flags.StringVar(&filter.State, "state", "", "only matches in this state: waiting|running|finished|dropped")
+	cli.NumberFlag(cmd, &limit, "limit", 20, 0, math.MaxInt, "the largest number of matches; 0: all")
+	flags.BoolVar(&games, "games", false, "with ID: also its games")
 	cmd.AddCommand(newMatchesAsk(), newMatchesCancel())
-	return cmd
-}
-
-func (f *matchesFlags) list(cmd *cobra.Command, c *client.Client) error {
-	if f.games {
-		return errors.New("matches: --games needs the ID of a match")
-	}
-	bot, n, err := botRef(f.bot)
-	if err != nil {
-		return err
-	}
-	matches, err := client.Collect(c.Matches(cmd.Context(), client.MatchFilter{Ladder: f.ladder, Bot: bot, Version: n, State: f.state}), f.limit)
-	if err != nil {
-		return err
-	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), matches)
-	}
-	t := text.Table(cmd.OutOrStdout())
-	t.AppendHeader(table.Row{"match", "ladder", "state", "when", "bots"})
-	for _, m := range matches {
-		t.AppendRow(table.Row{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)})
-	}
-	t.Render()
-	return nil
+	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) (any, error) {
+		if len(args) > 0 {
+			return oneMatch(ctx, c, args[0], games)
+		}
+		if games {
+			return nil, errors.New("matches: --games needs the ID of a match")
+		}
+		var err error
+		if filter.Bot, filter.Version, err = botRef(bot); err != nil {
+			return nil, err
+		}
+		return client.Collect(c.Matches(ctx, filter), limit)
+	}, func(w io.Writer, answer any) {
+		switch answer := answer.(type) {
+		case matchReport:
+			showMatch(w, answer)
+		case []wire.Match:
+			cli.Rows(w, "match|ladder|state|when|bots", answer, func(m wire.Match) []any {
+				return []any{m.ID, ladderText(m), m.State, since(latest(m)), botsText(m)}
+			})
+		}
+	})
 }
 
 func ladderText(m wire.Match) string {
@@ -123,26 +101,23 @@ type matchReport struct {
 	Games []wire.Game `json:"games,omitempty"`
 }
 
-func (f *matchesFlags) one(cmd *cobra.Command, c *client.Client, id int64) error {
-	m, err := c.Match(cmd.Context(), id)
+func oneMatch(ctx context.Context, c *client.Client, arg string, games bool) (r matchReport, err error) {
+	id, err := idOf("match", arg)
 	if err != nil {
-		return err
+		return r, err
 	}
-	doc := matchReport{Match: m}
-	if f.games {
-		if doc.Games, err = client.Collect(c.Games(cmd.Context(), id), 0); err != nil {
-			return err
-		}
+	if r.Match, err = c.Match(ctx, id); err == nil && games {
+		r.Games, err = client.Collect(c.Games(ctx, id), 0)
 	}
-	if f.json {
-		return cli.WriteJSON(cmd.OutOrStdout(), doc)
+	return r, err
+}
+
+func showMatch(w io.Writer, r matchReport) {
+	printMatch(w, r.Match)
+	if len(r.Games) > 0 {
+		fmt.Fprintln(w)
+		printGames(w, r.Games)
 	}
-	printMatch(cmd.OutOrStdout(), m)
-	if len(doc.Games) > 0 {
-		fmt.Fprintln(cmd.OutOrStdout())
-		printGames(cmd.OutOrStdout(), doc.Games)
-	}
-	return nil
 }
 
 func printMatch(w io.Writer, m wire.Match) {
@@ -164,27 +139,26 @@ func printMatch(w io.Writer, m wire.Match) {
 	}
 	slices.Sort(options)
 	fmt.Fprintf(w, "%s %s\n\n", m.Game, strings.Join(options, " "))
-	t := text.Table(w)
-	header := table.Row{"bot", "owner", "hash"}
+	head := "bot|owner|hash"
 	if len(m.Changes) > 0 {
-		header = append(header, "Elo before", "after", "moved", "score", "expected", "K")
+		head += "|Elo before|after|moved|score|expected|K"
 	}
-	t.AppendHeader(header)
-	for slot, v := range m.Versions {
+	slot := 0
+	cli.Rows(w, head, m.Versions, func(v wire.Ref) []any {
 		name := fmt.Sprintf("%s@%d", v.Bot, v.Version)
 		if v.Remote {
 			name += " (remote)"
 		}
-		row := table.Row{name, ownerText(v.Owner, v.House), cli.OrDash(v.SHA256[:min(12, len(v.SHA256))])}
+		row := []any{name, ownerText(v.Owner, v.House), hashText(v.SHA256)}
 		for _, c := range m.Changes {
 			if c.Slot == slot {
 				row = append(row, fmt.Sprintf("%.1f", c.Before), fmt.Sprintf("%.1f", c.After), fmt.Sprintf("%+.1f", c.After-c.Before),
 					fmt.Sprintf("%.1f %%", 100*c.Score), fmt.Sprintf("%.1f %%", 100*c.Expected), fmt.Sprintf("%.1f", c.K))
 			}
 		}
-		t.AppendRow(row)
-	}
-	t.Render()
+		slot++
+		return row
+	})
 	for _, a := range m.Attempts {
 		on := ""
 		if a.Machine != "" {
@@ -198,9 +172,7 @@ func printMatch(w io.Writer, m wire.Match) {
 }
 
 func printGames(w io.Writer, games []wire.Game) {
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"game", "deal", "rotation", "plies", "by rank"})
-	for _, g := range games {
+	cli.Rows(w, "game|deal|rotation|plies|by rank", games, func(g wire.Game) []any {
 		seats := slices.Clone(g.Seats)
 		slices.SortStableFunc(seats, func(a, b wire.GameSeat) int { return a.Rank - b.Rank })
 		var words []string
@@ -211,15 +183,14 @@ func printGames(w io.Writer, games []wire.Game) {
 			}
 			words = append(words, word)
 		}
-		t.AppendRow(table.Row{g.ID, g.Deal, g.Rotation, g.Plies, strings.Join(words, ", ")})
-	}
-	t.Render()
+		return []any{g.ID, g.Deal, g.Rotation, g.Plies, strings.Join(words, ", ")}
+	})
 }
 
 type askFlags struct {
-	set         []string
-	deals       int
-	watch, json bool
+	set   []string
+	deals int
+	watch bool
 }
 
 func newMatchesAsk() *cobra.Command {
@@ -232,62 +203,46 @@ func newMatchesAsk() *cobra.Command {
 			"versions.",
 		Example: "  timba matches ask brisca-2 mybot @greedy --watch\n  timba matches ask tute mybot mybot@2 --set followonly=yes --deals 20",
 		Args:    cobra.MinimumNArgs(3),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], args[1:]) },
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cli.CountFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
 	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
-	cli.JSONFlag(cmd, &f.json)
-	return cmd
+	return fromServer(cmd, true, f.ask, func(w io.Writer, m wire.Match) {
+		if f.watch {
+			printMatch(w, m)
+		} else {
+			fmt.Fprintf(w, "match %d is waiting: timba matches %d --games shows it\n", m.ID, m.ID)
+		}
+	})
 }
 
-func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
-	c, err := connect(cmd, true)
+func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m wire.Match, err error) {
+	what := args[0]
+	asked := wire.AskedMatch{Deals: f.deals, Bots: args[1:]}
+	ladders, err := c.Ladders(ctx)
 	if err != nil {
-		return err
+		return m, err
 	}
-	ladders, err := c.Ladders(cmd.Context())
-	if err != nil {
-		return err
-	}
-	asked := wire.AskedMatch{Deals: f.deals, Bots: bots}
 	if slices.ContainsFunc(ladders, func(l wire.Ladder) bool { return l.Name == what }) {
 		if asked.Ladder = what; len(f.set) > 0 {
-			return fmt.Errorf("matches: --set needs a game, and %q is a ladder, which sets its own options: leave out --set", what)
+			return m, fmt.Errorf("matches: --set needs a game, and %q is a ladder, which sets its own options: leave out --set", what)
 		}
 	} else {
-		v, err := resolveGame(what, f.set, len(bots))
+		v, err := resolveGame(what, f.set, len(asked.Bots))
 		if err != nil {
-			return fmt.Errorf("%w: or name a ladder of timba standings", err)
+			return m, fmt.Errorf("%w: or name a ladder of timba standings", err)
 		}
-		asked.Game, asked.Options = what, map[string]string{}
-		for _, s := range v.Settings() {
-			asked.Options[s.Name] = s.Value
-		}
+		asked.Game, asked.Options = what, v.Settings().Map()
 	}
-	m, err := c.AskMatch(cmd.Context(), asked)
-	if err != nil {
-		return err
+	if m, err = c.AskMatch(ctx, asked); err == nil && f.watch {
+		m, err = await(ctx, c, m)
 	}
-	if f.watch {
-		if m, err = f.await(cmd.Context(), c, m); err != nil {
-			return err
-		}
-	}
-	switch {
-	case f.json:
-		return cli.WriteJSON(cmd.OutOrStdout(), m)
-	case f.watch:
-		printMatch(cmd.OutOrStdout(), m)
-	default:
-		fmt.Fprintf(cmd.OutOrStdout(), "match %d is waiting: timba matches %d --games shows it\n", m.ID, m.ID)
-	}
-	return nil
+	return m, err
 }
 
 // await polls a match until it ends.
-func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
+func await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for m.State == "waiting" || m.State == "running" {
@@ -306,32 +261,16 @@ func (f *askFlags) await(ctx context.Context, c *client.Client, m wire.Match) (w
 }
 
 func newMatchesCancel() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return fromServer(&cobra.Command{
 		Use:   "cancel ID",
 		Short: "Cancel a match that you have asked for",
 		Long:  "Cancels an unrated match that waits or is played. Admins may cancel any match.",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := idOf("match", args[0])
-			if err != nil {
-				return err
-			}
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			m, err := c.CancelMatch(cmd.Context(), id)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), m)
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "match %d is %s\n", m.ID, m.Reason)
-			return err
-		},
-	}
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	}, true, func(ctx context.Context, c *client.Client, args []string) (m wire.Match, err error) {
+		id, err := idOf("match", args[0])
+		if err != nil {
+			return m, err
+		}
+		return c.CancelMatch(ctx, id)
+	}, func(w io.Writer, m wire.Match) { fmt.Fprintf(w, "match %d is %s\n", m.ID, m.Reason) })
 }

@@ -38,8 +38,8 @@ func newReplays() *cobra.Command {
 		Example: "  timba replays --game 1234 | timba replay show -\n  timba replays --match 77 --out match77\n  timba replays --ladder brisca-2 --out brisca.ndjson",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(cmd); err != nil {
-				return err
+			if f.json && (f.out == "" || f.out == "-") {
+				return errors.New("replays: --json needs --out: without it the replays go to stdout")
 			}
 			c, err := connect(cmd, false)
 			if err != nil {
@@ -55,25 +55,10 @@ func newReplays() *cobra.Command {
 	flags.StringVar(&f.ladder, "ladder", "", "only replays of this ladder")
 	flags.StringVar(&f.out, "out", "", "a directory, or a file ending in .ndjson or .jsonl")
 	cli.JSONFlag(cmd, &f.json)
+	cmd.MarkFlagsMutuallyExclusive("match", "game", "after")
+	cmd.MarkFlagsMutuallyExclusive("match", "ladder")
+	cmd.MarkFlagsMutuallyExclusive("game", "ladder")
 	return cmd
-}
-
-func (f *replaysFlags) check(cmd *cobra.Command) error {
-	chosen := 0
-	for _, name := range []string{"match", "game", "after"} {
-		if cmd.Flags().Changed(name) {
-			chosen++
-		}
-	}
-	switch {
-	case chosen > 1:
-		return errors.New("replays: --match, --game and --after exclude each other: choose one")
-	case f.ladder != "" && (f.match != 0 || f.game != 0):
-		return errors.New("replays: --ladder excludes --match and --game: choose one")
-	case f.json && (f.out == "" || f.out == "-"):
-		return errors.New("replays: --json needs --out: without it the replays go to stdout")
-	}
-	return nil
 }
 
 func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {

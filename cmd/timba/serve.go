@@ -42,7 +42,7 @@ func newServe() *cobra.Command {
 		Short: "Serve a competition: accept bots, play matches day and night, rate the bots",
 		Long: "Serves a competition from one directory: its HTTP API, the stages of submissions and the\n" +
 			"matches. The first start makes the directory, the database and a configuration with\n" +
-			"comments, and prints an admin token at the end, once. See docs/operating.md.\n\n" +
+			"comments, and prints an admin token, once. See docs/operating.md.\n\n" +
 			"On Ctrl-C or SIGTERM the server waits for running matches, at most for --grace; a second\n" +
 			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
 			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
@@ -62,6 +62,7 @@ func newServe() *cobra.Command {
 	flags.DurationVar(&f.grace, "grace", 10*time.Second, "how long running matches may continue after Ctrl-C")
 	flags.StringSliceVar(&f.proxies, "trust-proxy", nil, "`addresses` of proxies whose X-Forwarded-For is trusted, such as 127.0.0.1 or 10.0.0.0/8")
 	f.nats.add(cmd)
+	cmd.MarkFlagRequired("data")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`; debug has a line for each match and request")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
 	return cmd
@@ -80,8 +81,8 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	printNotice(w, s)
 	if s.Token != "" { // on the first start only
-		s.Beside = func(ctx context.Context) error {
-			showToken(ctx, w, s)
+		s.Beside = func(context.Context) error { // the log has its first line
+			showToken(w, s)
 			return nil
 		}
 	}
@@ -95,16 +96,8 @@ func printNotice(w io.Writer, s *server.Server) {
 	}
 }
 
-// tokenPause is how long the first start waits before it shows the token: the first lines of the
-// log come before it.
-const tokenPause = time.Second
-
 // showToken shows the admin's token, apart from what else is on a terminal.
-func showToken(ctx context.Context, w io.Writer, s *server.Server) {
-	select {
-	case <-time.After(tokenPause):
-	case <-ctx.Done():
-	}
+func showToken(w io.Writer, s *server.Server) {
 	file := s.Dir.AdminToken()
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
 		"log in with: %s login %s --token-file %s\n"+
@@ -120,9 +113,6 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	o = server.Options{Listen: f.listen, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
-	}
-	if f.data == "" {
-		return o, errors.New("data: --data is missing: name a directory for the competition with --data DIR")
 	}
 	dir, err := filepath.Abs(f.data)
 	if err != nil {

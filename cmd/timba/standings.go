@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -19,7 +21,7 @@ type ladderReport struct {
 }
 
 func newStandings() *cobra.Command {
-	var asJSON, all bool
+	var all bool
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "standings [LADDER]",
@@ -28,47 +30,39 @@ func newStandings() *cobra.Command {
 			"maximum-likelihood rating over all matches, with its 95 % interval.",
 		Example: "  timba standings\n  timba standings brisca-2 --all",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, false)
-			if err != nil {
-				return err
-			}
-			ladders, err := c.Ladders(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) > 0 {
-				if ladders, err = oneLadder(ladders, args[0]); err != nil {
-					return err
-				}
-			} else if !all {
-				ladders = slices.DeleteFunc(ladders, func(l wire.Ladder) bool { return !l.Active })
-			}
-			reports := []ladderReport{}
-			for _, l := range ladders {
-				places, err := client.Collect(c.Standings(cmd.Context(), l.Name, all), limit)
-				if err != nil {
-					return err
-				}
-				reports = append(reports, ladderReport{l, places})
-			}
-			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), reports)
-			}
-			for i, r := range reports {
-				if i > 0 {
-					fmt.Fprintln(cmd.OutOrStdout())
-				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", r.Name, r.Title)
-				printStandings(cmd.OutOrStdout(), r.Standings, false)
-			}
-			return nil
-		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also show inactive versions and ladders")
 	cli.CountFlag(cmd, &limit, "limit", 0, "the largest number of places on a ladder (default: all)")
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) ([]ladderReport, error) {
+		ladders, err := c.Ladders(ctx)
+		switch {
+		case err != nil:
+		case len(args) > 0:
+			ladders, err = oneLadder(ladders, args[0])
+		case !all:
+			ladders = slices.DeleteFunc(ladders, func(l wire.Ladder) bool { return !l.Active })
+		}
+		if err != nil {
+			return nil, err
+		}
+		reports := []ladderReport{}
+		for _, l := range ladders {
+			places, err := client.Collect(c.Standings(ctx, l.Name, all), limit)
+			if err != nil {
+				return nil, err
+			}
+			reports = append(reports, ladderReport{l, places})
+		}
+		return reports, nil
+	}, func(w io.Writer, reports []ladderReport) {
+		for i, r := range reports {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			fmt.Fprintf(w, "%s: %s\n", r.Name, r.Title)
+			printStandings(w, r.Standings, false)
+		}
+	})
 }
 
 // oneLadder returns the ladder with a name.

@@ -1,21 +1,22 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee/text"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/api/wire"
+	"github.com/timba-arena/timba/web/client"
 )
 
 func newTokens() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "tokens",
 		Short: "List, make and revoke your tokens",
@@ -23,70 +24,47 @@ func newTokens() *cobra.Command {
 			"submit (also versions and unrated matches) or all (also tokens).",
 		Example: "  timba tokens\n  timba tokens add --scope submit --label ci --expires 90d\n  timba tokens revoke 3",
 		Args:    cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			tokens, err := c.Tokens(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), tokens)
-			}
-			t := text.Table(cmd.OutOrStdout())
-			t.AppendHeader(table.Row{"id", "scope", "label", "made", "used", "expires"})
-			for _, k := range tokens {
-				state := since(k.Expires)
-				if !k.Revoked.IsZero() {
-					state = "revoked " + since(k.Revoked)
-				}
-				t.AppendRow(table.Row{k.ID, k.Scope, cli.OrDash(k.Label), since(k.Created), since(k.Used), state})
-			}
-			t.Render()
-			return nil
-		},
 	}
-	cli.JSONFlag(cmd, &asJSON)
 	cmd.AddCommand(newTokensAdd(), newTokensRevoke())
-	return cmd
+	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) ([]wire.Token, error) { return c.Tokens(ctx) }, showTokens)
+}
+
+func showTokens(w io.Writer, tokens []wire.Token) {
+	cli.Rows(w, "id|scope|label|made|used|expires", tokens, func(t wire.Token) []any {
+		expires := since(t.Expires)
+		if !t.Revoked.IsZero() {
+			expires = "revoked " + since(t.Revoked)
+		}
+		return []any{t.ID, t.Scope, cli.OrDash(t.Label), since(t.Created), since(t.Used), expires}
+	})
+}
+
+// newTokenFlags are the flags of a command that makes a token.
+type newTokenFlags struct{ scope, label, expires string }
+
+func (f *newTokenFlags) add(cmd *cobra.Command, scope ladder.Scope, label string) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.scope, "scope", string(scope), "what it allows: read|submit|all")
+	flags.StringVar(&f.label, "label", label, "a note on what it is for")
+	flags.StringVar(&f.expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
 }
 
 func newTokensAdd() *cobra.Command {
-	var scope, label, expires string
-	var asJSON bool
+	var f newTokenFlags
 	cmd := &cobra.Command{
 		Use:     "add",
 		Short:   "Make a token and print its key, which is shown only once",
 		Example: "  timba tokens add --scope submit --label ci --expires 90d",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			until, err := untilTime(expires)
-			if err != nil {
-				return err
-			}
-			c, err := connect(cmd, true)
-			if err != nil {
-				return err
-			}
-			t, err := c.AddToken(cmd.Context(), wire.NewToken{Label: label, Scope: scope, Expires: until})
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return cli.WriteJSON(cmd.OutOrStdout(), t)
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), t.Key)
-			return nil
-		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&scope, "scope", "submit", "what it allows: read|submit|all")
-	flags.StringVar(&label, "label", "", "a note on what it is for")
-	flags.StringVar(&expires, "expires", "", "how long it is valid, such as 12h or 90d (default: until it is revoked)")
-	cli.JSONFlag(cmd, &asJSON)
-	return cmd
+	f.add(cmd, ladder.ScopeSubmit, "")
+	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) (wire.MadeToken, error) {
+		until, err := untilTime(f.expires)
+		if err != nil {
+			return wire.MadeToken{}, err
+		}
+		return c.AddToken(ctx, wire.NewToken{Label: f.label, Scope: f.scope, Expires: until})
+	}, func(w io.Writer, t wire.MadeToken) { fmt.Fprintln(w, t.Key) })
 }
 
 func newTokensRevoke() *cobra.Command {

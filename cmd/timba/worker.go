@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +63,8 @@ func newWorker() *cobra.Command {
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
+	cmd.MarkFlagRequired("nats")
+	cmd.MarkFlagRequired("creds")
 	return cmd
 }
 
@@ -115,12 +116,6 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 
 // options returns the options of the worker from the flags and what the machine has.
 func (f *workerFlags) options(cmd *cobra.Command) (o fleet.WorkerOptions, err error) {
-	switch {
-	case f.nats == "":
-		return o, errors.New("nats: --nats is missing: name the server's NATS with --nats URL")
-	case f.creds == "":
-		return o, errors.New("creds: --creds is missing: name the file that timba admin worker add has printed with --creds FILE")
-	}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
 	}
@@ -202,18 +197,14 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.key, "cluster-key", "", "`FILE` with its key in PEM")
 	flags.StringVar(&f.nats, "nats", "", "the `URL` of a NATS cluster to use instead of the server's own")
 	flags.StringVar(&f.creds, "creds", "", "the `FILE` with the credentials for that cluster")
+	cmd.MarkFlagsMutuallyExclusive("cluster", "nats")
+	cmd.MarkFlagsRequiredTogether("nats", "creds")
+	cmd.MarkFlagsRequiredTogether("cluster-cert", "cluster-key")
 }
 
 // options checks the flags.
 func (f *natsFlags) options() (o server.Cluster, err error) {
-	switch {
-	case f.nats != "" && f.cluster != "":
-		return o, errors.New("cluster: --cluster opens the server's own NATS, and --nats uses another: leave one of them out")
-	case (f.nats == "") != (f.creds == ""):
-		return o, errors.New("nats: --nats URL and --creds FILE go together: name both")
-	case (f.certificate == "") != (f.key == ""):
-		return o, errors.New("cluster-cert: --cluster-cert and --cluster-key go together: name both")
-	case cmp.Or(f.certificate, f.key) != "" && f.cluster == "":
+	if f.certificate != "" && f.cluster == "" {
 		return o, errors.New("cluster-cert: it is for the address of --cluster: name that, too")
 	}
 	return server.Cluster{Listen: f.cluster, Certificate: f.certificate, Key: f.key, URL: f.nats, Creds: f.creds}, nil

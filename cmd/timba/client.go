@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -25,6 +27,17 @@ func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 		return nil, fmt.Errorf("no token for %s: run timba login %s, or set %s", a.URL, a.URL, client.EnvToken)
 	}
 	return dial(cmd, a)
+}
+
+// fromServer makes a command that prints what the user's server answers. mine requires a token.
+func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Context, c *client.Client, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
+	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
+		c, err := connect(cmd, mine)
+		if err != nil {
+			return answer, err
+		}
+		return get(cmd.Context(), c, args)
+	}, show)
 }
 
 func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
