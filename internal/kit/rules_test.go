@@ -64,7 +64,6 @@ var allowed = map[string]string{
 	"referee/check/report_test.go TestRefusals":           "plays nothing",
 	"cmd/timba/play_linux_test.go TestPlayClock":          "has a person who never answers, first",
 	"cmd/timba/play_linux_test.go TestPlayFaults":         "has a bot that never answers, and a person without a clock",
-	"referee/tournament/dir_test.go TestPlanTournament":   "plays nothing",
 	"ladder/submission/failures_test.go TestLateInTrial":  "has a bot that never answers, before its opponent has a turn",
 	"sandbox/attack/run_linux_test.go poll":               "looks at something else between two waits",
 	"sandbox/attack/judge_linux_test.go judgeWord":        "dials where an attack says, and perhaps nobody answers",

@@ -87,17 +87,17 @@ func (f Formula) Outcome(m ladder.Match, v rules.Variant, before []Entry, games 
 
 // dealsOf returns the duels of each deal, over all its rotations.
 func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
-	sheets := make([]rating.Sheet, deals)
+	results := make([]rating.DealResult, deals)
 	for _, g := range games {
 		if err := check(g, deals, v.Players(), slots); err != nil {
 			return nil, err
 		}
 		slots, ranks, points := bySeat(g)
-		sheets[g.Deal].Add(rating.Seats(slots, v.Side, ranks, points))
+		results[g.Deal].Add(rating.Seats(slots, v.Side, ranks, points))
 	}
 	out := make([]rating.Deal, deals)
-	for i := range sheets {
-		out[i] = sheets[i].Deal()
+	for i := range results {
+		out[i] = results[i].Deal()
 	}
 	return out, nil
 }

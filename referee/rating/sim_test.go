@@ -96,7 +96,7 @@ func race(r *rand.Rand, elos []float64) Deal {
 	for i := range luck {
 		luck[i] = math.Sqrt(share) * r.NormFloat64()
 	}
-	var sheet Sheet
+	var result DealResult
 	for rotation := range n {
 		seats := make([]Seat, n)
 		for i := range seats {
@@ -112,9 +112,9 @@ func race(r *rand.Rand, elos []float64) Deal {
 				}
 			}
 		}
-		sheet.Add(seats)
+		result.Add(seats)
 	}
-	return sheet.Deal()
+	return result.Deal()
 }
 
 // within reports whether the estimate's interval holds the truth.

@@ -63,12 +63,16 @@ func ReadPlan(path string) (c Config, err error) {
 
 // OpenDir returns the directory of a tournament that has begun, and its plan.
 func OpenDir(path string) (*Dir, Config, error) {
-	c, err := ReadPlan(path)
+	c, err := ReadPlan(path) // no lock is left where there is no tournament
 	if err != nil {
 		return nil, c, err
 	}
 	d, err := lockDir(path)
 	if err != nil {
+		return nil, c, err
+	}
+	if c, err = ReadPlan(path); err != nil { // another program may have extended it before
+		d.Close()
 		return nil, c, err
 	}
 	d.sweep()

@@ -193,12 +193,12 @@ func somePlan() Config {
 	sprt := rating.SPRT{Elo1: 10, Alpha: 0.05, Beta: 0.05, Model: rating.Logistic}
 	return Config{
 		Game: "brisca", Options: map[string]string{"players": "2"}, Format: RoundRobin, Rounds: 3, Deals: 4,
-		Seed: referee.Hex{1}, Clock: referee.Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}, SPRT: &sprt,
+		Seed: referee.Hex{1}, Clock: patient, SPRT: &sprt,
 		Adjudication: referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10, From: 40}},
 		Sandbox:      Sandbox{"auto", "FULL", "512m", 64, "on"},
 		Bots: []Entrant{
 			{program.Spec{Bot: "@random", Name: "@random"}, "11"},
-			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 9000, Inc: 5, Memory: "300m"}}, "22"},
+			{program.Spec{Bot: "/a/bot", Name: "bot", Own: program.Own{Args: []string{"-c", "a b"}, Bank: 90_000, Inc: 5, Memory: "300m"}}, "22"},
 		},
 	}
 }
@@ -220,7 +220,7 @@ func TestEnter(t *testing.T) {
 	if c.Bots[0].Name != "bot0" || c.Bots[0].SHA256 != "44" || c.Bots[1].Name != "bot1" || c.Bots[1].SHA256 != "22" {
 		t.Errorf("it notes %+v", c.Bots)
 	}
-	own := referee.Clock{Bank: 9 * time.Second, Inc: 5 * time.Millisecond, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
+	own := referee.Clock{Bank: 90 * time.Second, Inc: 5 * time.Millisecond, Margin: patient.Margin, Startup: patient.Startup}
 	want := []referee.Bot{{Name: "bot0", Hash: "44"}, {Name: "bot1", Hash: "22", Clock: &own}}
 	if diff := cmp.Diff(want, bots); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -4,9 +4,9 @@ import (
 	"github.com/timba-arena/timba/referee/rating"
 )
 
-// sheetOf returns a deal at which everybody has a side of its own and more points
+// resultOf returns a deal at which everybody has a side of its own and more points
 // rank better.
-func sheetOf(bots []int, points []float64) (s rating.Sheet) {
+func resultOf(bots []int, points []float64) (s rating.DealResult) {
 	var ranks []int
 	for i := range bots {
 		rank := 1

@@ -104,7 +104,6 @@ func (l *local) in(t testing.TB, path string) *local {
 
 // again plays the tournament in a directory that has one.
 func (l *local) again(dir *Dir) *local {
-	dir.sweep()
 	l.dir = dir
 	return l
 }

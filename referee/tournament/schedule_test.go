@@ -224,7 +224,7 @@ func addResult(tour *State, round int, table []int, points []float64) {
 	if points == nil {
 		return
 	}
-	m.sheets = append(m.sheets, sheetOf(table, points))
+	m.results = append(m.results, resultOf(table, points))
 	m.prints = [][]rating.Fingerprint{make([]rating.Fingerprint, len(table))}
 }
 

@@ -37,7 +37,7 @@ type Match struct {
 	// ended without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int
 
-	sheets  []rating.Sheet          // by deal
+	results []rating.DealResult     // by deal
 	prints  [][]rating.Fingerprint  // by deal, of the games finished
 	games   int                     // finished
 	whole   int                     // deals played in all rotations
@@ -85,7 +85,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants),
-		sheets: make([]rating.Sheet, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Game{},
+		results: make([]rating.DealResult, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Game{},
 	}
 }
 
@@ -112,7 +112,7 @@ func (s *State) Add(m *Match, g *referee.Game) (ended bool) {
 	for _, bot := range g.Bots {
 		bots = append(bots, m.Bots[bot])
 	}
-	m.sheets[deal].Add(rating.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
+	m.results[deal].Add(rating.Seats(bots, s.Variant.Side, g.Ranks, g.Points))
 	m.games++
 	if m.prints[deal] = append(m.prints[deal], g.Fingerprint(s.Variant, bots)); len(m.prints[deal]) == len(m.Bots) {
 		m.whole++
@@ -138,7 +138,7 @@ func (s *State) ask(m *Match) {
 			}
 			continue
 		}
-		for _, duel := range m.sheets[deal].Deal() {
+		for _, duel := range m.results[deal].Deal() {
 			m.test.Add(duel)
 		}
 		p := s.SPRT.Test(&m.test)
@@ -188,7 +188,7 @@ func (m *Match) finishedDeals() iter.Seq2[rating.Deal, []rating.Fingerprint] {
 			if len(prints) < len(m.Bots) || m.ended() && deal >= m.counted {
 				continue
 			}
-			if !yield(m.sheets[deal].Deal(), prints) {
+			if !yield(m.results[deal].Deal(), prints) {
 				return
 			}
 		}

@@ -59,7 +59,7 @@ func (t *table) deals(slots []int64) []rating.Deal {
 // race returns four rotations of a game for four; a seat's time has the Gumbel
 // distribution about its bot's strength, which makes the logistic curve.
 func (t *table) race(slots []int64) rating.Deal {
-	var sheet rating.Sheet
+	var result rating.DealResult
 	for range 4 {
 		var seats []rating.Seat
 		for slot, id := range slots {
@@ -74,9 +74,9 @@ func (t *table) race(slots []int64) rating.Deal {
 				}
 			}
 		}
-		sheet.Add(seats)
+		result.Add(seats)
 	}
-	return sheet.Deal()
+	return result.Deal()
 }
 
 func (t *table) step(test *testing.T) {

@@ -67,9 +67,9 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 		points = append(points, make([]float64, m.Rotations()))
 	}
 	m.Done = func(g *referee.Game) error {
-		var sheet rating.Sheet
-		sheet.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
-		duel := sheet.Deal()[0]
+		var result rating.DealResult
+		result.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
+		duel := result.Deal()[0]
 		scores[g.Match.Deal][g.Match.Rotation] = duel.Score - 0.5
 		points[g.Match.Deal][g.Match.Rotation] = duel.Points
 		return nil

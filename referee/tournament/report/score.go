@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 )
@@ -125,4 +127,63 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	}
 	rate := float64(r.Games) / took.Seconds() * float64(deals) / float64(all)
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
+}
+
+// GameLine returns a finished game in one line: its place in the tournament, the bots by seat
+// with their points, the result, whether it was adjudicated, and the fault of each seat that
+// forfeited.
+func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
+	var b strings.Builder
+	_, played := r.Played()
+	_, all := r.Total()
+	fmt.Fprintf(&b, "game %d/%d: ", played, all)
+	if r.Format != tournament.Single {
+		fmt.Fprintf(&b, "match %d, ", m.Number)
+	}
+	fmt.Fprintf(&b, "deal %d, rotation %d:", g.Match.Deal, g.Match.Rotation)
+	for seat, s := range g.Seats {
+		if seat > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, " %d %s %s", seat, s.Name, strconv.FormatFloat(g.Points[seat], 'f', -1, 64))
+	}
+	fmt.Fprintf(&b, ": %s, %s, %.2f s", r.winner(g), text.Count(len(g.Moves), "ply"), g.Took.Seconds())
+	if ending := g.Ending(); ending != "" {
+		b.WriteString("; " + ending)
+	}
+	for _, f := range g.Faults {
+		fmt.Fprintf(&b, "; %s (seat %d) forfeits at ply %d: %s: %s", g.Seats[f.Seat].Name, f.Seat, f.Ply, f.Code, f.Text)
+	}
+	return b.String()
+}
+
+// winner returns who won a game.
+func (r *Run) winner(g *referee.Game) string {
+	var names []string
+	sides := map[int]bool{} // of the first rank
+	drawn := true
+	for seat, rank := range g.Ranks {
+		if rank > 1 {
+			drawn = false
+			continue
+		}
+		sides[r.Variant.Side(seat)] = true
+		name := g.Seats[seat].Name
+		if len(r.Bots) == 1 {
+			name = fmt.Sprintf("seat %d", seat)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	switch who := strings.Join(names, " and "); {
+	case drawn:
+		return "draw"
+	case len(names) == 1:
+		return who + " wins"
+	case len(sides) == 1:
+		return who + " win"
+	default:
+		return who + " tie for the first rank"
+	}
 }

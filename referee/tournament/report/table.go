@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -13,6 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rating"
+	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/referee/tournament"
 	"github.com/timba-arena/timba/sandbox"
@@ -220,4 +223,220 @@ func perGame(s referee.Score) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", s.Points/float64(s.Games))
+}
+
+// writeStandings writes a line for each bot, the best first. What decides the order
+// comes first: the match points of a Swiss tournament, the round that a bot was out
+// in of a knockout, the rating of others.
+func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
+	tab := text.Table(w)
+	head, elo := table.Row{"bot"}, table.Row{"Elo", "± 95 %"}
+	tail := table.Row{"games", "wins", "draws", "losses", "points", "points a game", "faults"}
+	switch {
+	case r.Format == tournament.Swiss:
+		head = append(table.Row{"place", "match points"}, head...)
+	case r.Format == tournament.Knockout:
+		head = append(table.Row{"place", "out in"}, head...)
+	}
+	order := func(head, elo, tail table.Row) table.Row {
+		switch {
+		case len(r.Bots) <= 2:
+			return append(head, tail...)
+		case len(head) == 1:
+			return append(append(elo, head...), tail...)
+		}
+		return append(append(head, tail...), elo...)
+	}
+	tab.AppendHeader(order(head, elo, tail))
+	for i, s := range results.Standings {
+		head := table.Row{s.Name}
+		switch r.Format {
+		case tournament.Swiss:
+			head = table.Row{i + 1, fmt.Sprintf("%.2f", s.Match), s.Name}
+		case tournament.Knockout:
+			head = table.Row{i + 1, r.outIn(s, results), s.Name}
+		}
+		elo := table.Row{fmt.Sprintf("%+.0f", math.Round(s.Rating.Value)+0), plusMinus(s.Rating.PlusMinus(), 0)}
+		tail := table.Row{s.Games, s.Wins, s.Draws, s.Losses, fmt.Sprintf("%g", s.Points), perGame(s.Score), r.faultsOf(s.Bot)}
+		tab.AppendRow(order(head, elo, tail))
+	}
+	tab.Render()
+}
+
+// outIn says how far a bot has come in a knockout.
+func (r *Run) outIn(s tournament.Standing, results tournament.Results) string {
+	switch {
+	case s.Bot == results.Champion:
+		return "champion"
+	case s.Out < 0:
+		return "-"
+	}
+	return r.roundName(s.Out, results)
+}
+
+// roundName returns the name of a round, from 0.
+func (r *Run) roundName(round int, results tournament.Results) string {
+	matches := r.Matches()
+	if r.Format == tournament.Knockout && results.Champion >= 0 && round == matches[len(matches)-1].Round {
+		return "final"
+	}
+	return fmt.Sprintf("round %d", round+1)
+}
+
+// writeRounds writes who met whom in each round, with their match points, and who has
+// won it all.
+func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
+	fmt.Fprintln(w)
+	tab := text.Table(w)
+	header := table.Row{"round", "match points"}
+	if r.Format == tournament.Knockout {
+		header = append(header, "goes on")
+	}
+	tab.AppendHeader(header)
+	last := -1
+	for _, m := range r.Matches() {
+		name := ""
+		if m.Round != last {
+			name, last = r.roundName(m.Round, results), m.Round
+		}
+		row := table.Row{name, r.matchPoints(m)}
+		if r.Format == tournament.Knockout {
+			winner := "-"
+			if r.Finished(m) {
+				winner = r.Bots[m.Winner()].Name
+				if by := m.TieBreak(); by != "" {
+					winner += " (after a tie: " + by + ")"
+				}
+			}
+			row = append(row, winner)
+		}
+		tab.AppendRow(row)
+	}
+	tab.Render()
+	if results.Champion >= 0 {
+		fmt.Fprintf(w, "\nchampion: %s\n", r.Bots[results.Champion].Name)
+	}
+}
+
+// matchPoints tells who plays in a match, with the points so far.
+func (r *Run) matchPoints(m *tournament.Match) string {
+	if len(m.Bots) == 1 {
+		return r.Bots[m.Bots[0]].Name + " has a bye"
+	}
+	var bots []string
+	for i, p := range m.Points() {
+		bots = append(bots, fmt.Sprintf("%s %.2f", r.Bots[m.Bots[i]].Name, p))
+	}
+	return strings.Join(bots, " - ")
+}
+
+// writeDuel tells what the deals say of two bots, in the words of docs/statistics.md.
+func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
+	s, first := results.Pairs[0][1], results.Standings[0]
+	if s.Deals == 0 {
+		return
+	}
+	a, b := r.Bots[0].Name, r.Bots[1].Name
+	fmt.Fprintf(w, "\n%s against %s, in %s:\n", a, b, text.Count(s.Deals, "deal"))
+	fmt.Fprintf(w, "  Elo              %s  (95 %%: %s to %s)\n", eloText(s), bounded(s.Elo.Low), bounded(s.Elo.High))
+	fmt.Fprintf(w, "  LOS              %.1f %%\n", 100*s.LOS)
+	fmt.Fprintf(w, "  draw ratio       %.1f %%\n", 100*float64(first.Draws)/float64(first.Games))
+	fmt.Fprintf(w, "  points a game    %+.2f ± %s\n", s.Points.Value, plusMinus(s.Points.PlusMinus(), 2))
+	if five, ok := s.Pentanomial(); ok {
+		fmt.Fprintf(w, "  pentanomial      %v\n", five)
+	} else {
+		var classes []string
+		for _, c := range s.Classes {
+			classes = append(classes, fmt.Sprintf("%.4g: %d", c.Score, c.Deals))
+		}
+		fmt.Fprintf(w, "  deals by score   %s\n", strings.Join(classes, ", "))
+	}
+	m := r.Matches()[0]
+	if p := m.Progress; p != nil {
+		fmt.Fprintf(w, "  SPRT             %s\n  LLR              %s: %s\n", r.SPRT, llrText(p), verdictText(m))
+	}
+}
+
+// eloText returns the Elo of a pair.
+func eloText(s rating.Summary) string {
+	bound := ""
+	if s.Swept {
+		bound = " or more"
+		if s.Score.Value < 0.5 {
+			bound = " or less"
+		}
+	}
+	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
+}
+
+// llrText returns the LLR of a sequential test with its bounds.
+func llrText(p *rating.Progress) string {
+	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
+}
+
+// verdictText says what a sequential test has come to.
+func verdictText(m *tournament.Match) string {
+	switch m.Progress.Verdict {
+	case rating.AcceptH0:
+		return "H0 accepted: the first bot is not that much stronger"
+	case rating.AcceptH1:
+		return "H1 accepted: the first bot is stronger"
+	}
+	if m.Exhausted > 0 {
+		return fmt.Sprintf("no verdict: none of the last %d deals was new", m.Exhausted)
+	}
+	return "no verdict yet"
+}
+
+// writeRepeats tells that deals were repeated, and what can be done about it.
+func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
+	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
+	if opening := rules.OpeningOption.Name; r.Variant.Settings().Map()[opening] == "0" {
+		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, rules.DefaultOpening)
+	}
+}
+
+// bounded returns an end of an interval.
+func bounded(x float64) string {
+	if math.Abs(x) > 1e6 {
+		return "unbounded"
+	}
+	return fmt.Sprintf("%+.1f", x)
+}
+
+// plusMinus returns half of the width of an interval.
+func plusMinus(x float64, digits int) string {
+	if math.IsNaN(x) || x > 1e6 {
+		return "unbounded"
+	}
+	return fmt.Sprintf("%.*f", digits, x)
+}
+
+// documentAdjudicated counts the games that the bots' own scores have ended.
+type documentAdjudicated struct {
+	Draws        int `json:"draws"`
+	Resignations int `json:"resignations"`
+}
+
+// adjudicated counts the adjudicated games of all runs.
+func (r *Run) adjudicated() (n documentAdjudicated) {
+	for _, m := range r.Matches() {
+		n.Draws += m.Tally.Drawn
+		n.Resignations += m.Tally.Resigned
+	}
+	return n
+}
+
+// writeAdjudicated tells how many games were adjudicated, where they could be.
+func (r *Run) writeAdjudicated(w io.Writer) {
+	if r.Adjudication.String() == "" {
+		return
+	}
+	games := 0
+	for _, m := range r.Matches() {
+		games += m.Tally.Games
+	}
+	n := r.adjudicated()
+	fmt.Fprintf(w, "adjudicated: %d of %s (%s, %s)\n", n.Draws+n.Resignations, text.Count(games, "game"),
+		text.Count(n.Draws, "draw"), text.Count(n.Resignations, "resignation"))
 }

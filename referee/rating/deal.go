@@ -22,9 +22,9 @@ func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) [
 	return seats
 }
 
-// Sheet collects the games of one deal, rotation by rotation. Its zero value
-// is an empty sheet.
-type Sheet struct {
+// DealResult collects the games of one deal, rotation by rotation. Its zero value
+// is an empty result.
+type DealResult struct {
 	sums map[[2]int]Duel
 }
 
@@ -32,7 +32,7 @@ type Sheet struct {
 // by the ranks of their best seats, among those that are opponents; their points are
 // those of their whole sides, the mean over these seats. Seats of the same bot are
 // never compared.
-func (s *Sheet) Add(seats []Seat) {
+func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {
 		side[seat.Side] += seat.Points
@@ -61,7 +61,7 @@ func (s *Sheet) Add(seats []Seat) {
 }
 
 // Deal returns the deal so far: its duels with A < B, in the order of the bots.
-func (s *Sheet) Deal() Deal {
+func (s *DealResult) Deal() Deal {
 	deal := make(Deal, 0, len(s.sums))
 	for _, d := range s.sums {
 		n := float64(d.Games)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestSheet(t *testing.T) {
+func TestDealResult(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		games [][]Seat
@@ -37,7 +37,7 @@ func TestSheet(t *testing.T) {
 		}, Deal{{0, 1, 1, 1, 12}, {0, 2, 1, 0, -12}, {1, 2, 1, 0, -12}}},
 		{"a bot alone meets nobody", [][]Seat{{{0, 0, 1, 1}, {0, 1, 2, 0}}}, Deal{}},
 	} {
-		var s Sheet
+		var s DealResult
 		for _, game := range c.games {
 			s.Add(game)
 		}
