@@ -39,14 +39,14 @@ func listGames(w io.Writer) error {
 	t.AppendHeader(table.Row{"game", "options (the default first)"})
 	for _, g := range games.All() {
 		var options []string
-		for _, o := range g.Options() {
+		for _, o := range g.Options {
 			if o.Values != nil {
 				options = append(options, o.Name+"="+strings.Join(o.Values, "|"))
 			} else {
 				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
 			}
 		}
-		t.AppendRow(table.Row{g.Name(), strings.Join(options, " ")})
+		t.AppendRow(table.Row{g.Name, strings.Join(options, " ")})
 	}
 	t.Render()
 	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
@@ -60,7 +60,7 @@ func completeGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	}
 	var names []string
 	for _, g := range games.All() {
-		names = append(names, g.Name())
+		names = append(names, g.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -163,7 +163,7 @@ func (f *matchFlags) clock() referee.Clock {
 
 // resolve returns the game's variant and the format. Without --format, bots that fit at one
 // table play a single match, and more bots play a round-robin.
-func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.Format, error) {
+func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
 	if f.format != "" {
 		v, err := resolveGame(game, f.set, 0)
 		return v, tournament.Format(f.format), err
@@ -172,7 +172,7 @@ func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.F
 	if err != nil { // too many for one table
 		v, err = resolveGame(game, f.set, 0)
 	}
-	if err == nil && bots > v.Players() {
+	if err == nil && bots > v.Players {
 		return v, tournament.RoundRobin, nil
 	}
 	return v, tournament.Single, err

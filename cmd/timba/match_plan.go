@@ -44,7 +44,7 @@ func (f *matchFlags) newPlan(args []string) (p tournament.Plan, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.Format, p.Options = format, v.Settings().Map()
+	p.Format, p.Options = format, v.Settings.Map()
 	if f.rounds != 0 && format != tournament.Swiss {
 		return p, errors.New("match: --rounds goes with --format swiss")
 	}

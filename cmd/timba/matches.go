@@ -262,7 +262,7 @@ func (f *askFlags) run(cmd *cobra.Command, what string, bots []string) error {
 			return fmt.Errorf("%w: or name a ladder of timba standings", err)
 		}
 		asked.Game, asked.Options = what, map[string]string{}
-		for _, s := range v.Settings() {
+		for _, s := range v.Settings {
 			asked.Options[s.Name] = s.Value
 		}
 	}

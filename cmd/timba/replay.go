@@ -25,7 +25,7 @@ func newReplay() *cobra.Command {
 
 // readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
 // is interrupted, so that those that read many files end.
-func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, error) {
+func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, error) {
 	data, err := readInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)

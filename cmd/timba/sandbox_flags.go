@@ -123,7 +123,7 @@ func noticeMemory(w io.Writer, t *tournament.Tournament, machine int64) {
 	}
 	slices.Sort(bots)
 	slices.Reverse(bots)
-	seats := t.Variant.Players()
+	seats := t.Variant.Players
 	bots = bots[:min(seats, len(bots))]
 	var need int64
 	for _, most := range bots {

@@ -80,7 +80,7 @@ func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) error {
+func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g *rules.Game) error {
 	if f.seat >= len(r.Seats) {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, len(r.Seats)-1)
 	}

@@ -61,7 +61,7 @@ type Outcome struct {
 // no rating. Without repeats all deals count. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func Of(f elo.Formula, m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+func Of(f elo.Formula, m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -90,10 +90,10 @@ func Of(f elo.Formula, m ladder.Match, v rules.Variant, before []Entry, games []
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
-func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
+func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
 	sheets := make([]rating.Sheet, deals)
 	for _, g := range games {
-		if err := check(g, deals, v.Players(), slots); err != nil {
+		if err := check(g, deals, v.Players, slots); err != nil {
 			return nil, err
 		}
 		seats := make([]rating.Seat, len(g.Seats))
@@ -209,7 +209,7 @@ func (o *Outcome) move(f elo.Formula, m ladder.Match, before []Entry, sides []in
 }
 
 // count adds a game to the sums of each version.
-func (o *Outcome) count(v rules.Variant, g ladder.Game) {
+func (o *Outcome) count(v *rules.Variant, g ladder.Game) {
 	slots, ranks := make([]int, len(g.Seats)), make([]int, len(g.Seats))
 	for i, s := range g.Seats {
 		slots[i], ranks[i] = s.Slot, s.Rank

@@ -215,10 +215,10 @@ func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*refer
 	case r.Match.Deal != deal || r.Match.Rotation != rotation:
 		return nil, fmt.Errorf("it is of deal %d, rotation %d", r.Match.Deal, r.Match.Rotation)
 	}
-	if differences := r.Verify(t.Variant.Game()); len(differences) > 0 {
+	if differences := r.Verify(t.Variant.Game); len(differences) > 0 {
 		return nil, differences[0]
 	}
-	if v, err := r.Resolve(t.Variant.Game()); err != nil || !slices.Equal(v.Settings(), t.Variant.Settings()) {
+	if v, err := r.Resolve(t.Variant.Game); err != nil || !slices.Equal(v.Settings, t.Variant.Settings) {
 		return nil, fmt.Errorf("it was played with other options: %v", r.Options)
 	}
 	var by referee.Adjudication

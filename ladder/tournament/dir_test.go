@@ -56,7 +56,7 @@ func resumable(t testing.TB) map[string]func() *Tournament {
 	kit.Slow(t)
 	sprt := kit.Get[rating.SPRT](t)(rating.ParseSPRT("elo0=0,elo1=200,alpha=0.2,beta=0.2"))
 	short := variant(t, "teeko", "limit=12")
-	make := func(v rules.Variant, f Format, deals, workers int, names ...string) func() *Tournament {
+	make := func(v *rules.Variant, f Format, deals, workers int, names ...string) func() *Tournament {
 		return func() *Tournament {
 			tour := &Tournament{Variant: v, Format: f, Deals: deals, Clock: patient, Seed: rules.Seed{7}, Bots: processes(t, names...)}
 			for range workers {
@@ -117,7 +117,7 @@ func TestResumeAfterEveryGame(t *testing.T) {
 // begin begins the directory of a tournament with a plan.
 func begin(t testing.TB, tour *Tournament) {
 	t.Helper()
-	kit.Must(t, tour.Dir.Begin(Plan{Game: tour.Variant.Game().Name(), Seed: referee.Hex(tour.Seed)}))
+	kit.Must(t, tour.Dir.Begin(Plan{Game: tour.Variant.Game.Name, Seed: referee.Hex(tour.Seed)}))
 }
 
 // A file that was being written when the program ended does no harm and goes.

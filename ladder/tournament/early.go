@@ -8,7 +8,6 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Early is the error of a tournament that ended before all of its games were played. Those that
@@ -23,7 +22,7 @@ func (e *Early) Unwrap() error { return e.Why }
 // Total returns how many deals and games the tournament has in all of its matches and rounds. A
 // sequential test may need fewer.
 func (t *Tournament) Total() (deals, games int) {
-	n, k := len(t.Bots), rules.Sides(t.Variant)
+	n, k := len(t.Bots), t.Variant.Sides
 	tables, seats := 1, n
 	switch t.Format {
 	case RoundRobin:
@@ -58,7 +57,7 @@ func (t *Tournament) Games() int {
 
 // LastRound returns how many rounds the tournament has.
 func (t *Tournament) LastRound() int {
-	n, k, rounds := len(t.Bots), rules.Sides(t.Variant), 0
+	n, k, rounds := len(t.Bots), t.Variant.Sides, 0
 	switch t.Format {
 	case Swiss:
 		return t.swissRounds()

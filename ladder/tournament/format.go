@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Format is how bots are put together.
@@ -29,11 +27,11 @@ var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 const maxMatches = 100_000
 
 func (f Format) check(t *Tournament) error {
-	n, k := len(t.Bots), rules.Sides(t.Variant)
+	n, k := len(t.Bots), t.Variant.Sides
 	switch f {
 	case Single:
-		if n > t.Variant.Players() {
-			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, t.Variant.Players())
+		if n > t.Variant.Players {
+			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, t.Variant.Players)
 		}
 		return nil
 	case RoundRobin, Gauntlet, Swiss:
@@ -74,7 +72,7 @@ func choose(n, k int) int {
 // round returns the tables of a round: the bots by number in the order of their
 // seats, one alone for a bye. There are none when the tournament is over.
 func (f Format) round(t *Tournament, round int) [][]int {
-	n, k := len(t.Bots), rules.Sides(t.Variant)
+	n, k := len(t.Bots), t.Variant.Sides
 	switch f {
 	case Single:
 		if round == 0 {

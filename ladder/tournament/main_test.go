@@ -95,7 +95,7 @@ func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Mat
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}
 	var bots []int // of the tournament
-	for seat := range tour.Variant.Players() {
+	for seat := range tour.Variant.Players {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		g.Bots = append(g.Bots, bot)
 		g.Seats = append(g.Seats, referee.ReplaySeat{})

@@ -72,7 +72,7 @@ func (p *Plan) Tournament(programs []program.Program) (*Tournament, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := rules.Resolve(g, p.Options)
+	v, err := g.Resolve(p.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // Tournament is what to play.
 type Tournament struct {
-	Variant rules.Variant
+	Variant *rules.Variant
 	Bots    []referee.Bot
 	Format  Format
 	Rounds  int // of Swiss; 0 for as many as it takes
@@ -81,8 +81,8 @@ func (t *Tournament) Check() error {
 		if err := t.SPRT.Check(); err != nil {
 			return err
 		}
-		if len(t.Bots) != 2 || rules.Sides(t.Variant) != 2 {
-			return fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(t.Bots), rules.Sides(t.Variant))
+		if len(t.Bots) != 2 || t.Variant.Sides != 2 {
+			return fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(t.Bots), t.Variant.Sides)
 		}
 	}
 	if err := t.Adjudication.Check(); err != nil {
@@ -194,7 +194,7 @@ func (t *Tournament) takeUp(m *Match) error {
 		t.add(m, g)
 	}
 	if unreadable == nil && m.ended() {
-		return t.Dir.drop(m, t.Variant.Players())
+		return t.Dir.drop(m, t.Variant.Players)
 	}
 	return unreadable
 }
@@ -336,7 +336,7 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 		return nil
 	}
 	if t.Dir != nil {
-		if err := t.Dir.drop(m, t.Variant.Players()); err != nil {
+		if err := t.Dir.drop(m, t.Variant.Players); err != nil {
 			return err
 		}
 	}

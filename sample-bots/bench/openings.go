@@ -47,7 +47,7 @@ func Openings(ctx context.Context, w io.Writer, deals int, seed rules.Seed) erro
 			if err != nil {
 				return err
 			}
-			v, err := rules.Resolve(g, given)
+			v, err := g.Resolve(given)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ type openings struct {
 	lopsided int
 }
 
-func measure(ctx context.Context, v rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
+func measure(ctx context.Context, v *rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
 	starts, played := map[string]bool{}, map[string]bool{}
 	r := rules.NewRand(1)
 	for deal := range deals {
@@ -116,7 +116,7 @@ func score(s rules.State, seat int) float64 {
 
 // playGame plays a game between two house bots in this process. It appends the moves.
 // The bots draw from the seed alone.
-func playGame(v rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
+func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var players [2]house.Player
 	var told [2]*protocol.Game
 	for seat, name := range bots {
@@ -126,7 +126,7 @@ func playGame(v rules.Variant, s rules.State, bots [2]string, seed uint64, recor
 		}
 		players[seat] = p
 		told[seat] = &protocol.Game{
-			Name: v.Game().Name(), Seat: seat, Seed: seed + uint64(seat), Settings: protocol.Pairs(v.Settings().String()),
+			Name: v.Game.Name, Seat: seat, Seed: seed + uint64(seat), Settings: protocol.Pairs(v.Settings.String()),
 		}
 	}
 	for s.Turn() != rules.Over {

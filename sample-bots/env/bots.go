@@ -21,7 +21,7 @@ func newBots(c *Config) (*bots, error) {
 	if n, _ := c.countBots(); n == 0 {
 		return nil, nil
 	}
-	n := c.Variant.Players()
+	n := c.Variant.Players
 	b := &bots{config: c, players: make([]house.Player, c.Games*n), told: make([]*protocol.Game, c.Games*n)}
 	for i := range b.players {
 		spec := c.Bots[i%n]
@@ -40,7 +40,7 @@ func newBots(c *Config) (*bots, error) {
 // begin tells the bots of a game what the referee would in rotation 0 of the match.
 func (b *bots) begin(game int, seed rules.Seed, deal int) {
 	v := b.config.Variant
-	n := v.Players()
+	n := v.Players
 	for seat := range n {
 		if b.players[game*n+seat] == nil {
 			continue
@@ -50,7 +50,7 @@ func (b *bots) begin(game int, seed rules.Seed, deal int) {
 			number = old.Number + 1
 		}
 		b.told[game*n+seat] = &protocol.Game{
-			Name: v.Game().Name(), Number: number, Settings: protocol.Pairs(v.Settings().String()),
+			Name: v.Game.Name, Number: number, Settings: protocol.Pairs(v.Settings.String()),
 			Seat: seat, Players: n, Seed: referee.BotSeed(seed, deal, 0, seat),
 		}
 	}
@@ -58,7 +58,7 @@ func (b *bots) begin(game int, seed rules.Seed, deal int) {
 
 // move lets the bot at a seat move.
 func (b *bots) move(game, seat int, s rules.State) error {
-	i := game*b.config.Variant.Players() + seat
+	i := game*b.config.Variant.Players + seat
 	o := rules.Observe(s, seat)
 	answer := b.players[i].Answer(&protocol.Turn{Game: b.told[i], Ply: o.Ply, Time: b.config.MoveTime, View: o.View, Moves: o.Moves})
 	m, err := s.ParseMove(string(answer.Move))

@@ -19,8 +19,8 @@ func rlBeatsRandom(t *testing.T, rounds uint64) {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			v := mode.Variant(mode.Rules()[0])
-			g := kit.Get[rules.Game](t)(games.Find(v.Game().Name()))
-			tb := resolve(t, g, v.Settings().String())
+			g := kit.Get[*rules.Game](t)(games.Find(v.Game.Name))
+			tb := resolve(t, g, v.Settings.String())
 			total, n := 0.0, 0
 			for deal := range rounds {
 				for seat := range mode.Players {
@@ -59,7 +59,7 @@ func rlModes(t *testing.T) (modes []learn.Mode) {
 
 func TestRLForAnotherMode(t *testing.T) {
 	p := kit.Get[Player](t)(Find("rl:model=models/rl/tute2.timba"))
-	tb := resolve(t, brisca.Game{}, "")
+	tb := resolve(t, brisca.Game, "")
 	a := p.Answer(firstTurn(tb))
 	want := "models/rl/tute2.timba: the model is for tute2, not for brisca2: train one by timba train rl --mode brisca2"
 	if a.Err == nil || a.Err.Error() != want {
@@ -71,7 +71,7 @@ func TestRLForAnotherMode(t *testing.T) {
 func firstTurn(tb *table) *protocol.Turn {
 	stream := rules.NewStream(rules.Seed{1})
 	return tb.turn(tb.variant.Deal(&stream), &protocol.Game{
-		Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()), Players: tb.variant.Players(),
+		Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()), Players: tb.variant.Players,
 	})
 }
 
@@ -85,7 +85,7 @@ func BenchmarkRLLoad(b *testing.B) {
 
 func BenchmarkRLMove(b *testing.B) {
 	p := kit.Get[Player](b)(Find("rl"))
-	turn := firstTurn(resolve(b, brisca.Game{}, ""))
+	turn := firstTurn(resolve(b, brisca.Game, ""))
 	for b.Loop() {
 		p.Answer(turn)
 	}

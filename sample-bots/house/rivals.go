@@ -82,7 +82,7 @@ func (b *rival[S, P]) ask(s *S, legal []rules.Move) (rules.Move, error) {
 	if seat.game == nil {
 		v := b.mode.Variant(p.Options())
 		seat.game = &protocol.Game{
-			Name: v.Game().Name(), Number: 1, Settings: protocol.Pairs(v.Settings().String()),
+			Name: v.Game.Name, Number: 1, Settings: protocol.Pairs(v.Settings.String()),
 			Seat: number, Players: b.mode.Players, Seed: b.rand.Uint64() & protocol.MaxSeed,
 		}
 	}

@@ -41,11 +41,11 @@ func bot(name string) referee.Bot {
 }
 
 // teeko is Teeko of few plies.
-func teeko(t *testing.T) rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
+func teeko(t *testing.T) *rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
 
 // run plays a tournament in a directory of its own. It takes two seconds, as far as
 // it tells.
-func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	r := &Run{Self: "timba", Tournament: &tournament.Tournament{
@@ -81,7 +81,7 @@ func TestReports(t *testing.T) {
 		deals  int
 		sprt   string
 		bots   []string
-		rules  rules.Variant // nil for Teeko
+		rules  *rules.Variant // nil for Teeko
 	}{
 		"duel":        {tournament.Single, 4, "", []string{"greedy", "random"}, nil},
 		"sprt":        {tournament.Single, 40, "elo0=0,elo1=200", []string{"greedy", "random"}, nil},
@@ -124,8 +124,8 @@ func TestClock(t *testing.T) {
 
 // A trace has every line of both sides, with the bot that was sent it or wrote it.
 func TestTrace(t *testing.T) {
-	g := kit.Get[rules.Game](t)(games.Find("teeko"))
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, map[string]string{"limit": "4"}))
+	g := kit.Get[*rules.Game](t)(games.Find("teeko"))
+	v := kit.Get[*rules.Variant](t)(g.Resolve(map[string]string{"limit": "4"}))
 	r := &Run{Tournament: &tournament.Tournament{
 		Variant: v, Format: tournament.Single, Deals: 1, Bots: []referee.Bot{bot("first"), bot("random")},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},

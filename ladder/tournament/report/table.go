@@ -165,7 +165,7 @@ func (r *Run) circumstances(f Fault, bot referee.Bot) (c fault.Circumstances, ok
 		return c, false
 	}
 	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
-	c, err = replay.Circumstances(r.Variant.Game(), f.Fault, log)
+	c, err = replay.Circumstances(r.Variant.Game, f.Fault, log)
 	return bot.Describe(c, true), err == nil
 }
 
@@ -179,7 +179,7 @@ func (r *Run) check(b referee.Bot) string {
 		limit = b.Sandbox.Limit
 	}
 	line := []string{r.Self}
-	for _, word := range check.Words(b.Line, r.Variant.Game().Name(), r.Clock, limit) {
+	for _, word := range check.Words(b.Line, r.Variant.Game.Name, r.Clock, limit) {
 		line = append(line, text.Quote(word))
 	}
 	return strings.Join(line, " ")
