@@ -56,7 +56,7 @@ func (e *Experiment) sides() []string {
 }
 
 // variant returns the game of a match, with its options over those of the experiment.
-func (e *Experiment) variant(m *Match) (rules.Variant, error) {
+func (e *Experiment) variant(m *Match) (*rules.Variant, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (e *Experiment) variant(m *Match) (rules.Variant, error) {
 		options = map[string]string{}
 	}
 	maps.Copy(options, m.Options)
-	return rules.Resolve(g, options)
+	return g.Resolve(options)
 }
 
 func (e *Experiment) checkMatches() error {
@@ -108,10 +108,10 @@ func (e *Experiment) checkMatch(m *Match) error {
 		return err
 	}
 	switch {
-	case len(e.Grid) > 0 && v.Players() != 2:
-		return fmt.Errorf("a grid is for two seats, not for %d", v.Players())
-	case len(m.Bots) != v.Players():
-		return fmt.Errorf("match %q has %d bots for %d seats", m.Name, len(m.Bots), v.Players())
+	case len(e.Grid) > 0 && v.Players != 2:
+		return fmt.Errorf("a grid is for two seats, not for %d", v.Players)
+	case len(m.Bots) != v.Players:
+		return fmt.Errorf("match %q has %d bots for %d seats", m.Name, len(m.Bots), v.Players)
 	case m.Games < 0:
 		return fmt.Errorf("match %q: games cannot be %d: try 1 or more", m.Name, m.Games)
 	case m.Permuted && (m.Fixed || len(m.Bots) > mostPermuted):
@@ -126,7 +126,7 @@ func (e *Experiment) checkMatch(m *Match) error {
 			return fmt.Errorf("match %q: bot %q is not among the bots", m.Name, name)
 		}
 		if mode, ok := cards.ModeOf(v); !ok || mode.String() != model.Mode {
-			return fmt.Errorf("match %q: model %q is for %s, not for %s %s", m.Name, name, model.Mode, e.Game, v.Settings())
+			return fmt.Errorf("match %q: model %q is for %s, not for %s %s", m.Name, name, model.Mode, e.Game, v.Settings)
 		}
 	}
 	return nil

@@ -203,7 +203,7 @@ func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job)
 	if err != nil {
 		return nil, err
 	}
-	bots, label := make([]referee.Bot, len(m.Bots)), []string{e.Game, v.Settings().String()}
+	bots, label := make([]referee.Bot, len(m.Bots)), []string{e.Game, v.Settings.String()}
 	for seat, at := range m.orders()[j.order] {
 		spec, known := found.spec(e, m.Bots[at], e.way(j.match))
 		if bots[seat], err = found.find(ctx, spec); err != nil {
@@ -219,7 +219,7 @@ func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job)
 }
 
 // look returns what the measures need of a game.
-func (e *Experiment) look(v rules.Variant, g *referee.Game) (result, error) {
+func (e *Experiment) look(v *rules.Variant, g *referee.Game) (result, error) {
 	r := result{seat: -1, points: map[string]float64{}, turns: float64(len(g.Moves)), took: g.Took.Seconds(), opening: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {
@@ -241,7 +241,7 @@ func (e *Experiment) look(v rules.Variant, g *referee.Game) (result, error) {
 		r.won, r.seat, r.drawn = "", -1, true
 	}
 	r.nodes, r.think = thought(g.Moves)
-	if e.Game != (tebes.Game{}).Name() {
+	if e.Game != tebes.Game.Name {
 		return r, nil
 	}
 	for step, err := range g.Walk(v, nil) {

@@ -12,8 +12,8 @@ import (
 // Longest returns the most time that the moves of a match between some bots take: each
 // deal once for every rotation, each game with all the plies that the rules allow, each
 // move with all the time of its clock.
-func Longest(v rules.Variant, c clock.Clock, bots, deals int) time.Duration {
-	game := c.Longest(rules.MostPlies(v), v.Players())
+func Longest(v *rules.Variant, c clock.Clock, bots, deals int) time.Duration {
+	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
 		return game * games
 	}
@@ -21,12 +21,12 @@ func Longest(v rules.Variant, c clock.Clock, bots, deals int) time.Duration {
 }
 
 // CheckTime refuses a match that may take longer than most, with what to change.
-func CheckTime(v rules.Variant, c clock.Clock, bots, deals int, most time.Duration) error {
+func CheckTime(v *rules.Variant, c clock.Clock, bots, deals int, most time.Duration) error {
 	longest := Longest(v, c, bots, deals)
 	if longest <= most {
 		return nil
 	}
-	plies := rules.MostPlies(v)
+	plies := v.MaxPlies
 	hint := fmt.Sprintf("try fewer deals: %d at most", most/Longest(v, c, bots, 1))
 	if most < Longest(v, c, bots, 1) {
 		hint = "try a clock with less time, or fewer bots"
@@ -40,8 +40,8 @@ func CheckTime(v rules.Variant, c clock.Clock, bots, deals int, most time.Durati
 
 // shorter returns the option limit of a game with which one deal fits into a time; 0
 // where the game has none, or none fits.
-func shorter(v rules.Variant, c clock.Clock, bots int, most time.Duration) int {
-	for _, o := range v.Settings() {
+func shorter(v *rules.Variant, c clock.Clock, bots int, most time.Duration) int {
+	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
 			return int(most / (c.Move * time.Duration(bots)))
 		}
@@ -61,8 +61,8 @@ type Room struct {
 
 // Rotation returns the memory that one rotation of a match can use, all of its bots
 // together. house tells of each slot whether it is a house bot.
-func (r Room) Rotation(v rules.Variant, house []bool) (sum int64) {
-	for seat := range v.Players() {
+func (r Room) Rotation(v *rules.Variant, house []bool) (sum int64) {
+	for seat := range v.Players {
 		if house[rules.BotAt(seat, 0, len(house))] || r.Bot == 0 {
 			sum += HouseMemory
 		} else {
@@ -75,7 +75,7 @@ func (r Room) Rotation(v rules.Variant, house []bool) (sum int64) {
 // Together returns how many rotations of a match are played at the same time, and the
 // memory of those: as many as fit into the share of one of some workers, and at least
 // one, which the others wait for where it takes more.
-func (r Room) Together(v rules.Variant, house []bool, workers int) (rotations int, memory int64) {
+func (r Room) Together(v *rules.Variant, house []bool, workers int) (rotations int, memory int64) {
 	one := r.Rotation(v, house)
 	rotations = len(house)
 	if r.Total > 0 {
@@ -85,11 +85,11 @@ func (r Room) Together(v rules.Variant, house []bool, workers int) (rotations in
 }
 
 // Check refuses a match that never fits. what names it.
-func (r Room) Check(what string, v rules.Variant, house []bool) error {
+func (r Room) Check(what string, v *rules.Variant, house []bool) error {
 	need := r.Rotation(v, house)
 	if r.Total == 0 || need <= r.Total {
 		return nil
 	}
 	return Errorf(Invalid, "", "%s: its %d bots can use %d MiB at once, %d MiB each, and all bots together have %d MiB",
-		what, v.Players(), need>>20, r.Bot>>20, r.Total>>20)
+		what, v.Players, need>>20, r.Bot>>20, r.Total>>20)
 }

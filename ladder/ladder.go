@@ -155,7 +155,7 @@ type Match struct {
 }
 
 // Variant returns the match's game with its options resolved.
-func (m Match) Variant() (rules.Variant, error) {
+func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 

@@ -22,12 +22,12 @@ type Ladder struct {
 }
 
 // Variant returns the ladder's game with its options resolved.
-func (l Ladder) Variant() (rules.Variant, error) {
+func (l Ladder) Variant() (*rules.Variant, error) {
 	g, err := games.Find(l.Game)
 	if err != nil {
 		return nil, err
 	}
-	return rules.Resolve(g, l.Options)
+	return g.Resolve(l.Options)
 }
 
 // Sides returns the side of each slot: slots of the same side are partners in every
@@ -42,8 +42,8 @@ func (l Ladder) Sides() ([]int, error) {
 
 // SlotSides returns the side that each slot of a match plays for in rotation 0. It
 // is an error if partners change with the rotation.
-func SlotSides(v rules.Variant, slots int) ([]int, error) {
-	players := v.Players()
+func SlotSides(v *rules.Variant, slots int) ([]int, error) {
+	players := v.Players
 	if slots < 2 || slots > players {
 		return nil, fmt.Errorf("bots cannot be %d in a game of %d seats: try %d", slots, players, players)
 	}

@@ -149,7 +149,7 @@ func (a Adjudication) inReplay() *Adjudication {
 // judge follows the scores of a game.
 type judge struct {
 	rules   Adjudication
-	variant rules.Variant
+	variant *rules.Variant
 	moves   int   // of bots so far
 	last    []int // by seat, the number of its last move, from 1; 0 for none
 	uneven  int   // the last move that says that the game is no draw
@@ -157,11 +157,11 @@ type judge struct {
 }
 
 // newJudge returns a judge of a new game, nil if no rule is on.
-func newJudge(a Adjudication, v rules.Variant) *judge {
+func newJudge(a Adjudication, v *rules.Variant) *judge {
 	if !a.on() {
 		return nil
 	}
-	return &judge{rules: a, variant: v, last: make([]int, v.Players()), unlost: make([]int, rules.Sides(v))}
+	return &judge{rules: a, variant: v, last: make([]int, v.Players), unlost: make([]int, v.Sides)}
 }
 
 // after takes a move of a bot, and returns how scores end the game at the position behind it, nil
@@ -216,8 +216,8 @@ func (j *judge) agree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	return true
 }
 
-func seatsOf(v rules.Variant, side int) (seats []int) {
-	for seat := range v.Players() {
+func seatsOf(v *rules.Variant, side int) (seats []int) {
+	for seat := range v.Players {
 		if v.Side(seat) == side {
 			seats = append(seats, seat)
 		}
@@ -228,7 +228,7 @@ func seatsOf(v rules.Variant, side int) (seats []int) {
 // rank returns the ranks of a game that scores have ended; a nil one leaves them to the forfeits
 // and the points.
 func (a *Adjudicated) rank(f *forfeits, points []float64) []int {
-	game := rules.Ranks(f.variant, points)
+	game := f.variant.Ranks(points)
 	switch {
 	case a == nil:
 	case a.As == AsDraw:

@@ -37,7 +37,7 @@ func scorer(words []string) func() *talker {
 func scored(t testing.TB, game, options, rule, scores string) *Match {
 	t.Helper()
 	v := variant(t, game, options)
-	m := &Match{Variant: v, Bots: named(v.Players()), Seed: rules.Seed{8}, Clock: patient, Adjudication: ruled(t, rule)}
+	m := &Match{Variant: v, Bots: named(v.Players), Seed: rules.Seed{8}, Clock: patient, Adjudication: ruled(t, rule)}
 	bots := starter{}
 	for _, b := range m.Bots {
 		bots[b.Name] = scorer(strings.Fields(scores))
@@ -232,7 +232,7 @@ func TestAdjudicationFollowsFromScores(t *testing.T) {
 		// With another score the replay verifies if, and only if, it could still be true.
 		changed := rapid.IntRange(0, len(g.Moves)-1).Draw(r, "changed")
 		g.Moves[changed].Info = []string{"score=" + rapid.SampledFrom([]string{"0", "1", "3", "-3", "x"}).Draw(r, "to")}
-		differences := g.Verify(m.Variant.Game())
+		differences := g.Verify(m.Variant.Game)
 		if got, want := len(differences) == 0, follows(t, m, &g.Replay); got != want {
 			t.Fatalf("%s, %s: move %d has %v: verified is %v, want %v: %v, %v", game, m.Adjudication, changed, g.Moves[changed].Info, got, want, words, differences)
 		}
@@ -255,7 +255,7 @@ func follows(t testing.TB, m *Match, r *Replay) bool {
 }
 
 // over reports whether a game is over by its rules.
-func over(t testing.TB, r *Replay, v rules.Variant) bool {
+func over(t testing.TB, r *Replay, v *rules.Variant) bool {
 	turn := 0
 	for s, err := range r.Walk(v, nil) {
 		kit.Must(t, err)
@@ -298,7 +298,7 @@ func TestAdjudicationForged(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := kit.Get[*Replay](t)(DecodeReplay(c.game.Encode()))
 			c.forge(r)
-			for _, err := range r.Verify(variant(t, "teeko", "").Game()) {
+			for _, err := range r.Verify(variant(t, "teeko", "").Game) {
 				if strings.Contains(err.Error(), c.want) {
 					return
 				}
@@ -325,7 +325,7 @@ func TestAdjudicationRepeats(t *testing.T) {
 		if first.Adjudicated == nil {
 			t.Errorf("game %d is not adjudicated", i)
 		}
-		traffic := kit.Get[[]Traffic](t)(first.Traffic(variant(t, "teeko", "").Game(), 1))
+		traffic := kit.Get[[]Traffic](t)(first.Traffic(variant(t, "teeko", "").Game, 1))
 		end := fmt.Sprintf("end ranks=%d,%d points=", first.Ranks[0], first.Ranks[1])
 		if !slices.ContainsFunc(traffic, func(p Traffic) bool { return bytes.Contains(p.Lines, []byte(end)) }) {
 			t.Errorf("game %d: the bot is not sent %q", i, end)

@@ -101,7 +101,7 @@ func TestClocksBusyMachine(t *testing.T) {
 			if game != "teeko" && game != "brisca" {
 				bots = []string{strings.Replace(bots[0], "greedy", "first", 1), bots[1]}
 			}
-			for len(bots) < variant(t, game, "").Players() {
+			for len(bots) < variant(t, game, "").Players {
 				bots = append(bots, bots[len(bots)-1])
 			}
 			t.Run(fmt.Sprint(game, bots), func(t *testing.T) {

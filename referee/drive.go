@@ -150,6 +150,6 @@ func (p *Process) Close() {
 
 // AppendGame appends the line that begins a game for a seat; seed is for the bot's own
 // randomness.
-func AppendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []byte {
+func AppendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	return appendGame(dst, v, c, seat, seed)
 }

@@ -127,9 +127,9 @@ func TestLimitsAndFaultsOfProcesses(t *testing.T) {
 func (s seating) test(t *testing.T, f faults.Fault) {
 	left := nothingLeft(t)
 	v := variant(t, "brisca", s.options)
-	told := make([][]string, v.Players())
+	told := make([][]string, v.Players)
 	starts := 0
-	bots := named(v.Players())
+	bots := named(v.Players)
 	bots[s.culprit].Command = misbehave(t, "--fault", f.Name, "--at=4", "--game=2", "--tell")
 	m := &Match{Variant: v, Bots: bots, Deals: 3, Seed: rules.Seed{8}, Clock: long}
 	if f.When == faults.Start {
@@ -156,7 +156,7 @@ func (s seating) test(t *testing.T, f faults.Fault) {
 			continue
 		}
 		s.check(t, f, g)
-		s.checkTold(t, f, told, rules.Sides(v))
+		s.checkTold(t, f, told, v.Sides)
 	}
 	if f.Code == "" {
 		checkNoFault(t, f, all, s.culprit)

@@ -15,7 +15,7 @@ import (
 // A replay does not have what depends on the machine's speed: whether a bot that failed
 // by itself (exit, garbled, output, a limit of the sandbox) did so before or after its
 // turn was sent. Traffic always includes that "view" and "turn".
-func (r *Replay) Traffic(g rules.Game, seat int) ([]Traffic, error) {
+func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
@@ -23,15 +23,15 @@ func (r *Replay) Traffic(g rules.Game, seat int) ([]Traffic, error) {
 	if err := r.Clock.CheckReplay(); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if seat < 0 || seat >= v.Players() {
-		return nil, fmt.Errorf("replay: seat %d does not exist: the game has seats 0 to %d", seat, v.Players()-1)
+	if seat < 0 || seat >= v.Players {
+		return nil, fmt.Errorf("replay: seat %d does not exist: the game has seats 0 to %d", seat, v.Players-1)
 	}
 	if err := r.checkClock(seat); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
 	clock := r.ClockOf(seat).Clock()
 	for i, f := range r.Faults {
-		if f.Seat < 0 || f.Seat >= v.Players() {
+		if f.Seat < 0 || f.Seat >= v.Players {
 			return nil, fmt.Errorf("replay: fault %d: seat %d does not exist", i, f.Seat)
 		}
 	}
@@ -52,7 +52,7 @@ func (r *Replay) Traffic(g rules.Game, seat int) ([]Traffic, error) {
 type feed struct {
 	replay   *Replay
 	seat     int
-	variant  rules.Variant
+	variant  *rules.Variant
 	timer    timer
 	forfeits forfeits
 	taken    int    // number of faults so far

@@ -156,10 +156,10 @@ func (tp *tape) check(t interface {
 	Helper()
 	Errorf(string, ...any)
 	Fatal(...any)
-}, g *Game, v rules.Variant) {
+}, g *Game, v *rules.Variant) {
 	t.Helper()
-	for seat := range v.Players() {
-		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), seat))
+	for seat := range v.Players {
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game, seat))
 		var got, back string
 		for _, p := range all {
 			if p.FromBot {
@@ -215,13 +215,13 @@ var feedGames = []struct{ game, options string }{
 // Replays: from a replay alone the lines that each bot was sent are rebuilt, byte
 // by byte, whatever bots do and whatever the clock is.
 func TestReplaysTraffic(t *testing.T) {
-	var variants []rules.Variant
+	var variants []*rules.Variant
 	for _, c := range feedGames {
 		variants = append(variants, variant(t, c.game, c.options))
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		v := variants[rapid.IntRange(0, len(variants)-1).Draw(t, "game")]
-		m := &Match{Variant: v, Bots: named(rapid.IntRange(1, v.Players()).Draw(t, "bots")), Deals: 2, Seed: rules.Seed{byte(rapid.IntRange(0, 255).Draw(t, "seed"))}}
+		m := &Match{Variant: v, Bots: named(rapid.IntRange(1, v.Players).Draw(t, "bots")), Deals: 2, Seed: rules.Seed{byte(rapid.IntRange(0, 255).Draw(t, "seed"))}}
 		m.Clock = rapid.SampledFrom([]Clock{
 			patient,
 			{Bank: time.Minute, Margin: time.Millisecond, Startup: time.Second},
@@ -239,7 +239,7 @@ func TestReplaysTraffic(t *testing.T) {
 		done := keep(m)
 		kit.Must(t, m.Play(context.Background()))
 		for _, g := range done.games {
-			for _, err := range g.Verify(v.Game()) {
+			for _, err := range g.Verify(v.Game) {
 				t.Error(err)
 			}
 			tp.check(t, g, v)
@@ -271,7 +271,7 @@ func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 			t.Fatalf("%s: faults %v", mood, g.Faults)
 		}
 		sent := ""
-		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), 1))
+		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game, 1))
 		for _, p := range all {
 			if !p.FromBot {
 				sent += string(p.Lines)
@@ -308,7 +308,7 @@ func TestReplaysTrafficOfBrokenReplays(t *testing.T) {
 	} {
 		r := g.Replay
 		c.wreck(&r)
-		if _, err := r.Traffic(v.Game(), c.seat); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+		if _, err := r.Traffic(v.Game, c.seat); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // moves and the same result. bots has who sits where, as the caller numbers them.
 //
 // Databases keep fingerprints, so those of old replays must not change.
-func (r *Replay) Fingerprint(v rules.Variant, bots []int) [16]byte {
+func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	start := v.Deal(&stream)
 	var data []byte

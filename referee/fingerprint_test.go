@@ -12,7 +12,7 @@ import (
 
 // firstMoves returns a game in which every seat makes its first legal move, with the
 // rules' result.
-func firstMoves(v rules.Variant, seed rules.Seed) *Replay {
+func firstMoves(v *rules.Variant, seed rules.Seed) *Replay {
 	r := &Replay{Seed: Hex(seed)}
 	stream := rules.NewStream(seed)
 	s := v.Deal(&stream)
@@ -22,7 +22,7 @@ func firstMoves(v rules.Variant, seed rules.Seed) *Replay {
 		s.Apply(m, nil)
 	}
 	r.Points = s.Points()
-	r.Ranks = rules.Ranks(v, r.Points)
+	r.Ranks = v.Ranks(r.Points)
 	return r
 }
 
@@ -36,9 +36,9 @@ func TestFingerprintStays(t *testing.T) {
 		"tebes":   "f63dbfd0d004e496e1f593e0837e5211",
 		"teeko":   "bce39c2b5d7c2b389039e0580f76527b",
 	} {
-		g := kit.Get[rules.Game](t)(games.Find(name))
-		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
-		bots := slices.Repeat([]int{1, 2}, v.Players())[:v.Players()]
+		g := kit.Get[*rules.Game](t)(games.Find(name))
+		v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
+		bots := slices.Repeat([]int{1, 2}, v.Players)[:v.Players]
 		if got := fmt.Sprintf("%x", firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
@@ -48,8 +48,8 @@ func TestFingerprintStays(t *testing.T) {
 // A game is another one when anything that it tells is: who sits where, the start,
 // a move, the result. Time, names and what bots thought tell nothing.
 func TestFingerprintDiffers(t *testing.T) {
-	g := kit.Get[rules.Game](t)(games.Find("teeko"))
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, map[string]string{"start": "drop"}))
+	g := kit.Get[*rules.Game](t)(games.Find("teeko"))
+	v := kit.Get[*rules.Variant](t)(g.Resolve(map[string]string{"start": "drop"}))
 	bots := []int{0, 1}
 	base := firstMoves(v, rules.Seed{1}).Fingerprint(v, bots)
 	for what, c := range map[string]struct {
@@ -76,7 +76,7 @@ func TestFingerprintDiffers(t *testing.T) {
 			t.Errorf("%s: the same is %v", what, !c.same)
 		}
 	}
-	random := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
+	random := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 	r := firstMoves(random, rules.Seed{1})
 	one := r.Fingerprint(random, bots)
 	if r.Seed = (Hex{2}); r.Fingerprint(random, bots) == one {

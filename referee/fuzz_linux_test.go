@@ -40,8 +40,8 @@ func FuzzReplay(f *testing.F) {
 		}
 		for _, g := range games.All() {
 			differences := r.Verify(g)
-			if g.Name() != r.Game && len(differences) == 0 {
-				t.Fatalf("it is of %s and of %s", r.Game, g.Name())
+			if g.Name != r.Game && len(differences) == 0 {
+				t.Fatalf("it is of %s and of %s", r.Game, g.Name)
 			}
 		}
 	})
@@ -74,10 +74,10 @@ func FuzzTranscript(f *testing.F) {
 // come from the rules alone.
 func TestReplaysOfNothing(t *testing.T) {
 	for _, g := range games.All() {
-		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
-		r := Replay{Timba: 1, Game: g.Name(), Options: v.Settings().Map(), Seats: make([]ReplaySeat, v.Players())}
+		v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
+		r := Replay{Timba: 1, Game: g.Name, Options: v.Settings.Map(), Seats: make([]ReplaySeat, v.Players)}
 		if len(r.Verify(g)) == 0 {
-			t.Errorf("%s: a replay without moves verifies", g.Name())
+			t.Errorf("%s: a replay without moves verifies", g.Name)
 		}
 	}
 }

@@ -62,7 +62,7 @@ var lf = []byte{'\n'}
 
 func newTable(ctx context.Context, m *Match, rotation int, w *cores.Watch, told func()) *table {
 	t := &table{match: m, ctx: ctx, rotation: rotation, cores: w, told: told}
-	for seat := range m.Variant.Players() {
+	for seat := range m.Variant.Players {
 		t.chairs = append(t.chairs, &chair{bot: rules.BotAt(seat, rotation, len(m.Bots))})
 	}
 	return t
@@ -154,8 +154,8 @@ func (t *table) newGame(deal int) *game {
 	g.standIn = newStandIn(g.seed)
 	g.replay = Replay{
 		Timba:        protocol.Version,
-		Game:         m.Variant.Game().Name(),
-		Options:      m.Variant.Settings().Map(),
+		Game:         m.Variant.Game.Name,
+		Options:      m.Variant.Settings.Map(),
 		Seed:         Hex(g.seed),
 		Commitment:   Commitment(m.Seed),
 		Match:        ReplayMatch{Deal: deal, Rotation: t.rotation},

@@ -22,23 +22,8 @@ import (
 // variant is a game with options from "key=value key=value".
 var variant = refereetest.Variant
 
-// fake is a variant of which only seats and sides matter.
-type fake struct {
-	rules.Variant
-	side []int // by seat
-}
-
-func (f fake) Players() int      { return len(f.side) }
-func (f fake) Side(seat int) int { return f.side[seat] }
-
-// alone returns a fake where each seat plays for itself.
-func alone(players int) fake {
-	var f fake
-	for seat := range players {
-		f.side = append(f.side, seat)
-	}
-	return f
-}
+// alone returns a variant of which only the seats matter: each plays for itself.
+func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
 
 // patient is a clock that no test runs down.
 var patient = Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
@@ -155,7 +140,7 @@ func playAll(t testing.TB, m *Match) []*Game {
 	})
 	for _, g := range r.games {
 		g.Reveal(m.Seed)
-		for _, err := range g.Verify(m.Variant.Game()) {
+		for _, err := range g.Verify(m.Variant.Game) {
 			t.Errorf("deal %d, rotation %d: %v", g.Match.Deal, g.Match.Rotation, err)
 		}
 	}

@@ -148,7 +148,7 @@ func TestClocksCreditOfBanks(t *testing.T) {
 		if len(g.Faults) > 0 {
 			t.Fatalf("faults %v", g.Faults)
 		}
-		traffic, err := g.Traffic(m.Variant.Game(), 0)
+		traffic, err := g.Traffic(m.Variant.Game, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestClocksCreditOfBanks(t *testing.T) {
 			t.Errorf("the bot was told of %v ms left, want %v", left[:3], want)
 		}
 		g.Moves[slices.IndexFunc(g.Moves, func(m ReplayMove) bool { return m.Seat == 0 })].Credit = 81
-		if err := g.Verify(m.Variant.Game()); len(err) != 1 || !strings.Contains(err[0].Error(), "others cannot have taken 81 ms of that") {
+		if err := g.Verify(m.Variant.Game); len(err) != 1 || !strings.Contains(err[0].Error(), "others cannot have taken 81 ms of that") {
 			t.Errorf("too much credit: %v", err)
 		}
 	})

@@ -13,19 +13,19 @@ import (
 
 // appendGame appends the line that begins a game for a seat; seed is for the bot's own
 // randomness.
-func appendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []byte {
+func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.Pair
-	settings := v.Settings()
+	settings := v.Settings
 	for _, s := range settings {
 		pairs = append(pairs, protocol.Pair(s))
 	}
 	if settings.Get("players") == "" {
-		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players())})
+		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players)})
 	}
 	pairs = append(pairs,
 		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},
 		protocol.Pair{Name: "seed", Value: strconv.FormatUint(seed, 10)})
-	return protocol.AppendGame(dst, v.Game().Name(), append(pairs, c.Pairs()...)...)
+	return protocol.AppendGame(dst, v.Game.Name, append(pairs, c.Pairs()...)...)
 }
 
 // turnLine is the text of the legal moves in a turn line.

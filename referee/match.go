@@ -19,7 +19,7 @@ import (
 // rotation of the bots over the seats, so that the luck of the deal cancels out. Each
 // rotation has separate processes, so that no process sees a deal twice.
 type Match struct {
-	Variant rules.Variant
+	Variant *rules.Variant
 	Bots    []Bot // rotated over the seats
 	Deals   int
 	Seed    rules.Seed
@@ -97,7 +97,7 @@ func (m *Match) Check() error {
 	if len(m.Bots) == 0 {
 		return fmt.Errorf("match: there are no bots: name at least one")
 	}
-	if n := m.Variant.Players(); len(m.Bots) > n {
+	if n := m.Variant.Players; len(m.Bots) > n {
 		return fmt.Errorf("match: %d bots are too many for %d seats", len(m.Bots), n)
 	}
 	if m.Deals < 1 {

@@ -23,7 +23,7 @@ import (
 // scene is a game with one seat that a script plays; the others play the first
 // move of their lists.
 type scene struct {
-	variant rules.Variant
+	variant *rules.Variant
 	seed    rules.Seed // of the match
 	seat    int
 	true    script.Script // what a house bot writes there
@@ -42,12 +42,12 @@ var shortGames = map[string][]string{
 func scenes(t testing.TB) (all []scene) {
 	t.Helper()
 	for _, g := range games.All() {
-		if len(shortGames[g.Name()]) == 0 {
-			t.Errorf("there are no options for %s", g.Name())
+		if len(shortGames[g.Name]) == 0 {
+			t.Errorf("there are no options for %s", g.Name)
 		}
-		for _, options := range shortGames[g.Name()] {
-			v := variant(t, g.Name(), options)
-			for seat := range min(4, v.Players()) {
+		for _, options := range shortGames[g.Name] {
+			v := variant(t, g.Name, options)
+			for seat := range min(4, v.Players) {
 				s := scene{variant: v, seed: rules.Seed{byte(len(all))}, seat: seat}
 				s.true = s.record(t)
 				all = append(all, s)
@@ -59,7 +59,7 @@ func scenes(t testing.TB) (all []scene) {
 
 // play plays the scene with a conn in its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace func(Traffic)) (*Game, error) {
-	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
+	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
 	m.start = func(ctx context.Context, b Bot, scratch string) (conn, error) {
 		if b.Name != m.Bots[s.seat].Name {
 			return starter{}.start(ctx, b, scratch)
@@ -108,7 +108,7 @@ func (s scene) record(t testing.TB) (r script.Script) {
 // judge compares what came of a script with what had to.
 func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err error) {
 	t.Helper()
-	at := fmt.Sprintf("%s %s, seat %d", s.variant.Game().Name(), s.variant.Settings(), s.seat)
+	at := fmt.Sprintf("%s %s, seat %d", s.variant.Game.Name, s.variant.Settings, s.seat)
 	if err != nil {
 		t.Fatalf("%s: %v\n%v", at, err, sc)
 	}
@@ -124,7 +124,7 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err e
 		}
 	}
 	g.Reveal(s.seed)
-	for _, err := range g.Verify(s.variant.Game()) {
+	for _, err := range g.Verify(s.variant.Game) {
 		t.Fatalf("%s: %v\n%v", at, err, sc)
 	}
 }

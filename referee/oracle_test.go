@@ -12,7 +12,7 @@ import (
 // foretell reports what must come of a script at a seat, restated from SPEC.md,
 // "Limits and faults", and the rules alone; all others play the first move of
 // their lists. Only seat, ply and code of the fault are set; nil is none.
-func foretell(v rules.Variant, game rules.Seed, seat int, s script.Script) *Fault {
+func foretell(v *rules.Variant, game rules.Seed, seat int, s script.Script) *Fault {
 	stream := rules.NewStream(game)
 	state := v.Deal(&stream)
 	r := &reader{pieces: s.Pieces}

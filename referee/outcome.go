@@ -8,7 +8,7 @@ import (
 
 // forfeits has the sides that have forfeited, in the order of their faults.
 type forfeits struct {
-	variant rules.Variant
+	variant *rules.Variant
 	order   []int
 }
 
@@ -23,7 +23,7 @@ func (f *forfeits) add(seat int) {
 // decided reports whether forfeits end the game: one of two sides has forfeited, or all of
 // more than two.
 func (f *forfeits) decided() bool {
-	n := rules.Sides(f.variant)
+	n := f.variant.Sides
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
@@ -33,7 +33,7 @@ func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
 		return game
 	}
-	n := rules.Sides(f.variant)
+	n := f.variant.Sides
 	honest := n - len(f.order)
 	ranks := make([]int, len(game))
 	for seat := range ranks {

@@ -13,10 +13,10 @@ import (
 // Limits and faults: who forfeits ranks last, later is better; a team-mate's
 // fault is the team's; the others are ranked as the game ranks them.
 func TestLimitsAndFaultsRanks(t *testing.T) {
-	teams := fake{side: []int{0, 1, 0, 1}}
+	teams := &rules.Variant{Players: 4, Sides: 2}
 	for _, c := range []struct {
 		name    string
-		variant rules.Variant
+		variant *rules.Variant
 		faults  []int // seats
 		ranks   []int // of the game
 		want    []int
@@ -56,13 +56,13 @@ func TestLimitsAndFaultsRanksRestated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := alone(rapid.IntRange(2, 12).Draw(t, "players"))
 		if rapid.Bool().Draw(t, "teams") {
-			v = fake{side: []int{0, 1, 0, 1}}
+			v = &rules.Variant{Players: 4, Sides: 2}
 		}
-		points := make([]float64, v.Players())
+		points := make([]float64, v.Players)
 		for seat := range points {
 			points[seat] = float64(rapid.IntRange(-3, 3).Draw(t, "points"))
 		}
-		faults := rapid.SliceOfN(rapid.IntRange(0, v.Players()-1), 0, 2*v.Players()).Draw(t, "faults")
+		faults := rapid.SliceOfN(rapid.IntRange(0, v.Players-1), 0, 2*v.Players).Draw(t, "faults")
 		f := forfeits{variant: v}
 		value := map[int]float64{} // of each side, higher is better
 		for seat, p := range points {
@@ -74,7 +74,7 @@ func TestLimitsAndFaultsRanksRestated(t *testing.T) {
 				value[side] = -2000 + float64(i)
 			}
 		}
-		got := f.rank(rules.Ranks(v, points))
+		got := f.rank(v.Ranks(points))
 		for seat := range points {
 			want := 1
 			for _, other := range value {
@@ -83,7 +83,7 @@ func TestLimitsAndFaultsRanksRestated(t *testing.T) {
 				}
 			}
 			if got[seat] != want {
-				t.Fatalf("sides %v, points %v, faults %v: seat %d has rank %d, want %d", v.side, points, faults, seat, got[seat], want)
+				t.Fatalf("%d sides, points %v, faults %v: seat %d has rank %d, want %d", v.Sides, points, faults, seat, got[seat], want)
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func TestTally(t *testing.T) {
 	exit := Fault{Seat: 1, Ply: 4, Code: "exit", Text: "the process exited with status 1"}
 	for _, c := range []struct {
 		name  string
-		v     rules.Variant
+		v     *rules.Variant
 		bots  int
 		games []*Game
 		want  []Score // names, versions and hashes left out
@@ -123,7 +123,7 @@ func TestTally(t *testing.T) {
 			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 90},
 			{Record: rules.Record{Games: 2, Wins: 1, Losses: 1}, Points: 150},
 		}},
-		{"teams: both seats are one side, and its win is no draw", fake{side: []int{0, 1, 0, 1}}, 2, []*Game{
+		{"teams: both seats are one side, and its win is no draw", &rules.Variant{Players: 4, Sides: 2}, 2, []*Game{
 			game(0, []int{0, 1, 0, 1}, []int{1, 2, 1, 2}, []float64{40, 30, 30, 20}),
 		}, []Score{
 			{Record: rules.Record{Games: 1, Wins: 1}, Points: 70},

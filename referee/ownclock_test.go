@@ -46,7 +46,7 @@ func TestOwnClocks(t *testing.T) {
 			if first := fmt.Sprintf(" %d ", map[string]int{"bot0": 40_000, "bot1": 30_000}[s.Name]); !strings.Contains(turn, first) {
 				t.Errorf("%s at seat %d has the first turn %q, want%q", s.Name, seat, turn, first)
 			}
-			again, err := g.Traffic(v.Game(), seat)
+			again, err := g.Traffic(v.Game, seat)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestOwnClocksAreKept(t *testing.T) {
 			if len(g.Faults) != 1 || g.Faults[0].Code != protocol.Timeout || !strings.HasPrefix(g.Faults[0].Text, want) {
 				t.Errorf("%s: %v, want %s", slow, g.Faults, want)
 			}
-			if c, err := g.Circumstances(m.Variant.Game(), g.Faults[0], nil); err != nil || c.Movetime != 500 {
+			if c, err := g.Circumstances(m.Variant.Game, g.Faults[0], nil); err != nil || c.Movetime != 500 {
 				t.Errorf("advice is for %d ms, %v", c.Movetime, err)
 			}
 			r := g.Replay
@@ -110,7 +110,7 @@ func TestOwnClocksAreKept(t *testing.T) {
 					break
 				}
 			}
-			if got := r.Verify(m.Variant.Game()); len(got) != 1 || !strings.Contains(got[0].Error(), "it took 801 ms where seat 0 had 800ms with the margin") {
+			if got := r.Verify(m.Variant.Game); len(got) != 1 || !strings.Contains(got[0].Error(), "it took 801 ms where seat 0 had 800ms with the margin") {
 				t.Errorf("a move that is too slow for its own clock: %v", got)
 			}
 

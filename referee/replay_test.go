@@ -74,9 +74,9 @@ func TestReplaysAreValid(t *testing.T) {
 		for name, bot := range map[string]func() *talker{
 			"honest": nil, "illegal": failing(5, "move 0x"), "silent": failing(0, ""), "garbled": failing(9, "é <&>\x7f"),
 		} {
-			t.Run(g.Name()+"/"+name, func(t *testing.T) {
-				v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
-				m := &Match{Variant: v, Bots: named(v.Players()), Deals: 2, Clock: Clock{Bank: patient.Move, Startup: patient.Startup}, start: starter{"bot1": bot}.start}
+			t.Run(g.Name+"/"+name, func(t *testing.T) {
+				v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
+				m := &Match{Variant: v, Bots: named(v.Players), Deals: 2, Clock: Clock{Bank: patient.Move, Startup: patient.Startup}, start: starter{"bot1": bot}.start}
 				for _, g := range playAll(t, m) {
 					valid(t, &g.Replay)
 					if bot != nil && len(g.Faults) != 1 {
@@ -227,7 +227,7 @@ func TestReplaysTampered(t *testing.T) {
 			r := kit.Get[*Replay](t)(DecodeReplay(threeHanded(t).Encode()))
 			c.change(r)
 			var got []string
-			for _, err := range r.Verify(variant(t, "brisca", "").Game()) {
+			for _, err := range r.Verify(variant(t, "brisca", "").Game) {
 				got = append(got, err.Error())
 			}
 			if !matches(c.want, got) {
@@ -292,7 +292,7 @@ func TestReplaysTamperedForfeit(t *testing.T) {
 		r := kit.Get[*Replay](t)(DecodeReplay(game.Encode()))
 		c.change(r)
 		var got []string
-		for _, err := range r.Verify(m.Variant.Game()) {
+		for _, err := range r.Verify(m.Variant.Game) {
 			got = append(got, err.Error())
 		}
 		if !matches(c.want, got) {

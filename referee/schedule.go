@@ -184,7 +184,7 @@ func below(list []int, n int) int { return sort.SearchInts(list, n) }
 // seatsOf returns the maximum number of seats of a bot in a game.
 func (s *schedule) seatsOf(bot int) int {
 	n := len(s.match.Bots)
-	return (s.match.Variant.Players() + n - 1) / n
+	return (s.match.Variant.Players + n - 1) / n
 }
 
 // done takes a finished game.

@@ -25,7 +25,7 @@ func drawPlan(t *rapid.T, m *Match) plan {
 	rate := rapid.IntRange(0, 3).Draw(t, "rate")
 	for deal := range m.Deals {
 		for rotation := range m.Rotations() {
-			for seat := range m.Variant.Players() {
+			for seat := range m.Variant.Players {
 				if rapid.IntRange(0, 9).Draw(t, "fails") < rate {
 					key := fmt.Sprintf("%d/%d", deal, rotation)
 					p[key] = append(p[key], seat)
@@ -71,7 +71,7 @@ func together(m *Match) int {
 func (p plan) finish(m *Match, deal, rotation int) *Game {
 	g := &Game{}
 	g.Match = ReplayMatch{Deal: deal, Rotation: rotation}
-	for seat := range m.Variant.Players() {
+	for seat := range m.Variant.Players {
 		g.Bots = append(g.Bots, rules.BotAt(seat, rotation, len(m.Bots)))
 	}
 	for _, seat := range p[fmt.Sprintf("%d/%d", deal, rotation)] {
@@ -285,7 +285,7 @@ func TestDuplicateDeals(t *testing.T) {
 				started[b.Name]++
 				c := &talker{}
 				c.answer = func(l protocol.RefLine) string {
-					if l.Ply < v.Players() {
+					if l.Ply < v.Players {
 						mu.Lock()
 						met[c]++
 						mu.Unlock()
@@ -312,11 +312,11 @@ func TestDuplicateDeals(t *testing.T) {
 				seeds[g.Seats[seat].Seed] = true
 			}
 		}
-		if len(seeds) != len(all)*v.Players() {
+		if len(seeds) != len(all)*v.Players {
 			t.Errorf("%+v: %d seeds of bots in %d games", c, len(seeds), len(all))
 		}
 		for name, n := range started {
-			if n*c.bots != v.Players()*m.Rotations() {
+			if n*c.bots != v.Players*m.Rotations() {
 				t.Errorf("%+v: %s was started %d times", c, name, n)
 			}
 		}

@@ -50,7 +50,7 @@ func TestShapeSections(t *testing.T) {
 	want := []string{"A bot in ten minutes", "Shape", "Lines from the referee", "Lines from the bot", "Limits and faults", "Clocks",
 		"Seeds and deals", "Openings", "Duplicate deals", "Adjudication", "Replays", "The manifest", "Bots of a local match", "Exit status", "Perft", "Games", "Cards"}
 	for _, g := range games.All() {
-		want = append(want, g.Display().Title)
+		want = append(want, g.Display.Title)
 	}
 	want = append(want, "Transcripts")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -126,12 +126,12 @@ func TestSeedsAndDealsTable(t *testing.T) {
 	text := specSection(t, "Seeds and deals")
 	for _, c := range []struct {
 		game, options string
-		row           func(v rules.Variant, s rules.State) string
+		row           func(v *rules.Variant, s rules.State) string
 	}{
-		{"tute", "players=4", func(v rules.Variant, s rules.State) string {
+		{"tute", "players=4", func(v *rules.Variant, s rules.State) string {
 			return fmt.Sprintf("| Tute, 4 players | seat 0 `%s`, trump card `%s` |\n", dealt(v, s)[0], key(s, "trump"))
 		}},
-		{"podrida", "players=4 deck=48", func(v rules.Variant, s rules.State) string {
+		{"podrida", "players=4 deck=48", func(v *rules.Variant, s rules.State) string {
 			d, turned := dealt(v, s), key(s, "trump")
 			var log rules.Log
 			for key(s, "round") == "1" {
@@ -147,10 +147,10 @@ func TestSeedsAndDealsTable(t *testing.T) {
 			return fmt.Sprintf("| La Podrida, 4 players, 48 cards | round 1: `%s` for seats 0 to 3, `%s` turned up; round 2 begins `%s`, and `%s` is turned up |\n",
 				strings.Join(d, "`, `"), turned, strings.Join(second, " "), key(s, "trump"))
 		}},
-		{"tebes", "board=random", func(_ rules.Variant, s rules.State) string {
+		{"tebes", "board=random", func(_ *rules.Variant, s rules.State) string {
 			return fmt.Sprintf("| Tebes, `board=random` | black squares %s |\n", squares(key(s, "colours"), 'b'))
 		}},
-		{"teeko", "start=random", func(_ rules.Variant, s rules.State) string {
+		{"teeko", "start=random", func(_ *rules.Variant, s rules.State) string {
 			// The view does not tell the order in which the text has them.
 			order := regexp.MustCompile(`black on ([\d ]+), white on ([\d ]+) \|`).FindStringSubmatch(text)
 			for i, side := range "bw" {
@@ -177,15 +177,15 @@ func TestSeedsAndDealsTable(t *testing.T) {
 func key(s rules.State, name string) string { return protocol.Pairs(s.View(nil, 0)).Get(name) }
 
 // dealt returns the hands of the first deal.
-func dealt(v rules.Variant, s rules.State) []string {
+func dealt(v *rules.Variant, s rules.State) []string {
 	var log rules.Log
 	s.Start(&log)
 	return hands(v, &log)
 }
 
 // hands returns what each seat is told of a deal.
-func hands(v rules.Variant, log *rules.Log) (hands []string) {
-	for seat := range v.Players() {
+func hands(v *rules.Variant, log *rules.Log) (hands []string) {
+	for seat := range v.Players {
 		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.Events(nil, seat, ""))
 		hands = append(hands, strings.ReplaceAll(string(deal[1]), ",", " "))
 	}
@@ -238,7 +238,7 @@ func TestTranscripts(t *testing.T) {
 	kit.Must(t, err)
 	var want []string
 	for _, g := range games.All() {
-		want = append(want, g.Name())
+		want = append(want, g.Name)
 	}
 	slices.Sort(want)
 	slices.Sort(seen)
@@ -250,8 +250,8 @@ func TestTranscripts(t *testing.T) {
 
 // sectionsOf returns where SPEC.md describes a game, its own first; Tute builds on
 // Brisca.
-func sectionsOf(g rules.Game) []string {
-	sections := []string{g.Display().Title}
+func sectionsOf(g *rules.Game) []string {
+	sections := []string{g.Display.Title}
 	if sections[0] == "Tute" {
 		sections = append(sections, "Brisca")
 	}
@@ -263,7 +263,7 @@ func TestGamesOptions(t *testing.T) {
 	row := regexp.MustCompile("(?m)^\\| (`[a-z0-9`, ]+`) \\| ([^|]*) \\|")
 	for _, g := range games.All() {
 		values := map[string]string{}
-		for _, m := range row.FindAllStringSubmatch(specSection(t, g.Display().Title), -1) {
+		for _, m := range row.FindAllStringSubmatch(specSection(t, g.Display.Title), -1) {
 			for name := range strings.SplitSeq(m[1], ", ") {
 				name = strings.Trim(name, "`")
 				if _, ok := values[name]; !ok { // the options come first
@@ -271,13 +271,13 @@ func TestGamesOptions(t *testing.T) {
 				}
 			}
 		}
-		for _, o := range g.Options() {
+		for _, o := range g.Options {
 			want := strings.Join(o.Values, ", ")
 			if o.Values == nil {
 				want = fmt.Sprintf("%d; %d to %d", o.Default, o.Min, o.Max)
 			}
 			if values[o.Name] != want {
-				t.Errorf("%s: SPEC.md has %q for the option %s, not %q", g.Name(), values[o.Name], o.Name, want)
+				t.Errorf("%s: SPEC.md has %q for the option %s, not %q", g.Name, values[o.Name], o.Name, want)
 			}
 		}
 	}
@@ -297,15 +297,15 @@ func TestGamesEventsAndViews(t *testing.T) {
 			}
 			seen[kind+word] = true
 			if !regexp.MustCompile("`" + word + "[ `]").MatchString(text) {
-				t.Errorf("%s: SPEC.md does not describe the %s %q", g.Name(), kind, word)
+				t.Errorf("%s: SPEC.md does not describe the %s %q", g.Name, kind, word)
 			}
 		}
 		for _, options := range []string{"", "exchange=yes"} {
-			if options != "" && !strings.Contains(fmt.Sprint(g.Options()), "exchange") {
+			if options != "" && !strings.Contains(fmt.Sprint(g.Options), "exchange") {
 				continue
 			}
 			for seed := range 20 {
-				tr := newTranscript(t, append([]string{g.Name(), fmt.Sprintf("seed=%d", seed), "seats=0"}, strings.Fields(options)...))
+				tr := newTranscript(t, append([]string{g.Name, fmt.Sprintf("seed=%d", seed), "seats=0"}, strings.Fields(options)...))
 				for line := range strings.Lines(tr.play(t, tr.pick)) {
 					words := strings.Fields(line)
 					switch words[1] {
@@ -325,7 +325,7 @@ func TestGamesEventsAndViews(t *testing.T) {
 
 // transcript writes a game as the bots of some seats see it.
 type transcript struct {
-	v      rules.Variant
+	v      *rules.Variant
 	match  rules.Seed
 	shown  []int
 	random rules.Stream
@@ -360,7 +360,7 @@ func newTranscript(t *testing.T, header []string) *transcript {
 	stream := rules.NewStream(game)
 	tr.s = tr.v.Deal(&stream)
 	tr.random = rules.NewStream(game.Derive("transcript"))
-	tr.pending = make([][]byte, tr.v.Players())
+	tr.pending = make([][]byte, tr.v.Players)
 	return tr
 }
 
@@ -392,7 +392,7 @@ func (tr *transcript) read(block string) func() rules.Move {
 func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 	t.Helper()
 	for seat := range tr.pending {
-		tr.pending[seat] = protocol.AppendGame(nil, tr.v.Game().Name(), gamePairs(tr.v, seat, ownSeed(tr.match, seat))...)
+		tr.pending[seat] = protocol.AppendGame(nil, tr.v.Game.Name, gamePairs(tr.v, seat, ownSeed(tr.match, seat))...)
 	}
 	var log rules.Log
 	tr.s.Start(&log)
@@ -419,7 +419,7 @@ func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 	}
 	points := tr.s.Points()
 	for seat := range tr.pending {
-		tr.send(seat, protocol.AppendEnd(tr.pending[seat], rules.Ranks(tr.v, points), points))
+		tr.send(seat, protocol.AppendEnd(tr.pending[seat], tr.v.Ranks(points), points))
 	}
 	return tr.out.String()
 }
@@ -441,13 +441,13 @@ func (tr *transcript) answer(seat int, line []byte) {
 
 // gamePairs returns the keys of a game line, in the order of SPEC.md, "Lines from
 // the referee".
-func gamePairs(v rules.Variant, seat int, seed uint64) []protocol.Pair {
+func gamePairs(v *rules.Variant, seat int, seed uint64) []protocol.Pair {
 	var pairs []protocol.Pair
-	for _, s := range v.Settings() {
+	for _, s := range v.Settings {
 		pairs = append(pairs, protocol.Pair(s))
 	}
-	if v.Settings().Get("players") == "" {
-		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players())})
+	if v.Settings.Get("players") == "" {
+		pairs = append(pairs, protocol.Pair{Name: "players", Value: strconv.Itoa(v.Players)})
 	}
 	return append(pairs,
 		protocol.Pair{Name: "seat", Value: strconv.Itoa(seat)},

@@ -31,7 +31,7 @@ func (f FaultAt) String() string {
 
 // Tally adds up the games of a match.
 type Tally struct {
-	variant rules.Variant
+	variant *rules.Variant
 	Scores  []Score // by bot
 	Faults  []FaultAt
 	Games   int
@@ -41,7 +41,7 @@ type Tally struct {
 }
 
 // NewTally returns an empty tally.
-func NewTally(v rules.Variant, bots []Bot) *Tally {
+func NewTally(v *rules.Variant, bots []Bot) *Tally {
 	t := &Tally{variant: v}
 	for _, b := range bots {
 		t.Scores = append(t.Scores, Score{Name: b.Name, Version: b.Version, Hash: b.Hash})

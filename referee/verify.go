@@ -13,7 +13,7 @@ import (
 // and stand-in moves, an adjudication that does not follow from the scores, a wrong result,
 // a seed that does not match its commitment. The list
 // is empty if the replay is correct.
-func (r *Replay) Verify(g rules.Game) []error {
+func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return []error{err}
@@ -51,7 +51,7 @@ func (c *checker) differ(format string, args ...any) {
 
 // head checks the clock, the place in the match and, once the match's seed is revealed,
 // everything derived from it.
-func (c *checker) head(v rules.Variant) {
+func (c *checker) head(v *rules.Variant) {
 	clock := c.replay.Clock.CheckReplay()
 	if clock != nil {
 		c.differ("%w", clock)
@@ -79,8 +79,8 @@ func (c *checker) head(v rules.Variant) {
 	if m.Deal < 0 {
 		c.differ("deal %d does not exist", m.Deal)
 	}
-	if m.Rotation < 0 || m.Rotation >= v.Players() {
-		c.differ("rotation %d does not exist: there are at most %d bots", m.Rotation, v.Players())
+	if m.Rotation < 0 || m.Rotation >= v.Players {
+		c.differ("rotation %d does not exist: there are at most %d bots", m.Rotation, v.Players)
 	}
 	if m.Seed == nil {
 		return
@@ -92,7 +92,7 @@ func (c *checker) head(v rules.Variant) {
 	if want := Hex(DealSeed(seed, m.Deal)); want != c.replay.Seed {
 		c.differ("seed is %s where deal %d of the match has %s", c.replay.Seed, m.Deal, want)
 	}
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		if want := BotSeed(seed, m.Deal, m.Rotation, seat); want != c.replay.Seats[seat].Seed {
 			c.differ("the bot at seat %d had the seed %d where the match gives %d", seat, c.replay.Seats[seat].Seed, want)
 		}

@@ -11,7 +11,7 @@ import (
 // what one of its bots was sent.
 func BenchmarkVerify(b *testing.B) {
 	benchmarkReplays(b, func(r *Replay) error {
-		for _, err := range r.Verify(variant(b, r.Game, "").Game()) {
+		for _, err := range r.Verify(variant(b, r.Game, "").Game) {
 			return err
 		}
 		return nil
@@ -20,16 +20,16 @@ func BenchmarkVerify(b *testing.B) {
 
 func BenchmarkTraffic(b *testing.B) {
 	benchmarkReplays(b, func(r *Replay) error {
-		_, err := r.Traffic(variant(b, r.Game, "").Game(), 0)
+		_, err := r.Traffic(variant(b, r.Game, "").Game, 0)
 		return err
 	})
 }
 
 func benchmarkReplays(b *testing.B, rebuild func(*Replay) error) {
 	for _, g := range games.All() {
-		v := variant(b, g.Name(), "")
-		game := oneGame(b, &Match{Variant: v, Bots: named(v.Players()), Clock: patient, start: starter{}.start})
-		b.Run(g.Name(), func(b *testing.B) {
+		v := variant(b, g.Name, "")
+		game := oneGame(b, &Match{Variant: v, Bots: named(v.Players), Clock: patient, start: starter{}.start})
+		b.Run(g.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				kit.Must(b, rebuild(&game.Replay))

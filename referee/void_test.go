@@ -129,16 +129,20 @@ func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
 	}
 }
 
-// brittle is a game whose rules panic in one place.
+// brittle is a panic in one place of a game's rules.
 type brittle struct {
-	rules.Variant
 	where string
 	times *atomic.Int32 // that it still will
 }
 
-func (b brittle) Deal(s *rules.Stream) rules.State {
-	b.crack("deal")
-	return brittleState{b.Variant.Deal(s), b}
+// rules returns a variant whose rules panic.
+func (b brittle) rules(v rules.Variant) *rules.Variant {
+	deal := v.Deal
+	v.Deal = func(s *rules.Stream) rules.State {
+		b.crack("deal")
+		return brittleState{deal(s), b}
+	}
+	return &v
 }
 
 func (b brittle) crack(where string) {
@@ -176,7 +180,7 @@ func TestLimitsAndFaultsPanic(t *testing.T) {
 			t.Run(fmt.Sprint(where, times), func(t *testing.T) {
 				var n atomic.Int32
 				n.Store(int32(times))
-				m := &Match{Variant: brittle{variant(t, "brisca", ""), where, &n}, Bots: named(2), Deals: 1, Clock: patient, start: starter{}.start}
+				m := &Match{Variant: brittle{where, &n}.rules(*variant(t, "brisca", "")), Bots: named(2), Deals: 1, Clock: patient, start: starter{}.start}
 				r := keep(m)
 				err := m.Play(t.Context())
 				for _, v := range r.voids {

@@ -18,19 +18,19 @@ type Step struct {
 
 // Resolve returns the variant of a replay, after checking the replay's head against the
 // game. A replay has every option.
-func (r *Replay) Resolve(g rules.Game) (rules.Variant, error) {
-	if g.Name() != r.Game {
-		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name())
+func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
+	if g.Name != r.Game {
+		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
 	}
-	v, err := rules.Resolve(g, r.Options)
+	v, err := g.Resolve(r.Options)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
-	if want := v.Settings().Map(); !maps.Equal(want, r.Options) {
+	if want := v.Settings.Map(); !maps.Equal(want, r.Options) {
 		return nil, fmt.Errorf("replay: options are %v where the game has %v", r.Options, want)
 	}
-	if len(r.Seats) != v.Players() {
-		return nil, fmt.Errorf("replay: %d seats in a game for %d players", len(r.Seats), v.Players())
+	if len(r.Seats) != v.Players {
+		return nil, fmt.Errorf("replay: %d seats in a game for %d players", len(r.Seats), v.Players)
 	}
 	return v, nil
 }
@@ -42,7 +42,7 @@ func (r *Replay) Resolve(g rules.Game) (rules.Variant, error) {
 // of the previous move. With a nil log no events are made.
 //
 // The walk ends with an error if the replay and the rules differ.
-func (r *Replay) Walk(v rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
+func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		stream := rules.NewStream(rules.Seed(r.Seed))
 		state := v.Deal(&stream)

@@ -17,7 +17,7 @@ import (
 // the state, the events that led there, the move, and the faults before it.
 func TestReplaysWalk(t *testing.T) {
 	r := &threeHanded(t).Replay
-	v := kit.Get[rules.Variant](t)(r.Resolve(variant(t, "brisca", "").Game()))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(variant(t, "brisca", "").Game))
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	state := v.Deal(&stream)
 	var log, want rules.Log
@@ -57,9 +57,9 @@ func TestReplaysWalk(t *testing.T) {
 }
 
 // views returns what all seats see.
-func views(s rules.State, v rules.Variant) string {
+func views(s rules.State, v *rules.Variant) string {
 	var text []byte
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		text = append(s.View(text, seat), '\n')
 	}
 	return string(text)
@@ -72,7 +72,7 @@ func TestReplaysWalkFaults(t *testing.T) {
 	for _, ply := range []int{1, 3, 2, 9, 4} {
 		r.Faults = append(r.Faults, Fault{Ply: ply, Code: protocol.Exit})
 	}
-	v := kit.Get[rules.Variant](t)(r.Resolve(variant(t, "teeko", "").Game()))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(variant(t, "teeko", "").Game))
 	var got [][]int
 	for s, err := range r.Walk(v, nil) {
 		kit.Must(t, err)
@@ -92,7 +92,7 @@ func TestReplaysWalkFaults(t *testing.T) {
 func TestReplaysWithOpening(t *testing.T) {
 	v := variant(t, "teeko", "start=drop limit=4 opening=3")
 	r := oneGame(t, &Match{Variant: v, Bots: named(2), Clock: patient, start: starter{}.start}).Replay
-	if differences := r.Verify(v.Game()); len(differences) > 0 || r.Options["opening"] != "3" || len(r.Moves) != 4 || r.Moves[0].Seat != 1 {
+	if differences := r.Verify(v.Game); len(differences) > 0 || r.Options["opening"] != "3" || len(r.Moves) != 4 || r.Moves[0].Seat != 1 {
 		t.Fatal(differences, r.Options, r.Moves)
 	}
 	var log rules.Log
@@ -102,7 +102,7 @@ func TestReplaysWithOpening(t *testing.T) {
 		}
 		break
 	}
-	traffic := kit.Get[[]Traffic](t)(r.Traffic(v.Game(), 1))
+	traffic := kit.Get[[]Traffic](t)(r.Traffic(v.Game, 1))
 	var lines []byte
 	for _, block := range traffic {
 		lines = append(lines, block.Lines...)
@@ -111,7 +111,7 @@ func TestReplaysWithOpening(t *testing.T) {
 		t.Errorf("seat 1 is fed %q, without %q", lines, want)
 	}
 	r.Options["opening"] = "2"
-	if len(r.Verify(v.Game())) == 0 {
+	if len(r.Verify(v.Game)) == 0 {
 		t.Error("the moves fit another opening")
 	}
 }
@@ -121,7 +121,7 @@ func TestReplaysWalkEnds(t *testing.T) {
 	r := oneGame(t, &Match{Variant: variant(t, "teeko", "limit=6"), Bots: named(2), Clock: patient, start: starter{}.start}).Replay
 	r.Moves = slices.Clone(r.Moves)
 	r.Moves[3].Move = "24-24"
-	v, err := r.Resolve(variant(t, "teeko", "").Game())
+	v, err := r.Resolve(variant(t, "teeko", "").Game)
 	kit.Must(t, err)
 	steps := 0
 	for _, err = range r.Walk(v, nil) {

@@ -48,7 +48,7 @@ func benchEnv(cmd *cobra.Command, each time.Duration) error {
 	}
 	var names []string
 	for _, g := range games.All() {
-		names = append(names, g.Name())
+		names = append(names, g.Name)
 	}
 	writeMachine(cmd.OutOrStdout())
 	t := text.Table(cmd.OutOrStdout())

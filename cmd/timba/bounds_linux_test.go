@@ -26,7 +26,7 @@ func TestNoticeMemory(t *testing.T) {
 		{54<<30 - 1, "notice: 108 processes of bots can use 55296 MiB at once, 512 MiB each, and this machine has 55295 MiB: try a smaller --memory\n"},
 	} {
 		var b bytes.Buffer
-		if noticeMemory(&b, v.Players(), bots, c.machine); b.String() != c.want {
+		if noticeMemory(&b, v.Players, bots, c.machine); b.String() != c.want {
 			t.Errorf("%d: %q, want %q", c.machine, b.String(), c.want)
 		}
 	}

@@ -28,7 +28,7 @@ func newExplain() *cobra.Command {
 			"  timba explain replays/games/0000-00002-1.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			games, err := explain.Open(args, func(path string) (*referee.Replay, rules.Game, error) { return readReplay(cmd, path) })
+			games, err := explain.Open(args, func(path string) (*referee.Replay, *rules.Game, error) { return readReplay(cmd, path) })
 			if err != nil {
 				return err
 			}

@@ -37,16 +37,16 @@ func newGames() *cobra.Command {
 }
 
 func listGames(w io.Writer) error {
-	cli.Rows(w, "game|options (the default first)", games.All(), func(g rules.Game) []any {
+	cli.Rows(w, "game|options (the default first)", games.All(), func(g *rules.Game) []any {
 		var options []string
-		for _, o := range g.Options() {
+		for _, o := range g.Options {
 			if o.Values != nil {
 				options = append(options, o.Name+"="+strings.Join(o.Values, "|"))
 			} else {
 				options = append(options, fmt.Sprintf("%s=%s (%s)", o.Name, o.DefaultText(), o.Allowed()))
 			}
 		}
-		return []any{g.Name(), strings.Join(options, " ")}
+		return []any{g.Name, strings.Join(options, " ")}
 	})
 	_, err := fmt.Fprintln(w, "\ntimba games GAME shows the rules of a game.")
 	return err
@@ -54,7 +54,7 @@ func listGames(w io.Writer) error {
 
 // resolveGame returns a game with the options of "name=value" words. Unless they set players,
 // it is the number of bots if that is more than 1.
-func resolveGame(game string, set []string, bots int) (rules.Variant, error) {
+func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
 		return nil, err
@@ -73,23 +73,23 @@ func resolveGame(game string, set []string, bots int) (rules.Variant, error) {
 	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers(g) {
 		given["players"] = strconv.Itoa(bots)
 	}
-	return rules.Resolve(g, given)
+	return g.Resolve(given)
 }
 
 // withOpening returns the variant with openings where its deals would all be the same and
 // the option is not set.
-func withOpening(v rules.Variant, set []string) (rules.Variant, error) {
+func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
-	given := v.Settings().Map()
-	if _, ok := given[name]; v.Chance() || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
+	given := v.Settings.Map()
+	if _, ok := given[name]; v.Chance || !ok || slices.ContainsFunc(set, func(word string) bool { return strings.HasPrefix(word, name+"=") }) {
 		return v, nil
 	}
 	given[name] = strconv.Itoa(rules.DefaultOpening)
-	return rules.Resolve(v.Game(), given)
+	return v.Game.Resolve(given)
 }
 
-func hasPlayers(g rules.Game) bool {
-	for _, o := range g.Options() {
+func hasPlayers(g *rules.Game) bool {
+	for _, o := range g.Options {
 		if o.Name == "players" {
 			return true
 		}

@@ -157,7 +157,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	noticeCores(cmd.ErrOrStderr(), f.concurrency)
 	noticeCredit(cmd.ErrOrStderr())
-	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players(), played, sandbox.MachineMemory())
+	noticeMemory(cmd.ErrOrStderr(), t.Variant.Players, played, sandbox.MachineMemory())
 	switch {
 	case dir == nil:
 		dir, err = f.newDir(plan)
@@ -181,7 +181,7 @@ func (f *matchFlags) clock() referee.Clock {
 
 // resolve returns the game's variant and the format. Without --format, bots that fit at one
 // table play a single match, and more bots play a round-robin.
-func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.Format, error) {
+func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
 	if f.format != "" {
 		v, err := resolveGame(game, f.set, 0)
 		return v, tournament.Format(f.format), err
@@ -190,7 +190,7 @@ func (f *matchFlags) resolve(game string, bots int) (rules.Variant, tournament.F
 	if err != nil { // too many for one table
 		v, err = resolveGame(game, f.set, 0)
 	}
-	if err == nil && bots > v.Players() {
+	if err == nil && bots > v.Players {
 		return v, tournament.RoundRobin, nil
 	}
 	return v, tournament.Single, err
@@ -297,7 +297,7 @@ func (f *matchFlags) newPlan(args []string) (p tournament.Config, err error) {
 	if err != nil {
 		return p, err
 	}
-	p.Format, p.Options = format, v.Settings().Map()
+	p.Format, p.Options = format, v.Settings.Map()
 	if f.rounds != 0 && format != tournament.Swiss {
 		return p, errors.New("match: --rounds goes with --format swiss")
 	}

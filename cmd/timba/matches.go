@@ -233,7 +233,7 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m 
 		if err != nil {
 			return m, fmt.Errorf("%w: or name a ladder of timba standings", err)
 		}
-		asked.Game, asked.Options = what, v.Settings().Map()
+		asked.Game, asked.Options = what, v.Settings.Map()
 	}
 	if m, err = c.AskMatch(ctx, asked); err == nil && f.watch {
 		m, err = await(ctx, c, m)

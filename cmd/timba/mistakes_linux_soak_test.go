@@ -127,7 +127,7 @@ func (m mistake) built(t *testing.T, bot string) []string {
 // faultIn returns the first fault of a match in a directory, and what is known about it.
 func faultIn(t *testing.T, bot, out string) (reason fault.Reason, about *circumstances) {
 	t.Helper()
-	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, rules.Game, error) { return readReplay(nil, path) })
+	games, err := explain.Open([]string{out}, func(path string) (*referee.Replay, *rules.Game, error) { return readReplay(nil, path) })
 	kit.Must(t, err)
 	e := &explain.Explainer{Writer: io.Discard, Style: draw.For(io.Discard), Paths: []string{out}, Games: games, Command: cli.CommandLine}
 	e.About = func(path, name string, c fault.Circumstances) (fault.Circumstances, []string) {

@@ -39,7 +39,7 @@ func newPerft() *cobra.Command {
 			stream := rules.NewStream(s)
 			state := v.Deal(&stream)
 			w := cmd.OutOrStdout()
-			fmt.Fprintf(w, "%s %s\nseed %s\n", args[0], v.Settings(), referee.Hex(s))
+			fmt.Fprintf(w, "%s %s\nseed %s\n", args[0], v.Settings, referee.Hex(s))
 			if divide && depth > 0 {
 				for _, m := range state.Legal(nil) {
 					next := state.Clone()

@@ -83,11 +83,11 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if f.seat >= v.Players() {
-		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players()-1)
+	if f.seat >= v.Players {
+		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, v.Players-1)
 	}
-	if len(bots) > v.Players()-1 {
-		return fmt.Errorf("play: %d bots and you are too many for %d seats: name fewer bots", len(bots), v.Players())
+	if len(bots) > v.Players-1 {
+		return fmt.Errorf("play: %d bots and you are too many for %d seats: name fewer bots", len(bots), v.Players)
 	}
 	seed := referee.NewSeed()
 	if f.matchFlags.seed != "" {
@@ -131,21 +131,21 @@ func (f *playFlags) opponents(named []string) ([]string, error) {
 
 // resolve returns the game with its options. The number of players follows from the number
 // of bots if the game allows it.
-func (f *playFlags) resolve(game string, players int) (rules.Variant, error) {
+func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	v, err := resolveGame(game, f.set, players)
 	if err == nil {
 		return v, nil
 	}
-	if fewer, other := resolveGame(game, f.set, 0); other == nil && fewer.Players() >= players {
+	if fewer, other := resolveGame(game, f.set, 0); other == nil && fewer.Players >= players {
 		return fewer, nil
 	}
 	return nil, err
 }
 
 // bots returns the bots of all seats; the person's has no command yet.
-func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]referee.Bot, error) {
+func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []string) ([]referee.Bot, error) {
 	var all []string
-	for i := range v.Players() - 1 {
+	for i := range v.Players - 1 {
 		all = append(all, bots[i%len(bots)])
 	}
 	sandboxed, err := f.sandbox.choose(cmd, all)
@@ -158,8 +158,8 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 	}
 	var seats []referee.Bot
 	for _, p := range programs {
-		if !p.Plays(v.Game().Name()) {
-			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game().Name(), strings.Join(p.Games, ", "))
+		if !p.Plays(v.Game.Name) {
+			return nil, fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
 		}
 		if !p.House {
 			p.Sandbox = sandboxed
@@ -171,7 +171,7 @@ func (f *playFlags) bots(cmd *cobra.Command, v rules.Variant, bots []string) ([]
 }
 
 // path returns the file of the replay.
-func (f *playFlags) path(v rules.Variant) (string, error) {
+func (f *playFlags) path(v *rules.Variant) (string, error) {
 	if f.out != "" {
 		if _, err := os.Stat(f.out); err == nil {
 			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
@@ -187,7 +187,7 @@ func (f *playFlags) path(v rules.Variant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game().Name(), os.Getpid())), nil
+	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game.Name, os.Getpid())), nil
 }
 
 // hintBot is the house bot that gives hints.

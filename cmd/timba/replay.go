@@ -33,7 +33,7 @@ func newReplay() *cobra.Command {
 
 // readReplay returns the replay in a file and its game; "-" is stdin. It fails once the command
 // is interrupted, so that those that read many files end.
-func readReplay(cmd *cobra.Command, path string) (*referee.Replay, rules.Game, error) {
+func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, error) {
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
@@ -167,7 +167,7 @@ func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g rules.Game) error {
+func (f *showFlags) show(cmd *cobra.Command, r *referee.Replay, g *rules.Game) error {
 	if f.seat >= len(r.Seats) {
 		return fmt.Errorf("seat %d does not exist: the game has seats 0 to %d", f.seat, len(r.Seats)-1)
 	}

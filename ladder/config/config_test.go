@@ -49,11 +49,11 @@ func TestDefaultLadders(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", l.Name, err)
 		}
-		got = append(got, row{l.Name, l.Game, v.Settings().String(), l.Bots, sides})
-		if !v.Chance() {
+		got = append(got, row{l.Name, l.Game, v.Settings.String(), l.Bots, sides})
+		if !v.Chance {
 			t.Errorf("%s: every deal is the same", l.Name)
 		}
-		if len(l.Options) != len(v.Settings()) {
+		if len(l.Options) != len(v.Settings) {
 			t.Errorf("%s: options are %v, not every one", l.Name, l.Options)
 		}
 		if err := referee.Clock(l.Clock).Check(); err != nil {

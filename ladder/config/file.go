@@ -392,14 +392,14 @@ func (f ladderFile) resolve(house House) (ladder.Ladder, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Options = v.Settings().Map()
+	l.Options = v.Settings.Map()
 	if l.Clock, err = f.Clock.resolve(); err != nil {
 		return l, err
 	}
 	if l.Deals < 1 || l.Deals > maxDeals {
 		return l, fmt.Errorf("deals cannot be %d: try 1 to %d", l.Deals, maxDeals)
 	}
-	l.Bots = v.Players()
+	l.Bots = v.Players
 	if f.Bots != nil {
 		l.Bots = *f.Bots
 	}

@@ -56,7 +56,7 @@ type Outcome struct {
 // no rating. Without repeats all deals count. Of a match that ended early those deals
 // count whose games were all played, and that of the game that was lost, by the games
 // that it has.
-func (f Formula) Outcome(m ladder.Match, v rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
+func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.Game, repeats *rating.Repeats) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
 		return Outcome{}, err
@@ -86,10 +86,10 @@ func (f Formula) Outcome(m ladder.Match, v rules.Variant, before []Entry, games 
 }
 
 // dealsOf returns the duels of each deal, over all its rotations.
-func dealsOf(deals int, v rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
+func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.Game) ([]rating.Deal, error) {
 	results := make([]rating.DealResult, deals)
 	for _, g := range games {
-		if err := check(g, deals, v.Players(), slots); err != nil {
+		if err := check(g, deals, v.Players, slots); err != nil {
 			return nil, err
 		}
 		slots, ranks, points := bySeat(g)
@@ -202,7 +202,7 @@ func (o *Outcome) move(f Formula, m ladder.Match, before []Entry, sides []int, d
 }
 
 // count adds a game to the sums of each version.
-func (o *Outcome) count(v rules.Variant, g ladder.Game) {
+func (o *Outcome) count(v *rules.Variant, g ladder.Game) {
 	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
 	}

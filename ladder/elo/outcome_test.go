@@ -20,7 +20,7 @@ import (
 // finished is a finished match between its entries.
 type finished struct {
 	match   ladder.Match
-	variant rules.Variant
+	variant *rules.Variant
 	before  []Entry
 	games   []ladder.Game
 }
@@ -62,10 +62,10 @@ var matches = rapid.Custom(func(t *rapid.T) finished {
 })
 
 // drawGame draws a game by the points of its sides.
-func drawGame(t *rapid.T, v rules.Variant, deal, rotation, slots int) ladder.Game {
-	points := rapid.SliceOfN(rapid.IntRange(0, 3), rules.Sides(v), rules.Sides(v)).Draw(t, "points")
+func drawGame(t *rapid.T, v *rules.Variant, deal, rotation, slots int) ladder.Game {
+	points := rapid.SliceOfN(rapid.IntRange(0, 3), v.Sides, v.Sides).Draw(t, "points")
 	g := ladder.Game{Deal: deal, Rotation: rotation}
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		own, rank := points[v.Side(seat)], 1
 		for _, p := range points {
 			if p > own {
@@ -186,7 +186,7 @@ func TestPairs(t *testing.T) {
 			weight[p.B] += p.Deals
 		}
 		sides := map[int]bool{}
-		for seat := range f.variant.Players() {
+		for seat := range f.variant.Players {
 			sides[f.variant.Side(seat)] = true
 		}
 		if want := float64((len(sides) - 1) * f.match.Deals); math.Abs(deals-want) > 1e-9 {
@@ -262,7 +262,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 		for _, p := range out.Pairs {
 			sum += p.Deals
 		}
-		if want := float64(rules.Sides(f.variant) - 1); math.Abs(sum-want) > 1e-9 {
+		if want := float64(f.variant.Sides - 1); math.Abs(sum-want) > 1e-9 {
 			t.Fatalf("the pairs are of %v deals, want %v", sum, want)
 		}
 		var known rating.Repeats

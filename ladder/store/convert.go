@@ -149,8 +149,8 @@ func game(g queries.Game) ladder.Game {
 }
 
 // fingerprint returns the fingerprint of a game between versions, by slot.
-func fingerprint(r *referee.Replay, v rules.Variant, versions []int64) [16]byte {
-	ids := make([]int, v.Players())
+func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) [16]byte {
+	ids := make([]int, v.Players)
 	for seat := range ids {
 		ids[seat] = int(versions[rules.BotAt(seat, r.Match.Rotation, len(versions))])
 	}

@@ -133,7 +133,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
 	for _, g := range games.All() {
-		v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
+		v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 		for _, faulty := range []bool{false, true} {
 			var played []*referee.Game
 			seed := referee.NewSeed()
@@ -146,7 +146,7 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 			}
 			kit.Must(t, m.Play(bg))
 			if faulty != slices.ContainsFunc(played, func(g *referee.Game) bool { return len(g.Faults) > 0 }) {
-				t.Fatalf("%s: the faults are not as planned", g.Name())
+				t.Fatalf("%s: the faults are not as planned", g.Name)
 			}
 			packed, documents := c.pack(played)
 			for _, d := range documents {
@@ -159,12 +159,12 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 					switch d.kind {
 					case replaysKind:
 						if !bytes.Equal(at(0), p.Encode()) {
-							t.Errorf("%s, deal %d, rotation %d: the replay is another", g.Name(), p.Match.Deal, p.Match.Rotation)
+							t.Errorf("%s, deal %d, rotation %d: the replay is another", g.Name, p.Match.Deal, p.Match.Rotation)
 						}
 					case logsKind:
 						for seat, log := range p.Logs {
 							if !bytes.Equal(at(int64(seat)), log) {
-								t.Errorf("%s, deal %d, rotation %d: the log of seat %d is another", g.Name(), p.Match.Deal, p.Match.Rotation, seat)
+								t.Errorf("%s, deal %d, rotation %d: the log of seat %d is another", g.Name, p.Match.Deal, p.Match.Rotation, seat)
 							}
 						}
 					}
@@ -175,8 +175,8 @@ func TestDocumentsOfEveryGame(t *testing.T) {
 }
 
 // botsFor returns bots for all seats of a game; the first one may have a fault in every game.
-func botsFor(v rules.Variant, faulty bool) (bots []referee.Bot) {
-	for i := range v.Players() {
+func botsFor(v *rules.Variant, faulty bool) (bots []referee.Bot) {
+	for i := range v.Players {
 		bots = append(bots, referee.Bot{Name: fmt.Sprint("bot-", i), Hash: bundleOf(i), Serve: func(lines io.Reader, answers io.Writer) error {
 			if faulty && i == 0 {
 				_, err := io.Copy(answers, strings.NewReader("no bot says this\n"))

@@ -113,7 +113,7 @@ func (f *finish) load(id int64, attempt int) error {
 	if err != nil {
 		return err
 	}
-	f.variant, err = rules.Resolve(g, f.match.Options)
+	f.variant, err = g.Resolve(f.match.Options)
 	return err
 }
 
@@ -142,14 +142,14 @@ func (f *finish) check() error {
 
 // checkGame compares a game with the match, and its result with its seats.
 func (f *finish) checkGame(g *referee.Game) error {
-	v, err := g.Resolve(f.variant.Game())
+	v, err := g.Resolve(f.variant.Game)
 	if err != nil {
 		return err
 	}
 	switch seed := hexOf(f.attempt.Seed); {
 	case g.Match.Seed == nil || *g.Match.Seed != seed:
 		return fmt.Errorf("the replay is not of attempt %d: it has another seed", f.attempt.Number)
-	case !slices.Equal(v.Settings(), f.variant.Settings()):
+	case !slices.Equal(v.Settings, f.variant.Settings):
 		return fmt.Errorf("the replay's options are %v, the match's %v", g.Options, f.match.Options)
 	case g.Adjudication != nil || g.Adjudicated != nil:
 		return errors.New("the game could be adjudicated by scores: the games of a competition are played to their end")
@@ -159,7 +159,7 @@ func (f *finish) checkGame(g *referee.Game) error {
 	if err := checkSeats(&g.Replay); err != nil {
 		return err
 	}
-	sides := rules.Sides(f.variant)
+	sides := f.variant.Sides
 	for seat, bot := range g.Bots {
 		if want := rules.BotAt(seat, g.Match.Rotation, len(f.match.Versions)); bot != want {
 			return fmt.Errorf("seat %d was played by bot %d where the rotation has bot %d", seat, bot, want)

@@ -212,7 +212,7 @@ func (c *competition) finished(name string, versions ...int64) (ladder.Match, []
 func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
-	v := kit.Get[rules.Variant](tb)(c.Variant())
+	v := kit.Get[*rules.Variant](tb)(c.Variant())
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot, id := range m.Versions {
 		spec := []string{"random", "first", "greedy"}[id%3]

@@ -32,7 +32,7 @@ type states struct {
 type state struct {
 	row     queries.Ladder // but for Finished, which moves
 	config  ladder.Ladder
-	variant rules.Variant
+	variant *rules.Variant
 	formula elo.Formula
 	pool    *matchmaking.Pool
 
@@ -310,7 +310,7 @@ func (s *Store) readState(ctx context.Context, q *queries.Queries, name string) 
 	if err != nil {
 		return nil, err
 	}
-	if out.variant, err = rules.Resolve(game, c.Options); err != nil {
+	if out.variant, err = game.Resolve(c.Options); err != nil {
 		return nil, err
 	}
 	if out.formula, err = elo.ParseFormula(row.Formula); err != nil {

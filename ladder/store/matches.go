@@ -157,7 +157,7 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 	if err != nil {
 		return p, invalid("", "match: %w", err)
 	}
-	v, err := rules.Resolve(g, n.Options)
+	v, err := g.Resolve(n.Options)
 	if err != nil {
 		return p, invalid("", "match: %w", err)
 	}
@@ -179,7 +179,7 @@ func (s *Store) newUnrated(ctx context.Context, q *queries.Queries, n NewMatch) 
 			return p, conflict("wait until one is over, or cancel one: timba matches cancel ID", "%d unrated matches at a time are the limit", n.Open)
 		}
 	}
-	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings().Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
+	return queries.AddMatchParams{Game: n.Game, Options: text(v.Settings.Map()), Clock: text(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.AskedBy)}, nil
 }
 
 // player finds a version that may be in a match of a ladder, 0 for an unrated one.

@@ -165,7 +165,7 @@ func (c *competition) botID(version int64) int64 {
 
 // playFaulty plays a match whose first bot answers with illegal moves.
 func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
-	v := kit.Get[rules.Variant](t)(m.Variant())
+	v := kit.Get[*rules.Variant](t)(m.Variant())
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
 		serve := func(lines io.Reader, answers io.Writer) error { return house.Run("random", lines, answers) }

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/rating"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 )
 
@@ -143,7 +142,7 @@ func (r *rerating) rate(row queries.Match) error {
 	if err != nil {
 		return err
 	}
-	v, err := rules.Resolve(game, m.Options)
+	v, err := game.Resolve(m.Options)
 	if err != nil {
 		return err
 	}

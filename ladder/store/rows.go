@@ -133,6 +133,6 @@ func each[R any](ctx context.Context, list []R, write func(context.Context, R) e
 type running struct {
 	match    ladder.Match
 	ladderID int64
-	variant  rules.Variant
+	variant  *rules.Variant
 	attempt  queries.Attempt // its number and its seed
 }

@@ -43,7 +43,7 @@ func TestFinishKeepsAll(t *testing.T) {
 		if diff := cmp.Diff(changes, m.Changes); diff != "" || len(changes) != len(versions) {
 			t.Errorf("%s: changes: %s", name, diff)
 		}
-		variant := kit.Get[rules.Variant](t)(ladder.Ladder{Game: m.Game, Options: m.Options}.Variant())
+		variant := kit.Get[*rules.Variant](t)(ladder.Ladder{Game: m.Game, Options: m.Options}.Variant())
 		games := kit.Get[[]ladder.Game](t)(c.Games(bg, m.ID))
 		if len(games) != len(played) {
 			t.Fatalf("%s: there are %d games, not %d", name, len(games), len(played))

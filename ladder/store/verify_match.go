@@ -20,7 +20,7 @@ import (
 type rebuilt struct {
 	row     queries.Match
 	match   ladder.Match
-	variant rules.Variant
+	variant *rules.Variant
 	games   []ladder.Game // their seats as the replays tell them, or as stored where there is none
 	found   []Difference
 }
@@ -60,7 +60,7 @@ func (s *Store) rebuild(ctx context.Context, row queries.Match) (*rebuilt, error
 		r.match = list[0]
 		g, err := games.Find(r.match.Game)
 		if err == nil {
-			r.variant, err = rules.Resolve(g, r.match.Options)
+			r.variant, err = g.Resolve(r.match.Options)
 		}
 		if err != nil {
 			r.differ("", "%s", err)
@@ -152,7 +152,7 @@ func (r *rebuilt) checkGames(slots []queries.HashesOfRow, a queries.Attempt, doc
 			r.differ(where, "%s", d.err)
 			continue
 		}
-		for _, err := range d.replay.Verify(r.variant.Game()) {
+		for _, err := range d.replay.Verify(r.variant.Game) {
 			r.differ(where, "%s", strings.TrimPrefix(err.Error(), "replay: "))
 		}
 		r.checkReplay(where, d.replay, slots, a)
@@ -193,7 +193,7 @@ func (r *rebuilt) checkFaulty(slots []queries.HashesOfRow) {
 
 // checkReplay compares a replay with its match: options, seed, who sat there.
 func (r *rebuilt) checkReplay(where string, d *referee.Replay, slots []queries.HashesOfRow, a queries.Attempt) {
-	if v, err := d.Resolve(r.variant.Game()); err != nil || !slices.Equal(v.Settings(), r.variant.Settings()) {
+	if v, err := d.Resolve(r.variant.Game); err != nil || !slices.Equal(v.Settings, r.variant.Settings) {
 		r.differ(where, "the replay is of %s %s where the match is of %s %s", d.Game, optionsText(d.Options), r.row.Game, optionsText(r.match.Options))
 	}
 	if seed := hexOf(a.Seed); d.Match.Seed == nil || *d.Match.Seed != seed {
@@ -233,5 +233,5 @@ func agree(stored, replayed ladder.Game) error {
 func (r *rebuilt) complete() bool {
 	slots := len(r.match.Versions)
 	return r.variant != nil && slots > 0 && elo.Complete(r.match.Deals, slots, r.games) == nil &&
-		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players() })
+		!slices.ContainsFunc(r.games, func(g ladder.Game) bool { return len(g.Seats) != r.variant.Players })
 }

@@ -94,7 +94,7 @@ func TestSharedAndRestored(t *testing.T) {
 // plays wants a bot to play a game without fault.
 func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
 	t.Helper()
-	v := kit.Get[rules.Variant](t)(c.Variant())
+	v := kit.Get[*rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random"))
 	games := 0
 	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/games"
 	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
@@ -98,8 +97,8 @@ func (p *Pipeline) trialsOf(version ladder.Version) (list []trialMatch) {
 		}
 	}
 	for _, g := range games.All() {
-		if version.Plays(g.Name()) && !covered[g.Name()] {
-			list = append(list, trialMatch{g.Name(), g.Name(), nil, referee.DefaultClock})
+		if version.Plays(g.Name) && !covered[g.Name] {
+			list = append(list, trialMatch{g.Name, g.Name, nil, referee.DefaultClock})
 		}
 	}
 	return list
@@ -136,7 +135,7 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 	if err != nil {
 		return 0, err
 	}
-	variant, err := rules.Resolve(g, t.options)
+	variant, err := g.Resolve(t.options)
 	if err != nil {
 		return 0, err
 	}

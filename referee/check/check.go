@@ -20,7 +20,7 @@ import (
 
 // Options say what to check and how.
 type Options struct {
-	Games    []rules.Game  // to play; nil for all that the bot claims to play
+	Games    []*rules.Game // to play; nil for all that the bot claims to play
 	Seed     rules.Seed    // of all randomness
 	Clock    referee.Clock // the time for a move, the margin and the start-up time
 	Quick    bool          // test every option once instead of all pairs, and play fewer games
@@ -97,7 +97,7 @@ type timing struct {
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
-			if p.Plays(g.Name()) {
+			if p.Plays(g.Name) {
 				o.Games = append(o.Games, g)
 			}
 		}
@@ -106,8 +106,8 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 		return nil, fmt.Errorf("check: bot %s names no known game: its manifest has games = %q", p.Name, p.Games)
 	}
 	for _, g := range o.Games {
-		if !p.Plays(g.Name()) {
-			return nil, fmt.Errorf("check: bot %s does not claim to play %s: its manifest has games = %q", p.Name, g.Name(), p.Games)
+		if !p.Plays(g.Name) {
+			return nil, fmt.Errorf("check: bot %s does not claim to play %s: its manifest has games = %q", p.Name, g.Name, p.Games)
 		}
 	}
 	if err := o.Clock.Check(); err != nil {
@@ -214,7 +214,7 @@ func (k *run) skipRest(after string) error {
 		names = append(names, First)
 	}
 	for _, g := range k.Games {
-		names = append(names, g.Name())
+		names = append(names, g.Name)
 	}
 	names = append(names, Many)
 	for _, s := range k.steps() {
@@ -271,7 +271,7 @@ func (k *run) started(took time.Duration, ready protocol.BotLine) {
 
 // timed records the times of a game that was played as in a match.
 func (k *run) timed(g *game, p played) {
-	name := g.variant.Game().Name()
+	name := g.variant.Game.Name
 	if k.times[name] == nil {
 		k.times[name] = &timing{}
 	}
@@ -309,25 +309,25 @@ func (k *run) firstGame() (note string, warnings []string, err error) {
 		return "", nil, err
 	}
 	k.timed(k.first, k.opening)
-	return fmt.Sprintf("%s: %d moves", k.first.variant.Game().Name(), len(k.opening.moves)), nil, nil
+	return fmt.Sprintf("%s: %d moves", k.first.variant.Game.Name, len(k.opening.moves)), nil, nil
 }
 
 func (k *run) timeUsed() (note string, warnings []string, err error) {
 	var worst time.Duration
 	for _, g := range k.Games {
-		t := k.times[g.Name()]
+		t := k.times[g.Name]
 		if t == nil {
 			continue
 		}
 		slices.Sort(t.took)
-		row := Times{Game: g.Name(), Games: t.games, Moves: len(t.took)}
+		row := Times{Game: g.Name, Games: t.games, Moves: len(t.took)}
 		if n := len(t.took); n > 0 {
 			most := t.took[n-1]
 			row.MedianMS, row.WorstMS = milliseconds(t.took[n/2]), milliseconds(most)
 			worst = max(worst, most)
 			if most > k.Clock.Move/2 {
 				warnings = append(warnings, fmt.Sprintf("%s: a move took %.1f ms, more than half of the %d ms allowed: on a busy machine it may be late",
-					g.Name(), row.WorstMS, k.Clock.Move.Milliseconds()))
+					g.Name, row.WorstMS, k.Clock.Move.Milliseconds()))
 			}
 		}
 		k.report.Times = append(k.report.Times, row)

@@ -178,13 +178,13 @@ func hasNodes(b house.Bot) bool {
 	return slices.ContainsFunc(b.Options, func(o house.Option) bool { return o.Name == "nodes" })
 }
 
-func oneGame(t testing.TB, name string) []rules.Game {
+func oneGame(t testing.TB, name string) []*rules.Game {
 	t.Helper()
 	g, err := games.Find(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []rules.Game{g}
+	return []*rules.Game{g}
 }
 
 // slow is a bot that thinks for a while.

@@ -93,5 +93,5 @@ func (t *table) whyIllegal(move string) string {
 	if err == nil {
 		return "it is not spelled as in the list"
 	}
-	return strings.TrimPrefix(err.Error(), t.variant.Game().Name()+": ")
+	return strings.TrimPrefix(err.Error(), t.variant.Game.Name+": ")
 }

@@ -29,7 +29,7 @@ type manyGames struct {
 func (k *run) planMany() {
 	m := &k.many
 	m.played, m.planned, m.failed = map[string]int{}, map[string]int{}, map[string]*Failure{}
-	var variants [][]rules.Variant
+	var variants [][]*rules.Variant
 	longest := 0
 	for _, g := range k.Games {
 		list := cover(g, !k.Quick)
@@ -46,10 +46,10 @@ func (k *run) planMany() {
 				continue
 			}
 			v := list[round%len(list)]
-			m.planned[k.Games[i].Name()]++
+			m.planned[k.Games[i].Name]++
 			m.plan = append(m.plan, &game{
 				variant: v,
-				seat:    (round + round/v.Players()) % v.Players(),
+				seat:    (round + round/v.Players) % v.Players,
 				seed:    k.Seed.Derive(fmt.Sprintf("check/many/%d", len(m.plan))),
 				clock:   k.Clock,
 			})
@@ -63,7 +63,7 @@ func (k *run) playMany() error {
 	k.planMany()
 	m := &k.many
 	for i, g := range m.plan {
-		name := g.variant.Game().Name()
+		name := g.variant.Game.Name
 		if m.failed[name] != nil {
 			continue
 		}
@@ -83,7 +83,7 @@ func (k *run) playMany() error {
 		}
 	}
 	for _, g := range k.Games {
-		if err := k.gameDone(g.Name()); err != nil {
+		if err := k.gameDone(g.Name); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // game is a game for the bot to play in one seat; the other seats make random
 // moves that depend on its seed alone.
 type game struct {
-	variant rules.Variant
+	variant *rules.Variant
 	seat    int
 	seed    rules.Seed // of the deal, the others' moves and the bot's own seed
 	clock   referee.Clock
@@ -33,7 +33,7 @@ type style struct {
 	faults bool                          // another seat forfeits in the middle
 }
 
-func (g *game) String() string { return g.variant.Game().Name() + " " + g.variant.Settings().String() }
+func (g *game) String() string { return g.variant.Game.Name + " " + g.variant.Settings.String() }
 
 // botSeed returns the seed that the bot is sent.
 func (g *game) botSeed() uint64 {
@@ -95,9 +95,9 @@ func (t *table) run(others *rules.Rand) error {
 		t.events.Reset()
 		turn := t.state.Turn()
 		if turn == rules.Over {
-			return t.end(rules.Ranks(t.variant, t.state.Points()))
+			return t.end(t.variant.Ranks(t.state.Points()))
 		}
-		two := rules.Sides(t.variant) == 2
+		two := t.variant.Sides == 2
 		late := t.until != 0 && t.session.run.own() > t.until
 		switch {
 		case two && (late || t.style.faults && t.now.Turns == 2 || t.state.Ply() >= longest):
@@ -109,7 +109,7 @@ func (t *table) run(others *rules.Rand) error {
 		move := t.legal[others.Below(len(t.legal))]
 		if turn == t.seat {
 			if t.style.faults && t.now.Turns == 1 && !two {
-				t.out = referee.AppendOthersFault(t.out, (t.seat+1)%t.variant.Players(), protocol.Exit)
+				t.out = referee.AppendOthersFault(t.out, (t.seat+1)%t.variant.Players, protocol.Exit)
 			}
 			var err error
 			if move, err = t.ask(); err != nil {
@@ -124,7 +124,7 @@ func (t *table) run(others *rules.Rand) error {
 func (t *table) breakOff() error {
 	var ranks []int
 	culprit := -1
-	for seat := range t.variant.Players() {
+	for seat := range t.variant.Players {
 		rank := 1
 		if t.variant.Side(seat) != t.variant.Side(t.seat) {
 			if rank = 2; culprit < 0 {

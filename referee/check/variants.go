@@ -32,13 +32,13 @@ func samples(o rules.Option) []string {
 }
 
 // all returns every variant that the samples make and that the game allows.
-func all(g rules.Game) (list []rules.Variant) {
-	options := g.Options()
+func all(g *rules.Game) (list []*rules.Variant) {
+	options := g.Options
 	given := make(map[string]string, len(options))
 	var choose func(i int)
 	choose = func(i int) {
 		if i == len(options) {
-			if v, err := rules.Resolve(g, given); err == nil {
+			if v, err := g.Resolve(given); err == nil {
 				list = append(list, v)
 			}
 			return
@@ -55,7 +55,7 @@ func all(g rules.Game) (list []rules.Variant) {
 // cover chooses variants of a game, the defaults first, so that they contain every
 // sample of every option and, with pairs, every pair of samples of different options
 // that the game allows together.
-func cover(g rules.Game, pairs bool) []rules.Variant {
+func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	every := all(g)
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {
@@ -63,13 +63,13 @@ func cover(g rules.Game, pairs bool) []rules.Variant {
 			missing[p] = true
 		}
 	}
-	take := func(v rules.Variant) rules.Variant {
+	take := func(v *rules.Variant) *rules.Variant {
 		for _, p := range parts(v, pairs) {
 			delete(missing, p)
 		}
 		return v
 	}
-	chosen := []rules.Variant{take(every[0])}
+	chosen := []*rules.Variant{take(every[0])}
 	for len(missing) > 0 {
 		best, most := every[0], -1
 		for _, v := range every {
@@ -89,8 +89,8 @@ func cover(g rules.Game, pairs bool) []rules.Variant {
 }
 
 // parts returns a variant's settings, or all pairs of them.
-func parts(v rules.Variant, pairs bool) (list [][2]rules.Setting) {
-	settings := v.Settings()
+func parts(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
+	settings := v.Settings
 	for i, a := range settings {
 		if !pairs {
 			list = append(list, [2]rules.Setting{a})

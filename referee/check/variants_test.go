@@ -17,25 +17,25 @@ import (
 // defaults come first.
 func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
-		want := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
+		want := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 		for _, pairs := range []bool{false, true} {
 			list := cover(g, pairs)
-			if got := list[0].Settings().String(); got != want.Settings().String() {
-				t.Errorf("%s begins with %s, want the defaults", g.Name(), got)
+			if got := list[0].Settings.String(); got != want.Settings.String() {
+				t.Errorf("%s begins with %s, want the defaults", g.Name, got)
 			}
 			have := map[string]bool{}
 			for _, v := range list {
-				for _, a := range v.Settings() {
-					for _, b := range v.Settings() {
+				for _, a := range v.Settings {
+					for _, b := range v.Settings {
 						have[fmt.Sprint(a, b)] = true
 					}
 				}
 			}
 			for _, v := range all(g) {
-				for _, a := range v.Settings() {
-					for _, b := range v.Settings() {
+				for _, a := range v.Settings {
+					for _, b := range v.Settings {
 						if (pairs || a == b) && !have[fmt.Sprint(a, b)] {
-							t.Errorf("%s: no variant has %v and %v", g.Name(), a, b)
+							t.Errorf("%s: no variant has %v and %v", g.Name, a, b)
 						}
 					}
 				}
@@ -64,7 +64,7 @@ func TestSamples(t *testing.T) {
 func TestManyGamesPlan(t *testing.T) {
 	for _, c := range []struct {
 		quick bool
-		games []rules.Game
+		games []*rules.Game
 		least int
 	}{{false, games.All(), someGames}, {false, oneGame(t, "teeko"), someGames}, {true, oneGame(t, "teeko"), fewGames}} {
 		k := &run{Options: Options{Games: c.games, Quick: c.quick}}
@@ -75,15 +75,15 @@ func TestManyGamesPlan(t *testing.T) {
 		seats := map[string]map[int]bool{}
 		changes := 0
 		for i, g := range k.many.plan {
-			name := g.variant.Game().Name()
+			name := g.variant.Game.Name
 			if seats[name] == nil {
 				seats[name] = map[int]bool{}
 			}
 			seats[name][g.seat] = true
-			if g.seat < 0 || g.seat >= g.variant.Players() {
-				t.Fatalf("seat %d of %d", g.seat, g.variant.Players())
+			if g.seat < 0 || g.seat >= g.variant.Players {
+				t.Fatalf("seat %d of %d", g.seat, g.variant.Players)
 			}
-			if i > 0 && k.many.plan[i-1].variant.Game() != g.variant.Game() {
+			if i > 0 && k.many.plan[i-1].variant.Game != g.variant.Game {
 				changes++
 			}
 		}

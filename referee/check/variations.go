@@ -10,7 +10,6 @@ import (
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -153,10 +152,10 @@ func (s *session) awaitQuiet() error {
 func (k *run) each(s style, advice string) error {
 	done := false
 	for _, g := range k.Games {
-		if k.many.failed[g.Name()] != nil || done && k.over() {
+		if k.many.failed[g.Name] != nil || done && k.over() {
 			continue
 		}
-		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game().Name() == g.Name() })
+		i := slices.IndexFunc(k.many.plan, func(p *game) bool { return p.variant.Game.Name == g.Name })
 		varied := *k.many.plan[i]
 		varied.style, varied.until = s, k.until()
 		if err := k.vary(varied, advice); err != nil {
@@ -198,18 +197,18 @@ func (k *run) othersFaults() (note string, warnings []string, err error) {
 	const advice = "a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows"
 	played := false
 	for _, g := range k.Games {
-		if k.many.failed[g.Name()] != nil || k.over() {
+		if k.many.failed[g.Name] != nil || k.over() {
 			continue
 		}
 		var two, more bool
 		for _, v := range cover(g, false) {
-			sides := rules.Sides(v)
+			sides := v.Sides
 			if sides == 2 && two || sides > 2 && more {
 				continue
 			}
 			played, two, more = true, two || sides == 2, more || sides > 2
-			seed := k.Seed.Derive("check/faults/" + g.Name())
-			if err := k.vary(game{variant: v, seat: v.Players() - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, advice); err != nil {
+			seed := k.Seed.Derive("check/faults/" + g.Name)
+			if err := k.vary(game{variant: v, seat: v.Players - 1, seed: seed, clock: k.Clock, style: style{faults: true}, until: k.until()}, advice); err != nil {
 				return "", nil, err
 			}
 		}

@@ -20,8 +20,8 @@ func position(t testing.TB, game, options string, plies int) Position {
 	var seed rules.Seed
 	stream, dice := rules.NewStream(seed), rules.NewStream(seed.Derive("moves"))
 	state := v.Deal(&stream)
-	p := Position{Game: game, Display: v.Game().Display()}
-	p.Options = protocol.Pairs(v.Settings().String())
+	p := Position{Game: game, Display: v.Game.Display}
+	p.Options = protocol.Pairs(v.Settings.String())
 	for range plies {
 		if state.Turn() == rules.Over {
 			t.Fatalf("%s is over at ply %d", game, state.Ply())
@@ -33,7 +33,7 @@ func position(t testing.TB, game, options string, plies int) Position {
 	}
 	p.Ply, p.Turn = state.Ply(), state.Turn()
 	p.Seat = max(0, p.Turn)
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		p.Names = append(p.Names, fmt.Sprintf("bot%d.py", seat))
 		p.Open = append(p.Open, string(state.View(nil, seat)))
 	}
@@ -205,7 +205,7 @@ func displayOf(game string) rules.Display {
 	if err != nil {
 		return rules.Display{}
 	}
-	return g.Display()
+	return g.Display
 }
 
 // Whatever a view says, drawing it ends, and no control character comes out.

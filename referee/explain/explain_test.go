@@ -33,7 +33,7 @@ func explainer(games ...*Game) (*Explainer, *strings.Builder) {
 }
 
 // played returns a game for each ply, with a fault at that ply unless it is negative.
-func played(t *testing.T, g rules.Game, plies ...int) (all []*Game) {
+func played(t *testing.T, g *rules.Game, plies ...int) (all []*Game) {
 	t.Helper()
 	for i, ply := range plies {
 		var illegal *referee.Fault
@@ -62,14 +62,14 @@ func TestExplain(t *testing.T) {
 		all   bool
 		fault int
 	}{
-		"faults":   {played(t, teeko.Game{}, 3, 5, -1), false, 0},
-		"all":      {played(t, teeko.Game{}, 3, 5), true, 0},
-		"one":      {played(t, teeko.Game{}, 3, 5), false, 2},
-		"none":     {played(t, tebes.Game{}, -1, -1), false, 0},
-		"one-game": {played(t, tebes.Game{}, -1), false, 0},
+		"faults":   {played(t, teeko.Game, 3, 5, -1), false, 0},
+		"all":      {played(t, teeko.Game, 3, 5), true, 0},
+		"one":      {played(t, teeko.Game, 3, 5), false, 2},
+		"none":     {played(t, tebes.Game, -1, -1), false, 0},
+		"one-game": {played(t, tebes.Game, -1), false, 0},
 		// Adjudication: a summary of faults counts the games that scores ended, too.
-		"adjudicated": {resigned(played(t, teeko.Game{}, 3, -1, -1), 1, 2), false, 0},
-		"resigned":    {resigned(played(t, tebes.Game{}, -1), 0), false, 0},
+		"adjudicated": {resigned(played(t, teeko.Game, 3, -1, -1), 1, 2), false, 0},
+		"resigned":    {resigned(played(t, tebes.Game, -1), 0), false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, out := explainer(c.games...)
@@ -85,8 +85,8 @@ func TestExplain(t *testing.T) {
 }
 
 func TestFaultNumbers(t *testing.T) {
-	with, _ := explainer(played(t, teeko.Game{}, 3)...)
-	without, _ := explainer(played(t, teeko.Game{}, -1)...)
+	with, _ := explainer(played(t, teeko.Game, 3)...)
+	without, _ := explainer(played(t, teeko.Game, -1)...)
 	for _, c := range []struct {
 		e      *Explainer
 		number int
@@ -110,7 +110,7 @@ func TestOpen(t *testing.T) {
 	var read []string
 	open := func(path string) ([]*Game, error) {
 		read = nil
-		return Open([]string{path}, func(path string) (*referee.Replay, rules.Game, error) {
+		return Open([]string{path}, func(path string) (*referee.Replay, *rules.Game, error) {
 			read = append(read, filepath.Base(path))
 			data, err := os.ReadFile(path)
 			if err != nil {
@@ -127,7 +127,7 @@ func TestOpen(t *testing.T) {
 	if _, err := open(dir); err == nil || !strings.HasPrefix(err.Error(), "explain: "+dir+" has no games: ") {
 		t.Errorf("an empty directory: %v", err)
 	}
-	data := replaytest.Play(t, teeko.Game{}, nil, 2, nil).Encode()
+	data := replaytest.Play(t, teeko.Game, nil, 2, nil).Encode()
 	for _, name := range []string{"0001-00000-0.json", "0000-00001-0.json", "0000-00000-1.json", "notes.txt"} {
 		kit.Must(t, os.WriteFile(filepath.Join(dir, "games", name), data, 0o644))
 	}

@@ -17,11 +17,11 @@ type Game struct {
 	Path   string
 	Match  string // its number in a tournament, or the start of its seed
 	Replay *referee.Replay
-	Rules  rules.Game
+	Rules  *rules.Game
 }
 
 // Open reads replays and all replays of directories in order; read reads a file.
-func Open(paths []string, read func(path string) (*referee.Replay, rules.Game, error)) ([]*Game, error) {
+func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*Game, error) {
 	files, err := playback.Files(paths)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)

@@ -63,8 +63,8 @@ func (p *Person) command(line string, t turn) (leaving, known bool) {
 
 func (p *Person) help(t turn) bool {
 	fmt.Fprintln(p.Out)
-	text.Game(p.Out, p.Match.Variant.Game(), p.Columns())
-	p.say("\nthis game: ", p.Match.Variant.Settings().String())
+	text.Game(p.Out, p.Match.Variant.Game, p.Columns())
+	p.say("\nthis game: ", p.Match.Variant.Settings.String())
 	p.say("\n", numbersHelp[t.choices.manner])
 	p.say("\n", "These words do more; their first letters are enough:")
 	for _, c := range p.commands() {

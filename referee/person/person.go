@@ -182,7 +182,7 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	}
 	p.tell(news)
 	now := turn{Turn: t, hand: p.hand(t), thoughts: thoughts}
-	now.choices = choicesOf(p.Match.Variant.Game().Display(), now.hand, t.Moves.Strings())
+	now.choices = choicesOf(p.Match.Variant.Game.Display, now.hand, t.Moves.Strings())
 	p.show(now)
 	q := Question{Text: now.choices.prompt(), Complete: func(start string) []string { return beginning(p.words(now), start) }}
 	if p.timed() {
@@ -218,7 +218,7 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 
 // hand returns the cards in the person's hand, nil in other games.
 func (p *Person) hand(t *protocol.Turn) []string {
-	if cards := p.Match.Variant.Game().Display().Cards; cards != nil {
+	if cards := p.Match.Variant.Game.Display.Cards; cards != nil {
 		return strings.Split(t.View.Get(cards.Hand), ",")
 	}
 	return nil
@@ -266,7 +266,7 @@ func (p *Person) follow(news []string) {
 
 func (p *Person) show(t turn) {
 	fmt.Fprint(p.Out, p.Position(draw.Position{
-		Game: t.Game.Name, Display: p.Match.Variant.Game().Display(), Options: t.Game.Settings, View: t.View, Seat: p.Seat, Ply: t.Ply, Turn: p.Seat,
+		Game: t.Game.Name, Display: p.Match.Variant.Game.Display, Options: t.Game.Settings, View: t.View, Seat: p.Seat, Ply: t.Ply, Turn: p.Seat,
 		Names: p.names, Last: p.last, LastBy: p.lastBy, Keys: t.choices.keys,
 	}))
 	p.list(t.choices, t.hand, false)

@@ -19,19 +19,19 @@ import (
 
 // variantOf draws a game with any of its options, the defaults where they do not go
 // together.
-func variantOf(t *rapid.T) rules.Variant {
+func variantOf(t *rapid.T) *rules.Variant {
 	g := rapid.SampledFrom(games.All()).Draw(t, "game")
 	given := map[string]string{}
-	for _, o := range g.Options() {
+	for _, o := range g.Options {
 		if o.Values != nil {
 			given[o.Name] = rapid.SampledFrom(o.Values).Draw(t, o.Name)
 		} else if o.Name == "players" {
 			given[o.Name] = strconv.Itoa(rapid.IntRange(o.Min, o.Max).Draw(t, o.Name))
 		}
 	}
-	v, err := rules.Resolve(g, given)
+	v, err := g.Resolve(given)
 	if err != nil {
-		if v, err = rules.Resolve(g, map[string]string{}); err != nil {
+		if v, err = g.Resolve(map[string]string{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +40,7 @@ func variantOf(t *rapid.T) rules.Variant {
 
 // seated returns a turn of a game after some random moves, with the screen that its person
 // sees in ASCII.
-func seated(t *rapid.T, v rules.Variant, columns int) (now turn, screen string) {
+func seated(t *rapid.T, v *rules.Variant, columns int) (now turn, screen string) {
 	var seed rules.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), len(seed), len(seed)).Draw(t, "seed"))
 	stream, dice := rules.NewStream(seed), rules.NewStream(seed.Derive("moves"))
@@ -62,7 +62,7 @@ func seated(t *rapid.T, v rules.Variant, columns int) (now turn, screen string) 
 	seat := state.Turn()
 	var out strings.Builder
 	p := Person{Match: referee.Match{Variant: v}, Seat: seat, Out: &out, Style: draw.Style{Width: columns}, last: last}
-	for i := range v.Players() {
+	for i := range v.Players {
 		p.names = append(p.names, fmt.Sprintf("a bot with a long name#%d", i))
 	}
 	p.names[seat] = "you"
@@ -71,11 +71,11 @@ func seated(t *rapid.T, v rules.Variant, columns int) (now turn, screen string) 
 		legal = append(legal, string(state.MoveText(nil, m)))
 	}
 	now.Turn = &protocol.Turn{
-		Game: &protocol.Game{Name: v.Game().Name(), Settings: protocol.Pairs(v.Settings().String())},
+		Game: &protocol.Game{Name: v.Game.Name, Settings: protocol.Pairs(v.Settings.String())},
 		Ply:  state.Ply(), View: protocol.Pairs(state.View(nil, seat)),
 	}
 	now.hand = p.hand(now.Turn)
-	now.choices = choicesOf(v.Game().Display(), now.hand, legal)
+	now.choices = choicesOf(v.Game.Display, now.hand, legal)
 	p.show(now)
 	return now, out.String()
 }

@@ -19,12 +19,12 @@ func (p *Person) say(mark, words string) {
 }
 
 func (p *Person) welcome() {
-	p.say("", p.Match.Variant.Game().Name()+" "+p.Match.Variant.Settings().String())
+	p.say("", p.Match.Variant.Game.Name+" "+p.Match.Variant.Settings.String())
 	fmt.Fprintln(p.Out, p.Digits("seed ", referee.Hex(p.Match.Seed).String()))
 	for seat, name := range p.names {
 		p.say(fmt.Sprintf("seat %d: ", seat), draw.Clean(name))
 	}
-	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game().Display()))
+	fmt.Fprint(p.Out, p.Legend(p.Match.Variant.Game.Display))
 	if p.timed() {
 		p.say("\n", "you have "+p.allowed()+" for each move")
 	}
@@ -78,7 +78,7 @@ func (p *Person) Farewell(r *referee.Replay) error {
 		fmt.Fprintln(p.Out)
 	}
 	p.tell(news)
-	game, err := playback.New(r, p.Match.Variant.Game())
+	game, err := playback.New(r, p.Match.Variant.Game)
 	if err != nil {
 		return err
 	}

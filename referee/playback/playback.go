@@ -28,14 +28,14 @@ type Events struct {
 // Game is a replay as a list of positions.
 type Game struct {
 	Replay  *referee.Replay
-	Variant rules.Variant
+	Variant *rules.Variant
 	Deal    Events  // before the first frame
 	Frames  []Frame // one more than there are moves
 }
 
 // New rebuilds the positions of a replay. The error says where the replay and the rules
 // differ.
-func New(r *referee.Replay, g rules.Game) (*Game, error) {
+func New(r *referee.Replay, g *rules.Game) (*Game, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func New(r *referee.Replay, g rules.Game) (*Game, error) {
 		if err != nil {
 			return nil, err
 		}
-		*events = eventsOf(&log, v.Players())
-		game.Frames = append(game.Frames, frameOf(step, v.Players()))
+		*events = eventsOf(&log, v.Players)
+		game.Frames = append(game.Frames, frameOf(step, v.Players))
 		events = &game.Frames[len(game.Frames)-1].Events
 	}
 	return game, nil
@@ -91,8 +91,8 @@ func (g *Game) Position(i, seat int, open bool) draw.Position {
 	}
 	p := draw.Position{
 		Game:    g.Replay.Game,
-		Display: g.Variant.Game().Display(),
-		Options: protocol.Pairs(g.Variant.Settings().String()),
+		Display: g.Variant.Game.Display,
+		Options: protocol.Pairs(g.Variant.Settings.String()),
 		View:    protocol.Pairs(fr.Views[seat]),
 		Seat:    seat,
 		Ply:     fr.Ply,

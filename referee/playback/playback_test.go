@@ -26,15 +26,15 @@ func TestScreen(t *testing.T) {
 		show   func(*Screen)
 		screen Screen
 	}{
-		"toy":           {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
-		"toy-clock":     {ownClock(replaytest.Play(t, toy.Game{}, nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
-		"toy-seat":      {replaytest.Play(t, toy.Game{}, nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
-		"tebes-forfeit": {replaytest.Play(t, tebes.Game{}, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
-		"brisca-stand-in": {replaytest.Play(t, brisca.Game{}, three, 3, illegal), func(s *Screen) {
+		"toy":           {replaytest.Play(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: -1, All: true}},
+		"toy-clock":     {ownClock(replaytest.Play(t, toy.New(""), nil, 7, nil)), (*Screen).head, Screen{Seat: -1}},
+		"toy-seat":      {replaytest.Play(t, toy.New(""), nil, 7, nil), (*Screen).Whole, Screen{Seat: 1}},
+		"tebes-forfeit": {replaytest.Play(t, tebes.Game, small, 2, timeout), (*Screen).Whole, Screen{Seat: -1}},
+		"brisca-stand-in": {replaytest.Play(t, brisca.Game, three, 3, illegal), func(s *Screen) {
 			s.Frame(5)
 			s.Frame(len(s.Game.Frames) - 1)
 		}, Screen{Seat: -1}},
-		"podrida-plain": {replaytest.Play(t, podrida.Game{}, three, 3, illegal), func(s *Screen) {
+		"podrida-plain": {replaytest.Play(t, podrida.Game, three, 3, illegal), func(s *Screen) {
 			for i := range 9 {
 				s.Frame(i)
 			}
@@ -59,7 +59,7 @@ func ownClock(r *referee.Replay) *referee.Replay {
 // gameOf returns a replay as a Game.
 func gameOf(t *testing.T, r *referee.Replay) *Game {
 	t.Helper()
-	g, err := append(games.All(), toy.Game{}).Find(r.Game)
+	g, err := append(games.All(), toy.New("")).Find(r.Game)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func gameOf(t *testing.T, r *referee.Replay) *Game {
 
 // A fault that the replay puts after the last move is shown at the end.
 func TestFaultAfterTheEnd(t *testing.T) {
-	r := replaytest.Play(t, toy.Game{}, nil, 7, nil)
+	r := replaytest.Play(t, toy.New(""), nil, 7, nil)
 	r.Faults = []referee.Fault{{Seat: 0, Ply: 2}, {Seat: 1, Ply: 99}}
 	for i, fr := range gameOf(t, r).Frames {
 		if want := map[int]int{2: 1, len(r.Moves): 1}[i]; len(fr.Faults) != want {
@@ -83,12 +83,12 @@ func TestFaultAfterTheEnd(t *testing.T) {
 
 // New refuses a replay that the rules do not allow.
 func TestNewRefuses(t *testing.T) {
-	r := replaytest.Play(t, toy.Game{}, nil, 7, nil)
+	r := replaytest.Play(t, toy.New(""), nil, 7, nil)
 	r.Moves[3].Move = r.Moves[0].Move
-	if _, err := New(r, toy.Game{}); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
+	if _, err := New(r, toy.New("")); err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat ") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := New(r, tebes.Game{}); err == nil {
+	if _, err := New(r, tebes.Game); err == nil {
 		t.Error("a replay of another game is shown")
 	}
 }

@@ -43,7 +43,7 @@ func (s *Screen) say(mark, words string) {
 // head writes the game, its options and its players.
 func (s *Screen) head() {
 	r := s.Game.Replay
-	s.say("", r.Game+" "+s.Game.Variant.Settings().String())
+	s.say("", r.Game+" "+s.Game.Variant.Settings.String())
 	fmt.Fprintf(s, "%s\ndeal %d, rotation %d\n", s.Digits("seed ", r.Seed.String()), r.Match.Deal, r.Match.Rotation)
 	if slices.ContainsFunc(r.Seats, func(seat referee.ReplaySeat) bool { return seat.Clock == nil }) {
 		s.say("", "clock: "+r.Clock.Clock().String())
@@ -59,7 +59,7 @@ func (s *Screen) head() {
 		s.say(fmt.Sprintf("seat %d: ", i), who)
 	}
 	if !s.Plain {
-		fmt.Fprint(s, s.Legend(s.Game.Variant.Game().Display()))
+		fmt.Fprint(s, s.Legend(s.Game.Variant.Game.Display))
 	}
 	if len(s.Game.Deal.All) > 0 {
 		fmt.Fprintln(s)

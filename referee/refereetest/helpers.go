@@ -9,13 +9,13 @@ import (
 )
 
 // Variant returns a game with options from "key=value key=value".
-func Variant(t testing.TB, game, options string) rules.Variant {
+func Variant(t testing.TB, game, options string) *rules.Variant {
 	t.Helper()
 	g, err := games.Find(game)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := rules.Resolve(g, protocol.Pairs(options).Map())
+	v, err := g.Resolve(protocol.Pairs(options).Map())
 	if err != nil {
 		t.Fatal(err)
 	}

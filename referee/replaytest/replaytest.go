@@ -17,22 +17,22 @@ var bots = []string{"alfil", "bruna", "carmela", "duque", "estoque", "farol", "g
 // Play makes the replay of deal 0 of a match: all moves are random, the bots' scores
 // wander, and fault, if not nil, comes at its ply, of the seat to move there. What
 // is the same in two calls gives the same replay.
-func Play(t testing.TB, game rules.Game, options map[string]string, number uint64, fault *referee.Fault) *referee.Replay {
+func Play(t testing.TB, game *rules.Game, options map[string]string, number uint64, fault *referee.Fault) *referee.Replay {
 	t.Helper()
-	v := kit.Get[rules.Variant](t)(rules.Resolve(game, options))
+	v := kit.Get[*rules.Variant](t)(game.Resolve(options))
 	var match rules.Seed
 	binary.BigEndian.PutUint64(match[24:], number)
 	seed := match.Derive("deal/0")
 	inc := int64(0)
 	r := &referee.Replay{
-		Timba: 1, Game: game.Name(), Options: map[string]string{}, Seed: referee.Hex(seed), Commitment: referee.Commitment(match),
+		Timba: 1, Game: game.Name, Options: map[string]string{}, Seed: referee.Hex(seed), Commitment: referee.Commitment(match),
 		Clock: referee.ClockMS{Bank: 60000, Inc: &inc, Margin: 50}, Faults: []referee.Fault{},
 	}
 	r.Reveal(match)
-	for _, o := range v.Settings() {
+	for _, o := range v.Settings {
 		r.Options[o.Name] = o.Value
 	}
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		own := match.Derive(fmt.Sprintf("bot/0/0/%d", seat))
 		r.Seats = append(r.Seats, referee.ReplaySeat{
 			Name: bots[seat], Version: fmt.Sprintf("1.%d", seat), SHA256: referee.Hex(own).String(), Seed: binary.BigEndian.Uint64(own[:8]) >> 11,
@@ -42,14 +42,14 @@ func Play(t testing.TB, game rules.Game, options map[string]string, number uint6
 	state := v.Deal(&stream)
 	random := rules.NewRand(number)
 	standIn := rules.NewStream(seed.Derive("standin"))
-	scores := make([]int, v.Players())
+	scores := make([]int, v.Players)
 	var legal []rules.Move
 	for state.Turn() != rules.Over {
 		if fault != nil && state.Ply() == fault.Ply {
 			f := *fault
 			f.Seat = state.Turn()
 			r.Faults = append(r.Faults, f)
-			if rules.Sides(v) == 2 {
+			if v.Sides == 2 {
 				break
 			}
 		}
@@ -73,7 +73,7 @@ func Play(t testing.TB, game rules.Game, options map[string]string, number uint6
 		state.Apply(m, nil)
 	}
 	r.Points = state.Points()
-	r.Ranks = rules.Ranks(v, r.Points)
+	r.Ranks = v.Ranks(r.Points)
 	if len(r.Faults) > 0 {
 		r.Ranks = forfeited(r.Ranks, r.Faults[0].Seat)
 	}

@@ -88,13 +88,12 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant of a game with the given options, by name, and defaults for
+// Resolve returns the variant with the given options, by name, and defaults for
 // the others. Unknown names and values are errors.
-func Resolve(g Game, given map[string]string) (Variant, error) {
-	options := g.Options()
+func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
-	settings := make(Settings, 0, len(options))
-	for _, o := range options {
+	settings := make(Settings, 0, len(g.Options))
+	for _, o := range g.Options {
 		names = append(names, o.Name)
 		value, ok := given[o.Name]
 		if !ok {
@@ -103,14 +102,14 @@ func Resolve(g Game, given map[string]string) (Variant, error) {
 		}
 		value, err := o.Resolve(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", g.Name(), err)
+			return nil, fmt.Errorf("%s: %w", g.Name, err)
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s: unknown option %q: try %s", g.Name(), name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("%s: unknown option %q: try %s", g.Name, name, strings.Join(names, ", "))
 		}
 	}
-	return g.Variant(settings)
+	return g.Variant(g, settings)
 }

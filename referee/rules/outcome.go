@@ -8,8 +8,8 @@ import (
 // Ranks ranks the seats by the sum of their side's points: 1 is best. A seat's rank is 1
 // plus the number of sides that did better, so ties share a rank (1, 1, 3), and so do
 // team-mates.
-func Ranks(v Variant, points []float64) []int {
-	sums := make([]float64, Sides(v))
+func (v *Variant) Ranks(points []float64) []int {
+	sums := make([]float64, v.Sides)
 	for seat, p := range points {
 		sums[v.Side(seat)] += p
 	}
@@ -32,7 +32,7 @@ func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 type Record struct{ Games, Wins, Draws, Losses int }
 
 // RecordOf returns the record of one game for the side of a seat.
-func RecordOf(v Variant, ranks []int, seat int) Record {
+func RecordOf(v *Variant, ranks []int, seat int) Record {
 	bots := make([]int, len(ranks))
 	for s := range bots {
 		bots[s] = v.Side(s)
@@ -43,7 +43,7 @@ func RecordOf(v Variant, ranks []int, seat int) Record {
 // Records yields the bots of a finished game with their records in it. A game counts
 // once for each bot, by its best seat: a bot with the first rank wins unless another
 // side has it too. A bot that plays for every side draws against itself.
-func Records(v Variant, bots, ranks []int) iter.Seq2[int, Record] {
+func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {
 			if !slices.Contains(bots[:seat], bot) && !yield(bot, record(v, bots, ranks, bot)) {
@@ -54,7 +54,7 @@ func Records(v Variant, bots, ranks []int) iter.Seq2[int, Record] {
 }
 
 // record returns the record of a game for a bot.
-func record(v Variant, bots, ranks []int, bot int) Record {
+func record(v *Variant, bots, ranks []int, bot int) Record {
 	var own, first Seats // sides
 	for seat, b := range bots {
 		if b == bot {
@@ -67,7 +67,7 @@ func record(v Variant, bots, ranks []int, bot int) Record {
 	switch {
 	case own&first == 0:
 		return Record{Games: 1, Losses: 1}
-	case first&^own != 0 || int(own) == 1<<Sides(v)-1:
+	case first&^own != 0 || int(own) == 1<<v.Sides-1:
 		return Record{Games: 1, Draws: 1}
 	}
 	return Record{Games: 1, Wins: 1}

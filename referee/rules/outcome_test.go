@@ -27,8 +27,8 @@ func TestRecords(t *testing.T) {
 		{"brisca", map[string]string{"players": "4", "teams": "yes"}, []int{0, 1, 2, 3}, []int{1, 2, 1, 2}, "map[0:1-0-0 1:0-0-1 2:1-0-0 3:0-0-1]"},
 		{"brisca", map[string]string{"players": "4", "teams": "yes"}, []int{0, 1, 2, 0}, []int{1, 2, 1, 2}, "map[0:0-1-0 1:0-0-1 2:1-0-0]"},
 	} {
-		g := kit.Get[rules.Game](t)(games.Find(c.game))
-		v := kit.Get[rules.Variant](t)(rules.Resolve(g, c.options))
+		g := kit.Get[*rules.Game](t)(games.Find(c.game))
+		v := kit.Get[*rules.Variant](t)(g.Resolve(c.options))
 		got := map[int]string{}
 		for bot, r := range rules.Records(v, c.bots, c.ranks) {
 			if r.Games != 1 || got[bot] != "" {

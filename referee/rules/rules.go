@@ -1,6 +1,6 @@
 // Package rules defines what a game is: a Game has options, a Variant is a game with its
 // options resolved, a State is one position of it. The referee validates moves with them,
-// replays are rebuilt with them, and house bots search with them.
+// replays are rebuilt with them, and house bots search with them. Begin with these three.
 //
 // A game's concrete State is a fixed-size value without pointers, so that
 // `copy := *state` is a copy and nothing in a playout allocates.
@@ -26,65 +26,41 @@ const (
 // ErrOver is why no move is legal after the end.
 var ErrOver = errors.New("the game is over")
 
-// Game is the rules of one game.
-type Game interface {
-	// Name returns the lower-case word that commands and bots use.
-	Name() string
-	// Options lists the options in the order in which they are shown.
-	Options() []Option
-	// Rules returns a short text in plain English for people.
-	Rules() string
-	// Display returns how the game is shown.
-	Display() Display
-	// Variant resolves the options, which Resolve has checked one by one: it checks their
+// Game is the rules of one game. A package of a game has one; nobody changes it.
+type Game struct {
+	Name    string   // the lower-case word that commands and bots use
+	Text    string   // the rules, in plain English for people
+	Options []Option // in the order in which they are shown
+	Display Display  // how the game is shown
+	// Variant makes the variant of options that Resolve has checked one by one: it checks their
 	// combination. An error has the option, the value and what to try.
-	Variant(Settings) (Variant, error)
+	Variant func(*Game, Settings) (*Variant, error)
 }
 
-// Variant is a game with its options resolved.
-type Variant interface {
-	Game() Game
-	// Settings has every option with its value, in the order of Options.
-	Settings() Settings
-	Players() int
-	// Side returns the number of the side that a seat plays for, counted from 0:
-	// its team, or the seat itself.
-	Side(seat int) int
-	// Chance reports whether the seed decides anything. Without chance every deal
+// Variant is a game with its options resolved. Nobody changes it.
+type Variant struct {
+	Game     *Game
+	Settings Settings // every option with its value, in the order of Options
+	Rules    any      // the game's own struct of them, which is comparable
+	Players  int
+	// Sides is the number of sides: as many as players, or fewer where these play in teams.
+	Sides int
+	// Chance is whether the seed decides anything. Without chance every deal
 	// is the same, and deterministic bots play the same game in each.
-	Chance() bool
+	Chance bool
+	// MaxPlies is how many moves a game can have.
+	MaxPlies int
 	// Deal returns the first position.
-	Deal(*Stream) State
+	Deal func(*Stream) State
 	// FromView is the inverse of State.View: it returns a position with the observed
 	// view and legal moves. What is hidden from the seat is drawn from r among all that
 	// the view leaves possible, as by Redealer. An error has the key and the
-	// impossible value. It allocates only the state.
-	FromView(o Observation, r *Rand) (State, error)
+	// impossible value. It allocates little more than the state.
+	FromView func(o Observation, r *Rand) (State, error)
 }
 
-// Bounded is a variant whose games all end before MaxPlies.
-type Bounded interface {
-	// MostPlies returns how many moves a game can have.
-	MostPlies() int
-}
-
-// MostPlies returns how many moves a game of a variant can have: MaxPlies where
-// the variant does not know better.
-func MostPlies(v Variant) int {
-	if b, ok := v.(Bounded); ok {
-		return b.MostPlies()
-	}
-	return MaxPlies
-}
-
-// Sides returns the number of sides of a variant.
-func Sides(v Variant) int {
-	n := 0
-	for seat := range v.Players() {
-		n = max(n, v.Side(seat)+1)
-	}
-	return n
-}
+// Side returns the number of the side that a seat plays for, counted from 0.
+func (v *Variant) Side(seat int) int { return seat % v.Sides }
 
 // State is one position of a game. Seats are counted from 0.
 type State interface {

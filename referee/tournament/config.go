@@ -88,12 +88,12 @@ func (c *Config) Extend(deals int) error {
 }
 
 // variant returns the variant of the game, and an error unless the tournament can be played.
-func (c *Config) variant() (rules.Variant, error) {
+func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
 	if err != nil {
 		return nil, err
 	}
-	v, err := rules.Resolve(g, c.Options)
+	v, err := g.Resolve(c.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ func (c *Config) variant() (rules.Variant, error) {
 		if err := c.SPRT.Check(); err != nil {
 			return nil, err
 		}
-		if len(c.Bots) != 2 || rules.Sides(v) != 2 {
-			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), rules.Sides(v))
+		if len(c.Bots) != 2 || v.Sides != 2 {
+			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), v.Sides)
 		}
 	}
 	if err := c.Adjudication.Check(); err != nil {

@@ -73,7 +73,7 @@ var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, St
 func begun(t testing.TB, game, options string, c Config) *State {
 	t.Helper()
 	v := refereetest.Variant(t, game, options)
-	c.Game, c.Options, c.Clock = v.Game().Name(), v.Settings().Map(), patient
+	c.Game, c.Options, c.Clock = v.Game.Name, v.Settings.Map(), patient
 	return kit.Get[*State](t)(New(c))
 }
 
@@ -167,7 +167,7 @@ func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}
 	var bots []int // of the tournament
-	for seat := range s.Variant.Players() {
+	for seat := range s.Variant.Players {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		g.Bots = append(g.Bots, bot)
 		g.Seats = append(g.Seats, referee.ReplaySeat{})

@@ -31,12 +31,12 @@ var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 const maxMatches = 100_000
 
 // checkFormat returns an error unless the format seats the bots.
-func (c *Config) checkFormat(v rules.Variant) error {
-	n, k, f := len(c.Bots), rules.Sides(v), c.Format
+func (c *Config) checkFormat(v *rules.Variant) error {
+	n, k, f := len(c.Bots), v.Sides, c.Format
 	switch f {
 	case Single:
-		if n > v.Players() {
-			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, v.Players())
+		if n > v.Players {
+			return fmt.Errorf("tournament: %d bots are too many for one match at %d seats: choose a format", n, v.Players)
 		}
 		return nil
 	case RoundRobin, Gauntlet, Swiss:
@@ -71,7 +71,7 @@ func tooMany(n, k int) bool {
 // tables returns the tables of a round: the bots by number in the order of their
 // seats, one alone for a bye. There are none when the tournament is over.
 func (s *State) tables(round int) [][]int {
-	n, k := len(s.Bots), rules.Sides(s.Variant)
+	n, k := len(s.Bots), s.Variant.Sides
 	switch s.Format {
 	case Single:
 		if round == 0 {
@@ -289,7 +289,7 @@ func (s *seating) seat(standing, table []int, from, budget int) bool {
 // Total returns how many deals and games the tournament has in all of its matches and rounds. A
 // sequential test may need fewer.
 func (s *State) Total() (deals, games int) {
-	n, k := len(s.Bots), rules.Sides(s.Variant)
+	n, k := len(s.Bots), s.Variant.Sides
 	tables, seats := 1, n
 	switch s.Format {
 	case RoundRobin:
@@ -318,7 +318,7 @@ func (s *State) Total() (deals, games int) {
 
 // LastRound returns how many rounds the tournament has.
 func (s *State) LastRound() int {
-	n, k, rounds := len(s.Bots), rules.Sides(s.Variant), 0
+	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {
 	case Swiss:
 		return s.swissRounds()

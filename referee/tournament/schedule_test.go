@@ -357,7 +357,7 @@ func TestFormatErrors(t *testing.T) {
 	} {
 		game, options := around(c.k)
 		v := refereetest.Variant(t, game, options)
-		_, err := New(Config{Game: game, Options: v.Settings().Map(), Clock: patient, Bots: named(c.n), Format: c.format, Rounds: c.rounds, Deals: 1})
+		_, err := New(Config{Game: game, Options: v.Settings.Map(), Clock: patient, Bots: named(c.n), Format: c.format, Rounds: c.rounds, Deals: 1})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d bots, %s: %v, want %q", c.n, c.format, err, c.want)
 		}

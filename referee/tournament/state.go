@@ -20,7 +20,7 @@ import (
 // games of a match are added, the results are the same.
 type State struct {
 	Config
-	Variant rules.Variant
+	Variant *rules.Variant
 
 	matches []*Match
 }
@@ -208,10 +208,10 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	case r.Match.Deal != deal || r.Match.Rotation != rotation:
 		return nil, fmt.Errorf("it is of deal %d, rotation %d", r.Match.Deal, r.Match.Rotation)
 	}
-	if differences := r.Verify(s.Variant.Game()); len(differences) > 0 {
+	if differences := r.Verify(s.Variant.Game); len(differences) > 0 {
 		return nil, differences[0]
 	}
-	if v, err := r.Resolve(s.Variant.Game()); err != nil || !slices.Equal(v.Settings(), s.Variant.Settings()) {
+	if v, err := r.Resolve(s.Variant.Game); err != nil || !slices.Equal(v.Settings, s.Variant.Settings) {
 		return nil, fmt.Errorf("it was played with other options: %v", r.Options)
 	}
 	var by referee.Adjudication

@@ -82,7 +82,7 @@ func (b Bench) Turns(ctx context.Context) ([]Turn, error) {
 	return turns, nil
 }
 
-func (b Bench) turn(ctx context.Context, g rules.Game, bot referee.Bot) (Turn, error) {
+func (b Bench) turn(ctx context.Context, g *rules.Game, bot referee.Bot) (Turn, error) {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return Turn{}, err
@@ -115,12 +115,12 @@ func (b Bench) turn(ctx context.Context, g rules.Game, bot referee.Bot) (Turn, e
 		floor = append(floor, bare.Seconds()*1e6)
 		ratios = append(ratios, through[len(through)-1]/floor[len(floor)-1])
 	}
-	return Turn{g.Name(), quantile(through, 0.5), quantile(floor, 0.5), quantile(ratios, 0.5)}, nil
+	return Turn{g.Name, quantile(through, 0.5), quantile(floor, 0.5), quantile(ratios, 0.5)}, nil
 }
 
 // newMatch returns a match at a game's defaults on one core, with one bot at all seats.
-func newMatch(g rules.Game, bot referee.Bot) (*referee.Match, error) {
-	v, err := rules.Resolve(g, nil)
+func newMatch(g *rules.Game, bot referee.Bot) (*referee.Match, error) {
+	v, err := g.Resolve(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func newMatch(g rules.Game, bot referee.Bot) (*referee.Match, error) {
 	if cores := referee.Cores(); len(cores) > 0 {
 		m.Workers[0] = cores[len(cores)-1]
 	}
-	for i := range v.Players() {
+	for i := range v.Players {
 		b := bot
 		b.Name = fmt.Sprintf("%s%d", bot.Name, i)
 		m.Bots = append(m.Bots, b)
@@ -172,7 +172,7 @@ type Rate struct {
 func (b Bench) Playouts(ctx context.Context) ([]Rate, error) {
 	var rates []Rate
 	for _, g := range games.All() {
-		v, err := rules.Resolve(g, nil)
+		v, err := g.Resolve(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (b Bench) Playouts(ctx context.Context) ([]Rate, error) {
 			}
 		}
 		s := time.Since(began).Seconds()
-		rates = append(rates, Rate{g.Name(), float64(n) / s, float64(moves) / s})
+		rates = append(rates, Rate{g.Name, float64(n) / s, float64(moves) / s})
 	}
 	return rates, nil
 }
@@ -220,7 +220,7 @@ func (b Bench) Games(ctx context.Context) ([]Rate, error) {
 				return nil, err
 			}
 			if took := time.Since(began); took > b.Time/2 {
-				rates = append(rates, Rate{g.Name(), float64(n) / took.Seconds(), float64(moves) / took.Seconds()})
+				rates = append(rates, Rate{g.Name, float64(n) / took.Seconds(), float64(moves) / took.Seconds()})
 				break
 			}
 		}

@@ -46,7 +46,7 @@ func Openings(ctx context.Context, w io.Writer, deals int, seed rules.Seed) erro
 			if err != nil {
 				return err
 			}
-			v, err := rules.Resolve(g, given)
+			v, err := g.Resolve(given)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ type openings struct {
 	lopsided int
 }
 
-func measure(ctx context.Context, v rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
+func measure(ctx context.Context, v *rules.Variant, deals int, seed rules.Seed) (o openings, err error) {
 	starts, played := map[string]bool{}, map[string]bool{}
 	r := rules.NewRand(1)
 	for deal := range deals {
@@ -115,7 +115,7 @@ func score(s rules.State, seat int) float64 {
 
 // playGame plays a game between two house bots in this process. It appends the moves.
 // The bots draw from the seed alone.
-func playGame(v rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
+func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.Seat
 	for seat, name := range bots {
 		var err error

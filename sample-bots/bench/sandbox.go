@@ -224,7 +224,7 @@ func (b *sandboxBench) turns(best sandbox.Level) error {
 	return nil
 }
 
-func (b *sandboxBench) turn(g rules.Game, bot referee.Bot, ways []way) error {
+func (b *sandboxBench) turn(g *rules.Game, bot referee.Bot, ways []way) error {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (b *sandboxBench) turn(g rules.Game, bot referee.Bot, ways []way) error {
 		}
 	}
 	for i, w := range ways {
-		row := Cost{What: "turn", Bot: g.Name(), Way: w.name, Unit: "µs"}
+		row := Cost{What: "turn", Bot: g.Name, Way: w.name, Unit: "µs"}
 		if w.sandbox != nil && !w.sandbox.Freeze {
 			row.Goal = turnGoal
 		}

@@ -19,7 +19,7 @@ func newBots(c *Config) (*bots, error) {
 	if n, _ := c.countBots(); n == 0 {
 		return nil, nil
 	}
-	n := c.Variant.Players()
+	n := c.Variant.Players
 	b := &bots{config: c, seats: make([]*house.Seat, c.Games*n)}
 	for i := range b.seats {
 		if spec := c.Bots[i%n]; spec != "" {
@@ -35,8 +35,8 @@ func newBots(c *Config) (*bots, error) {
 // begin tells the bots of a game what the referee would in rotation 0 of the match.
 func (b *bots) begin(game int, seed rules.Seed, deal int) {
 	v := b.config.Variant
-	for seat := range v.Players() {
-		if s := b.seats[game*v.Players()+seat]; s != nil {
+	for seat := range v.Players {
+		if s := b.seats[game*v.Players+seat]; s != nil {
 			s.Begin(v, seat, referee.BotSeed(seed, deal, 0, seat), b.config.MoveTime)
 		}
 	}
@@ -44,7 +44,7 @@ func (b *bots) begin(game int, seed rules.Seed, deal int) {
 
 // move lets the bot at a seat move.
 func (b *bots) move(game, seat int, s rules.State) error {
-	m, err := b.seats[game*b.config.Variant.Players()+seat].Move(s)
+	m, err := b.seats[game*b.config.Variant.Players+seat].Move(s)
 	if err != nil {
 		return fmt.Errorf("env: game %d: %w", game, err)
 	}

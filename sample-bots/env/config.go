@@ -59,7 +59,7 @@ const (
 
 // Config is what a client asks for.
 type Config struct {
-	Variant  rules.Variant
+	Variant  *rules.Variant
 	Games    int
 	Arrays   []string // of choices, in their order
 	Rewards  Rewards
@@ -115,7 +115,7 @@ func (c *Config) read(given map[string]string) error {
 			seats[key], _ = take(key)
 		}
 	}
-	if c.Variant, err = rules.Resolve(game, given); err != nil {
+	if c.Variant, err = game.Resolve(given); err != nil {
 		return err
 	}
 	return c.readSeats(seats)
@@ -179,7 +179,7 @@ func (c *Config) readWords(take func(string) (string, bool)) error {
 
 // readSeats takes seat0=@greedy and the like: at least one seat is left to the client.
 func (c *Config) readSeats(seats map[string]string) error {
-	players := c.Variant.Players()
+	players := c.Variant.Players
 	c.Bots = make([]string, players)
 	for key, spec := range seats {
 		seat, err := strconv.Atoi(strings.TrimPrefix(key, "seat"))

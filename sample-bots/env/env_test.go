@@ -203,7 +203,7 @@ func TestRewards(t *testing.T) {
 					for seat, rank := range numbersOf(b, "ranks", i) {
 						ranks[seat] = int(rank)
 					}
-					if !slices.Equal(rules.Ranks(b.config.Variant, points), ranks) {
+					if !slices.Equal(b.config.Variant.Ranks(points), ranks) {
 						t.Fatalf("%s: game %d: ranks %v of points %v", text, i, ranks, points)
 					}
 					if rewards == Outcome {

@@ -40,7 +40,7 @@ type Layout struct {
 func newLayout(c *Config, s *shape) (*Layout, error) {
 	v := c.Variant
 	l := &Layout{
-		Version: Version, Game: v.Game().Name(), Options: v.Settings().Map(), Games: c.Games, Players: v.Players(),
+		Version: Version, Game: v.Game.Name, Options: v.Settings.Map(), Games: c.Games, Players: v.Players,
 		Bots: c.Bots, Rewards: c.Rewards, Auto: c.Auto, Planes: s.planes, Numbers: s.numbers,
 	}
 	for seat := range l.Players {

@@ -27,8 +27,8 @@ func putRow(planes []uint8, row uint64, n int) []uint8 {
 	return planes[n:]
 }
 
-func tebesShape(v tebes.Variant) shape {
-	size := int(v.Rules.Size)
+func tebesShape(r tebes.Rules) shape {
+	size := int(r.Size)
 	s := boardShape(size*size, "own", "other", "black")
 	s.numbers = []string{"seat", "extra+0", "extra+1", "bonus"}
 	s.widest, s.last, s.bytes = rules.MaxMoves, fmt.Sprintf("%d-%d", size*size-1, size*size-1), int(unsafe.Sizeof(tebes.State{}))

@@ -101,8 +101,8 @@ func tablePoints(t *baraja.Table, dst []float32) {
 	}
 }
 
-func briscaShape(v brisca.Variant) shape {
-	s := tableShape(v.Players())
+func briscaShape(r brisca.Rules) shape {
+	s := tableShape(int(r.Players))
 	s.widest, s.last, s.bytes = 4, "swap:12b", int(unsafe.Sizeof(brisca.State{})) // three cards and an exchange
 	return s
 }
@@ -114,9 +114,9 @@ func lookBrisca(s *brisca.State, seat int, planes []uint8, numbers []int16) {
 // suits is how many there are.
 const suits = len(baraja.Suits)
 
-func tuteShape(v tute.Variant) shape {
-	s := tableShape(v.Players())
-	s.numbers = seatNumbers(s.numbers, "declared", v.Players())
+func tuteShape(r tute.Rules) shape {
+	s := tableShape(int(r.Players))
+	s.numbers = seatNumbers(s.numbers, "declared", int(r.Players))
 	for _, letter := range baraja.Suits {
 		s.numbers = append(s.numbers, "sung:"+string(letter))
 	}
@@ -145,8 +145,8 @@ func flag(on bool) int16 {
 	return 0
 }
 
-func podridaShape(v podrida.Variant) (s shape) {
-	players := v.Players()
+func podridaShape(r podrida.Rules) (s shape) {
+	players := int(r.Players)
 	s.planes = []Plane{{"hand", baraja.Cards}, {"turned", baraja.Cards}}
 	s.planes = seatPlanes(s.planes, "trick", 1, players)
 	s.planes = seatPlanes(s.planes, "played", 0, players)
@@ -154,7 +154,7 @@ func podridaShape(v podrida.Variant) (s shape) {
 	for _, name := range []string{"bid", "won", "points"} {
 		s.numbers = seatNumbers(s.numbers, name, players)
 	}
-	s.widest, s.last, s.bytes = v.Rules.Max()+1, fmt.Sprintf("bid:%d", v.Rules.Max()), int(unsafe.Sizeof(podrida.State{}))
+	s.widest, s.last, s.bytes = r.Max()+1, fmt.Sprintf("bid:%d", r.Max()), int(unsafe.Sizeof(podrida.State{}))
 	return s
 }
 

@@ -31,7 +31,7 @@ func (b *Batch) reward(i int, w *worker, state rules.State) {
 			last[seat] = p
 		}
 	case state.Turn() == rules.Over:
-		ranks := rules.Ranks(b.config.Variant, state.Points())
+		ranks := b.config.Variant.Ranks(state.Points())
 		for seat := range b.layout.Players {
 			r := rules.RecordOf(b.config.Variant, ranks, seat)
 			putFloat(row[4*seat:], float32(r.Wins-r.Losses))
@@ -45,7 +45,7 @@ func putFloat(dst []byte, x float32) { binary.LittleEndian.PutUint32(dst, math.F
 func (b *Batch) finish(i int, state rules.State) {
 	b.row(b.at.over, i)[0] = 1
 	ranks := b.row(b.at.ranks, i)
-	for seat, rank := range rules.Ranks(b.config.Variant, state.Points()) {
+	for seat, rank := range b.config.Variant.Ranks(state.Points()) {
 		ranks[seat] = uint8(rank)
 	}
 }

@@ -76,41 +76,41 @@ func (b *batch[S, R, P]) observe(i, seat int, planes []uint8, numbers []int16) {
 }
 
 // shapeOf returns the arrays of a variant.
-func shapeOf(v rules.Variant) (shape, error) {
-	switch v := v.(type) {
-	case brisca.Variant:
-		return briscaShape(v), nil
-	case tute.Variant:
-		return tuteShape(v), nil
-	case podrida.Variant:
-		return podridaShape(v), nil
-	case tebes.Variant:
-		return tebesShape(v), nil
-	case teeko.Variant:
+func shapeOf(v *rules.Variant) (shape, error) {
+	switch r := v.Rules.(type) {
+	case brisca.Rules:
+		return briscaShape(r), nil
+	case tute.Rules:
+		return tuteShape(r), nil
+	case podrida.Rules:
+		return podridaShape(r), nil
+	case tebes.Rules:
+		return tebesShape(r), nil
+	case teeko.Rules:
 		return teekoShape(), nil
 	}
-	return shape{}, fmt.Errorf("env: game %q has no arrays", v.Game().Name())
+	return shape{}, fmt.Errorf("env: game %q has no arrays", v.Game.Name)
 }
 
 // newPositions returns so many positions of a variant that has a shape.
-func newPositions(v rules.Variant, n int) positions {
-	switch v := v.(type) {
-	case brisca.Variant:
-		return newBatch(v.Rules, n, coder[*brisca.State]{
+func newPositions(v *rules.Variant, n int) positions {
+	switch r := v.Rules.(type) {
+	case brisca.Rules:
+		return newBatch(r, n, coder[*brisca.State]{
 			func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
 			lookBrisca,
 		})
-	case tute.Variant:
-		return newBatch(v.Rules, n, coder[*tute.State]{
+	case tute.Rules:
+		return newBatch(r, n, coder[*tute.State]{
 			func(s *tute.State, dst []float32) { tablePoints(&s.Table, dst) },
 			lookTute,
 		})
-	case podrida.Variant:
-		return newBatch(v.Rules, n, coder[*podrida.State]{podridaPoints, lookPodrida})
-	case tebes.Variant:
-		return newBatch(v.Rules, n, coder[*tebes.State]{tebesPoints, lookTebes})
-	case teeko.Variant:
-		return newBatch(v.Rules, n, coder[*teeko.State]{teekoPoints, lookTeeko})
+	case podrida.Rules:
+		return newBatch(r, n, coder[*podrida.State]{podridaPoints, lookPodrida})
+	case tebes.Rules:
+		return newBatch(r, n, coder[*tebes.State]{tebesPoints, lookTebes})
+	case teeko.Rules:
+		return newBatch(r, n, coder[*teeko.State]{teekoPoints, lookTeeko})
 	}
 	return nil
 }

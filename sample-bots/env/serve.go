@@ -166,7 +166,7 @@ func (b *Batch) View(game uint32) (string, error) {
 	v := b.config.Variant
 	o := rules.Observe(b.games.at(int(game)), max(0, int(b.slots[game].seat)))
 	text := draw.Style{}.Position(draw.Position{
-		Game: v.Game().Name(), Display: v.Game().Display(), Options: protocol.Pairs(v.Settings().String()),
+		Game: v.Game.Name, Display: v.Game.Display, Options: protocol.Pairs(v.Settings.String()),
 		View: o.View, Seat: o.Seat, Ply: o.Ply, Turn: o.Turn,
 	})
 	if o.Moves.Len() > 0 {

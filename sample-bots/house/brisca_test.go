@@ -187,7 +187,7 @@ func endgamesAreExact(t *testing.T, games int) {
 // Once both know all cards, @brisca-minimax plays a move of the best margin, from the view alone.
 // @brisca-weighted does not always.
 func TestBriscaMinimaxEndsExactly(t *testing.T) {
-	tb := resolve(t, brisca.Game{}, "last10=yes hunt3=yes")
+	tb := resolve(t, brisca.Game, "last10=yes hunt3=yes")
 	worse := map[string]int{}
 	r, positions := rules.NewRand(22), 0
 	for range 200 {
@@ -204,7 +204,7 @@ func TestBriscaMinimaxEndsExactly(t *testing.T) {
 		before := exhaustive[briscaTree](&briscaTree{State: *s})
 		for _, bot := range []string{"brisca-weighted", "brisca-minimax"} {
 			p := kit.Get[Player](t)(Find(bot))
-			game := &protocol.Game{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2}
+			game := &protocol.Game{Name: "brisca", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, game)).Move)))
 			next := briscaTree{State: *s}
 			next.Apply(m, nil)

@@ -37,7 +37,7 @@ type championCase struct {
 func (c championCase) run(t *testing.T) {
 	t.Run(strings.TrimSpace(c.game+" "+c.options), func(t *testing.T) {
 		t.Parallel()
-		g := kit.Get[rules.Game](t)(games.Find(c.game))
+		g := kit.Get[*rules.Game](t)(games.Find(c.game))
 		got := resolve(t, g, c.options).measure(t, "champion:nodes=200,memory=1", c.other, c.deals)
 		if t.Logf("%.3f against %s", got, c.other); got < c.floor {
 			t.Errorf("the champion scores %.3f against %s, want %v", got, c.other, c.floor)
@@ -47,7 +47,7 @@ func (c championCase) run(t *testing.T) {
 
 // Each level of Brisca is better than the one before it.
 func TestBriscaLevels(t *testing.T) {
-	tb := resolve(t, brisca.Game{}, "")
+	tb := resolve(t, brisca.Game, "")
 	for _, c := range []struct{ bot, other string }{
 		{"brisca-basic", "random"}, {"brisca-weighted", "brisca-basic"},
 		{"brisca-minimax", "brisca-weighted"}, {"brisca-plus", "brisca-weighted"},
@@ -58,7 +58,7 @@ func TestBriscaLevels(t *testing.T) {
 		}
 	}
 	for _, options := range []string{"players=3", "players=4", "players=4 teams=yes", "exchange=yes last10=yes blackhand=yes hunt3=yes"} {
-		tb := resolve(t, brisca.Game{}, options)
+		tb := resolve(t, brisca.Game, options)
 		for _, bot := range []string{"brisca-basic", "brisca-weighted", "brisca-minimax", "brisca-plus"} {
 			if got := tb.measure(t, bot, "random", 100); got < 0.6 {
 				t.Errorf("%s: %s scores %.3f against random", options, bot, got)
@@ -179,13 +179,13 @@ func TestCardSearchConverges(t *testing.T) {
 
 // The champion says what it thinks, also in an end that it has solved.
 func TestCardChampionInfo(t *testing.T) {
-	tb := resolve(t, tute.Game{}, "")
+	tb := resolve(t, tute.Game, "")
 	r := rules.NewRand(54)
 	stream := rules.FastStream(r)
 	s := tb.variant.Deal(&stream).(*tute.State)
 	p := kit.Get[Player](t)(Find("champion:nodes=300,memory=1"))
 	for s.Turn() != rules.Over {
-		game := &protocol.Game{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2}
+		game := &protocol.Game{Name: "tute", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2}
 		turn := tb.turn(s, game)
 		a := p.Answer(turn)
 		for _, key := range []string{"score=", "nodes=", "pv=" + string(a.Move)} {

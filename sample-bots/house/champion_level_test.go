@@ -17,7 +17,7 @@ import (
 // Each level up to the fifth is better than the one below it, as far as a few deals show.
 func TestLevels(t *testing.T) {
 	for name, deals := range map[string]int{"brisca": 100, "podrida": 5, "teeko": 20} {
-		g := kit.Get[rules.Game](t)(games.Find(name))
+		g := kit.Get[*rules.Game](t)(games.Find(name))
 		for i, weak := range Levels()[:4] {
 			strong := Levels()[i+1]
 			t.Run(fmt.Sprintf("%s-%d", name, strong.Number), func(t *testing.T) {
@@ -32,9 +32,9 @@ func TestLevels(t *testing.T) {
 
 // levelDuel plays deals between two bots that take the seats in turn, twice each, and returns the
 // average score of the stronger one, of all pairs of their seats, with the interval of 95 %.
-func levelDuel(t *testing.T, g rules.Game, weak, strong string, deals int) rating.Estimate {
+func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) rating.Estimate {
 	tb := resolve(t, g, "")
-	n := tb.variant.Players()
+	n := tb.variant.Players
 	players := [2][]Player{make([]Player, n), make([]Player, n)}
 	for seat := range n {
 		for side, spec := range []string{weak, strong} {
@@ -60,7 +60,7 @@ func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	infos := make([]*protocol.Game, len(seats))
 	for i := range infos {
 		infos[i] = &protocol.Game{
-			Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
+			Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: i, Players: len(seats), Seed: (deal*2+part)*16 + uint64(i),
 		}
 	}
@@ -107,14 +107,14 @@ func TestLevelsPlayAll(t *testing.T) {
 		"tebes":   {"size=4", "board=random", "cycles=forbid"},
 		"teeko":   {"start=drop", "squares=advanced"},
 	} {
-		g := kit.Get[rules.Game](t)(games.Find(game))
+		g := kit.Get[*rules.Game](t)(games.Find(game))
 		for _, options := range all {
 			tb := resolve(t, g, options)
 			for _, l := range Levels()[:topLevel-1] {
 				if l.Number%3 != 1 && !kit.Soak {
 					continue // the others differ in numbers alone
 				}
-				seats := make([]string, tb.variant.Players())
+				seats := make([]string, tb.variant.Players)
 				for i := range seats {
 					seats[i] = l.Spec
 				}
@@ -129,7 +129,7 @@ func TestLevelsPlayAll(t *testing.T) {
 
 // From level 3 on nobody overlooks a win at once on the board; a beginner does.
 func TestLevelsSeeWins(t *testing.T) {
-	tb := resolve(t, teeko.Game{}, "")
+	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(5)
 	missed := map[int]int{}
 	const positions = 100
@@ -147,7 +147,7 @@ func TestLevelsSeeWins(t *testing.T) {
 		for _, l := range Levels()[:topLevel-1] {
 			p, _ := Find(l.Spec)
 			info := &protocol.Game{
-				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings().String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
+				Name: "teeko", Settings: protocol.Pairs(tb.variant.Settings.String()), Seat: s.Turn(), Players: 2, Seed: uint64(found),
 			}
 			m := kit.Get[rules.Move](t)(s.ParseMove(string(p.Answer(tb.turn(s, info)).Move)))
 			if next := made(s, m); next.Turn() != rules.Over {
@@ -164,7 +164,7 @@ func TestLevelsSeeWins(t *testing.T) {
 
 // A random move that sees threats leaves none that could have been met.
 func TestSlipsAreSafe(t *testing.T) {
-	tb := resolve(t, teeko.Game{}, "")
+	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(6)
 	c := &clumsy{grade: grade{slips: 100, sight: seesThreat}}
 	met := 0

@@ -62,7 +62,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-func playsModel(t *testing.T, seats []*Seat, v rules.Variant, a *learned.Agent) {
+func playsModel(t *testing.T, seats []*Seat, v *rules.Variant, a *learned.Agent) {
 	r := rules.NewRand(4)
 	src := rules.FastStream(r)
 	s := v.Deal(&src)
@@ -74,7 +74,7 @@ func playsModel(t *testing.T, seats []*Seat, v rules.Variant, a *learned.Agent) 
 		move, note := a.Choose(s, legal, r)
 		got := kit.Get[rules.Move](t)(seats[s.Turn()].Move(s))
 		if got != move && note != (learned.Note{Name: learned.Known, Value: 0}) {
-			t.Fatalf("%s %s, ply %d: @%s plays %s, its model %s", v.Game().Name(), v.Settings(), s.Ply(), seats[0].spec, s.MoveText(nil, got), s.MoveText(nil, move))
+			t.Fatalf("%s %s, ply %d: @%s plays %s, its model %s", v.Game.Name, v.Settings, s.Ply(), seats[0].spec, s.MoveText(nil, got), s.MoveText(nil, move))
 		}
 		if r.Below(4) == 0 {
 			move = legal[r.Below(len(legal))] // positions that good play does not reach
@@ -98,7 +98,7 @@ func TestModelErrors(t *testing.T) {
 	} {
 		p, err := Find(spec)
 		if err == nil {
-			err = p.Answer(firstTurn(resolve(t, brisca.Game{}, ""))).Err
+			err = p.Answer(firstTurn(resolve(t, brisca.Game, ""))).Err
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, not %s", spec, err, want)
@@ -110,7 +110,7 @@ func TestModelErrors(t *testing.T) {
 func firstTurn(tb *table) *protocol.Turn {
 	stream := rules.NewStream(rules.Seed{1})
 	return tb.turn(tb.variant.Deal(&stream), &protocol.Game{
-		Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()), Players: tb.variant.Players(),
+		Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()), Players: tb.variant.Players,
 	})
 }
 
@@ -132,7 +132,7 @@ func rlBeatsRandom(t *testing.T, rounds uint64) {
 		t.Run(mode.String(), func(t *testing.T) {
 			t.Parallel()
 			v := mode.Variant(mode.Rules()[0])
-			tb := resolve(t, v.Game(), v.Settings().String())
+			tb := resolve(t, v.Game, v.Settings.String())
 			total, n := 0.0, 0
 			for deal := range rounds {
 				for seat := range mode.Players {

@@ -18,7 +18,7 @@ func randomPodrida(r *rules.Rand, variant podrida.Rules) podrida.State {
 	src := rules.FastStream(r)
 	var s podrida.State
 	s.Deal(variant, &src)
-	for range r.Below(podrida.Variant{Rules: variant}.MostPlies()) {
+	for range r.Below(variant.MaxPlies()) {
 		legal := s.Legal(nil)
 		s.Apply(legal[r.Below(len(legal))], nil)
 	}
@@ -184,7 +184,7 @@ func TestPodridaChampionAllocations(t *testing.T) {
 // margin returns by how many points a bot is better than the average of the others, over some games
 // from each seat in turn.
 func (tb *table) margin(t testing.TB, bot, other string, deals int) float64 {
-	sum, n := 0.0, tb.variant.Players()
+	sum, n := 0.0, tb.variant.Players
 	for deal := range deals {
 		seats := make([]string, n)
 		for i := range seats {

@@ -2,6 +2,7 @@ package house
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -101,17 +102,17 @@ func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *pod
 func TestPodridaWorldsAreConsistent(t *testing.T) {
 	again := 0
 	rapid.Check(t, func(t *rapid.T) {
-		v := podrida.Variant{Rules: podrida.Rules{
-			Players: uint8(rapid.IntRange(3, 6).Draw(t, "players")),
-			Deck:    uint8(rapid.SampledFrom([]int{40, 48}).Draw(t, "deck")),
-			UpDown:  rapid.Bool().Draw(t, "updown"),
-		}}
+		v := kit.Get[*rules.Variant](t)(podrida.Game.Resolve(map[string]string{
+			"players": strconv.Itoa(rapid.IntRange(3, 6).Draw(t, "players")),
+			"deck":    rapid.SampledFrom([]string{"40", "48"}).Draw(t, "deck"),
+			"rounds":  rapid.SampledFrom([]string{"up", "updown"}).Draw(t, "rounds"),
+		}))
 		r := rules.NewRand(rapid.Uint64().Draw(t, "seed"))
 		src := rules.FastStream(r)
 		var tr podridaTruth
-		tr.state.Deal(v.Rules, &src)
+		tr.state.Deal(v.Rules.(podrida.Rules), &src)
 		tr.newRound()
-		for plies := rapid.IntRange(0, v.MostPlies()-1).Draw(t, "plies"); plies > 0; plies-- {
+		for plies := rapid.IntRange(0, v.MaxPlies-1).Draw(t, "plies"); plies > 0; plies-- {
 			legal := tr.state.Legal(nil)
 			tr.apply(legal[r.Below(len(legal))])
 		}
@@ -123,7 +124,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 			for range 5 {
 				bot.deal(seen.(*podrida.State), seat, r)
 				tr.consistent(t, &bot.world.State, seat, k)
-				for p := range v.Players() {
+				for p := range v.Players {
 					again += (bot.world.Hand(p) & tr.seen).Len()
 				}
 			}
@@ -184,9 +185,9 @@ func TestPodridaWorldsHaveTheTruth(t *testing.T) {
 		r := rules.NewRand(seed)
 		src := rules.FastStream(r)
 		var s podrida.State
-		v := podrida.Variant{Rules: podrida.Rules{Players: 4, Deck: 48}}
-		s.Deal(v.Rules, &src)
-		for range v.MostPlies() - 8 + r.Below(5) {
+		v := kit.Get[*rules.Variant](t)(podrida.Game.Resolve(nil))
+		s.Deal(v.Rules.(podrida.Rules), &src)
+		for range v.MaxPlies - 8 + r.Below(5) {
 			legal := s.Legal(nil)
 			s.Apply(legal[r.Below(len(legal))], nil)
 		}
@@ -324,14 +325,14 @@ func TestPodridaMCTSAllocations(t *testing.T) {
 
 // podridaTurns returns the turns of ten fixed games of four seats that play by the rules of the study.
 func podridaTurns(tb testing.TB) (turns []*protocol.Turn) {
-	table := resolve(tb, podrida.Game{}, "")
+	table := resolve(tb, podrida.Game, "")
 	for deal := range uint64(10) {
 		r := rules.NewRand(deal)
 		src := rules.FastStream(r)
 		s := table.variant.Deal(&src).(*podrida.State)
 		for s.Turn() != rules.Over {
 			t := table.turn(s, &protocol.Game{
-				Name: "podrida", Settings: protocol.Pairs(table.variant.Settings().String()), Seat: s.Turn(), Players: 4,
+				Name: "podrida", Settings: protocol.Pairs(table.variant.Settings.String()), Seat: s.Turn(), Players: 4,
 			})
 			table.text = nil
 			turns = append(turns, t)

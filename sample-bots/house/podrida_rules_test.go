@@ -172,7 +172,7 @@ func TestPodridaRulesAreComplete(t *testing.T) {
 // @podrida-rules wins most games against three random players, of which chance would give it a
 // quarter. The seeds are fixed, so that the figure is the same on every machine.
 func TestPodridaRulesBeatRandom(t *testing.T) {
-	tb := resolve(t, podrida.Game{}, "")
+	tb := resolve(t, podrida.Game, "")
 	if got := tb.wins(t, "podrida-rules", "random", 100); got < 0.75 {
 		t.Errorf("@podrida-rules wins %.2f of the games against three random players", got)
 	} else {
@@ -185,7 +185,7 @@ func TestPodridaRulesBeatRandom(t *testing.T) {
 func (tb *table) wins(t testing.TB, bot, other string, deals int) float64 {
 	sum := 0.0
 	for deal := range deals {
-		seats := make([]string, tb.variant.Players())
+		seats := make([]string, tb.variant.Players)
 		for i := range seats {
 			seats[i] = other
 		}

@@ -10,7 +10,7 @@ import (
 // for use.
 type positions struct {
 	game    *protocol.Game
-	variant rules.Variant
+	variant *rules.Variant
 	err     error
 	hidden  rules.Rand // draws what the seat cannot see
 }
@@ -30,16 +30,16 @@ func (p *positions) at(t *protocol.Turn) (rules.State, error) {
 }
 
 // variant returns the game with the options of the game line.
-func variant(g *protocol.Game) (rules.Variant, error) {
+func variant(g *protocol.Game) (*rules.Variant, error) {
 	game, err := games.Find(g.Name)
 	if err != nil {
 		return nil, err
 	}
 	given := map[string]string{}
-	for _, o := range game.Options() {
+	for _, o := range game.Options {
 		if value, ok := g.Settings.Lookup(o.Name); ok {
 			given[o.Name] = string(value)
 		}
 	}
-	return rules.Resolve(game, given)
+	return game.Resolve(given)
 }

@@ -29,14 +29,14 @@ func NewSeat(spec string) (*Seat, error) {
 
 // Begin begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
 // for each move, without limit if that is 0.
-func (s *Seat) Begin(v rules.Variant, seat int, seed uint64, clock time.Duration) {
+func (s *Seat) Begin(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
 	number := 1
 	if s.game != nil {
 		number = s.game.Number + 1
 	}
 	s.game = &protocol.Game{
-		Name: v.Game().Name(), Number: number, Settings: protocol.Pairs(v.Settings().String()),
-		Seat: seat, Players: v.Players(), Seed: seed,
+		Name: v.Game.Name, Number: number, Settings: protocol.Pairs(v.Settings.String()),
+		Seat: seat, Players: v.Players, Seed: seed,
 	}
 	s.clock = clock
 }

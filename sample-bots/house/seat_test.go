@@ -13,10 +13,10 @@ import (
 // In one game after another, a seat plays what its bot plays by the protocol. Bots that do not exist
 // are errors.
 func TestSeat(t *testing.T) {
-	tb := resolve(t, kit.Get[rules.Game](t)(games.Find("tute")), "players=4 teams=yes")
+	tb := resolve(t, kit.Get[*rules.Game](t)(games.Find("tute")), "players=4 teams=yes")
 	const spec = "greedy:noise=30"
 	var seats []*Seat
-	for range tb.variant.Players() {
+	for range tb.variant.Players {
 		seats = append(seats, kit.Get[*Seat](t)(NewSeat(spec)))
 	}
 	for deal := range uint64(3) {

@@ -15,19 +15,19 @@ import (
 func TestStanding(t *testing.T) {
 	var r Registry
 	for _, g := range games.All() {
-		specs := r.Standing(g.Name())
+		specs := r.Standing(g.Name)
 		if len(specs) < 5 || len(specs) > 9 || !slices.Contains(specs, "random") || specs[len(specs)-1] != "champion" {
-			t.Errorf("%s: the bots are %q", g.Name(), specs)
+			t.Errorf("%s: the bots are %q", g.Name, specs)
 		}
 		for i, spec := range specs {
 			if name, err := r.Canonical(spec); err != nil || name != spec {
-				t.Errorf("%s: the canonical spec of %q is %q, %v", g.Name(), spec, name, err)
+				t.Errorf("%s: the canonical spec of %q is %q, %v", g.Name, spec, name, err)
 			}
-			if made := r.Games(spec); made != nil && !slices.Contains(made, g.Name()) {
-				t.Errorf("%s: %s is made for %q", g.Name(), spec, made)
+			if made := r.Games(spec); made != nil && !slices.Contains(made, g.Name) {
+				t.Errorf("%s: %s is made for %q", g.Name, spec, made)
 			}
 			if slices.Contains(specs[:i], spec) {
-				t.Errorf("%s: %s is there twice", g.Name(), spec)
+				t.Errorf("%s: %s is there twice", g.Name, spec)
 			}
 		}
 	}
@@ -52,9 +52,9 @@ func TestStandingIsDocumented(t *testing.T) {
 		for _, m := range regexp.MustCompile("(?m)^\\| `@([^`]*)` \\|").FindAllSubmatch(tables[i], -1) {
 			named = append(named, string(m[1]))
 		}
-		want := slices.Sorted(slices.Values(standing[g.Name()]))
+		want := slices.Sorted(slices.Values(standing[g.Name]))
 		if slices.Sort(named); !slices.Equal(named, want) {
-			t.Errorf("%s: the table has %q, want %q", g.Name(), named, want)
+			t.Errorf("%s: the table has %q, want %q", g.Name, named, want)
 		}
 	}
 }

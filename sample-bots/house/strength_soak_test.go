@@ -40,16 +40,16 @@ func TestLevelsInOrder(t *testing.T) {
 	for _, g := range games.All() {
 		for i, weak := range Levels()[:topLevel-1] {
 			strong := Levels()[i+1]
-			t.Run(fmt.Sprintf("%s-%d", g.Name(), strong.Number), func(t *testing.T) {
-				deals := max(*levelDeals, levelTrials[g.Name()])
+			t.Run(fmt.Sprintf("%s-%d", g.Name, strong.Number), func(t *testing.T) {
+				deals := max(*levelDeals, levelTrials[g.Name])
 				if strong.Number == topLevel {
 					if deals = *levelDeals / topPart; deals == 0 {
 						return
 					}
 				}
 				t.Parallel()
-				score := levelDuel(t, g, levelSpec(g.Name(), weak), levelSpec(g.Name(), strong), deals)
-				t.Logf("%s: level %d is %+.0f Elo (%+.0f to %+.0f) above level %d, %d deals", g.Name(), strong.Number,
+				score := levelDuel(t, g, levelSpec(g.Name, weak), levelSpec(g.Name, strong), deals)
+				t.Logf("%s: level %d is %+.0f Elo (%+.0f to %+.0f) above level %d, %d deals", g.Name, strong.Number,
 					rating.Elo(score.Value), rating.Elo(score.Low), rating.Elo(score.High), weak.Number, deals)
 				if score.Value <= 0.5 || *levelDeals > 0 && score.Low <= 0.5 {
 					t.Errorf("level %d scores %.3f (%.3f to %.3f) against level %d", strong.Number, score.Value, score.Low, score.High, weak.Number)
@@ -62,7 +62,7 @@ func TestLevelsInOrder(t *testing.T) {
 // With few nodes the champion wins more points than each of the bots of the study and @greedy, on
 // fixed seeds; docs/house-bots.md has the measurement with many.
 func TestPodridaChampionIsBetter(t *testing.T) {
-	tb := resolve(t, podrida.Game{}, "")
+	tb := resolve(t, podrida.Game, "")
 	for _, other := range []string{"podrida-rules", "podrida-mcts", "greedy"} {
 		t.Run(other, func(t *testing.T) {
 			t.Parallel()
@@ -82,9 +82,9 @@ func TestNetBeatsTheThesis(t *testing.T) {
 	const deals = uint64(150)
 	for _, m := range []cards.Mode{{Players: 2}, {Tute: true, Players: 2}} {
 		v := m.Variant(m.Rules()[0])
-		g, err := games.Find(v.Game().Name())
+		g, err := games.Find(v.Game.Name)
 		kit.Must(t, err)
-		tb := resolve(t, g, v.Settings().String())
+		tb := resolve(t, g, v.Settings.String())
 		for _, rival := range []string{"sl", "rl", "ga"} {
 			won := 0.0
 			for deal := range deals {

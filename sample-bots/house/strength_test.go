@@ -16,17 +16,17 @@ import (
 
 // table plays house bots against each other without processes.
 type table struct {
-	variant rules.Variant
+	variant *rules.Variant
 	text    []byte
 }
 
-func resolve(t testing.TB, g rules.Game, options string) *table {
+func resolve(t testing.TB, g *rules.Game, options string) *table {
 	given := map[string]string{}
 	for _, o := range strings.Fields(options) {
 		name, value, _ := strings.Cut(o, "=")
 		given[name] = value
 	}
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, given))
+	v := kit.Get[*rules.Variant](t)(g.Resolve(given))
 	return &table{variant: v}
 }
 
@@ -38,7 +38,7 @@ type result struct {
 
 func (tb *table) result(s rules.State) result {
 	points := s.Points()
-	return result{rules.Ranks(tb.variant, points), points}
+	return result{tb.variant.Ranks(points), points}
 }
 
 // play plays one deal; seats has a spec for each seat. It returns the moves, too.
@@ -50,7 +50,7 @@ func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string
 		p := kit.Get[Player](t)(Find(spec))
 		players[i] = p
 		infos[i] = &protocol.Game{
-			Name: tb.variant.Game().Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
+			Name: tb.variant.Game.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
 			Seat: i, Players: len(seats), Seed: deal*16 + uint64(i),
 		}
 	}
@@ -122,11 +122,11 @@ func TestGreedyBeatsRandom(t *testing.T) {
 		"teeko":   {"", "start=drop", "squares=advanced"},
 	}
 	for _, g := range games.All() {
-		for _, o := range options[g.Name()] {
-			t.Run(strings.TrimSpace(g.Name()+" "+o), func(t *testing.T) {
+		for _, o := range options[g.Name] {
+			t.Run(strings.TrimSpace(g.Name+" "+o), func(t *testing.T) {
 				t.Parallel()
 				tb, floor := resolve(t, g, o), 0.6
-				if g.Name() == "tute" && tb.variant.Players() == 4 {
+				if g.Name == "tute" && tb.variant.Players == 4 {
 					floor = 0.55 // ten tricks, of which the rules leave little to choose
 				}
 				if got := tb.measure(t, "greedy", "random", pairing); got <= floor {
@@ -143,7 +143,7 @@ func TestGreedyBeatsRandom(t *testing.T) {
 // each deal is played from both seats of two, from one of more.
 func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	t.Helper()
-	n := tb.variant.Players()
+	n := tb.variant.Players
 	sum, games := 0.0, 0
 	for deal := range deals {
 		for seat := range n {
@@ -169,11 +169,11 @@ func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 func TestHouseBotsAreDeterministic(t *testing.T) {
 	for _, g := range games.All() {
 		for _, b := range List() {
-			if b.Games != nil && !slices.Contains(b.Games, g.Name()) {
+			if b.Games != nil && !slices.Contains(b.Games, g.Name) {
 				continue
 			}
 			tb := resolve(t, g, "")
-			seats := make([]string, tb.variant.Players())
+			seats := make([]string, tb.variant.Players)
 			for i := range seats {
 				seats[i] = counted(b)
 			}
@@ -189,11 +189,11 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 					continue
 				}
 				if _, again := tb.play(t, deal, seats); once != again {
-					t.Errorf("%s, %s: %s\nand then %s", g.Name(), b.Name, once, again)
+					t.Errorf("%s, %s: %s\nand then %s", g.Name, b.Name, once, again)
 				}
 			}
 			if b.Name != "first" && len(distinct) < 2 {
-				t.Errorf("%s, %s: every deal is played alike", g.Name(), b.Name)
+				t.Errorf("%s, %s: every deal is played alike", g.Name, b.Name)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func counted(b Bot) string {
 
 // With all its moves random, greedy is as good as random; with some, in between.
 func TestGreedyNoise(t *testing.T) {
-	tb := resolve(t, teeko.Game{}, "")
+	tb := resolve(t, teeko.Game, "")
 	full := tb.measure(t, "greedy:noise=100", "random", pairing)
 	half := tb.measure(t, "greedy:noise=50", "random", pairing)
 	none := tb.measure(t, "greedy", "random", pairing)
@@ -224,12 +224,12 @@ func BenchmarkAnswer(b *testing.B) {
 		stream := rules.NewStream(rules.Seed{})
 		state := tb.variant.Deal(&stream)
 		info := &protocol.Game{
-			Name: g.Name(), Settings: protocol.Pairs(tb.variant.Settings().String()),
-			Seat: state.Turn(), Players: tb.variant.Players(),
+			Name: g.Name, Settings: protocol.Pairs(tb.variant.Settings.String()),
+			Seat: state.Turn(), Players: tb.variant.Players,
 		}
 		turn := tb.turn(state, info)
 		for _, bot := range List() {
-			b.Run(fmt.Sprintf("%s/%s", g.Name(), bot.Name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", g.Name, bot.Name), func(b *testing.B) {
 				p, _ := Find(counted(bot))
 				b.ReportAllocs()
 				for b.Loop() {

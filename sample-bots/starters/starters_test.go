@@ -99,8 +99,8 @@ func TestStarterManifestAndReadme(t *testing.T) {
 			t.Errorf("%s: the manifest is %+v", l.Name, m)
 		}
 		for _, g := range games.All() {
-			if !slices.Contains(m.Games, g.Name()) {
-				t.Errorf("%s: the manifest does not claim %s", l.Name, g.Name())
+			if !slices.Contains(m.Games, g.Name) {
+				t.Errorf("%s: the manifest does not claim %s", l.Name, g.Name)
 			}
 		}
 		var needs []string
@@ -238,7 +238,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := rules.Resolve(g, protocol.Pairs(setting.options).Map())
+	v, err := g.Resolve(protocol.Pairs(setting.options).Map())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func conforms(t testing.TB, p program.Program) {
 		t.Fatal(err)
 	}
 	o := check.Defaults()
-	o.Games, o.Clock, o.Quick, o.Time, o.Grace = []rules.Game{teeko}, patient, true, time.Hour, time.Hour
+	o.Games, o.Clock, o.Quick, o.Time, o.Grace = []*rules.Game{teeko}, patient, true, time.Hour, time.Hour
 	report, err := check.Run(t.Context(), p, o)
 	if err != nil {
 		t.Errorf("%s: %v", p.Name, err)

@@ -259,7 +259,7 @@ func (a *api) newMatch(ctx context.Context, asked wire.AskedMatch) (store.NewMat
 func withPlayers(asked wire.AskedMatch) map[string]string {
 	options := map[string]string{}
 	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
-		for _, o := range g.Options() {
+		for _, o := range g.Options {
 			if o.Name == "players" {
 				options["players"] = strconv.Itoa(len(asked.Bots))
 			}

@@ -167,10 +167,10 @@ func (f *feed) doc(first int) gameDoc {
 func (f *feed) head() *head {
 	r, v, info := &f.from.replay, f.match.variant, f.match.info
 	h := &head{
-		Ladder: info.Ladder, Match: place{info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game().Display(),
+		Ladder: info.Ladder, Match: place{info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
 		Clock: r.Clock, Keys: f.closed.Keys(), Own: []string{}, Deals: info.Deals, Rotations: len(info.Versions),
 	}
-	for _, o := range v.Settings() {
+	for _, o := range v.Settings {
 		h.Options = append(h.Options, [2]string{o.Name, o.Value})
 	}
 	for seat, s := range r.Seats {

@@ -18,7 +18,7 @@ import (
 type match struct {
 	hub     *Hub
 	info    *ladder.Match
-	variant rules.Variant
+	variant *rules.Variant
 	ended   atomic.Bool // no more positions come, perhaps for a while
 	awake   chan struct{}
 
@@ -46,7 +46,7 @@ type snapshot struct {
 	over   bool
 }
 
-func newMatch(h *Hub, info *ladder.Match, v rules.Variant) *match {
+func newMatch(h *Hub, info *ladder.Match, v *rules.Variant) *match {
 	return &match{hub: h, info: info, variant: v, awake: make(chan struct{}, 1), watchers: map[*watcher]struct{}{}}
 }
 

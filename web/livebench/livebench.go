@@ -22,7 +22,6 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/teeko"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/web/live"
@@ -143,11 +142,11 @@ func Run(ctx context.Context, c Config, bot referee.Bot) (r Result, err error) {
 
 // match returns a match that is longer than the measurement.
 func (b *bench) match(hub *live.Hub, bot referee.Bot) (*referee.Match, error) {
-	v, err := rules.Resolve(teeko.Game{}, nil)
+	v, err := teeko.Game.Resolve(nil)
 	if err != nil {
 		return nil, err
 	}
-	info := &ladder.Match{ID: 1, Game: teeko.Game{}.Name(), Options: v.Settings().Map(), Bots: []string{"a", "b"}, Versions: []int64{1, 2}, Deals: 1 << 30}
+	info := &ladder.Match{ID: 1, Game: teeko.Game.Name, Options: v.Settings.Map(), Bots: []string{"a", "b"}, Versions: []int64{1, 2}, Deals: 1 << 30}
 	w := hub.Watch(info, nil)
 	bots := []referee.Bot{bot, bot}
 	bots[0].Name, bots[1].Name = "a", "b"

@@ -52,7 +52,7 @@ func (x *Table) choose(ctx context.Context) error {
 	if x.Variant, err = (ladder.Ladder{Game: c.Game, Options: withOpening(c.Game, c.Options)}).Variant(); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
-	n := x.Variant.Players()
+	n := x.Variant.Players
 	switch {
 	case c.Seat < 0 || c.Seat >= n:
 		return ladder.Errorf(ladder.Invalid, "try 0 to "+strconv.Itoa(n-1), "seat %d does not exist", c.Seat)
@@ -93,9 +93,9 @@ func withOpening(game string, given map[string]string) map[string]string {
 	if err != nil {
 		return given
 	}
-	v, err := rules.Resolve(g, given)
+	v, err := g.Resolve(given)
 	name := rules.OpeningOption.Name
-	if _, set := given[name]; err != nil || set || v.Chance() || v.Settings().Get(name) == "" {
+	if _, set := given[name]; err != nil || set || v.Chance || v.Settings.Get(name) == "" {
 		return given
 	}
 	given = maps.Clone(given)

@@ -23,7 +23,7 @@ type Table struct {
 	ID       string // cannot be guessed
 	Who      Who
 	Choice   Choice
-	Variant  rules.Variant
+	Variant  *rules.Variant
 	Versions []ladder.Version // by seat, without the person's
 	Seed     rules.Seed       // secret until the end
 	Began    time.Time
@@ -79,7 +79,7 @@ func (x *Table) prepare(ctx context.Context) error {
 // play returns the table as it is stored.
 func (x *Table) play() ladder.Play {
 	p := ladder.Play{
-		ID: x.ID, PersonID: x.Who.Person.ID, Game: x.Choice.Game, Options: x.Variant.Settings().Map(), Seat: x.Choice.Seat,
+		ID: x.ID, PersonID: x.Who.Person.ID, Game: x.Choice.Game, Options: x.Variant.Settings.Map(), Seat: x.Choice.Seat,
 		Commitment: referee.Commitment(x.Seed).String(),
 	}
 	for i, v := range x.Versions {
@@ -234,7 +234,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 func (x *Table) keep(g *referee.Game) error {
 	p := x.play()
 	records := map[int]rules.Record{}
-	bots := make([]int, x.Variant.Players()) // by seat, the bot; 0: the person and their team
+	bots := make([]int, x.Variant.Players) // by seat, the bot; 0: the person and their team
 	for _, b := range p.Bots {
 		if x.Variant.Side(b.Seat) != x.Variant.Side(p.Seat) {
 			bots[b.Seat] = int(b.BotID)

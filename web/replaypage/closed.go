@@ -19,9 +19,9 @@ type Closed struct {
 }
 
 // NewClosed returns a maker of frames for one game.
-func NewClosed(v rules.Variant) *Closed {
-	c := &Closed{seats: v.Players(), own: map[string]bool{}}
-	if cards := v.Game().Display().Cards; cards != nil {
+func NewClosed(v *rules.Variant) *Closed {
+	c := &Closed{seats: v.Players, own: map[string]bool{}}
+	if cards := v.Game.Display.Cards; cards != nil {
 		c.hand = cards.Hand
 	}
 	return c

@@ -30,7 +30,7 @@ func TestClosedFramesHideCards(t *testing.T) {
 	for _, c := range samples {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			v := kit.Get[rules.Variant](t)(rules.Resolve(c.game, c.options))
+			v := kit.Get[*rules.Variant](t)(c.game.Resolve(c.options))
 			games := uint64(5)
 			if kit.Soak {
 				games = 50
@@ -43,7 +43,7 @@ func TestClosedFramesHideCards(t *testing.T) {
 }
 
 // closedGame plays a game at random, and shuffles in each position what one of the seats cannot see.
-func closedGame(t *testing.T, v rules.Variant, random *rules.Rand) {
+func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	t.Helper()
 	stream := rules.FastStream(random)
 	state, maker := v.Deal(&stream), NewClosed(v)
@@ -52,7 +52,7 @@ func closedGame(t *testing.T, v rules.Variant, random *rules.Rand) {
 	for {
 		before := copyOf(maker)
 		frame := maker.Frame(state, &log)
-		seat := random.Below(v.Players())
+		seat := random.Below(v.Players)
 		other := state.Clone()
 		if hidden, ok := other.(rules.Redealer); ok {
 			hidden.Redeal(seat, random)
@@ -85,7 +85,7 @@ func TestClosedFrame(t *testing.T) {
 		"tebes":  "size colours pieces extra bonus",
 	} {
 		c := find(t, name)
-		v := kit.Get[rules.Variant](t)(rules.Resolve(c.game, c.options))
+		v := kit.Get[*rules.Variant](t)(c.game.Resolve(c.options))
 		stream := rules.NewStream(rules.Seed{1})
 		state, maker := v.Deal(&stream), NewClosed(v)
 		var log rules.Log

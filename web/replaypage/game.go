@@ -84,19 +84,19 @@ type position struct {
 
 // NewGame returns the game of a replay. It returns an error if the replay contradicts the rules
 // so much that no game can be shown; smaller differences are in Differences.
-func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
+func NewGame(r *referee.Replay, g *rules.Game) (*Game, error) {
 	v, err := check(r, g)
 	if err != nil {
 		return nil, err
 	}
 	game := &Game{
-		Name: r.Game, Display: g.Display(), Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
+		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
 		Adjudicated: r.Ending(), Faults: append([]fault{}, r.Faults...), Own: []string{}, Differences: []string{}, Moves: []Move{},
 	}
 	if r.Adjudication != nil {
 		game.Adjudication = r.Adjudication.String()
 	}
-	for _, o := range v.Settings() {
+	for _, o := range v.Settings {
 		game.Options = append(game.Options, [2]string{o.Name, o.Value})
 	}
 	for i, s := range r.Seats {
@@ -117,12 +117,12 @@ func NewGame(r *referee.Replay, g rules.Game) (*Game, error) {
 }
 
 // check returns the variant of a replay, or an error if the replay does not fit its seats.
-func check(r *referee.Replay, g rules.Game) (rules.Variant, error) {
+func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err
 	}
-	n := v.Players()
+	n := v.Players
 	if len(r.Ranks) != n || len(r.Points) != n {
 		return nil, fmt.Errorf("replay: %d ranks and %d points in a game for %d players", len(r.Ranks), len(r.Points), n)
 	}
@@ -135,7 +135,7 @@ func check(r *referee.Replay, g rules.Game) (rules.Variant, error) {
 }
 
 // rebuild returns every position, including the first and the last.
-func (g *Game) rebuild(r *referee.Replay, v rules.Variant) (positions []position, err error) {
+func (g *Game) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
 		if err != nil {

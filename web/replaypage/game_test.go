@@ -67,7 +67,7 @@ func TestReplaysFrames(t *testing.T) {
 			}
 			at++
 		}
-		v := kit.Get[rules.Variant](rt)(r.Resolve(c.game))
+		v := kit.Get[*rules.Variant](rt)(r.Resolve(c.game))
 		for step, err := range r.Walk(v, nil) {
 			kit.Must(rt, err)
 			same(step.State)
@@ -195,7 +195,7 @@ func FuzzReplaysExport(f *testing.F) {
 			return
 		}
 		for _, c := range samples {
-			if c.game.Name() == r.Game {
+			if c.game.Name == r.Game {
 				if g, err := NewGame(r, c.game); err == nil {
 					if _, err := json.Marshal(g); err != nil {
 						t.Error(err)

@@ -55,7 +55,7 @@ func live(t *testing.T) *tab {
 // draw draws a state for the seat to move, with its legal moves.
 func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []string) {
 	b.T.Helper()
-	p := livePosition{Display: c.game.Display(), Names: longNames[:seats], View: string(s.View(nil, s.Turn())), Turn: s.Turn()}
+	p := livePosition{Display: c.game.Display, Names: longNames[:seats], View: string(s.View(nil, s.Turn())), Turn: s.Turn()}
 	for _, m := range s.Legal(nil) {
 		legal = append(legal, string(s.MoveText(nil, m)))
 	}
@@ -79,7 +79,7 @@ func TestBoardLiveChoices(t *testing.T) {
 			b.T = t
 			c := find(t, name)
 			r := play(t, c)
-			v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
+			v := kit.Get[*rules.Variant](t)(r.Resolve(c.game))
 			ply := 0
 			for step, err := range r.Walk(v, nil) {
 				kit.Must(t, err)
@@ -89,12 +89,12 @@ func TestBoardLiveChoices(t *testing.T) {
 				if ply++; ply%every != 1 {
 					continue
 				}
-				legal := b.draw(c, v.Players(), step.State, "{}")
+				legal := b.draw(c, v.Players, step.State, "{}")
 				if len(legal) > most {
 					legal = append(legal[:most/2], legal[len(legal)-most/2:]...)
 				}
 				for _, move := range legal {
-					b.draw(c, v.Players(), step.State, "{}")
+					b.draw(c, v.Players, step.State, "{}")
 					if got := browsertest.Eval[[]string](b.Tab, fmt.Sprintf(`chosen(%q)`, move)); !slices.Equal(got, []string{move}) {
 						t.Fatalf("ply %d: choosing %q twice gave %q", step.State.Ply(), move, got)
 					}
@@ -110,10 +110,10 @@ func TestBoardLiveClosed(t *testing.T) {
 	b := live(t)
 	c := find(t, "brisca-three")
 	r := play(t, c)
-	v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(c.game))
 	for step, err := range r.Walk(v, nil) {
 		kit.Must(t, err)
-		b.draw(c, v.Players(), step.State, "{ closed: true, legal: [] }")
+		b.draw(c, v.Players, step.State, "{ closed: true, legal: [] }")
 		break
 	}
 	for _, card := range b.Attributes(".hand [data-card]", "data-card") {
@@ -132,10 +132,10 @@ func TestBoardLiveKeyboard(t *testing.T) {
 	b := live(t)
 	c := find(t, "tebes")
 	r := play(t, c)
-	v := kit.Get[rules.Variant](t)(r.Resolve(c.game))
+	v := kit.Get[*rules.Variant](t)(r.Resolve(c.game))
 	for step, err := range r.Walk(v, nil) {
 		kit.Must(t, err)
-		legal := b.draw(c, v.Players(), step.State, "{}")
+		legal := b.draw(c, v.Players, step.State, "{}")
 		b.Press(kb.Tab, kb.ArrowRight, kb.Enter)
 		from := b.Attribute(".choice.chosen", "data-choice")
 		targets := 0

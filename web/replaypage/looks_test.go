@@ -77,12 +77,12 @@ const tableFaults = `(() => {
 
 // tables are games at whose tables everything must have its place.
 var tables = []sample{
-	{name: "podrida-3", game: podrida.Game{}, options: map[string]string{"players": "3"}, match: 11},
-	{name: "podrida-6", game: podrida.Game{}, options: map[string]string{"players": "6"}, match: 11},
-	{name: "podrida-12", game: podrida.Game{}, options: map[string]string{"players": "12"}, match: 11},
-	{name: "brisca-2", game: brisca.Game{}, options: map[string]string{"players": "2"}, match: 11},
-	{name: "tute-3", game: tute.Game{}, options: map[string]string{"players": "3"}, match: 11},
-	{name: "tute-4", game: tute.Game{}, options: map[string]string{"players": "4", "teams": "yes"}, match: 11},
+	{name: "podrida-3", game: podrida.Game, options: map[string]string{"players": "3"}, match: 11},
+	{name: "podrida-6", game: podrida.Game, options: map[string]string{"players": "6"}, match: 11},
+	{name: "podrida-12", game: podrida.Game, options: map[string]string{"players": "12"}, match: 11},
+	{name: "brisca-2", game: brisca.Game, options: map[string]string{"players": "2"}, match: 11},
+	{name: "tute-3", game: tute.Game, options: map[string]string{"players": "3"}, match: 11},
+	{name: "tute-4", game: tute.Game, options: map[string]string{"players": "4", "teams": "yes"}, match: 11},
 }
 
 // Tables of 2 to 12 seats are whole on a phone and on a desktop: at the start, in the middle and
@@ -259,7 +259,7 @@ func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 func TestReplaysPageAxes(t *testing.T) {
 	t.Parallel()
 	in := browsertest.Start(t)
-	c := sample{game: podrida.Game{}, options: map[string]string{"players": "4"}, match: 3}
+	c := sample{game: podrida.Game, options: map[string]string{"players": "4"}, match: 3}
 	r := play(t, c)
 	for i := range r.Moves {
 		m := &r.Moves[i]

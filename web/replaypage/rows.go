@@ -45,7 +45,7 @@ var Columns = []string{
 }
 
 // Rows calls add with each move of a replay.
-func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
+func Rows(r *referee.Replay, g *rules.Game, add func(Row) error) error {
 	v, err := check(r, g)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
 			Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,
 			Ply: s.Ply(), Seat: m.Seat, Bot: r.Seats[m.Seat].Name, Version: r.Seats[m.Seat].Version,
 			Move: m.Move, View: string(s.View(nil, m.Seat)), Info: append([]string{}, m.Info...), StandIn: m.StandIn,
-			Rank: r.Ranks[m.Seat], Points: r.Points[m.Seat], settings: v.Settings(),
+			Rank: r.Ranks[m.Seat], Points: r.Points[m.Seat], settings: v.Settings,
 		}
 		moves = s.Legal(moves[:0])
 		row.Choices = len(moves)

@@ -73,7 +73,7 @@ func fit(c *config.Config, room *ladder.Room) (notice string, err error) {
 		if err != nil {
 			return "", err
 		}
-		least = min(least, (room.Total/int64(v.Players())-beside)>>20<<20)
+		least = min(least, (room.Total/int64(v.Players)-beside)>>20<<20)
 	}
 	if !c.Fit || room.Bot == 0 || least >= c.Limits.Memory || least < leastMemory {
 		return "", nil
@@ -111,7 +111,7 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.Room, notice s
 			return room, "", err
 		}
 		if err := room.Check("ladder "+l.Name, v, make([]bool, l.Bots)); err != nil {
-			return room, "", fmt.Errorf("%w: %s", err, mend(room, c, v.Players()))
+			return room, "", fmt.Errorf("%w: %s", err, mend(room, c, v.Players))
 		}
 	}
 	return room, notice, nil

@@ -83,7 +83,7 @@ func (s *Site) newGameView(data []byte) (gameView, error) {
 	if err != nil {
 		return gameView{}, err
 	}
-	v := gameView{Title: g.Display().Title, Played: played, Faults: s.faultsOf(r)}
+	v := gameView{Title: g.Display.Title, Played: played, Faults: s.faultsOf(r)}
 	trim(played)
 	for _, seat := range played.Seats {
 		if seat.Rank == 1 {
@@ -190,7 +190,7 @@ func (s *Site) replayJSON(v *visit) error {
 
 // replayPage answers with the page of "timba replay export".
 func (s *Site) replayPage(v *visit) error {
-	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g rules.Game) error {
+	return s.export(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		played, err := replaypage.NewGame(r, g)
 		if err != nil {
 			return err
@@ -201,7 +201,7 @@ func (s *Site) replayPage(v *visit) error {
 
 // replayCSV answers with the rows of "timba replay export --format csv".
 func (s *Site) replayCSV(v *visit) error {
-	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g rules.Game) error {
+	return s.export(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		rows := replaypage.NewCSV(w)
 		if err := replaypage.Rows(r, g, rows.Write); err != nil {
 			return err
@@ -211,7 +211,7 @@ func (s *Site) replayCSV(v *visit) error {
 }
 
 // export answers with what write makes of the replay in the path.
-func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, rules.Game) error) error {
+func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	page, data, err := s.readGame(v)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (s *Site) export(v *visit, kind, ext string, write func(io.Writer, *referee
 }
 
 // decode returns a replay and the rules of its game.
-func decode(data []byte) (*referee.Replay, rules.Game, error) {
+func decode(data []byte) (*referee.Replay, *rules.Game, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
 		return nil, nil, err

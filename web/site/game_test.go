@@ -25,12 +25,12 @@ import (
 // played are games for pages: the largest of each kind of drawing.
 var played = []struct {
 	name    string
-	game    rules.Game
+	game    *rules.Game
 	options map[string]string
 }{
-	{"podrida-12", podrida.Game{}, map[string]string{"players": "12"}},
-	{"tebes", tebes.Game{}, map[string]string{"size": "6"}},
-	{"teeko", teeko.Game{}, nil},
+	{"podrida-12", podrida.Game, map[string]string{"players": "12"}},
+	{"tebes", tebes.Game, map[string]string{"size": "6"}},
+	{"teeko", teeko.Game, nil},
 }
 
 // replayOf plays a game at random.
@@ -39,7 +39,7 @@ func replayOf(t testing.TB, at int) *referee.Replay {
 	p := played[at]
 	for name, value := range p.options {
 		known := false
-		for _, o := range p.game.Options() {
+		for _, o := range p.game.Options {
 			known = known || o.Name == name
 		}
 		if !known {

@@ -64,7 +64,7 @@ func (s *Site) match(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range variant.Settings() {
+	for _, o := range variant.Settings {
 		page.Options = append(page.Options, [2]string{o.Name, o.Value})
 	}
 	if m.Ladder != "" {
@@ -195,7 +195,7 @@ func (s *Site) faultsOf(r *referee.Replay) (notes []faultNote) {
 // titleOf returns the name of a game for people.
 func titleOf(name string) string {
 	if g, err := games.Find(name); err == nil {
-		return g.Display().Title
+		return g.Display.Title
 	}
 	return name
 }

@@ -54,21 +54,21 @@ type playRules struct {
 }
 
 // newPlayGame returns what can be chosen of a game.
-func (s *Site) newPlayGame(g rules.Game) (playGame, error) {
-	p := playGame{Name: g.Name(), Title: cmp.Or(g.Display().Title, g.Name())}
-	plain, err := rules.Resolve(g, nil)
+func (s *Site) newPlayGame(g *rules.Game) (playGame, error) {
+	p := playGame{Name: g.Name, Title: cmp.Or(g.Display.Title, g.Name)}
+	plain, err := g.Resolve(nil)
 	if err != nil {
 		return p, err
 	}
-	p.Plain = plain.Players()
+	p.Plain = plain.Players
 	p.Most = max(p.Plain, mostSeats(g))
-	for _, l := range s.laddersOf(g.Name()) {
+	for _, l := range s.laddersOf(g.Name) {
 		v, err := l.Variant()
 		if err != nil {
 			return p, err
 		}
-		p.Rules = append(p.Rules, playRules{l.Name, l.Title, v.Players()})
-		p.Most = max(p.Most, v.Players())
+		p.Rules = append(p.Rules, playRules{l.Name, l.Title, v.Players})
+		p.Most = max(p.Most, v.Players)
 	}
 	return p, nil
 }
@@ -142,8 +142,8 @@ func (s *Site) choosePlay(v *visit, status int, form map[string]string, problem 
 }
 
 // mostSeats returns how many seats a game can have; 0 if that is no option of it.
-func mostSeats(g rules.Game) int {
-	for _, o := range g.Options() {
+func mostSeats(g *rules.Game) int {
+	for _, o := range g.Options {
 		if o.Name == "players" {
 			return o.Max
 		}
@@ -192,7 +192,7 @@ func (s *Site) chosen(v *visit) (c play.Choice, form map[string]string, err erro
 	if form["seat"] == "" {
 		variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant()
 		if err == nil {
-			c.Seat = rand.IntN(variant.Players())
+			c.Seat = rand.IntN(variant.Players)
 		}
 		return c, form, nil
 	}
@@ -239,7 +239,7 @@ func (s *Site) table(v *visit) error {
 	if err := mine(v, t); err != nil {
 		return err
 	}
-	display := t.Variant.Game().Display()
+	display := t.Variant.Game.Display
 	page := tablePage{Table: t, Title: cmp.Or(display.Title, t.Choice.Game), Commitment: referee.Commitment(t.Seed), Names: t.Names(v.t("table.you"))}
 	left, ok := t.Left()
 	if !ok {
@@ -284,7 +284,7 @@ func (s *Site) played(v *visit, id string) error {
 	if err != nil {
 		return err
 	}
-	page := playedPage{Play: p, Title: cmp.Or(g.Display().Title, p.Game)}
+	page := playedPage{Play: p, Title: cmp.Or(g.Display.Title, p.Game)}
 	if p.State != ladder.PlayFinished {
 		return v.page(http.StatusOK, "played", page)
 	}

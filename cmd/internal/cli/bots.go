@@ -56,7 +56,7 @@ func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	}
 	var names []string
 	for _, g := range games.All() {
-		names = append(names, g.Name())
+		names = append(names, g.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

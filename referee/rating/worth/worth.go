@@ -39,7 +39,7 @@ func Table(ctx context.Context, w io.Writer, bots []referee.Bot, deals int, seed
 		if err != nil {
 			return err
 		}
-		v, err := rules.Resolve(g, c.options)
+		v, err := g.Resolve(c.options)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package baraja
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -31,15 +30,6 @@ type TableRules struct {
 	Hunt3     bool // with two players
 }
 
-// MostPlies returns how many cards are played and trumps exchanged: for the 7, and
-// for the 2 where that is not yet the trump.
-func (r TableRules) MostPlies() int {
-	if r.Exchange {
-		return len(Pack40) + 2
-	}
-	return len(Pack40)
-}
-
 const (
 	// AllPoints is what the cards are worth; winning at once gives as much.
 	AllPoints = 120
@@ -59,24 +49,21 @@ func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	return r, nil
 }
 
-// Settings returns the options with their values, in the order of TableOptions.
-func (r TableRules) Settings() rules.Settings {
-	return rules.Settings{
-		{Name: "players", Value: strconv.Itoa(int(r.Players))},
-		{Name: "teams", Value: YesNo(r.Teams)},
-		{Name: "exchange", Value: YesNo(r.Exchange)},
-		{Name: "last10", Value: YesNo(r.Last10)},
-		{Name: "blackhand", Value: YesNo(r.BlackHand)},
-		{Name: "hunt3", Value: YesNo(r.Hunt3)},
+// Sides returns the number of sides.
+func (r TableRules) Sides() int {
+	if r.Teams {
+		return 2
 	}
+	return int(r.Players)
 }
 
-// Side returns the side that a seat plays for.
-func (r TableRules) Side(seat int) int {
-	if r.Teams {
-		return seat % 2
+// MaxPlies returns how many cards are played and trumps exchanged: for the 7, and
+// for the 2 where that is not yet the trump.
+func (r TableRules) MaxPlies() int {
+	if r.Exchange {
+		return len(Pack40) + 2
 	}
-	return seat
+	return len(Pack40)
 }
 
 // Bonus returns what the last trick is worth besides its cards.
@@ -85,12 +72,4 @@ func (r TableRules) Bonus() int16 {
 		return LastBonus
 	}
 	return 0
-}
-
-// YesNo returns the word for an option's value.
-func YesNo(on bool) string {
-	if on {
-		return "yes"
-	}
-	return "no"
 }

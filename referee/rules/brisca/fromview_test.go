@@ -29,7 +29,7 @@ func TestBriscaFromViewReach(t *testing.T) {
 		for seed := range uint64(seeds) {
 			r := rules.NewRand(seed)
 			stream := rules.FastStream(r)
-			v := Variant{c.rules}
+			v := newVariant(Game, nil, c.rules)
 			s := v.Deal(&stream).(*State)
 			for s.Turn() >= 0 && int(s.Played) < c.played {
 				legal := s.Legal(nil)

@@ -47,18 +47,16 @@ const (
 	handCards = 3
 )
 
-// Game is Brisca; its zero value is ready for use.
-type Game struct{}
+// Game is Brisca.
+var Game = &rules.Game{
+	Name:    name,
+	Text:    text,
+	Options: baraja.TableOptions(),
+	Display: rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()},
+	Variant: variantOf,
+}
 
-// Name returns the name of the game in commands and in the protocol.
-func (Game) Name() string { return name }
-
-// Options returns the number of seats and the common variations.
-func (Game) Options() []rules.Option { return baraja.TableOptions() }
-
-// Rules returns the rules of the game for people.
-func (Game) Rules() string {
-	return `Brisca is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
+const text = `Brisca is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
 espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
 the strongest the cards of a suit are 1, 3, 12, 11, 10, 7, 6, 5, 4, 2. The 1 is
 worth 11 points, the 3 is worth 10, the 12 4, the 11 3 and the 10 2.
@@ -77,49 +75,28 @@ worth 10 more. blackhand=yes, 1, 3 and 12 of trumps in one hand win at once.
 hunt3=yes, two players, putting the 1 of trumps on a 3 of trumps that was led wins
 at once; in the last trick so does leading the 1 and catching the 3.
 `
-}
 
-// Display returns the table of a trick game.
-func (Game) Display() rules.Display {
-	return rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()}
-}
-
-// Variant resolves the options: teams are for four, the hunt is for two.
-func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	r, err := baraja.ReadTableRules(name, o)
+// variantOf resolves the options: teams are for four, the hunt is for two.
+func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+	r, err := baraja.ReadTableRules(name, settings)
 	if err != nil {
 		return nil, err
 	}
-	return Variant{r}, nil
+	return newVariant(g, settings, r), nil
 }
 
 // Rules is the resolved options.
 type Rules = baraja.TableRules
 
-// Variant is Brisca with its options resolved.
-type Variant struct{ Rules Rules }
-
-// Game returns Brisca.
-func (Variant) Game() rules.Game { return Game{} }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings { return v.Rules.Settings() }
-
-// MostPlies returns the cards and the exchanges of a game.
-func (v Variant) MostPlies() int { return v.Rules.MostPlies() }
-
-// Players returns the number of seats.
-func (v Variant) Players() int { return int(v.Rules.Players) }
-
-// Side returns the number of the side that a seat plays for.
-func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
-
-// Chance returns true: the cards are shuffled.
-func (Variant) Chance() bool { return true }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	s := new(State)
-	s.Deal(v.Rules, src)
-	return s
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, MaxPlies: r.MaxPlies(),
+		Deal: func(src *rules.Stream) rules.State {
+			s := new(State)
+			s.Deal(r, src)
+			return s
+		},
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
 }

@@ -14,14 +14,14 @@ import (
 )
 
 func TestBriscaConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
+	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{Total: checkTotal}) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{Total: checkTotal}) }
 
 // checkTotal: every card's points are won, but for the trump card left over with
 // three seats; a win at once gives the full points to its seat alone.
-func checkTotal(v rules.Variant, state rules.State) error {
+func checkTotal(v *rules.Variant, state rules.State) error {
 	s := state.(*State)
 	want := 120
 	if s.Rules().Last10 {
@@ -34,7 +34,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 	if slices.Contains(s.Table.Points[:], int16(want)) && sum == want {
 		return nil
 	}
-	if v.Players() == 3 {
+	if v.Players == 3 {
 		want -= baraja.Value(s.Trump)
 	}
 	if sum != want {
@@ -44,7 +44,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 }
 
 func TestBriscaReplays(t *testing.T) {
-	rulestest.Golden(t, Game{},
+	rulestest.Golden(t, Game,
 		rulestest.Case{Name: "two"},
 		rulestest.Case{Name: "two-options", Seed: "options", Options: map[string]string{
 			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes"}},
@@ -54,18 +54,14 @@ func TestBriscaReplays(t *testing.T) {
 }
 
 // resolve makes a variant from "key=value key=value".
-func resolve(t *testing.T, options string) (Variant, error) {
+func resolve(t *testing.T, options string) (*rules.Variant, error) {
 	t.Helper()
 	given := map[string]string{}
 	for pair := range strings.FieldsSeq(options) {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Resolve(Game{}, given)
-	if err != nil {
-		return Variant{}, err
-	}
-	return v.(Variant), nil
+	return Game.Resolve(given)
 }
 
 // scene is a position: the front of the shuffled pack, the rest following in
@@ -77,8 +73,8 @@ type scene struct {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v := kit.Get[Variant](t)(resolve(t, c.options))
-	s := &State{rules: v.Rules}
+	v := kit.Get[*rules.Variant](t)(resolve(t, c.options))
+	s := &State{rules: v.Rules.(Rules)}
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(c.pack) {
 		card, err := baraja.Parse(word)
@@ -463,7 +459,7 @@ func TestBriscaRedeal(t *testing.T) {
 	}
 }
 
-func ranks(s *State) []int { return rules.Ranks(Variant{s.rules}, s.Points()) }
+func ranks(s *State) []int { return newVariant(Game, nil, s.rules).Ranks(s.Points()) }
 
 // playOn makes random moves to the end.
 func playOn(s rules.State) {

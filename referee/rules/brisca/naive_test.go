@@ -42,29 +42,29 @@ func (g *naive) Play(text string) {
 }
 
 // newPair deals from the shuffled pack to both.
-func newPair(t kit.T, v Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
+func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
-	s.Layout(v.Rules, [baraja.TableCards]baraja.Card(pack))
-	n := newNaive(v.Settings().Map(), strings.Split(text, ","))
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	n := newNaive(v.Settings.Map(), strings.Split(text, ","))
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
 
 // everyVariant returns every combination of options that the game accepts.
-func everyVariant(t kit.T) []rules.Variant {
-	return kit.Get[[]rules.Variant](t)(rulestest.Variants(Game{}))
+func everyVariant(t kit.T) []*rules.Variant {
+	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
 }
 
 // shuffled returns a pack to deal from. Every other one is arranged so that what is
 // rare happens: one seat is dealt, or draws early, most of a trump suit.
-func shuffled(v rules.Variant, r *rules.Rand) []baraja.Card {
+func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
 	if r.Below(2) == 0 {
 		return pack
 	}
-	n := v.Players()
+	n := v.Players
 	suit := pack[n*handCards].Suit()
 	seat := r.Below(n)
 	places := []int{seat, n + seat, 2*n + seat, 3*n + 1 + seat, 4*n + 1 + seat, 5*n + 1 + seat}
@@ -88,7 +88,7 @@ func TestBriscaAgainstNaive(t *testing.T) {
 	met, r := map[string]int{}, rules.NewRand(2)
 	for _, v := range everyVariant(t) {
 		for range games {
-			p, mode := newPair(t, v.(Variant), shuffled(v, r)), r.Below(3)
+			p, mode := newPair(t, v, shuffled(v, r)), r.Below(3)
 			for p.Naive.Turn() >= 0 {
 				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
 			}
@@ -109,6 +109,6 @@ func FuzzPlay(f *testing.F) {
 	variants := everyVariant(f)
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
 		v := variants[int(head[0])%len(variants)]
-		return newPair(t, v.(Variant), shuffled(v, rules.NewRand(uint64(head[1]))))
+		return newPair(t, v, shuffled(v, rules.NewRand(uint64(head[1]))))
 	})
 }

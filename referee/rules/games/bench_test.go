@@ -31,13 +31,13 @@ func BenchmarkGames(b *testing.B) {
 		{"teeko", "", 20},
 		{"teeko", "start=drop", 20},
 	} {
-		g := kit.Get[rules.Game](b)(games.Find(row.game))
-		v := kit.Get[rules.Variant](b)(rules.Resolve(g, protocol.Pairs(row.options).Map()))
+		g := kit.Get[*rules.Game](b)(games.Find(row.game))
+		v := kit.Get[*rules.Variant](b)(g.Resolve(protocol.Pairs(row.options).Map()))
 		b.Run(row.game+" "+row.options, func(b *testing.B) { benchmarkVariant(b, v, row.plies) })
 	}
 }
 
-func benchmarkVariant(b *testing.B, v rules.Variant, plies int) {
+func benchmarkVariant(b *testing.B, v *rules.Variant, plies int) {
 	r := rules.NewRand(1)
 	stream := rules.FastStream(r)
 	var space [rules.MaxMoves]rules.Move

@@ -14,24 +14,24 @@ import (
 )
 
 // List is a list of games, in display order.
-type List []rules.Game
+type List []*rules.Game
 
 // All returns every game.
 func All() List {
-	return List{brisca.Game{}, tute.Game{}, podrida.Game{}, tebes.Game{}, teeko.Game{}}
+	return List{brisca.Game, tute.Game, podrida.Game, tebes.Game, teeko.Game}
 }
 
 // Find returns the game with a name, among all games. The error lists the names.
-func Find(name string) (rules.Game, error) { return All().Find(name) }
+func Find(name string) (*rules.Game, error) { return All().Find(name) }
 
 // Find returns the game with a name. The error lists the names.
-func (l List) Find(name string) (rules.Game, error) {
+func (l List) Find(name string) (*rules.Game, error) {
 	var names []string
 	for _, g := range l {
-		if g.Name() == name {
+		if g.Name == name {
 			return g, nil
 		}
-		names = append(names, g.Name())
+		names = append(names, g.Name)
 	}
 	return nil, fmt.Errorf("game %q does not exist: try %s", name, strings.Join(names, ", "))
 }

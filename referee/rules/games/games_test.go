@@ -16,9 +16,9 @@ import (
 func TestFind(t *testing.T) {
 	var names []string
 	for _, g := range All() {
-		names = append(names, g.Name())
-		if got, err := Find(g.Name()); err != nil || got != g {
-			t.Errorf("%s is found as %v, %v", g.Name(), got, err)
+		names = append(names, g.Name)
+		if got, err := Find(g.Name); err != nil || got != g {
+			t.Errorf("%s is found as %v, %v", g.Name, got, err)
 		}
 	}
 	if want := []string{"brisca", "tute", "podrida", "tebes", "teeko"}; !slices.Equal(names, want) {
@@ -34,8 +34,8 @@ func TestFind(t *testing.T) {
 // that games are.
 func TestGamesAreTested(t *testing.T) {
 	for _, g := range All() {
-		t.Run(g.Name(), func(t *testing.T) {
-			for _, fault := range lacks(t, filepath.Join("..", g.Name())) {
+		t.Run(g.Name, func(t *testing.T) {
+			for _, fault := range lacks(t, filepath.Join("..", g.Name)) {
 				t.Error(fault)
 			}
 		})

@@ -39,8 +39,8 @@ func TestPerft(t *testing.T) {
 		counted[f[0]] = true
 	}
 	for _, g := range games.All() {
-		if !counted[g.Name()] {
-			t.Errorf("testdata/perft.txt does not have %s", g.Name())
+		if !counted[g.Name] {
+			t.Errorf("testdata/perft.txt does not have %s", g.Name)
 		}
 	}
 }
@@ -48,8 +48,8 @@ func TestPerft(t *testing.T) {
 // dealt returns the first position by a game's options and a seed.
 func dealt(t *testing.T, game, options, seed string) rules.State {
 	t.Helper()
-	g := kit.Get[rules.Game](t)(games.Find(game))
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, protocol.Pairs(options).Map()))
+	g := kit.Get[*rules.Game](t)(games.Find(game))
+	v := kit.Get[*rules.Variant](t)(g.Resolve(protocol.Pairs(options).Map()))
 	stream := rules.NewStream(kit.Get[rules.Seed](t)(referee.ParseSeed(seed)))
 	return v.Deal(&stream)
 }

@@ -31,8 +31,8 @@ import (
 // A game that is in the list can be played, verified, fed, shown, explained and
 // exported: nothing else has to know it.
 func TestRecipe(t *testing.T) {
-	list := append(games.All(), toy.Game{})
-	g := kit.Get[rules.Game](t)(list.Find("toy"))
+	list := append(games.All(), toy.New(""))
+	g := kit.Get[*rules.Game](t)(list.Find("toy"))
 	for name, c := range map[string]struct {
 		bots [2]string // what each answers to a turn; "" is its first legal move
 		says string    // what explain begins with
@@ -62,9 +62,9 @@ func TestRecipe(t *testing.T) {
 }
 
 // playOne plays one game between bots in this process.
-func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
+func playOne(t *testing.T, g *rules.Game, answers [2]string) *referee.Replay {
 	t.Helper()
-	v := kit.Get[rules.Variant](t)(rules.Resolve(g, nil))
+	v := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 	m := referee.Match{
 		Variant: v, Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
@@ -91,7 +91,7 @@ func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
 	return r
 }
 
-func shown(t *testing.T, r *referee.Replay, g rules.Game) string {
+func shown(t *testing.T, r *referee.Replay, g *rules.Game) string {
 	t.Helper()
 	game := kit.Get[*playback.Game](t)(playback.New(r, g))
 	var out strings.Builder
@@ -100,7 +100,7 @@ func shown(t *testing.T, r *referee.Replay, g rules.Game) string {
 	return out.String()
 }
 
-func explained(t *testing.T, r *referee.Replay, g rules.Game) string {
+func explained(t *testing.T, r *referee.Replay, g *rules.Game) string {
 	t.Helper()
 	var out strings.Builder
 	e := explain.Explainer{
@@ -114,7 +114,7 @@ func explained(t *testing.T, r *referee.Replay, g rules.Game) string {
 	return out.String()
 }
 
-func exported(t *testing.T, r *referee.Replay, g rules.Game) (page, rows string) {
+func exported(t *testing.T, r *referee.Replay, g *rules.Game) (page, rows string) {
 	t.Helper()
 	game := kit.Get[*replaypage.Game](t)(replaypage.NewGame(r, g))
 	var html, csv bytes.Buffer
@@ -176,8 +176,8 @@ func naming(t *testing.T) (paths []string) {
 	var names []string
 	own := map[string]bool{}
 	for _, g := range games.All() {
-		names = append(names, g.Name())
-		own[filepath.Join("referee", "rules", g.Name())] = true
+		names = append(names, g.Name)
+		own[filepath.Join("referee", "rules", g.Name)] = true
 	}
 	all := strings.Join(names, "|")
 	word := regexp.MustCompile(`["'/](` + all + `)["']|(?m)^\s*\.(` + all + `)\b`) // the second in style sheets
@@ -210,7 +210,7 @@ func naming(t *testing.T) (paths []string) {
 // The toy is no game of the program.
 func TestListIsNotShared(t *testing.T) {
 	before := games.All()
-	_ = append(before, toy.Game{})
+	_ = append(before, toy.New(""))
 	if diff := cmp.Diff(len(before), len(games.All())); diff != "" {
 		t.Error(diff)
 	}

@@ -105,14 +105,14 @@ func (s *State) plays(yield func(play) bool) {
 	}
 }
 
-// FromView returns a position that a seat may be in: see rules.Variant.
-func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
-	s := &State{rules: v.Rules, last: uint8(v.Rules.Rounds()), stream: rules.FastStream(r)}
-	reader := o.Read(name, v.Players())
+// fromView returns a position that a seat may be in: see rules.Variant.
+func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
+	s := &State{rules: r, last: uint8(r.Rounds()), stream: rules.FastStream(rand)}
+	reader := o.Read(name, int(r.Players))
 	s.readRound(&reader)
-	s.readPlay(&reader, baraja.ReadSet(&reader, "hand", v.Rules.packSet()), o.Seat)
+	s.readPlay(&reader, baraja.ReadSet(&reader, "hand", r.packSet()), o.Seat)
 	if reader.Err() == nil {
-		s.hide(&reader, o.Seat, r)
+		s.hide(&reader, o.Seat, rand)
 	}
 	return reader.Made(s)
 }

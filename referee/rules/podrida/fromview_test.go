@@ -113,7 +113,7 @@ func TestPodridaRedealIsEven(t *testing.T) {
 	})
 	t.Run("from view", func(t *testing.T) {
 		countDeals(t, positions, func(s *State, r *rules.Rand) {
-			made := kit.Get[rules.State](t)(Variant{s.rules}.FromView(rules.Observe(s, 0), r))
+			made := kit.Get[rules.State](t)(newVariant(Game, nil, s.rules).FromView(rules.Observe(s, 0), r))
 			*s = *made.(*State)
 		})
 	})

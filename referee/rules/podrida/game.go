@@ -30,17 +30,9 @@
 package podrida
 
 import (
-	"strconv"
-
 	"github.com/timba-arena/timba/referee/rules"
 	"github.com/timba-arena/timba/referee/rules/baraja"
 )
-
-// Game is La Podrida; its zero value is ready for use.
-type Game struct{}
-
-// Name returns the name of the game in commands and in the protocol.
-func (Game) Name() string { return name }
 
 const (
 	name     = "podrida"
@@ -52,18 +44,20 @@ const (
 	MostMoves = maxCards + 1
 )
 
-// Options returns the number of seats, the pack, and how the rounds run.
-func (Game) Options() []rules.Option {
-	return []rules.Option{
+// Game is La Podrida.
+var Game = &rules.Game{
+	Name: name,
+	Text: text,
+	Options: []rules.Option{
 		{Name: "players", Min: minSeats, Max: maxSeats, Default: 4, Help: "how many seats play"},
 		{Name: "deck", Values: []string{"48", "40"}, Help: "the pack: 48 cards, or 40 without the eights and nines"},
 		{Name: "rounds", Values: []string{"up", "updown"}, Help: "hands of 1, 2, ... cards up to the most that the pack gives, or up and down to 1 again"},
-	}
+	},
+	Display: rules.Display{Title: "La Podrida", Cards: Ranking.Display()},
+	Variant: variantOf,
 }
 
-// Rules returns the rules of the game for people.
-func (Game) Rules() string {
-	return `La Podrida is played with the Spanish pack of 48 cards (deck=40 leaves out the
+const text = `La Podrida is played with the Spanish pack of 48 cards (deck=40 leaves out the
 eights and nines) by 3 to 12 players. In each suit the cards rank 1, 12, 11, 10,
 9, 8, 7, 6, 5, 4, 3, 2.
 
@@ -88,20 +82,14 @@ suit led.
 Winning exactly as many tricks as you bid scores 10 points and one more for each
 trick; anything else costs 10 points. Most points at the end wins.
 `
-}
 
-// Display returns the table of a trick game.
-func (Game) Display() rules.Display {
-	return rules.Display{Title: "La Podrida", Cards: Ranking.Display()}
-}
-
-// Variant resolves the options. Every combination is valid.
-func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	return Variant{Rules{
-		Players: uint8(o.Int("players")),
-		Deck:    uint8(o.Int("deck")),
-		UpDown:  o.Get("rounds") == "updown",
-	}}, nil
+// variantOf resolves the options: every combination is valid.
+func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+	return newVariant(g, settings, Rules{
+		Players: uint8(settings.Int("players")),
+		Deck:    uint8(settings.Int("deck")),
+		UpDown:  settings.Get("rounds") == "updown",
+	}), nil
 }
 
 // Rules is the resolved options. It is comparable.
@@ -156,40 +144,18 @@ func (r Rules) packSet() baraja.Set {
 
 var set48, set40 = baraja.SetOf(baraja.Pack48), baraja.SetOf(baraja.Pack40)
 
-// Variant is La Podrida with its options resolved.
-type Variant struct{ Rules Rules }
+// MaxPlies returns the bids and the cards of all rounds.
+func (r Rules) MaxPlies() int { return int(r.plies(r.Rounds() + 1)) }
 
-// Game returns La Podrida.
-func (Variant) Game() rules.Game { return Game{} }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings {
-	rounds := "up"
-	if v.Rules.UpDown {
-		rounds = "updown"
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: int(r.Players), Chance: true, MaxPlies: r.MaxPlies(),
+		Deal: func(src *rules.Stream) rules.State {
+			s := new(State)
+			s.Deal(r, src)
+			return s
+		},
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
-	return rules.Settings{
-		{Name: "players", Value: strconv.Itoa(int(v.Rules.Players))},
-		{Name: "deck", Value: strconv.Itoa(int(v.Rules.Deck))},
-		{Name: "rounds", Value: rounds},
-	}
-}
-
-// MostPlies returns the bids and the cards of all rounds.
-func (v Variant) MostPlies() int { return int(v.Rules.plies(v.Rules.Rounds() + 1)) }
-
-// Players returns the number of seats.
-func (v Variant) Players() int { return int(v.Rules.Players) }
-
-// Side returns the seat: every seat plays alone.
-func (Variant) Side(seat int) int { return seat }
-
-// Chance returns true: the cards are shuffled.
-func (Variant) Chance() bool { return true }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	s := new(State)
-	s.Deal(v.Rules, src)
-	return s
 }

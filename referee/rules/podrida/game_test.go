@@ -12,12 +12,12 @@ import (
 )
 
 func TestPodridaConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{
+	rulestest.Run(t, Game, rulestest.Options{
 		Games: 60, // they are long
-		Total: func(v rules.Variant, s rules.State) error {
+		Total: func(v *rules.Variant, s rules.State) error {
 			for seat, p := range s.Points() {
 				// -10, or 10 and the tricks, in each round.
-				if worst := float64(-10 * v.(Variant).Rules.Rounds()); p < worst {
+				if worst := float64(-10 * v.Rules.(Rules).Rounds()); p < worst {
 					return fmt.Errorf("seat %d has %v points, fewer than %v", seat, p, worst)
 				}
 			}
@@ -26,11 +26,11 @@ func TestPodridaConformance(t *testing.T) {
 	})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{}) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{}) }
 
 // Replays for people to read: eight seats use the pack of 40 up.
 func TestPodridaGolden(t *testing.T) {
-	rulestest.Golden(t, Game{}, rulestest.Case{
+	rulestest.Golden(t, Game, rulestest.Case{
 		Name:    "eight",
 		Options: map[string]string{"players": "8", "deck": "40"},
 	})
@@ -78,7 +78,7 @@ func TestPodridaRounds(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestPodridaDealZeroSeed(t *testing.T) {
-	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, nil))
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream)
 	var log rules.Log
@@ -317,7 +317,7 @@ func TestPodridaOptions(t *testing.T) {
 		{"deck", "52", `podrida: option deck cannot be "52": try 48 or 40`},
 		{"rounds", "down", `podrida: option rounds cannot be "down": try up or updown`},
 	} {
-		if _, err := rules.Resolve(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
+		if _, err := Game.Resolve(map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)
 		}
 	}

@@ -276,8 +276,8 @@ func (g *naive) Points() (points []float64) {
 
 func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	s := rulestest.Dealt(Variant{r}, seed)
-	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, s, newNaive(r, seed), rules.Hex(seed)))
+	s := rulestest.Dealt(newVariant(Game, nil, r), seed)
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), s, newNaive(r, seed), rules.Hex(seed)))
 }
 
 // everyRules lists all combinations of options.
@@ -297,7 +297,7 @@ func TestPodridaAgainstNaive(t *testing.T) {
 		games = 50
 	}
 	for _, r := range everyRules() {
-		t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
 			t.Parallel()
 			for n := range games {
 				seed := rules.Seed{}.Derive(fmt.Sprint("naive ", n))

@@ -11,7 +11,7 @@ import (
 
 // checkShape wants a state that is copied by copying its value: a pointer to a
 // struct in which nothing points anywhere.
-func checkShape(v rules.Variant) error {
+func checkShape(v *rules.Variant) error {
 	p := reflect.ValueOf(deal(v, 0))
 	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct {
 		return fmt.Errorf("shape: the state is a %v, not a pointer to a struct", p.Type())
@@ -44,7 +44,7 @@ func set(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf
 
 // checkDeal deals from some seeds: the same gives the same position, and
 // others differ where the variant has chance.
-func checkDeal(v rules.Variant) error {
+func checkDeal(v *rules.Variant) error {
 	const seeds = 16
 	positions := map[any]bool{}
 	for n := range uint64(seeds) {
@@ -57,7 +57,7 @@ func checkDeal(v rules.Variant) error {
 		}
 		positions[value(s)] = true
 	}
-	if chance := v.Chance(); chance && len(positions) == 1 {
+	if chance := v.Chance; chance && len(positions) == 1 {
 		return errors.New("deal: every seed gives the same position")
 	} else if !chance && len(positions) > 1 {
 		return errors.New("deal: the position depends on the seed")
@@ -66,7 +66,7 @@ func checkDeal(v rules.Variant) error {
 }
 
 // checkAllocs wants games that allocate nothing.
-func checkAllocs(v rules.Variant, number uint64) error {
+func checkAllocs(v *rules.Variant, number uint64) error {
 	from := deal(v, number)
 	s := from.Clone()
 	r := rules.NewRand(number)

@@ -10,8 +10,8 @@ import (
 )
 
 // checkDisplay checks how a game is shown against the view of its first position.
-func checkDisplay(v rules.Variant) error {
-	d := v.Game().Display()
+func checkDisplay(v *rules.Variant) error {
+	d := v.Game.Display
 	view := protocol.Pairs(deal(v, 0).View(nil, 0))
 	switch {
 	case d.Title == "":

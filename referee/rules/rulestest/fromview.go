@@ -12,7 +12,7 @@ import (
 
 // fromViews tries the seat to move and any seat.
 func (w *walk) fromViews() error {
-	seat := w.r.Below(w.v.Players())
+	seat := w.r.Below(w.v.Players)
 	if turn := w.s.Turn(); turn >= 0 && turn != seat {
 		if err := w.fromView(turn); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (w *walk) wrongViews(o rules.Observation) error {
 		wrong := o
 		wrong.View = protocol.Pairs(without)
 		_, err := w.v.FromView(wrong, w.r)
-		if err == nil || !strings.HasPrefix(err.Error(), w.v.Game().Name()+": ") || !strings.Contains(err.Error(), string(key)) {
+		if err == nil || !strings.HasPrefix(err.Error(), w.v.Game.Name+": ") || !strings.Contains(err.Error(), string(key)) {
 			return fmt.Errorf("from view: without the key %s it says %v", key, err)
 		}
 		for _, junk := range []string{"?", "-", "0", "1", "-1", "99999", "1o", "8b", "1o,1o", "wb", string(value) + ",", string(value) + "1"} {
@@ -113,7 +113,7 @@ func (w *walk) wrongView(o rules.Observation) error {
 		playOn(made, w.r)
 		return nil
 	}
-	if text := err.Error(); !strings.HasPrefix(text, w.v.Game().Name()+": ") || !strings.Contains(text, `"`) && !errors.Is(err, rules.ErrOver) {
+	if text := err.Error(); !strings.HasPrefix(text, w.v.Game.Name+": ") || !strings.Contains(text, `"`) && !errors.Is(err, rules.ErrOver) {
 		return fmt.Errorf("from view: %q: name the game first and quote what is wrong", text)
 	}
 	return nil
@@ -170,7 +170,7 @@ func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]b
 // views returns what all seats see.
 func (w *walk) views(s rules.State) string {
 	var all []byte
-	for seat := range w.v.Players() {
+	for seat := range w.v.Players {
 		all = append(s.View(all, seat), '\n')
 	}
 	return string(all)

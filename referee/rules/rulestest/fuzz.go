@@ -14,7 +14,7 @@ import (
 // seed; then each byte below 192 makes a legal move, others bring a move
 // number, a text or a view that may be anything. When the bytes end, the game is
 // played to its end at random.
-func Fuzz(f *testing.F, g rules.Game, o Options) {
+func Fuzz(f *testing.F, g *rules.Game, o Options) {
 	f.Add([]byte{})
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\x04\x05\x06\x07\x08\xc0\x10\x10\xf0\x0312c"))
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x00\x01\x02\x03\xf8\x00\x06\x0212\xf8\x00\x30\x041o,2"))
@@ -43,17 +43,17 @@ func (b *source) take(n int) string {
 	return text
 }
 
-func fuzz(g rules.Game, o Options, data []byte) error {
+func fuzz(g *rules.Game, o Options, data []byte) error {
 	b := &source{data}
 	given := map[string]string{}
-	for _, option := range g.Options() {
+	for _, option := range g.Options {
 		if option.Values != nil {
 			given[option.Name] = option.Values[b.next()%len(option.Values)]
 		} else {
 			given[option.Name] = strconv.Itoa(option.Min + (b.next()<<8|b.next())%(option.Max-option.Min+1))
 		}
 	}
-	v, err := rules.Resolve(g, given)
+	v, err := g.Resolve(given)
 	if err != nil {
 		return checkCombinationError(g, given, err)
 	}
@@ -87,7 +87,7 @@ func (w *walk) fuzzStep(b *source) error {
 		return checkRefused(w.v, w.s, value(w.s), m)
 	}
 	if op < 232 {
-		return w.redeal(b.next() % w.v.Players())
+		return w.redeal(b.next() % w.v.Players)
 	}
 	if op < 248 {
 		return checkParse(w.v, w.s, b.take(b.next()%16))

@@ -24,7 +24,7 @@ type Case struct {
 // Golden compares each case's replay with NAME.txt in testdata; with the flag -update it
 // writes the files instead. Lines begin with the seat they are sent to, or with * when every
 // seat is sent the same.
-func Golden(t *testing.T, g rules.Game, cases ...Case) {
+func Golden(t *testing.T, g *rules.Game, cases ...Case) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -35,8 +35,8 @@ func Golden(t *testing.T, g rules.Game, cases ...Case) {
 }
 
 // transcript returns the text of a case.
-func transcript(g rules.Game, c Case) ([]byte, error) {
-	v, err := rules.Resolve(g, c.Options)
+func transcript(g *rules.Game, c Case) ([]byte, error) {
+	v, err := g.Resolve(c.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func transcript(g rules.Game, c Case) ([]byte, error) {
 	stream, picks := rules.NewStream(seed), rules.NewStream(seed.Derive("moves"))
 	s := v.Deal(&stream)
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "game %s %s\nseed %x\n", g.Name(), v.Settings(), seed)
+	fmt.Fprintf(&out, "game %s %s\nseed %x\n", g.Name, v.Settings, seed)
 	var log rules.Log
 	s.Start(&log)
 	writeEvents(&out, v, &log)
@@ -74,7 +74,7 @@ func transcript(g rules.Game, c Case) ([]byte, error) {
 		writeEvents(&out, v, &log)
 	}
 	points := s.Points()
-	fmt.Fprintf(&out, "\nend ranks=%s points=%s\n", commas(rules.Ranks(v, points)), commas(points))
+	fmt.Fprintf(&out, "\nend ranks=%s points=%s\n", commas(v.Ranks(points)), commas(points))
 	return out.Bytes(), nil
 }
 
@@ -84,8 +84,8 @@ func commas[T int | float64](list []T) string {
 
 // writeEvents writes what each seat is told. What all are told first and last
 // is written once; between the two each seat's lines stand by themselves.
-func writeEvents(out *bytes.Buffer, v rules.Variant, log *rules.Log) {
-	told := make([][]string, v.Players())
+func writeEvents(out *bytes.Buffer, v *rules.Variant, log *rules.Log) {
+	told := make([][]string, v.Players)
 	for seat := range told {
 		told[seat] = slices.Collect(strings.Lines(string(log.Events(nil, seat, "event "))))
 	}

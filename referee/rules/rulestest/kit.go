@@ -14,10 +14,10 @@ import (
 // Options is what the kit cannot know of a game by itself.
 type Options struct {
 	// Total checks that the points of a finished game add up. Nil: no check.
-	Total func(v rules.Variant, s rules.State) error
+	Total func(v *rules.Variant, s rules.State) error
 	// Sound checks what must hold inside a state at any time, after a redeal
 	// too, such as that every card is in one place. Nil: no check.
-	Sound func(v rules.Variant, s rules.State) error
+	Sound func(v *rules.Variant, s rules.State) error
 	// Variants are the options to try. Nil: every combination of the words and
 	// a few values of each number, a sample of them when there are many.
 	Variants []map[string]string
@@ -31,13 +31,13 @@ const maxVariants = 64
 
 // Run checks a game in every way the kit knows, up to the first fault. It measures allocations, so
 // the test that calls it must not be parallel.
-func Run(t *testing.T, g rules.Game, o Options) {
+func Run(t *testing.T, g *rules.Game, o Options) {
 	t.Helper()
 	kit.Must(t, check(g, o))
 }
 
 // check returns the first fault of a game.
-func check(g rules.Game, o Options) error {
+func check(g *rules.Game, o Options) error {
 	if err := checkOptions(g); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func check(g rules.Game, o Options) error {
 	}
 	for i, v := range variants {
 		if err := checkVariant(v, o, games(o, len(variants)), uint64(i)); err != nil {
-			return fmt.Errorf("%s: %w", v.Settings(), err)
+			return fmt.Errorf("%s: %w", v.Settings, err)
 		}
 	}
 	return nil
@@ -63,7 +63,7 @@ func games(o Options, n int) int {
 }
 
 // checkVariant runs every check on one variant; the number tells variants apart.
-func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
+func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func checkVariant(v rules.Variant, o Options, games int, number uint64) error {
 	if err := checkDeal(v); err != nil {
 		return err
 	}
-	if v.Settings().Get(rules.OpeningOption.Name) != "" {
+	if v.Settings.Get(rules.OpeningOption.Name) != "" {
 		if err := checkOpening(v); err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulest
 
 // deal makes the first position for a number: from the SHA-256 stream, or from
 // the quick one when the number is odd, so that both are tried.
-func deal(v rules.Variant, n uint64) rules.State {
+func deal(v *rules.Variant, n uint64) rules.State {
 	stream := rules.NewStream(seedOf(n))
 	if n%2 == 1 {
 		stream = rules.FastStream(rules.NewRand(n))

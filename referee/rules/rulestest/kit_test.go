@@ -13,12 +13,12 @@ import (
 var toyOptions = Options{Total: toy.Total, Sound: toy.Sound}
 
 // The toy game without a fault passes everything.
-func TestRun(t *testing.T) { Run(t, toy.Game{}, toyOptions) }
+func TestRun(t *testing.T) { Run(t, toy.New(""), toyOptions) }
 
-func FuzzPlay(f *testing.F) { Fuzz(f, toy.Game{}, toyOptions) }
+func FuzzPlay(f *testing.F) { Fuzz(f, toy.New(""), toyOptions) }
 
 func TestGolden(t *testing.T) {
-	Golden(t, toy.Game{},
+	Golden(t, toy.New(""),
 		Case{Name: "high"},
 		Case{Name: "low-scripted", Options: map[string]string{"best": "low"}, Seed: "2", Moves: "6"})
 }
@@ -76,7 +76,7 @@ var faultTable = []struct{ fault, says string }{
 func TestFaults(t *testing.T) {
 	for _, row := range faultTable {
 		t.Run(row.fault, func(t *testing.T) {
-			err := check(toy.Game{Fault: row.fault}, toyOptions)
+			err := check(toy.New(row.fault), toyOptions)
 			if row.fault == "" {
 				if err != nil {
 					t.Fatalf("the game without a fault: %v", err)
@@ -99,10 +99,10 @@ func TestFuzzFaults(t *testing.T) {
 		"legal empty": "\x00\x01\x00\x00\x00\x00\x00",
 		"points":      "",
 	} {
-		if err := fuzz(toy.Game{Fault: fault}, toyOptions, []byte(data)); err == nil {
+		if err := fuzz(toy.New(fault), toyOptions, []byte(data)); err == nil {
 			t.Errorf("%s: nothing found", fault)
 		}
-		if err := fuzz(toy.Game{}, toyOptions, []byte(data)); err != nil {
+		if err := fuzz(toy.New(""), toyOptions, []byte(data)); err != nil {
 			t.Errorf("%s: without the fault: %v", fault, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestFuzzFaults(t *testing.T) {
 
 // Events that seats see differently stand between those that all see.
 func TestGoldenEvents(t *testing.T) {
-	got, err := transcript(toy.Game{}, Case{})
+	got, err := transcript(toy.New(""), Case{})
 	kit.Must(t, err)
 	if head := "game toy cards=3 best=high\nseed 00"; !strings.HasPrefix(string(got), head) {
 		t.Errorf("begins %.60q", got)
@@ -120,7 +120,7 @@ func TestGoldenEvents(t *testing.T) {
 			t.Errorf("has no line %q:\n%s", line, got)
 		}
 	}
-	if _, err := transcript(toy.Game{}, Case{Moves: "7 7"}); err == nil {
+	if _, err := transcript(toy.New(""), Case{Moves: "7 7"}); err == nil {
 		t.Error("accepts an illegal script")
 	}
 	files, err := filepath.Glob("testdata/*.txt")

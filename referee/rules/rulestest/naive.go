@@ -30,21 +30,21 @@ type Naive interface {
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
-	variant rules.Variant
+	variant *rules.Variant
 	deal    any // what tells the deal of the game
 	log     rules.Log
 }
 
 // NewPair compares a first position with that of the naive rules. When the two differ, the error has what tells the
 // deal, such as the seed.
-func NewPair[N Naive](v rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
+func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.Start(&p.log)
 	return p, p.compare()
 }
 
 // Dealt returns the first position of a seed.
-func Dealt(v rules.Variant, seed rules.Seed) rules.State {
+func Dealt(v *rules.Variant, seed rules.Seed) rules.State {
 	stream := rules.NewStream(seed)
 	return v.Deal(&stream)
 }
@@ -58,7 +58,7 @@ func (p *Pair[N]) compare() error {
 		Points        []float64
 		Ranks         []int
 	}
-	fast := position{Turn: p.State.Turn(), Ply: p.State.Ply(), Points: p.State.Points(), Ranks: rules.Ranks(p.variant, p.State.Points())}
+	fast := position{Turn: p.State.Turn(), Ply: p.State.Ply(), Points: p.State.Points(), Ranks: p.variant.Ranks(p.State.Points())}
 	slow := position{Turn: p.Naive.Turn(), Ply: p.Naive.Ply(), Points: p.Naive.Points(), Legal: p.Naive.Legal()}
 	for _, m := range p.State.Legal(nil) {
 		fast.Legal = append(fast.Legal, string(p.State.MoveText(nil, m)))
@@ -96,7 +96,7 @@ func (p *Pair[N]) rank(seat int, points []float64) int {
 }
 
 func (p *Pair[N]) failed(format string, args ...any) error {
-	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings(), p.deal, p.Naive.Ply()}, args...)...)
+	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
 // Try makes a move given by its text in both if the naive rules find it legal, and compares; else the engine

@@ -13,9 +13,9 @@ import (
 // checkOpening checks the openings of a game that has the option: the events that
 // tell it, made as moves from the start without an opening, lead to the first
 // position; the game is not over there, and the player to move cannot win at once.
-func checkOpening(v rules.Variant) error {
+func checkOpening(v *rules.Variant) error {
 	name := rules.OpeningOption.Name
-	plies := v.Settings().Int(name)
+	plies := v.Settings.Int(name)
 	bare, err := withoutOpening(v)
 	if err != nil {
 		return fmt.Errorf("opening: %w", err)
@@ -42,7 +42,7 @@ func checkOpening(v rules.Variant) error {
 		if made != 0 && made != plies {
 			return fmt.Errorf("opening: %d plies where %d are due", made, plies)
 		}
-		for seat := range v.Players() {
+		for seat := range v.Players {
 			if got, want := s.View(nil, seat), from.View(nil, seat); s.Turn() != from.Turn() || string(got) != string(want) {
 				return fmt.Errorf("opening: turn %d of view %s, by the events turn %d of %s", s.Turn(), got, from.Turn(), want)
 			}
@@ -60,15 +60,15 @@ func checkOpening(v rules.Variant) error {
 
 // withoutOpening returns the variant that begins with the opening's first ply, and
 // without a limit, which does not count those plies.
-func withoutOpening(v rules.Variant) (rules.Variant, error) {
+func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	given := map[string]string{}
-	for _, s := range v.Settings() {
+	for _, s := range v.Settings {
 		given[s.Name] = s.Value
 		if s.Name == rules.OpeningOption.Name || s.Name == "limit" {
 			given[s.Name] = "0"
 		}
 	}
-	return rules.Resolve(v.Game(), given)
+	return v.Game.Resolve(given)
 }
 
 // makeOpening makes the plies that events tell, and wants the rules to tell the
@@ -113,23 +113,23 @@ func winsAtOnce(s rules.State) bool {
 
 // WithoutGoodOpening plays a game of a variant with openings in which none was good, from
 // its first position, and wants every position to be found again from what a seat sees.
-func WithoutGoodOpening(t *testing.T, v rules.Variant, s rules.State) {
+func WithoutGoodOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log
 	s.Start(&log)
 	if told := log.Seen(0); !slices.Equal(told, []string{rules.OpeningOption.Name + " 0"}) {
-		t.Errorf("%s: %q is told", v.Settings(), told)
+		t.Errorf("%s: %q is told", v.Settings, told)
 	}
 	r := rules.NewRand(1)
 	for s.Turn() != rules.Over {
-		for seat := range v.Players() {
+		for seat := range v.Players {
 			o := rules.Observe(s, seat)
 			made, err := v.FromView(o, r)
 			if err == nil {
 				err = sameObservation(o, rules.Observe(made, seat))
 			}
 			if err != nil {
-				t.Fatalf("%s: ply %d: %v", v.Settings(), s.Ply(), err)
+				t.Fatalf("%s: ply %d: %v", v.Settings, s.Ply(), err)
 			}
 		}
 		legal := s.Legal(nil)

@@ -15,15 +15,15 @@ var word = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
 // checkOptions checks the name, the text and the table of options, and that
 // the table refuses what it does not list.
-func checkOptions(g rules.Game) error {
-	if !word.MatchString(g.Name()) {
-		return fmt.Errorf("name: %q is not a lower-case word", g.Name())
+func checkOptions(g *rules.Game) error {
+	if !word.MatchString(g.Name) {
+		return fmt.Errorf("name: %q is not a lower-case word", g.Name)
 	}
-	if strings.TrimSpace(g.Rules()) == "" {
+	if strings.TrimSpace(g.Text) == "" {
 		return errors.New("rules: the text is empty")
 	}
 	seen := map[string]bool{}
-	for _, o := range g.Options() {
+	for _, o := range g.Options {
 		if seen[o.Name] {
 			return fmt.Errorf("options: %s is listed twice", o.Name)
 		}
@@ -35,7 +35,7 @@ func checkOptions(g rules.Game) error {
 			return fmt.Errorf("options: %s: %w", o.Name, err)
 		}
 	}
-	if _, err := rules.Resolve(g, map[string]string{"nonesuch": "1"}); err == nil || !strings.Contains(err.Error(), `"nonesuch"`) {
+	if _, err := g.Resolve(map[string]string{"nonesuch": "1"}); err == nil || !strings.Contains(err.Error(), `"nonesuch"`) {
 		return fmt.Errorf("options: an unknown option gives the error %v", err)
 	}
 	return checkDefaults(g)
@@ -61,13 +61,13 @@ func checkOption(o rules.Option) error {
 }
 
 // checkRefusals tries values that the option does not allow.
-func checkRefusals(g rules.Game, o rules.Option) error {
+func checkRefusals(g *rules.Game, o rules.Option) error {
 	bad := []string{"", "nonesuch", "1e3", " " + o.DefaultText()}
 	if o.Values == nil {
 		bad = append(bad, strconv.Itoa(o.Min-1), strconv.Itoa(o.Max+1), "99999999999999999999")
 	}
 	for _, value := range bad {
-		_, err := rules.Resolve(g, map[string]string{o.Name: value})
+		_, err := g.Resolve(map[string]string{o.Name: value})
 		if err == nil || !strings.Contains(err.Error(), o.Allowed()) || !strings.Contains(err.Error(), strconv.Quote(value)) {
 			return fmt.Errorf("the value %q gives the error %v", value, err)
 		}
@@ -76,13 +76,13 @@ func checkRefusals(g rules.Game, o rules.Option) error {
 }
 
 // checkDefaults sets nothing and wants every default.
-func checkDefaults(g rules.Game) error {
-	v, err := rules.Resolve(g, nil)
+func checkDefaults(g *rules.Game) error {
+	v, err := g.Resolve(nil)
 	if err != nil {
 		return fmt.Errorf("options: the defaults are refused: %w", err)
 	}
-	for _, o := range g.Options() {
-		if got := v.Settings().Get(o.Name); got != o.DefaultText() {
+	for _, o := range g.Options {
+		if got := v.Settings.Get(o.Name); got != o.DefaultText() {
 			return fmt.Errorf("options: %s defaults to %q, the table says %q", o.Name, got, o.DefaultText())
 		}
 	}
@@ -90,9 +90,9 @@ func checkDefaults(g rules.Game) error {
 }
 
 // variantsOf resolves the given options, or else a sample of Variants.
-func variantsOf(g rules.Game, given []map[string]string) (variants []rules.Variant, err error) {
+func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Variant, err error) {
 	for _, options := range given {
-		v, err := rules.Resolve(g, options)
+		v, err := g.Resolve(options)
 		if err != nil {
 			return nil, err
 		}
@@ -114,9 +114,9 @@ func variantsOf(g rules.Game, given []map[string]string) (variants []rules.Varia
 
 // Variants resolves every combination of the words and a few values of each number, the defaults
 // first. It leaves out what the game refuses, which must be refused with a good error.
-func Variants(g rules.Game) (variants []rules.Variant, err error) {
-	for _, options := range combinations(g.Options()) {
-		v, err := rules.Resolve(g, options)
+func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
+	for _, options := range combinations(g.Options) {
+		v, err := g.Resolve(options)
 		if err != nil {
 			if err := checkCombinationError(g, options, err); err != nil {
 				return nil, err
@@ -124,7 +124,7 @@ func Variants(g rules.Game) (variants []rules.Variant, err error) {
 			continue
 		}
 		for name, value := range options {
-			if got := v.Settings().Get(name); got != value {
+			if got := v.Settings.Get(name); got != value {
 				return nil, fmt.Errorf("settings: %s=%s becomes %q", name, value, got)
 			}
 		}
@@ -162,9 +162,9 @@ func combinations(options []rules.Option) []map[string]string {
 }
 
 // checkCombinationError wants the game, an option and its value named.
-func checkCombinationError(g rules.Game, options map[string]string, err error) error {
+func checkCombinationError(g *rules.Game, options map[string]string, err error) error {
 	text := err.Error()
-	if strings.HasPrefix(text, g.Name()+": ") {
+	if strings.HasPrefix(text, g.Name+": ") {
 		for name, value := range options {
 			if strings.Contains(text, name) && strings.Contains(text, value) {
 				return nil
@@ -176,36 +176,31 @@ func checkCombinationError(g rules.Game, options map[string]string, err error) e
 
 // checkSettings wants the settings to make the same variant again, and seats
 // and sides that fit.
-func checkSettings(v rules.Variant) error {
+func checkSettings(v *rules.Variant) error {
 	given := map[string]string{}
-	options := v.Game().Options()
-	for i, s := range v.Settings() {
+	options := v.Game.Options
+	for i, s := range v.Settings {
 		if i >= len(options) || options[i].Name != s.Name {
-			return fmt.Errorf("settings: %s are not in the order of the options", v.Settings())
+			return fmt.Errorf("settings: %s are not in the order of the options", v.Settings)
 		}
 		given[s.Name] = s.Value
 	}
-	again, err := rules.Resolve(v.Game(), given)
-	if err != nil || !slices.Equal(again.Settings(), v.Settings()) || len(given) != len(options) {
-		return fmt.Errorf("settings: %s do not resolve to themselves: %v", v.Settings(), err)
+	again, err := v.Game.Resolve(given)
+	if err != nil || !slices.Equal(again.Settings, v.Settings) || len(given) != len(options) {
+		return fmt.Errorf("settings: %s do not resolve to themselves: %v", v.Settings, err)
 	}
-	n := v.Players()
+	n := v.Players
 	if n < 2 || n > rules.MaxSeats {
 		return fmt.Errorf("settings: %d players", n)
 	}
 	if text, ok := given["players"]; ok && text != strconv.Itoa(n) {
 		return fmt.Errorf("settings: players=%s has %d players", text, n)
 	}
-	next := 0 // sides are numbered as they appear
-	for seat := range n {
-		side := v.Side(seat)
-		if side < 0 || side > next {
-			return fmt.Errorf("settings: seat %d plays for side %d", seat, side)
-		}
-		next = max(next, side+1)
-	}
-	if next < 2 {
+	switch {
+	case v.Sides < 2:
 		return errors.New("settings: there is only one side")
+	case v.Sides > n:
+		return fmt.Errorf("settings: %d sides of %d players", v.Sides, n)
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // checkPosition checks what holds in every position; legal is its legal moves.
-func checkPosition(v rules.Variant, s rules.State, legal []rules.Move) error {
-	if turn := s.Turn(); turn != rules.Over && (turn < 0 || turn >= v.Players()) {
+func checkPosition(v *rules.Variant, s rules.State, legal []rules.Move) error {
+	if turn := s.Turn(); turn != rules.Over && (turn < 0 || turn >= v.Players) {
 		return fmt.Errorf("turn: %d is not a seat", turn)
 	}
 	if s.Ply() > rules.MaxPlies {
@@ -24,7 +24,7 @@ func checkPosition(v rules.Variant, s rules.State, legal []rules.Move) error {
 	if err := checkTexts(v, s, legal); err != nil {
 		return err
 	}
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		if err := checkView(string(s.View(nil, seat))); err != nil {
 			return fmt.Errorf("view: seat %d: %w", seat, err)
 		}
@@ -57,7 +57,7 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 
 // checkRefused wants a move that is not legal to be refused with a good
 // error and without a trace.
-func checkRefused(v rules.Variant, s rules.State, before any, m rules.Move) error {
+func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
 	if err == nil {
@@ -66,7 +66,7 @@ func checkRefused(v rules.Variant, s rules.State, before any, m rules.Move) erro
 	if value(s) != before {
 		return fmt.Errorf("check: refusing the move %d changes the state", m)
 	}
-	for seat := range v.Players() {
+	for seat := range v.Players {
 		if said := log.Events(nil, seat, ""); len(said) > 0 {
 			return fmt.Errorf("check: the refused move %d says %q", m, said)
 		}
@@ -81,8 +81,8 @@ func checkRefused(v rules.Variant, s rules.State, before any, m rules.Move) erro
 }
 
 // checkError wants the game's name in front and the offending text quoted.
-func checkError(v rules.Variant, err error, text string) error {
-	if said := err.Error(); !strings.HasPrefix(said, v.Game().Name()+": ") || !strings.Contains(said, strconv.Quote(text)) {
+func checkError(v *rules.Variant, err error, text string) error {
+	if said := err.Error(); !strings.HasPrefix(said, v.Game.Name+": ") || !strings.Contains(said, strconv.Quote(text)) {
 		return fmt.Errorf("error: %q: name the game first and quote %q", said, text)
 	}
 	return nil
@@ -90,7 +90,7 @@ func checkError(v rules.Variant, err error, text string) error {
 
 // checkTexts wants every legal move to have a text of its own that reads back,
 // and what looks nearly like a move to be refused or to be one.
-func checkTexts(v rules.Variant, s rules.State, legal []rules.Move) error {
+func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	seen := map[string]bool{}
 	junk := []string{"", " ", "-", ":", "nonesuch", "\x00", "ñ", "99999999999999999999", "-1", "+1", strings.Repeat("1", 300)}
 	for i, m := range legal {
@@ -116,7 +116,7 @@ func checkTexts(v rules.Variant, s rules.State, legal []rules.Move) error {
 }
 
 // checkParse reads any text: it is a move's one text, or refused by name.
-func checkParse(v rules.Variant, s rules.State, text string) error {
+func checkParse(v *rules.Variant, s rules.State, text string) error {
 	m, err := s.ParseMove(text)
 	if err != nil {
 		return checkError(v, err, text)
@@ -128,9 +128,9 @@ func checkParse(v rules.Variant, s rules.State, text string) error {
 }
 
 // checkPoints wants points by seat.
-func checkPoints(v rules.Variant, s rules.State) error {
-	if points := s.Points(); len(points) != v.Players() {
-		return fmt.Errorf("points: %v for %d players", points, v.Players())
+func checkPoints(v *rules.Variant, s rules.State) error {
+	if points := s.Points(); len(points) != v.Players {
+		return fmt.Errorf("points: %v for %d players", points, v.Players)
 	}
 	return nil
 }

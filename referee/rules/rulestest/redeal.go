@@ -34,7 +34,7 @@ func (w *walk) redeal(seat int) error {
 	if w.s.Turn() == seat && !slices.Equal(legal, w.legal) {
 		return fmt.Errorf("redeal: seat %d's legal moves leak: %d become %d", seat, w.legal, legal)
 	}
-	for other := range w.v.Players() {
+	for other := range w.v.Players {
 		if other != seat && string(c.View(nil, other)) != string(w.s.View(nil, other)) {
 			w.hidden++
 		}
@@ -58,7 +58,7 @@ func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
 	}
-	seat := w.r.Below(w.v.Players())
+	seat := w.r.Below(w.v.Players)
 	a, b := w.s.Clone(), redealt(w.s, seat, w.r)
 	if b.Check(m) != nil {
 		return nil // the mover no longer holds it

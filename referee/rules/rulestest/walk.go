@@ -11,7 +11,7 @@ import (
 
 // walk plays one random game and checks every position and every move of it.
 type walk struct {
-	v     rules.Variant
+	v     *rules.Variant
 	o     Options
 	seed  uint64
 	r     *rules.Rand
@@ -28,7 +28,7 @@ type walk struct {
 // game without a limit of its own stays affordable.
 const densePlies = 200
 
-func newWalk(v rules.Variant, o Options, seed uint64) *walk {
+func newWalk(v *rules.Variant, o Options, seed uint64) *walk {
 	return &walk{v: v, o: o, seed: seed, r: rules.NewRand(seed), s: deal(v, seed)}
 }
 
@@ -50,7 +50,7 @@ func (w *walk) run() error {
 			return err
 		}
 		if w.redealing && w.r.Below(8) == 0 {
-			w.s = redealt(w.s, w.r.Below(w.v.Players()), w.r)
+			w.s = redealt(w.s, w.r.Below(w.v.Players), w.r)
 		}
 	}
 	if err := w.finish(); err != nil {
@@ -70,7 +70,7 @@ func (w *walk) start() error {
 	if value(w.s) != before {
 		return errors.New("start: changes the state")
 	}
-	for seat := range w.v.Players() {
+	for seat := range w.v.Players {
 		said := string(log.Events(nil, seat, ""))
 		if err := checkEvents(said); err != nil {
 			return fmt.Errorf("start: seat %d: %w", seat, err)
@@ -96,7 +96,7 @@ func (w *walk) position() error {
 	if err := w.copies(); err != nil {
 		return err
 	}
-	if err := w.redeal(w.r.Below(w.v.Players())); err != nil {
+	if err := w.redeal(w.r.Below(w.v.Players)); err != nil {
 		return err
 	}
 	if err := w.fromViews(); err != nil {
@@ -211,7 +211,7 @@ func (w *walk) step(m rules.Move) error {
 	if w.s.Ply() != ply+1 {
 		return fmt.Errorf("ply: is %d after %d", w.s.Ply(), ply)
 	}
-	for seat := range w.v.Players() {
+	for seat := range w.v.Players {
 		if err := checkEvents(string(log.Events(nil, seat, ""))); err != nil {
 			return fmt.Errorf("apply: seat %d: %w", seat, err)
 		}
@@ -228,7 +228,7 @@ func (w *walk) finish() error {
 	if err := w.s.Check(0); !errors.Is(err, rules.ErrOver) {
 		return fmt.Errorf("check: says %v after the end, not ErrOver", err)
 	}
-	if most := rules.MostPlies(w.v); w.s.Ply() > most {
+	if most := w.v.MaxPlies; w.s.Ply() > most {
 		return fmt.Errorf("most plies: a game has %d, which is more than %d", w.s.Ply(), most)
 	}
 	return w.total(w.s)

@@ -8,12 +8,12 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// FromView returns the position that a seat sees: see rules.Variant. Of the
+// fromView returns the position that a seat sees: see rules.Variant. Of the
 // earlier positions only those are known that a move would bring back now: the
 // moves that are missing from the list. They stay forbidden as in the real game.
-func (v Variant) FromView(o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	s := &State{rules: v.Rules, last: v.Rules.lastPly(), ply: uint16(o.Ply), since: uint16(o.Ply)}
-	reader := o.Read(name, v.Players())
+func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
+	s := &State{rules: r, last: r.lastPly(), ply: uint16(o.Ply), since: uint16(o.Ply)}
+	reader := o.Read(name, 2)
 	s.readBoard(&reader)
 	s.readTurn(&reader)
 	if reader.Err() == nil && s.turn >= 0 && len(o.Moves) > 0 && !s.rules.Cycles {

@@ -13,7 +13,7 @@ import (
 func TestTebesFromViewForbids(t *testing.T) {
 	barred := 0
 	for n := range uint64(40) {
-		v := Variant{Rules{Size: 4 + 2*uint8(n%2), Random: n%4 < 2, Limit: maxLimit}}
+		v := newVariant(Game, nil, Rules{Size: 4 + 2*uint8(n%2), Random: n%4 < 2, Limit: maxLimit})
 		r := rules.NewRand(n)
 		stream := rules.FastStream(r)
 		s := v.Deal(&stream).(*State)

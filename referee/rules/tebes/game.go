@@ -42,16 +42,8 @@
 package tebes
 
 import (
-	"strconv"
-
 	"github.com/timba-arena/timba/referee/rules"
 )
-
-// Game is Tebes; its zero value is ready for use.
-type Game struct{}
-
-// Name returns the name of the game in commands and in the protocol.
-func (Game) Name() string { return name }
 
 const (
 	name         = "tebes"
@@ -59,20 +51,22 @@ const (
 	defaultLimit = 400
 )
 
-// Options returns the board, what becomes of cycles and the longest game.
-func (Game) Options() []rules.Option {
-	return []rules.Option{
+// Game is Tebes.
+var Game = &rules.Game{
+	Name: name,
+	Text: text,
+	Options: []rules.Option{
 		{Name: "size", Values: []string{"6", "4"}, Help: "rows and columns of the board"},
 		{Name: "board", Values: []string{"standard", "random"}, Help: "the colours of the squares: as in chess, or shuffled"},
 		{Name: "cycles", Values: []string{"forbid", "allow"}, Help: "moves that bring back an earlier position of the game"},
 		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
 		rules.OpeningOption,
-	}
+	},
+	Display: rules.Display{Title: "Tebes", Board: &rules.Board{Pieces: "pieces", Colours: "colours", Sides: letters, Corners: "wwbb"}},
+	Variant: variantOf,
 }
 
-// Rules returns the rules of the game for people.
-func (Game) Rules() string {
-	return `Tebes is played on a board of 6x6 squares (size=4: 4x4), each black or white: as in
+const text = `Tebes is played on a board of 6x6 squares (size=4: 4x4), each black or white: as in
 chess, or with board=random in any order. Seat 0 is white and moves first. Its
 pieces fill the lower half of the board, black's the upper half.
 
@@ -92,22 +86,16 @@ A move that brings back an earlier position of the game is not legal, unless
 cycles=allow. At limit plies (400; 0 for none) the game is a draw. With opening=N
 the first N plies are random and do not count. A win is 1 point, a draw a half.
 `
-}
 
-// Display returns a board with squares of two colours, and corners to be reached.
-func (Game) Display() rules.Display {
-	return rules.Display{Title: "Tebes", Board: &rules.Board{Pieces: "pieces", Colours: "colours", Sides: letters, Corners: "wwbb"}}
-}
-
-// Variant resolves the options. Every combination is valid.
-func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	return Variant{Rules{
-		Size:    uint8(o.Int("size")),
-		Random:  o.Get("board") == "random",
-		Cycles:  o.Get("cycles") == "allow",
-		Limit:   uint16(o.Int("limit")),
-		Opening: uint8(o.Int(rules.OpeningOption.Name)),
-	}}, nil
+// variantOf resolves the options: every combination is valid.
+func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+	return newVariant(g, settings, Rules{
+		Size:    uint8(settings.Int("size")),
+		Random:  settings.Get("board") == "random",
+		Cycles:  settings.Get("cycles") == "allow",
+		Limit:   uint16(settings.Int("limit")),
+		Opening: uint8(settings.Int(rules.OpeningOption.Name)),
+	}), nil
 }
 
 // Rules is the resolved options. It is comparable.
@@ -127,45 +115,15 @@ func (r Rules) lastPly() uint16 {
 	return r.Limit
 }
 
-// Variant is Tebes with its options resolved.
-type Variant struct{ Rules Rules }
-
-// Game returns Tebes.
-func (Variant) Game() rules.Game { return Game{} }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings {
-	board, cycles := "standard", "forbid"
-	if v.Rules.Random {
-		board = "random"
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: 2, Sides: 2, Chance: r.Random || r.Opening > 0, MaxPlies: int(r.lastPly()),
+		Deal: func(src *rules.Stream) rules.State {
+			s := new(State)
+			s.Deal(r, src)
+			return s
+		},
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
-	if v.Rules.Cycles {
-		cycles = "allow"
-	}
-	return rules.Settings{
-		{Name: "size", Value: strconv.Itoa(int(v.Rules.Size))},
-		{Name: "board", Value: board},
-		{Name: "cycles", Value: cycles},
-		{Name: "limit", Value: strconv.Itoa(int(v.Rules.Limit))},
-		{Name: rules.OpeningOption.Name, Value: strconv.Itoa(int(v.Rules.Opening))},
-	}
-}
-
-// MostPlies returns the number of plies at which the game is over.
-func (v Variant) MostPlies() int { return int(v.Rules.lastPly()) }
-
-// Players returns two.
-func (Variant) Players() int { return 2 }
-
-// Side returns the seat.
-func (Variant) Side(seat int) int { return seat }
-
-// Chance reports whether the colours are shuffled or there is an opening.
-func (v Variant) Chance() bool { return v.Rules.Random || v.Rules.Opening > 0 }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	s := new(State)
-	s.Deal(v.Rules, src)
-	return s
 }

@@ -14,13 +14,13 @@ import (
 
 // conformance is what the conformance kit has to know of Tebes.
 var conformance = rulestest.Options{
-	Total: func(_ rules.Variant, s rules.State) error {
+	Total: func(_ *rules.Variant, s rules.State) error {
 		if p := s.Points(); p[0]+p[1] != 1 {
 			return fmt.Errorf("points %v are not 1 together", p)
 		}
 		return nil
 	},
-	Sound: func(_ rules.Variant, state rules.State) error {
+	Sound: func(_ *rules.Variant, state rules.State) error {
 		s := state.(*State)
 		g := s.geometry()
 		if both := s.pieces[0] & s.pieces[1]; both != 0 || (s.pieces[0]|s.pieces[1]|s.black)&^g.all != 0 {
@@ -33,10 +33,10 @@ var conformance = rulestest.Options{
 	},
 }
 
-func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game{}, conformance) }
+func TestTebesConformance(t *testing.T) { rulestest.Run(t, Game, conformance) }
 
 func TestTebesGolden(t *testing.T) {
-	rulestest.Golden(t, Game{},
+	rulestest.Golden(t, Game,
 		rulestest.Case{Name: "standard", Moves: "19-14 9-21 28-21 11-21"},
 		rulestest.Case{Name: "opening", Options: map[string]string{"size": "4", "opening": "5", "limit": "20"}, Seed: "2"},
 		rulestest.Case{Name: "random", Options: map[string]string{"board": "random"}},
@@ -44,7 +44,7 @@ func TestTebesGolden(t *testing.T) {
 		rulestest.Case{Name: "small-random-allow", Options: map[string]string{"size": "4", "board": "random", "cycles": "allow", "limit": "20"}, Seed: "4"})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, conformance) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, conformance) }
 
 // start returns a first position; the seed is 32 zero bytes.
 func start(t *testing.T, options string) *State {
@@ -54,7 +54,7 @@ func start(t *testing.T, options string) *State {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, given))
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(given))
 	stream := rules.NewStream(rules.Seed{})
 	return v.Deal(&stream).(*State)
 }

@@ -274,7 +274,7 @@ func choose(s *State, legal []rules.Move, r *rules.Rand, taste func(*State, rule
 // compare plays a game on both, of so many plies at most, and wants them to
 // agree on everything.
 func (n *naive) compare(s *State, r *rules.Rand, taste func(*State, rules.Move) int, plies int, seen *tallies) error {
-	p, err := rulestest.NewPair(Variant{s.rules}, s, n, string(s.View(nil, white)))
+	p, err := rulestest.NewPair(newVariant(Game, nil, s.rules), s, n, string(s.View(nil, white)))
 	for err == nil && n.plies < plies {
 		seen.look(s, n)
 		if n.outcome != "" {
@@ -385,6 +385,6 @@ func FuzzPlay(f *testing.F) {
 		if r.Opening > 0 {
 			n, _ = n.open(int(r.Opening), below)
 		}
-		return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, rulestest.Dealt(Variant{r}, seed), n, rules.Hex(seed)))
+		return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), rulestest.Dealt(newVariant(Game, nil, r), seed), n, rules.Hex(seed)))
 	})
 }

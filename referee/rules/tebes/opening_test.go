@@ -124,7 +124,7 @@ func TestTebesOpenings(t *testing.T) {
 				if again == 100 {
 					none++
 				}
-				s := rulestest.Dealt(Variant{v}, seed).(*State)
+				s := rulestest.Dealt(newVariant(Game, nil, v), seed).(*State)
 				if err := n.compare(s, rules.NewRand(uint64(number)), tastes["any"], 30, &seen); err != nil {
 					t.Fatalf("%+v, seed %d: %v", v, number, err)
 				}
@@ -151,7 +151,7 @@ func TestTebesOpeningsOfLostBoards(t *testing.T) {
 		if s.Winner() != black || s.Ply() != 0 {
 			t.Errorf("seed %d: winner %d at ply %d", n, s.Winner(), s.Ply())
 		}
-		rulestest.WithoutGoodOpening(t, Variant{v}, &s)
+		rulestest.WithoutGoodOpening(t, newVariant(Game, nil, v), &s)
 	}
 	if lost == 0 {
 		t.Error("white could begin on every board")
@@ -165,6 +165,6 @@ func TestTebesOpeningsRejected(t *testing.T) {
 		var s State
 		s.setUp(v, nil)
 		begin(&s, rules.Opening{})
-		rulestest.WithoutGoodOpening(t, Variant{v}, &s)
+		rulestest.WithoutGoodOpening(t, newVariant(Game, nil, v), &s)
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// FromView returns the position that a seat sees: see rules.Variant: nothing
-// is hidden.
-func (v Variant) FromView(o rules.Observation, _ *rules.Rand) (rules.State, error) {
-	s := &State{rules: v.Rules, last: v.Rules.lastPly(), winner: noOne, ply: uint16(o.Ply)}
-	reader := o.Read(name, v.Players())
+// fromView returns the position that a seat sees: see rules.Variant. Nothing is hidden.
+func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
+	s := &State{rules: r, last: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
+	reader := o.Read(name, 2)
 	s.readBoard(&reader)
 	return reader.Made(s)
 }

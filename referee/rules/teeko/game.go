@@ -26,16 +26,8 @@
 package teeko
 
 import (
-	"strconv"
-
 	"github.com/timba-arena/timba/referee/rules"
 )
-
-// Game is Teeko; its zero value is ready for use.
-type Game struct{}
-
-// Name returns the name of the game in commands and in the protocol.
-func (Game) Name() string { return name }
 
 const (
 	name         = "teeko"
@@ -43,19 +35,21 @@ const (
 	defaultLimit = 200
 )
 
-// Options returns the start, the winning shapes and the longest game.
-func (Game) Options() []rules.Option {
-	return []rules.Option{
+// Game is Teeko.
+var Game = &rules.Game{
+	Name: name,
+	Text: text,
+	Options: []rules.Option{
 		{Name: "start", Values: []string{"random", "drop"}, Help: "the pieces stand on a random board, or are placed in turn"},
 		{Name: "squares", Values: []string{"standard", "advanced"}, Help: "squares of 2x2 win, or the corners of a square of any size"},
 		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
 		rules.OpeningOption,
-	}
+	},
+	Display: rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}},
+	Variant: variantOf,
 }
 
-// Rules returns the rules of the game for people.
-func (Game) Rules() string {
-	return `Teeko is played on a board of 5x5 squares. Each side has four pieces; seat 0 is
+const text = `Teeko is played on a board of 5x5 squares. Each side has four pieces; seat 0 is
 black and moves first.
 
 The pieces stand on a random board that nobody has won. With start=drop the board
@@ -71,21 +65,15 @@ board, win too.
 At limit plies (200; 0 for none) the game is a draw. With opening=N the first N
 plies are random and do not count. A win is 1 point, a draw a half.
 `
-}
 
-// Display returns a board of points.
-func (Game) Display() rules.Display {
-	return rules.Display{Title: "Teeko", Board: &rules.Board{Pieces: "board", Sides: letters}}
-}
-
-// Variant resolves the options. Every combination is valid.
-func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	return Variant{Rules{
-		Drop:     o.Get("start") == "drop",
-		Advanced: o.Get("squares") == "advanced",
-		Limit:    uint16(o.Int("limit")),
-		Opening:  uint8(o.Int(rules.OpeningOption.Name)),
-	}}, nil
+// variantOf resolves the options: every combination is valid.
+func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+	return newVariant(g, settings, Rules{
+		Drop:     settings.Get("start") == "drop",
+		Advanced: settings.Get("squares") == "advanced",
+		Limit:    uint16(settings.Int("limit")),
+		Opening:  uint8(settings.Int(rules.OpeningOption.Name)),
+	}), nil
 }
 
 // Rules is the resolved options. It is comparable.
@@ -104,44 +92,15 @@ func (r Rules) lastPly() uint16 {
 	return r.Limit
 }
 
-// Variant is Teeko with its options resolved.
-type Variant struct{ Rules Rules }
-
-// Game returns Teeko.
-func (Variant) Game() rules.Game { return Game{} }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings {
-	start, squares := "random", "standard"
-	if v.Rules.Drop {
-		start = "drop"
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: 2, Sides: 2, Chance: !r.Drop || r.Opening > 0, MaxPlies: int(r.lastPly()),
+		Deal: func(src *rules.Stream) rules.State {
+			s := new(State)
+			s.Deal(r, src)
+			return s
+		},
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
 	}
-	if v.Rules.Advanced {
-		squares = "advanced"
-	}
-	return rules.Settings{
-		{Name: "start", Value: start},
-		{Name: "squares", Value: squares},
-		{Name: "limit", Value: strconv.Itoa(int(v.Rules.Limit))},
-		{Name: rules.OpeningOption.Name, Value: strconv.Itoa(int(v.Rules.Opening))},
-	}
-}
-
-// MostPlies returns the number of plies at which the game is over.
-func (v Variant) MostPlies() int { return int(v.Rules.lastPly()) }
-
-// Players returns two.
-func (Variant) Players() int { return 2 }
-
-// Side returns the seat.
-func (Variant) Side(seat int) int { return seat }
-
-// Chance reports whether the pieces stand at random or there is an opening.
-func (v Variant) Chance() bool { return !v.Rules.Drop || v.Rules.Opening > 0 }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	s := new(State)
-	s.Deal(v.Rules, src)
-	return s
 }

@@ -11,8 +11,8 @@ import (
 )
 
 func TestTeekoConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{
-		Total: func(_ rules.Variant, s rules.State) error {
+	rulestest.Run(t, Game, rulestest.Options{
+		Total: func(_ *rules.Variant, s rules.State) error {
 			if p := s.Points(); p[0]+p[1] != 1 {
 				return fmt.Errorf("points %v do not add up to 1", p)
 			}
@@ -21,11 +21,11 @@ func TestTeekoConformance(t *testing.T) {
 	})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{}) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{}) }
 
 // Replays for people to read.
 func TestTeekoGolden(t *testing.T) {
-	rulestest.Golden(t, Game{},
+	rulestest.Golden(t, Game,
 		rulestest.Case{Name: "random", Options: map[string]string{"limit": "20"}},
 		rulestest.Case{Name: "opening", Options: map[string]string{"start": "drop", "opening": "3", "limit": "20"}},
 		rulestest.Case{
@@ -38,7 +38,7 @@ func TestTeekoGolden(t *testing.T) {
 
 // The worked example of the seed of 32 zero bytes.
 func TestTeekoStartZeroSeed(t *testing.T) {
-	v := kit.Get[rules.Variant](t)(rules.Resolve(Game{}, nil))
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(nil))
 	stream := rules.NewStream(rules.Seed{})
 	s := v.Deal(&stream).(*State)
 	if want := [2]Board{of([]uint8{1, 14, 10, 7}), of([]uint8{23, 15, 5, 0})}; s.board != want {
@@ -237,7 +237,7 @@ func TestTeekoOptions(t *testing.T) {
 		{"limit", "1001", `teeko: option limit cannot be "1001": try 0 to 1000`},
 		{"limit", "-1", `teeko: option limit cannot be "-1": try 0 to 1000`},
 	} {
-		if _, err := rules.Resolve(Game{}, map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
+		if _, err := Game.Resolve(map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)
 		}
 	}

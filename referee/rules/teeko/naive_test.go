@@ -234,8 +234,8 @@ func (g *naive) Ply() int { return g.ply }
 
 func newPair(t kit.T, r Rules, seed rules.Seed) *rulestest.Pair[*naive] {
 	t.Helper()
-	s := rulestest.Dealt(Variant{r}, seed)
-	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(Variant{r}, s, newNaive(r, seed), rules.Hex(seed)))
+	s := rulestest.Dealt(newVariant(Game, nil, r), seed)
+	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(newVariant(Game, nil, r), s, newNaive(r, seed), rules.Hex(seed)))
 }
 
 // wordRules lists the combinations of the options that are words.
@@ -253,7 +253,7 @@ func TestTeekoAgainstNaive(t *testing.T) {
 	}
 	for _, limit := range []uint16{defaultLimit, 0, 1, 7, 8, 30, maxLimit} {
 		for _, r := range wordRules(limit) {
-			t.Run((Variant{r}).Settings().String(), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%+v", r), func(t *testing.T) {
 				t.Parallel()
 				for n := range games {
 					p := newPair(t, r, rules.Seed{}.Derive(fmt.Sprint("naive ", n)))
@@ -294,7 +294,7 @@ func TestTeekoOpeningsRejected(t *testing.T) {
 			var s State
 			s.setUp(r, &src)
 			begin(&s, rules.Opening{})
-			rulestest.WithoutGoodOpening(t, Variant{r}, &s)
+			rulestest.WithoutGoodOpening(t, newVariant(Game, nil, r), &s)
 		}
 	}
 }

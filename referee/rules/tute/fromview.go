@@ -147,11 +147,11 @@ func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 // exchanges is how many cards a seat may get in a game without drawing them.
 const exchanges = 2
 
-// FromView returns a position that a seat may be in: see rules.Variant.
-func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
-	s := &State{rules: v.Rules}
-	reader := o.Read(name, v.Players())
-	s.Table.FromView(o, &reader, v.Players(), handCards)
+// fromView returns a position that a seat may be in: see rules.Variant.
+func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
+	s := &State{rules: r}
+	reader := o.Read(name, int(r.Players))
+	s.Table.FromView(o, &reader, int(r.Players), handCards)
 	s.readSongs(&reader)
 	s.readPoints(&reader)
 	if reader.Err() == nil {
@@ -160,7 +160,7 @@ func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, erro
 		}
 		if s.Hands[o.Seat]&s.cannotHold()[o.Seat] != 0 {
 			reader.Fail("hand", "has a card that had to be played before")
-		} else if !s.redeal(o.Seat, 0, r) {
+		} else if !s.redeal(o.Seat, 0, rand) {
 			reader.Fail("declared", "does not fit the hand")
 		}
 	}

@@ -78,7 +78,7 @@ func canBe(s *State) bool {
 func TestTuteFromViewReach(t *testing.T) {
 	counted := 0
 	for n := uint64(0); counted < 40; n++ {
-		v := Variant{Rules{baraja.TableRules{Players: 4}, n%4 == 0}}
+		v := newVariant(Game, nil, Rules{baraja.TableRules{Players: 4}, n%4 == 0})
 		rand := rules.NewRand(n)
 		stream := rules.FastStream(rand)
 		s := v.Deal(&stream).(*State)
@@ -152,19 +152,19 @@ func TestTuteEveryPositionIsPossible(t *testing.T) {
 	for _, v := range everyVariant(t) {
 		for range 20 {
 			var s State
-			for s.Layout(v.(Variant).Rules, [baraja.TableCards]baraja.Card(shuffled(v, r))); s.Turn() >= 0; {
+			for s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(shuffled(v, r))); s.Turn() >= 0; {
 				if c := s; !c.possible() || c != s {
-					t.Fatalf("%s: %s", v.Settings(), s.View(nil, 0))
+					t.Fatalf("%s: %s", v.Settings, s.View(nil, 0))
 				}
 				for seat, cannot := range s.cannotHold() {
 					if bad := s.Hands[seat] &^ s.Known[seat] & cannot; bad != 0 {
-						t.Fatalf("%s: seat %d has %s: %s", v.Settings(), seat, bad.Text(nil), s.View(nil, seat))
+						t.Fatalf("%s: seat %d has %s: %s", v.Settings, seat, bad.Text(nil), s.View(nil, seat))
 					}
 				}
 				for observer := range int(s.Players) {
 					for _, l := range s.Lacks(nil, observer) {
 						if has := s.Hands[l.Seat] &^ s.Known[l.Seat] & l.Cards; has.Len() > l.Most || l.Seat == observer {
-							t.Fatalf("%s: seat %d has %s, more than %d: %s", v.Settings(), l.Seat, has.Text(nil), l.Most, s.View(nil, observer))
+							t.Fatalf("%s: seat %d has %s, more than %d: %s", v.Settings, l.Seat, has.Text(nil), l.Most, s.View(nil, observer))
 						}
 						lacks++
 					}

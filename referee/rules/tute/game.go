@@ -39,23 +39,19 @@ const (
 	handCards = 8
 )
 
-// Game is Tute; its zero value is ready for use.
-type Game struct{}
-
-// Name returns the name of the game in commands and in the protocol.
-func (Game) Name() string { return name }
-
-// Options returns the number of seats and the common variations.
-func (Game) Options() []rules.Option {
-	return append(baraja.TableOptions(), rules.Option{
+// Game is Tute.
+var Game = &rules.Game{
+	Name: name,
+	Text: text,
+	Options: append(baraja.TableOptions(), rules.Option{
 		Name: "followonly", Values: []string{"no", "yes"},
 		Help: "follow suit or play anything: no duty to beat or to trump",
-	})
+	}),
+	Display: rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()},
+	Variant: variantOf,
 }
 
-// Rules returns the rules of the game for people.
-func (Game) Rules() string {
-	return `Tute is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
+const text = `Tute is played by 2 to 4 with 40 cards of the Spanish pack: oros, copas,
 espadas and bastos, each with 1 to 7, sota (10), caballo (11) and rey (12). From
 the strongest the cards of a suit are 1, 3, 12, 11, 10, 7, 6, 5, 4, 2. The 1 is
 worth 11 points, the 3 is worth 10, the 12 4, the 11 3 and the 10 2.
@@ -82,20 +78,14 @@ hunt3=yes, two players, putting the 1 of trumps on a 3 of trumps that was led wi
 at once; in the last trick so does leading the 1 and catching the 3.
 followonly=yes, you must follow suit but need neither beat nor trump.
 `
-}
 
-// Display returns the table of a trick game.
-func (Game) Display() rules.Display {
-	return rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()}
-}
-
-// Variant resolves the options: teams are for four, the hunt is for two.
-func (Game) Variant(o rules.Settings) (rules.Variant, error) {
-	r, err := baraja.ReadTableRules(name, o)
+// variantOf resolves the options: teams are for four, the hunt is for two.
+func variantOf(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
+	r, err := baraja.ReadTableRules(name, settings)
 	if err != nil {
 		return nil, err
 	}
-	return Variant{Rules{r, o.Is("followonly")}}, nil
+	return newVariant(g, settings, Rules{r, settings.Is("followonly")}), nil
 }
 
 // Rules is the resolved options. It is comparable.
@@ -104,35 +94,18 @@ type Rules struct {
 	FollowOnly bool
 }
 
-// Settings returns the options with their values, in their order.
-func (r Rules) Settings() rules.Settings {
-	return append(r.TableRules.Settings(), rules.Setting{Name: "followonly", Value: baraja.YesNo(r.FollowOnly)})
-}
+// MaxPlies returns the cards, the exchanges and the songs that are chosen.
+func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + suits }
 
-// Variant is Tute with its options resolved.
-type Variant struct{ Rules Rules }
-
-// Game returns Tute.
-func (Variant) Game() rules.Game { return Game{} }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings { return v.Rules.Settings() }
-
-// MostPlies returns the cards, the exchanges and the songs that are chosen.
-func (v Variant) MostPlies() int { return v.Rules.MostPlies() + suits }
-
-// Players returns the number of seats.
-func (v Variant) Players() int { return int(v.Rules.Players) }
-
-// Side returns the number of the side that a seat plays for.
-func (v Variant) Side(seat int) int { return v.Rules.Side(seat) }
-
-// Chance returns true: the cards are shuffled.
-func (Variant) Chance() bool { return true }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	s := new(State)
-	s.Deal(v.Rules, src)
-	return s
+func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {
+	return &rules.Variant{
+		Game: g, Settings: settings, Rules: r,
+		Players: int(r.Players), Sides: r.Sides(), Chance: true, MaxPlies: r.MaxPlies(),
+		Deal: func(src *rules.Stream) rules.State {
+			s := new(State)
+			s.Deal(r, src)
+			return s
+		},
+		FromView: func(o rules.Observation, rand *rules.Rand) (rules.State, error) { return fromView(r, o, rand) },
+	}
 }

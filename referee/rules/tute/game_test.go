@@ -13,14 +13,14 @@ import (
 )
 
 func TestTuteConformance(t *testing.T) {
-	rulestest.Run(t, Game{}, rulestest.Options{Total: checkTotal})
+	rulestest.Run(t, Game, rulestest.Options{Total: checkTotal})
 }
 
-func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game{}, rulestest.Options{Total: checkTotal}) }
+func FuzzKit(f *testing.F) { rulestest.Fuzz(f, Game, rulestest.Options{Total: checkTotal}) }
 
 // checkTotal: all cards and songs make the points, but for the trump card left
 // over with three seats; wins at once give the full points to each winner alone.
-func checkTotal(v rules.Variant, state rules.State) error {
+func checkTotal(v *rules.Variant, state rules.State) error {
 	s := state.(*State)
 	want, sum := 120, 0
 	if s.Rules().Last10 {
@@ -34,7 +34,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 	if atOnce && sum > 0 {
 		return nil
 	}
-	if v.Players() == 3 {
+	if v.Players == 3 {
 		want -= baraja.Value(s.Trump)
 	}
 	for suit := range baraja.Suit(suits) {
@@ -49,7 +49,7 @@ func checkTotal(v rules.Variant, state rules.State) error {
 }
 
 func TestTuteReplays(t *testing.T) {
-	rulestest.Golden(t, Game{},
+	rulestest.Golden(t, Game,
 		rulestest.Case{Name: "two", Seed: "game 115"},
 		rulestest.Case{Name: "two-options", Seed: "game 414", Options: map[string]string{
 			"exchange": "yes", "last10": "yes", "blackhand": "yes", "hunt3": "yes", "followonly": "yes"}},
@@ -59,17 +59,13 @@ func TestTuteReplays(t *testing.T) {
 }
 
 // resolve makes a variant from "key=value key=value".
-func resolve(options string) (Variant, error) {
+func resolve(options string) (*rules.Variant, error) {
 	given := map[string]string{}
 	for pair := range strings.FieldsSeq(options) {
 		name, value, _ := strings.Cut(pair, "=")
 		given[name] = value
 	}
-	v, err := rules.Resolve(Game{}, given)
-	if err != nil {
-		return Variant{}, err
-	}
-	return v.(Variant), nil
+	return Game.Resolve(given)
 }
 
 // scene is a position: hands by seat, separated by slashes and filled up to eight
@@ -114,9 +110,9 @@ func (c scene) pack(t *testing.T, players int) (pack []baraja.Card) {
 // play makes the moves; the log holds what was told last.
 func (c scene) play(t *testing.T) (*State, *rules.Log) {
 	t.Helper()
-	v := kit.Get[Variant](t)(resolve(c.options))
-	s := &State{rules: v.Rules}
-	if n := copy(s.Pack[:], c.pack(t, v.Players())); n != 40 {
+	v := kit.Get[*rules.Variant](t)(resolve(c.options))
+	s := &State{rules: v.Rules.(Rules)}
+	if n := copy(s.Pack[:], c.pack(t, v.Players)); n != 40 {
 		t.Fatalf("a pack of %d", n)
 	}
 	s.begin()
@@ -388,4 +384,4 @@ func TestTuteRedeal(t *testing.T) {
 	}
 }
 
-func ranks(s *State) []int { return rules.Ranks(Variant{s.rules}, s.Points()) }
+func ranks(s *State) []int { return newVariant(Game, nil, s.rules).Ranks(s.Points()) }

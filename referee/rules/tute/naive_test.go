@@ -195,27 +195,27 @@ func (g *naive) View(seat int) string {
 }
 
 // newPair deals from the shuffled pack to both.
-func newPair(t kit.T, v Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
+func newPair(t kit.T, v *rules.Variant, pack []baraja.Card) *rulestest.Pair[*naive] {
 	t.Helper()
 	s, text := new(State), string(baraja.Text(nil, pack))
-	s.Layout(v.Rules, [baraja.TableCards]baraja.Card(pack))
-	n := newNaive(v.Settings().Map(), strings.Split(text, ","))
+	s.Layout(v.Rules.(Rules), [baraja.TableCards]baraja.Card(pack))
+	n := newNaive(v.Settings.Map(), strings.Split(text, ","))
 	return kit.Get[*rulestest.Pair[*naive]](t)(rulestest.NewPair(v, s, n, text))
 }
 
 // everyVariant returns every combination of options that the game accepts.
-func everyVariant(t kit.T) []rules.Variant {
-	return kit.Get[[]rules.Variant](t)(rulestest.Variants(Game{}))
+func everyVariant(t kit.T) []*rules.Variant {
+	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
 }
 
 // shuffled returns a pack to deal from. Two of three are arranged so that what is rare
 // happens: one seat is dealt, or draws early, most of the high trumps, or most
 // of the 12s or 11s, and the next seat most of the 11s.
-func shuffled(v rules.Variant, r *rules.Rand) []baraja.Card {
+func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)
 	rules.Shuffle(&stream, pack)
-	n := v.Players()
+	n := v.Players
 	seat := r.Below(n)
 	suit := pack[n*handCards].Suit()
 	switch r.Below(6) {
@@ -262,7 +262,7 @@ func TestTuteAgainstNaive(t *testing.T) {
 	met, r := map[string]int{}, rules.NewRand(1)
 	for _, v := range everyVariant(t) {
 		for range games {
-			p, mode := newPair(t, v.(Variant), shuffled(v, r)), r.Below(3)
+			p, mode := newPair(t, v, shuffled(v, r)), r.Below(3)
 			for p.Naive.Turn() >= 0 {
 				kit.Must(t, p.Try(p.Naive.Pick(p.Naive.Legal(), mode, r)))
 			}
@@ -283,6 +283,6 @@ func FuzzPlay(f *testing.F) {
 	variants := everyVariant(f)
 	rulestest.FuzzNaive(f, func(t *testing.T, head [4]byte) *rulestest.Pair[*naive] {
 		v := variants[int(head[0])%len(variants)]
-		return newPair(t, v.(Variant), shuffled(v, rules.NewRand(uint64(head[1]))))
+		return newPair(t, v, shuffled(v, rules.NewRand(uint64(head[1]))))
 	})
 }

@@ -101,8 +101,8 @@ type documentFault struct {
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{
-		Game:       r.Variant.Game().Name(),
-		Options:    r.Variant.Settings().Map(),
+		Game:       r.Variant.Game.Name,
+		Options:    r.Variant.Settings.Map(),
 		Format:     string(r.Format),
 		Seed:       r.Seed,
 		Commitment: referee.Commitment(rules.Seed(r.Seed)),

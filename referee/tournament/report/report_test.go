@@ -42,13 +42,13 @@ func bot(name string) referee.Bot {
 }
 
 // teeko is Teeko of few plies.
-func teeko(t *testing.T) rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
+func teeko(t *testing.T) *rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
 
 // begun returns a tournament that has not been played, without a directory that is kept.
-func begun(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	c := tournament.Config{
-		Game: v.Game().Name(), Options: v.Settings().Map(), Format: format, Deals: deals, Seed: referee.Hex{1},
+		Game: v.Game.Name, Options: v.Settings.Map(), Format: format, Deals: deals, Seed: referee.Hex{1},
 		Clock: referee.Clock{Move: time.Minute, Startup: time.Minute},
 	}
 	if sprt != "" {
@@ -67,7 +67,7 @@ func begun(t *testing.T, v rules.Variant, format tournament.Format, deals int, s
 
 // run plays a tournament in a directory of its own. It takes two seconds, as far as
 // it tells.
-func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
+func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	r := begun(t, v, format, deals, sprt, bots...)
@@ -93,7 +93,7 @@ func TestReports(t *testing.T) {
 		deals  int
 		sprt   string
 		bots   []string
-		rules  rules.Variant // nil for Teeko
+		rules  *rules.Variant // nil for Teeko
 	}{
 		"duel":        {tournament.Single, 4, "", []string{"greedy", "random"}, nil},
 		"sprt":        {tournament.Single, 40, "elo0=0,elo1=200", []string{"greedy", "random"}, nil},

@@ -87,8 +87,8 @@ func (r *Run) events(done func(*tournament.Match, *referee.Game), say func(text 
 
 // WriteHead says what will be played.
 func (r *Run) WriteHead(w io.Writer) {
-	fmt.Fprintf(w, "%s %s\n", r.Variant.Game().Name(), r.Variant.Settings())
-	if plies := r.Variant.Settings().Int(rules.OpeningOption.Name); plies > 0 {
+	fmt.Fprintf(w, "%s %s\n", r.Variant.Game.Name, r.Variant.Settings)
+	if plies := r.Variant.Settings.Int(rules.OpeningOption.Name); plies > 0 {
 		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
 	}
 	for i, b := range r.Bots {

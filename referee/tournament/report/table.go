@@ -168,7 +168,7 @@ func (r *Run) circumstances(f Fault, bot referee.Bot) (c fault.Circumstances, ok
 		return c, false
 	}
 	log, _ := os.ReadFile(r.Dir.Log(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
-	c, err = replay.Circumstances(r.Variant.Game(), f.Fault, log)
+	c, err = replay.Circumstances(r.Variant.Game, f.Fault, log)
 	return bot.Describe(c, true), err == nil
 }
 
@@ -182,7 +182,7 @@ func (r *Run) check(b referee.Bot) string {
 		limit = b.Sandbox.Limit
 	}
 	line := []string{r.Self}
-	for _, word := range check.Words(b.Line, r.Variant.Game().Name(), r.Clock, limit) {
+	for _, word := range check.Words(b.Line, r.Variant.Game.Name, r.Clock, limit) {
 		line = append(line, text.Quote(word))
 	}
 	return strings.Join(line, " ")
@@ -391,7 +391,7 @@ func verdictText(m *tournament.Match) string {
 // writeRepeats tells that deals were repeated, and what can be done about it.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
-	if opening := rules.OpeningOption.Name; r.Variant.Settings().Map()[opening] == "0" {
+	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
 		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, rules.DefaultOpening)
 	}
 }

@@ -123,7 +123,7 @@ func errFault(g *referee.Game) error {
 }
 
 // record makes a game of a data set of one that was played.
-func record(v rules.Variant, bits int, g *referee.Game, to *dataset.Game) error {
+func record(v *rules.Variant, bits int, g *referee.Game, to *dataset.Game) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.Begin(bits, cards.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {

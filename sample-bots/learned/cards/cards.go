@@ -73,13 +73,13 @@ func ParseMode(name string) (Mode, error) {
 }
 
 // ModeOf returns the mode of a variant, and false if it is another game.
-func ModeOf(v rules.Variant) (Mode, bool) {
-	switch v := v.(type) {
-	case brisca.Variant:
-		return modeOf(v.Rules), true
-	case tute.Variant:
-		m := modeOf(v.Rules.TableRules)
-		m.Tute, m.FollowOnly = true, v.Rules.FollowOnly
+func ModeOf(v *rules.Variant) (Mode, bool) {
+	switch r := v.Rules.(type) {
+	case brisca.Rules:
+		return modeOf(r), true
+	case tute.Rules:
+		m := modeOf(r.TableRules)
+		m.Tute, m.FollowOnly = true, r.FollowOnly
 		return m, true
 	}
 	return Mode{}, false
@@ -88,11 +88,24 @@ func ModeOf(v rules.Variant) (Mode, bool) {
 func modeOf(r baraja.TableRules) Mode { return Mode{Players: int(r.Players), Teams: r.Teams} }
 
 // Variant returns the game of the mode with optional rules, which are among Rules.
-func (m Mode) Variant(r baraja.TableRules) rules.Variant {
-	if m.Tute {
-		return tute.Variant{Rules: tute.Rules{TableRules: r, FollowOnly: m.FollowOnly}}
+func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
+	given := map[string]string{"players": strconv.Itoa(m.Players)}
+	for name, on := range map[string]bool{
+		"teams": m.Teams, "exchange": r.Exchange, "last10": r.Last10, "blackhand": r.BlackHand, "hunt3": r.Hunt3, "followonly": m.FollowOnly,
+	} {
+		if on {
+			given[name] = "yes"
+		}
 	}
-	return brisca.Variant{Rules: r}
+	game := brisca.Game
+	if m.Tute {
+		game = tute.Game
+	}
+	v, err := game.Resolve(given)
+	if err != nil {
+		panic(err) // a mode is no game
+	}
+	return v
 }
 
 // Rules returns every combination of the optional rules: 16 with two players, 8 otherwise. The
@@ -162,7 +175,11 @@ func RuleBits(r baraja.TableRules) (bits int) {
 
 // MostPlies returns an upper bound of the moves of a game.
 func (m Mode) MostPlies() int {
-	return rules.MostPlies(m.Variant(baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams, Exchange: true}))
+	r := baraja.TableRules{Exchange: true}
+	if m.Tute {
+		return tute.Rules{TableRules: r}.MaxPlies()
+	}
+	return r.MaxPlies()
 }
 
 // MostPoints is what the thesis scales points by: 130 in Brisca, 230 in Tute.
@@ -175,5 +192,8 @@ func (m Mode) MostPoints() int {
 
 // Side returns the side that a seat plays for.
 func (m Mode) Side(seat int) int {
-	return baraja.TableRules{Teams: m.Teams}.Side(seat)
+	if m.Teams {
+		return seat % 2
+	}
+	return seat
 }

@@ -26,8 +26,8 @@ func TestModes(t *testing.T) {
 		for bits, r := range m.Rules() {
 			v := m.Variant(r)
 			got, ok := ModeOf(v)
-			if again, err := rules.Resolve(v.Game(), v.Settings().Map()); !ok || got != m || RuleBits(r) != bits || err != nil || again != v {
-				t.Errorf("%v, rules %b: %v of %v, %v", m, bits, got, v.Settings(), err)
+			if again, err := v.Game.Resolve(v.Settings.Map()); !ok || got != m || RuleBits(r) != bits || err != nil || again.Rules != v.Rules || !slices.Equal(again.Settings, v.Settings) {
+				t.Errorf("%v, rules %b: %v of %v, %v", m, bits, got, v.Settings, err)
 			}
 		}
 		if n := len(m.Rules()); n != 8 && (n != 16 || m.Players != 2) {
@@ -39,7 +39,7 @@ func TestModes(t *testing.T) {
 	}
 	teeko, err := games.Find("teeko")
 	kit.Must(t, err)
-	v, err := rules.Resolve(teeko, nil)
+	v, err := teeko.Resolve(nil)
 	if _, ok := ModeOf(v); ok || err != nil {
 		t.Errorf("Teeko has a mode: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 // position reads five rows of a board, black to move.
 func position(t *testing.T, board string) *teeko.State {
 	t.Helper()
-	v, err := rules.Resolve(teeko.Game{}, nil)
+	v, err := teeko.Game.Resolve(nil)
 	kit.Must(t, err)
 	s, err := v.FromView(rules.Observation{View: protocol.Pairs("board=" + strings.ReplaceAll(board, " ", "") + " me=b phase=move")}, nil)
 	kit.Must(t, err)

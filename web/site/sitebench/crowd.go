@@ -171,7 +171,7 @@ func playOne(ctx context.Context, l ladder.Ladder, faulty bool) (store.Played, e
 
 // largest returns the ladder of Podrida with the most seats, whose games have the largest pages.
 func largest(ladders []ladder.Ladder) ladder.Ladder {
-	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game{}.Name() })]
+	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
 	l.Name, l.Bots, l.Options["players"] = "podrida-12", largeSeats, strconv.Itoa(largeSeats)
 	return l

@@ -1,5 +1,5 @@
 // Package toy is a game for trying out what works with every game: the conformance
-// kit, which must find its faults, and the recipe for adding a game.
+// kit, which must find its faults, and the recipe for adding a game. Begin with New.
 package toy
 
 import (
@@ -10,111 +10,83 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// Game is a small card game: two seats, eight cards, two or three each; the higher
-// card of two takes a point. Fault is one thing that is wrong with it, by a name
-// that the tests of the kit have; "" is none.
-type Game struct{ Fault string }
-
 var (
 	deals  atomic.Uint64       // what the fault "deal any" counts
 	waste  atomic.Pointer[int] // what the fault "apply allocates" leaves
 	errBad = errors.New("it cannot be done")
 )
 
-// Name returns the name of the game in commands and in the protocol.
-func (g Game) Name() string { return "toy" }
-
-// Rules returns the rules of the game for people.
-func (g Game) Rules() string { return "The higher card takes a point." }
-
-// Display returns a table with cards of a pack of its own.
-func (g Game) Display() rules.Display {
-	trick := "table"
-	if g.Fault == "display" {
-		trick = "trick"
+// New returns a small card game: two seats, eight cards, two or three each; the higher
+// card of two takes a point. The fault is one thing that is wrong with it, by a name
+// that the tests of the kit have; "" is none.
+func New(fault string) *rules.Game {
+	g := &rules.Game{
+		Name: "toy", Text: "The higher card takes a point.",
+		Options: []rules.Option{
+			{Name: "cards", Min: 2, Max: 3, Default: 3, Help: "cards each"},
+			{Name: "best", Values: []string{"high", "low"}, Help: "which card wins"},
+		},
+		Display: rules.Display{Title: "Toy", Cards: &rules.Cards{Hand: "hand", Trick: "table"}},
+		Variant: func(g *rules.Game, s rules.Settings) (*rules.Variant, error) { return newVariant(g, s, fault) },
 	}
-	return rules.Display{Title: "Toy", Cards: &rules.Cards{Hand: "hand", Trick: trick}}
-}
-
-// Options returns the cards and which of two wins.
-func (g Game) Options() []rules.Option {
-	o := []rules.Option{
-		{Name: "cards", Min: 2, Max: 3, Default: 3, Help: "cards each"},
-		{Name: "best", Values: []string{"high", "low"}, Help: "which card wins"},
-	}
-	switch g.Fault {
+	switch fault {
+	case "display":
+		g.Display.Cards.Trick = "trick"
 	case "option default":
-		o[0].Default = 5
+		g.Options[0].Default = 5
 	case "option help":
-		o[1].Help = ""
+		g.Options[1].Help = ""
 	case "option twice":
-		o[1].Name = "cards"
+		g.Options[1].Name = "cards"
 	}
-	return o
+	return g
 }
 
-// Variant resolves the options.
-func (g Game) Variant(s rules.Settings) (rules.Variant, error) {
-	if s.Int("cards") == 2 && s.Get("best") == "low" {
-		if g.Fault == "option error" {
-			return nil, errBad
-		}
+// newVariant resolves the options.
+func newVariant(g *rules.Game, s rules.Settings, fault string) (*rules.Variant, error) {
+	cards, low := s.Int("cards"), s.Get("best") == "low"
+	v := &rules.Variant{
+		Game: g, Settings: s, Rules: cards, Players: 2, Sides: 2, Chance: true, MaxPlies: 2 * cards,
+		Deal: func(src *rules.Stream) rules.State { return deal(cards, low, fault, src) },
+		FromView: func(o rules.Observation, r *rules.Rand) (rules.State, error) {
+			return fromView(cards, low, fault, o, r)
+		},
+	}
+	switch {
+	case cards == 2 && low && fault == "option error":
+		return nil, errBad
+	case cards == 2 && low:
 		return nil, errors.New("toy: option best cannot be low with cards=2: try high")
-	}
-	if g.Fault == "settings" {
+	case fault == "settings":
 		s[0].Value = "3"
-		return Variant{g, s, 2}, nil
+	case fault == "sides":
+		v.Sides = 1
+	case fault == "chance":
+		v.Chance = false
 	}
-	return Variant{g, s, s.Int("cards")}, nil
+	return v, nil
 }
 
-// Variant is the game with its options resolved.
-type Variant struct {
-	game     Game
-	settings rules.Settings
-	cards    int
-}
-
-// Game returns the toy.
-func (v Variant) Game() rules.Game { return v.game }
-
-// Settings returns the options with their values, in order.
-func (v Variant) Settings() rules.Settings { return v.settings }
-
-// Players returns two.
-func (v Variant) Players() int { return 2 }
-
-// Side returns the seat itself.
-func (v Variant) Side(seat int) int {
-	if v.game.Fault == "sides" {
-		return 0
-	}
-	return seat
-}
-
-// Chance returns true: the cards are shuffled.
-func (v Variant) Chance() bool { return v.game.Fault != "chance" }
-
-// Deal returns the first position.
-func (v Variant) Deal(src *rules.Stream) rules.State {
-	if v.game.Fault == "deal any" {
+// deal returns the first position.
+func deal(cards int, low bool, fault string, src *rules.Stream) rules.State {
+	if fault == "deal any" {
 		s := rules.FastStream(rules.NewRand(deals.Add(1)))
 		src = &s
 	}
 	pack := []uint8{0, 1, 2, 3, 4, 5, 6, 7}
-	if v.game.Fault != "deal one" {
+	if fault != "deal one" {
 		rules.Shuffle(src, pack)
 	}
-	s := &State{low: v.settings.Get("best") == "low", table: -1, last: -1}
-	copy(s.fault[:], v.game.Fault)
+	s := &State{low: low, table: -1, last: -1}
+	copy(s.fault[:], fault)
 	for i, c := range pack {
-		if i < 2*v.cards {
+		if i < 2*cards {
 			s.hands[i%2] |= 1 << c
 		} else {
 			s.stock |= 1 << c
 		}
 	}
-	if v.game.Fault == "shape" {
+	if fault == "shape" {
 		return &sliceState{*s, nil}
 	}
 	return s
@@ -250,7 +222,7 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 }
 
 // Sound wants no card in two places.
-func Sound(_ rules.Variant, state rules.State) error {
+func Sound(_ *rules.Variant, state rules.State) error {
 	s := state.(*State)
 	if twice := s.hands[0]&s.hands[1] | s.hands[0]&s.stock | s.hands[1]&s.stock; twice != 0 {
 		return fmt.Errorf("the cards %s are in two places", cardsText(twice))
@@ -259,9 +231,9 @@ func Sound(_ rules.Variant, state rules.State) error {
 }
 
 // Total wants a point for each card of a seat.
-func Total(v rules.Variant, s rules.State) error {
+func Total(v *rules.Variant, s rules.State) error {
 	p := s.Points()
-	if want := float64(v.(Variant).cards); p[0]+p[1] != want {
+	if want := float64(v.Rules.(int)); p[0]+p[1] != want {
 		return fmt.Errorf("points %v, not %v together", p, want)
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/referee/rules"
 )
 
-// FromView makes a position from what a seat has observed.
-func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, error) {
-	if v.game.Fault == "from view refuses" {
+// fromView makes a position from what a seat has observed.
+func fromView(cards int, low bool, fault string, o rules.Observation, r *rules.Rand) (rules.State, error) {
+	if fault == "from view refuses" {
 		return nil, fmt.Errorf("toy: %w", errBad)
 	}
 	reader := o.Read("toy", 2)
-	s := &State{low: v.settings.Get("best") == "low", table: -1, last: -1, turn: int8(o.Turn), ply: uint8(o.Ply)}
-	copy(s.fault[:], v.game.Fault)
+	s := &State{low: low, table: -1, last: -1, turn: int8(o.Turn), ply: uint8(o.Ply)}
+	copy(s.fault[:], fault)
 	hand, table, points := cardsOf(&reader, "hand"), cardsOf(&reader, "table"), [2]int{}
 	reader.Ints("points", points[:], 0, 3, 0)
 	s.played = cardsOf(&reader, "played")
@@ -25,18 +25,18 @@ func (v Variant) FromView(o rules.Observation, r *rules.Rand) (rules.State, erro
 		s.table = int8(bits.TrailingZeros8(table))
 	}
 	s.hands[o.Seat&1], s.stock = hand, ^(hand | s.played)
-	for n := 2*v.cards - o.Ply - bits.OnesCount8(hand); n > 0 && s.stock != 0; n-- {
+	for n := 2*cards - o.Ply - bits.OnesCount8(hand); n > 0 && s.stock != 0; n-- {
 		s.hands[1-o.Seat&1] |= s.stock & -s.stock
 		s.stock &= s.stock - 1
 	}
-	switch v.game.Fault {
+	switch fault {
 	case "from view doubles":
 		s.hands[1-o.Seat&1] |= s.stock
 	case "from view fixed":
 	default:
 		s.Redeal(o.Seat&1, r)
 	}
-	if v.game.Fault == "from view lax" {
+	if fault == "from view lax" {
 		return s, nil
 	}
 	return reader.Made(s)
