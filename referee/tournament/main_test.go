@@ -37,9 +37,6 @@ func moody(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.At(0)}
 }
 
-// variant is a game with options from "key=value key=value".
-var variant = refereetest.Variant
-
 // named returns entrants without programs.
 func named(n int) (bots []Entrant) {
 	for i := range n {

@@ -53,7 +53,7 @@ var forbidden = map[string]*regexp.Regexp{
 
 // Walk runs every command of a program with missing, surplus, unknown, empty, wrong and huge flags and
 // arguments. Each bad value comes to every type of flag and every argument, and some come to every flag;
-// in soak all come to every flag. No command panics or goes on after its context has ended, and every
+// with All they all do. No command panics or goes on after its context has ended, and every
 // message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
@@ -68,6 +68,7 @@ type Walk struct {
 	Data      string
 	// Bare walks leave out bad values, which are the same everywhere.
 	Bare bool
+	All  bool
 
 	t     *testing.T
 	name  string // of the program
@@ -217,14 +218,14 @@ func (w *Walk) command(c *cobra.Command) {
 	})
 }
 
-// bad returns so many values for a parser that has had none, and so many for another, by turns; in
-// soak it returns all.
+// bad returns so many values for a parser that has had none, and so many for another, by turns; with
+// All it returns all.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if !w.tried[parser] {
 		n = first
 	}
-	if kit.Soak {
+	if w.All {
 		n = len(values)
 	}
 	w.tried[parser] = true
