@@ -439,7 +439,7 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 // pause stops a bot between its turns.
 func (p *process) pause() {
 	if p.freezes() {
-		p.sandbox.Freeze() // after an error it keeps running
+		p.sandbox.Freeze(true) // after an error it keeps running
 	}
 }
 
@@ -448,7 +448,7 @@ func (p *process) wake() error {
 	if !p.freezes() {
 		return nil
 	}
-	if err := p.sandbox.Thaw(); err != nil {
+	if err := p.sandbox.Freeze(false); err != nil {
 		return fmt.Errorf("referee: %s: %w", strings.Join(p.bot.Command, " "), err)
 	}
 	return nil

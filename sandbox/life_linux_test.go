@@ -39,7 +39,7 @@ func init() {
 			panic(err)
 		}
 		if args[1] == "frozen" {
-			if err := p.Freeze(); err != nil {
+			if err := p.Freeze(true); err != nil {
 				panic(err)
 			}
 		}
@@ -125,15 +125,15 @@ func TestFreezeFails(t *testing.T) {
 	defer broken.Close()
 	p := &Process{level: Full, aside: true}
 	for _, c := range []struct {
-		do   func() error
+		on   bool
 		want string
-	}{{p.Freeze, "1"}, {p.Thaw, "0"}} {
+	}{{true, "1"}, {false, "0"}} {
 		p.group = &groupV2{cold: broken}
-		if err := c.do(); err == nil {
+		if err := p.Freeze(c.on); err == nil {
 			t.Error("no error")
 		}
 		p.group = &groupV2{cold: state}
-		kit.Must(t, c.do())
+		kit.Must(t, p.Freeze(c.on))
 		if got := kit.Get[[]byte](t)(os.ReadFile(state.Name())); string(got) != c.want {
 			t.Errorf("the file has %q, want %q", got, c.want)
 		}
@@ -285,10 +285,10 @@ func BenchmarkTurn(b *testing.B) {
 			r.Close()
 			var buf [16]byte
 			for b.Loop() {
-				p.Thaw()
+				p.Freeze(false)
 				in.WriteString("turn\n")
 				out.Read(buf[:])
-				p.Freeze()
+				p.Freeze(true)
 			}
 			p.Kill()
 			p.Wait()

@@ -45,7 +45,7 @@ func TestPlain(t *testing.T) {
 	if len(p.Marked()) != 2 {
 		t.Errorf("%v are its processes, want two", p.Marked())
 	}
-	if err := p.Freeze(); err == nil {
+	if err := p.Freeze(true); err == nil {
 		t.Error("it is frozen")
 	}
 	p.Kill()

@@ -391,13 +391,8 @@ func (p *Process) end(r Reason) {
 	p.kill()
 }
 
-// Freeze stops all processes until Thaw. It returns an error without a cgroup.
-func (p *Process) Freeze() error { return p.freeze(true) }
-
-// Thaw resumes the processes.
-func (p *Process) Thaw() error { return p.freeze(false) }
-
-func (p *Process) freeze(on bool) error {
+// Freeze stops all processes, or resumes them. It returns an error without a cgroup.
+func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return step("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
 	}

@@ -265,7 +265,7 @@ func TestKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			if frozen {
-				if err := p.Freeze(); err != nil {
+				if err := p.Freeze(true); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -380,7 +380,7 @@ func TestClosedOutput(t *testing.T) {
 func TestFreeze(t *testing.T) {
 	if Probe().Level < Full {
 		p, _ := launch(t, self(Probe().Level, "sleep"))
-		if err := p.Freeze(); err == nil {
+		if err := p.Freeze(true); err == nil {
 			t.Error("a sandbox without a cgroup is frozen")
 		}
 		return
@@ -397,13 +397,13 @@ func TestFreeze(t *testing.T) {
 	}
 	for range 3 {
 		kit.Until(t, "it runs", read)
-		if err := p.Freeze(); err != nil {
+		if err := p.Freeze(true); err != nil {
 			t.Fatal(err)
 		}
 		kit.Until(t, "it is frozen", func() bool { return frozen(p.group) }) // soon, not at once
 		for read() {
 		}
-		if err := p.Thaw(); err != nil {
+		if err := p.Freeze(false); err != nil {
 			t.Fatal(err)
 		}
 	}
