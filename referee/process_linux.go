@@ -246,7 +246,7 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 		return err
 	}
 	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
-		return notReading()
+		return notReading
 	}
 	return nil
 }
@@ -296,7 +296,7 @@ func (p *process) gone(how fault.Kind) error {
 		p.awaitExit(time.Now().Add(moment))
 	}
 	if !p.exited {
-		return fault.New(fault.Reason{Kind: how})
+		return fault.Reason{Kind: how}
 	}
 	if p.sandbox == nil {
 		return p.exitFault(fault.Reason{Kind: fault.Stopped})
@@ -308,13 +308,13 @@ func (p *process) gone(how fault.Kind) error {
 func (p *process) end(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
-		return fault.New(fault.Reason{Kind: fault.OutOfMemory, Limit: p.bot.Sandbox.Limit.Memory >> 20})
+		return fault.Reason{Kind: fault.OutOfMemory, Limit: p.bot.Sandbox.Limit.Memory >> 20}
 	case sandbox.ProcessLimit:
 		r := exitReason(s.Code, s.Signal)
 		r.Kind, r.Limit = fault.TooManyProcesses, int64(p.bot.Sandbox.Limit.Processes)
-		return fault.New(r)
+		return r
 	case sandbox.Forbidden:
-		return fault.New(fault.Reason{Kind: fault.ForbiddenCall})
+		return fault.Reason{Kind: fault.ForbiddenCall}
 	case sandbox.NotStarted:
 		if s.Step == "exec" {
 			return startError(p.bot, s.Err)
@@ -329,7 +329,7 @@ func (p *process) end(s sandbox.Status) error {
 
 // exitFault returns the fault of a process that has ended.
 func (p *process) exitFault(r fault.Reason) error {
-	return fault.New(r.After(p.Rest()))
+	return r.After(p.Rest())
 }
 
 // exitReason returns how a process ended: by the signal, if that is not 0.
@@ -429,9 +429,8 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	if p.bare() { // a sandbox ends all its processes
 		end.Behind = len(p.sandbox.Marked())
 	}
-	var f *Fault
-	if errors.As(p.gone(fault.OutputClosed), &f) {
-		end.Reason = f.Reason
+	if r, ok := errors.AsType[fault.Reason](p.gone(fault.OutputClosed)); ok {
+		end.Reason = r
 	}
 	return end, true
 }

@@ -131,7 +131,7 @@ func (p *process) Send(lines []byte, deadline time.Time) (int, error) {
 	case <-p.ctx.Done():
 		return 0, p.ctx.Err()
 	case <-timer.C:
-		return len(lines), notReading() // the goroutine still writes
+		return len(lines), notReading // the goroutine still writes
 	}
 }
 
@@ -166,9 +166,9 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 func (p *process) gone(how fault.Kind) error {
 	select {
 	case <-p.done:
-		return fault.New(exitReason(p.status))
+		return exitReason(p.status)
 	case <-time.After(100 * time.Millisecond):
-		return fault.New(fault.Reason{Kind: how})
+		return fault.Reason{Kind: how}
 	}
 }
 

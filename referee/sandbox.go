@@ -86,7 +86,7 @@ func (b Bot) shown() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// startError returns a *Fault if the bot is to blame that it could not be started, else the referee's
+// startError returns a fault.Reason if the bot is to blame that it could not be started, else the referee's
 // own error.
 func startError(b Bot, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {

@@ -180,13 +180,6 @@ func TestMovedDamage(t *testing.T) {
 	}
 }
 
-// failing is an archive that fails.
-type failing struct{ archive.Store }
-
-func (failing) Put(context.Context, []byte) (archive.Sum, error) {
-	return archive.Sum{}, errors.New("the disk is on fire")
-}
-
 // A file that cannot be written, or a stop, moves nothing.
 func TestMoveFails(t *testing.T) {
 	t.Parallel()
@@ -194,9 +187,11 @@ func TestMoveFails(t *testing.T) {
 	before := c.keptOf()
 	c.clock.skip(2 * day)
 	good := c.archive
-	c.archive = failing{good}
+	link := filepath.Join(t.TempDir(), "link") // no directory, and none can be made there
+	kit.Must(t, os.Symlink("/nowhere", link))
+	c.archive = archive.Directory(link)
 	_, err := c.Move(bg, ladder.Storage{Keep: day})
-	wantError(t, err, ladder.Unavailable, "archive: the disk is on fire: check the disk and the permissions of the directory")
+	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good
 	ctx, cancel := context.WithCancel(bg)
 	cancel()

@@ -42,9 +42,6 @@ type Options struct {
 	// ReadOnly opens an existing database without a change to it.
 	ReadOnly bool
 
-	// Archive is where old documents are moved to; nil stands for a directory in the data directory.
-	Archive archive.Store
-
 	// Exclusive takes the lock of an existing directory: no server runs meanwhile.
 	Exclusive bool
 
@@ -65,7 +62,7 @@ type Store struct {
 	read     *queries.Queries
 	codec    *codec
 	formula  elo.Formula // of new ladders, and of those that are rated again
-	archive  archive.Store
+	archive  archive.Directory
 	group    group
 	states   states
 
@@ -80,10 +77,8 @@ type Store struct {
 
 // Open opens the data directory and brings its database up to date.
 func Open(dir string, o Options) (_ *Store, err error) {
-	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), archive: o.Archive, formula: elo.Current, running: map[int64]*running{}}
-	if s.archive == nil {
-		s.archive = archive.Directory(s.dir.Archive())
-	}
+	s := &Store{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, turn: make(chan struct{}, 1), formula: elo.Current, running: map[int64]*running{}}
+	s.archive = archive.Directory(s.dir.Archive())
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -171,7 +171,7 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 
 // Keep writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
-func (d *Dir) Keep(m *Match, g *referee.Game) error {
+func (d *Dir) Keep(m *Match, g *referee.Result) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
 			return nil
@@ -211,8 +211,8 @@ func (d *Dir) write(name string, data []byte) error {
 }
 
 // Read yields what there is of a match, up to the first file that is not one of its games.
-func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Game, error] {
-	return func(yield func(*referee.Game, error) bool) {
+func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Result, error] {
+	return func(yield func(*referee.Result, error) bool) {
 		for rotation := range m.Bots {
 			for deal := range s.Deals {
 				g, err := d.game(s, m, deal, rotation)
@@ -225,7 +225,7 @@ func (d *Dir) Read(s *State, m *Match) iter.Seq2[*referee.Game, error] {
 }
 
 // game reads a game of a match; nil if there is none.
-func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Game, error) {
+func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.Result, error) {
 	if d.FaultsOnly {
 		return nil, nil
 	}

@@ -108,7 +108,7 @@ func (l *local) again(dir *Dir) *local {
 // run plays a tournament and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
 	return Play(ctx, l.State, l.dir, Local(l.bots, nil), slices.Repeat([]int{referee.AnyCore}, l.workers), Events{
-		Done: func(*Match, *referee.Game) { done() },
+		Done: func(*Match, *referee.Result) { done() },
 		Void: func(*Match, int, int, error) {},
 		Busy: func(time.Duration) {},
 	})
@@ -158,8 +158,8 @@ func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []floa
 }
 
 // fakeGame returns a game with one move, which is another in each deal.
-func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
-	g := &referee.Game{Replay: referee.Replay{
+func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Result {
+	g := &referee.Result{Replay: referee.Replay{
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}

@@ -17,8 +17,8 @@ import (
 // Games keeps the games of a tournament.
 type Games interface {
 	// Read yields the games that were kept of a match. An error ends them.
-	Read(s *State, m *Match) iter.Seq2[*referee.Game, error]
-	Keep(m *Match, g *referee.Game) error
+	Read(s *State, m *Match) iter.Seq2[*referee.Result, error]
+	Keep(m *Match, g *referee.Result) error
 	// Drop removes the games of a match from a deal on.
 	Drop(m *Match, from int) error
 }
@@ -29,7 +29,7 @@ type Player func(ctx context.Context, m *Match, r *referee.Match) error
 
 // Events is told what happens in a tournament, in the goroutine that plays it.
 type Events struct {
-	Done func(*Match, *referee.Game)                   // a game has ended
+	Done func(*Match, *referee.Result)                 // a game has ended
 	Void func(m *Match, deal, rotation int, err error) // a game will be played again
 	Busy func(used time.Duration)                      // see referee.Match; at most once a minute for all matches
 }
@@ -152,7 +152,7 @@ func (r *run) match(m *Match, earlier []referee.Played, workers []int) *referee.
 		Adjudication: r.Adjudication,
 		Workers:      workers,
 		Earlier:      earlier,
-		Done: func(g *referee.Game) (err error) {
+		Done: func(g *referee.Result) (err error) {
 			r.call(func() { err = r.done(m, g) })
 			return err
 		},
@@ -184,7 +184,7 @@ func (r *run) call(do func()) {
 var errEnded = errors.New("the test has ended")
 
 // done takes a finished game.
-func (r *run) done(m *Match, g *referee.Game) error {
+func (r *run) done(m *Match, g *referee.Result) error {
 	if m.ended() { // on another worker, while this game was played
 		return errEnded
 	}
@@ -215,7 +215,7 @@ func Local(bots []referee.Bot, trace func(*Match, referee.Traffic)) Player {
 			r.Trace = func(t referee.Traffic) { trace(m, t) }
 		}
 		done := r.Done
-		r.Done = func(g *referee.Game) error {
+		r.Done = func(g *referee.Result) error {
 			for _, f := range g.Faults {
 				bot := m.Bots[g.Bots[f.Seat]]
 				if err := vanished(f, files[bot]); err != nil {

@@ -100,18 +100,18 @@ func TestVanished(t *testing.T) {
 	files := programFiles([]referee.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}})[0]
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {
-		if err := vanished(*fault.New(r), files); err != nil {
+		if err := vanished(fault.New(0, 0, r), files); err != nil {
 			t.Errorf("%v with the file there: %v", r, err)
 		}
 	}
 	kit.Must(t, os.Remove(filepath.Join(dir, "bot.sh")))
 	for _, r := range lost {
-		if err := vanished(*fault.New(r), files); err == nil {
+		if err := vanished(fault.New(0, 0, r), files); err == nil {
 			t.Errorf("%v without the file is a fault of the bot", r)
 		}
 	}
 	for _, r := range []fault.Reason{{Kind: fault.Exited}, {Kind: fault.Disqualified}} {
-		if err := vanished(*fault.New(r), files); err != nil {
+		if err := vanished(fault.New(0, 0, r), files); err != nil {
 			t.Errorf("%v is the bot's own doing, and is an error: %v", r, err)
 		}
 	}

@@ -37,13 +37,13 @@ type Match struct {
 	// ended without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int
 
-	results []rating.DealResult     // by deal
-	prints  [][]rating.Fingerprint  // by deal, of the games finished
-	games   int                     // finished
-	whole   int                     // deals played in all rotations
-	counted int                     // deals, from the first, that are in the sequential test
-	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
-	repeats rating.Repeats          // in the deals counted
+	results []rating.DealResult       // by deal
+	prints  [][]rating.Fingerprint    // by deal, of the games finished
+	games   int                       // finished
+	whole   int                       // deals played in all rotations
+	counted int                       // deals, from the first, that are in the sequential test
+	held    map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
+	repeats rating.Repeats            // in the deals counted
 	test    rating.Tally
 }
 
@@ -85,7 +85,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 	return &Match{
 		Number: len(s.matches), Round: round, Bots: bots, Tally: referee.NewTally(s.Variant, entrants),
-		results: make([]rating.DealResult, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Game{},
+		results: make([]rating.DealResult, s.Deals), prints: make([][]rating.Fingerprint, s.Deals), held: map[int][]*referee.Result{},
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *State) seedOf(m *Match) rules.Seed {
 // sequential test a game counts when the test has come to its deal, so that the results do not depend
 // on how far other workers were when it ended. Add reports whether the test has ended, and the match
 // needs no more games.
-func (s *State) Add(m *Match, g *referee.Game) (ended bool) {
+func (s *State) Add(m *Match, g *referee.Result) (ended bool) {
 	deal := g.Match.Deal
 	if s.SPRT == nil {
 		m.Tally.Add(g)
@@ -197,7 +197,7 @@ func (m *Match) finishedDeals() iter.Seq2[rating.Deal, []rating.Fingerprint] {
 
 // readGame reads a game that was played earlier, which must be the one that the
 // match has at that deal and rotation.
-func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Game, error) {
+func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Result, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
 		return nil, err
@@ -221,7 +221,7 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	if !by.Equal(s.Adjudication) {
 		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, s.Adjudication)
 	}
-	g := &referee.Game{Replay: *r}
+	g := &referee.Result{Replay: *r}
 	for seat, sat := range r.Seats {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		if b := s.Bots[m.Bots[bot]]; sat.Name != b.Name || sat.SHA256 != b.SHA256 {

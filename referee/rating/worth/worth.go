@@ -66,7 +66,7 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 		scores = append(scores, make([]float64, m.Rotations()))
 		points = append(points, make([]float64, m.Rotations()))
 	}
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		var result rating.DealResult
 		result.Add(rating.Seats(g.Bots, m.Variant.Side, g.Ranks, g.Points))
 		duel := result.Deal()[0]

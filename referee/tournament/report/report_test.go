@@ -74,7 +74,7 @@ func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sp
 	r.Dir = kit.Get[*tournament.Dir](t)(tournament.CreateDir("out", r.Config))
 	defer r.Dir.Close()
 	last := 0
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {
 		_, all := r.Total()
 		if last++; r.Games != last || all < r.Games || format == tournament.Single && all != deals*len(bots) {
 			t.Errorf("after %d games progress is %d of %d", last, r.Games, all)
@@ -128,7 +128,7 @@ func TestTrace(t *testing.T) {
 	r := begun(t, refereetest.Variant(t, "teeko", "limit=4"), tournament.Single, 1, "", "first", "random")
 	var out bytes.Buffer
 	r.TraceTo(&out)
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}))
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {}, func(string) {}))
 	for _, line := range []string{
 		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 1", "0.0.0 seat 1 random > ready random 1",
 		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",

@@ -48,7 +48,7 @@ type Fault struct {
 
 // Play plays the tournament. done is called with each finished game, say with each line of Voids
 // and, once a minute while it lasts, that the machine is busy; one call at a time.
-func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), say func(text string)) error {
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
 	r.began = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, tournament.Local(r.Programs, r.trace), r.Workers, r.events(done, say))
 	r.Took = time.Since(r.began)
@@ -64,9 +64,9 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 }
 
 // events counts what happens, and passes it on.
-func (r *Run) events(done func(*tournament.Match, *referee.Game), say func(text string)) tournament.Events {
+func (r *Run) events(done func(*tournament.Match, *referee.Result), say func(text string)) tournament.Events {
 	return tournament.Events{
-		Done: func(m *tournament.Match, g *referee.Game) {
+		Done: func(m *tournament.Match, g *referee.Result) {
 			r.Games++
 			done(m, g)
 		},

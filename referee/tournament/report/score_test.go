@@ -143,7 +143,7 @@ func TestGameLine(t *testing.T) {
 		}
 		return all
 	}
-	late := *fault.New(fault.Reason{Kind: fault.Late, Limit: 50, Margin: 5})
+	late := fault.New(0, 0, fault.Reason{Kind: fault.Late, Limit: 50, Margin: 5})
 	late.Seat, late.Ply = 1, 7
 	three := begun(t, v, tournament.Single, 2, "", "a", "b", "c")
 	four := begun(t, teams, tournament.RoundRobin, 2, "", "a", "b", "c", "d")
@@ -170,7 +170,7 @@ func TestGameLine(t *testing.T) {
 	} {
 		c.game.Match = referee.ReplayMatch{Deal: 2, Rotation: 1}
 		c.game.Moves = make([]referee.ReplayMove, 1)
-		g := &referee.Game{Replay: c.game, Took: 1500 * time.Millisecond}
+		g := &referee.Result{Replay: c.game, Took: 1500 * time.Millisecond}
 		if got := c.run.GameLine(&tournament.Match{Number: 3}, g); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/ladder/archive"
 )
 
-// TestDirectory has what every kind of archive.Store must do. Each test gets an empty store twice, the second
+// TestDirectory has what a directory must do. Each test gets an empty directory twice, the second
 // as after a start of the program.
 func TestDirectory(t *testing.T) {
-	for name, test := range map[string]func(t *testing.T, s, again archive.Store){
+	for name, test := range map[string]func(t *testing.T, s, again archive.Directory){
 		"round trip": roundTrip, "missing": missing, "bounds": bounds, "list": list, "remove": remove, "twice": twice,
 		"at once": atOnce, "ended": ended,
 	} {
@@ -31,7 +31,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-func put(t *testing.T, s archive.Store, text string) archive.Sum {
+func put(t *testing.T, s archive.Directory, text string) archive.Sum {
 	t.Helper()
 	sum := kit.Get[archive.Sum](t)(s.Put(t.Context(), []byte(text)))
 	if want := archive.SumOf([]byte(text)); sum != want {
@@ -40,7 +40,7 @@ func put(t *testing.T, s archive.Store, text string) archive.Sum {
 	return sum
 }
 
-func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, text string) {
+func want(t *testing.T, s archive.Directory, sum archive.Sum, start, length int64, text string) {
 	t.Helper()
 	got := kit.Get[[]byte](t)(s.Read(t.Context(), sum, start, length))
 	if string(got) != text {
@@ -49,11 +49,11 @@ func want(t *testing.T, s archive.Store, sum archive.Sum, start, length int64, t
 }
 
 // What was put is there, whole and in parts, for who opens the store later, too.
-func roundTrip(t *testing.T, s, again archive.Store) {
+func roundTrip(t *testing.T, s, again archive.Directory) {
 	big := bytes.Repeat([]byte("timba\x00\xff"), 1<<20)
 	sum := kit.Get[archive.Sum](t)(s.Put(t.Context(), big))
 	small, empty := put(t, s, "one two three"), put(t, s, "")
-	for _, s := range []archive.Store{s, again} {
+	for _, s := range []archive.Directory{s, again} {
 		want(t, s, small, 0, 13, "one two three")
 		want(t, s, small, 4, 3, "two")
 		want(t, s, small, 13, 0, "")
@@ -65,13 +65,13 @@ func roundTrip(t *testing.T, s, again archive.Store) {
 	}
 }
 
-func missing(t *testing.T, s, _ archive.Store) {
+func missing(t *testing.T, s, _ archive.Directory) {
 	if _, err := s.Read(t.Context(), archive.SumOf([]byte("nothing")), 0, 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file is %v", err)
 	}
 }
 
-func bounds(t *testing.T, s, _ archive.Store) {
+func bounds(t *testing.T, s, _ archive.Directory) {
 	sum := put(t, s, "0123456789")
 	for _, r := range [][2]int64{{0, 11}, {10, 1}, {11, 0}, {5, 6}, {-1, 2}, {2, -1}, {1, 1<<63 - 1}, {1<<63 - 1, 1}} {
 		if got, err := s.Read(t.Context(), sum, r[0], r[1]); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -80,7 +80,7 @@ func bounds(t *testing.T, s, _ archive.Store) {
 	}
 }
 
-func files(t *testing.T, s archive.Store) (list []archive.File) {
+func files(t *testing.T, s archive.Directory) (list []archive.File) {
 	t.Helper()
 	for f, err := range s.List(t.Context()) {
 		kit.Must(t, err)
@@ -89,7 +89,7 @@ func files(t *testing.T, s archive.Store) (list []archive.File) {
 	return list
 }
 
-func list(t *testing.T, s, again archive.Store) {
+func list(t *testing.T, s, again archive.Directory) {
 	if got := files(t, s); len(got) > 0 {
 		t.Errorf("an empty store has %v", got)
 	}
@@ -99,7 +99,7 @@ func list(t *testing.T, s, again archive.Store) {
 		want = append(want, archive.File{Sum: put(t, s, text), Size: int64(len(text))})
 	}
 	slices.SortFunc(want, func(a, b archive.File) int { return bytes.Compare(a.Sum[:], b.Sum[:]) })
-	for _, s := range []archive.Store{s, again} {
+	for _, s := range []archive.Directory{s, again} {
 		if got := files(t, s); !slices.Equal(got, want) {
 			t.Errorf("lists %v, want %v", got, want)
 		}
@@ -109,7 +109,7 @@ func list(t *testing.T, s, again archive.Store) {
 	}
 }
 
-func remove(t *testing.T, s, _ archive.Store) {
+func remove(t *testing.T, s, _ archive.Directory) {
 	a, b := put(t, s, "a"), put(t, s, "b")
 	for range 2 {
 		kit.Must(t, s.Remove(t.Context(), a))
@@ -123,7 +123,7 @@ func remove(t *testing.T, s, _ archive.Store) {
 	want(t, s, b, 0, 1, "b")
 }
 
-func twice(t *testing.T, s, again archive.Store) {
+func twice(t *testing.T, s, again archive.Directory) {
 	put(t, s, "the same")
 	put(t, s, "the same")
 	put(t, again, "the same")
@@ -133,7 +133,7 @@ func twice(t *testing.T, s, again archive.Store) {
 }
 
 // Many use the store at once, and some put the same file.
-func atOnce(t *testing.T, s, _ archive.Store) {
+func atOnce(t *testing.T, s, _ archive.Directory) {
 	var all sync.WaitGroup
 	for i := range 32 {
 		all.Go(func() {
@@ -155,7 +155,7 @@ func atOnce(t *testing.T, s, _ archive.Store) {
 }
 
 // Nothing happens once the context has ended.
-func ended(t *testing.T, s, _ archive.Store) {
+func ended(t *testing.T, s, _ archive.Directory) {
 	sum := put(t, s, "here")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
