@@ -67,7 +67,8 @@ func (r *Replay) Verify(g *rules.Game) []error {
 //
 // A replay does not have what depends on the machine's speed: whether a bot that failed
 // by itself (exit, garbled, output, a limit of the sandbox) did so before or after its
-// turn was sent. Traffic always includes that "view" and "turn".
+// turn was sent. Traffic always includes that "view" and "turn". The error is the first difference
+// between the replay and the rules.
 func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
