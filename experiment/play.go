@@ -125,7 +125,7 @@ func (e *Experiment) play(ctx context.Context, o Options, report *Report) ([][]r
 					return err
 				}
 				match.Workers = []int{core}
-				match.Done = func(g *referee.Game) error {
+				match.Done = func(g *referee.Result) error {
 					if len(g.Faults) > 0 {
 						return errFault(matches[j.match], g)
 					}
@@ -219,7 +219,7 @@ func (e *Experiment) match(ctx context.Context, found *roster, m *Match, j *job)
 }
 
 // look returns what the measures need of a game.
-func (e *Experiment) look(v rules.Variant, g *referee.Game) (result, error) {
+func (e *Experiment) look(v rules.Variant, g *referee.Result) (result, error) {
 	r := result{seat: -1, points: map[string]float64{}, turns: float64(len(g.Moves)), took: g.Took.Seconds(), opening: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
 	for seat, s := range g.Seats {
@@ -248,7 +248,7 @@ func (e *Experiment) look(v rules.Variant, g *referee.Game) (result, error) {
 		if err != nil {
 			return r, err
 		}
-		if step.Record == nil {
+		if step.Next == nil {
 			r.ending = step.State.(*tebes.State).Ending()
 		}
 	}

@@ -164,7 +164,7 @@ func (e *Experiment) rowsOf(ctx context.Context, o Options, r *Report) ([][]resu
 }
 
 // errFault is the error of a game in which a bot had a fault: its figures would mean nothing.
-func errFault(m Match, g *referee.Game) error {
+func errFault(m Match, g *referee.Result) error {
 	f := g.Faults[0]
 	return fmt.Errorf("match %q: %s had a fault: %w", m.Name, g.Seats[f.Seat].Name, errors.New(f.Text))
 }

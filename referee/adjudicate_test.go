@@ -272,7 +272,7 @@ func TestAdjudicationForged(t *testing.T) {
 	whole := oneGame(t, scored(t, "teeko", "limit=30", rule, "0 -610 640 -599"))
 	for _, c := range []struct {
 		name  string
-		game  *Game
+		game  *Result
 		forge func(*Replay)
 		want  string
 	}{
@@ -312,7 +312,7 @@ func TestAdjudicationForged(t *testing.T) {
 // What bots are told does not depend on how the game ended, and the same match gives the same
 // replays.
 func TestAdjudicationRepeats(t *testing.T) {
-	play := func() []*Game {
+	play := func() []*Result {
 		m := scored(t, "teeko", "limit=30", "draw plies=4 score=10, resign plies=2 score=600", "1 2 3 600 -700 20")
 		m.Deals, m.Workers = 3, []int{AnyCore, AnyCore}
 		return playAll(t, m)

@@ -37,7 +37,7 @@ type Bot struct {
 	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
 	// this program. It reads the referee's lines and writes its own, as a process does
 	// on stdin and stdout, until the input ends. If it returns an error while the game goes
-	// on, the seat forfeits the game: for the reason of a *Fault, else for fault.Failed.
+	// on, the seat forfeits the game: for that reason if it is a fault.Reason, else for fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
 	// Untimed turns have no limit. The turn lines still have the times of its clock.
 	Untimed bool
@@ -54,10 +54,10 @@ func (b Bot) command(scratch, tag string) *exec.Cmd {
 	return cmd
 }
 
-// notStarted returns the fault of a bot that could not be started; why is the system's
+// notStarted returns the reason of a bot that could not be started; why is the system's
 // reason.
-func notStarted(b Bot, why string) *Fault {
-	return fault.New(fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))})
+func notStarted(b Bot, why string) fault.Reason {
+	return fault.Reason{Kind: fault.NotStarted, Detail: why, Command: fault.Raw(strings.Join(b.Command, " "))}
 }
 
 // makeScratch makes a directory for the temporary files of a bot, "" for one that needs none: it is

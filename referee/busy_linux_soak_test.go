@@ -67,7 +67,7 @@ func TestClocksBusyMachine(t *testing.T) {
 		for _, g := range playAll(t, m) {
 			for _, f := range g.Faults {
 				if f.Code != protocol.Timeout {
-					t.Fatalf("%s: %v", game, f.Error())
+					t.Fatalf("%s: %v", game, f)
 				}
 				late++
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // conn is the referee's end of the lines to and from one bot, for one goroutine. The
-// errors of Send and Line are *Fault if it is the bot's fault; any other error is the
+// errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
 // referee's own failure.
 type conn interface {
 	// Begin begins a turn, for which the bot has so much time: it resumes a bot that is stopped
@@ -108,10 +108,10 @@ func (b *lineBuffer) judge(line []byte, count int) error {
 	n := len(line)
 	long := n > limit+1 || n == limit+1 && line[limit] != '\r'
 	if long && count-n+limit+1 <= protocol.MaxOutput {
-		return fault.New(fault.TooLong(line))
+		return fault.TooLong(line)
 	}
 	if count > protocol.MaxOutput {
-		return fault.New(fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10})
+		return fault.Reason{Kind: fault.TooMuchOutput, Limit: protocol.MaxOutput >> 10}
 	}
 	return nil
 }

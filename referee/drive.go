@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
-	"github.com/timba-arena/timba/referee/rules"
 )
 
 // Process is one process of a bot, or a bot with Serve, outside a match, as for the checks of
@@ -19,7 +17,7 @@ import (
 // with the thread.
 type Process struct {
 	driven
-	game   *game // in which it alone has a seat, and by whose rules it is judged
+	seat   *seat // by whose rules it is judged
 	cores  *cores.Watch
 	closed bool  // whether its input is closed
 	ended  error // how it ended
@@ -35,29 +33,19 @@ type driven interface {
 // ErrLate is the error of Process.Line when no line came by the deadline.
 var ErrLate = errLate
 
-// Start runs a bot. The error is a *Fault if it is the bot's fault.
+// Start runs a bot. The error is a fault.Reason if it is the bot's fault.
 func Start(ctx context.Context, b Bot) (*Process, error) {
-	scratch, err := b.makeScratch()
-	if err != nil {
-		return nil, err
-	}
 	watch := cores.Open(AnyCore, Cores(), new(cores.Players))
-	first := watch.Read(time.Now())
-	c, err := begin(ctx, b, scratch, fmt.Sprintf("%d-%d", os.Getpid(), tags.Add(1)))
+	c, _, err := startBot(ctx, b, watch, begin)
 	if err != nil {
 		watch.Close()
-		dropScratch(scratch)
 		return nil, err
-	}
-	if c, ok := c.(*process); ok {
-		c.observe(watch, first)
 	}
 	return drive(b, c.(driven), watch), nil
 }
 
 func drive(b Bot, c driven, w *cores.Watch) *Process {
-	alone := &table{match: &Match{Bots: []Bot{b}}, told: func() {}, chairs: []*chair{{conn: c}}}
-	return &Process{driven: c, game: &game{table: alone}, cores: w}
+	return &Process{driven: c, seat: &seat{Bot: b, served: b.Serve != nil, told: func() {}, conn: c}, cores: w}
 }
 
 // Limit is the time for an answer, with the credit that it can get.
@@ -65,7 +53,7 @@ type Limit struct{ answerTime }
 
 // Limit returns the time for an answer of a bot that has so much left since a time.
 func (p *Process) Limit(since time.Time, left, margin time.Duration) Limit {
-	return Limit{p.game.given(0, since, left, margin)}
+	return Limit{p.seat.given(since, left, margin)}
 }
 
 // Late judges a bot that has not answered in time, or has answered now and after it, by the rules of a
@@ -73,21 +61,20 @@ func (p *Process) Limit(since time.Time, left, margin time.Duration) Limit {
 // wait for an answer. The error is ErrLate if the bot is late by itself, and *Starved if it would need
 // more credit than it can get.
 func (p *Process) Late(l Limit, now time.Time, answered bool) (credit time.Duration, until time.Time, err error) {
-	blamed := new(Fault)
-	credit, until, err = p.game.late(0, l.answerTime, now, answered, blamed)
-	if err == error(blamed) {
-		return credited(blamed.Credit), until, ErrLate
+	credit, until, err = p.seat.late(l.answerTime, now, answered, fault.Reason{})
+	if o, ok := errors.AsType[lateError](err); ok {
+		return o.credit, until, ErrLate
 	}
 	return credit, until, err
 }
 
-// Send writes lines, or pieces of lines. The error is a *Fault if the bot does not read
+// Send writes lines, or pieces of lines. The error is a fault.Reason if the bot does not read
 // them in time, or *Starved. If the bot has ended, the next Line reports it.
 func (p *Process) Send(lines []byte, l Limit) error {
 	if p.closed {
 		return fmt.Errorf("referee: the input of the bot is closed")
 	}
-	return p.game.write(0, lines, l.answerTime)
+	return p.seat.write(lines, l.answerTime)
 }
 
 // Answer is as Line, but waits as long as the bot has time and credit. The credit is that of a line that
@@ -106,15 +93,14 @@ func (p *Process) Answer(l Limit) (line []byte, at time.Time, credit time.Durati
 }
 
 // Line returns the next line of the bot, without its LF, valid until the next call, and
-// when it was read. The error is ErrLate if none came by the deadline, and a *Fault if the
-// process has ended or broken a limit.
+// when it was read. The error is ErrLate if none came by the deadline, and a fault.Reason if
+// the process has ended or broken a limit.
 func (p *Process) Line(deadline time.Time) ([]byte, time.Time, error) {
 	if p.ended != nil {
 		return nil, time.Now(), p.ended
 	}
 	line, at, err := p.driven.Line(time.Now(), deadline)
-	var f *Fault
-	if errors.As(err, &f) && f.Code == protocol.Exit {
+	if r, ok := errors.AsType[fault.Reason](err); ok && r.Code() == protocol.Exit {
 		p.ended = err
 	}
 	return line, at, err
@@ -147,10 +133,4 @@ func (p *Process) Wait(deadline time.Time) (end End, ok bool) { return p.awaitEn
 func (p *Process) Close() {
 	p.driven.Close(0)
 	p.cores.Close()
-}
-
-// AppendGame appends the line that begins a game for a seat; seed is for the bot's own
-// randomness.
-func AppendGame(dst []byte, v rules.Variant, c Clock, seat int, seed uint64) []byte {
-	return appendGame(dst, v, c, seat, seed)
 }

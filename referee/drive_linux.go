@@ -26,9 +26,8 @@ func (p *process) awaitEnd(deadline time.Time) (end End, ok bool) {
 	if p.sandbox == nil { // a sandbox ends all its processes
 		end.Behind = len(proc.Marked(tagName + "=" + p.tag))
 	}
-	var f *Fault
-	if errors.As(p.gone(fault.OutputClosed), &f) {
-		end.Reason = f.Reason
+	if r, ok := errors.AsType[fault.Reason](p.gone(fault.OutputClosed)); ok {
+		end.Reason = r
 	}
 	return end, true
 }

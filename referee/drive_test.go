@@ -22,7 +22,7 @@ func (c *slowReader) Send(lines []byte, deadline time.Time) (int, error) {
 		time.Sleep(time.Until(deadline))
 		n := min(1, len(lines))
 		c.got += string(lines[:n])
-		return n, notReading()
+		return n, notReading
 	}
 	time.Sleep(time.Until(c.reads))
 	c.got += string(lines)
@@ -64,8 +64,8 @@ func TestClocksOutsideAMatch(t *testing.T) {
 			}
 			conn.reads = time.Now().Add(c.takes)
 			err = p.Send([]byte("lines\n"), limit())
-			f, late := errors.AsType[*Fault](err)
-			if late != c.late || late && f.Reason.Kind != fault.NotReading || void(err) != c.void || err == nil && conn.got != "lines\n" {
+			f, late := errors.AsType[fault.Reason](err)
+			if late != c.late || late && f.Kind != fault.NotReading || void(err) != c.void || err == nil && conn.got != "lines\n" {
 				t.Errorf("%s: it has read %q, %v", c.name, conn.got, err)
 			}
 		})

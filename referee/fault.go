@@ -12,9 +12,7 @@ type Fault = fault.Fault
 // deals after the last one.
 const MaxFaults = 3
 
-func disqualified() *Fault {
-	return fault.New(fault.Reason{Kind: fault.Disqualified, Limit: MaxFaults})
-}
+func disqualified() fault.Reason { return fault.Reason{Kind: fault.Disqualified, Limit: MaxFaults} }
 
 // Late returns the reason of a move that did not come in time. It does not have the rest
 // of a bank: with measured times, replays of the same game would differ.
@@ -25,19 +23,15 @@ func Late(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// notReading returns the fault of a bot that does not read its pipe.
-func notReading() *Fault { return fault.New(fault.Reason{Kind: fault.NotReading}) }
+// notReading is the reason of a bot that does not read its pipe.
+var notReading = fault.Reason{Kind: fault.NotReading}
 
-// AppendOthersFault appends the line for another seat's fault. It has only the brief
-// text, since the full one may reveal the culprit's cards.
-func AppendOthersFault(dst []byte, culprit int, code protocol.Code) []byte {
-	return protocol.AppendFault(dst, culprit, code, fault.Brief(code))
-}
-
-// appendFault appends the line for a fault; only the culprit gets the full text.
+// appendFault appends the line for a fault. Only the culprit gets the full text, which may reveal its
+// cards; the others get the brief one.
 func appendFault(dst []byte, seat int, f *Fault) []byte {
+	text := f.Text
 	if seat != f.Seat {
-		return AppendOthersFault(dst, f.Seat, f.Code)
+		text = fault.Brief(f.Code)
 	}
-	return protocol.AppendFault(dst, f.Seat, f.Code, f.Text)
+	return protocol.AppendFault(dst, f.Seat, f.Code, text)
 }

@@ -179,7 +179,7 @@ func TestFaultsInPieces(t *testing.T) {
 		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
 	} {
 		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
-		g := kit.Get[*Game](t)(s.play(t.Context(), s.onPipes(late), nil))
+		g := kit.Get[*Result](t)(s.play(t.Context(), s.onPipes(late), nil))
 		if len(g.Faults) != 1 || !strings.HasPrefix(g.Faults[0].Text, c.want) {
 			t.Errorf("%q: %v, want %q", c.piece, g.Faults, c.want)
 		}
@@ -206,14 +206,14 @@ func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides 
 }
 
 // check looks at the game with the fault.
-func (s seating) check(t *testing.T, f faults.Fault, g *Game) {
+func (s seating) check(t *testing.T, f faults.Fault, g *Result) {
 	t.Helper()
 	if len(g.Faults) != 1 {
 		t.Fatalf("faults: %v, want one", g.Faults)
 	}
 	found := g.Faults[0]
 	if found.Seat != s.culprit || found.Code != f.Code || found.Reason.Kind != faultKinds[f.Name] {
-		t.Errorf("%v for %+v, want seat %d, %s and %s", found.Error(), found.Reason, s.culprit, f.Code, faultKinds[f.Name])
+		t.Errorf("%v for %+v, want seat %d, %s and %s", found, found.Reason, s.culprit, f.Code, faultKinds[f.Name])
 	}
 	if faultTexts[f.Name] == nil {
 		t.Error("the test does not know its text")
@@ -258,7 +258,7 @@ func (s seating) check(t *testing.T, f faults.Fault, g *Game) {
 }
 
 // checkNoFault looks for what bots may write in the replay or the log.
-func checkNoFault(t *testing.T, f faults.Fault, all []*Game, seat int) {
+func checkNoFault(t *testing.T, f faults.Fault, all []*Result, seat int) {
 	t.Helper()
 	for deal, g := range all[1:] {
 		log, infos := string(g.Logs[seat]), ""

@@ -56,9 +56,9 @@ var moods = map[string]func(first string) (lines string, err error){
 	"late":       func(string) (string, error) { return "", nil },
 	"illegal":    func(string) (string, error) { return "move banana", nil },
 	"garbled":    func(string) (string, error) { return `before "ready": came when no move was asked for: `, nil },
-	"exit":       func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.Exited, Status: 1}) },
-	"output":     func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.TooMuchOutput, Limit: 64}) },
-	"memory":     func(string) (string, error) { return "", fault.New(fault.Reason{Kind: fault.OutOfMemory, Limit: 512}) },
+	"exit":       func(string) (string, error) { return "", fault.Reason{Kind: fault.Exited, Status: 1} },
+	"output":     func(string) (string, error) { return "", fault.Reason{Kind: fault.TooMuchOutput, Limit: 64} },
+	"memory":     func(string) (string, error) { return "", fault.Reason{Kind: fault.OutOfMemory, Limit: 512} },
 	"twice":      func(first string) (string, error) { return "move " + first + "\nmove " + first, nil },
 	"stray line": func(first string) (string, error) { return "move " + first + "\nhello", nil },
 }
@@ -68,9 +68,9 @@ var entrances = map[string]func() (lines string, err error){
 	"no ready":   func() (string, error) { return "", nil },
 	"banner":     func() (string, error) { return "welcome", nil },
 	"early move": func() (string, error) { return "move 1o", nil },
-	"crash":      func() (string, error) { return "", fault.New(fault.Reason{Kind: fault.Exited, Status: 1}) },
+	"crash":      func() (string, error) { return "", fault.Reason{Kind: fault.Exited, Status: 1} },
 	"long line": func() (string, error) {
-		return "", fault.New(fault.TooLong(bytes.Repeat([]byte("x"), protocol.MaxLine+1)))
+		return "", fault.TooLong(bytes.Repeat([]byte("x"), protocol.MaxLine+1))
 	},
 }
 
@@ -156,7 +156,7 @@ func (tp *tape) check(t interface {
 	Helper()
 	Errorf(string, ...any)
 	Fatal(...any)
-}, g *Game, v rules.Variant) {
+}, g *Result, v rules.Variant) {
 	t.Helper()
 	for seat := range v.Players() {
 		all := kit.Get[[]Traffic](t)(g.Replay.Traffic(v.Game(), seat))

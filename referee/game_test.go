@@ -2,123 +2,214 @@ package referee
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/rules"
+	"github.com/timba-arena/timba/referee/rules/games"
 )
 
-// full is a conn whose pipe is full when a game has ended.
-type full struct{ conn }
-
-func (c full) Send(lines []byte, deadline time.Time) (int, error) {
-	if bytes.Contains(lines, []byte("end ranks=")) {
-		return 0, notReading()
-	}
-	return c.conn.Send(lines, deadline)
+// newGame returns a game of named bots.
+func newGame(t testing.TB, v rules.Variant, clock Clock, listening rules.Seats) *Game {
+	t.Helper()
+	m := &Match{Variant: v, Bots: named(v.Players()), Clock: clock, Seed: rules.Seed{7}}
+	return NewGame(v, newRotation(t.Context(), m, 0, nil, nil).head(0), listening)
 }
 
-// Limits and faults: what a bot does after its last turn of a game is judged at its
-// first turn of the next; after the last game nothing is.
-func TestLimitsAndFaultsAfterTheLastTurn(t *testing.T) {
+// exited is a reason of a bot in a game, unready one before it.
+var (
+	exited  = fault.Reason{Kind: fault.Exited, Status: 1}
+	unready = fault.Reason{Kind: fault.NoReady, Limit: 1}
+)
+
+// Lines from the referee: what each seat has been told when a game has gone through some steps: the verbs, "fault"
+// with its seat. A seat is told when it is asked, when it fails and in the end.
+func TestGameLines(t *testing.T) {
+	const three, two = "brisca players=3", "teeko limit=2"
 	for _, c := range []struct {
-		name   string
-		answer func(l protocol.RefLine) string
-		full   bool
-		code   protocol.Code
+		name, game, steps string
+		want              []string // by seat
+		ranks             string
 	}{
-		{"does not take its result", firstMove, true, protocol.Timeout},
-		{"moves once more", func(l protocol.RefLine) string {
-			if l.Ply >= 38 {
-				return firstMove(l) + "\n" + firstMove(l)
-			}
-			return firstMove(l)
-		}, false, protocol.Garbled},
+		{"a whole game", two, "begin move move end", []string{"game view turn event end", "game event view turn event end"}, "[1 1]"},
+		{"nobody begins", two, "unready:0 end", []string{"fault 0", ""}, "[2 1]"},
+		{"both do not start", two, "unready:1 unready:0 begin end", []string{"fault 1 fault 0", "fault 1"}, "[1 2]"},
+		{"one of two fails", two, "begin move exited:1 end", []string{"game view turn event fault 1 end", "game event fault 1"}, "[1 2]"},
+		{"it fails when it is asked", two, "begin ask exited:0 end", []string{"game view turn fault 0", "game fault 0 end"}, "[2 1]"},
+		{"one of three does not start", three, "unready:1 begin move standin move end",
+			[]string{"game fault 1 event view turn event end", "fault 1", "game fault 1 event view turn event end"}, "[2 3 1]"},
+		{"one of three fails", three, "begin move exited:1 standin move end",
+			[]string{"game event view turn event fault 1 event end", "game event fault 1", "game event fault 1 event view turn event end"}, "[2 3 1]"},
+		{"two of three fail", three, "begin exited:0 standin exited:1 standin move end",
+			[]string{"game event fault 0", "game event fault 0 event fault 1", "game event fault 0 event fault 1 event view turn event end"}, "[3 2 1]"},
 	} {
-		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 3, Clock: patient}
-		m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-			talk, err := starter{"bot0": func() *talker { return &talker{answer: c.answer} }}.start(ctx, b, scratch, tag)
-			if c.full && b.Name == "bot0" {
-				return full{talk}, err
-			}
-			return talk, err
-		}
-		m.Only = []int{0}
-		for deal, g := range playAll(t, m) {
-			if deal != 1 { // 0 is honest to its end, and a fresh process plays 2
-				if len(g.Faults) > 0 {
-					t.Errorf("%s, deal %d: faults %v", c.name, deal, g.Faults)
+		name, options, _ := strings.Cut(c.game, " ")
+		v := variant(t, name, options)
+		g := newGame(t, v, patient, rules.All)
+		got := make([]string, v.Players())
+		hear := func(seat int, lines []byte) {
+			for line := range bytes.Lines(lines) {
+				l := kit.Get[protocol.RefLine](t)(protocol.ParseReferee(line[:len(line)-1]))
+				word := l.Verb.String()
+				if l.Verb == protocol.RefFault {
+					word += fmt.Sprint(" ", l.Seat)
 				}
-				continue
+				if word != "event" || !strings.HasSuffix(got[seat], "event") { // several are told as one
+					got[seat] = strings.TrimSpace(got[seat] + " " + word)
+				}
 			}
-			if len(g.Faults) != 1 || g.Faults[0].Seat != 0 || g.Faults[0].Code != c.code {
-				t.Errorf("%s: faults %v, want %s of seat 0", c.name, g.Faults, c.code)
+		}
+		for step := range strings.FieldsSeq(c.steps) {
+			verb, seat, _ := strings.Cut(step, ":")
+			turn := g.Turn()
+			switch verb {
+			case "begin":
+				if g.Begin() == g.Over() {
+					t.Errorf("%s: begins although it is over, or does not", c.name)
+				}
+			case "ask":
+				hear(turn, g.Ask())
+			case "move":
+				hear(turn, g.Ask())
+				kit.Must(t, g.Move(g.State.MoveText(nil, g.State.Legal(nil)[0]), Spent{Took: time.Millisecond}, nil))
+			case "standin":
+				g.StandIn()
+			case "end":
+				g.End()
+				for seat := range got {
+					hear(seat, g.Take(seat))
+				}
+			default:
+				why := map[string]fault.Reason{"exited": exited, "unready": unready}[verb]
+				kit.Must(t, g.Fault(int(seat[0]-'0'), why, 0))
+				hear(int(seat[0]-'0'), g.Take(int(seat[0]-'0')))
 			}
-			if slices.ContainsFunc(g.Moves, func(m ReplayMove) bool { return m.Seat == 0 }) {
-				t.Errorf("%s: it is found out after %d moves, not at its first turn", c.name, len(g.Moves))
-			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", c.name, diff)
+		}
+		if got := fmt.Sprint(g.Record.Ranks); got != c.ranks || !g.Ended() {
+			t.Errorf("%s: ranks %s, want %s", c.name, got, c.ranks)
 		}
 	}
 }
 
-// Lines from the referee: what each seat is told, in which order, and of a fault
-// only the culprit in full.
-func TestLinesFromTheReferee(t *testing.T) {
-	told := make([][]string, 3)
-	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}
-	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
-		seat := slices.IndexFunc(m.Bots, func(o Bot) bool { return o.Name == b.Name })
-		return &talker{scratch: scratch, told: &told[seat], answer: func(l protocol.RefLine) string {
-			if seat == 1 && l.Ply > 3 {
-				return "move 13o"
+// What cannot come now is refused, and changes nothing.
+func TestGameRefuses(t *testing.T) {
+	v := variant(t, "brisca", "players=3")
+	for _, c := range []struct {
+		name  string
+		begun bool
+		first []int // seats with a fault before
+		seat  int
+		why   fault.Reason
+		want  string
+	}{
+		{"no seat", true, nil, 3, exited, "seat 3 does not exist"},
+		{"no seat either", false, nil, -1, unready, "seat -1 does not exist"},
+		{"not its turn", true, nil, 1, exited, "it is not the turn of seat 1"},
+		{"its turn before the game", false, nil, 1, exited, "it is not the turn of seat 1"},
+		{"it has started", true, nil, 0, unready, "a bot does not start at ply 0, but before the first move"},
+		{"twice", true, []int{1}, 1, exited, "seat 1 has forfeited before"},
+		{"after the end", true, []int{0, 1, 2}, 0, exited, "seat 0 has forfeited before"},
+	} {
+		g := newGame(t, v, patient, rules.All)
+		for _, seat := range c.first {
+			kit.Must(t, g.Fault(seat, unready, 0))
+		}
+		if c.begun {
+			g.Begin()
+		}
+		faults, lines := len(g.Record.Faults), len(g.lines[2])
+		if err := g.Fault(c.seat, c.why, 0); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+		if len(g.Record.Faults) != faults || len(g.lines[2]) != lines {
+			t.Errorf("%s: it is recorded or told", c.name)
+		}
+	}
+	g := newGame(t, variant(t, "teeko", "start=drop"), patient, 0)
+	g.Begin()
+	for text, detail := range map[string]string{
+		"banana": `teeko: "banana" is not a move: `,
+		"3-4":    `teeko: "3-4" moves a piece while pieces are placed: `,
+		"\xff":   `teeko: "\xff" is not a move: `,
+	} {
+		r, ok := g.Move([]byte(text), Spent{}, nil).(fault.Reason)
+		if !ok || r.Kind != fault.IllegalMove || string(r.Move) != text || !strings.HasPrefix(r.Detail, detail) {
+			t.Errorf("%q: %v", text, r)
+		}
+	}
+	if g.State.Ply() != 0 || len(g.Record.Moves) != 0 {
+		t.Error("an illegal move is made")
+	}
+}
+
+// The time that a turn tells follows from what the bot's own moves took, in whole microseconds.
+func TestGameTimes(t *testing.T) {
+	const ms = time.Millisecond
+	g := newGame(t, variant(t, "teeko", "start=drop limit=8"), Clock{Bank: 100 * ms, Inc: ms, Startup: time.Second}, rules.All)
+	g.Begin()
+	var told []int
+	for _, spent := range []Spent{{Took: 40*ms + 1}, {}, {Took: 90 * ms, Credit: 80*ms + 999}, {}, {Took: 1 << 60}, {}, {Took: ms}} {
+		seat := g.Turn()
+		lines := g.Ask()
+		if turn, _ := protocol.ParseReferee(bytes.TrimSuffix(lines[bytes.LastIndex(lines, []byte("turn ")):], lf)); seat == 0 {
+			told = append(told, turn.MS)
+		}
+		kit.Must(t, g.Move(g.State.MoveText(nil, g.State.Legal(nil)[0]), spent, nil))
+	}
+	if want := []int{100, 60, 51, 1}; !slices.Equal(told, want) {
+		t.Errorf("the turns tell %v ms, want %v", told, want)
+	}
+}
+
+// A turn allocates the text of its move; and what the rules allocate for its events.
+func TestGameAllocates(t *testing.T) {
+	if raced() { // which allocates: script/test runs this again without it
+		return
+	}
+	for _, game := range games.All() {
+		v := variant(t, game.Name(), "")
+		var moves []rules.Move
+		play := func(each func(rules.State, rules.Move), state rules.State) {
+			for _, m := range moves {
+				each(state, m)
 			}
-			return firstMove(l)
-		}}, nil
-	}
-	g := oneGame(t, m)
-	order := func(lines []string) (verbs string) { // a letter a line, views with their turns
-		for _, line := range lines {
-			verb, _, _ := strings.Cut(line, " ")
-			verbs += verb[:2] + " "
 		}
-		return verbs
-	}
-	for seat, lines := range told {
-		if !strings.HasPrefix(lines[1], fmt.Sprintf("game brisca players=3 teams=no exchange=no last10=no blackhand=no hunt3=no seat=%d seed=%d movetime=60000", seat, g.Seats[seat].Seed)) {
-			t.Errorf("seat %d: the game begins with %q", seat, lines[1])
+		dice, legal := rules.NewRand(3), make([]rules.Move, 0, rules.MaxMoves)
+		for s := newGame(t, v, patient, 0).State; s.Turn() != rules.Over; {
+			legal = s.Legal(legal[:0])
+			moves = append(moves, legal[dice.Below(len(legal))])
+			s.Apply(moves[len(moves)-1], nil)
 		}
-		if got := order(lines); !strings.HasPrefix(got, "ti ga ev ev ") {
-			t.Errorf("seat %d: the lines are %s", seat, got)
-		}
-		for i, line := range lines {
-			if strings.HasPrefix(line, "turn ") && !strings.HasPrefix(lines[i-1], "view ") {
-				t.Errorf("seat %d: %q comes after %q", seat, line, lines[i-1])
-			}
-			if len(line) > protocol.MaxLine {
-				t.Errorf("seat %d: a line of %d bytes", seat, len(line))
-			}
-		}
-	}
-	if want := "fault 1 illegal " + g.Faults[0].Text; told[1][len(told[1])-1] != want {
-		t.Errorf("the culprit is told %q at last, want %q", told[1][len(told[1])-1], want)
-	}
-	if strings.Count(order(told[1]), "en ") != 0 || strings.Count(order(told[1]), "by ") != 0 {
-		t.Errorf("the culprit is told %s: it gets no end", order(told[1]))
-	}
-	for _, seat := range []int{0, 2} {
-		if want := "fault 1 illegal " + fault.Brief(protocol.Illegal); !slices.Contains(told[seat], want) {
-			t.Errorf("seat %d is not told %q", seat, want)
-		}
-		if got := order(told[seat]); !strings.HasSuffix(got, "en by ") || strings.Count(got, "fa ") != 1 {
-			t.Errorf("seat %d is told %s", seat, got)
-		}
-		if strings.Contains(strings.Join(told[seat], "\n"), "13o") {
-			t.Errorf("seat %d is told the culprit's move", seat)
+		var log rules.Log
+		bare := testing.AllocsPerRun(5, func() {
+			play(func(s rules.State, m rules.Move) {
+				log.Reset()
+				s.Apply(m, &log)
+			}, newGame(t, v, patient, rules.All).State)
+		})
+		text := make([]byte, 0, 100)
+		whole := testing.AllocsPerRun(5, func() {
+			g := newGame(t, v, patient, rules.All)
+			play(func(s rules.State, m rules.Move) {
+				g.Ask()
+				text = s.MoveText(text[:0], m)
+				kit.Must(t, g.Move(text, Spent{Took: time.Millisecond}, nil))
+			}, g.State)
+		})
+		// The memory of lines and of the record grows now and then.
+		if most := bare + float64(len(moves)) + 10*float64(v.Players()) + 20; whole > most {
+			t.Errorf("%s: a game of %d moves allocates %v times, want at most %v", game.Name(), len(moves), whole, most)
 		}
 	}
 }

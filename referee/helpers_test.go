@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/referee/rules"
 )
@@ -119,7 +120,7 @@ func named(n int) (bots []Bot) {
 
 // record is what a match has told.
 type record struct {
-	games []*Game
+	games []*Result
 	voids []string
 }
 
@@ -127,7 +128,7 @@ type record struct {
 func keep(m *Match) *record {
 	r := new(record)
 	var mu sync.Mutex
-	m.Done = func(g *Game) error {
+	m.Done = func(g *Result) error {
 		mu.Lock()
 		defer mu.Unlock()
 		r.games = append(r.games, g)
@@ -143,14 +144,14 @@ func keep(m *Match) *record {
 
 // playAll plays a match and gives its games by deal and rotation. Every replay
 // must verify, its match's seed revealed, and no game may be void.
-func playAll(t testing.TB, m *Match) []*Game {
+func playAll(t testing.TB, m *Match) []*Result {
 	t.Helper()
 	r := keep(m)
 	kit.Must(t, m.Play(t.Context()))
 	if len(r.voids) > 0 {
 		t.Fatalf("void: %v", r.voids)
 	}
-	slices.SortFunc(r.games, func(a, b *Game) int {
+	slices.SortFunc(r.games, func(a, b *Result) int {
 		return cmp.Or(a.Match.Deal-b.Match.Deal, a.Match.Rotation-b.Match.Rotation)
 	})
 	for _, g := range r.games {
@@ -163,7 +164,7 @@ func playAll(t testing.TB, m *Match) []*Game {
 }
 
 // oneGame returns a match's deal in rotation 0.
-func oneGame(t testing.TB, m *Match) *Game {
+func oneGame(t testing.TB, m *Match) *Result {
 	t.Helper()
 	m.Deals = 1
 	m.Only = []int{0}
@@ -175,7 +176,7 @@ func oneGame(t testing.TB, m *Match) *Game {
 }
 
 // timeless returns a replay's text without what may differ from run to run.
-func timeless(g *Game) string {
+func timeless(g *Result) string {
 	r := g.Replay
 	r.Moves = slices.Clone(r.Moves)
 	for i := range r.Moves {
@@ -189,12 +190,11 @@ var until = kit.Until
 
 // codeOf returns the code of a fault, "" of no error, the error's text of others.
 func codeOf(err error) protocol.Code {
-	var f *Fault
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.As(err, &f):
-		return f.Code
+	}
+	if r, ok := errors.AsType[fault.Reason](err); ok {
+		return r.Code()
 	}
 	return protocol.Code(err.Error())
 }

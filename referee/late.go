@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fault"
 )
 
 // Starved is the error of a game that is void because others held the cores for longer than a bot
@@ -32,10 +33,10 @@ type answerTime struct {
 	credit     time.Duration // that it gets at most
 }
 
-// given returns the time for an answer where a bot has so much left.
-func (g *game) given(seat int, since time.Time, left, margin time.Duration) answerTime {
+// given returns the time for an answer where the bot has so much left.
+func (s *seat) given(since time.Time, left, margin time.Duration) answerTime {
 	t := answerTime{since, since.Add(left + margin), max(creditTurns*left, leastCredit)}
-	if g.match.served() {
+	if s.served {
 		t.credit = untimed
 	}
 	return t
@@ -81,20 +82,27 @@ func (t answerTime) judge(now time.Time, lost cores.Lost, answered bool) (v verd
 // waitStep is how long a bot that is late is waited for at least before it is judged again.
 const waitStep = 10 * time.Millisecond
 
+// lateError is the error for a bot that is late by itself, with what others have taken from it.
+type lateError struct {
+	fault.Reason
+	credit time.Duration
+}
+
+// Unwrap returns the reason.
+func (o lateError) Unwrap() error { return o.Reason }
+
 // late handles an answer that has not come in time, or has come after it. It returns the credit of an
-// answer that is in time with it, or until when to wait; the error is f, or Starved if the game is
-// void.
-func (g *game) late(seat int, t answerTime, now time.Time, answered bool, f *Fault) (credit time.Duration, until time.Time, err error) {
-	c := g.chairs[seat]
-	lost := c.conn.Lost(t.since, now, answered)
+// answer that is in time with it, or until when to wait; the error is a lateError, or Starved if the
+// game is void.
+func (s *seat) late(t answerTime, now time.Time, answered bool, why fault.Reason) (credit time.Duration, until time.Time, err error) {
+	lost := s.conn.Lost(t.since, now, answered)
 	v, credit, until := t.judge(now, lost, answered)
-	g.told()
+	s.told()
 	switch v {
 	case void:
-		return 0, now, &Starved{Bot: g.match.Bots[c.bot].Name, Turn: now.Sub(t.since), Lost: lost.Known}
+		return 0, now, &Starved{Bot: s.Name, Turn: now.Sub(t.since), Lost: lost.Known}
 	case blamed:
-		f.Credit = credits(credit)
-		return 0, now, f
+		return 0, now, lateError{why, credit}
 	}
 	return credit, until, nil
 }

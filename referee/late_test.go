@@ -191,7 +191,7 @@ func TestClocksPlayedAgain(t *testing.T) {
 			return time.Millisecond
 		}, func() float64 { return .999 })
 		m.Deals = 4
-		m.Watch = func(p Position) { deal = p.Replay.Match.Deal }
+		m.Watch = func(p *Game) { deal = p.Record.Match.Deal }
 		var told []string
 		began := time.Now()
 		m.Void = func(deal, rotation int, err error) {
@@ -202,7 +202,7 @@ func TestClocksPlayedAgain(t *testing.T) {
 			busy[deal]--
 			told = append(told, fmt.Sprintf("void %d at %d s", deal, time.Since(began)/time.Second))
 		}
-		m.Done = func(g *Game) error {
+		m.Done = func(g *Result) error {
 			if len(g.Faults) > 0 {
 				t.Errorf("faults %v", g.Faults)
 			}

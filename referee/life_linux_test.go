@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/rules"
 )
 
@@ -79,7 +80,7 @@ func TestLimitsAndFaultsBye(t *testing.T) {
 			return &stubborn{talker{answer: firstMove, scratch: scratch}}, nil
 		}
 		var last time.Time
-		m.Done = func(g *Game) error { last = time.Now(); return nil }
+		m.Done = func(g *Result) error { last = time.Now(); return nil }
 		if err := m.Play(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +103,7 @@ func TestLimitsAndFaultsByeOfProcess(t *testing.T) {
 	left := nothingLeft(t)
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: real(misbehave(t, "--fault", "ignore-bye"), nil), Deals: 1, Clock: patient, start: starter{}.start}
 	var last time.Time
-	m.Done = func(g *Game) error {
+	m.Done = func(g *Result) error {
 		last = time.Now()
 		if len(g.Faults) > 0 {
 			return fmt.Errorf("faults: %v", g.Faults)
@@ -195,7 +196,7 @@ func TestDuplicateDealsScratch(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: real(testBot(t, "hermit", mode), nil), Deals: 2, Clock: patient, start: starter{}.start}
 		for _, g := range playAll(t, m) {
 			if len(g.Faults) > 0 {
-				t.Errorf("%s: %v", mode, g.Faults[0].Error())
+				t.Errorf("%s: %v", mode, g.Faults[0])
 			}
 		}
 		left()
@@ -226,7 +227,8 @@ func TestLimitsAndFaultsOwnTrouble(t *testing.T) {
 		unix.EMFILE: true, unix.ENFILE: true, unix.ENOMEM: true, unix.EAGAIN: true, unix.ENOENT: false, unix.EACCES: false,
 	} {
 		got := startError(Bot{Name: "b", Command: []string{"x"}}, &os.PathError{Op: "fork/exec", Path: "x", Err: err})
-		if isFault(got) == own || !errors.Is(got, err) == own {
+		_, fault := errors.AsType[fault.Reason](got)
+		if fault == own || !errors.Is(got, err) == own {
 			t.Errorf("%v is %v", err, got)
 		}
 	}

@@ -162,13 +162,13 @@ func (l *local) gone() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	return fault.New(l.reason())
+	return l.reason()
 }
 
 // reason returns why the bot has ended.
 func (l *local) reason() fault.Reason {
-	if f, ok := errors.AsType[*Fault](l.why); ok {
-		return f.Reason
+	if r, ok := errors.AsType[fault.Reason](l.why); ok {
+		return r
 	}
 	if l.why != nil {
 		return fault.Reason{Kind: fault.Failed, Detail: l.why.Error()}

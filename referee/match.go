@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -43,7 +42,7 @@ type Match struct {
 
 	// Done is called with each finished game, one call at a time. Games finish in any order:
 	// a void one is played again after the others. An error ends the match.
-	Done func(*Game) error
+	Done func(*Result) error
 	// Yield, if set, is called before every turn, while no clock runs. The match waits
 	// until it returns; an error ends the match. Called from all workers.
 	Yield func(context.Context) error
@@ -55,12 +54,12 @@ type Match struct {
 	Busy func(used time.Duration)
 	// Trace, if set, receives every line. It is called from all workers.
 	Trace func(Traffic)
-	// Watch, if set, receives each position of each game as it comes; nil costs nothing. It is
-	// called from all workers, while no clock runs, and the game waits until it returns.
-	Watch func(Position)
+	// Watch, if set, receives each game when it has begun, after each move, and when it has ended. It
+	// is called from all workers, while no clock runs, and the game waits until it returns.
+	Watch func(*Game)
 
 	// start is begin, except in tests.
-	start func(ctx context.Context, b Bot, scratch, tag string) (conn, error)
+	start startFunc
 }
 
 // Played is a game that was played before a resume.
@@ -70,7 +69,7 @@ type Played struct {
 }
 
 // Played returns a game as one that was played before a resume.
-func (g *Game) Played() Played {
+func (g *Result) Played() Played {
 	p := Played{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
 		p.Faulted = append(p.Faulted, g.Bots[f.Seat])
@@ -194,31 +193,37 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	watch := cores.Open(core, Cores(), players)
 	defer watch.Close()
 	busy := func() { s.busy(watch.Busy()) }
-	tables := make(map[int]*table, len(rotations))
+	playing := make(map[int]*rotation, len(rotations))
 	defer func() {
 		grace := byeGrace
 		if ctx.Err() != nil {
 			grace = stopGrace
 		}
-		closeAll(grace, slices.Collect(maps.Values(tables))...)
+		var seats []*seat
+		for _, r := range playing {
+			seats = append(seats, r.seats...)
+		}
+		stopAll(grace, seats)
 	}()
 	for {
 		g, err := s.next(ctx, rotations)
 		if err != nil || g == nil {
 			return err
 		}
-		if tables[g.rotation] == nil {
-			tables[g.rotation] = newTable(ctx, m, g.rotation, watch, busy)
+		r := playing[g.rotation]
+		if r == nil {
+			r = newRotation(ctx, m, g.rotation, watch, busy)
+			playing[g.rotation] = r
 		}
-		game, err := tables[g.rotation].play(g.deal, g.out)
+		result, err := r.play(g.deal, g.out)
 		if err == nil {
-			if err := s.done(g, game); err != nil {
+			if err := s.done(g, result); err != nil {
 				return err
 			}
 			continue
 		}
-		closeAll(stopGrace, tables[g.rotation])
-		delete(tables, g.rotation) // its processes have seen the deal
+		stopAll(stopGrace, r.seats)
+		delete(playing, g.rotation) // its processes have seen the deal
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -58,7 +58,7 @@ func scenes(t testing.TB) (all []scene) {
 }
 
 // play plays the scene with a conn in its seat.
-func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace func(Traffic)) (*Game, error) {
+func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace func(Traffic)) (*Result, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players()), Deals: 1, Seed: s.seed, Clock: patient, Trace: trace}
 	m.start = func(ctx context.Context, b Bot, scratch, tag string) (conn, error) {
 		if b.Name != m.Bots[s.seat].Name {
@@ -69,9 +69,9 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) conn, trace
 		}
 		return c(ctx), nil
 	}
-	table := newTable(ctx, m, 0, nil, func() {})
-	defer closeAll(0, table)
-	return table.play(0, make([]bool, len(m.Bots)))
+	r := newRotation(ctx, m, 0, nil, func() {})
+	defer stopAll(0, r.seats)
+	return r.play(0, make([]bool, len(m.Bots)))
 }
 
 // record returns what the house bot writes, cut into its answers.
@@ -106,7 +106,7 @@ func (s scene) record(t testing.TB) (r script.Script) {
 }
 
 // judge compares what came of a script with what had to.
-func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err error) {
+func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Result, err error) {
 	t.Helper()
 	at := fmt.Sprintf("%s %s, seat %d", s.variant.Game().Name(), s.variant.Settings(), s.seat)
 	if err != nil {
@@ -114,13 +114,13 @@ func (s scene) judge(t testing.TB, sc script.Script, want *Fault, g *Game, err e
 	}
 	switch {
 	case want == nil && len(g.Faults) > 0:
-		t.Fatalf("%s: %v, want none\n%v", at, g.Faults[0].Error(), sc)
+		t.Fatalf("%s: %v, want none\n%v", at, g.Faults[0], sc)
 	case want != nil && len(g.Faults) != 1:
 		t.Fatalf("%s: %d faults, want %s at ply %d\n%v", at, len(g.Faults), want.Code, want.Ply, sc)
 	case want != nil:
 		got := g.Faults[0]
 		if got.Seat != want.Seat || got.Ply != want.Ply || got.Code != want.Code || got.Text == "" {
-			t.Fatalf("%s: %v at ply %d, want seat %d, %s at ply %d\n%v", at, got.Error(), got.Ply, want.Seat, want.Code, want.Ply, sc)
+			t.Fatalf("%s: %v at ply %d, want seat %d, %s at ply %d\n%v", at, got, got.Ply, want.Seat, want.Code, want.Ply, sc)
 		}
 	}
 	g.Reveal(s.seed)

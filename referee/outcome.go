@@ -23,6 +23,9 @@ func (f *forfeits) add(seat int) {
 // decided reports whether forfeits end the game: one of two sides has forfeited, or all of
 // more than two.
 func (f *forfeits) decided() bool {
+	if len(f.order) == 0 { // which is asked at every turn
+		return false
+	}
 	n := rules.Sides(f.variant)
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }

@@ -31,7 +31,7 @@ func TestOwnClocks(t *testing.T) {
 		}
 	}
 	played := 0
-	m.Done = func(g *Game) error {
+	m.Done = func(g *Result) error {
 		played++
 		valid(t, &g.Replay)
 		for seat, s := range g.Seats {

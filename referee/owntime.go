@@ -7,15 +7,15 @@ import "time"
 type OwnTime struct{ over, game time.Duration }
 
 // Watch is for Match.Watch.
-func (o *OwnTime) Watch(p Position) {
-	n := len(p.Replay.Moves)
+func (o *OwnTime) Watch(g *Game) {
+	n := len(g.Record.Moves)
 	switch {
 	case n == 0:
 		o.game = 0
-	case p.Over:
+	case g.Ended():
 		o.over, o.game = o.over+o.game, 0
 	default:
-		o.game += p.Replay.Moves[n-1].taken()
+		o.game += g.Record.Moves[n-1].taken()
 	}
 }
 

@@ -244,7 +244,7 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 		return err
 	}
 	if fds[0].Revents == 0 && (left <= 0 || n == 0 && left <= slice) {
-		return notReading()
+		return notReading
 	}
 	return nil
 }
@@ -294,7 +294,7 @@ func (p *process) gone(how fault.Kind) error {
 		p.awaitExit(time.Now().Add(moment))
 	}
 	if !p.exited {
-		return fault.New(fault.Reason{Kind: how})
+		return fault.Reason{Kind: how}
 	}
 	if p.sandbox != nil {
 		return p.sandboxedEnd()
@@ -313,7 +313,7 @@ func (p *process) gone(how fault.Kind) error {
 
 // exitFault returns the fault of a process that has ended.
 func (p *process) exitFault(r fault.Reason) error {
-	return fault.New(r.After(p.Rest()))
+	return r.After(p.Rest())
 }
 
 // exitReason returns how a process ended: by the signal, if that is not 0.
@@ -430,7 +430,7 @@ func sweep(tag string) {
 	}
 }
 
-// startError returns a *Fault if the bot caused the error, else the referee's own error.
+// startError returns a fault.Reason if the bot caused the error, else the referee's own error.
 func startError(b Bot, err error) error {
 	for _, own := range []error{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.EAGAIN} {
 		if errors.Is(err, own) {

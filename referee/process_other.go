@@ -116,7 +116,7 @@ func (p *process) Send(lines []byte, deadline time.Time) (int, error) {
 	case <-p.ctx.Done():
 		return 0, p.ctx.Err()
 	case <-timer.C:
-		return len(lines), notReading() // the goroutine still writes
+		return len(lines), notReading // the goroutine still writes
 	}
 }
 
@@ -151,9 +151,9 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 func (p *process) gone(how fault.Kind) error {
 	select {
 	case <-p.done:
-		return fault.New(exitReason(p.cmd.ProcessState))
+		return exitReason(p.cmd.ProcessState)
 	case <-time.After(100 * time.Millisecond):
-		return fault.New(fault.Reason{Kind: how})
+		return fault.Reason{Kind: how}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/timba-arena/timba/protocol"
@@ -87,6 +88,25 @@ type ReplayMove struct {
 	Credit  float64  `json:"credit,omitempty"` // of MS, what others took from the bot
 	Info    []string `json:"info,omitempty"`   // the info lines of the bot, without the verb
 	StandIn bool     `json:"standin,omitempty"`
+}
+
+// Resolve returns the variant of a replay, after checking the replay's head against the
+// game. A replay has every option.
+func (r *Replay) Resolve(g rules.Game) (rules.Variant, error) {
+	if g.Name() != r.Game {
+		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name())
+	}
+	v, err := rules.Resolve(g, r.Options)
+	if err != nil {
+		return nil, fmt.Errorf("replay: %w", err)
+	}
+	if want := v.Settings().Map(); !maps.Equal(want, r.Options) {
+		return nil, fmt.Errorf("replay: options are %v where the game has %v", r.Options, want)
+	}
+	if len(r.Seats) != v.Players() {
+		return nil, fmt.Errorf("replay: %d seats in a game for %d players", len(r.Seats), v.Players())
+	}
+	return v, nil
 }
 
 // Encode returns the document in a form that people can read, too: a line for each field

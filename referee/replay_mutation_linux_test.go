@@ -17,7 +17,7 @@ import (
 // bots thought; and the moves, since other moves can make a
 // game that is as good.
 func unchecked(r *Replay) string {
-	g := Game{Replay: *r}
+	g := Result{Replay: *r}
 	g.Clock = ClockMS{}
 	g.Seats = append([]ReplaySeat(nil), r.Seats...)
 	for i := range g.Seats {
@@ -43,7 +43,7 @@ func TestReplaysMutated(t *testing.T) {
 		if i%2 == 0 {
 			sc.Pieces = sc.Pieces[:len(sc.Pieces)/2]
 		}
-		g := kit.Get[*Game](t)(s.play(t.Context(), s.onPipes(sc), nil))
+		g := kit.Get[*Result](t)(s.play(t.Context(), s.onPipes(sc), nil))
 		g.Reveal(s.seed)
 		docs = append(docs, g.Encode())
 		whole = append(whole, kit.Get[*Replay](t)(DecodeReplay(g.Encode())))

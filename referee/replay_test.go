@@ -62,7 +62,7 @@ func failing(ply int, text string) func() *talker {
 }
 
 // threeHanded returns a game of three in which seat 1 and then seat 0 forfeit.
-func threeHanded(t testing.TB) *Game {
+func threeHanded(t testing.TB) *Result {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Seed: rules.Seed{3}, Clock: patient}
 	m.start = starter{"bot1": failing(6, "move 0x"), "bot0": failing(15, "oh")}.start
 	return oneGame(t, m)
@@ -191,14 +191,15 @@ func TestReplaysTampered(t *testing.T) {
 		{"a move's seat", func(r *Replay) { r.Moves[2].Seat = 1 }, []string{`it is the turn of seat 2, not of seat 1`}},
 		{"a move's seat, far off", func(r *Replay) { r.Moves[2].Seat = math.MaxInt }, []string{`it is the turn of seat 2, not of seat 9223372036854775807`}},
 		{"a move left out", func(r *Replay) { r.Moves = slices.Delete(r.Moves, 2, 3) }, []string{"move 2, "}},
-		{"no moves", func(r *Replay) { r.Moves = nil }, []string{"fault 0 is at ply 6, after the last move", "the game is not over", "ranks are", "points are"}},
+		{"no moves", func(r *Replay) { r.Moves = nil }, []string{"fault 0 is at ply 6, after the last move", "fault 1 is at ply 16, after the last move", "the game is not over", "ranks are", "points are"}},
 		{"the last move left out", func(r *Replay) { r.Moves = r.Moves[:len(r.Moves)-1] }, []string{"the game is not over after the last move", "points are"}},
 		{"a move after the end", func(r *Replay) { r.Moves = append(r.Moves, r.Moves[0]) }, []string{"the game is over before it"}},
 		{"a time below 0", func(r *Replay) { r.Moves[2].MS = -1 }, []string{"move 2: it took -1 ms"}},
 		{"no time", func(r *Replay) { r.Moves[2].MS = 0 }, []string{"move 2: it took 0 ms: every move takes more than 0 ms"}},
 		{"a time that is too long", func(r *Replay) { r.Moves[2].MS = 1e300 }, []string{"move 2: it took 1e+300 ms where seat 2 had "}},
 		{"a hash", func(r *Replay) { r.Seats[1].SHA256 = "zz" }, []string{`the hash of seat 1: "zz" is not 64 hexadecimal digits in lower case`}},
-		{"a fault's code, of the start", func(r *Replay) { r.Faults[0].Code = protocol.Startup }, []string{"fault 0: a bot does not start at ply 6, but before the first move"}},
+		{"a fault's code, of the start", func(r *Replay) { r.Faults[0].Code = protocol.Startup }, []string{`fault 0: the code is "startup" where the reason has "illegal"`}},
+		{"a fault of the start, later", func(r *Replay) { r.Faults[0] = fault.New(1, 6, fault.Reason{Kind: fault.NoReady, Limit: 9}) }, []string{"fault 0: a bot does not start at ply 6, but before the first move", "..."}},
 		{"the stand-in for nobody", func(r *Replay) { r.Moves[2].StandIn = true }, []string{"seat 2 has not forfeited, so the stand-in does not play for it"}},
 		{"no stand-in", func(r *Replay) { r.Moves[standInAt(r)].StandIn = false }, []string{"has forfeited, so the stand-in plays for it"}},
 		{"a fault left out", func(r *Replay) { r.Faults = r.Faults[1:] }, []string{"move 6: seat 1 has not forfeited, so the stand-in does not play for it", "...", "ranks are"}},
@@ -239,9 +240,7 @@ func TestReplaysTampered(t *testing.T) {
 
 // fails returns a fault of a bot that exits before "ready" at ply 0, and later after it.
 func fails(seat, ply int) Fault {
-	f := fault.New(fault.Reason{Kind: fault.Exited, Status: 1, BeforeReady: ply == 0})
-	f.Seat, f.Ply = seat, ply
-	return *f
+	return fault.New(seat, ply, fault.Reason{Kind: fault.Exited, Status: 1, BeforeReady: ply == 0})
 }
 
 // standInAt returns the first move of the stand-in.

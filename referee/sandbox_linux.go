@@ -50,13 +50,13 @@ func (p *process) sandboxedEnd() error {
 	limit := p.bot.Sandbox.Limit
 	switch s.Reason {
 	case sandbox.MemoryLimit:
-		return fault.New(fault.Reason{Kind: fault.OutOfMemory, Limit: limit.Memory >> 20})
+		return fault.Reason{Kind: fault.OutOfMemory, Limit: limit.Memory >> 20}
 	case sandbox.ProcessLimit:
 		r := exitReason(s.Code, s.Signal)
 		r.Kind, r.Limit = fault.TooManyProcesses, int64(limit.Processes)
-		return fault.New(r)
+		return r
 	case sandbox.Forbidden:
-		return fault.New(fault.Reason{Kind: fault.ForbiddenCall})
+		return fault.Reason{Kind: fault.ForbiddenCall}
 	case sandbox.NotStarted:
 		if s.Step == "exec" {
 			return startError(p.bot, s.Err)

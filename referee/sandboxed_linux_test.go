@@ -16,7 +16,7 @@ import (
 )
 
 // process plays a script by a real process, held or not.
-func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *Game {
+func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *Result {
 	t.Helper()
 	f := kit.Get[*os.File](t)(os.CreateTemp(builds, "script-"))
 	defer os.Remove(f.Name())

@@ -188,7 +188,7 @@ func (s *schedule) seatsOf(bot int) int {
 }
 
 // done takes a finished game.
-func (s *schedule) done(g *scheduled, game *Game) error {
+func (s *schedule) done(g *scheduled, game *Result) error {
 	s.mu.Lock()
 	s.open = slices.DeleteFunc(s.open, func(o *scheduled) bool { return o == g })
 	for _, bot := range game.Played().Faulted {

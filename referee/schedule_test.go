@@ -68,8 +68,8 @@ func together(m *Match) int {
 }
 
 // finish returns a game as the plan has it.
-func (p plan) finish(m *Match, deal, rotation int) *Game {
-	g := &Game{}
+func (p plan) finish(m *Match, deal, rotation int) *Result {
+	g := &Result{}
 	g.Match = ReplayMatch{Deal: deal, Rotation: rotation}
 	for seat := range m.Variant.Players() {
 		g.Bots = append(g.Bots, rules.BotAt(seat, rotation, len(m.Bots)))
@@ -333,7 +333,7 @@ func TestMatchDoneFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 9, Clock: patient, Workers: []int{AnyCore, AnyCore}, start: starter{}.start}
-	m.Done = func(*Game) error { n++; return full }
+	m.Done = func(*Result) error { n++; return full }
 	if err := m.Play(t.Context()); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
@@ -351,7 +351,7 @@ func TestMatchDoneHoldsNobodyUp(t *testing.T) {
 		begun++
 		return kit.Get[*scheduled](t)(s.next(t.Context(), []int{rotation}))
 	}
-	m.Done = func(*Game) error { next(1); return nil }
+	m.Done = func(*Result) error { next(1); return nil }
 	m.Void = func(int, int, error) { next(1) }
 	if err := s.done(next(0), plan{}.finish(m, 0, 0)); err != nil {
 		t.Error(err)

@@ -50,7 +50,7 @@ func NewTally(v rules.Variant, bots []Bot) *Tally {
 }
 
 // Add adds a finished game.
-func (t *Tally) Add(g *Game) {
+func (t *Tally) Add(g *Result) {
 	t.Games++
 	t.Plies += len(g.Moves)
 	if a := g.Adjudicated; a != nil && a.As == AsDraw {

@@ -26,7 +26,7 @@ func TestTogether(t *testing.T) {
 		full := make(chan struct{}) // closed when there are as many as wanted
 		m := &Match{
 			Variant: variant(t, "podrida", "players=3"), Deals: 2, Seed: [32]byte{7}, Clock: patient, Together: together,
-			Done: func(g *Game) error {
+			Done: func(g *Result) error {
 				for i := range g.Moves {
 					g.Moves[i].MS, g.Moves[i].Credit = 0, 0
 				}

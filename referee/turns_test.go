@@ -85,7 +85,7 @@ func TestClocksOfTurns(t *testing.T) {
 
 // checkTold reckons from a replay's times what seat 0 must have been told. The
 // times are rounded up to a thousandth, so that a millisecond may be lost.
-func checkTold(t *testing.T, c Clock, g *Game, told []int) {
+func checkTold(t *testing.T, c Clock, g *Result, told []int) {
 	t.Helper()
 	bank := c.Bank.Seconds() * 1e3
 	turn := 0

@@ -80,7 +80,7 @@ func TestLimitsAndFaultsOwnFailure(t *testing.T) {
 		if starts < 4 {
 			t.Errorf("after %d calls: %d starts: the game was played again by the same processes", calls, starts)
 		}
-		slices.SortFunc(r.games, func(a, b *Game) int { return 2*(a.Match.Deal-b.Match.Deal) + a.Match.Rotation - b.Match.Rotation })
+		slices.SortFunc(r.games, func(a, b *Result) int { return 2*(a.Match.Deal-b.Match.Deal) + a.Match.Rotation - b.Match.Rotation })
 		var got []string
 		for _, g := range r.games {
 			g.Reveal(m.Seed)

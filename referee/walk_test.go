@@ -38,11 +38,11 @@ func TestReplaysWalk(t *testing.T) {
 			}
 		}
 		faults = append(faults, s.Faults...)
-		if s.Record == nil {
+		if s.Next == nil {
 			break
 		}
-		if s.Record != &r.Moves[ply] || string(state.MoveText(nil, s.Move)) != s.Record.Move {
-			t.Fatalf("ply %d: the move is %d with the record %v", ply, s.Move, s.Record)
+		if s.Next != &r.Moves[ply] || string(state.MoveText(nil, s.Move)) != s.Next.Move {
+			t.Fatalf("ply %d: the move is %d with the record %v", ply, s.Move, s.Next)
 		}
 		want.Reset()
 		state.Apply(s.Move, &want)

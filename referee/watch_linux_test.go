@@ -13,16 +13,16 @@ import (
 func TestWatch(t *testing.T) {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: []Bot{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 2, Clock: patient, Seed: rules.Seed{9}}
 	var seen, want []string
-	m.Watch = func(p Position) {
-		if n := p.State.Ply(); n != len(p.Replay.Moves) {
-			t.Errorf("ply %d has %d moves", n, len(p.Replay.Moves))
+	m.Watch = func(p *Game) {
+		if n := p.State.Ply(); n != len(p.Record.Moves) {
+			t.Errorf("ply %d has %d moves", n, len(p.Record.Moves))
 		}
-		for seat := range p.Replay.Seats {
+		for seat := range p.Record.Seats {
 			if p.Left(seat) != patient.Move {
 				t.Errorf("seat %d has %s", seat, p.Left(seat))
 			}
 		}
-		seen = append(seen, fmt.Sprintf("%d/%d %s %v", p.Replay.Match.Deal, p.Replay.Match.Rotation, p.State.View(nil, 0), p.Over))
+		seen = append(seen, fmt.Sprintf("%d/%d %s %v", p.Record.Match.Deal, p.Record.Match.Rotation, p.State.View(nil, 0), p.Ended()))
 	}
 	for _, g := range playAll(t, m) {
 		last := ""

@@ -82,7 +82,7 @@ func (f *scoreFlags) board(r *report.Run, w io.Writer, traced bool) *scoreboard 
 }
 
 // game shows a finished game.
-func (b *scoreboard) game(m *tournament.Match, g *referee.Game) {
+func (b *scoreboard) game(m *tournament.Match, g *referee.Result) {
 	if b.verbose {
 		b.say(b.run.GameLine(m, g))
 	}

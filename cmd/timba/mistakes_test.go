@@ -107,7 +107,7 @@ func TestMistakes(t *testing.T) {
 			says(t, m.name, fault.BuildCause(r.Build), m.all)
 			continue
 		}
-		f, c := fault.New(r.Reason), r.Circumstances.Circumstances
+		f, c := fault.New(0, 0, r.Reason), r.Circumstances.Circumstances
 		tells := func() string { return f.TextIn(c) + "\n" + strings.Join(f.Reason.Advice(c), "\n") }
 		says(t, m.name+": a match", tells(), m.all, m.local, m.match)
 		c.Fixed = true

@@ -45,15 +45,15 @@ type Bot struct {
 
 // Result is how an attempt ended.
 type Result struct {
-	Match   int64           `json:"match"`
-	Attempt int             `json:"attempt"`
-	Seed    referee.Hex     `json:"seed"` // of the attempt: only who was given it can hand it in
-	Machine string          `json:"machine"`
-	Games   []*referee.Game `json:"games,omitempty"`
-	Failure *Failure        `json:"failure,omitempty"` // nil: the match has been played
-	Voids   int             `json:"voids,omitempty"`   // games that were played again
-	Starved int             `json:"starved,omitempty"` // those of them that others' use of the core made void
-	Took    time.Duration   `json:"took"`              // nanoseconds
+	Match   int64             `json:"match"`
+	Attempt int               `json:"attempt"`
+	Seed    referee.Hex       `json:"seed"` // of the attempt: only who was given it can hand it in
+	Machine string            `json:"machine"`
+	Games   []*referee.Result `json:"games,omitempty"`
+	Failure *Failure          `json:"failure,omitempty"` // nil: the match has been played
+	Voids   int               `json:"voids,omitempty"`   // games that were played again
+	Starved int               `json:"starved,omitempty"` // those of them that others' use of the core made void
+	Took    time.Duration     `json:"took"`              // nanoseconds
 }
 
 // Failure is why a match has no result. None is a fault of a bot: those are part of the games.

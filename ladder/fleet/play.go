@@ -24,11 +24,11 @@ type Match struct {
 	// Check returns an error if this machine cannot play at all; nil: it always can.
 	Check func(context.Context) error
 	Yield func(context.Context) error // see referee.Match; nil: the match never pauses
-	Watch func(referee.Position)      // see referee.Match; nil: nobody watches
+	Watch func(*referee.Game)         // see referee.Match; nil: nobody watches
 	Void  func(deal, rotation int, err error)
 	Busy  func(used time.Duration) // see referee.Match
 
-	games          []*referee.Game
+	games          []*referee.Result
 	voids, starved int
 }
 
@@ -120,11 +120,11 @@ func (m *Match) programs(ctx context.Context) ([]referee.Bot, error) {
 
 // Put gives a match games that were played elsewhere, as if Play had played them: of a worker that
 // does not play, for benchmarks.
-func (m *Match) Put(games []*referee.Game) { m.games = games }
+func (m *Match) Put(games []*referee.Result) { m.games = games }
 
 // done keeps a finished game. Where a house bot has failed the match is played again. A match in which
 // a connection was lost ends with that game.
-func (m *Match) done(g *referee.Game) error {
+func (m *Match) done(g *referee.Result) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
 		if m.Bots[slot].House != "" && program.HouseFailed(f) {
@@ -152,7 +152,7 @@ func (m *Match) void(deal, rotation int, err error) {
 }
 
 // lostConnection reports whether a game was lost with a connection.
-func lostConnection(g *referee.Game) bool {
+func lostConnection(g *referee.Result) bool {
 	return slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost })
 }
 
@@ -176,7 +176,7 @@ func (m *Match) Result(err error) Result {
 // seal prepares the games for the store: every replay gets the match's seed, and logs are cut
 // to the shares of their slots, in the order of the deals.
 func (m *Match) seal() {
-	slices.SortFunc(m.games, func(a, b *referee.Game) int { return a.Match.Compare(b.Match) })
+	slices.SortFunc(m.games, func(a, b *referee.Result) int { return a.Match.Compare(b.Match) })
 	shares := make([]logShare, len(m.Bots))
 	for i := range shares {
 		shares[i].left = keepMatchLog

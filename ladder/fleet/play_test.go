@@ -17,9 +17,9 @@ func TestHouseLate(t *testing.T) {
 		fault.Exited: true, fault.IllegalMove: true, fault.NotStarted: true,
 	} {
 		m := &Match{Job: Job{Bots: []Bot{{Name: "mine"}, greedy}}}
-		g := &referee.Game{Bots: []int{0, 1}}
+		g := &referee.Result{Bots: []int{0, 1}}
 		g.Seats = make([]referee.ReplaySeat, 2)
-		f := *fault.New(fault.Reason{Kind: kind})
+		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
 		failure, failed := errors.AsType[*Failure](m.done(g))

@@ -57,8 +57,8 @@ func TestCutInfo(t *testing.T) {
 // do no harm.
 func TestTrim(t *testing.T) {
 	t.Parallel()
-	game := func(log int) *referee.Game {
-		return &referee.Game{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), log), nil}}
+	game := func(log int) *referee.Result {
+		return &referee.Result{Bots: []int{0, 1}, Logs: [][]byte{bytes.Repeat([]byte("x"), log), nil}}
 	}
 	honest := Result{}
 	share := logShare{left: keepMatchLog}

@@ -83,7 +83,7 @@ func (r *Runner) benchReason(ctx context.Context, v ladder.Version) (why string,
 
 // lastFault returns the last fault of a slot and its game, without the games that it
 // forfeited unplayed.
-func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Game) {
+func lastFault(p *played, slot int) (last *referee.Fault, in *referee.Result) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
 			if g.Bots[f.Seat] == slot && !f.Disqualified() {
@@ -100,7 +100,7 @@ const (
 )
 
 // benchText returns the message for the owner of a benched version.
-func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Game) string {
+func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *referee.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, version %d, is benched: %s\n", v.Bot, v.Number, why)
 	c := circumstances(p, v, f, g)
@@ -118,7 +118,7 @@ func benchText(p *played, v ladder.Version, why string, f *referee.Fault, g *ref
 }
 
 // circumstances returns those of a version's fault, for advice.
-func circumstances(p *played, v ladder.Version, f *referee.Fault, g *referee.Game) (c fault.Circumstances) {
+func circumstances(p *played, v ladder.Version, f *referee.Fault, g *referee.Result) (c fault.Circumstances) {
 	if r, err := games.Find(p.Game); err == nil {
 		c, _ = g.Circumstances(r, *f, g.Logs[f.Seat]) // the advice is less certain without them
 	}

@@ -121,7 +121,7 @@ func (f *full) fail() error {
 	return nil
 }
 
-func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.Game) ([]ladder.Change, error) {
+func (f *full) Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error) {
 	if err := f.fail(); err != nil {
 		return nil, err
 	}

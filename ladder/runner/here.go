@@ -17,7 +17,7 @@ type played struct {
 	attempt  int
 	machine  string
 	versions []ladder.Version // by slot
-	games    []*referee.Game
+	games    []*referee.Result
 	share    *share // nil of one that does not pause
 }
 
@@ -52,7 +52,7 @@ func (h *here) find(j fleet.Job) (*played, error) {
 // Watcher sees a match as it is played. It must not make the match wait.
 type Watcher interface {
 	// Position is called with each position; see referee.Match.Watch.
-	Position(referee.Position)
+	Position(*referee.Game)
 	// End is called when no more positions come: the match has ended, is interrupted, or pauses.
 	End()
 }
@@ -82,7 +82,7 @@ func (r *Runner) ProgramHere(ctx context.Context, j fleet.Job, slot int) (refere
 
 // playWatched plays what is left of a match, before those who watch it.
 func (r *Runner) playWatched(ctx context.Context, p *played, m *fleet.Match) error {
-	var watch func(referee.Position)
+	var watch func(*referee.Game)
 	// Who plays from outside could be helped by what is seen of a deal in another rotation.
 	if r.Watch != nil && !(p.Rated && slices.Contains(p.Remote, true)) {
 		if w := r.Watch(p.Match, p.versions); w != nil {
@@ -92,10 +92,10 @@ func (r *Runner) playWatched(ctx context.Context, p *played, m *fleet.Match) err
 	}
 	m.Watch = watch
 	if s := p.share; s != nil {
-		m.Watch = func(p referee.Position) {
-			s.own.Watch(p)
+		m.Watch = func(g *referee.Game) {
+			s.own.Watch(g)
 			if watch != nil {
-				watch(p)
+				watch(g)
 			}
 		}
 	}

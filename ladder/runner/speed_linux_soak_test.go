@@ -28,7 +28,7 @@ import (
 // others: with the seed of the attempt they are valid to the store.
 type pool struct {
 	mu    sync.Mutex
-	games [][]*referee.Game
+	games [][]*referee.Result
 }
 
 // result returns what a worker would hand in.

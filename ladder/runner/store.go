@@ -26,7 +26,7 @@ type Store interface {
 	Running(ctx context.Context) ([]store.Handed, error)
 	Break(ctx context.Context, match int64, attempt int, reason string, failed bool) (dropped bool, err error)
 	CancelMatch(ctx context.Context, match, by int64, reason string) error
-	Finish(ctx context.Context, match int64, attempt int, games []*referee.Game) ([]ladder.Change, error)
+	Finish(ctx context.Context, match int64, attempt int, games []*referee.Result) ([]ladder.Change, error)
 	Matches(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.Game, error)
 

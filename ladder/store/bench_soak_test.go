@@ -41,7 +41,7 @@ type crowd struct {
 
 type pooled struct {
 	seed  rules.Seed
-	games []*referee.Game
+	games []*referee.Result
 }
 
 // newCrowd makes the bots, half of them with a second version, and plays the pool.

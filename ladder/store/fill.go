@@ -14,7 +14,7 @@ type Played struct {
 	Ladder   string
 	Versions []int64
 	Seed     rules.Seed
-	Games    []*referee.Game
+	Games    []*referee.Result
 }
 
 // Filler keeps matches that were played elsewhere, many in one transaction: for benchmarks, which
@@ -22,8 +22,8 @@ type Played struct {
 // must not be used by several goroutines.
 type Filler struct {
 	store  *Store
-	packed map[*referee.Game]packedMatch // by its first game
-	bots   map[int64]int64               // by version
+	packed map[*referee.Result]packedMatch // by its first game
+	bots   map[int64]int64                 // by version
 }
 
 type packedMatch struct {
@@ -33,7 +33,7 @@ type packedMatch struct {
 
 // Filler returns a filler of the store.
 func (s *Store) Filler() *Filler {
-	return &Filler{store: s, packed: map[*referee.Game]packedMatch{}, bots: map[int64]int64{}}
+	return &Filler{store: s, packed: map[*referee.Result]packedMatch{}, bots: map[int64]int64{}}
 }
 
 // Keep keeps finished matches on their ladders in one transaction, in their order.

@@ -27,7 +27,7 @@ import (
 // in, and nothing counts twice. SQLite has one writer, so
 // matches that finish at the same time have an order, in which they came, which is theirs for ever. Those that come while
 // others are written are kept in one transaction, each for itself.
-func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Game) (changes []ladder.Change, err error) {
+func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played []*referee.Result) (changes []ladder.Change, err error) {
 	packed, documents := s.pack(played) // outside the transaction: it takes a while
 	err = s.line(ctx, true, []func(context.Context, *queries.Queries) error{func(ctx context.Context, q *queries.Queries) error {
 		f := &finish{ctx: ctx, q: q, store: s, now: s.now(), games: packed, documents: documents}
@@ -50,15 +50,15 @@ func (s *Store) Finish(ctx context.Context, matchID int64, attempt int, played [
 
 // packedGame is a finished game whose documents are packed.
 type packedGame struct {
-	*referee.Game
+	*referee.Result
 	counted ladder.Game // by check
 }
 
 // pack puts games in the order of deals and rotations and compresses their documents.
-func (s *Store) pack(played []*referee.Game) ([]packedGame, []packedDocument) {
+func (s *Store) pack(played []*referee.Result) ([]packedGame, []packedDocument) {
 	out := make([]packedGame, len(played))
 	for i, g := range played {
-		out[i].Game = g
+		out[i].Result = g
 	}
 	slices.SortStableFunc(out, func(a, b packedGame) int { return a.Match.Compare(b.Match) })
 	return out, s.packGames(out)
@@ -129,7 +129,7 @@ func (f *finish) check() error {
 	}
 	for i := range f.games {
 		g := &f.games[i]
-		if err := f.checkGame(g.Game); err != nil {
+		if err := f.checkGame(g.Result); err != nil {
 			return fmt.Errorf("deal %d, rotation %d: %w", g.Match.Deal, g.Match.Rotation, err)
 		}
 		g.counted = counted[i]
@@ -141,7 +141,7 @@ func (f *finish) check() error {
 }
 
 // checkGame compares a game with the match, and its result with its seats.
-func (f *finish) checkGame(g *referee.Game) error {
+func (f *finish) checkGame(g *referee.Result) error {
 	v, err := g.Resolve(f.variant.Game())
 	if err != nil {
 		return err

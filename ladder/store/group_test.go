@@ -58,7 +58,7 @@ func (c *competition) await(so func(*group) bool) {
 type result struct {
 	match   int64
 	attempt int
-	games   []*referee.Game
+	games   []*referee.Result
 }
 
 // Results of any matches, good and bad ones, that are finished in groups of any size give the same

@@ -209,7 +209,7 @@ func (c *competition) finished(name string, versions ...int64) (ladder.Match, []
 // playMatch plays a match between house bots that take the versions' places: by
 // version, one plays @random, @first or @greedy; "plays-first" and "plays-last" play
 // what they say, and can only repeat themselves.
-func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
+func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.Result) {
 	tb.Helper()
 	c := ladder.Ladder{Game: m.Game, Options: m.Options}
 	v := kit.Get[rules.Variant](tb)(c.Variant())
@@ -231,7 +231,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 			},
 		})
 	}
-	rm.Done = func(g *referee.Game) error {
+	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
 		if g.Match.Rotation == 1 { // bots here have no stderr
 			g.Logs[0] = fmt.Appendf(nil, "deal %d of %x", g.Match.Deal, seed)
@@ -244,7 +244,7 @@ func playMatch(tb testing.TB, m ladder.Match, seed rules.Seed) (out []*referee.G
 }
 
 // wantGame returns a referee's game as the store has to tell it.
-func wantGame(g *referee.Game) ladder.Game {
+func wantGame(g *referee.Result) ladder.Game {
 	out := ladder.Game{Deal: g.Match.Deal, Rotation: g.Match.Rotation, Plies: len(g.Moves)}
 	for seat, slot := range g.Bots {
 		s := ladder.GameSeat{Seat: seat, Slot: slot, Rank: g.Ranks[seat], Points: g.Points[seat]}

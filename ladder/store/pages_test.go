@@ -164,7 +164,7 @@ func (c *competition) botID(version int64) int64 {
 }
 
 // playFaulty plays a match whose first bot answers with illegal moves.
-func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Game) {
+func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.Result) {
 	v := kit.Get[rules.Variant](t)(m.Variant())
 	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock}
 	for slot := range m.Versions {
@@ -178,7 +178,7 @@ func playFaulty(t *testing.T, m ladder.Match, seed rules.Seed) (out []*referee.G
 		}
 		rm.Bots = append(rm.Bots, referee.Bot{Name: fmt.Sprintf("%s/%d", m.Bots[slot], m.Numbers[slot]), Hash: bundleOf(2), Serve: serve})
 	}
-	rm.Done = func(g *referee.Game) error {
+	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
 		out = append(out, g)
 		return nil

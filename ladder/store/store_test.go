@@ -86,29 +86,29 @@ func TestFinishRefuses(t *testing.T) {
 	played := playMatch(t, m, seed)
 	for _, x := range []struct {
 		name, want string
-		games      func([]*referee.Game) []*referee.Game
+		games      func([]*referee.Result) []*referee.Result
 	}{
-		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]*referee.Game) []*referee.Game { return old }},
-		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []*referee.Game) []*referee.Game { return g[1:] }},
-		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []*referee.Game) []*referee.Game { g[1] = g[0]; return g }},
-		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, one(3, func(g *referee.Game) { g.Replay = referee.Replay{Match: g.Match} })},
-		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", one(2, func(g *referee.Game) { g.Match.Seed = nil })},
-		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", one(1, func(g *referee.Game) {
+		{"an older attempt", "match 1: deal 0, rotation 0: the replay is not of attempt 2: it has another seed", func([]*referee.Result) []*referee.Result { return old }},
+		{"one missing", "match 1: there are 3 games, not 2 deals in 2 rotations", func(g []*referee.Result) []*referee.Result { return g[1:] }},
+		{"one twice", "match 1: deal 0, rotation 0 is there where deal 0, rotation 1 is due", func(g []*referee.Result) []*referee.Result { g[1] = g[0]; return g }},
+		{"no replay", `match 1: deal 1, rotation 1: replay: the game is "", not "tebes"`, one(3, func(g *referee.Result) { g.Replay = referee.Replay{Match: g.Match} })},
+		{"seed not revealed", "match 1: deal 1, rotation 0: the replay is not of attempt 2: it has another seed", one(2, func(g *referee.Result) { g.Match.Seed = nil })},
+		{"other options", "match 1: deal 0, rotation 1: the replay's options are ", one(1, func(g *referee.Result) {
 			g.Options = maps.Clone(g.Options)
 			g.Options["board"] = "random"
 		})},
-		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.Game) { g.Bots = []int{0, 1} })},
-		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.Game) {
+		{"other bots", "match 1: deal 0, rotation 1: seat 0 was played by bot 0 where the rotation has bot 1", one(1, func(g *referee.Result) { g.Bots = []int{0, 1} })},
+		{"games that scores could end", "match 1: deal 0, rotation 0: the game could be adjudicated by scores: the games of a competition are played to their end", one(0, func(g *referee.Result) {
 			g.Adjudication = &referee.Adjudication{Draw: &referee.ScoreRule{Plies: 8, Score: 10}}
 		})},
-		{"too few points", "match 1: deal 0, rotation 1: there are 2 bots, 2 ranks and 1 points for 2 seats", one(1, func(g *referee.Game) { g.Points = g.Points[:1] })},
-		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.Game) {
+		{"too few points", "match 1: deal 0, rotation 1: there are 2 bots, 2 ranks and 1 points for 2 seats", one(1, func(g *referee.Result) { g.Points = g.Points[:1] })},
+		{"a move of nobody", "match 1: deal 0, rotation 1: move 0 is of seat 7, and there are 2", one(1, func(g *referee.Result) {
 			g.Moves = slices.Clone(g.Moves)
 			g.Moves[0].Seat = 7
 		})},
-		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.Game) { g.Faults = []referee.Fault{{Seat: -1}} })},
-		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.Game) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
-		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Game) { g.Ranks = []int{1, 0} })},
+		{"a fault of nobody", "match 1: deal 0, rotation 1: a fault is of seat -1, and there are 2", one(1, func(g *referee.Result) { g.Faults = []referee.Fault{{Seat: -1}} })},
+		{"a fault of no kind", `match 1: deal 0, rotation 1: a fault has the code "lazy", which there is not`, one(1, func(g *referee.Result) { g.Faults = []referee.Fault{{Code: "lazy"}} })},
+		{"a rank that cannot be", "match 1: deal 0, rotation 0: seat 1 has rank 0 of 2 sides", one(0, func(g *referee.Result) { g.Ranks = []int{1, 0} })},
 	} {
 		_, err := c.Finish(bg, m.ID, c.last(m.ID), x.games(slices.Clone(played)))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
@@ -128,8 +128,8 @@ func TestFinishRefuses(t *testing.T) {
 }
 
 // one changes one of the games.
-func one(i int, change func(*referee.Game)) func([]*referee.Game) []*referee.Game {
-	return func(games []*referee.Game) []*referee.Game {
+func one(i int, change func(*referee.Result)) func([]*referee.Result) []*referee.Result {
+	return func(games []*referee.Result) []*referee.Result {
 		g := *games[i]
 		change(&g)
 		games[i] = &g
@@ -197,7 +197,7 @@ func TestFinishConcurrently(t *testing.T) {
 
 type pooledMatch struct {
 	seed  rules.Seed
-	games []*referee.Game
+	games []*referee.Result
 }
 
 // asMatch returns a match of a ladder between nobody in particular, to be played.

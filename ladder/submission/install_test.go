@@ -97,7 +97,7 @@ func plays(t *testing.T, c ladder.Ladder, bot referee.Bot) {
 	v := kit.Get[rules.Variant](t)(c.Variant())
 	random := kit.Get[program.Program](t)(program.Resolver{Builtins: house.Registry{}}.Resolve(t.Context(), "@random"))
 	games := 0
-	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Game) error {
+	m := referee.Match{Variant: v, Bots: []referee.Bot{bot, random.Bot}, Deals: 1, Clock: c.Clock, Seed: rules.Seed{1}, Done: func(g *referee.Result) error {
 		games++
 		if len(g.Faults) > 0 {
 			t.Errorf("%+v", g.Faults)

@@ -144,7 +144,7 @@ func (s *submission) play(ctx context.Context, t trialMatch, bots []referee.Bot,
 	match := &referee.Match{
 		Variant: variant, Bots: bots, Deals: TrialDeals, Clock: t.clock, Workers: []int{s.core}, Together: 1,
 		Seed: sha256.Sum256([]byte("trial " + s.hash)),
-		Done: func(game *referee.Game) error {
+		Done: func(game *referee.Result) error {
 			tally.Add(game)
 			return s.firstFault(t, game, log)
 		},
@@ -172,7 +172,7 @@ var errHouse = errors.New("the house bot failed")
 const logTail = 20
 
 // firstFault refuses a bot for its first fault in a game.
-func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) error {
+func (s *submission) firstFault(t trialMatch, g *referee.Result, log *transcript) error {
 	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || program.HouseFailed(f) })
 	if i < 0 {
@@ -180,7 +180,7 @@ func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) 
 	}
 	f := g.Faults[i]
 	if ours(f) {
-		return fmt.Errorf("submission: %s: %w: %w", t.name, errHouse, &f)
+		return fmt.Errorf("submission: %s: %w: %v", t.name, errHouse, f)
 	}
 	c, err := s.circumstances(t, g, f)
 	if err != nil {
@@ -204,7 +204,7 @@ func (s *submission) firstFault(t trialMatch, g *referee.Game, log *transcript) 
 }
 
 // circumstances returns those of a fault of the submitted bot, for advice.
-func (s *submission) circumstances(t trialMatch, g *referee.Game, f referee.Fault) (c fault.Circumstances, err error) {
+func (s *submission) circumstances(t trialMatch, g *referee.Result, f referee.Fault) (c fault.Circumstances, err error) {
 	r, err := games.Find(t.game)
 	if err == nil {
 		c, err = g.Circumstances(r, f, g.Logs[f.Seat])

@@ -86,8 +86,8 @@ func TestTimeOfCheck(t *testing.T) {
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
 	for kind, fails := range map[fault.Kind]bool{fault.Late: false, fault.NoReady: false, fault.Exited: true} {
-		g := &referee.Game{Bots: []int{0, 1}}
-		f := *fault.New(fault.Reason{Kind: kind})
+		g := &referee.Result{Bots: []int{0, 1}}
+		f := fault.New(0, 0, fault.Reason{Kind: kind})
 		f.Seat = 1
 		g.Faults = []referee.Fault{f}
 		if err := new(submission).firstFault(trialMatch{name: "brisca"}, g, &transcript{}); errors.Is(err, errHouse) != fails || !fails && err != nil {

@@ -136,7 +136,7 @@ func (f *Dir) logPath(match, deal, rotation, seat int) string {
 
 // keep writes a finished game: its logs first, so that where there is a replay
 // there is all of it.
-func (f *Dir) keep(m *Match, g *referee.Game) error {
+func (f *Dir) keep(m *Match, g *referee.Result) error {
 	if f.FaultsOnly {
 		if len(g.Faults) == 0 {
 			return nil
@@ -177,11 +177,11 @@ func (f *Dir) write(name string, data []byte) error {
 
 // games reads what there is of a match. With an error, it returns the games before the one that
 // is wrong.
-func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
+func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Result, error) {
 	if f.FaultsOnly {
 		return nil, nil
 	}
-	var games []*referee.Game
+	var games []*referee.Result
 	for rotation := range m.Bots {
 		for deal := range t.Deals {
 			path := f.Replay(m.Number, deal, rotation)
@@ -204,7 +204,7 @@ func (f *Dir) games(t *Tournament, m *Match) ([]*referee.Game, error) {
 
 // readGame reads a game that was played earlier, which must be the one that the
 // match has at that deal and rotation.
-func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*referee.Game, error) {
+func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*referee.Result, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
 		return nil, err
@@ -228,7 +228,7 @@ func (t *Tournament) readGame(m *Match, deal, rotation int, data []byte) (*refer
 	if !by.Equal(t.Adjudication) {
 		return nil, fmt.Errorf("it was played with the adjudication %q, not %q", by, t.Adjudication)
 	}
-	g := &referee.Game{Replay: *r}
+	g := &referee.Result{Replay: *r}
 	for seat, s := range r.Seats {
 		bot := rules.BotAt(seat, rotation, len(m.Bots))
 		if b := t.Bots[m.Bots[bot]]; s.Name != b.Name || s.SHA256 != b.Hash {

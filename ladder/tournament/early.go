@@ -109,7 +109,7 @@ func programFiles(bots []referee.Bot) (files [][]string) {
 
 // vanished returns an error if a game was lost because a file of a bot's program is no longer
 // there. That is not the bot's doing, and all games after it would be lost as well.
-func (t *Tournament) vanished(m *Match, g *referee.Game) error {
+func (t *Tournament) vanished(m *Match, g *referee.Result) error {
 	for _, f := range g.Faults {
 		if r := f.Reason; f.Disqualified() || r.Kind != fault.NotStarted && !r.BeforeReady {
 			continue

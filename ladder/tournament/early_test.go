@@ -61,7 +61,7 @@ func TestEarly(t *testing.T) {
 	tour := &Tournament{Variant: variant(t, "teeko", "limit=12"), Bots: processes(t, "first", "random"), Format: Single, Deals: 3, Clock: patient}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	tour.Done = func(*Match, *referee.Game) { cancel() }
+	tour.Done = func(*Match, *referee.Result) { cancel() }
 	var early *Early
 	if err := tour.Play(ctx); !errors.As(err, &early) || !referee.IsCancelled(early.Why) {
 		t.Errorf("after a game it ends with %v", err)
@@ -74,7 +74,7 @@ func TestEarly(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	games := 0
-	whole.Done = func(*Match, *referee.Game) {
+	whole.Done = func(*Match, *referee.Result) {
 		if games++; games == 2 {
 			cancel()
 		}
@@ -97,10 +97,10 @@ func TestVanished(t *testing.T) {
 	tour := &Tournament{Bots: []referee.Bot{{Name: "here", Command: []string{"sh", "bot.sh", "--fast"}, Dir: dir}, {Name: "other", Command: []string{"true"}}}}
 	tour.files = programFiles(tour.Bots)
 	m := &Match{Bots: []int{1, 0}}
-	game := func(r fault.Reason) *referee.Game {
-		f := *fault.New(r)
+	game := func(r fault.Reason) *referee.Result {
+		f := fault.New(0, 0, r)
 		f.Seat = 1
-		return &referee.Game{Bots: []int{0, 1}, Replay: referee.Replay{Faults: []referee.Fault{f}}}
+		return &referee.Result{Bots: []int{0, 1}, Replay: referee.Replay{Faults: []referee.Fault{f}}}
 	}
 	lost := []fault.Reason{{Kind: fault.NotStarted}, {Kind: fault.Exited, BeforeReady: true}}
 	for _, r := range lost {

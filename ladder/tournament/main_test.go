@@ -89,8 +89,8 @@ func played(t testing.TB, tour *Tournament, result func(m *Match, deal int, bots
 }
 
 // fakeGame returns a game with one move, which is another in each deal.
-func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Game {
-	g := &referee.Game{Replay: referee.Replay{
+func fakeGame(tour *Tournament, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.Result {
+	g := &referee.Result{Replay: referee.Replay{
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
 		Moves: []referee.ReplayMove{{Move: fmt.Sprintf("%d/%d", m.Number, deal)}},
 	}}
@@ -133,7 +133,7 @@ func playUntil(t testing.TB, tour *Tournament, games int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
-	tour.Done = func(*Match, *referee.Game) {
+	tour.Done = func(*Match, *referee.Result) {
 		if n++; n >= games {
 			cancel()
 		}

@@ -34,7 +34,7 @@ type Tournament struct {
 
 	// Done is called with each finished game, Void with each game played again,
 	// one call at a time; Trace with every line.
-	Done  func(*Match, *referee.Game)
+	Done  func(*Match, *referee.Result)
 	Void  func(m *Match, deal, rotation int, err error)
 	Busy  func(used time.Duration) // see referee.Match; at most once a minute for all matches
 	Trace func(m *Match, t referee.Traffic)
@@ -59,12 +59,12 @@ type Match struct {
 	// ended without a verdict, for want of new ones; 0 where it did not.
 	Exhausted int
 
-	sheets  []rating.Sheet          // by deal
-	prints  [][]rating.Fingerprint  // by deal, of the games finished
-	repeats rating.Repeats          // in the deals counted
-	whole   int                     // deals played in all rotations
-	counted int                     // deals, from the first, that are in the sequential test
-	held    map[int][]*referee.Game // by deal, games that the test has not come to; only where there is one
+	sheets  []rating.Sheet            // by deal
+	prints  [][]rating.Fingerprint    // by deal, of the games finished
+	repeats rating.Repeats            // in the deals counted
+	whole   int                       // deals played in all rotations
+	counted int                       // deals, from the first, that are in the sequential test
+	held    map[int][]*referee.Result // by deal, games that the test has not come to; only where there is one
 	test    rating.Tally
 	earlier []referee.Played // before this run
 }
@@ -178,7 +178,7 @@ func (t *Tournament) newMatch(round int, bots []int) *Match {
 	m.Tally = referee.NewTally(t.Variant, entrants)
 	m.sheets = make([]rating.Sheet, t.Deals)
 	m.prints = make([][]rating.Fingerprint, t.Deals)
-	m.held = map[int][]*referee.Game{}
+	m.held = map[int][]*referee.Result{}
 	return m
 }
 
@@ -274,7 +274,7 @@ func (t *Tournament) playMatch(ctx context.Context, m *Match, workers []int) err
 		Earlier: m.earlier,
 
 		Adjudication: t.Adjudication,
-		Done: func(g *referee.Game) error {
+		Done: func(g *referee.Result) error {
 			return t.done(m, g)
 		},
 		Busy: func(used time.Duration) {
@@ -313,7 +313,7 @@ func (t *Tournament) seedOf(m *Match) rules.Seed {
 	return t.Seed.Derive(fmt.Sprintf("match/%d", m.Number))
 }
 
-func (t *Tournament) done(m *Match, g *referee.Game) error {
+func (t *Tournament) done(m *Match, g *referee.Result) error {
 	t.calls.Lock()
 	defer t.calls.Unlock()
 	if m.ended() { // on another worker, while this game was played
@@ -346,7 +346,7 @@ func (t *Tournament) done(m *Match, g *referee.Game) error {
 // add takes a game into the match's results. With a sequential test a game counts
 // when the test has come to its deal, so that the results do not depend on how
 // far other workers were when it ended.
-func (t *Tournament) add(m *Match, g *referee.Game) {
+func (t *Tournament) add(m *Match, g *referee.Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	deal := g.Match.Deal

@@ -89,10 +89,10 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) func(contex
 				switch v := recover().(type) {
 				case nil:
 				case exit:
-					err = fault.New(fault.Reason{Kind: fault.Exited, Status: int(v)})
+					err = fault.Reason{Kind: fault.Exited, Status: int(v)}
 				default:
 					fmt.Fprintf(p, "panic: %v\n\ngoroutine 1 [running]:\n", v)
-					err = fault.New(fault.Reason{Kind: fault.Exited, Status: 2})
+					err = fault.Reason{Kind: fault.Exited, Status: 2}
 				}
 			}()
 			return serve(in, out, p)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/protocol"
-	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
 )
 
@@ -25,21 +24,21 @@ func (s *session) fault(r fault.Reason, text string) *Failure {
 // blame makes a failure of a process's fault; want is the answer that was expected,
 // "" for none. Errors that are not the bot's fault are returned unchanged.
 func (s *session) blame(err error, want string) error {
-	var f *referee.Fault
-	if !errors.As(err, &f) {
+	r, ok := errors.AsType[fault.Reason](err)
+	if !ok {
 		return err
 	}
-	text := f.Text
+	text := r.Text()
 	switch {
-	case f.Code != protocol.Exit || f.Reason.Unfinished != "":
+	case r.Code() != protocol.Exit || r.Unfinished != "":
 	case want != "":
 		text += fmt.Sprintf(" instead of sending %s", want)
 	default:
 		text += ", after " + s.last
 	}
-	failure := s.fault(f.Reason, text)
-	failure.exit = !slices.Contains([]protocol.Code{protocol.Startup, protocol.Timeout, protocol.Output, protocol.Garbled}, f.Code)
-	if saw := f.Reason.Saw(failure.circumstances); saw != "" {
+	failure := s.fault(r, text)
+	failure.exit = !slices.Contains([]protocol.Code{protocol.Startup, protocol.Timeout, protocol.Output, protocol.Garbled}, r.Code())
+	if saw := r.Saw(failure.circumstances); saw != "" {
 		failure.Text += ": " + saw
 	}
 	return failure
@@ -78,20 +77,17 @@ func (s *session) garbled(err error) *Failure {
 	return s.fault(fault.OfLine(err), e.Seen())
 }
 
-// illegal returns the failure of a move that is not in the list of its turn.
-func (t *table) illegal(move string) *Failure {
-	why := t.whyIllegal(move)
-	return t.fault(fault.Reason{Kind: fault.IllegalMove, Move: fault.Raw(move), Detail: why},
-		fmt.Sprintf("the move %q is not in the list of its turn: %s", move, why))
-}
-
-func (t *table) whyIllegal(move string) string {
-	m, err := t.state.ParseMove(move)
-	if err == nil {
-		err = t.state.Check(m)
+// illegal returns the failure of a move that is not in the list of its turn. Other errors are returned
+// unchanged.
+func (t *table) illegal(err error) error {
+	r, ok := errors.AsType[fault.Reason](err)
+	if !ok {
+		return err
 	}
-	if err == nil {
-		return "it is not spelled as in the list"
+	why, prefixed := strings.CutPrefix(r.Detail, t.variant.Game().Name()+": ")
+	if !prefixed {
+		why = "it is not spelled as in the list"
 	}
-	return strings.TrimPrefix(err.Error(), t.variant.Game().Name()+": ")
+	r.Detail = why
+	return t.fault(r, fmt.Sprintf("the move %q is not in the list of its turn: %s", string(r.Move), why))
 }

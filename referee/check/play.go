@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/timba-arena/timba/protocol"
@@ -65,11 +64,7 @@ var errTime = errors.New("the time of the check is used up")
 type table struct {
 	*session
 	*game
-	state  rules.State
-	out    []byte // lines to be sent
-	events rules.Log
-	legal  []rules.Move
-	bank   time.Duration
+	state  *referee.Game
 	played played
 	paused map[string]int // by kind of line, how often silence after it was checked
 }
@@ -80,149 +75,122 @@ func (s *session) play(g *game) (played, error) {
 	s.now.Games++
 	s.wrote, s.now.Turns, s.now.Before = 0, 0, nil
 	s.where = fmt.Sprintf("%s, seat %d, game %d of its process", g, g.seat, s.now.Games)
-	stream := rules.NewStream(g.seed)
-	t := &table{session: s, game: g, state: g.variant.Deal(&stream), bank: g.clock.Bank, paused: map[string]int{}}
-	t.out = referee.AppendGame(nil, g.variant, g.clock, g.seat, g.botSeed())
-	t.state.Start(&t.events)
+	head := referee.Replay{Seed: referee.Hex(g.seed), Clock: g.clock.InReplay(), Seats: make([]referee.ReplaySeat, g.variant.Players())}
+	head.Seats[g.seat].Seed = g.botSeed()
+	t := &table{session: s, game: g, state: referee.NewGame(g.variant, head, rules.Only(g.seat)), paused: map[string]int{}}
 	err := t.run(g.others())
 	s.listen()
 	return t.played, err
 }
 
 func (t *table) run(others *rules.Rand) error {
-	for {
-		t.out = t.events.Events(t.out, t.seat, protocol.EventPrefix)
-		t.events.Reset()
-		turn := t.state.Turn()
-		if turn == rules.Over {
-			return t.end(rules.Ranks(t.variant, t.state.Points()))
-		}
-		two := rules.Sides(t.variant) == 2
+	g := t.state
+	g.Begin()
+	two := rules.Sides(t.variant) == 2
+	var legal []rules.Move
+	for !g.Over() {
+		turn := g.Turn()
 		late := t.until != 0 && t.session.run.own() > t.until
-		switch {
-		case two && (late || t.style.faults && t.now.Turns == 2 || t.state.Ply() >= longest):
-			return t.breakOff()
-		case late:
+		if late && !two {
 			return errTime
 		}
-		t.legal = t.state.Legal(t.legal[:0])
-		move := t.legal[others.Below(len(t.legal))]
-		if turn == t.seat {
-			if t.style.faults && t.now.Turns == 1 && !two {
-				t.out = referee.AppendOthersFault(t.out, (t.seat+1)%t.variant.Players(), protocol.Exit)
-			}
-			var err error
-			if move, err = t.ask(); err != nil {
-				return err
-			}
+		legal = g.State.Legal(legal[:0])
+		move := legal[others.Below(len(legal))]
+		stop := late || t.style.faults && t.now.Turns >= 2 || g.State.Ply() >= longest
+		var err error
+		switch {
+		case g.Forfeited(turn):
+			g.StandIn()
+		case turn == t.seat:
+			err = t.ask()
+		case two && stop && t.variant.Side(turn) != t.variant.Side(t.seat):
+			err = g.Fault(turn, referee.Late(t.clock), 0)
+		case !two && t.style.faults && t.now.Turns >= 1 && len(g.Record.Faults) == 0:
+			err = g.Fault(turn, fault.Reason{Kind: fault.Exited}, 0)
+		default:
+			err = g.Move(g.State.MoveText(nil, move), referee.Spent{}, nil)
 		}
-		t.state.Apply(move, &t.events)
-	}
-}
-
-// breakOff ends a game as if the other side had a fault.
-func (t *table) breakOff() error {
-	var ranks []int
-	culprit := -1
-	for seat := range t.variant.Players() {
-		rank := 1
-		if t.variant.Side(seat) != t.variant.Side(t.seat) {
-			if rank = 2; culprit < 0 {
-				culprit = seat
-			}
+		if err != nil {
+			return err
 		}
-		ranks = append(ranks, rank)
 	}
-	t.out = referee.AppendOthersFault(t.out, culprit, protocol.Timeout)
-	return t.end(ranks)
-}
-
-func (t *table) end(ranks []int) error {
-	t.out = protocol.AppendEnd(t.out, ranks, t.state.Points())
-	err := t.tell(t.proc.Limit(time.Now(), 0, t.clock.Margin+time.Second))
+	g.End()
+	err := t.tell(g.Take(t.seat), t.proc.Limit(time.Now(), 0, t.clock.Margin+time.Second))
 	t.did("the end of the game", fault.HeardEnd)
 	return err
 }
 
-// ask sends the bot its turn and reads its move.
-func (t *table) ask() (rules.Move, error) {
+// ask sends the bot its turn and makes its move.
+func (t *table) ask() error {
 	if err := t.early(time.Now()); err != nil {
-		return 0, err
+		return err
 	}
-	left := t.clock.Move
-	if t.clock.Bank != 0 {
-		left = t.bank
-	}
+	left := t.state.Left(t.seat)
 	if err := t.proc.Begin(time.Now(), left); err != nil {
-		return 0, err
+		return err
 	}
-	t.turnLines(left)
+	ply, lines := t.state.State.Ply(), t.state.Ask()
+	t.now.Legal, t.now.Ply, t.now.Movetime = listed(lines), ply, t.clock.Move.Milliseconds()
 	sent := time.Now()
 	limit := t.proc.Limit(sent, left, t.clock.Margin)
 	if t.style.step || t.style.pieces {
 		limit = t.proc.Limit(sent, left, t.clock.Margin+time.Minute) // sending in this way takes time
 	}
-	if err := t.tell(limit); err != nil {
-		return 0, err
+	if err := t.tell(lines, limit); err != nil {
+		return err
 	}
 	if t.style.step || t.style.pieces {
 		sent = time.Now()
 		limit = t.proc.Limit(sent, left, t.clock.Margin)
 		if err := t.proc.Begin(sent, left); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	t.did(fmt.Sprintf("the turn of ply %d", t.state.Ply()), 0)
-	want := fmt.Sprintf("move of ply %d", t.state.Ply())
+	t.did(fmt.Sprintf("the turn of ply %d", ply), 0)
+	want := fmt.Sprintf("move of ply %d", ply)
 	for {
 		msg, line, at, credit, err := t.answer(limit, "the "+want)
 		if errors.Is(err, referee.ErrLate) {
-			return 0, t.silence(line, at.Sub(sent)-credit-left-t.clock.Margin, referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
+			return t.silence(line, at.Sub(sent)-credit-left-t.clock.Margin, referee.Late(t.clock), fmt.Sprintf("no %s within %d ms and the margin", want, left.Milliseconds()))
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 		switch msg.Verb {
 		case protocol.Ready:
-			return 0, t.readyAgain(line)
+			return t.readyAgain(line)
 		case protocol.Move:
-			return t.answered(string(msg.Move), t.own(sent, at, credit))
+			return t.answered(msg.Move, t.own(sent, at, credit))
 		}
 	}
 }
 
-// turnLines queues the view and the turn, and records the listed moves.
-func (t *table) turnLines(left time.Duration) {
-	t.now.Legal, t.now.Ply, t.now.Movetime = nil, t.state.Ply(), t.clock.Move.Milliseconds()
-	t.out = t.state.View(append(t.out, protocol.ViewPrefix...), t.seat)
-	t.out = protocol.AppendTurn(append(t.out, '\n'), t.state.Ply(), int(left.Milliseconds()))
-	for _, m := range t.legal {
-		text := t.state.MoveText(nil, m)
-		t.out = append(append(t.out, ' '), text...)
-		t.now.Legal = append(t.now.Legal, string(text))
+// listed returns the moves of a turn, which is the last of some lines.
+func listed(lines []byte) (moves []string) {
+	lines = bytes.TrimSuffix(lines, []byte("\n"))
+	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])
+	for move := range turn.Moves.All() {
+		moves = append(moves, string(move))
 	}
-	t.out = append(t.out, '\n')
+	return moves
 }
 
-// answered takes the bot's move, for which it took so much time of its own.
-func (t *table) answered(move string, took time.Duration) (rules.Move, error) {
+// answered makes the bot's move, for which it took so much time of its own.
+func (t *table) answered(text []byte, took time.Duration) error {
 	t.proc.Answered()
-	i := slices.Index(t.now.Legal, move)
-	if i < 0 {
-		return 0, t.illegal(move)
+	ply, move := t.state.State.Ply(), string(text)
+	if err := t.state.Move(text, referee.Spent{Took: took}, nil); err != nil {
+		return t.illegal(err)
 	}
 	t.now.Before, t.now.Last = t.now.Legal, move
-	if t.clock.Bank != 0 {
-		t.bank = max(0, t.bank-took) + t.clock.Inc
-	}
-	t.did(fmt.Sprintf("its move of ply %d", t.state.Ply()), fault.Moved)
+	t.did(fmt.Sprintf("its move of ply %d", ply), fault.Moved)
 	t.now.Turns++
 	t.played.moves = append(t.played.moves, move)
 	t.played.took = append(t.played.took, took)
 	if t.style.step && t.watches("move") {
-		return t.legal[i], t.early(time.Now().Add(t.session.run.Pause))
+		return t.early(time.Now().Add(t.session.run.Pause))
 	}
-	return t.legal[i], nil
+	return nil
 }
 
 // early reads what the bot writes while it has no turn: only comments and infos are
@@ -246,16 +214,15 @@ func (s *session) early(until time.Time) error {
 	}
 }
 
-// tell sends the queued lines in the game's style.
-func (t *table) tell(l referee.Limit) error {
-	out := t.out
+// tell sends lines in the game's style.
+func (t *table) tell(lines []byte, l referee.Limit) error {
+	out := lines
 	if t.style.vary != nil {
 		out = nil
-		for line := range bytes.Lines(t.out) {
+		for line := range bytes.Lines(lines) {
 			out = t.style.vary(out, line[:len(line)-1])
 		}
 	}
-	t.out = t.out[:0]
 	switch {
 	case t.style.step:
 		return t.tellSteps(out, l)

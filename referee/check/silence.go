@@ -26,11 +26,11 @@ func (s *session) silence(line []byte, by time.Duration, r fault.Reason, text st
 	if answer {
 		return because(fault.Came, fmt.Sprintf(": it came %d ms later", max(1, by.Milliseconds())))
 	}
-	var f *referee.Fault
-	if errors.As(err, &f) {
+	if r, ok := errors.AsType[fault.Reason](err); ok {
 		failure := because(fault.NeverCame, "")
-		failure.Text += "; later " + f.TextIn(failure.circumstances)
-		failure.Change = f.Reason.Advice(failure.circumstances)[0]
+		later := fault.New(0, 0, r)
+		failure.Text += "; later " + later.TextIn(failure.circumstances)
+		failure.Change = r.Advice(failure.circumstances)[0]
 		return failure
 	}
 	if err != nil {

@@ -38,7 +38,7 @@ func played(t *testing.T, g rules.Game, plies ...int) (all []*Game) {
 	for i, ply := range plies {
 		var illegal *referee.Fault
 		if ply >= 0 {
-			illegal = fault.New(fault.Reason{Kind: fault.IllegalMove, Move: "0-0", Detail: "is not in the list of the turn"})
+			illegal = new(fault.New(0, 0, fault.Reason{Kind: fault.IllegalMove, Move: "0-0", Detail: "is not in the list of the turn"}))
 			illegal.Ply = ply
 		}
 		r := replaytest.Play(t, g, nil, 2, illegal)

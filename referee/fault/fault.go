@@ -1,5 +1,6 @@
 // Package fault describes how a bot fails: the reason for programs, the text for
-// people, and advice on what to change. All three depend on the kind of the reason.
+// people, and advice on what to change. All three depend on the kind of the reason, which is the
+// error of whoever finds that a bot has failed; begin with Reason.
 package fault
 
 import (
@@ -8,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Fault is why a seat forfeited a game.
+// Fault is the record of why a seat forfeited a game.
 type Fault struct {
 	Seat   int           `json:"seat"`
 	Ply    int           `json:"ply"` // moves made before it
@@ -19,13 +20,13 @@ type Fault struct {
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns a fault with the code and the text of its reason.
-func New(r Reason) *Fault { return &Fault{Code: r.Code(), Reason: r, Text: r.Text()} }
-
-// Error returns the seat, the code and the text.
-func (f *Fault) Error() string {
-	return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text)
+// New returns the fault of a seat, with the code and the text of its reason.
+func New(seat, ply int, r Reason) Fault {
+	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }
+
+// String returns the seat, the code and the text.
+func (f Fault) String() string { return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text) }
 
 // BeforeGame reports whether a fault came before its bot was sent the "game" line.
 func (f *Fault) BeforeGame() bool {

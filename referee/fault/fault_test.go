@@ -79,7 +79,7 @@ func TestReasons(t *testing.T) {
 	seen := map[Kind]bool{}
 	for _, c := range texts {
 		seen[c.reason.Kind] = true
-		f := New(c.reason)
+		f := New(0, 0, c.reason)
 		if f.Code != c.code || f.Text != c.text {
 			t.Errorf("%+v:\n got %s: %s\nwant %s: %s", c.reason, f.Code, f.Text, c.code, c.text)
 		}
@@ -88,7 +88,7 @@ func TestReasons(t *testing.T) {
 		if err := json.Unmarshal(data, &again); err != nil {
 			t.Errorf("%s: %v", data, err)
 		}
-		if diff := cmp.Diff(*f, again); diff != "" {
+		if diff := cmp.Diff(f, again); diff != "" {
 			t.Errorf("%s is read as (-want +got):\n%s", data, diff)
 		}
 		for _, advice := range [][]string{c.reason.Advice(Circumstances{}), c.reason.Advice(Circumstances{LeftOver: true, Stderr: []string{"x"}})} {

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason is why a bot has a fault. Which parameters it has depends on its kind, as
+// Reason is why a bot has a fault: the error of what the bot does. Which parameters it has depends on its kind, as
 // SPEC.md, "Limits and faults", lists them; the others are zero.
 type Reason struct {
 	Kind        Kind   `json:"kind"`
@@ -30,6 +30,9 @@ type Reason struct {
 	Detail      string `json:"detail"`     // from the rules or the system
 	Command     Raw    `json:"command"`    // its words, joined by spaces
 }
+
+// Error returns the text.
+func (r Reason) Error() string { return r.Text() }
 
 // Raw is any bytes. In JSON they are escaped as in a quoted string in Go: printable
 // ASCII except " and \ stands for itself.

@@ -65,7 +65,7 @@ type Person struct {
 
 // Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
 // the person leaves and the others do not finish soon.
-func (p *Person) Play(ctx context.Context) (*referee.Game, error) {
+func (p *Person) Play(ctx context.Context) (*referee.Result, error) {
 	p.Style = draw.For(p.Out)
 	p.names = nil
 	for _, b := range p.Match.Bots {
@@ -83,7 +83,7 @@ func (p *Person) Play(ctx context.Context) (*referee.Game, error) {
 }
 
 // game plays one game. The error of a game that was ended is the cause.
-func (p *Person) game(ctx context.Context) (*referee.Game, error) {
+func (p *Person) game(ctx context.Context) (*referee.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	playing, out := context.WithCancelCause(ctx)
@@ -103,8 +103,8 @@ func (p *Person) game(ctx context.Context) (*referee.Game, error) {
 		return err
 	}
 	m.Trace = p.overhear
-	var game *referee.Game
-	m.Done = func(g *referee.Game) error {
+	var game *referee.Result
+	m.Done = func(g *referee.Result) error {
 		game = g
 		return nil
 	}

@@ -56,7 +56,7 @@ func New(r *referee.Replay, g rules.Game) (*Game, error) {
 
 func frameOf(step referee.Step, players int) Frame {
 	s := step.State
-	fr := Frame{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Record}
+	fr := Frame{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
 	for seat := range players {
 		fr.Views = append(fr.Views, string(s.View(nil, seat)))
 	}

@@ -140,9 +140,9 @@ func newMatch(g rules.Game, bot referee.Bot) (*referee.Match, error) {
 // start of processes.
 func play(ctx context.Context, m *referee.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		if len(g.Faults) > 0 {
-			return fmt.Errorf("bench: a bot had a fault: %v", g.Faults[0].Error())
+			return fmt.Errorf("bench: a bot had a fault: %v", g.Faults[0])
 		}
 		if !first[g.Match.Rotation] {
 			first[g.Match.Rotation] = true
@@ -214,7 +214,7 @@ func (b Bench) Games(ctx context.Context) ([]Rate, error) {
 		}
 		for m.Deals = 20; ; m.Deals *= 4 {
 			n, moves := 0, 0
-			m.Done = func(g *referee.Game) error { n++; moves += len(g.Moves); return nil }
+			m.Done = func(g *referee.Result) error { n++; moves += len(g.Moves); return nil }
 			began := time.Now()
 			if err := m.Play(ctx); err != nil {
 				return nil, err

@@ -69,7 +69,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 	replays := make([]*referee.Replay, 2)
 	m := &referee.Match{Variant: refereetest.Variant(t, game, options), Deals: 2, Seed: seed, Workers: []int{referee.AnyCore}}
 	m.Clock = referee.Clock{Move: time.Minute, Startup: time.Minute, Margin: time.Minute}
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		mu.Lock()
 		defer mu.Unlock()
 		if g.Match.Rotation == 0 {

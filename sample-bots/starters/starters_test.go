@@ -244,7 +244,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...referee.
 	}
 	m := &referee.Match{Variant: v, Bots: bots, Deals: 1, Seed: rules.Seed{11}, Clock: patient, Only: []int{0}} // one game will do
 	var text string
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		for _, f := range g.Faults {
 			return fmt.Errorf("fault of seat %d at ply %d: %s: %s", f.Seat, f.Ply, f.Code, f.Text)
 		}

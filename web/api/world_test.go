@@ -218,8 +218,8 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 			},
 		})
 	}
-	var games []*referee.Game
-	rm.Done = func(g *referee.Game) error {
+	var games []*referee.Result
+	rm.Done = func(g *referee.Result) error {
 		g.Reveal(seed)
 		g.Logs[slices.Index(g.Bots, 0)] = []byte("secret thoughts\n")
 		games = append(games, g)

@@ -19,7 +19,7 @@ import (
 const poolSize = 10
 
 // pool has the games of matches that were played, of the shape of those of the ladder.
-type pool [][]*referee.Game
+type pool [][]*referee.Result
 
 // play plays the matches of the pool between house bots.
 func play(ctx context.Context, l ladder.Ladder) (p pool, err error) {
@@ -50,7 +50,7 @@ func play(ctx context.Context, l ladder.Ladder) (p pool, err error) {
 // the deals are by chance they are still those of the match that was played, which only a
 // verification of the replays would find.
 func (p pool) hand(m *fleet.Match) {
-	games := make([]*referee.Game, 0, len(p[0]))
+	games := make([]*referee.Result, 0, len(p[0]))
 	seed := rules.Seed(m.Seed)
 	commitment := referee.Commitment(seed)
 	for _, played := range p[rand.IntN(len(p))] {

@@ -36,7 +36,7 @@ type match struct {
 	gone     bool // those who watched it have been told how it ended
 }
 
-// snapshot is the record of a game so far. A copy of it stays valid; see referee.Position. What
+// snapshot is the record of a game so far. A copy of it stays valid; see referee.Game. What
 // bots say about their moves (ReplayMove.Info) is neither read nor safe to read.
 type snapshot struct {
 	number int // of the game, from 1; 0: none
@@ -51,18 +51,19 @@ func newMatch(h *Hub, info *ladder.Match, v rules.Variant) *match {
 }
 
 // Position keeps a position; see runner.Watcher. It allocates nothing.
-func (m *match) Position(p referee.Position) {
+func (m *match) Position(g *referee.Game) {
 	m.mu.Lock()
-	first := len(p.Replay.Moves) == 0 && !p.Over
-	if first || m.now.number == 0 || m.now.over || p.Replay.Match != m.now.replay.Match || len(p.Replay.Moves) < len(m.now.replay.Moves) {
+	over := g.Ended()
+	first := len(g.Record.Moves) == 0 && !over
+	if first || m.now.number == 0 || m.now.over || g.Record.Match != m.now.replay.Match || len(g.Record.Moves) < len(m.now.replay.Moves) {
 		if m.now.over && m.feed == m.now.number {
 			m.last = m.now
 		}
 		m.now.number++
 	}
-	m.now.replay, m.now.over, m.now.at = *p.Replay, p.Over, time.Now()
-	for seat := range p.Replay.Seats {
-		m.now.left[seat] = p.Left(seat)
+	m.now.replay, m.now.over, m.now.at = g.Record, over, time.Now()
+	for seat := range g.Record.Seats {
+		m.now.left[seat] = g.Left(seat)
 	}
 	idle := m.idle
 	m.idle = false

@@ -157,11 +157,11 @@ func (b *bench) match(hub *live.Hub, bot referee.Bot) (*referee.Match, error) {
 	}
 	return &referee.Match{
 		Variant: v, Bots: bots, Deals: info.Deals, Clock: referee.DefaultClock, Seed: referee.NewSeed(), Workers: []int{core},
-		Watch: func(p referee.Position) {
-			if !p.Over {
+		Watch: func(g *referee.Game) {
+			if !g.Ended() {
 				b.turns.Add(1)
 			}
-			w.Position(p)
+			w.Position(g)
 		},
 	}, nil
 }

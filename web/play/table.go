@@ -120,7 +120,7 @@ func (w waiting) Close(why string) {
 func (x *Table) Mine(who Who) bool { return x.Who.is(who) }
 
 // Resign gives the game up.
-func (x *Table) Resign() { x.seat.Close(fault.New(fault.Reason{Kind: fault.Resigned})) }
+func (x *Table) Resign() { x.seat.Close(fault.Reason{Kind: fault.Resigned}) }
 
 // Over is closed when the game has ended and is kept.
 func (x *Table) Over() <-chan struct{} { return x.over }
@@ -165,7 +165,7 @@ func (x *Table) startClock() {
 	limit := x.tables.Limits.Move
 	x.until = time.Now().Add(limit)
 	x.timer = time.AfterFunc(limit, func() {
-		x.seat.Close(fault.New(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()}))
+		x.seat.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
 	})
 }
 
@@ -202,7 +202,7 @@ func (x *Table) run(ctx context.Context) {
 }
 
 // game plays the game once the person has come.
-func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
+func (x *Table) game(ctx context.Context) (game *referee.Result, err error) {
 	wait := time.NewTimer(x.tables.Limits.Back)
 	defer wait.Stop()
 	select {
@@ -215,7 +215,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 	m := referee.Match{
 		Variant: x.Variant, Bots: x.bots, Deals: 1, Only: []int{0}, Seed: x.Seed, Clock: x.clock(), Low: true,
 		Trace: x.overhear,
-		Done:  func(g *referee.Game) error { game = g; return nil },
+		Done:  func(g *referee.Result) error { game = g; return nil },
 		Void: func(_, _ int, err error) {
 			x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", err)
 			x.end(err)
@@ -231,7 +231,7 @@ func (x *Table) game(ctx context.Context) (game *referee.Game, err error) {
 }
 
 // keep stores a finished game, but one in which a house bot has failed.
-func (x *Table) keep(g *referee.Game) error {
+func (x *Table) keep(g *referee.Result) error {
 	p := x.play()
 	records := map[int]rules.Record{}
 	bots := make([]int, x.Variant.Players()) // by seat, the bot; 0: the person and their team
@@ -242,7 +242,7 @@ func (x *Table) keep(g *referee.Game) error {
 	}
 	for _, f := range g.Faults {
 		if f.Seat != x.Choice.Seat && program.HouseFailed(f) && p.Bots[slices.IndexFunc(p.Bots, func(b ladder.PlaySeat) bool { return b.Seat == f.Seat })].Bot[0] == '@' {
-			return fmt.Errorf("a house bot failed: %w", &f)
+			return fmt.Errorf("a house bot failed: %v", f)
 		}
 	}
 	for bot, r := range rules.Records(x.Variant, bots, g.Ranks) {

@@ -128,8 +128,8 @@ func TestSessions(t *testing.T) {
 			sessions[i].begin(t, b.Serve)
 			sessions[i].greet(t)
 		}
-		var lost *fault.Fault
-		if err := b.Serve(strings.NewReader(""), io.Discard); !errors.As(err, &lost) || lost.Reason.Kind != fault.ConnectionLost {
+		var lost fault.Reason
+		if err := b.Serve(strings.NewReader(""), io.Discard); !errors.As(err, &lost) || lost.Kind != fault.ConnectionLost {
 			t.Errorf("the seventeenth session ends with %v", err)
 		}
 		for i := range sessions {

@@ -81,7 +81,7 @@ func TestLate(t *testing.T) {
 						return protocol.Answer{Move: []byte(turn.Moves.Strings()[0])}
 					})
 				}
-				var want *referee.Game
+				var want *referee.Result
 				for i, way := range ways {
 					b := way(t, serve)
 					began := time.Now()
@@ -167,15 +167,15 @@ func process(t *testing.T, command []string) serve {
 }
 
 // play plays one game of the bot at seat 0 against one that plays the first legal moves.
-func play(t *testing.T, b referee.Bot) *referee.Game {
+func play(t *testing.T, b referee.Bot) *referee.Result {
 	t.Helper()
-	var game *referee.Game
+	var game *referee.Result
 	b.Name = "tested"
 	m := referee.Match{
 		Variant: refereetest.Variant(t, "tebes", "size=4"), Deals: 1, Only: []int{0},
 		Clock: referee.Clock{Move: time.Minute, Margin: time.Second, Startup: time.Minute},
 		Bots:  []referee.Bot{b, {Name: "first", Serve: plays("first"), Untimed: true}},
-		Done:  func(g *referee.Game) error { game = g; return nil },
+		Done:  func(g *referee.Result) error { game = g; return nil },
 	}
 	kit.Must(t, m.Play(t.Context()))
 	return game
@@ -183,7 +183,7 @@ func play(t *testing.T, b referee.Bot) *referee.Game {
 
 // compare compares all that does not depend on how lines travel: how a process has ended is told
 // by its exit status in one way, and by its client in another.
-func compare(t *testing.T, way string, got, want *referee.Game) {
+func compare(t *testing.T, way string, got, want *referee.Result) {
 	t.Helper()
 	if len(got.Faults) != len(want.Faults) {
 		t.Errorf("%s: faults %v, want %v", way, got.Faults, want.Faults)

@@ -285,7 +285,7 @@ func (h *Hub) welcome(b *bot, l *link, ask asked, has []int64) error {
 		case s.told == "" || s.told == ask.instance && !s.seat.Heard():
 			s.told = ""
 		default: // its process is gone
-			s.seat.Close(fault.New(fault.Reason{Kind: fault.ConnectionLost}))
+			s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
 		}
 	}
 	conns := make([]*conn, len(goOn))

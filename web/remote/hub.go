@@ -286,7 +286,7 @@ func (h *Hub) dismiss(b *bot, why string, atOnce bool) {
 		return
 	}
 	for _, s := range b.sessions {
-		s.seat.Close(fault.New(fault.Reason{Kind: fault.ConnectionLost}))
+		s.seat.Close(fault.Reason{Kind: fault.ConnectionLost})
 	}
 	if l := b.link; l != nil {
 		h.detach(b, l)

@@ -83,7 +83,7 @@ func TestBoardLiveChoices(t *testing.T) {
 			ply := 0
 			for step, err := range r.Walk(v, nil) {
 				kit.Must(t, err)
-				if step.Record == nil || ply > 60 {
+				if step.Next == nil || ply > 60 {
 					break
 				}
 				if ply++; ply%every != 1 {

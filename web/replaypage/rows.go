@@ -55,7 +55,7 @@ func Rows(r *referee.Replay, g rules.Game, add func(Row) error) error {
 		if err != nil {
 			return err
 		}
-		s, m := step.State, step.Record
+		s, m := step.State, step.Next
 		if m == nil {
 			break
 		}

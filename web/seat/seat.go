@@ -162,10 +162,6 @@ func (s *Seat) finish() {
 		s.end = "the lines have ended"
 		if s.why != nil {
 			s.end = s.why.Error()
-			var f *fault.Fault
-			if errors.As(s.why, &f) {
-				s.end = f.Text
-			}
 		}
 	}
 	s.stopTimer()
@@ -191,12 +187,12 @@ func (s *Seat) awaitReturn() {
 	})
 }
 
-// Lost returns the fault of a seat whose other end has stayed away for so long.
-func Lost(back time.Duration) *fault.Fault {
-	return fault.New(fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)})
+// Lost returns the reason of a seat whose other end has stayed away for so long.
+func Lost(back time.Duration) fault.Reason {
+	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(back / time.Second)}
 }
 
-// Close makes Serve return an error: a *fault.Fault for a forfeit. The other end is told why.
+// Close makes Serve return an error: a fault.Reason for a forfeit. The other end is told why.
 func (s *Seat) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -232,7 +228,7 @@ func (s *Seat) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept+len(line) > s.Kept {
-		return fault.New(fault.Reason{Kind: fault.NotReading})
+		return fault.Reason{Kind: fault.NotReading}
 	}
 	if s.ended {
 		return nil
@@ -414,7 +410,7 @@ func (s *Seat) farewell(end string) {
 	if len(detail) > maxEnd {
 		detail = detail[:maxEnd] + "..."
 	}
-	s.gone = fault.New(fault.Reason{Kind: fault.Ended, Detail: detail})
+	s.gone = fault.Reason{Kind: fault.Ended, Detail: detail}
 	s.change()
 }
 

@@ -267,8 +267,8 @@ func TestLost(t *testing.T) {
 				<-attached
 			}
 			_, _, served := serve(t, s)
-			var f *fault.Fault
-			if err := <-served; !errors.As(err, &f) || f.Reason.Kind != fault.ConnectionLost {
+			var f fault.Reason
+			if err := <-served; !errors.As(err, &f) || f.Kind != fault.ConnectionLost {
 				t.Errorf("came %v: the error is %v, want a fault of a lost connection", came, err)
 			}
 			if took := time.Since(began); took != time.Minute {
@@ -364,8 +364,8 @@ func TestBytesWaiting(t *testing.T) {
 				io.WriteString(in, line+"\n")
 			}
 		}()
-		var f *fault.Fault
-		if err := <-served; !errors.As(err, &f) || f.Code != protocol.Timeout {
+		var f fault.Reason
+		if err := <-served; !errors.As(err, &f) || f.Code() != protocol.Timeout {
 			t.Errorf("the error is %v, want a fault of a seat that does not read", err)
 		}
 	})
@@ -380,8 +380,8 @@ func TestFarewell(t *testing.T) {
 		h, _ := hand(t, s)
 		h.Send(seat.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})
 		data, _ := io.ReadAll(out)
-		var f *fault.Fault
-		if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text != "the process ended: exit status ?3" {
+		var f fault.Reason
+		if err := <-served; string(data) != "move 1\n" || !errors.As(err, &f) || f.Text() != "the process ended: exit status ?3" {
 			t.Errorf("%q came, then %v", data, err)
 		}
 	})

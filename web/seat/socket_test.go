@@ -43,12 +43,12 @@ func TestGame(t *testing.T) {
 		bot := kit.Get[house.Player](t)(house.Find("greedy"))
 		local := func(in io.Reader, out io.Writer) error { return protocol.Serve(in, out, "", "", bot.Answer) }
 		seed := referee.NewSeed()
-		play := func(serve func(io.Reader, io.Writer) error) *referee.Game {
-			var game *referee.Game
+		play := func(serve func(io.Reader, io.Writer) error) *referee.Result {
+			var game *referee.Result
 			m := referee.Match{
 				Variant: v, Deals: 1, Only: []int{0}, Seed: seed, Clock: referee.DefaultClock,
 				Bots: []referee.Bot{{Name: "far", Serve: serve, Untimed: true}, {Name: "near", Serve: local, Untimed: true}},
-				Done: func(g *referee.Game) error { game = g; return nil },
+				Done: func(g *referee.Result) error { game = g; return nil },
 			}
 			m.Clock.Startup = time.Minute
 			kit.Must(t, m.Play(t.Context()))

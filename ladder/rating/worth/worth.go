@@ -66,7 +66,7 @@ func play(ctx context.Context, m *referee.Match) (scores, points [][]float64, er
 		scores = append(scores, make([]float64, m.Rotations()))
 		points = append(points, make([]float64, m.Rotations()))
 	}
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		var seats []rating.Seat
 		for seat, bot := range g.Bots {
 			seats = append(seats, rating.Seat{Bot: bot, Side: m.Variant.Side(seat), Rank: g.Ranks[seat], Points: g.Points[seat]})

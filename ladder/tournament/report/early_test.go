@@ -27,7 +27,7 @@ func TestEndEarly(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	err := r.Play(ctx, func(*tournament.Match, *referee.Game) { cancel() }, func(text string) { t.Error(text) })
+	err := r.Play(ctx, func(*tournament.Match, *referee.Result) { cancel() }, func(text string) { t.Error(text) })
 	var early *tournament.Early
 	if !errors.As(err, &early) {
 		t.Fatalf("it ended with %v", err)

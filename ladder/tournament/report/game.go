@@ -14,7 +14,7 @@ import (
 // GameLine returns a finished game in one line: its place in the tournament, the bots by seat
 // with their points, the result, whether it was adjudicated, and the fault of each seat that
 // forfeited.
-func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
+func (r *Run) GameLine(m *tournament.Match, g *referee.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "game %d/%d: ", r.Resumed()+r.Played, r.Games())
 	if r.Format != tournament.Single {
@@ -38,7 +38,7 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.Game) string {
 }
 
 // winner returns who won a game.
-func (r *Run) winner(g *referee.Game) string {
+func (r *Run) winner(g *referee.Result) string {
 	var names []string
 	sides := map[int]bool{} // of the first rank
 	drawn := true

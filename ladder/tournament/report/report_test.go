@@ -63,7 +63,7 @@ func run(t *testing.T, v rules.Variant, format tournament.Format, deals int, spr
 	}
 	kit.Must(t, r.Dir.Begin(tournament.Plan{Bots: names}))
 	last := 0
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {
 		if last++; r.Played != last || r.Games() < r.Played || format == tournament.Single && r.Games() != deals*len(bots) {
 			t.Errorf("after %d games progress is %d of %d", last, r.Played, r.Games())
 		}
@@ -132,7 +132,7 @@ func TestTrace(t *testing.T) {
 	}}
 	var out bytes.Buffer
 	r.TraceTo(&out)
-	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Game) {}, func(string) {}))
+	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.Result) {}, func(string) {}))
 	for _, line := range []string{
 		"0.0.0 seat 0 first < timba 1", "0.0.0 seat 0 first > ready first 1", "0.0.0 seat 1 random > ready random 1",
 		"0.0.1 seat 0 random < turn 0 ", "0.0.1 seat 1 first > move ",

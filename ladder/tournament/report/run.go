@@ -42,8 +42,8 @@ type Fault struct {
 
 // Play plays the tournament. done is called with each finished game, say with each line of Voids
 // and, once a minute while it lasts, that the machine is busy; one call at a time.
-func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Game), say func(text string)) error {
-	r.Done = func(m *tournament.Match, g *referee.Game) {
+func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Result), say func(text string)) error {
+	r.Done = func(m *tournament.Match, g *referee.Result) {
 		r.Played++
 		done(m, g)
 	}

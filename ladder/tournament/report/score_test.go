@@ -143,7 +143,7 @@ func TestGameLine(t *testing.T) {
 		}
 		return all
 	}
-	late := *fault.New(fault.Reason{Kind: fault.Late, Limit: 50, Margin: 5})
+	late := fault.New(0, 0, fault.Reason{Kind: fault.Late, Limit: 50, Margin: 5})
 	late.Seat, late.Ply = 1, 7
 	three := &Run{Tournament: &tournament.Tournament{Variant: v, Bots: make([]referee.Bot, 3), Format: tournament.Single}, Played: 4}
 	four := &Run{Tournament: &tournament.Tournament{Variant: teams, Bots: make([]referee.Bot, 4), Format: tournament.RoundRobin}, Played: 1}
@@ -170,7 +170,7 @@ func TestGameLine(t *testing.T) {
 	} {
 		c.game.Match = referee.ReplayMatch{Deal: 2, Rotation: 1}
 		c.game.Moves = make([]referee.ReplayMove, 1)
-		g := &referee.Game{Replay: c.game, Took: 1500 * time.Millisecond}
+		g := &referee.Result{Replay: c.game, Took: 1500 * time.Millisecond}
 		if got := c.run.GameLine(&tournament.Match{Number: 3}, g); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

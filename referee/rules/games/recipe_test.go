@@ -83,7 +83,7 @@ func playOne(t *testing.T, g rules.Game, answers [2]string) *referee.Replay {
 		})
 	}
 	var r *referee.Replay
-	m.Done = func(g *referee.Game) error {
+	m.Done = func(g *referee.Result) error {
 		r = &g.Replay
 		return nil
 	}

@@ -200,14 +200,14 @@ func (s *State) Check(m rules.Move) error {
 }
 
 func (s *State) checkBid(m rules.Move) error {
-	text := s.MoveText(nil, m)
+	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	switch {
 	case m < bidMove:
-		return fmt.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text, s.cards)
+		return fmt.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.cards)
 	case m > bidMove+rules.Move(s.cards):
-		return fmt.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text, s.cards)
+		return fmt.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.cards)
 	case int(m-bidMove) == s.refused():
-		return fmt.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text, s.cards)
+		return fmt.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.cards)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func play(ctx context.Context, m learn.Mode, bits int, r baraja.TableRules, bots
 			Variant: v, Bots: turned, Deals: deals, Only: []int{0}, Clock: clock, Seed: seed.Derive(fmt.Sprint(rotation)),
 			Workers: []int{referee.AnyCore},
 		}
-		match.Done = func(g *referee.Game) error {
+		match.Done = func(g *referee.Result) error {
 			if len(g.Faults) > 0 {
 				return errFault(g)
 			}
@@ -116,20 +116,20 @@ func play(ctx context.Context, m learn.Mode, bits int, r baraja.TableRules, bots
 	return nil
 }
 
-func errFault(g *referee.Game) error {
+func errFault(g *referee.Result) error {
 	f := g.Faults[0]
 	return fmt.Errorf("%s had a fault: %w", g.Seats[f.Seat].Name, errors.New(f.Text))
 }
 
 // record makes a game of a data set of one that was played.
-func record(v rules.Variant, bits int, g *referee.Game, to *dataset.Game) error {
+func record(v rules.Variant, bits int, g *referee.Result, to *dataset.Game) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.Begin(bits, learn.Table(v.Deal(&src)))
 	for step, err := range g.Walk(v, nil) {
 		if err != nil {
 			return err
 		}
-		if step.Record != nil {
+		if step.Next != nil {
 			to.Add(step.Move)
 		}
 	}

@@ -149,7 +149,7 @@ func playOne(ctx context.Context, l ladder.Ladder, faulty bool) (store.Played, e
 	if err != nil {
 		return p, err
 	}
-	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Game) error {
+	m := referee.Match{Variant: v, Deals: l.Deals, Seed: p.Seed, Clock: l.Clock, Done: func(g *referee.Result) error {
 		g.Reveal(p.Seed)
 		p.Games = append(p.Games, g)
 		return nil

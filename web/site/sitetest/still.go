@@ -137,8 +137,8 @@ func (s *Still) Play(on string, versions []int64, players map[int64]Player) ladd
 	s.Must(err)
 	v, err := m.Variant()
 	s.Must(err)
-	var games []*referee.Game
-	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Game) error {
+	var games []*referee.Result
+	rm := referee.Match{Variant: v, Deals: m.Deals, Seed: seed, Clock: m.Clock, Done: func(g *referee.Result) error {
 		g.Reveal(seed)
 		games = append(games, g)
 		return nil

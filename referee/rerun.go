@@ -1,0 +1,314 @@
+package referee
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee/rules"
+)
+
+// Step is a position of a replay.
+type Step struct {
+	*Game              // before Next, to be read until the next step
+	Faults []Fault     // of the replay, before Next; at the last step, including later ones
+	Next   *ReplayMove // nil at the last step
+	Move   rules.Move  // Next
+}
+
+// Walk replays a game by the rules of v, the result of Resolve. It yields every position
+// in order, from the first to the one after the last move.
+//
+// At each step log has the events that led to the position: those of the start, or those
+// of the previous move. With a nil log no events are made.
+//
+// The walk ends with an error if a move is not legal.
+func (r *Replay) Walk(v rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		again := newRerun(r, v, 0)
+		again.game.events = log
+		again.steps(yield)
+	}
+}
+
+// Verify plays a replay again and returns the differences: illegal moves, misplaced forfeits
+// and stand-in moves, an adjudication that does not follow from the scores, a wrong result,
+// a seed that does not match its commitment. The list
+// is empty if the replay is correct.
+func (r *Replay) Verify(g rules.Game) []error {
+	v, err := r.Resolve(g)
+	if err != nil {
+		return []error{err}
+	}
+	again := newRerun(r, v, 0)
+	again.head()
+	for s, err := range again.steps {
+		if err == nil && s.Next != nil && s.Over() {
+			how := "decided by forfeit"
+			if s.ended != nil {
+				how = s.ended.String()
+			}
+			err = fmt.Errorf("replay: move %d, %q: the game was %s before it", s.State.Ply(), s.Next.Move, how)
+		}
+		if err != nil {
+			return append(again.differences, err)
+		}
+	}
+	again.result()
+	return again.differences
+}
+
+// Traffic rebuilds what went through the pipes of a seat's bot in this game: the lines
+// that it was sent, and the answers that a replay has, its infos and moves. The lines
+// begin with the greeting and, unless the process was ended for a fault, end with "bye",
+// as if this were its only game. They are empty for a bot whose process was not started.
+//
+// A replay does not have what depends on the machine's speed: whether a bot that failed
+// by itself (exit, garbled, output, a limit of the sandbox) did so before or after its
+// turn was sent. Traffic always includes that "view" and "turn". The error is the first difference
+// between the replay and the rules.
+func (r *Replay) Traffic(g rules.Game, seat int) ([]Traffic, error) {
+	v, err := r.Resolve(g)
+	if err != nil {
+		return nil, err
+	}
+	if seat < 0 || seat >= v.Players() {
+		return nil, fmt.Errorf("replay: seat %d does not exist: the game has seats 0 to %d", seat, v.Players()-1)
+	}
+	again := newRerun(r, v, rules.Only(seat))
+	var traffic []Traffic
+	again.pass = func(fromBot bool, lines []byte) {
+		if len(lines) > 0 {
+			traffic = append(traffic, Traffic{
+				Deal: r.Match.Deal, Rotation: r.Match.Rotation, Seat: seat, FromBot: fromBot, Lines: bytes.Clone(lines),
+			})
+		}
+	}
+	again.clocks()
+	again.pass(false, protocol.AppendGreeting(nil))
+	for _, err := range again.steps {
+		if err == nil && len(again.differences) > 0 {
+			err = again.differences[0]
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Seat == seat && f.Unstarted() }) {
+		return nil, nil
+	}
+	again.game.End()
+	if again.game.listens(seat) {
+		again.pass(false, again.game.Take(seat))
+		again.pass(false, protocol.AppendBye(nil))
+	}
+	return traffic, nil
+}
+
+// rerun is a replay that is played again.
+type rerun struct {
+	*Replay
+	game *Game
+	// pass gets what goes to and from the seats that listen.
+	pass        func(fromBot bool, lines []byte)
+	timed       bool    // the clocks are known
+	differences []error // between the replay and the game
+}
+
+func newRerun(r *Replay, v rules.Variant, listening rules.Seats) *rerun {
+	return &rerun{Replay: r, game: NewGame(v, *r, listening), pass: func(bool, []byte) {}}
+}
+
+func (r *rerun) differ(format string, args ...any) {
+	r.differences = append(r.differences, fmt.Errorf("replay: "+format, args...))
+}
+
+// steps plays the replay as far as that can be done, and yields each position with its faults.
+func (r *rerun) steps(yield func(Step, error) bool) {
+	came := 0 // faults
+	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].BeforeGame() {
+		r.fault(came)
+		came++
+	}
+	r.game.Begin()
+	told := 0 // faults
+	for i := range r.Moves {
+		m, err := r.move(i)
+		if err != nil {
+			yield(Step{}, err)
+			return
+		}
+		for ; came < len(r.Faults) && r.Faults[came].Ply <= i; came++ {
+			r.fault(came)
+		}
+		if !yield(Step{r.game, r.Faults[told:came], &r.Moves[i], m}, nil) {
+			return
+		}
+		told = came
+		r.play(i, m)
+	}
+	for ; came < len(r.Faults); came++ {
+		r.fault(came)
+	}
+	yield(Step{Game: r.game, Faults: r.Faults[told:]}, nil)
+}
+
+// move returns move i, or an error if it cannot be made.
+func (r *rerun) move(i int) (rules.Move, error) {
+	rec := &r.Moves[i]
+	if turn := r.game.Turn(); turn == rules.Over {
+		return 0, fmt.Errorf("replay: move %d, %q: the game is over before it", i, rec.Move)
+	} else if turn != rec.Seat {
+		return 0, fmt.Errorf("replay: move %d, %q: it is the turn of seat %d, not of seat %d", i, rec.Move, turn, rec.Seat)
+	}
+	m, why, ok := r.game.parse(rec.Move)
+	if !ok {
+		return 0, fmt.Errorf("replay: move %d of seat %d: %s", i, rec.Seat, why)
+	}
+	return m, nil
+}
+
+// play makes move i.
+func (r *rerun) play(i int, m rules.Move) {
+	rec, g := &r.Moves[i], r.game
+	switch forfeited := g.Forfeited(rec.Seat); {
+	case forfeited:
+		if want := g.standInMove(); want != m {
+			r.differ("move %d: the stand-in plays %q here, not %q", i, g.State.MoveText(nil, want), rec.Move)
+		}
+		if !rec.StandIn {
+			r.differ("move %d: seat %d has forfeited, so the stand-in plays for it", i, rec.Seat)
+		} else if rec.MS != 0 || rec.Credit != 0 || len(rec.Info) > 0 {
+			r.differ("move %d: the stand-in takes no time and tells nothing", i)
+		}
+	case rec.StandIn:
+		r.differ("move %d: seat %d has not forfeited, so the stand-in does not play for it", i, rec.Seat)
+	default:
+		r.answer(i)
+	}
+	g.Record.Moves = r.Moves[: i+1 : i+1]
+	g.make(m)
+}
+
+// answer checks the time of move i, which a bot has made, and passes on its turn and its answer.
+func (r *rerun) answer(i int) {
+	rec, g := &r.Moves[i], r.game
+	if err := rec.checkTime(); err != nil {
+		r.differ("move %d: %w", i, err)
+	} else if t := &g.timers[rec.Seat]; r.timed && g.late(rec) {
+		r.differ("move %d: it took %v ms where seat %d had %v with the margin and %v ms of credit", i, rec.MS, rec.Seat, t.left()+t.clock.Margin, rec.Credit)
+	}
+	if g.listens(rec.Seat) {
+		r.pass(false, g.Ask())
+		var answer []byte
+		for _, info := range rec.Info {
+			answer = protocol.AppendInfo(answer, []byte(info))
+		}
+		r.pass(true, protocol.AppendMove(answer, []byte(rec.Move)))
+	}
+}
+
+// fault brings fault i, or tells why it cannot be there.
+func (r *rerun) fault(i int) {
+	f, g := &r.Faults[i], r.game
+	switch ply := g.State.Ply(); {
+	case f.Ply < ply:
+		r.differ("fault %d is at ply %d, out of order", i, f.Ply)
+		return
+	case f.Ply > ply:
+		r.differ("fault %d is at ply %d, after the last move", i, f.Ply)
+		return
+	}
+	if g.begun && f.Seat == g.Turn() && !g.Over() && !f.Unasked() {
+		r.pass(false, g.Ask())
+	}
+	if err := g.Fault(f.Seat, f.Reason, credited(f.Credit)); err != nil {
+		r.differ("fault %d: %w", i, err)
+		return
+	}
+	if g.lines != nil {
+		r.pass(false, g.Take(f.Seat))
+	}
+	switch want := g.Record.Faults[len(g.Record.Faults)-1]; {
+	case want.Code == "":
+		r.differ("fault %d: the reason %q is unknown", i, f.Reason.Kind)
+	case f.Code != want.Code:
+		r.differ("fault %d: the code is %q where the reason has %q", i, f.Code, want.Code)
+	case f.Text != want.Text:
+		r.differ("fault %d: the text is %q where the reason has %q", i, f.Text, want.Text)
+	case f.Credit < 0:
+		r.differ("fault %d: others cannot have taken %v ms", i, f.Credit)
+	}
+}
+
+// clocks checks the clocks.
+func (r *rerun) clocks() {
+	before := len(r.differences)
+	if err := r.Clock.CheckReplay(); err != nil {
+		r.differ("%w", err)
+	}
+	for seat := range r.Seats {
+		if err := r.checkClock(seat); err != nil {
+			r.differ("%w", err)
+		}
+	}
+	r.timed = len(r.differences) == before
+}
+
+// head checks what is known before the game: the clocks, the place in the match and, once the match's
+// seed is revealed, everything derived from it.
+func (r *rerun) head() {
+	r.clocks()
+	for i, s := range r.Seats {
+		if err := new(Hex).UnmarshalText([]byte(s.SHA256)); err != nil {
+			r.differ("the hash of seat %d: %w", i, err)
+		}
+	}
+	if a := r.Adjudication; a != nil {
+		if err := a.Check(); err != nil {
+			r.differ("the adjudication: %w", err)
+		}
+	}
+	m := r.Match
+	if m.Deal < 0 {
+		r.differ("deal %d does not exist", m.Deal)
+	}
+	if n := len(r.Seats); m.Rotation < 0 || m.Rotation >= n {
+		r.differ("rotation %d does not exist: there are at most %d bots", m.Rotation, n)
+	}
+	if m.Seed == nil {
+		return
+	}
+	seed := rules.Seed(*m.Seed)
+	if want := Commitment(seed); want != r.Commitment {
+		r.differ("commitment is %s where SHA-256 of the match's seed is %s", r.Commitment, want)
+	}
+	if want := Hex(DealSeed(seed, m.Deal)); want != r.Seed {
+		r.differ("seed is %s where deal %d of the match has %s", r.Seed, m.Deal, want)
+	}
+	for seat, s := range r.Seats {
+		if want := BotSeed(seed, m.Deal, m.Rotation, seat); want != s.Seed {
+			r.differ("the bot at seat %d had the seed %d where the match gives %d", seat, s.Seed, want)
+		}
+	}
+}
+
+// result checks how the game ended.
+func (r *rerun) result() {
+	g := r.game
+	if !g.Over() {
+		r.differ("the game is not over after the last move, and nobody has forfeited it")
+	}
+	g.End()
+	if got := g.Record; !got.Adjudicated.equal(r.Adjudicated) {
+		r.differ("the game is %s where the scores and rules give %s", r.Adjudicated, got.Adjudicated)
+	}
+	if got := g.Record.Ranks; !slices.Equal(got, r.Ranks) {
+		r.differ("ranks are %v where the rules give %v", r.Ranks, got)
+	}
+	if got := g.Record.Points; !slices.Equal(got, r.Points) {
+		r.differ("points are %v where the rules give %v", r.Points, got)
+	}
+}
