@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/referee/text"
 	"github.com/timba-arena/timba/sandbox"
 )
 
@@ -35,7 +34,6 @@ type trialResult struct {
 
 func newDoctor() *cobra.Command {
 	var require string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can sandbox a bot",
@@ -45,30 +43,24 @@ func newDoctor() *cobra.Command {
 			"an attack got through, 2 wrong usage.",
 		Example: "  timba doctor\n  timba doctor --require full",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			want, err := sandbox.ParseLevel(require)
-			if err != nil {
-				return err
-			}
-			report := sandbox.Probe()
-			e := examine(cmd.Context(), report)
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-			if asJSON {
-				err = cli.WriteJSON(cmd.OutOrStdout(), e)
-			} else {
-				err = e.print(cmd.OutOrStdout())
-			}
-			if err == nil && (report.Level < want || !e.blocked()) {
-				return cli.ErrFault
-			}
-			return err
-		},
 	}
 	cmd.Flags().StringVar(&require, "require", "reduced", "the required `level`: none|weak|reduced|full; the exit status is 1 below it")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the result as JSON")
-	return cmd
+	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (e examination, err error) {
+		want, err := sandbox.ParseLevel(require)
+		if err != nil {
+			return e, err
+		}
+		report := sandbox.Probe()
+		e = examine(cmd.Context(), report)
+		if err := cmd.Context().Err(); err != nil {
+			return e, err
+		}
+		through := slices.ContainsFunc(e.Trials, func(t trialResult) bool { return !t.Held })
+		if report.Level < want || through {
+			return e, cli.ErrFault
+		}
+		return e, nil
+	}, showExamination)
 }
 
 func examine(ctx context.Context, r sandbox.Report) examination {
@@ -88,23 +80,10 @@ func examine(ctx context.Context, r sandbox.Report) examination {
 	return e
 }
 
-// blocked reports whether every attack was blocked.
-func (e examination) blocked() bool {
-	for _, t := range e.Trials {
-		if !t.Held {
-			return false
-		}
-	}
-	return true
-}
-
-func (e examination) print(w io.Writer) error {
-	layers := text.Table(w)
-	layers.AppendHeader(table.Row{"layer", "", "why"})
-	for _, l := range e.Layers {
-		layers.AppendRow(table.Row{l.Name, okText(l.OK), l.Error})
-	}
-	layers.Render()
+func showExamination(w io.Writer, e examination) {
+	cli.Rows(w, "layer||why", e.Layers, func(l layerResult) []any {
+		return []any{l.Name, map[bool]string{true: "ok", false: "missing"}[l.OK], l.Error}
+	})
 	for _, l := range e.Layers {
 		if !l.OK {
 			fmt.Fprintf(w, "\n%s needs: %s\n", l.Name, l.Fix)
@@ -112,29 +91,11 @@ func (e examination) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "\nlevel: %s\n", e.Level)
 	if len(e.Trials) == 0 {
-		_, err := fmt.Fprintln(w, "bots run with all your rights: play only programs that you trust")
-		return err
+		fmt.Fprintln(w, "bots run with all your rights: play only programs that you trust")
+		return
 	}
 	fmt.Fprintln(w)
-	attacks := text.Table(w)
-	attacks.AppendHeader(table.Row{"a program that", "", ""})
-	for _, t := range e.Trials {
-		attacks.AppendRow(table.Row{t.Name, blockedText(t.Held), t.Text})
-	}
-	attacks.Render()
-	return nil
-}
-
-func okText(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "missing"
-}
-
-func blockedText(blocked bool) string {
-	if blocked {
-		return "blocked"
-	}
-	return "GOT THROUGH"
+	cli.Rows(w, "a program that||", e.Trials, func(t trialResult) []any {
+		return []any{t.Name, map[bool]string{true: "blocked", false: "GOT THROUGH"}[t.Held], t.Text}
+	})
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
@@ -72,16 +71,13 @@ func botPath(dir string) string {
 }
 
 func listLanguages(w io.Writer) {
-	t := text.Table(w)
-	t.AppendHeader(table.Row{"language", "also", "needs", "installed"})
-	for _, l := range starters.Languages {
+	cli.Rows(w, "language|also|needs|installed", starters.Languages, func(l starters.Language) []any {
 		installed := "yes"
 		if l.Missing() != nil {
 			installed = "no"
 		}
-		t.AppendRow(table.Row{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Needs, ", "), installed})
-	}
-	t.Render()
+		return []any{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Needs, ", "), installed}
+	})
 }
 
 func completeLanguage(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -18,18 +18,20 @@ import (
 
 // Rerated is a ladder that was rated again.
 type Rerated struct {
-	Ladder        string
-	Matches       int64
-	Before, After elo.Formula
-	Versions      []ReratedVersion // that the ladder has or had, those with the highest new Elo first
+	Ladder   string           `json:"ladder"`
+	Matches  int64            `json:"matches"`
+	Before   elo.Formula      `json:"before"`
+	After    elo.Formula      `json:"after"`
+	Versions []ReratedVersion `json:"versions"` // that the ladder has or had, those with the highest new Elo first
 }
 
 // ReratedVersion is a version before and after.
 type ReratedVersion struct {
-	Bot           string
-	Number        int
-	Matches       int
-	Before, After float64 // Elo
+	Bot     string  `json:"bot"`
+	Number  int     `json:"version"`
+	Matches int     `json:"matches"`
+	Before  float64 `json:"before"` // Elo
+	After   float64 `json:"after"`
 }
 
 // Rerate computes all ratings of a ladder again by the current formula, from its matches in their
@@ -232,7 +234,7 @@ func (r *rerating) keep() error {
 
 // result returns what has changed.
 func (r *rerating) result() (Rerated, error) {
-	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.to}
+	out := Rerated{Ladder: r.ladder.Name, Matches: r.ladder.Finished, Before: r.from, After: r.to, Versions: []ReratedVersion{}}
 	rows, err := r.q.BotsOnLadder(r.ctx, r.ladder.ID)
 	if err != nil {
 		return out, err

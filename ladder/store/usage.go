@@ -25,30 +25,28 @@ type Usage struct {
 
 // TableUsage is a table or an index, as it stands in the pages of the database.
 type TableUsage struct {
-	Table string
-	Index string // "" for the table itself
-	Bytes int64
+	Table string `json:"table"`
+	Index string `json:"index,omitempty"` // "" for the table itself
+	Bytes int64  `json:"bytes"`
 }
 
 // GameUsage is what the matches of a game take. The bytes are those of a match on average.
 type GameUsage struct {
-	Game     string
-	Matches  int64 // that have finished
-	Games    int64
-	Replays  float64 // compressed, wherever they are
-	Logs     float64
-	Unpacked float64 // of both, before they were compressed
-	Rows     float64 // of all else that the database has of the match, its indexes included
+	Game     string  `json:"game"`
+	Matches  int64   `json:"matches"` // that have finished
+	Games    int64   `json:"games"`
+	Bytes    float64 `json:"bytes"`   // of the replays, logs and rows
+	Replays  float64 `json:"replays"` // compressed, wherever they are
+	Logs     float64 `json:"logs"`
+	Rows     float64 `json:"rows"`     // of all else that the database has of the match, its indexes included
+	Unpacked float64 `json:"unpacked"` // of the replays and logs, before they were compressed
 }
-
-// Bytes returns what a match of the game takes on average.
-func (g GameUsage) Bytes() float64 { return g.Replays + g.Logs + g.Rows }
 
 // Growth is what has come within some time.
 type Growth struct {
-	Matches int64
-	Bytes   int64 // of these matches
-	Uploads int64 // bytes of uploads
+	Matches int64 `json:"matches"`
+	Bytes   int64 `json:"bytes"`   // of these matches
+	Uploads int64 `json:"uploads"` // bytes of uploads
 }
 
 // Usage measures the database. It reads all of it, beside a server, too, which goes on meanwhile.
@@ -213,6 +211,7 @@ func rowBytes(u *Usage, games map[string]*counted, inside int64) {
 			Replays: float64(c.replays) / n, Logs: float64(c.logs) / n, Unpacked: float64(c.unpacked) / n,
 			Rows: perMatch/float64(all.matches) + share(perGame, c.games, all.games)/n + share(perSeat, c.seats, all.seats)/n,
 		}
+		g.Bytes = g.Replays + g.Logs + g.Rows
 		u.Games = append(u.Games, g)
 		u.Day.Matches += c.day
 		u.Day.Bytes += c.dayDocuments + int64(g.Rows*float64(c.day))

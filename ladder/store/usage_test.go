@@ -37,7 +37,7 @@ func TestUsage(t *testing.T) {
 	total, matches, stored := 0.0, int64(0), 0.0
 	for _, g := range before.Games {
 		n := float64(g.Matches)
-		total, matches = total+g.Bytes()*n, matches+g.Matches
+		total, matches = total+g.Bytes*n, matches+g.Matches
 		stored += (g.Replays + g.Logs) * n
 		if g.Replays <= 0 || g.Rows <= 0 || g.Unpacked <= g.Replays || g.Games < g.Matches {
 			t.Errorf("%+v", g)

@@ -21,8 +21,8 @@ import (
 
 // Difference is something that is not as the matches say it has to be.
 type Difference struct {
-	Where string // as in "match 3, deal 0, rotation 1" or "ladder tute-2, version 7"
-	What  string
+	Where string `json:"where"` // as in "match 3, deal 0, rotation 1" or "ladder tute-2, version 7"
+	What  string `json:"what"`
 }
 
 func (d Difference) String() string { return d.Where + ": " + d.What }

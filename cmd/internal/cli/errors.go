@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/timba-arena/timba/ladder"
 )
 
 // Message returns an error as people read it: without the names of system calls, escaped where
@@ -21,7 +21,7 @@ func Message(err error) string {
 			text = strings.ReplaceAll(text, err.Error(), fmt.Sprintf("%q %s", path, why))
 		}
 	})
-	text = visible(shorten(text))
+	text = ladder.Plain(shorten(text))
 	if escaped.MatchString(text) {
 		text += " (\\x and \\u with digits stand for what cannot be shown)"
 	}
@@ -75,25 +75,6 @@ func pathError(err error) (path, why string) {
 		return path, "cannot be the name of a file"
 	}
 	return path, "cannot be used: " + err.Error()
-}
-
-// visible returns a text with what is not UTF-8, and control characters but for line breaks and
-// tabs, as escapes.
-func visible(text string) string {
-	var b strings.Builder
-	for len(text) > 0 {
-		r, size := utf8.DecodeRuneInString(text)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[0])
-		case r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)):
-			fmt.Fprintf(&b, map[bool]string{true: `\x%02x`, false: `\u%04x`}[r < 0x80], r)
-		default:
-			b.WriteString(text[:size])
-		}
-		text = text[size:]
-	}
-	return b.String()
 }
 
 var escaped = regexp.MustCompile(`\\x[0-9a-f]{2}|\\u[0-9a-f]{4}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee/text"
 )
 
@@ -55,20 +56,17 @@ func WriteJSON(w io.Writer, v any) error {
 // cells are nil has no row.
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := text.Table(w)
-	t.AppendHeader(row(strings.Split(head, "|")))
+	var header table.Row
+	for _, word := range strings.Split(head, "|") {
+		header = append(header, word)
+	}
+	t.AppendHeader(header)
 	for _, item := range items {
 		if c := cells(item); c != nil {
 			t.AppendRow(table.Row(c))
 		}
 	}
 	t.Render()
-}
-
-func row(words []string) (r table.Row) {
-	for _, word := range words {
-		r = append(r, word)
-	}
-	return r
 }
 
 // OrDash returns the text, or a dash if it is empty.
@@ -99,7 +97,7 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	if err := os.Rename(f.Name(), path); err != nil {
 		return cannotWrite(path, err)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", visible(path))
+	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
 	return nil
 }
 
