@@ -42,7 +42,7 @@ func newServe() *cobra.Command {
 		Short: "Serve a competition: accept bots, play matches day and night, rate the bots",
 		Long: "Serves a competition from one directory: its HTTP API, the stages of submissions and the\n" +
 			"matches. The first start makes the directory, the database and a configuration with\n" +
-			"comments, and prints an admin token at the end, once. See docs/operating.md.\n\n" +
+			"comments, and prints an admin token, once. See docs/operating.md.\n\n" +
 			"On Ctrl-C or SIGTERM the server waits for running matches, at most for --grace; a second\n" +
 			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
 			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
@@ -81,8 +81,8 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	printNotice(w, s)
 	if s.Token != "" { // on the first start only
-		s.Beside = func(ctx context.Context) error {
-			showToken(ctx, w, s)
+		s.Beside = func(context.Context) error { // the log has its first line
+			showToken(w, s)
 			return nil
 		}
 	}
@@ -96,16 +96,8 @@ func printNotice(w io.Writer, s *server.Server) {
 	}
 }
 
-// tokenPause is how long the first start waits before it shows the token: the first lines of the
-// log come before it.
-const tokenPause = time.Second
-
 // showToken shows the admin's token, apart from what else is on a terminal.
-func showToken(ctx context.Context, w io.Writer, s *server.Server) {
-	select {
-	case <-time.After(tokenPause):
-	case <-ctx.Done():
-	}
+func showToken(w io.Writer, s *server.Server) {
 	file := s.Dir.AdminToken()
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
 		"log in with: %s login %s --token-file %s\n"+
